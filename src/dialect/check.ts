@@ -1,0 +1,89 @@
+/**
+ * Reads values of a request body whose shape nobody has checked yet. What is wrong becomes an error
+ * that names the place, as in `messages[3].content[0].text`, and says what is wanted there.
+ */
+import { isObject, type JsonObject } from '../conversation/json.ts'
+import { GatewayError } from '../errors.ts'
+
+type Unknown = unknown
+
+export function asString(value: Unknown, path: string): string {
+  if (typeof value === 'string') return value
+  throw wrongType(value, path, 'a string')
+}
+
+export function asObject(value: Unknown, path: string): JsonObject {
+  if (isObject(value)) return value
+  throw wrongType(value, path, 'an object')
+}
+
+export function asList(value: Unknown, path: string): readonly Unknown[] {
+  if (Array.isArray(value)) return value as readonly Unknown[]
+  throw wrongType(value, path, 'an array')
+}
+
+/** `null` and absent both mean that the client did not say. */
+export function maybe<Value>(
+  read: (value: Unknown, path: string) => Value,
+  value: Unknown,
+  path: string,
+): Value | null {
+  return value === undefined || value === null ? null : read(value, path)
+}
+
+export function asBoolean(value: Unknown, path: string): boolean {
+  if (typeof value === 'boolean') return value
+  throw wrongType(value, path, 'a boolean')
+}
+
+export function asNumber(value: Unknown, path: string): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  throw wrongType(value, path, 'a number')
+}
+
+export function asInteger(value: Unknown, path: string): number {
+  if (Number.isInteger(value)) return value as number
+  throw wrongType(value, path, 'an integer')
+}
+
+export function asOneOf<Word extends string>(words: readonly Word[]) {
+  return (value: Unknown, path: string): Word => {
+    const found = words.find((word) => word === value)
+    if (found !== undefined) return found
+    throw new GatewayError(
+      'invalid_value',
+      `Invalid value for \`${path}\`: ${shown(value)}. Supported values are: ${words.map((word) => `'${word}'`).join(', ')}.`,
+      { param: path },
+    )
+  }
+}
+
+export function missing(path: string): GatewayError {
+  return new GatewayError(
+    'missing_required_parameter',
+    `Missing required parameter: \`${path}\`.`,
+    {
+      param: path,
+    },
+  )
+}
+
+function wrongType(value: Unknown, path: string, wanted: string): GatewayError {
+  if (value === undefined) return missing(path)
+  return new GatewayError(
+    'invalid_type',
+    `Invalid type for \`${path}\`: expected ${wanted}, but got ${kindOf(value)} instead.`,
+    { param: path },
+  )
+}
+
+function kindOf(value: Unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** What the client wrote, short enough for an error message. */
+function shown(value: Unknown): string {
+  return typeof value === 'string' ? `'${value.slice(0, 40)}'` : kindOf(value)
+}

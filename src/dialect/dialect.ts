@@ -1,0 +1,72 @@
+/**
+ * The client's side of the hourglass. A dialect is one folder: `parse.ts` turns a request body into
+ * an Inbound, `stream.ts` and `whole.ts` render an answer, `retouch.ts` mends an answer that an
+ * upstream of the same language gave. All of it is pure.
+ */
+import type { StreamEvent } from '../conversation/event.ts'
+import type { Item } from '../conversation/item.ts'
+import type { JsonObject } from '../conversation/json.ts'
+import type { Outcome } from '../conversation/outcome.ts'
+import type { DialectName, Params } from '../conversation/prompt.ts'
+import type { SseMessage } from '../stream/stage.ts'
+
+/** One request, understood. */
+export interface Inbound {
+  readonly dialect: DialectName
+  readonly stream: boolean
+  readonly items: readonly Item[]
+  readonly params: Params
+  readonly memory: Memory
+  readonly body: JsonObject
+  readonly bytes: Uint8Array
+}
+
+/** What the client asks the gateway, not the model, to do. */
+export interface Memory {
+  /** `null`: the client did not say, and the dialect's default stands in `storeByDefault`. */
+  readonly store: boolean | null
+  readonly storeByDefault: boolean
+  readonly previousResponseId: string | null
+  readonly conversationId: string | null
+  readonly background: boolean
+  readonly metadata: JsonObject
+}
+
+/** What an answer is called and what it echoes. */
+export interface Answering {
+  readonly inbound: Inbound
+  /** 20 characters; a dialect puts its own prefix in front. */
+  readonly turnId: string
+  readonly createdAtMs: number
+  /** Whether the turn is kept, which is what `store` in the answer says. */
+  readonly stored: boolean
+}
+
+export interface Dialect {
+  readonly name: DialectName
+  /** Throws a GatewayError with status, code and param for whatever a client may send. */
+  readonly parse: (body: JsonObject, bytes: Uint8Array) => Inbound
+  readonly stream: (answering: Answering) => Renderer
+  readonly whole: (outcome: Outcome, answering: Answering) => JsonObject
+  /** Mends answers of an upstream that speaks this dialect itself. */
+  readonly retouch: (answering: Answering) => Retouch
+}
+
+/**
+ * Renders events for a client. `push` yields everything but the ending; `end` yields the ending,
+ * `[DONE]` included, and is called when the outcome is safe. Whatever it is given, what it renders
+ * is a legal stream: it closes what is open and invents what is missing.
+ */
+export interface Renderer {
+  readonly push: (event: StreamEvent) => readonly SseMessage[]
+  readonly end: (outcome: Outcome, endedAtMs: number) => readonly SseMessage[]
+}
+
+/** Changes only what must be ours: ids and echoed fields. Everything else stays as it came. */
+export interface Retouch {
+  /** `json` is the parsed `data` of the message, `null` if it is not JSON (`[DONE]`). */
+  readonly message: (message: SseMessage, json: JsonObject | null) => SseMessage
+  /** From this message on the stream waits for the outcome to be safe. */
+  readonly isEnding: (json: JsonObject | null) => boolean
+  readonly whole: (body: JsonObject) => JsonObject
+}

@@ -1,0 +1,70 @@
+/**
+ * Every way in which the gateway itself refuses or fails, by code: HTTP status and OpenAI's `type`.
+ * Edges throw a GatewayError; the core returns notes and failures.
+ */
+import type { Failure } from './conversation/event.ts'
+import type { JsonObject } from './conversation/json.ts'
+
+const CODES = {
+  invalid_json: 400,
+  invalid_type: 400,
+  invalid_value: 400,
+  missing_required_parameter: 400,
+  unsupported_parameter: 400,
+  unsupported_value: 400,
+  context_length_exceeded: 400,
+  conversation_locked: 400,
+  mutually_exclusive_parameters: 400,
+  previous_response_not_found: 400,
+  model_not_found: 404,
+  not_found: 404,
+  invalid_api_key: 401,
+  keys_required: 403,
+  method_not_allowed: 405,
+  request_too_large: 413,
+  rate_limit_exceeded: 429,
+  internal_error: 500,
+  upstream_unreachable: 502,
+  upstream_broken: 502,
+  upstream_timeout: 504,
+  store_unavailable: 503,
+} as const
+
+export type ErrorCode = keyof typeof CODES
+
+export class GatewayError extends Error {
+  readonly failure: Failure
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more: {
+      readonly param?: string | null
+      readonly status?: number
+      readonly cause?: unknown
+      readonly headers?: Readonly<Record<string, string>>
+    } = {},
+  ) {
+    super(message, { cause: more.cause })
+    this.name = 'GatewayError'
+    this.headers = more.headers ?? {}
+    this.failure = failureOf(code, message, more)
+  }
+}
+
+export function failureOf(
+  code: ErrorCode,
+  message: string,
+  more: { readonly param?: string | null; readonly status?: number } = {},
+): Failure {
+  const status = more.status ?? CODES[code]
+  const type = status >= 500 ? 'server_error' : 'invalid_request_error'
+  return { status, type, code, message, param: more.param ?? null }
+}
+
+/** The body that OpenAI's clients understand: all four keys, always. */
+export function errorBody(failure: Failure): JsonObject {
+  const { message, type, param, code } = failure
+  return { error: { message, type, param, code } }
+}

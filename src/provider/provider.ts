@@ -1,0 +1,51 @@
+/**
+ * The upstream side of the hourglass. A provider is one folder: `wire.ts` types what the service
+ * sends, `encode.ts` turns a prompt into its request, `decode.ts` its stream into events. All of it
+ * is pure; `transport/` does the calling.
+ */
+import type { Failure, StreamEvent } from '../conversation/event.ts'
+import type { JsonObject } from '../conversation/json.ts'
+import type { Note } from '../conversation/note.ts'
+import type { Prompt } from '../conversation/prompt.ts'
+import type { SseMessage, Stage } from '../stream/stage.ts'
+
+export type WireName = 'chat' | 'responses' | 'anthropic' | 'gemini' | 'demo'
+
+/** One way to an upstream: where it is, whose key, which models it serves. */
+export interface Account {
+  readonly name: string
+  readonly wire: WireName
+  readonly baseUrl: string
+  readonly apiKey: string | null
+  /** Patterns with `*`; the first account that matches serves the model. */
+  readonly models: readonly string[]
+  readonly headers: Readonly<Record<string, string>>
+  /** What is special about this upstream, by name; each wire documents those it knows. */
+  readonly quirks: JsonObject
+}
+
+export interface Provider {
+  readonly wire: WireName
+  readonly encode: (prompt: Prompt, account: Account) => Encoded
+  readonly decode: () => Decoder
+  /** The same events from an answer that was not streamed. */
+  readonly decodeWhole: (body: JsonObject) => readonly StreamEvent[]
+  /** What an answer with an error status means, in OpenAI's shape. `body` is JSON or raw text. */
+  readonly failure: (status: number, body: JsonObject | string) => Failure
+  readonly headers: (account: Account) => Readonly<Record<string, string>>
+}
+
+/**
+ * A decoder is made anew for every answer. `end()` is called when the upstream's body is over: it
+ * must close what is open and yield the one terminal event, if it has not been yielded yet. After
+ * a terminal event it yields nothing. It never throws on what an upstream may send.
+ */
+export type Decoder = Stage<SseMessage, StreamEvent>
+
+export interface Encoded {
+  /** Behind the account's `baseUrl`, with a leading slash. */
+  readonly path: string
+  /** An object to be serialised, or the client's own bytes where nothing had to be changed. */
+  readonly body: JsonObject | Uint8Array
+  readonly notes: readonly Note[]
+}

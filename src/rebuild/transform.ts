@@ -1,0 +1,20 @@
+/**
+ * A transform rewrites the list of items that a model is about to be given.
+ *
+ * Laws, held for each and for the whole plan by `test/rebuild/laws.test.ts`: it is pure; running it
+ * twice changes nothing more; what is unchanged is the same object, and a list without a change is
+ * the same list; what is not passed on as it was has a note.
+ */
+import type { Item } from '../conversation/item.ts'
+import type { Note } from '../conversation/note.ts'
+
+export interface Transform {
+  readonly name: string
+  readonly run: (items: readonly Item[]) => Step
+}
+
+/** `at` of a note is the place in the list that was given to this transform. */
+export interface Step {
+  readonly items: readonly Item[]
+  readonly notes: readonly Note[]
+}

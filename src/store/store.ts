@@ -1,0 +1,72 @@
+/**
+ * The memory of the gateway as the rest of the house sees it: a few verbs, bulk reads, and writes
+ * that are all or nothing. Every verb may be repeated: saving twice is saving once.
+ */
+import type { Failure, Usage } from '../conversation/event.ts'
+import type { Item, Origin } from '../conversation/item.ts'
+import type { JsonObject } from '../conversation/json.ts'
+
+export interface Store {
+  /** Creates a turn with its input items. Durable when the promise resolves. */
+  readonly openTurn: (turn: NewTurn) => Promise<void>
+  /** Adds finished output items to an open turn. A position that exists is left as it is. */
+  readonly journalItems: (
+    turnId: string,
+    tenant: string,
+    items: readonly PlacedItem[],
+  ) => Promise<void>
+  /** Adds the remaining output items and ends the turn, at once. A turn that has ended stays so. */
+  readonly closeTurn: (ending: TurnEnding) => Promise<void>
+  /**
+   * A turn of this tenant with its ancestors, oldest first, in a constant number of queries.
+   * `null` if there is no such turn; somebody else's is no such turn.
+   */
+  readonly loadChain: (tenant: string, turnId: string) => Promise<readonly StoredTurn[] | null>
+  /** Answers if the database does. */
+  readonly ping: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export type TurnState = 'open' | 'complete' | 'incomplete' | 'cancelled' | 'failed'
+
+export interface NewTurn {
+  readonly id: string
+  readonly tenant: string
+  readonly user: string | null
+  /** The turns of one conversation share a thread: the id of its first turn. */
+  readonly thread: string
+  readonly parent: string | null
+  readonly dialect: string
+  readonly origin: Origin
+  readonly createdAtMs: number
+  /** What the request asked for beside its items, to show when the answer is read again. */
+  readonly request: JsonObject
+  /** Only what is new: what the parent's chain holds already is not among them. */
+  readonly input: readonly Item[]
+}
+
+/** `position` counts the output items of an answer from 0. */
+export interface PlacedItem {
+  readonly position: number
+  readonly item: Item
+}
+
+export interface TurnEnding {
+  readonly turnId: string
+  readonly tenant: string
+  readonly state: Exclude<TurnState, 'open'>
+  readonly endedAtMs: number
+  readonly usage: Usage | null
+  readonly failure: Failure | null
+  /** Output items that were not journaled yet; those that were may be among them. */
+  readonly items: readonly PlacedItem[]
+}
+
+export interface StoredTurn extends Omit<NewTurn, 'input'> {
+  readonly state: TurnState
+  readonly endedAtMs: number | null
+  readonly usage: Usage | null
+  readonly failure: Failure | null
+  readonly input: readonly Item[]
+  readonly output: readonly Item[]
+}

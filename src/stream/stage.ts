@@ -1,0 +1,22 @@
+/** A synchronous step of a stream: values in, values out. Tested with arrays, lifted elsewhere. */
+export interface Stage<In, Out> {
+  readonly push: (value: In) => readonly Out[]
+  /** The input is over. Called once; nothing is pushed afterwards. */
+  readonly end: () => readonly Out[]
+}
+
+/** One server-sent event. `event` is absent where the wire names none. */
+export interface SseMessage {
+  readonly event?: string | undefined
+  readonly data: string
+}
+
+export const NOTHING: readonly never[] = []
+
+/** Runs all of `values` through `stage`, its end included. */
+export function runStage<In, Out>(stage: Stage<In, Out>, values: Iterable<In>): Out[] {
+  const out: Out[] = []
+  for (const value of values) out.push(...stage.push(value))
+  out.push(...stage.end())
+  return out
+}
