@@ -1,0 +1,29 @@
+/**
+ * Starts the gateway on a Node that can run it: this one if it is 24 or newer, else the one that
+ * came with the installation. Plain JavaScript, because an older Node cannot read anything else.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const major = Number(process.versions.node.split('.')[0])
+const entry = fileURLToPath(new URL('./node.ts', import.meta.url))
+const windows = process.platform === 'win32'
+const ownNode = fileURLToPath(
+  new URL(`../node_modules/.bin/node${windows ? '.exe' : ''}`, import.meta.url),
+)
+
+if (major >= 24) {
+  await import('./node.ts')
+} else if (existsSync(ownNode)) {
+  const child = spawn(ownNode, [entry, ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 143)
+  })
+} else {
+  console.error(
+    `Backstory needs Node 24; this is ${process.version}. Run \`npm start\`: it brings its own.`,
+  )
+  process.exitCode = 1
+}
