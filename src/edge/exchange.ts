@@ -1,0 +1,32 @@
+/**
+ * The client's side of one request, whichever runtime it lives in. `node-exchange.ts` puts it onto
+ * Node's raw request and response, `web-exchange.ts` onto Web Streams; nothing else may know which.
+ */
+export interface Exchange {
+  /** Rejects with a GatewayError above `limitBytes`, before having read it all. */
+  readonly body: (limitBytes: number) => Promise<Uint8Array>
+  /** Calls back, once, when the client goes away before it has its whole answer. */
+  readonly onGone: (callback: () => void) => void
+  /** Begins a streamed answer. */
+  readonly stream: (
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    run: (client: Client) => void,
+  ) => Response
+  /** Where the request came from, for a gateway without keys: is it this very machine? */
+  readonly isLocal: () => boolean
+  /** Keeps the runtime alive until the work is done, though the answer has been sent. */
+  readonly waitUntil: (work: Promise<unknown>) => void
+}
+
+/** Where a streamed answer is written. Writing to a client that has gone is harmless. */
+export interface Client {
+  /** `false` when the client is full; `onDrain` tells when it can take more. */
+  readonly write: (text: string | Uint8Array) => boolean
+  readonly end: (text: string) => void
+  /** Ends so that the client cannot take what it has for the whole. */
+  readonly breakOff: () => void
+  readonly onDrain: (callback: () => void) => void
+  readonly onGone: (callback: () => void) => void
+  readonly isGone: () => boolean
+}

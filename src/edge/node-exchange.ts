@@ -1,0 +1,54 @@
+/** An exchange on Node's own request and response: no Web Streams on the path of a token. */
+import type { HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { joined } from '../conversation/bytes.ts'
+import type { Client, Exchange } from './exchange.ts'
+import { isLoopback } from './loopback.ts'
+import { tooLarge } from './too-large.ts'
+
+export function nodeExchange({ incoming, outgoing }: HttpBindings): Exchange {
+  const onGone = (callback: () => void): void => {
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) callback()
+    })
+  }
+  return {
+    body: (limitBytes) => readIncoming(incoming, limitBytes),
+    onGone,
+    stream(status, headers, run) {
+      outgoing.writeHead(status, headers)
+      const client: Client = {
+        write: (text) => outgoing.write(text),
+        end: (text) => void (text === '' ? outgoing.end() : outgoing.end(text)),
+        breakOff: () => void outgoing.destroy(),
+        onDrain: (callback) => void outgoing.on('drain', callback),
+        onGone,
+        isGone: () => outgoing.destroyed && !outgoing.writableFinished,
+      }
+      run(client)
+      // The headers go out with the first bytes; if there are none yet, they go alone.
+      if (!outgoing.writableEnded) outgoing.flushHeaders()
+      return RESPONSE_ALREADY_SENT
+    },
+    isLocal: () =>
+      isLoopback(incoming.socket.remoteAddress ?? '') && isLoopback(incoming.headers.host ?? ''),
+    waitUntil: () => undefined,
+  }
+}
+
+function readIncoming(incoming: HttpBindings['incoming'], limitBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    if (Number(incoming.headers['content-length'] ?? 0) > limitBytes)
+      return reject(tooLarge(limitBytes))
+    const chunks: Uint8Array[] = []
+    let size = 0
+    incoming.on('data', (chunk: Uint8Array) => {
+      size += chunk.length
+      if (size <= limitBytes) return void chunks.push(chunk)
+      incoming.removeAllListeners('data')
+      reject(tooLarge(limitBytes))
+    })
+    incoming.once('end', () => resolve(joined(chunks)))
+    incoming.once('error', reject)
+  })
+}

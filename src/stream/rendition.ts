@@ -1,0 +1,22 @@
+/**
+ * What a client is given of an upstream's stream, chunk for chunk. There are three: a stream in the
+ * client's own language goes through untouched or with ours instead of the upstream's ids
+ * (`same-language.ts`), any other is told anew (`translated.ts`).
+ */
+import type { Failure } from '../conversation/event.ts'
+import type { Outcome } from '../conversation/outcome.ts'
+
+export interface Rendition {
+  /** Whole events to be sent now; of length 0 for none. Throws on a stream that cannot be read. */
+  readonly push: (chunk: Uint8Array) => string | Uint8Array
+  /** Whether the upstream has said its last word, though its body may still be open. */
+  readonly isOver: () => boolean
+  /**
+   * The upstream's body is over, or broke. Yields what may be sent before the outcome is safe.
+   * Called once.
+   */
+  readonly close: (failure: Failure | null) => string
+  readonly outcome: () => Outcome
+  /** The ending, sent when the outcome is safe. */
+  readonly end: (outcome: Outcome) => string
+}

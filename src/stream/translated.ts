@@ -1,0 +1,47 @@
+/** A stream told anew: decoded from the upstream's wire, rendered in the client's dialect. */
+import type { Failure, StreamEvent } from '../conversation/event.ts'
+import type { OutcomeFold } from '../conversation/outcome.ts'
+import type { Renderer } from '../dialect/dialect.ts'
+import type { Decoder } from '../provider/provider.ts'
+import type { Rendition } from './rendition.ts'
+import { frame, sseDecoder } from './sse.ts'
+import type { SseMessage } from './stage.ts'
+
+export function translated(parts: {
+  readonly decoder: Decoder
+  readonly renderer: Renderer
+  readonly fold: OutcomeFold
+  readonly now: () => number
+}): Rendition {
+  const { decoder, renderer, fold, now } = parts
+  const sse = sseDecoder()
+  let over = false
+
+  const told = (events: readonly StreamEvent[]): string => {
+    let text = ''
+    for (const event of events) {
+      if (over) break
+      over = event.type === 'answer-ended' || event.type === 'answer-failed'
+      fold.push(event)
+      for (const message of renderer.push(event)) text += frame(message)
+    }
+    return text
+  }
+  const read = (messages: readonly SseMessage[]): string => {
+    let text = ''
+    for (const message of messages) text += told(decoder.push(message))
+    return text
+  }
+
+  return {
+    push: (chunk) => read(sse.push(chunk)),
+    isOver: () => over,
+    close(failure: Failure | null) {
+      if (over) return ''
+      if (failure !== null) return told([{ type: 'answer-failed', failure }])
+      return read(sse.end()) + told(decoder.end())
+    },
+    outcome: fold.now,
+    end: (outcome) => renderer.end(outcome, now()).map(frame).join(''),
+  }
+}

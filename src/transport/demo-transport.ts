@@ -1,0 +1,86 @@
+/** Where the demo upstream lives: within the gateway, behind the same port as any other. */
+import { failureOf } from '../errors.ts'
+import { demoScript, type DemoRequest, type Step } from '../provider/demo/script.ts'
+import { frame } from '../stream/sse.ts'
+import type { Call, Reply, Sink, Transport } from './transport.ts'
+
+/** Sends requests to `demo:` addresses to the demo upstream, all others on. */
+export function withDemo(transport: Transport): Transport {
+  return (request) =>
+    request.url.startsWith('demo:') ? played(String(request.body)) : transport(request)
+}
+
+function played(body: string): Call {
+  const request = JSON.parse(body) as DemoRequest
+  const steps = demoScript(request)
+  let cancelled = false
+  const first = steps[0]
+  const reply: Reply =
+    first?.type === 'status'
+      ? whole(first.status, { message: first.message })
+      : request.stream
+        ? {
+            status: 200,
+            headers: { 'content-type': 'text/event-stream' },
+            flow: (sink) => rhythm(steps, sink, request.delayMs, () => cancelled),
+          }
+        : whole(200, {
+            events: steps.flatMap((step) => (step.type === 'event' ? [step.event] : [])),
+          })
+  return { reply: Promise.resolve(reply), cancel: () => void (cancelled = true) }
+}
+
+function whole(status: number, body: object): Reply {
+  return {
+    status,
+    headers: { 'content-type': 'application/json' },
+    flow(sink) {
+      queueMicrotask(() => {
+        sink.chunk(utf8.encode(JSON.stringify(body)))
+        sink.end()
+      })
+      return { pause: () => undefined, resume: () => undefined }
+    },
+  }
+}
+
+const utf8 = new TextEncoder()
+
+/** One step after the other, a moment apart, as a model would. */
+function rhythm(
+  steps: readonly Step[],
+  sink: Sink,
+  delayMs: number,
+  isCancelled: () => boolean,
+): ReturnType<Reply['flow']> {
+  let at = 0
+  let paused = false
+  const next = (): void => {
+    if (isCancelled()) return sink.failed(broken)
+    if (paused) return
+    const step = steps[at++]
+    if (step === undefined) return sink.end()
+    if (step.type === 'hang') return
+    if (step.type === 'break')
+      return sink.failed(
+        failureOf('upstream_broken', 'The demo upstream broke off, as it was asked to.'),
+      )
+    if (step.type === 'event') sink.chunk(utf8.encode(frame({ data: JSON.stringify(step.event) })))
+    setTimeout(next, isDelta(step) ? delayMs : 0)
+  }
+  setTimeout(next, 0)
+  return {
+    pause: () => void (paused = true),
+    resume() {
+      if (!paused) return
+      paused = false
+      setTimeout(next, 0)
+    },
+  }
+}
+
+const broken = failureOf('upstream_broken', 'The demo upstream broke off, as it was asked to.')
+
+function isDelta(step: Step): boolean {
+  return step.type === 'event' && step.event.type.endsWith('-delta')
+}

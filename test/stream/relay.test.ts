@@ -1,0 +1,186 @@
+import { describe, expect, test, vi } from 'vitest'
+import type { Failure } from '../../src/conversation/event.ts'
+import type { Outcome } from '../../src/conversation/outcome.ts'
+import type { Client } from '../../src/edge/exchange.ts'
+import { failureOf } from '../../src/errors.ts'
+import { relay } from '../../src/stream/relay.ts'
+import type { Rendition } from '../../src/stream/rendition.ts'
+import type { Call, Sink } from '../../src/transport/transport.ts'
+
+const EMPTY: Outcome = {
+  items: [],
+  finish: 'stop',
+  failure: null,
+  usage: null,
+  upstreamId: null,
+  model: null,
+}
+const utf8 = new TextEncoder()
+
+/** Text in, the same text out; `!` is the last word, `?` cannot be read. */
+function echo(): Rendition {
+  let over = false
+  let failed: Failure | null = null
+  return {
+    push(chunk) {
+      const text = new TextDecoder().decode(chunk)
+      if (text === '?') throw new Error('unreadable')
+      over ||= text.endsWith('!')
+      return text
+    },
+    isOver: () => over,
+    close(failure) {
+      failed = failure
+      return '(closed)'
+    },
+    outcome: () => ({ ...EMPTY, failure: failed }),
+    end: ({ failure }) => (failure === null ? '(end)' : `(${failure.code})`),
+  }
+}
+
+function stage(options: { full?: boolean; heartbeatMs?: number } = {}) {
+  const seen = { text: '', ended: 0, paused: 0, resumed: 0, cancelled: 0 }
+  const settled: { outcome: Outcome; ending: string }[] = []
+  let sink!: Sink
+  let gone = (): void => undefined
+  let isGone = false
+  let drain = (): void => undefined
+  let release = (): void => undefined
+  const safe = new Promise<void>((resolve) => (release = resolve))
+  const client: Client = {
+    write(text) {
+      seen.text += typeof text === 'string' ? text : new TextDecoder().decode(text)
+      return options.full !== true
+    },
+    end(text) {
+      seen.text += text
+      seen.ended += 1
+    },
+    breakOff: () => undefined,
+    isGone: () => isGone,
+    onDrain: (callback) => void (drain = callback),
+    onGone: (callback) => void (gone = callback),
+  }
+  const call: Call = { reply: new Promise(() => undefined), cancel: () => void seen.cancelled++ }
+  relay({
+    call,
+    client,
+    rendition: echo(),
+    heartbeatMs: options.heartbeatMs ?? 60_000,
+    reply: {
+      status: 200,
+      headers: {},
+      flow(to) {
+        sink = to
+        return { pause: () => void seen.paused++, resume: () => void seen.resumed++ }
+      },
+    },
+    async settle(outcome, ending) {
+      settled.push({ outcome, ending })
+      await safe
+      return outcome
+    },
+  })
+  return {
+    seen,
+    settled,
+    say: (text: string) => sink.chunk(utf8.encode(text)),
+    end: () => sink.end(),
+    fail: () => sink.failed(failureOf('upstream_broken', 'cut')),
+    leave: () => (isGone = true),
+    hangUp() {
+      isGone = true
+      gone()
+    },
+    drain: () => drain(),
+    /** The outcome is safe, and whoever waited for it has run. */
+    async safe() {
+      release()
+      await new Promise((resolve) => setTimeout(resolve, 0))
+    },
+  }
+}
+
+describe('the three endings', () => {
+  test('finished: the last words wait until the outcome is safe', async () => {
+    const { say, end, seen, safe } = stage()
+    say('a')
+    end()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(seen.text).toBe('a(closed)')
+    await safe()
+    expect(seen).toMatchObject({ text: 'a(closed)(end)', ended: 1, cancelled: 0 })
+  })
+
+  test('finished as soon as the upstream has said its last word, though its body stays open', async () => {
+    const { say, end, seen, safe, settled } = stage()
+    say('a!')
+    await safe()
+    expect(seen.text).toBe('a!(closed)(end)')
+    say('more')
+    end()
+    expect(settled).toHaveLength(1)
+    expect(seen).toMatchObject({ text: 'a!(closed)(end)', ended: 1 })
+  })
+
+  test('broken off: one failure, and what had arrived is settled', async () => {
+    const { say, fail, seen, safe, settled } = stage()
+    say('a')
+    fail()
+    fail()
+    await safe()
+    expect(seen).toMatchObject({ text: 'a(closed)(upstream_broken)', ended: 1 })
+    expect(settled).toMatchObject([{ ending: 'finished' }])
+  })
+
+  test('hung up: the upstream is cancelled, and nothing is written any more', async () => {
+    const { say, hangUp, end, seen, safe, settled } = stage()
+    say('a')
+    hangUp()
+    say('b')
+    end()
+    await safe()
+    expect(seen).toMatchObject({ text: 'a', ended: 0, cancelled: 1 })
+    expect(settled).toMatchObject([{ ending: 'cancelled' }])
+  })
+
+  test('hung up, and heard of as a failure upstream: it is a cancellation all the same', async () => {
+    const { say, leave, fail, safe, settled, seen } = stage()
+    say('a')
+    leave()
+    fail()
+    await safe()
+    expect(settled).toMatchObject([{ ending: 'cancelled' }])
+    expect(seen).toMatchObject({ text: 'a', ended: 0 })
+  })
+
+  test('unreadable: the upstream is cancelled and the client told', async () => {
+    const { say, seen, safe } = stage()
+    say('?')
+    await safe()
+    expect(seen).toMatchObject({ text: '(closed)(upstream_broken)', cancelled: 1 })
+  })
+})
+
+test('a full client holds the upstream back until it drains', () => {
+  const { say, drain, seen } = stage({ full: true })
+  say('a')
+  expect(seen).toMatchObject({ paused: 1, resumed: 0 })
+  drain()
+  expect(seen.resumed).toBe(1)
+})
+
+test('silence is filled with comments, and only silence', async () => {
+  vi.useFakeTimers()
+  const { say, end, seen, safe } = stage({ heartbeatMs: 1000 })
+  vi.advanceTimersByTime(1000)
+  expect(seen.text).toBe(': ping\n\n')
+  say('a')
+  vi.advanceTimersByTime(1000)
+  expect(seen.text).toBe(': ping\n\na')
+  vi.advanceTimersByTime(1000)
+  end()
+  vi.useRealTimers()
+  await safe()
+  expect(seen.text).toBe(': ping\n\na: ping\n\n(closed)(end)')
+})

@@ -1,0 +1,90 @@
+/**
+ * The one thing that is faked: an upstream. It is a real HTTP server on a port of its own, and it
+ * answers as it is told, misbehaviour included. What it was sent is kept to be looked at.
+ */
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  readonly json: Record<string, unknown>
+  /** Resolves when the gateway gave up on this request before it was answered in full. */
+  readonly aborted: Promise<number>
+}
+
+export type Behaviour = (response: ServerResponse, received: Received) => void | Promise<void>
+
+export interface Upstream {
+  readonly url: string
+  readonly received: Received[]
+  behave: Behaviour
+  readonly close: () => Promise<void>
+}
+
+export async function startUpstream(behave: Behaviour = answerJson(200, {})): Promise<Upstream> {
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString()
+      const aborted = new Promise<number>((resolve) =>
+        response.once('close', () => {
+          if (!response.writableFinished) resolve(performance.now())
+        }),
+      )
+      const entry: Received = {
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
+        text,
+        json: text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {},
+        aborted,
+      }
+      received.push(entry)
+      void upstream.behave(response, entry)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const upstream: Upstream = {
+    url: `http://127.0.0.1:${port}/v1`,
+    received,
+    behave,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+  return upstream
+}
+
+export function answerJson(status: number, body: unknown, headers = {}): Behaviour {
+  return (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  }
+}
+
+/** Sends the pieces one by one; `ending` says how it ends. */
+export function answerSse(
+  pieces: readonly (string | Uint8Array)[],
+  ending: 'end' | 'reset' | 'hang' = 'end',
+  gapMs = 0,
+): Behaviour {
+  return async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.flushHeaders()
+    for (const piece of pieces) {
+      if (response.destroyed) return
+      response.write(piece)
+      await new Promise((resolve) => setTimeout(resolve, gapMs))
+    }
+    if (ending === 'end') response.end()
+    if (ending === 'reset') response.destroy()
+  }
+}
