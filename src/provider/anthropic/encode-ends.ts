@@ -1,0 +1,74 @@
+/**
+ * The two ends of a conversation. It starts with a user; and where the model cannot continue an
+ * assistant message, it ends with one as well. Thinking of a turn that is still running is left out
+ * while thinking is off, because it is refused there.
+ */
+import { textBlock } from './encode-parts.ts'
+import type { Notebook } from './notes.ts'
+import { runsOf } from './settle.ts'
+import { openLoop } from './thinking.ts'
+import type { Traits } from './traits.ts'
+import { asText, isServerCall, isThinking, type Entry } from './wire.ts'
+
+export interface Ends {
+  readonly isThinkingOn: boolean
+  /** A grammar for the answer does not go together with the start of one. */
+  readonly hasFormat: boolean
+  readonly traits: Traits
+}
+
+export function encodeEnds(
+  entries: readonly Entry[],
+  ends: Ends,
+  notebook: Notebook,
+): readonly Entry[] {
+  const allowed = ends.isThinkingOn ? entries : withoutOpenThinking(entries, ends.traits, notebook)
+  return lawfulEnd(lawfulStart(allowed, notebook), ends, notebook)
+}
+
+/** Another service with this wire may want its thinking back at any time. */
+function withoutOpenThinking(
+  entries: readonly Entry[],
+  { thinking }: Traits,
+  notebook: Notebook,
+): readonly Entry[] {
+  if (thinking === 'none') return entries
+  const open = new Set(openLoop(entries).filter(({ block }) => isThinking(block)))
+  for (const { at } of open) notebook.write('dropped', 'thinking-off', { at })
+  return open.size === 0 ? entries : entries.filter((entry) => !open.has(entry))
+}
+
+function lawfulStart(entries: readonly Entry[], notebook: Notebook): readonly Entry[] {
+  if (entries[0]?.role === 'user') return entries
+  notebook.write('added', 'first-user-line-added')
+  return [added('Let us begin.'), ...entries]
+}
+
+function lawfulEnd(entries: readonly Entry[], ends: Ends, notebook: Notebook): readonly Entry[] {
+  const last = entries.at(-1)
+  // A paused turn is not a prefill: it goes on where the provider's own tool left off.
+  if (last?.role !== 'assistant' || isPaused(entries)) return entries
+  if (
+    !ends.traits.prefill ||
+    ends.isThinkingOn ||
+    ends.hasFormat ||
+    last.block['type'] !== 'text'
+  ) {
+    notebook.write('added', 'prefill-as-instruction', { at: last.at })
+    return [...entries, added('Continue exactly where your last message ends.')]
+  }
+  const text = asText(last.block['text']).trimEnd()
+  const before = entries.slice(0, -1)
+  if (text === '') return lawfulEnd(before, ends, notebook)
+  return [...before, { ...last, block: { ...last.block, text } }]
+}
+
+function isPaused(entries: readonly Entry[]): boolean {
+  const run = runsOf(entries).at(-1) ?? []
+  const answered = new Set(run.map(({ block }) => block['tool_use_id']))
+  return run.some(({ block }) => isServerCall(block) && !answered.has(block['id']))
+}
+
+function added(text: string): Entry {
+  return { role: 'user', at: null, block: textBlock(text) }
+}

@@ -1,0 +1,174 @@
+/** The tools of a request, and which of them the model may or must call. */
+import type { JsonObject } from '../../conversation/json.ts'
+import type {
+  CustomTool,
+  FunctionTool,
+  OpaqueTool,
+  Params,
+  Tool,
+  ToolChoice,
+} from '../../conversation/prompt.ts'
+import type { Notebook } from './notes.ts'
+import { outputSchema, toolSchema } from './schemas.ts'
+import { toolNameOf } from './tool-names.ts'
+import type { Traits } from './traits.ts'
+import { asText, type Entry } from './wire.ts'
+
+export interface Tools {
+  readonly tools: readonly JsonObject[]
+  readonly choice: Choice | null
+}
+
+export interface Choice {
+  readonly type: 'auto' | 'any' | 'tool' | 'none'
+  readonly name?: string
+  readonly disable_parallel_tool_use?: true
+}
+
+/** `answerTool` is the one that stands for structured output, which then has to be called. */
+export function encodeTools(
+  params: Params,
+  answerTool: JsonObject | null,
+  traits: Traits,
+  notebook: Notebook,
+): Tools {
+  const own = allowed(params, notebook).flatMap((tool) => encodeTool(tool, traits, notebook))
+  if (!traits.strictTools && params.tools.some((tool) => tool.type === 'function' && tool.strict)) {
+    notebook.write('changed', 'strict-not-enforced', { field: 'tools' })
+  }
+  const choice = choiceOf(params, own.length > 0, notebook)
+  if (answerTool === null) return { tools: own, choice }
+  const isOnly = own.length === 0 || choice?.type === 'none'
+  return {
+    tools: [...own, answerTool],
+    choice: {
+      ...(isOnly ? { type: 'tool', name: asText(answerTool['name']) } : { type: 'any' }),
+      disable_parallel_tool_use: true,
+    },
+  }
+}
+
+function allowed({ tools, toolChoice }: Params, notebook: Notebook): readonly Tool[] {
+  if (toolChoice?.type !== 'allowed') return tools
+  const names = new Set(toolChoice.names)
+  const offered = tools.filter((tool) => tool.type !== 'opaque' && names.has(tool.name))
+  if (offered.length === tools.length) return tools
+  notebook.write('dropped', 'allowed-tools-filtered', { field: 'tools' })
+  return offered
+}
+
+function encodeTool(tool: Tool, traits: Traits, notebook: Notebook): readonly JsonObject[] {
+  switch (tool.type) {
+    case 'function':
+      return [functionTool(tool, traits, notebook)]
+    case 'custom':
+      return [customTool(tool, notebook)]
+    case 'opaque':
+      return hostedTool(tool, notebook)
+  }
+}
+
+function functionTool(tool: FunctionTool, traits: Traits, notebook: Notebook): JsonObject {
+  const isStrict = traits.strictTools && tool.strict
+  const rooted = toolSchema(tool.parameters)
+  if (tool.parameters !== null && rooted !== tool.parameters) {
+    notebook.write('changed', 'tool-schema-changed', { field: 'tools', detail: tool.name })
+  }
+  return {
+    ...named(tool, notebook),
+    input_schema: isStrict ? outputSchema(rooted).schema : rooted,
+    ...(isStrict ? { strict: true } : {}),
+  }
+}
+
+function customTool(tool: CustomTool, notebook: Notebook): JsonObject {
+  notebook.write('changed', 'custom-tool-as-function', { field: 'tools', detail: tool.name })
+  return {
+    ...named(tool, notebook),
+    input_schema: {
+      type: 'object',
+      properties: {
+        input: { type: 'string', description: 'The whole input of the tool, as text.' },
+      },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  }
+}
+
+function named({ name, description }: FunctionTool | CustomTool, notebook: Notebook): JsonObject {
+  const lawful = toolNameOf(name)
+  if (lawful !== name)
+    notebook.write('changed', 'tool-name-changed', { field: 'tools', detail: name })
+  return { name: lawful, ...(description ? { description } : {}) }
+}
+
+/** The provider's own tools carry the date of their version: `web_search_20250305`. */
+const OWN_TOOL = /_20\d{6}$/
+
+function hostedTool({ raw }: OpaqueTool, notebook: Notebook): readonly JsonObject[] {
+  const type = asText(raw['type'])
+  if (OWN_TOOL.test(type)) return [raw]
+  notebook.write('dropped', 'hosted-tool', { field: 'tools', detail: type })
+  return []
+}
+
+function choiceOf(params: Params, hasTools: boolean, notebook: Notebook): Choice | null {
+  const { toolChoice, parallelToolCalls } = params
+  if (!hasTools) {
+    if (toolChoice !== null && toolChoice.type !== 'auto' && toolChoice.type !== 'none') {
+      notebook.write('dropped', 'tool-choice-without-tools', { field: 'tool_choice' })
+    }
+    return null
+  }
+  const choice = wanted(toolChoice, notebook)
+  if (parallelToolCalls !== false || choice?.type === 'none') return choice
+  return { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true }
+}
+
+function wanted(choice: ToolChoice | null, notebook: Notebook): Choice | null {
+  switch (choice?.type) {
+    case undefined:
+      return null
+    case 'auto':
+    case 'none':
+      return { type: choice.type }
+    case 'required':
+      return { type: 'any' }
+    case 'function':
+    case 'custom':
+      return { type: 'tool', name: toolNameOf(choice.name) }
+    case 'allowed':
+      return { type: choice.mode === 'required' ? 'any' : 'auto' }
+    case 'opaque':
+      notebook.write('dropped', 'hosted-tool', { field: 'tool_choice' })
+      return null
+  }
+}
+
+/**
+ * A conversation with tool calls is refused when the request defines no tools. Tasks like a title or
+ * a summary come without: the tools of the history are then defined and forbidden.
+ */
+export function withStubs(
+  { tools, choice }: Tools,
+  entries: readonly Entry[],
+  notebook: Notebook,
+): Tools {
+  if (tools.length > 0) return { tools, choice }
+  const names = new Set<string>()
+  for (const { block } of entries) {
+    if (block['type'] === 'tool_use' && typeof block['name'] === 'string') names.add(block['name'])
+  }
+  if (names.size === 0) return { tools, choice }
+  notebook.write('added', 'tools-stubbed', { field: 'tools' })
+  return { tools: [...names].map(stub), choice: { type: 'none' } }
+}
+
+function stub(name: string): JsonObject {
+  return {
+    name,
+    description: 'Used earlier in this conversation; not available now.',
+    input_schema: { type: 'object', properties: {} },
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * A prompt as a request of the Messages API. What is sent obeys the wire's laws whatever the items
+ * are, depends on nothing but the prompt and the account, and with one more turn only grows: earlier
+ * messages stay the same, but for the marks of the cache.
+ */
+import type { JsonObject } from '../../conversation/json.ts'
+import type { Item } from '../../conversation/item.ts'
+import type { Prompt } from '../../conversation/prompt.ts'
+import type { Account, Encoded } from '../provider.ts'
+import { withBreakpoints } from './cache-breakpoints.ts'
+import { encodeEnds } from './encode-ends.ts'
+import { encodeItems } from './encode-items.ts'
+import { encodeParts, textBlock } from './encode-parts.ts'
+import { encodeTools, withStubs } from './encode-tools.ts'
+import { openNotebook, type Notebook } from './notes.ts'
+import { encodeParams } from './params.ts'
+import { runsOf, settle } from './settle.ts'
+import { structuredOutput } from './structured-output.ts'
+import { planThinking } from './thinking.ts'
+import { traitsOf } from './traits.ts'
+import { isBlankText, type Block, type Entry, type WireMessage } from './wire.ts'
+
+export function encode({ items, params, stream }: Prompt, account: Account): Encoded {
+  const notebook = openNotebook()
+  const traits = traitsOf(params.model, account.quirks)
+  const output = structuredOutput(params, traits, notebook)
+  const asked = encodeTools(params, output.tool, traits, notebook)
+  const start = endOfInstructions(items)
+  const spoken = settle(encodeItems(items, start, traits, notebook), notebook)
+  const plan = planThinking(params, asked.choice, spoken, traits, notebook)
+  const { isOn: isThinkingOn, thinking, effort, maxTokens } = plan
+  const hasFormat = output.format !== null
+  const entries = encodeEnds(spoken, { isThinkingOn, hasFormat, traits }, notebook)
+  const offered = withStubs({ tools: asked.tools, choice: plan.choice }, entries, notebook)
+  const { tools, system, messages } = withBreakpoints(
+    {
+      tools: offered.tools,
+      system: systemOf(items.slice(0, start), params.instructions, output.instruction, notebook),
+      messages: messagesOf(entries),
+    },
+    traits.cacheControl,
+  )
+  const outputConfig = {
+    ...(effort === null ? {} : { effort }),
+    ...(output.format === null ? {} : { format: output.format }),
+  }
+  const body: JsonObject = {
+    model: params.model,
+    max_tokens: maxTokens,
+    ...(system.length === 0 ? {} : { system }),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(offered.choice === null ? {} : { tool_choice: { ...offered.choice } }),
+    messages: messages.map((message) => ({ ...message })),
+    ...(thinking === null ? {} : { thinking }),
+    ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
+    ...encodeParams(params, isThinkingOn, traits, notebook),
+    ...(stream ? { stream } : {}),
+  }
+  return { path: '/messages', body, notes: notebook.notes }
+}
+
+function endOfInstructions(items: readonly Item[]): number {
+  const end = items.findIndex((item) => {
+    return item.type !== 'message' || (item.role !== 'system' && item.role !== 'developer')
+  })
+  return end === -1 ? items.length : end
+}
+
+/** Instructions are text; anything else in them is left out. */
+function systemOf(
+  leading: readonly Item[],
+  instructions: string | null,
+  last: string | null,
+  notebook: Notebook,
+): readonly Block[] {
+  const blocks = leading.flatMap((item, at) => {
+    if (item.type !== 'message') return []
+    return encodeParts(item.content, at, notebook).filter(({ type }) => {
+      if (type !== 'text') notebook.write('dropped', 'media-unsupported', { at })
+      return type === 'text'
+    })
+  })
+  return [textBlock(instructions ?? ''), ...blocks, textBlock(last ?? '')].filter(
+    (block) => !isBlankText(block),
+  )
+}
+
+function messagesOf(entries: readonly Entry[]): readonly WireMessage[] {
+  return runsOf(entries).flatMap((run): WireMessage[] => {
+    const role = run[0]?.role
+    return role === undefined ? [] : [{ role, content: run.map(({ block }) => block) }]
+  })
+}

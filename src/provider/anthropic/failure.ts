@@ -1,0 +1,58 @@
+/** Errors of this provider in OpenAI's shape, whether they come with a status or after a 200. */
+import type { Failure } from '../../conversation/event.ts'
+import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { asText } from './wire.ts'
+
+export function failure(status: number, body: JsonObject | string): Failure {
+  const error = typeof body === 'string' ? undefined : body['error']
+  if (isObject(error)) return failureOfError(error, status)
+  const words = typeof body === 'string' ? plain(body) : asText(error) || asText(body['message'])
+  return shaped(status, null, words || `The upstream answered with status ${status}.`)
+}
+
+/** An error within a stream has only its type. */
+export function failureOfError(error: Json | undefined, status?: number): Failure {
+  const { type, message } = isObject(error) ? error : {}
+  const kind = asText(type)
+  const known = status ?? STATUS.get(kind) ?? 502
+  return shaped(known, kind || null, asText(message) || 'The upstream reported an error.')
+}
+
+const STATUS: ReadonlyMap<string, number> = new Map([
+  ['invalid_request_error', 400],
+  ['billing_error', 402],
+  ['authentication_error', 401],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+  ['api_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', 529],
+])
+
+function shaped(status: number, kind: string | null, message: string): Failure {
+  return { status, type: typeOf(status), code: codeOf(kind, message), message, param: null }
+}
+
+function typeOf(status: number): string {
+  if (status >= 500) return 'server_error'
+  return status === 429 ? 'rate_limit_error' : 'invalid_request_error'
+}
+
+/** Where OpenAI's clients look for a certain code, they find it; else the provider's own word. */
+function codeOf(kind: string | null, message: string): string | null {
+  if (message.startsWith('prompt is too long') || message.includes('exceed context limit')) {
+    return 'context_length_exceeded'
+  }
+  if (kind === 'not_found_error' && message.startsWith('model:')) return 'model_not_found'
+  return kind === 'rate_limit_error' ? 'rate_limit_exceeded' : kind
+}
+
+const MOST_CHARACTERS = 500
+
+/** The page of a proxy says nothing to a client. */
+function plain(text: string): string {
+  const words = text.trim()
+  return words.startsWith('<') ? '' : words.slice(0, MOST_CHARACTERS)
+}
