@@ -27,9 +27,14 @@ export interface Account {
 export interface Provider {
   readonly wire: WireName
   readonly encode: (prompt: Prompt, account: Account) => Encoded
-  readonly decode: () => Decoder
+  /** `prompt` is what was asked: some wires need it to tell what an answer's names stand for. */
+  readonly decode: (account: Account, prompt?: Prompt) => Decoder
   /** The same events from an answer that was not streamed. */
-  readonly decodeWhole: (body: JsonObject) => readonly StreamEvent[]
+  readonly decodeWhole: (
+    body: JsonObject,
+    account: Account,
+    prompt?: Prompt,
+  ) => readonly StreamEvent[]
   /** What an answer with an error status means, in OpenAI's shape. `body` is JSON or raw text. */
   readonly failure: (status: number, body: JsonObject | string) => Failure
   readonly headers: (account: Account) => Readonly<Record<string, string>>

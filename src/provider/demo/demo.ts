@@ -1,0 +1,43 @@
+/**
+ * The built-in upstream: a model that is no model, needs no key, and always says the same to the
+ * same. Its wire is the gateway's own vocabulary, which makes this the shortest provider to read.
+ */
+import type { StreamEvent } from '../../conversation/event.ts'
+import { isObject, type JsonObject } from '../../conversation/json.ts'
+import { failureOf } from '../../errors.ts'
+import { NOTHING } from '../../stream/stage.ts'
+import type { Provider } from '../provider.ts'
+
+export const demo: Provider = {
+  wire: 'demo',
+  encode: ({ items, params, stream }, account) => ({
+    path: '/answers',
+    body: {
+      model: params.model,
+      instructions: params.instructions,
+      items: items as unknown as JsonObject[],
+      tools: params.tools as unknown as JsonObject[],
+      toolChoice: params.toolChoice as unknown as JsonObject,
+      stream,
+      delayMs: account.quirks['delayMs'] ?? 12,
+    },
+    notes: [],
+  }),
+  headers: () => ({}),
+  decode: () => {
+    let over = false
+    return {
+      push({ data }) {
+        const event = JSON.parse(data) as StreamEvent
+        over = event.type === 'answer-ended' || event.type === 'answer-failed'
+        return [event]
+      },
+      end: () => (over ? NOTHING : [{ type: 'answer-failed', failure: broken }]),
+    }
+  },
+  decodeWhole: (body) => body['events'] as unknown as readonly StreamEvent[],
+  failure: (status, body) =>
+    failureOf('upstream_broken', isObject(body) ? String(body['message']) : body, { status }),
+}
+
+const broken = failureOf('upstream_broken', 'The demo upstream broke off, as it was asked to.')
