@@ -36,9 +36,10 @@ export class GatewayError extends Error {
   readonly failure: Failure
   readonly headers: Readonly<Record<string, string>>
 
+  /** By code, or with a failure that an upstream has already put into words. */
   constructor(
-    code: ErrorCode,
-    message: string,
+    what: ErrorCode | Failure,
+    message = typeof what === 'string' ? what : what.message,
     more: {
       readonly param?: string | null
       readonly status?: number
@@ -49,7 +50,7 @@ export class GatewayError extends Error {
     super(message, { cause: more.cause })
     this.name = 'GatewayError'
     this.headers = more.headers ?? {}
-    this.failure = failureOf(code, message, more)
+    this.failure = typeof what === 'string' ? failureOf(what, message, more) : what
   }
 }
 

@@ -68,7 +68,7 @@ export function missing(path: string): GatewayError {
   )
 }
 
-function wrongType(value: Unknown, path: string, wanted: string): GatewayError {
+export function wrongType(value: Unknown, path: string, wanted: string): GatewayError {
   if (value === undefined) return missing(path)
   return new GatewayError(
     'invalid_type',

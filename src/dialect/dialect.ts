@@ -3,7 +3,7 @@
  * an Inbound, `stream.ts` and `whole.ts` render an answer, `retouch.ts` mends an answer that an
  * upstream of the same language gave. All of it is pure.
  */
-import type { StreamEvent } from '../conversation/event.ts'
+import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { Item } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import type { Outcome } from '../conversation/outcome.ts'
@@ -47,7 +47,7 @@ export interface Dialect {
   /** Throws a GatewayError with status, code and param for whatever a client may send. */
   readonly parse: (body: JsonObject, bytes: Uint8Array) => Inbound
   readonly stream: (answering: Answering) => Renderer
-  readonly whole: (outcome: Outcome, answering: Answering) => JsonObject
+  readonly whole: (outcome: Outcome, answering: Answering, endedAtMs?: number) => JsonObject
   /** Mends answers of an upstream that speaks this dialect itself. */
   readonly retouch: (answering: Answering) => Retouch
 }
@@ -62,11 +62,16 @@ export interface Renderer {
   readonly end: (outcome: Outcome, endedAtMs: number) => readonly SseMessage[]
 }
 
-/** Changes only what must be ours: ids and echoed fields. Everything else stays as it came. */
+/**
+ * Changes only what must be ours: ids and echoed fields. Everything else stays as it came, by
+ * identity. It sees every message of the stream in order, and parses only those that it must:
+ * a cheap look at `event` or at the text tells most of them.
+ */
 export interface Retouch {
-  /** `json` is the parsed `data` of the message, `null` if it is not JSON (`[DONE]`). */
-  readonly message: (message: SseMessage, json: JsonObject | null) => SseMessage
+  readonly message: (message: SseMessage) => SseMessage
   /** From this message on the stream waits for the outcome to be safe. */
-  readonly isEnding: (json: JsonObject | null) => boolean
+  readonly isEnding: (message: SseMessage) => boolean
   readonly whole: (body: JsonObject) => JsonObject
+  /** The ending of a stream that broke: its error in this dialect, `[DONE]` included. */
+  readonly broken: (failure: Failure) => readonly SseMessage[]
 }

@@ -1,0 +1,131 @@
+/** The upstreams that the settings name, and which of them serves a model. */
+import type { DialectName } from './conversation/prompt.ts'
+import { GatewayError } from './errors.ts'
+import type { Account } from './provider/provider.ts'
+import type { Settings } from './settings.ts'
+
+/** Throws an Error when an `apiKey` points at a variable that is not set. */
+export function accountsFrom(
+  settings: Settings,
+  environment: Readonly<Record<string, unknown>>,
+): readonly Account[] {
+  const listed = settings.UPSTREAMS.map((upstream) => ({
+    ...upstream,
+    apiKey: resolvedKey(upstream.name, upstream.apiKey, environment),
+  }))
+  const accounts = [...listed, ...shortcuts(settings)]
+  return accounts.length > 0 ? accounts : [demo]
+}
+
+/**
+ * The first account that matches serves. Where the same service is listed for both of OpenAI's
+ * APIs, the client's own language is preferred: nothing needs to be translated then.
+ */
+export function route(accounts: readonly Account[], model: string, dialect: DialectName): Account {
+  const first = accounts.find((account) => serves(account, model))
+  if (first === undefined) throw unknownModel(accounts, model, dialect)
+  const twin = accounts.find(
+    (account) =>
+      account.wire === dialect && account.baseUrl === first.baseUrl && serves(account, model),
+  )
+  return twin ?? first
+}
+
+/** What to list in `/v1/models` without asking anybody. */
+export function namedModels(account: Account): readonly string[] {
+  return account.models.filter((pattern) => !pattern.includes('*'))
+}
+
+function serves(account: Account, model: string): boolean {
+  return account.models.some((pattern) => matches(pattern, model))
+}
+
+/** `*` stands for any text, several times if need be. */
+export function matches(pattern: string, model: string): boolean {
+  const [head = '', ...rest] = pattern.split('*')
+  const tail = rest.pop()
+  if (tail === undefined) return pattern === model
+  if (!model.startsWith(head) || !model.endsWith(tail)) return false
+  let at = head.length
+  for (const piece of rest) {
+    const found = model.indexOf(piece, at)
+    if (found < 0) return false
+    at = found + piece.length
+  }
+  return at <= model.length - tail.length
+}
+
+function unknownModel(
+  accounts: readonly Account[],
+  model: string,
+  dialect: DialectName,
+): GatewayError {
+  const offered = accounts.flatMap((account) => account.models).join(', ')
+  // OpenAI answers 400 here and 404 there, and clients have come to rely on it.
+  return dialect === 'responses'
+    ? new GatewayError(
+        'model_not_found',
+        `The requested model '${model}' does not exist. This gateway serves: ${offered}.`,
+        { status: 400, param: 'model' },
+      )
+    : new GatewayError(
+        'model_not_found',
+        `The model \`${model}\` does not exist or you do not have access to it. This gateway serves: ${offered}.`,
+      )
+}
+
+function resolvedKey(
+  name: string,
+  key: string | null,
+  environment: Readonly<Record<string, unknown>>,
+): string | null {
+  if (key === null || !key.startsWith('env:')) return key
+  const value = environment[key.slice('env:'.length)]
+  if (typeof value === 'string' && value !== '') return value
+  throw new Error(`The upstream "${name}" takes its apiKey from ${key}, which is not set.`)
+}
+
+const OPENAI = 'https://api.openai.com/v1'
+
+function shortcuts(settings: Settings): readonly Account[] {
+  const accounts: Account[] = []
+  const add = (
+    name: string,
+    wire: Account['wire'],
+    baseUrl: string,
+    apiKey: string | null,
+    models: readonly string[],
+    quirks: Account['quirks'] = {},
+  ) => accounts.push({ name, wire, baseUrl, apiKey, models, headers: {}, quirks })
+
+  if (settings.ANTHROPIC_API_KEY !== null || settings.ANTHROPIC_BASE_URL !== null) {
+    const url = settings.ANTHROPIC_BASE_URL ?? 'https://api.anthropic.com/v1'
+    add('anthropic', 'anthropic', url, settings.ANTHROPIC_API_KEY, ['claude-*'])
+  }
+  if (settings.GEMINI_API_KEY !== null || settings.GEMINI_BASE_URL !== null) {
+    const url = settings.GEMINI_BASE_URL ?? 'https://generativelanguage.googleapis.com/v1beta'
+    add('gemini', 'gemini', url, settings.GEMINI_API_KEY, ['gemini-*'])
+  }
+  if (settings.OPENROUTER_API_KEY !== null || settings.OPENROUTER_BASE_URL !== null) {
+    const url = settings.OPENROUTER_BASE_URL ?? 'https://openrouter.ai/api/v1'
+    // Every model of OpenRouter is named vendor/model.
+    add('openrouter', 'chat', url, settings.OPENROUTER_API_KEY, ['*/*'], { profile: 'openrouter' })
+  }
+  if (settings.OPENAI_BASE_URL !== null) {
+    add('openai', 'chat', settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY, ['*'])
+  } else if (settings.OPENAI_API_KEY !== null) {
+    add('openai', 'responses', OPENAI, settings.OPENAI_API_KEY, ['*'])
+    add('openai-chat', 'chat', OPENAI, settings.OPENAI_API_KEY, ['*'], { profile: 'openai' })
+  }
+  return accounts
+}
+
+const demo: Account = {
+  name: 'demo',
+  wire: 'demo',
+  baseUrl: 'demo://built-in',
+  apiKey: null,
+  models: ['demo'],
+  headers: {},
+  quirks: {},
+}

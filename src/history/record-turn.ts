@@ -1,0 +1,110 @@
+/**
+ * Keeps a turn while it happens: opened while the upstream is still thinking, items journaled as
+ * they are finished, closed before the client hears the end. Nothing of it delays a token.
+ */
+import type { Item } from '../conversation/item.ts'
+import type { Outcome } from '../conversation/outcome.ts'
+import { failureOf } from '../errors.ts'
+import type { NewTurn, PlacedItem, Store, TurnEnding } from '../store/store.ts'
+import type { World } from '../world.ts'
+
+export interface Recorder {
+  /** Resolves when the turn is durable; to `false` when it could not be kept. */
+  readonly opened: Promise<boolean>
+  readonly itemEnded: (item: Item, index: number) => void
+  /** Resolves to what may be told: an outcome that could not be kept is a failure. */
+  readonly settle: (outcome: Outcome, ending: 'finished' | 'cancelled') => Promise<Outcome>
+}
+
+/** For an answer that nobody asked to keep. */
+export const NOT_RECORDED: Recorder = {
+  opened: Promise.resolve(false),
+  itemEnded: () => undefined,
+  settle: (outcome) => Promise.resolve(outcome),
+}
+
+/** A burst of items makes one write, and an answer that ends at once needs no journal at all. */
+const JOURNAL_DELAY_MS = 25
+
+export function recordTurn(turn: NewTurn, world: World): Recorder {
+  const { store, log } = world
+  const opened = store.openTurn(turn).then(
+    () => true,
+    (error: unknown) => {
+      log('warn', 'turn-not-opened', { turn: turn.id, why: messageOf(error) })
+      return false
+    },
+  )
+  const journal = journalOf(turn, store, opened, log)
+  return {
+    opened,
+    itemEnded: (item, index) => journal.add({ position: index, item }),
+    async settle(outcome, ending) {
+      if (!(await opened)) return outcome
+      const rest = await journal.stop()
+      try {
+        await store.closeTurn(endingOf(turn, outcome, ending, rest, world.nowMs()))
+        return outcome
+      } catch (error) {
+        log('error', 'turn-not-closed', { turn: turn.id, why: messageOf(error) })
+        return { ...outcome, finish: null, failure: NOT_KEPT }
+      }
+    },
+  }
+}
+
+const NOT_KEPT = failureOf(
+  'store_unavailable',
+  'The answer could not be kept because the database does not answer, so it must not be relied on. Ask again.',
+)
+
+function journalOf(turn: NewTurn, store: Store, opened: Promise<boolean>, log: World['log']) {
+  let waiting: PlacedItem[] = []
+  let timer: ReturnType<typeof setTimeout> | null = null
+  let writing: Promise<void> = Promise.resolve()
+
+  const write = async (items: readonly PlacedItem[]): Promise<void> => {
+    if (!(await opened)) return
+    try {
+      await store.journalItems(turn.id, turn.tenant, items)
+    } catch (error) {
+      // They are written again when the turn is closed.
+      waiting.unshift(...items)
+      log('warn', 'items-not-journaled', { turn: turn.id, why: messageOf(error) })
+    }
+  }
+  const flush = (): void => {
+    timer = null
+    const items = waiting
+    waiting = []
+    writing = writing.then(() => write(items))
+  }
+  return {
+    add(item: PlacedItem): void {
+      waiting.push(item)
+      timer ??= setTimeout(flush, JOURNAL_DELAY_MS)
+    },
+    /** What was not written yet. */
+    async stop(): Promise<readonly PlacedItem[]> {
+      if (timer !== null) clearTimeout(timer)
+      await writing
+      return waiting
+    },
+  }
+}
+
+function endingOf(
+  turn: NewTurn,
+  { finish, failure, usage }: Outcome,
+  ending: 'finished' | 'cancelled',
+  items: readonly PlacedItem[],
+  endedAtMs: number,
+): TurnEnding {
+  const over = finish === 'stop' ? 'complete' : finish === null ? 'failed' : 'incomplete'
+  const state = ending === 'cancelled' && finish === null ? 'cancelled' : over
+  return { turnId: turn.id, tenant: turn.tenant, state, endedAtMs, usage, failure, items }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,38 @@
+/** Who is asking: the tenant that a key belongs to. Keys are compared as hashes. */
+import { createHash } from 'node:crypto'
+import { GatewayError } from './errors.ts'
+import type { NamedKey } from './settings.ts'
+
+export interface Caller {
+  /** Everything that is kept belongs to a tenant and is found by it alone. */
+  readonly tenant: string
+  readonly user: string | null
+}
+
+export type Doorkeeper = (authorization: string | null, isLocal: () => boolean) => Caller
+
+export function doorkeeper(keys: readonly NamedKey[]): Doorkeeper {
+  const tenants = new Map(keys.map(({ name, key }) => [hashed(key), name]))
+  return (authorization, isLocal) => {
+    if (tenants.size === 0) {
+      if (isLocal()) return { tenant: 'local', user: null }
+      throw new GatewayError(
+        'keys_required',
+        'This gateway has no keys and therefore serves its own machine only. Set BACKSTORY_KEYS=name:key to let others in.',
+      )
+    }
+    const key = authorization?.replace(/^Bearer\s+/i, '') ?? ''
+    const tenant = tenants.get(hashed(key))
+    if (tenant !== undefined) return { tenant, user: null }
+    throw new GatewayError(
+      'invalid_api_key',
+      key === ''
+        ? 'No API key was sent. Send one of the keys in BACKSTORY_KEYS as `Authorization: Bearer KEY`.'
+        : 'Incorrect API key provided. It is not one of the keys in BACKSTORY_KEYS.',
+    )
+  }
+}
+
+function hashed(key: string): string {
+  return createHash('sha256').update(key).digest('base64')
+}

@@ -1,0 +1,63 @@
+/** The gateway on Node, as a program: settings in, a few friendly lines out, and an orderly end. */
+import { readFileSync } from 'node:fs'
+import { jsonLog } from './log.ts'
+import { serveNode, type Serving } from './serve-node.ts'
+import { TABLE } from './settings.ts'
+
+try {
+  const log = jsonLog((line) => process.stderr.write(`${line}\n`), Date.now)
+  const serving = await serveNode(process.env, configFile(), log)
+  greet(serving)
+  onSignal(serving.close)
+} catch (fault) {
+  console.error(fault instanceof Error ? fault.message : fault)
+  process.exitCode = 1
+}
+
+/** The file must exist if it was asked for by name. */
+function configFile(): unknown {
+  const named = process.env['BACKSTORY_CONFIG']
+  const path = named ?? TABLE.BACKSTORY_CONFIG.default
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    if (named === undefined) return {}
+    throw new Error(`BACKSTORY_CONFIG names ${path}, which cannot be read.`)
+  }
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Error(`${path} is not JSON: ${cause instanceof Error ? cause.message : ''}`, {
+      cause,
+    })
+  }
+}
+
+function greet({ url, world: { accounts, settings } }: Serving): void {
+  // A password in the address is nobody's business.
+  const database = settings.DATABASE_URL.replace(/\/\/[^@/]*@/, '//…@')
+  const model = accounts.flatMap((account) => account.models).find((name) => !name.includes('*'))
+  const key = settings.BACKSTORY_KEYS.length > 0 ? ` -H 'authorization: Bearer YOUR_KEY'` : ''
+  const names = settings.BACKSTORY_KEYS.map(({ name }) => name).join(', ')
+  console.log(`listening on ${url}`)
+  console.log(`  upstreams  ${accounts.map(({ name, wire }) => `${name} (${wire})`).join(', ')}`)
+  console.log(`  memory     ${database}`)
+  console.log(`  keys       ${names || 'none, so only this machine is served'}`)
+  console.log(`Try it:`)
+  console.log(
+    `  curl ${url}/v1/responses -H 'content-type: application/json'${key} -d '{"model":"${model ?? 'YOUR_MODEL'}","input":"Hello!"}'`,
+  )
+}
+
+function onSignal(stop: () => Promise<void>): void {
+  let stopping = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      // Asked twice, it waits for nobody.
+      if (stopping) process.exit(1)
+      stopping = true
+      void stop().then(() => process.exit(0))
+    })
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Every path that the gateway has no opinion on (embeddings, audio, images, moderations, files) goes
+ * to the upstream that serves the model, byte for byte in both directions.
+ */
+import { route } from './accounts.ts'
+import { isObject } from './conversation/json.ts'
+import type { Exchange } from './edge/exchange.ts'
+import { GatewayError } from './errors.ts'
+import type { Account } from './provider/provider.ts'
+import { PROVIDERS } from './provider/providers.ts'
+import { relayRaw } from './stream/relay-raw.ts'
+import type { World } from './world.ts'
+
+export async function passThrough(
+  request: Request,
+  body: Uint8Array,
+  world: World,
+  exchange: Exchange,
+): Promise<Response> {
+  const { pathname, search } = new URL(request.url)
+  const account = accountFor(request, body, world)
+  const call = world.transport({
+    method: request.method,
+    url: account.baseUrl + pathname.slice('/v1'.length) + search,
+    headers: {
+      ...kept(request.headers),
+      ...PROVIDERS[account.wire].headers(account),
+      ...account.headers,
+    },
+    body: body.length > 0 ? body : null,
+  })
+  exchange.onGone(call.cancel)
+  const reply = await call.reply
+  return exchange.stream(reply.status, passedOn(reply.headers), (client) =>
+    relayRaw(call, reply, client),
+  )
+}
+
+/** By the model that the body names, else the first upstream that has such paths at all. */
+function accountFor(request: Request, body: Uint8Array, world: World): Account {
+  const openai = world.accounts.filter(({ wire }) => wire === 'chat' || wire === 'responses')
+  const model = modelIn(request.headers.get('content-type') ?? '', body)
+  if (model !== null && openai.length > 0) return route(openai, model, 'chat')
+  const first = openai[0]
+  if (first !== undefined) return first
+  const path = new URL(request.url).pathname
+  throw new GatewayError(
+    'not_found',
+    `No upstream serves ${request.method} ${path}. Add one with the wire "chat" or "responses" to UPSTREAMS.`,
+  )
+}
+
+/** In a form it is a field of its own, whose value begins behind a blank line. */
+const MODEL_FIELD = /name="model"\r?\n(?:[^\r\n]+\r?\n)*\r?\n([^\r\n]{1,200})/
+
+function modelIn(contentType: string, body: Uint8Array): string | null {
+  if (contentType.includes('json')) {
+    const json = parsed(new TextDecoder().decode(body))
+    const model = isObject(json) ? json['model'] : null
+    return typeof model === 'string' ? model : null
+  }
+  if (!contentType.includes('multipart/')) return null
+  return MODEL_FIELD.exec(new TextDecoder('latin1').decode(body))?.[1] ?? null
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Headers that mean the connection, the body's length or somebody's key, and not the message. */
+const OURS =
+  /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|host|content-length|accept-encoding|authorization|api-key|x-api-key|cookie|set-cookie|expect|proxy-.*)$/
+
+function kept(headers: Headers): Readonly<Record<string, string>> {
+  return Object.fromEntries([...headers].filter(([name]) => !OURS.test(name)))
+}
+
+function passedOn(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OURS.test(name)))
+}

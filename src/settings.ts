@@ -1,0 +1,241 @@
+/**
+ * Everything that can be set, in one table. Values come from the environment, or from a JSON file
+ * (`BACKSTORY_CONFIG`) under the same names; the environment wins. All faults are reported at once.
+ */
+import { isObject } from './conversation/json.ts'
+
+type Raw = unknown
+
+interface Setting<Value> {
+  readonly default: Value
+  /** How the default is shown to people, where the value itself would say little. */
+  readonly shown?: string
+  readonly sentence: string
+  /** Throws an Error whose message completes "NAME …". */
+  readonly read: (raw: Raw) => Value
+}
+
+export const TABLE = {
+  PORT: {
+    default: 8787,
+    read: wholeNumber(0, 65_535),
+    sentence: 'Port to listen on; `0` takes a free one.',
+  },
+  HOST: {
+    default: '127.0.0.1',
+    read: text,
+    sentence: 'Address to listen on.',
+  },
+  DATABASE_URL: {
+    default: 'sqlite:./data/backstory.db',
+    read: text,
+    sentence:
+      'Where turns are kept: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. On Workers the D1 binding `DB` is used.',
+  },
+  BACKSTORY_CONFIG: {
+    default: './backstory.json',
+    shown: '`./backstory.json` if it exists',
+    read: text,
+    sentence: 'A JSON file with any of these settings; on Workers the JSON itself.',
+  },
+  BACKSTORY_KEYS: {
+    default: [] as readonly NamedKey[],
+    shown: 'none',
+    read: namedKeys,
+    sentence:
+      'Keys of clients, as `name:key,name:key`; each name has a memory of its own. Without keys only this machine is served.',
+  },
+  UPSTREAMS: {
+    default: [] as readonly UpstreamSetting[],
+    shown: 'none',
+    read: upstreams,
+    sentence:
+      'Upstreams as a JSON list of `{"name", "wire": "chat\\|responses\\|anthropic\\|gemini\\|demo", "baseUrl", "apiKey", "models": ["*"], "headers", "quirks"}`. The first whose `models` match serves. An `apiKey` of `env:NAME` is read from the environment.',
+  },
+  OPENAI_API_KEY: secret('Adds OpenAI as an upstream, for both of its APIs.'),
+  OPENAI_BASE_URL: address('Another server that speaks Chat Completions, in place of OpenAI.'),
+  ANTHROPIC_API_KEY: secret('Adds Anthropic as an upstream.'),
+  ANTHROPIC_BASE_URL: address('Another server that speaks Anthropic Messages.'),
+  GEMINI_API_KEY: secret('Adds Google Gemini as an upstream.'),
+  GEMINI_BASE_URL: address('Another server that speaks the Gemini API.'),
+  OPENROUTER_API_KEY: secret('Adds OpenRouter as an upstream.'),
+  OPENROUTER_BASE_URL: address('Another server that speaks as OpenRouter does.'),
+  HISTORY_MAX_ITEMS: {
+    default: null as number | null,
+    shown: 'unset (everything)',
+    read: wholeNumber(1, 1_000_000),
+    sentence:
+      'At most so many items of a conversation reach the model, cut in steps between rounds.',
+  },
+  TOOL_OUTPUT_RETENTION_TURNS: {
+    default: 10 as number | null,
+    read: (raw: Raw) => (raw === 'off' ? null : wholeNumber(0, 1_000_000)(raw)),
+    sentence:
+      'Long tool outputs of rounds older than this are shortened, in steps of five rounds; `off` keeps them whole.',
+  },
+  MAX_BODY_MB: {
+    default: 64,
+    read: wholeNumber(1, 1024),
+    sentence: 'Largest request body, in megabytes.',
+  },
+  UPSTREAM_HEADERS_TIMEOUT_SECONDS: {
+    default: 300,
+    read: wholeNumber(1, 86_400),
+    sentence: 'How long an upstream may take to begin its answer.',
+  },
+  UPSTREAM_IDLE_TIMEOUT_SECONDS: {
+    default: 300,
+    read: wholeNumber(1, 86_400),
+    sentence: 'How long an upstream may be silent in the middle of its answer.',
+  },
+  HEARTBEAT_SECONDS: {
+    default: 15,
+    read: wholeNumber(1, 3_600),
+    sentence:
+      'A silent stream carries a comment this often, so that nothing between takes it for dead.',
+  },
+} satisfies Record<string, Setting<unknown>>
+
+export type Settings = {
+  readonly [Name in keyof typeof TABLE]: (typeof TABLE)[Name] extends Setting<infer Value>
+    ? Value
+    : never
+}
+
+export interface NamedKey {
+  readonly name: string
+  readonly key: string
+}
+
+export interface UpstreamSetting {
+  readonly name: string
+  readonly wire: 'chat' | 'responses' | 'anthropic' | 'gemini' | 'demo'
+  readonly baseUrl: string
+  readonly apiKey: string | null
+  readonly models: readonly string[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly quirks: Readonly<Record<string, never>>
+}
+
+type Environment = Readonly<Record<string, unknown>>
+
+/** Throws an Error that names every fault. `file` is the parsed JSON of BACKSTORY_CONFIG. */
+export function readSettings(environment: Environment, file: unknown = {}): Settings {
+  const faults: string[] = []
+  if (!isObject(file)) faults.push('BACKSTORY_CONFIG must hold a JSON object.')
+  const fromFile = isObject(file) ? file : {}
+  for (const name of Object.keys(fromFile)) {
+    if (!(name in TABLE)) faults.push(`${name} is not a setting (in BACKSTORY_CONFIG).`)
+  }
+  const settings: Record<string, unknown> = {}
+  for (const [name, setting] of Object.entries<Setting<unknown>>(TABLE)) {
+    const raw = environment[name] ?? fromFile[name]
+    try {
+      settings[name] = raw === undefined || raw === '' ? setting.default : setting.read(raw)
+    } catch (fault) {
+      faults.push(`${name} ${fault instanceof Error ? fault.message : String(fault)}`)
+    }
+  }
+  if (faults.length > 0) throw new Error(`The settings have faults:\n- ${faults.join('\n- ')}`)
+  return settings as Settings
+}
+
+function text(raw: Raw): string {
+  if (typeof raw === 'string') return raw
+  throw new Error('must be a text.')
+}
+
+function wholeNumber(min: number, max: number) {
+  return (raw: Raw): number => {
+    const value = typeof raw === 'string' && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw
+    if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) {
+      return value as number
+    }
+    throw new Error(`must be a whole number from ${min} to ${max}, not ${JSON.stringify(raw)}.`)
+  }
+}
+
+function secret(sentence: string): Setting<string | null> {
+  return { default: null, shown: '–', read: text, sentence }
+}
+
+function address(sentence: string): Setting<string | null> {
+  return { default: null, shown: '–', read: url, sentence }
+}
+
+function url(raw: Raw): string {
+  if (typeof raw === 'string' && URL.canParse(raw) && /^(https?|demo):/.test(raw)) {
+    return raw.replace(/\/+$/, '')
+  }
+  throw new Error(
+    `must be an address that begins with http:// or https://, not ${JSON.stringify(raw)}.`,
+  )
+}
+
+function namedKeys(raw: Raw): readonly NamedKey[] {
+  return text(raw)
+    .split(',')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '')
+    .map((pair, at) => {
+      const colon = pair.indexOf(':')
+      const [name, key] = [pair.slice(0, colon), pair.slice(colon + 1)]
+      // The pair itself is a secret and stays out of the message.
+      if (colon < 1 || key === '')
+        throw new Error(`must be name:key,name:key; entry ${at + 1} is not.`)
+      return { name, key }
+    })
+}
+
+const WIRES = ['chat', 'responses', 'anthropic', 'gemini', 'demo'] as const
+
+function upstreams(raw: Raw): readonly UpstreamSetting[] {
+  const list: unknown = typeof raw === 'string' ? parsed(raw) : raw
+  if (!Array.isArray(list)) throw new Error('must be a JSON list of upstreams.')
+  return list.map(upstream)
+}
+
+function parsed(raw: string): unknown {
+  try {
+    return JSON.parse(raw)
+  } catch {
+    throw new Error('must be a JSON list of upstreams, and is not JSON.')
+  }
+}
+
+function upstream(entry: unknown, at: number): UpstreamSetting {
+  const fault = (words: string) => new Error(`entry ${at + 1} ${words}`)
+  if (!isObject(entry)) throw fault('must be an object.')
+  const wire = WIRES.find((name) => name === entry['wire'])
+  if (wire === undefined) throw fault(`needs a "wire" of ${WIRES.join(', ')}.`)
+  const { name, apiKey = null, models = ['*'], headers = {}, quirks = {}, baseUrl } = entry
+  if (typeof name !== 'string' || name === '') throw fault('needs a "name".')
+  if (apiKey !== null && typeof apiKey !== 'string')
+    throw fault('has an "apiKey" that is not a text.')
+  if (!Array.isArray(models) || !models.every((model) => typeof model === 'string')) {
+    throw fault('has "models" that are not a list of texts.')
+  }
+  if (!isObject(headers) || !Object.values(headers).every((value) => typeof value === 'string')) {
+    throw fault('has "headers" that are not texts by name.')
+  }
+  if (!isObject(quirks)) throw fault('has "quirks" that are not an object.')
+  if (wire !== 'demo' && typeof baseUrl !== 'string') throw fault('needs a "baseUrl".')
+  return {
+    name,
+    wire,
+    baseUrl: wire === 'demo' ? 'demo://built-in' : url(baseUrl),
+    apiKey,
+    models: models as readonly string[],
+    headers: headers as Readonly<Record<string, string>>,
+    quirks: quirks as Readonly<Record<string, never>>,
+  }
+}
+
+/** The table of the README. */
+export function settingsTable(): string {
+  const rows = Object.entries<Setting<unknown>>(TABLE).map(([name, setting]) => {
+    const shown = setting.shown ?? `\`${String(setting.default)}\``
+    return `| \`${name}\` | ${shown} | ${setting.sentence} |`
+  })
+  return ['| name | default | meaning |', '|---|---|---|', ...rows].join('\n')
+}

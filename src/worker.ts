@@ -1,0 +1,66 @@
+/** The gateway on Cloudflare Workers: the same app over D1, `fetch` and Web Streams. */
+import { monotonicFactory } from 'ulid'
+import { accountsFrom } from './accounts.ts'
+import { createApp } from './app.ts'
+import { turnIdFromUlid } from './conversation/ids.ts'
+import { webExchange } from './edge/web-exchange.ts'
+import { jsonLog } from './log.ts'
+import { readSettings } from './settings.ts'
+import { openD1, type D1 } from './store/engine-d1.ts'
+import { createStore } from './store/kysely-store.ts'
+import { withDemo } from './transport/demo-transport.ts'
+import { fetchTransport } from './transport/fetch-transport.ts'
+
+interface Bindings extends Readonly<Record<string, unknown>> {
+  readonly DB: D1
+}
+
+type App = ReturnType<typeof createApp>
+
+/** One app for each set of bindings, that is one for the life of an isolate. */
+const apps = new WeakMap<Bindings, App>()
+
+export default {
+  fetch(
+    request: Request,
+    bindings: Bindings,
+    context: ExecutionContext,
+  ): Response | Promise<Response> {
+    const app = apps.get(bindings) ?? build(bindings)
+    apps.set(bindings, app)
+    return app.fetch(request, bindings, context)
+  },
+}
+
+interface ExecutionContext {
+  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly passThroughOnException: () => void
+  readonly props: unknown
+}
+
+function build(bindings: Bindings): App {
+  const config = bindings['BACKSTORY_CONFIG']
+  const settings = readSettings(
+    bindings,
+    typeof config === 'string' ? JSON.parse(config) : (config ?? {}),
+  )
+  const ulid = monotonicFactory()
+  const log = jsonLog((line) => console.log(line), Date.now)
+  return createApp(
+    {
+      store: createStore(openD1(bindings.DB)),
+      settings,
+      accounts: accountsFrom(settings, bindings),
+      transport: withDemo(
+        fetchTransport({
+          headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,
+          idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
+        }),
+      ),
+      newTurnId: () => turnIdFromUlid(ulid()),
+      nowMs: Date.now,
+      log,
+    },
+    (context) => webExchange(context.req.raw, (work) => context.executionCtx.waitUntil(work)),
+  )
+}

@@ -1,0 +1,158 @@
+/** Nonsense gets a clear error in OpenAI's shape: never a 500, never silence. On both hosts. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HOSTS, type Host } from './hosts.ts'
+
+interface OpenaiError {
+  readonly error: Readonly<Record<'message' | 'type' | 'param' | 'code', string | null>>
+}
+
+describe.each(HOSTS)('on %s', (_, start) => {
+  let host: Host
+  beforeAll(async () => {
+    host = await start({
+      BACKSTORY_KEYS: 'tests:sk-tests',
+      MAX_BODY_MB: '1',
+      UPSTREAMS: '[{"name":"demo","wire":"demo","models":["demo"],"quirks":{"delayMs":0}}]',
+    })
+  })
+  afterAll(() => host.close())
+
+  const send = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(host.url + path, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk-tests', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    return { status: response.status, json: (await response.json()) as OpenaiError }
+  }
+  const user = (content: unknown) => ({ model: 'demo', messages: [{ role: 'user', content }] })
+
+  test.each([
+    ['/v1/responses', '{"model":', 400, 'invalid_json', null],
+    ['/v1/responses', '[]', 400, 'invalid_json', null],
+    ['/v1/responses', '', 400, 'invalid_json', null],
+    ['/v1/responses', { model: 'demo' }, 400, 'missing_required_parameter', 'input'],
+    ['/v1/responses', { input: 'x' }, 400, 'missing_required_parameter', 'model'],
+    ['/v1/responses', { model: 'nope', input: 'x' }, 400, 'model_not_found', 'model'],
+    ['/v1/responses', { model: 'demo', input: 5 }, 400, 'invalid_type', 'input'],
+    [
+      '/v1/responses',
+      { model: 'demo', input: [{ role: 'user', content: ['x'] }] },
+      400,
+      'invalid_type',
+      'input[0].content[0]',
+    ],
+    [
+      '/v1/responses',
+      { model: 'demo', input: 'x', previous_response_id: 'resp_nope' },
+      400,
+      'previous_response_not_found',
+      'previous_response_id',
+    ],
+    [
+      '/v1/responses',
+      { model: 'demo', input: 'x', temperature: -1 },
+      400,
+      'decimal_below_min_value',
+      'temperature',
+    ],
+    ['/v1/chat/completions', { model: 'demo' }, 400, 'missing_required_parameter', 'messages'],
+    ['/v1/chat/completions', { ...user('x'), model: 'nope' }, 404, 'model_not_found', null],
+    [
+      '/v1/chat/completions',
+      { model: 'demo', messages: [{ role: 'pope', content: 'x' }] },
+      400,
+      'invalid_value',
+      'messages[0].role',
+    ],
+    ['/v1/chat/completions', user(['x']), 400, 'invalid_type', 'messages[0].content[0]'],
+    [
+      '/v1/chat/completions',
+      user([{ type: 'text', text: {} }]),
+      400,
+      'invalid_type',
+      'messages[0].content[0].text',
+    ],
+    ['/v1/context/explain', { api: 'nope' }, 400, 'invalid_value', 'api'],
+    ['/v1/nowhere', {}, 404, 'not_found', null],
+    ['/nowhere', {}, 404, 'not_found', null],
+  ])('%s %j is refused with %i %s', async (path, body, status, code, param) => {
+    const answer = await send(path, body)
+    expect(answer).toMatchObject({ status, json: { error: { code, param } } })
+    expect(Object.keys(answer.json.error).toSorted()).toEqual(['code', 'message', 'param', 'type'])
+    expect(answer.json.error.message).toMatch(/\S+ \S+/)
+  })
+
+  test('a body over the limit is refused, told in advance or not', async () => {
+    const body = { model: 'demo', input: 'x'.repeat(2_000_000) }
+    expect(await send('/v1/responses', body)).toMatchObject({
+      status: 413,
+      json: { error: { code: 'request_too_large' } },
+    })
+    const response = await fetch(`${host.url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk-tests' },
+      body: new Blob([JSON.stringify(body)]).stream(),
+      duplex: 'half',
+    } as RequestInit)
+    expect(response.status).toBe(413)
+  })
+
+  test('a missing key and a wrong one are refused', async () => {
+    expect(await send('/v1/responses', {}, { authorization: '' })).toMatchObject({
+      status: 401,
+      json: {
+        error: {
+          code: 'invalid_api_key',
+          message: expect.stringContaining('BACKSTORY_KEYS') as string,
+        },
+      },
+    })
+    expect((await send('/v1/responses', {}, { authorization: 'Bearer nope' })).status).toBe(401)
+  })
+
+  test('whatever JSON comes, it is answered or refused', async () => {
+    const anything = fc
+      .anything({ withNullPrototype: false, maxDepth: 3 })
+      .filter((value) => JSON.stringify(value) !== undefined)
+    const words = fc.constantFrom(
+      'role',
+      'content',
+      'type',
+      'text',
+      'tool_calls',
+      'tools',
+      'name',
+      'call_id',
+      'stream',
+      'output',
+    )
+    const shaped = fc.dictionary(
+      words,
+      fc.oneof(anything, fc.constantFrom('user', 'assistant', 'tool', 'function', 'message')),
+    )
+    const body = fc.oneof(
+      fc.record({ model: fc.constant('demo'), input: fc.oneof(anything, fc.array(shaped)) }),
+      fc.record({ model: fc.constant('demo'), messages: fc.oneof(anything, fc.array(shaped)) }),
+      fc.record({
+        model: fc.constant('demo'),
+        input: fc.constant('x'),
+        tools: anything,
+        metadata: anything,
+        text: anything,
+      }),
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        body,
+        fc.constantFrom('/v1/responses', '/v1/chat/completions', '/v1/context/explain'),
+        async (json, path) => {
+          const { status } = await send(path, json)
+          expect([200, 400]).toContain(status)
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+})

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import type { Message } from '../../src/conversation/item.ts'
+import type { Outcome } from '../../src/conversation/outcome.ts'
+import { recordTurn } from '../../src/history/record-turn.ts'
+import { readSettings } from '../../src/settings.ts'
+import type { NewTurn, Store, TurnEnding } from '../../src/store/store.ts'
+import type { World } from '../../src/world.ts'
+
+const TURN: NewTurn = {
+  id: '01JZZZZZZZZZZZZZZZZZ',
+  tenant: 'a',
+  user: null,
+  thread: '01JZZZZZZZZZZZZZZZZZ',
+  parent: null,
+  dialect: 'responses',
+  origin: { wire: 'demo', account: 'demo', model: 'demo', prefixHash: null },
+  createdAtMs: 1,
+  request: {},
+  input: [],
+}
+
+const FINISHED: Outcome = {
+  items: [],
+  finish: 'stop',
+  failure: null,
+  usage: null,
+  upstreamId: null,
+  model: null,
+}
+
+function said(text: string): Message {
+  return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }
+}
+
+/** A store that writes down what it is asked, and fails where it is told to. */
+function diary(failing: readonly string[] = []) {
+  const calls: string[] = []
+  const endings: TurnEnding[] = []
+  const logged: string[] = []
+  const note = (verb: string, words = ''): Promise<void> => {
+    calls.push(verb + words)
+    return failing.includes(verb) ? Promise.reject(new Error('down')) : Promise.resolve()
+  }
+  const store: Store = {
+    openTurn: () => note('open'),
+    journalItems: (_, __, items) =>
+      note('journal', ` ${items.map(({ position }) => position).join(',')}`),
+    closeTurn: (ending) => {
+      endings.push(ending)
+      return note('close', ` ${ending.items.map(({ position }) => position).join(',')}`)
+    },
+    loadChain: () => Promise.resolve(null),
+    ping: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  }
+  const world: World = {
+    store,
+    settings: readSettings({}),
+    accounts: [],
+    transport: () => {
+      throw new Error('not here')
+    },
+    newTurnId: () => TURN.id,
+    nowMs: () => 2,
+    log: (_, event) => void logged.push(event),
+  }
+  return { calls, endings, logged, world }
+}
+
+const aMoment = () => new Promise((resolve) => setTimeout(resolve, 60))
+
+describe('writes', () => {
+  test('an answer that ends at once makes two: open, and close with its items', async () => {
+    const { world, calls, endings } = diary()
+    const recorder = recordTurn(TURN, world)
+    recorder.itemEnded(said('a'), 0)
+    expect(await recorder.settle(FINISHED, 'finished')).toBe(FINISHED)
+    expect(calls).toEqual(['open', 'close 0'])
+    expect(endings[0]).toMatchObject({ state: 'complete', endedAtMs: 2 })
+  })
+
+  test('a burst of items makes one', async () => {
+    const { world, calls } = diary()
+    const recorder = recordTurn(TURN, world)
+    recorder.itemEnded(said('a'), 0)
+    recorder.itemEnded(said('b'), 1)
+    await aMoment()
+    recorder.itemEnded(said('c'), 2)
+    await recorder.settle(FINISHED, 'finished')
+    expect(calls).toEqual(['open', 'journal 0,1', 'close 2'])
+  })
+
+  test('items that could not be journaled are written at the close', async () => {
+    const { world, calls } = diary(['journal'])
+    const recorder = recordTurn(TURN, world)
+    recorder.itemEnded(said('a'), 0)
+    await aMoment()
+    await recorder.settle(FINISHED, 'finished')
+    expect(calls).toEqual(['open', 'journal 0', 'close 0'])
+  })
+})
+
+describe('promises', () => {
+  test('a turn that could not be opened is not written to, and the answer stands', async () => {
+    const { world, calls, logged } = diary(['open'])
+    const recorder = recordTurn(TURN, world)
+    recorder.itemEnded(said('a'), 0)
+    expect(await recorder.opened).toBe(false)
+    expect(await recorder.settle(FINISHED, 'finished')).toBe(FINISHED)
+    expect(calls).toEqual(['open'])
+    expect(logged).toEqual(['turn-not-opened'])
+  })
+
+  test('an answer whose turn could not be closed is told as a failure', async () => {
+    const { world } = diary(['close'])
+    const settled = await recordTurn(TURN, world).settle(FINISHED, 'finished')
+    expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
+  })
+})
+
+test.each([
+  [{ finish: 'stop' }, 'finished', 'complete'],
+  [{ finish: 'length' }, 'finished', 'incomplete'],
+  [{ finish: 'content-filter' }, 'finished', 'incomplete'],
+  [{ finish: null }, 'finished', 'failed'],
+  [{ finish: null }, 'cancelled', 'cancelled'],
+  [{ finish: 'stop' }, 'cancelled', 'complete'],
+] as const)('%j that %s is %s', async (part, ending, state) => {
+  const { world, endings } = diary()
+  await recordTurn(TURN, world).settle({ ...FINISHED, ...part }, ending)
+  expect(endings[0]?.state).toBe(state)
+})

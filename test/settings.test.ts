@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { readSettings, TABLE } from '../src/settings.ts'
+
+test('every fault is named in one message', () => {
+  const read = () =>
+    readSettings({ PORT: 'x', UPSTREAMS: '[{"name":"a"}]', BACKSTORY_KEYS: 'a' }, { NOPE: 1 })
+  expect(read).toThrow(/PORT must be a whole number from 0 to 65535, not "x"/)
+  expect(read).toThrow(/UPSTREAMS entry 1 needs a "wire"/)
+  expect(read).toThrow(/BACKSTORY_KEYS must be name:key/)
+  expect(read).toThrow(/NOPE is not a setting/)
+})
+
+test('the environment wins over the file, and an empty variable is not set', () => {
+  const settings = readSettings({ PORT: '1', HOST: '' }, { PORT: 2, HOST: '::1' })
+  expect(settings.PORT).toBe(1)
+  expect(settings.HOST).toBe(TABLE.HOST.default)
+})
+
+test('keys keep their colons', () => {
+  expect(readSettings({ BACKSTORY_KEYS: 'a:sk:1, b:sk2' }).BACKSTORY_KEYS).toEqual([
+    { name: 'a', key: 'sk:1' },
+    { name: 'b', key: 'sk2' },
+  ])
+})
+
+test('what is secret stays out of the message about a fault', () => {
+  expect(() => readSettings({ BACKSTORY_KEYS: 'sk-secret' })).not.toThrow(/sk-secret/)
+  expect(() => readSettings({ BACKSTORY_KEYS: 'sk-secret' })).toThrow(/entry 1/)
+})
+
+test('a file can hold lists as they are', () => {
+  const upstream = { name: 'a', wire: 'demo' }
+  expect(readSettings({}, { UPSTREAMS: [upstream] }).UPSTREAMS[0]).toMatchObject({
+    name: 'a',
+    models: ['*'],
+  })
+})
