@@ -1,0 +1,94 @@
+/** A function call, and the answer to it. */
+import type { CustomCall, FunctionCall } from '../../conversation/item.ts'
+import { isObject, type JsonObject } from '../../conversation/json.ts'
+import { ALONE } from '../../conversation/pairs.ts'
+import type { Draft } from './draft.ts'
+import { isFromHere, signatureOfCall } from './own-signatures.ts'
+import { emptyParts, signaturesBehind } from './signed-text.ts'
+import { toolNameOf } from './tool-names.ts'
+import { toolResult } from './tool-results.ts'
+import type { GeminiPart } from './wire.ts'
+
+/**
+ * Documented for calls whose signature nobody knows: those of another model, or made up.
+ * https://ai.google.dev/gemini-api/docs/thought-signatures
+ */
+const STAND_IN = 'skip_thought_signature_validator'
+
+/** Nothing for a call that cannot be sent. */
+export function encodeCall(
+  call: FunctionCall | CustomCall,
+  at: number,
+  draft: Draft,
+): readonly GeminiPart[] {
+  const { context, sealed } = draft
+  draft.sealed = null
+  if (call.name === '') {
+    context.notebook.add('call-without-name', { at })
+    return []
+  }
+  const name = toolNameOf(call.name)
+  if (name !== call.name) context.notebook.add('tool-name-changed', { at })
+  const functionCall = { ...idOf(call, draft), name, args: argsOf(call, at, draft) }
+  const signature = signatureOfCall(call, sealed, at, context)
+  const behind = isFromHere(call, context)
+    ? emptyParts(signaturesBehind(call.native?.['gemini']))
+    : []
+  if (signature !== null) return [{ functionCall, thoughtSignature: signature }, ...behind]
+  // Of a batch only the first call is signed.
+  if (!context.model.isThird || draft.calls.length > 0) return [{ functionCall }, ...behind]
+  context.notebook.add('signature-stand-in', { at })
+  return [{ functionCall, thoughtSignature: STAND_IN }]
+}
+
+export function encodeResult(
+  at: number,
+  draft: Draft,
+): { readonly part: GeminiPart; readonly behind: readonly GeminiPart[] } {
+  const call = draft.items[at] as FunctionCall | CustomCall
+  const place = draft.partners[at] ?? ALONE
+  const output = draft.items[place]
+  const head = { ...idOf(call, draft), name: toolNameOf(call.name) }
+  if (output?.type !== 'function_call_output' && output?.type !== 'custom_tool_call_output') {
+    draft.context.notebook.add('call-without-output', { at })
+    const response = { error: 'There is no output of this call.' }
+    return { part: { functionResponse: { ...head, response } }, behind: [] }
+  }
+  const { response, inside, behind } = toolResult(
+    output.output,
+    draft.context.model.isThird,
+    (part) => draft.encodeMedia(part, place),
+  )
+  return {
+    part: {
+      functionResponse: { ...head, response, ...(inside.length === 0 ? {} : { parts: inside }) },
+    },
+    behind: behind.length === 0 ? [] : [{ text: `[Returned by ${call.name}:]` }, ...behind],
+  }
+}
+
+/** The upstream's own id; one that we made up means nothing to it. */
+function idOf(call: FunctionCall | CustomCall, draft: Draft): { readonly id?: string } {
+  const id = call.native?.['gemini']?.['id']
+  return typeof id === 'string' && draft.context.quirks.callIds ? { id } : {}
+}
+
+function argsOf(call: FunctionCall | CustomCall, at: number, draft: Draft): JsonObject {
+  if (call.type === 'custom_tool_call') {
+    draft.context.notebook.add('custom-call', { at })
+    return { input: call.input }
+  }
+  if (call.arguments.trim() === '') return {}
+  const value = parsed(call.arguments)
+  if (isObject(value)) return value
+  draft.context.notebook.add('arguments-not-an-object', { at })
+  return { arguments: call.arguments }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * Items as Gemini's list of turns. Its laws: user and model take turns, the user begins; every
+ * function call is answered in the very next turn, as many answers as calls; the first call of a
+ * turn is signed (from Gemini 3 on); nothing is empty.
+ *
+ * What stands in the list decides what is sent, nothing else: with one more round everything before
+ * it comes out the same.
+ */
+import type { Item, Message, Opaque, Reasoning } from '../../conversation/item.ts'
+import { textOf } from '../../conversation/item.ts'
+import { isObject } from '../../conversation/json.ts'
+import { ALONE } from '../../conversation/pairs.ts'
+import { encodeCall, encodeResult } from './encode-call.ts'
+import { isText } from './is-text.ts'
+import { mediaEncoder } from './encode-media.ts'
+import type { Context } from './context.ts'
+import { newDraft, type Draft } from './draft.ts'
+import { isFromHere, signaturesOf } from './own-signatures.ts'
+import { unseal } from './sealed.ts'
+import { emptyParts, partsOfText } from './signed-text.ts'
+import type { Content, GeminiPart } from './wire.ts'
+
+/** `from` is the first item that is not part of the system instruction. */
+export function encodeContents(
+  items: readonly Item[],
+  from: number,
+  context: Context,
+): readonly Content[] {
+  const draft = newDraft(items, context, mediaEncoder(items, context))
+  for (let at = from; at < items.length; at++) {
+    const item = items[at]
+    if (item !== undefined) place(item, at, draft)
+  }
+  answerCalls(draft, items.length)
+  return framed(draft)
+}
+
+function place(item: Item, at: number, draft: Draft): void {
+  switch (item.type) {
+    case 'reasoning':
+      return thought(item, at, draft)
+    case 'message':
+      return item.role === 'assistant' ? said(item, at, draft) : asked(item, at, draft)
+    case 'function_call':
+    case 'custom_tool_call': {
+      const parts = encodeCall(item, at, draft)
+      if (parts.length === 0) return
+      draft.modelParts().push(...parts)
+      draft.calls.push(at)
+      return
+    }
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      if (draft.partners[at] !== ALONE) answerCalls(draft, at + draft.calls.length)
+      else draft.context.notebook.add('output-without-call', { at })
+      return
+    case 'opaque':
+      return opaque(item, at, draft)
+  }
+}
+
+/**
+ * Puts the answers to all calls of the last turn behind it. An output that stands at `until` or
+ * later is not where it was any more.
+ */
+function answerCalls(draft: Draft, until: number): void {
+  if (draft.calls.length === 0) return
+  const parts = draft.userParts()
+  const behind: GeminiPart[] = []
+  draft.calls.forEach((call) => {
+    const result = encodeResult(call, draft)
+    parts.push(result.part)
+    behind.push(...result.behind)
+    const output = draft.partners[call] ?? ALONE
+    if (output !== ALONE && output >= until) {
+      draft.context.notebook.add('output-moved', { at: output })
+    }
+  })
+  parts.push(...behind)
+  draft.calls.length = 0
+}
+
+/** What a user, or a late system message, says. */
+function asked(item: Message, at: number, draft: Draft): void {
+  draft.sealed = null
+  answerCalls(draft, at)
+  if (item.role !== 'user') {
+    const words = textOf(item.content)
+    if (!item.content.every(isText)) draft.context.notebook.add('media-in-system', { at })
+    if (words === '') return
+    draft.context.notebook.add('system-in-place', { at })
+    draft.userParts().push({ text: `<system_message>\n${words}\n</system_message>` })
+    return
+  }
+  const parts = encodeParts(item, at, draft)
+  if (parts.length > 0) draft.userParts().push(...draft.relocated.splice(0), ...parts)
+}
+
+/** What the assistant said. Media in it are shown by the user: a model only says text. */
+function said(item: Message, at: number, draft: Draft): void {
+  draft.sealed = null
+  const text = textOf(item.content)
+  const signatures = signaturesOf(item, text, at, draft.context)
+  const parts: GeminiPart[] = []
+  if (signatures !== null && item.content.every(isText)) {
+    parts.push(...partsOfText(text, signatures.runs))
+  } else {
+    for (const part of encodeParts(item, at, draft)) {
+      if (part.text !== undefined) parts.push(part)
+      else relocate(part, at, draft)
+    }
+  }
+  if (parts.length > 0) draft.modelParts().push(...parts)
+}
+
+function encodeParts(item: Message, at: number, draft: Draft): readonly GeminiPart[] {
+  const parts: GeminiPart[] = []
+  for (const part of item.content) {
+    const encoded = isText(part) ? { text: textOf([part]) } : draft.encodeMedia(part, at)
+    if (encoded !== null && encoded.text !== '') parts.push(encoded)
+  }
+  return parts
+}
+
+function relocate(part: GeminiPart, at: number, draft: Draft): void {
+  draft.context.notebook.add('media-moved', { at })
+  draft.relocated.push({ text: '[From the assistant’s last message:]' }, part)
+}
+
+/** Only what is signed goes back; unsigned summaries tell the model nothing. */
+function thought(item: Reasoning, at: number, draft: Draft): void {
+  const { context } = draft
+  const text = item.summary.map((part) => part.text).join('')
+  const signatures = signaturesOf(item, text, at, context)
+  draft.sealed = item
+  const parts: GeminiPart[] = []
+  let signedChars = 0
+  for (const { start, end, thoughtSignature } of signatures?.runs ?? []) {
+    signedChars += end - start
+    parts.push({ text: text.slice(start, end), thought: true, thoughtSignature })
+  }
+  parts.push(...emptyParts(signatures?.after ?? []))
+  if (parts.length > 0) draft.modelParts().push(...parts)
+  const isOwn = item.native?.['gemini'] !== undefined || item.origin?.wire === 'gemini'
+  if (!isOwn && unseal(item.encrypted_content) === null) {
+    context.notebook.add('foreign-reasoning', { at })
+  } else if (signedChars < text.length) context.notebook.add('thoughts-not-sent', { at })
+}
+
+/** Images that the model made, and parts of Gemini's that we do not understand. */
+function opaque(item: Opaque, at: number, draft: Draft): void {
+  draft.sealed = null
+  const { notebook } = draft.context
+  const { type, part: wirePart, result } = item.raw
+  const own = isFromHere(item, draft.context) ? item.native?.['gemini'] : undefined
+  if (type === 'gemini:part' && own !== undefined && isObject(wirePart)) {
+    draft.modelParts().push(wirePart)
+    return
+  }
+  if (type !== 'image_generation_call' || typeof result !== 'string') {
+    notebook.add('hosted-item', { at, ...(typeof type === 'string' ? { detail: type } : {}) })
+    return
+  }
+  const part = draft.encodeMedia(item, at)
+  if (part === null) return
+  if (own === undefined) return relocate(part, at, draft)
+  const signature = own['thoughtSignature']
+  const isSigned = typeof signature === 'string' && part.inlineData !== undefined
+  draft.modelParts().push(isSigned ? { ...part, thoughtSignature: signature } : part)
+}
+
+/** A line of the user at both ends, where one is missing. */
+function framed(draft: Draft): readonly Content[] {
+  const { contents, relocated, context } = draft
+  if (relocated.length > 0) draft.userParts().push(...relocated)
+  const opening = { role: 'user', parts: [{ text: '[The conversation begins.]' }] } as const
+  const isHeadless = contents[0]?.role !== 'user'
+  if (isHeadless) context.notebook.add('first-turn-added')
+  const whole = isHeadless ? [opening, ...contents] : contents
+  if (whole.at(-1)?.role === 'user') return whole
+  if (context.quirks.prefill ?? context.model.continues) return whole
+  context.notebook.add('last-turn-added')
+  return [...whole, { role: 'user', parts: [{ text: 'Continue.' }] }]
+}

@@ -1,0 +1,43 @@
+/** The system instruction: what the request says in front, and the system messages that lead. */
+import { textOf, type Item } from '../../conversation/item.ts'
+import type { Context } from './context.ts'
+import { isText } from './is-text.ts'
+import type { Content, GeminiPart } from './wire.ts'
+
+export interface System {
+  readonly parts: readonly GeminiPart[]
+  /** How many items it has taken in. */
+  readonly taken: number
+}
+
+export function encodeSystem(
+  items: readonly Item[],
+  instructions: readonly (string | null)[],
+  context: Context,
+): System {
+  const parts: GeminiPart[] = []
+  for (const text of instructions) if (text !== null && text !== '') parts.push({ text })
+  let taken = 0
+  for (const item of items) {
+    if (item.type !== 'message' || (item.role !== 'system' && item.role !== 'developer')) break
+    const text = textOf(item.content)
+    if (text !== '') parts.push({ text })
+    if (!item.content.every(isText)) {
+      context.notebook.add('media-in-system', { at: taken })
+    }
+    taken++
+  }
+  return { parts, taken }
+}
+
+/** For a model that has no system instruction. */
+export function systemAsUser(
+  parts: readonly GeminiPart[],
+  contents: readonly Content[],
+  context: Context,
+): readonly Content[] {
+  if (parts.length === 0) return contents
+  context.notebook.add('system-as-user')
+  const [first, ...rest] = contents
+  return [{ role: 'user', parts: [...parts, ...(first?.parts ?? [])] }, ...rest]
+}

@@ -1,0 +1,36 @@
+/** A request to Gemini. The same prompt gives the same bytes, notes included. */
+import type { JsonObject } from '../../conversation/json.ts'
+import type { Prompt } from '../../conversation/prompt.ts'
+import type { Account, Encoded } from '../provider.ts'
+import { newContext } from './context.ts'
+import { encodeConfig, noteLostParams } from './encode-config.ts'
+import { encodeContents } from './encode-contents.ts'
+import { encodeExtra } from './encode-extra.ts'
+import { encodeFormat } from './encode-format.ts'
+import { encodeSystem, systemAsUser } from './encode-system.ts'
+import { encodeTools } from './encode-tools.ts'
+
+export function encode({ items, params, stream }: Prompt, account: Account): Encoded {
+  const context = newContext(params.model, account)
+  const { path, hasSystem } = context.model
+  const { declarations, toolConfig } = encodeTools(params, context)
+  const hasTools = declarations.length > 0
+  const format = encodeFormat(params.format, hasTools, context)
+  const system = encodeSystem(items, [params.instructions, format.instruction], context)
+  const contents = encodeContents(items, system.taken, context)
+  const extra = encodeExtra(params, context)
+  const config = { ...encodeConfig(params, format.config, context), ...extra.config }
+  noteLostParams(params, context)
+
+  const isInstructed = hasSystem && system.parts.length > 0
+  const body: JsonObject = {
+    ...(isInstructed ? { systemInstruction: { parts: system.parts } } : {}),
+    ...(hasTools ? { tools: [{ functionDeclarations: declarations }] } : {}),
+    ...(toolConfig === null ? {} : { toolConfig }),
+    contents: hasSystem ? contents : systemAsUser(system.parts, contents, context),
+    ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
+    ...extra.body,
+  }
+  const verb = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+  return { path: `/${path}:${verb}`, body, notes: context.notebook.notes }
+}

@@ -1,0 +1,19 @@
+/**
+ * Google Gemini by its own API: https://ai.google.dev/api/generate-content. The base address of an
+ * account ends in the version, as in `https://generativelanguage.googleapis.com/v1beta`; what else
+ * can be set about it is in `quirks.ts`.
+ */
+import type { Provider } from '../provider.ts'
+import { decode, decodeWhole } from './decode.ts'
+import { encode } from './encode.ts'
+import { failure } from './failure.ts'
+
+export const gemini: Provider = {
+  wire: 'gemini',
+  encode,
+  decode,
+  decodeWhole,
+  failure,
+  headers: ({ apiKey }): Readonly<Record<string, string>> =>
+    apiKey === null ? {} : { 'x-goog-api-key': apiKey },
+}
