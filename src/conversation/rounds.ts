@@ -1,0 +1,52 @@
+/**
+ * A round is a user's question with everything up to the next question. Several user messages in
+ * a row are one question. What stands before the first question is the preamble.
+ */
+import type { Item } from './item.ts'
+
+export function isUserMessage(item: Item | undefined): boolean {
+  return item?.type === 'message' && item.role === 'user'
+}
+
+export function isAssistantMessage(item: Item | undefined): boolean {
+  return item?.type === 'message' && item.role === 'assistant'
+}
+
+/** Where the rounds begin. A round's number is its place in this list. */
+export function roundStarts(items: readonly Item[]): readonly number[] {
+  const starts: number[] = []
+  for (const [at, item] of items.entries()) {
+    if (isUserMessage(item) && !isUserMessage(items[at - 1])) starts.push(at)
+  }
+  return starts
+}
+
+/** Behind the last user message of the question that begins at `start`. */
+export function questionEnd(items: readonly Item[], start: number): number {
+  let end = start
+  while (isUserMessage(items[end])) end += 1
+  return end
+}
+
+/** How many items at the beginning are never part of a history: instructions and the like. */
+export function headLength(items: readonly Item[]): number {
+  let length = 0
+  for (const item of items) {
+    const isInstruction =
+      item.type === 'message' && (item.role === 'system' || item.role === 'developer')
+    if (!isInstruction && !isPinned(item)) break
+    length += 1
+  }
+  return length
+}
+
+const PINNED: ReadonlySet<unknown> = new Set([
+  'compaction',
+  'configuration_update',
+  'additional_tools',
+])
+
+/** What goes on to hold after its place: a compaction stands for all that was before it. */
+export function isPinned(item: Item): boolean {
+  return item.type === 'opaque' && PINNED.has(item.raw['type'])
+}

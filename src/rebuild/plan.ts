@@ -1,0 +1,81 @@
+/** Which transforms a request goes through, and the loop that runs them. */
+import type { Item } from '../conversation/item.ts'
+import type { Note } from '../conversation/note.ts'
+import { boundItems } from './bound-items.ts'
+import { pruneOrphans } from './prune-orphans.ts'
+import { shortenToolOutputs } from './shorten-tool-outputs.ts'
+import type { Step, Transform } from './transform.ts'
+import { windowItems } from './window-items.ts'
+
+/** `null` switches a part off. */
+export interface Policy {
+  readonly historyMaxItems: number | null
+  readonly toolOutputRetentionRounds: number | null
+}
+
+export function planFor(policy: Policy): readonly Transform[] {
+  const { historyMaxItems: maxItems, toolOutputRetentionRounds: rounds } = policy
+  const edits = [
+    // Before shortening, which counts rounds from the first that is left: its border then stays put
+    // between two cuts, and a list that has been through the plan is not cut or shortened again.
+    ...(maxItems === null ? [] : [windowItems({ maxItems })]),
+    // After the window, for it thins what the window could only keep whole.
+    ...(maxItems === null ? [] : [boundItems({ maxItems: 4 * maxItems })]),
+    ...(rounds === null ? [] : [shortenToolOutputs({ rounds })]),
+  ]
+  if (edits.length === 0) return [pruneOrphans()]
+  return [
+    // First, because what is never sent must not be counted as an item or part two rounds, and an
+    // output must be at its call before anything is cut in between.
+    pruneOrphans(),
+    ...edits,
+    // Last, because each of the above can part a call from its output.
+    pruneOrphans(),
+  ]
+}
+
+/**
+ * Runs the transforms one after the other. Notes say who wrote them and where, in `items`, the
+ * thing they are about has its place. If nothing changes, the very same list is returned.
+ */
+export function rebuild(items: readonly Item[], transforms: readonly Transform[]): Step {
+  let current = items
+  let places: Places = items.map((_, at) => at)
+  const notes: Note[] = []
+  for (const { name, run } of transforms) {
+    const step = run(current)
+    for (const note of step.notes) notes.push({ ...placed(note, places), by: name })
+    if (step.items !== current) places = placesAfter(step, current, places)
+    current = step.items
+  }
+  return { items: current, notes }
+}
+
+/** Where each item of a list has its place in the first list; `null` for one that was added. */
+type Places = readonly (number | null)[]
+
+function placed({ at, ...note }: Note, places: Places): Note {
+  const place = at === undefined ? null : (places[at] ?? null)
+  return place === null ? note : { ...note, at: place }
+}
+
+/**
+ * What a transform passed on is known by its identity. Of what it made, in order, the notes tell
+ * what it was made from; the rest was added.
+ */
+function placesAfter(step: Step, before: readonly Item[], places: Places): Places {
+  const placeOf = new Map(before.map((item, at) => [item, places[at] ?? null]))
+  const changed = changedPlaces(step.notes).values()
+  return step.items.map((item) => {
+    const place = placeOf.get(item)
+    if (place !== undefined) return place
+    const at = changed.next().value
+    return at === undefined ? null : (places[at] ?? null)
+  })
+}
+
+/** There may be several notes on one item. */
+function changedPlaces(notes: readonly Note[]): readonly number[] {
+  const places = notes.flatMap(({ did, at }) => (did === 'changed' && at !== undefined ? [at] : []))
+  return [...new Set(places)].toSorted((a, b) => a - b)
+}

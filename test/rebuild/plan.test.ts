@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import { planFor, rebuild } from '../../src/rebuild/plan.ts'
+import type { Transform } from '../../src/rebuild/transform.ts'
+import { expectLawful } from '../support/laws.ts'
+import { show, talk } from '../support/talk.ts'
+
+const OFF = { historyMaxItems: null, toolOutputRetentionRounds: null }
+
+describe('planFor', () => {
+  test('without a policy there is only pruning', () => {
+    expect(planFor(OFF).map(({ name }) => name)).toEqual(['prune-orphans'])
+  })
+
+  test('prunes before and after everything else', () => {
+    const plan = planFor({ historyMaxItems: 40, toolOutputRetentionRounds: 10 })
+    expect(plan.map(({ name }) => name)).toEqual([
+      'prune-orphans',
+      'window-items',
+      'bound-items',
+      'shorten-tool-outputs',
+      'prune-orphans',
+    ])
+  })
+
+  test('0 is a policy', () => {
+    expect(planFor({ ...OFF, toolOutputRetentionRounds: 0 })).toHaveLength(3)
+  })
+
+  test('two hundred tool items under a window of four stay bounded, and the question is kept', () => {
+    const items = [
+      ...talk`
+        user: go
+        assistant: on my way
+      `,
+      ...Array.from({ length: 100 }).flatMap(
+        (_, at) => talk`
+          call ${String(at)}
+          output ${String(at)} done
+        `,
+      ),
+    ]
+    const step = rebuild(items, planFor({ ...OFF, historyMaxItems: 4 }))
+    expect(step.items.length).toBeLessThanOrEqual(16)
+    expect(show(step.items.slice(0, 2))).toBe('user: go\nassistant: on my way')
+    expectLawful(step.items)
+  })
+
+  test('a running tool loop of up to four windows is not touched', () => {
+    const loop = [
+      ...talk`user: go`,
+      ...Array.from({ length: 6 }).flatMap(
+        (_, at) => talk`
+          call ${String(at)}
+          output ${String(at)} done
+        `,
+      ),
+    ]
+    const before = talk`
+      user: hello
+      assistant: hello
+      user: well
+      assistant: well
+    `
+    const step = rebuild([...before, ...loop], planFor({ ...OFF, historyMaxItems: 4 }))
+    expect(step.items).toEqual([...before.slice(2), ...loop])
+  })
+
+  test('an output that lost its call to the window is never sent', () => {
+    const items = talk`
+      user: look
+      call a
+      assistant: I am looking
+      user: well?
+      output a found
+      assistant: here it is
+    `
+    const { items: kept, notes } = rebuild(items, planFor({ ...OFF, historyMaxItems: 3 }))
+    expect(show(kept)).toBe('user: well?\nassistant: here it is')
+    expect(notes.map(({ did, at, by }) => `${at} ${did} by ${by}`)).toEqual([
+      '4 moved by prune-orphans',
+      '0 dropped by window-items',
+      '1 dropped by window-items',
+      '4 dropped by window-items',
+      '2 dropped by window-items',
+    ])
+  })
+
+  test('a hundred thousand items are a matter of a moment', () => {
+    const items = Array.from({ length: 20_000 }).flatMap(
+      (_, at) => talk`
+        user: ${String(at)}
+        sealed: ${String(at)}
+        call ${String(at % 7)}
+        output ${String(at % 7)} ${'x'.repeat(900)}
+        assistant: ${String(at)}
+      `,
+    )
+    const startMs = performance.now()
+    const all = rebuild(items, planFor({ ...OFF, toolOutputRetentionRounds: 10 }))
+    const few = rebuild(items, planFor({ historyMaxItems: 40, toolOutputRetentionRounds: 10 }))
+    expect(performance.now() - startMs).toBeLessThan(2000)
+    expect(all.notes.length).toBe(19_985)
+    expect(few.items.length).toBeLessThanOrEqual(40)
+  })
+})
+
+describe('rebuild', () => {
+  const [a, b, c, d] = talk`
+    user: a
+    user: b
+    user: c
+    user: d
+  `.map((item): [Item] => [item]) as [[Item], [Item], [Item], [Item]]
+  const [extra, other] = talk`
+    developer: extra
+    user: other
+  ` as [Item, Item]
+
+  const drop = (at: number): Transform => ({
+    name: 'drop',
+    run: (items) => ({
+      items: items.toSpliced(at, 1),
+      notes: [{ did: 'dropped', at, why: 'test' }],
+    }),
+  })
+  const change = (at: number): Transform => ({
+    name: 'change',
+    run: (items) => ({
+      items: items.with(at, { ...other }),
+      notes: [
+        { did: 'changed', at, why: 'test' },
+        { did: 'changed', at, why: 'test-again' },
+      ],
+    }),
+  })
+  const moveToFront = (at: number): Transform => ({
+    name: 'move',
+    run: (items) => ({
+      items: [...items.slice(at, at + 1), ...items.toSpliced(at, 1)],
+      notes: [{ did: 'moved', at, why: 'test' }],
+    }),
+  })
+  const add = (at: number): Transform => ({
+    name: 'add',
+    run: (items) => ({
+      items: items.toSpliced(at, 0, extra),
+      notes: [{ did: 'added', at, why: 'test' }],
+    }),
+  })
+  const nothing: Transform = { name: 'nothing', run: (items) => ({ items, notes: [] }) }
+  const items = [a, b, c, d].flat()
+  const places = (...transforms: readonly Transform[]) =>
+    rebuild(items, transforms).notes.map(({ by, at }) => `${by} ${at}`)
+
+  test('passes the very same list on when nothing changes', () => {
+    expect(rebuild(items, [nothing, nothing]).items).toBe(items)
+    expect(rebuild(items, [])).toEqual({ items, notes: [] })
+  })
+
+  test('a note tells the place in the list of the request, whatever happened before', () => {
+    expect(places(drop(0), drop(0), drop(0))).toEqual(['drop 0', 'drop 1', 'drop 2'])
+    expect(places(moveToFront(3), drop(0), drop(0))).toEqual(['move 3', 'drop 3', 'drop 0'])
+    expect(places(drop(1), change(1), moveToFront(1), drop(0))).toEqual([
+      'drop 1',
+      'change 2',
+      'change 2',
+      'move 2',
+      'drop 2',
+    ])
+  })
+
+  test('several notes on one item are told from notes on several', () => {
+    const changeAll: Transform = {
+      name: 'change',
+      run: (items) => ({
+        items: items.map((item) => ({ ...item })),
+        notes: items.flatMap((_, at) => change(at).run(items).notes),
+      }),
+    }
+    expect(places(drop(1), changeAll, drop(1)).slice(-1)).toEqual(['drop 2'])
+  })
+
+  test('what was added has no place there', () => {
+    expect(places(add(2), drop(2), drop(2))).toEqual(['add 2', 'drop undefined', 'drop 2'])
+    expect(places(add(4))).toEqual(['add undefined'])
+  })
+
+  test('a note without a place stays without one', () => {
+    const remark: Transform = {
+      name: 'remark',
+      run: (items) => ({ items, notes: [{ did: 'changed', field: 'model', why: 'test' }] }),
+    }
+    expect(rebuild(items, [remark]).notes).toEqual([
+      { did: 'changed', field: 'model', why: 'test', by: 'remark' },
+    ])
+  })
+})
