@@ -1,0 +1,84 @@
+/**
+ * One connection to a SQLite file: reading, and committing several batches in one transaction.
+ * Synchronous; who calls it decides on which thread.
+ */
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Query, Rows } from './engine.ts'
+
+export interface SqliteDatabase {
+  readonly read: (query: Query) => Rows
+  /**
+   * Runs every batch or none of it, whatever becomes of the others, and yields why a batch failed,
+   * `null` if it did not. What succeeded is on the disk.
+   */
+  readonly commit: (batches: readonly (readonly Query[])[]) => readonly (Error | null)[]
+  readonly close: () => void
+}
+
+/** Several processes may share the file, and each waits this long for the others. */
+const BUSY_MS = 10_000
+
+const PRAGMAS = {
+  write: 'pragma journal_mode = wal; pragma synchronous = full',
+  // 32 MB, when they are needed: a long conversation is read again with every one of its turns.
+  read: 'pragma cache_size = -32000',
+}
+
+export function openDatabase(path: string, mode: 'read' | 'write'): SqliteDatabase {
+  const database = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_MS })
+  database.exec(PRAGMAS[mode])
+  const statements = new Map<string, StatementSync>()
+  const prepared = ({ name, sql }: Query): StatementSync => {
+    if (name === null) return database.prepare(sql)
+    let statement = statements.get(name)
+    if (statement === undefined) statements.set(name, (statement = database.prepare(sql)))
+    return statement
+  }
+  const run = (query: Query): void => {
+    prepared(query).run(...query.parameters)
+  }
+  return {
+    read: (query) => prepared(query).all(...query.parameters),
+    commit: (batches) => commit(database, run, batches),
+    close: () => database.close(),
+  }
+}
+
+function commit(
+  database: DatabaseSync,
+  run: (query: Query) => void,
+  batches: readonly (readonly Query[])[],
+): readonly (Error | null)[] {
+  try {
+    database.exec('begin immediate')
+    const failures = batches.map((batch) => inSavepoint(database, run, batch))
+    database.exec('commit')
+    return failures
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback')
+    return batches.map(() => asError(error))
+  }
+}
+
+function inSavepoint(
+  database: DatabaseSync,
+  run: (query: Query) => void,
+  batch: readonly Query[],
+): Error | null {
+  database.exec('savepoint batch')
+  try {
+    for (const query of batch) run(query)
+    database.exec('release batch')
+    return null
+  } catch (error) {
+    // A full disk ends the whole transaction, and then there is no savepoint to return to.
+    if (!database.isTransaction) throw error
+    database.exec('rollback to batch')
+    database.exec('release batch')
+    return asError(error)
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

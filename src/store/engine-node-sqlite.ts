@@ -1,0 +1,104 @@
+/**
+ * SQLite as Node brings it. A file is written by one thread that commits in groups and read here
+ * over a connection of its own, so reads never wait for a commit and see whatever was committed.
+ * A database in memory is one connection and runs right here.
+ */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { openDatabase } from './engine-node-sqlite-database.ts'
+import type { Engine, Query } from './engine.ts'
+import type { FromThread, ToThread } from './sqlite-thread.ts'
+
+/** `:memory:` or the path of a file, which is created together with its folder. */
+export async function openNodeSqlite(path: string): Promise<Engine> {
+  return path === ':memory:' ? openInMemory() : openFile(path)
+}
+
+function openInMemory(): Engine {
+  const database = openDatabase(':memory:', 'write')
+  return {
+    language: 'sqlite',
+    read: async (queries) => queries.map(database.read),
+    async write(queries) {
+      const [error = null] = database.commit([queries])
+      if (error !== null) throw error
+    },
+    close: async () => database.close(),
+  }
+}
+
+async function openFile(path: string): Promise<Engine> {
+  mkdirSync(dirname(path), { recursive: true })
+  const writer = await startWriter(path)
+  const reader = openDatabase(path, 'read')
+  return {
+    language: 'sqlite',
+    read: async (queries) => queries.map(reader.read),
+    write: writer.write,
+    async close() {
+      // Whoever closes last folds the log into the file, and a reader could not.
+      reader.close()
+      await writer.close()
+    },
+  }
+}
+
+interface Writer {
+  readonly write: (queries: readonly Query[]) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+interface Waiting {
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
+/** Resolves when the thread has opened the file. */
+function startWriter(path: string): Promise<Writer> {
+  const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), { workerData: path })
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it is not a window
+  const post = (message: ToThread): void => worker.postMessage(message)
+  const waiting = new Map<number, Waiting>()
+  let lastId = 0
+  let ended: Error | null = null
+
+  const end = (error: Error): void => {
+    ended ??= error
+    for (const { reject } of waiting.values()) reject(ended)
+    waiting.clear()
+  }
+  const exited = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      end(new Error('The database is closed.'))
+      resolve()
+    })
+  })
+  worker.on('error', (error) => end(error instanceof Error ? error : new Error(String(error))))
+  worker.on('message', (answers: FromThread) => {
+    for (const { id, error } of answers) {
+      const batch = waiting.get(id)
+      waiting.delete(id)
+      if (error === null) batch?.resolve()
+      else batch?.reject(error)
+    }
+  })
+
+  const writer: Writer = {
+    write: (queries) =>
+      new Promise((resolve, reject) => {
+        if (ended !== null) return reject(ended)
+        const id = ++lastId
+        waiting.set(id, { resolve, reject })
+        post({ id, queries })
+      }),
+    async close() {
+      if (ended === null) post(null)
+      await exited
+    },
+  }
+  return new Promise((resolve, reject) => {
+    worker.once('message', () => resolve(writer))
+    worker.once('error', reject)
+  })
+}

@@ -1,0 +1,28 @@
+/**
+ * What the store needs of a database, and all that differs between the three: run finished SQL.
+ * A new database is a new file `engine-….ts` and a line in the contract's test.
+ */
+export interface Engine {
+  readonly language: 'sqlite' | 'postgres'
+  /**
+   * Runs the queries in order, in one round trip where the database can, and yields the rows of
+   * each. It sees every write whose promise has resolved.
+   */
+  readonly read: (queries: readonly Query[]) => Promise<readonly Rows[]>
+  /** Runs all of the queries or none. Their effect is durable when the promise resolves. */
+  readonly write: (queries: readonly Query[]) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export interface Query {
+  /** Under which a database may keep the statement prepared; `null` for what runs but once. */
+  readonly name: string | null
+  readonly sql: string
+  readonly parameters: readonly Value[]
+}
+
+/** What every database binds and returns alike. */
+export type Value = string | number | null
+
+/** Plain objects by column, for the asker to type: it knows its query. */
+export type Rows = readonly unknown[]

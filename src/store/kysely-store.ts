@@ -1,0 +1,62 @@
+/**
+ * The store's verbs over any engine: rows out of turns, finished statements out of rows, and at
+ * most one round trip for each call. Errors of the database pass through as they are.
+ */
+import { GatewayError } from '../errors.ts'
+import { toColumn } from './column.ts'
+import type { Engine, Query } from './engine.ts'
+import { endingRow, inputRows, outputRows, storedTurns, turnRow, type PlacedRow } from './rows.ts'
+import {
+  createStatements,
+  MAX_CHAIN_ITEMS,
+  MAX_CHAIN_TURNS,
+  MAX_ROWS,
+  type Statements,
+} from './statements.ts'
+import type { Store } from './store.ts'
+import type { ItemRow, TurnRow } from './tables.ts'
+
+export function createStore(engine: Engine): Store {
+  const sql = createStatements(engine.language)
+  return {
+    openTurn: (turn) =>
+      engine.write([sql.insertTurn(turnRow(turn)), ...insertItems(sql, inputRows(turn))]),
+    async journalItems(turnId, tenant, items) {
+      if (items.length === 0) return
+      await engine.write(insertItems(sql, outputRows(turnId, tenant, items)))
+    },
+    closeTurn: (ending) =>
+      engine.write([
+        ...insertItems(sql, outputRows(ending.turnId, ending.tenant, ending.items)),
+        sql.endTurn(endingRow(ending)),
+      ]),
+    async loadChain(tenant, turnId) {
+      const key = { tenant: toColumn(tenant), id: toColumn(turnId) }
+      // Turns before items: a turn that has ended when it is read has all its items by then.
+      const [turns = [], items = []] = await engine.read([sql.chainTurns(key), sql.chainItems(key)])
+      if (turns.length === 0) return null
+      if (turns.length > MAX_CHAIN_TURNS || items.length > MAX_CHAIN_ITEMS) throw tooLong()
+      return storedTurns(key.id, turns as readonly TurnRow[], items as readonly PlacedRow[])
+    },
+    async ping() {
+      await engine.read([sql.ping(null)])
+    },
+    close: engine.close,
+  }
+}
+
+function insertItems(sql: Statements, rows: readonly ItemRow[]): readonly Query[] {
+  const queries: Query[] = []
+  for (let from = 0; from < rows.length; from += MAX_ROWS) {
+    const chunk = rows.slice(from, from + MAX_ROWS)
+    queries.push(sql.insertItems(chunk.length)(chunk))
+  }
+  return queries
+}
+
+function tooLong(): GatewayError {
+  return new GatewayError(
+    'context_length_exceeded',
+    `The conversation has more than ${MAX_CHAIN_TURNS} turns or ${MAX_CHAIN_ITEMS} items, which is more than can be loaded. Start a new one.`,
+  )
+}

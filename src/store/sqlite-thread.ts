@@ -1,0 +1,44 @@
+/**
+ * The thread that writes to a SQLite file, so that waiting for the disk stalls no stream. All
+ * batches that have queued up while it was busy share the next transaction, and with it one sync.
+ */
+import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
+import { openDatabase } from './engine-node-sqlite-database.ts'
+import type { Query } from './engine.ts'
+
+/** `null` asks the thread to end. */
+export type ToThread = { readonly id: number; readonly queries: readonly Query[] } | null
+
+/** What became of the batches, by id. The first message, of none, says that the file is open. */
+export type FromThread = readonly { readonly id: number; readonly error: Error | null }[]
+
+/** One transaction must not hold the file for so long that other processes give up. */
+const MAX_GROUP = 256
+
+const port = parentPort as MessagePort
+const database = openDatabase(workerData as string, 'write')
+port.on('message', work)
+port.postMessage([] satisfies FromThread)
+
+function work(first: ToThread): void {
+  const group = []
+  let next: ToThread | undefined = first
+  while (next !== undefined && next !== null) {
+    group.push(next)
+    next = group.length < MAX_GROUP ? received() : undefined
+  }
+  if (group.length > 0) {
+    const errors = database.commit(group.map(({ queries }) => queries))
+    port.postMessage(
+      group.map(({ id }, at) => ({ id, error: errors[at] ?? null })) satisfies FromThread,
+    )
+  }
+  if (next === null) {
+    database.close()
+    port.close()
+  }
+}
+
+function received(): ToThread | undefined {
+  return receiveMessageOnPort(port)?.message as ToThread | undefined
+}

@@ -1,0 +1,147 @@
+/** Every query of the store, written once for all databases and compiled once for each. */
+import { sql, type Kysely } from 'kysely'
+import { compile, queryBuilder, type Slot, type Statement } from './compile.ts'
+import type { Engine } from './engine.ts'
+import type { TurnRowEnding } from './rows.ts'
+import { ITEM_COLUMNS, TURN_COLUMNS, type ItemRow, type Tables, type TurnRow } from './tables.ts'
+
+export interface Statements {
+  readonly insertTurn: Statement<TurnRow>
+  /** Takes exactly `count` rows, at most MAX_ROWS. */
+  readonly insertItems: (count: number) => Statement<readonly ItemRow[]>
+  readonly endTurn: Statement<TurnRowEnding>
+  readonly chainTurns: Statement<ChainKey>
+  readonly chainItems: Statement<ChainKey>
+  readonly ping: Statement<null>
+}
+
+export interface ChainKey {
+  readonly id: string
+  readonly tenant: string
+}
+
+/** D1 binds at most 100 values in one statement. */
+export const MAX_ROWS = Math.floor(100 / ITEM_COLUMNS.length)
+
+/** A chain beyond these is not loaded: it would be more than any model reads or any memory holds. */
+export const MAX_CHAIN_TURNS = 10_000
+export const MAX_CHAIN_ITEMS = 50_000
+
+export function createStatements(language: Engine['language']): Statements {
+  const db = queryBuilder(language)
+  const itemInserts: Statement<readonly ItemRow[]>[] = []
+  return {
+    insertTurn: compile('insert-turn', (slot) => insertTurn(db, slot)),
+    insertItems: (count) =>
+      (itemInserts[count] ??= compile(`insert-items-${count}`, (slot) =>
+        insertItems(db, slot, count),
+      )),
+    endTurn: compile('end-turn', (slot) => endTurn(db, slot)),
+    chainTurns: compile('chain-turns', (slot) => chainTurns(db, slot)),
+    chainItems: compile('chain-items', (slot) => chainItems(db, slot)),
+    ping: compile('ping', () => db.selectNoFrom((build) => build.lit(1).as('pong'))),
+  }
+}
+
+function insertTurn(db: Kysely<Tables>, slot: Slot<TurnRow>) {
+  const row = Object.fromEntries(
+    TURN_COLUMNS.map((column) => [column, slot((turn) => turn[column])]),
+  ) as unknown as TurnRow
+  return db
+    .insertInto('turns')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+}
+
+function insertItems(db: Kysely<Tables>, slot: Slot<readonly ItemRow[]>, count: number) {
+  const rows = Array.from(
+    { length: count },
+    (_, at) =>
+      Object.fromEntries(
+        ITEM_COLUMNS.map((column) => [column, slot((items) => (items[at] as ItemRow)[column])]),
+      ) as unknown as ItemRow,
+  )
+  return db
+    .insertInto('items')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+}
+
+/**
+ * A turn is found by its id, and its tenant is only compared. As a bare column it would invite a
+ * planner that has no statistics to go through all turns of the tenant by an index of theirs.
+ */
+const TENANT = sql<string>`turns.tenant || ''`
+
+function endTurn(db: Kysely<Tables>, slot: Slot<TurnRowEnding>) {
+  return db
+    .updateTable('turns')
+    .set({
+      state: slot((turn) => turn.state),
+      ended_at: slot((turn) => turn.ended_at),
+      usage: slot((turn) => turn.usage),
+      failure: slot((turn) => turn.failure),
+    })
+    .where(
+      'id',
+      '=',
+      slot((turn) => turn.id),
+    )
+    .where(
+      TENANT,
+      '=',
+      slot((turn) => turn.tenant),
+    )
+    .where('state', '=', 'open')
+}
+
+/** Unordered, and a turn knows its parent: whoever asks puts them in line. */
+function chainTurns(db: Kysely<Tables>, slot: Slot<ChainKey>) {
+  return withChain(db, slot)
+    .selectFrom('chain')
+    .innerJoin('turns', 'turns.id', 'chain.id')
+    .select(TURN_COLUMNS.map((column) => `turns.${column}` as const))
+    .limit(MAX_CHAIN_TURNS + 1)
+}
+
+/** Unordered: sorting the bodies costs a database more than sorting the positions costs us. */
+function chainItems(db: Kysely<Tables>, slot: Slot<ChainKey>) {
+  return withChain(db, slot)
+    .selectFrom('chain')
+    .innerJoin('items', 'items.turn_id', 'chain.id')
+    .select(['items.turn_id', 'items.side', 'items.position', 'items.body'])
+    .limit(MAX_CHAIN_ITEMS + 1)
+}
+
+/**
+ * From a turn up to its root, through turns of its tenant only. It is `union` and not `union all`:
+ * in a circle of turns there is nothing new any more, and the walk ends.
+ */
+function withChain(db: Kysely<Tables>, slot: Slot<ChainKey>) {
+  return db.withRecursive('chain(id, parent)', (chain) =>
+    chain
+      .selectFrom('turns')
+      .select(['turns.id', 'turns.parent'])
+      .where(
+        'turns.id',
+        '=',
+        slot((key) => key.id),
+      )
+      .where(
+        TENANT,
+        '=',
+        slot((key) => key.tenant),
+      )
+      .union((up) =>
+        up
+          .selectFrom('chain')
+          .innerJoin('turns', 'turns.id', 'chain.parent')
+          .select(['turns.id', 'turns.parent'])
+          .where(
+            TENANT,
+            '=',
+            slot((key) => key.tenant),
+          ),
+      ),
+  )
+}

@@ -1,0 +1,26 @@
+/**
+ * A program for tests that kill it: writes turns to the store of a URL, several at a time, and says
+ * so of each on a line, `opened ID` or `closed ID`, once the store has promised it.
+ *
+ *     node append-turns.ts URL COUNT
+ */
+import { openStore } from '../../src/store/open-store.ts'
+import { assistant, ending, newTurn, placed, user } from './turns.ts'
+
+const [url = '', count = ''] = process.argv.slice(2)
+const store = await openStore(url)
+let left = Number(count)
+
+async function append(): Promise<void> {
+  while (left-- > 0) {
+    const turn = newTurn()
+    await store.openTurn({ ...turn, input: [user(`asked in ${turn.id}`)] })
+    process.stdout.write(`opened ${turn.id}\n`)
+    await store.journalItems(turn.id, turn.tenant, placed([assistant('one')]))
+    await store.closeTurn(ending(turn, { items: placed([assistant('two')], 1) }))
+    process.stdout.write(`closed ${turn.id}\n`)
+  }
+}
+
+await Promise.all([append(), append(), append(), append()])
+await store.close()

@@ -1,0 +1,180 @@
+/** What every database must do for the store when a chain of turns is loaded. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Engine } from '../../src/store/engine.ts'
+import { createStore } from '../../src/store/kysely-store.ts'
+import type { NewTurn, Store } from '../../src/store/store.ts'
+import { counting } from './counting.ts'
+import type { OpenEngine } from './engines.ts'
+import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
+
+export function chainContract(open: OpenEngine): void {
+  let engine: Engine
+  let store: Store
+  beforeAll(async () => {
+    engine = await open()
+    store = createStore(engine)
+  })
+  afterAll(() => engine.close())
+
+  /** Opens and ends turns that have their own id as input and output. */
+  const tell = async (...turns: readonly NewTurn[]): Promise<void> => {
+    for (const turn of turns) {
+      await store.openTurn({ ...turn, input: [user(turn.id)] })
+      await store.closeTurn(ending(turn, { items: placed([assistant(turn.id)]) }))
+    }
+  }
+  const idsOf = async (turn: NewTurn): Promise<readonly string[] | undefined> =>
+    (await store.loadChain(turn.tenant, turn.id))?.map(({ id }) => id)
+
+  test('a chain is its turns from the first to the one asked for, each with its items', async () => {
+    const first = newTurn()
+    const second = nextTurn(first)
+    const third = nextTurn(second)
+    await tell(first, second, third)
+    const chain = await store.loadChain('tenant', second.id)
+    expect(chain).toMatchObject(
+      [first, second].map((turn) => ({
+        id: turn.id,
+        parent: turn.parent,
+        thread: first.id,
+        input: [user(turn.id)],
+        output: [assistant(turn.id)],
+      })),
+    )
+    expect(await idsOf(third)).toEqual([first.id, second.id, third.id])
+  })
+
+  test('an unknown turn has no chain', async () => {
+    for (const id of [newId(), '', 'a\0b', '\ud800', 'x'.repeat(10_000)]) {
+      expect(await store.loadChain('tenant', id)).toBeNull()
+    }
+  })
+
+  test('a chain begins where an ancestor is not there', async () => {
+    const orphan = newTurn({ parent: newId() })
+    await tell(orphan)
+    expect(await idsOf(orphan)).toEqual([orphan.id])
+  })
+
+  test('an answer that is still going on is loaded as far as it is', async () => {
+    const turn = newTurn()
+    await store.openTurn(turn)
+    await store.journalItems(turn.id, turn.tenant, placed([assistant('so far')]))
+    const [loaded] = (await store.loadChain(turn.tenant, turn.id)) ?? []
+    expect(loaded).toMatchObject({ state: 'open', input: [], output: [assistant('so far')] })
+  })
+
+  test('somebody else’s turn is no turn, nor is it an ancestor', async () => {
+    const mine = newTurn()
+    const theirs = nextTurn(mine, { tenant: 'other' })
+    const mineAgain = nextTurn(theirs, { tenant: 'tenant' })
+    await tell(mine, theirs, mineAgain)
+    expect(await store.loadChain('other', mine.id)).toBeNull()
+    expect(await store.loadChain('tenant', theirs.id)).toBeNull()
+    expect(await idsOf(theirs)).toEqual([theirs.id])
+    expect(await idsOf(mineAgain)).toEqual([mineAgain.id])
+  })
+
+  test('nobody writes into somebody else’s turn', async () => {
+    const turn = newTurn({ input: [user('mine')] })
+    await store.openTurn(turn)
+    const foreign = { ...turn, tenant: 'other' }
+    const items = placed([assistant('theirs')])
+    await expect(store.journalItems(turn.id, 'other', items)).rejects.toThrow()
+    await expect(store.closeTurn(ending(foreign, { items }))).rejects.toThrow()
+    await expect(
+      store.openTurn({ ...foreign, input: [user('theirs'), user('theirs')] }),
+    ).rejects.toThrow()
+    await store.closeTurn(ending(foreign))
+    expect(await store.loadChain('other', turn.id)).toBeNull()
+    const chain = await store.loadChain('tenant', turn.id)
+    expect(chain).toMatchObject([{ state: 'open', input: [user('mine')], output: [] }])
+  })
+
+  test('a circle of turns is gone round once', async () => {
+    const [one, two, three] = [newId(), newId(), newId()]
+    const turns = [
+      newTurn({ id: one, parent: three }),
+      newTurn({ id: two, parent: one }),
+      newTurn({ id: three, parent: two }),
+    ]
+    const itself = newId()
+    await tell(...turns, newTurn({ id: itself, parent: itself }))
+    expect((await store.loadChain('tenant', three))?.map(({ id }) => id)).toEqual([one, two, three])
+    expect((await store.loadChain('tenant', one))?.map(({ id }) => id)).toEqual([two, three, one])
+    expect((await store.loadChain('tenant', itself))?.map(({ id }) => id)).toEqual([itself])
+  })
+
+  test('siblings never mix, in any tree and in any order of writing', async () => {
+    const anyTree = fc.array(fc.nat(), { minLength: 1, maxLength: 9 })
+    await fc.assert(
+      fc.asyncProperty(anyTree, fc.boolean(), async (parents, isReversed) => {
+        const turns: NewTurn[] = []
+        for (const parent of parents) {
+          const above = turns[parent % (turns.length + 1)]
+          turns.push(above === undefined ? newTurn() : nextTurn(above))
+        }
+        await Promise.all((isReversed ? turns.toReversed() : turns).map((turn) => tell(turn)))
+        for (const turn of turns) expect(await idsOf(turn)).toEqual(lineOf(turn, turns))
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  test('many callers at once each read what they have just written', async () => {
+    const first = newTurn()
+    await tell(first)
+    await Promise.all(
+      Array.from({ length: 25 }, async (_, at) => {
+        const turn = nextTurn(first, { input: [user(`${at}`)] })
+        await store.openTurn(turn)
+        expect((await store.loadChain('tenant', turn.id))?.at(-1)?.input).toEqual(turn.input)
+        await store.journalItems(turn.id, turn.tenant, placed([assistant('a')]))
+        expect((await store.loadChain('tenant', turn.id))?.at(-1)?.output).toHaveLength(1)
+        await store.closeTurn(ending(turn, { items: placed([assistant('b')], 1) }))
+        const chain = await store.loadChain('tenant', turn.id)
+        expect(chain?.map(({ state }) => state)).toEqual(['complete', 'complete'])
+        expect(chain?.at(-1)?.output).toHaveLength(2)
+      }),
+    )
+  })
+
+  test('a verb is one round trip of few statements, however long the conversation', async () => {
+    const { engine: counted, trips } = counting(engine)
+    const watched = createStore(counted)
+    const turns = [newTurn()]
+    while (turns.length < 40) turns.push(nextTurn(turns.at(-1) as NewTurn))
+    await tell(...turns)
+    const loads = async (turn: NewTurn | undefined): Promise<readonly number[]> => {
+      trips.length = 0
+      await watched.loadChain('tenant', turn?.id ?? '')
+      return trips.map(({ queries }) => queries.length)
+    }
+    expect(await loads(turns[0])).toEqual([2])
+    expect(await loads(turns.at(-1))).toEqual([2])
+
+    trips.length = 0
+    const long = newTurn({ input: Array.from({ length: 30 }, () => user('x')) })
+    await watched.openTurn(long)
+    await watched.journalItems(long.id, long.tenant, placed(long.input))
+    await watched.closeTurn(ending(long, { items: placed(long.input) }))
+    expect(trips.map(({ verb, queries }) => [verb, queries.length])).toEqual([
+      ['write', 4],
+      ['write', 3],
+      ['write', 4],
+    ])
+    const parameters = trips.flatMap(({ queries }) => queries.map((query) => query.parameters))
+    expect(Math.max(...parameters.map(({ length }) => length))).toBeLessThanOrEqual(100)
+  })
+
+  test('a ping is answered', async () => {
+    await expect(store.ping()).resolves.toBeUndefined()
+  })
+}
+
+/** From the root to `turn`, by the parents alone. */
+function lineOf(turn: NewTurn, turns: readonly NewTurn[]): readonly string[] {
+  const parent = turns.find(({ id }) => id === turn.parent)
+  return parent === undefined ? [turn.id] : [...lineOf(parent, turns), turn.id]
+}

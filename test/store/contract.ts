@@ -1,0 +1,211 @@
+/** What every database must do for the store, whatever it is: round trips, repetition, failure. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import type { Engine, Query } from '../../src/store/engine.ts'
+import { createStore } from '../../src/store/kysely-store.ts'
+import type { NewTurn, Store, StoredTurn } from '../../src/store/store.ts'
+import type { OpenEngine } from './engines.ts'
+import { ITEMS } from './items.ts'
+import { assistant, bytes, ending, newId, newTurn, ORIGIN, placed, user } from './turns.ts'
+
+export function turnContract(open: OpenEngine): void {
+  let engine: Engine
+  let store: Store
+  beforeAll(async () => {
+    engine = await open()
+    store = createStore(engine)
+  })
+  afterAll(() => engine.close())
+
+  const load = async (turn: NewTurn): Promise<StoredTurn | undefined> =>
+    (await store.loadChain(turn.tenant, turn.id))?.at(-1)
+
+  describe('a round trip', () => {
+    test('gives back a turn as it was opened', async () => {
+      const turn = newTurn({
+        user: 'someone',
+        parent: 'GONE',
+        request: { temperature: 0, metadata: { k: 'v' }, tools: [] },
+        input: [user('hi')],
+      })
+      await store.openTurn(turn)
+      expect(await load(turn)).toStrictEqual({
+        ...turn,
+        state: 'open',
+        endedAtMs: null,
+        usage: null,
+        failure: null,
+        output: [],
+      })
+    })
+
+    test('gives back how a turn ended', async () => {
+      const usage = {
+        inputTokens: 12,
+        cachedTokens: 0,
+        cacheWriteTokens: null,
+        outputTokens: 5_000_000_000,
+        reasoningTokens: null,
+        totalTokens: 17,
+      }
+      const failure = {
+        status: 502,
+        type: 'server_error',
+        code: null,
+        message: 'It broke.',
+        param: null,
+      }
+      const turn = newTurn()
+      await store.openTurn(turn)
+      await store.closeTurn(ending(turn, { state: 'failed', endedAtMs: 7, usage, failure }))
+      expect(await load(turn)).toMatchObject({ state: 'failed', endedAtMs: 7, usage, failure })
+    })
+
+    test.each(Object.entries(ITEMS))('keeps every byte of %s', async (_, item) => {
+      const turn = newTurn({ input: [item] })
+      await store.openTurn(turn)
+      await store.journalItems(turn.id, turn.tenant, placed([item]))
+      const loaded = await load(turn)
+      expect(bytes(loaded?.input ?? [])).toEqual(bytes([item]))
+      expect(bytes(loaded?.output ?? [])).toEqual(bytes([item]))
+    })
+
+    test('says of output items who made them, and of no input item', async () => {
+      const turn = newTurn({ input: [user('hi')] })
+      await store.openTurn(turn)
+      await store.closeTurn(ending(turn, { items: placed([assistant('hello')]) }))
+      const loaded = await load(turn)
+      expect(loaded?.input).toStrictEqual([user('hi')])
+      expect(loaded?.output).toStrictEqual([{ ...assistant('hello'), origin: ORIGIN }])
+    })
+
+    test('stores no origin that an item still has from its last loading', async () => {
+      const old = { ...assistant('hello'), origin: { ...ORIGIN, account: 'other' } }
+      const turn = newTurn({ input: [old] })
+      await store.openTurn(turn)
+      await store.journalItems(turn.id, turn.tenant, placed([old]))
+      const loaded = await load(turn)
+      expect(loaded?.input).toStrictEqual([assistant('hello')])
+      expect(loaded?.output[0]?.origin).toEqual(ORIGIN)
+    })
+
+    test('keeps text that a database would refuse, change or mistake', async () => {
+      for (const text of ['a\0b', 'half \ud800 pair', '"quoted"', '"', '', '\\u0000', "'; --"]) {
+        const turn = newTurn({
+          user: text,
+          origin: { ...ORIGIN, account: text, model: text },
+          input: [{ type: 'function_call', call_id: text, id: text, name: text, arguments: text }],
+        })
+        await store.openTurn(turn)
+        expect(await load(turn)).toMatchObject({ ...turn })
+      }
+    })
+
+    test('keeps items by hundreds, in their order, and large ones', async () => {
+      const many = Array.from({ length: 333 }, (_, at) => user(`${at}`))
+      const turn = newTurn({ input: many })
+      await store.openTurn(turn)
+      const large = [assistant('x'.repeat(1_000_000)), assistant('é'.repeat(300_000))]
+      await store.closeTurn(ending(turn, { items: placed([...many, ...large]) }))
+      const loaded = await load(turn)
+      expect(loaded?.input).toEqual(many)
+      expect(bytes(loaded?.output ?? [])).toEqual(bytes([...many, ...large]))
+    })
+
+    test('orders output by position, however it arrived', async () => {
+      const turn = newTurn()
+      await store.openTurn(turn)
+      const items = placed(Array.from({ length: 15 }, (_, at) => assistant(`${at}`)))
+      await store.journalItems(turn.id, turn.tenant, items.slice(9))
+      await store.journalItems(turn.id, turn.tenant, items.slice(4, 9).toReversed())
+      await store.closeTurn(ending(turn, { items: items.slice(0, 4) }))
+      expect(bytes((await load(turn))?.output ?? [])).toEqual(bytes(items.map(({ item }) => item)))
+    })
+  })
+
+  describe('repetition', () => {
+    test('opens a turn once, however often it is told to', async () => {
+      const turn = newTurn({ input: [user('first')] })
+      await store.openTurn(turn)
+      await store.openTurn(turn)
+      await store.openTurn({ ...turn, request: { changed: true }, input: [user('changed')] })
+      const loaded = await load(turn)
+      expect(loaded?.request).toEqual({})
+      expect(loaded?.input).toEqual([user('first')])
+    })
+
+    test('leaves a position that exists as it is', async () => {
+      const turn = newTurn()
+      await store.openTurn(turn)
+      await store.journalItems(turn.id, turn.tenant, placed([assistant('a')]))
+      await store.journalItems(turn.id, turn.tenant, placed([assistant('b'), assistant('c')]))
+      await store.closeTurn(ending(turn, { items: placed([assistant('d'), assistant('e')]) }))
+      expect(bytes((await load(turn))?.output ?? [])).toEqual(
+        bytes([assistant('a'), assistant('c')]),
+      )
+    })
+
+    test('leaves a turn that has ended as it ended, and adds what was missing', async () => {
+      const turn = newTurn()
+      await store.openTurn(turn)
+      await store.closeTurn(ending(turn, { state: 'cancelled', items: placed([assistant('a')]) }))
+      await store.closeTurn(
+        ending(turn, { endedAtMs: 1, items: placed([assistant('b'), assistant('c')]) }),
+      )
+      await store.journalItems(turn.id, turn.tenant, placed([assistant('d')], 2))
+      await store.openTurn(turn)
+      const loaded = await load(turn)
+      expect(loaded).toMatchObject({ state: 'cancelled', endedAtMs: 1_795_000_009_999 })
+      expect(bytes(loaded?.output ?? [])).toEqual(bytes(['a', 'c', 'd'].map(assistant)))
+    })
+
+    test('has no objection to writing nothing', async () => {
+      await store.journalItems(newId(), 'tenant', [])
+    })
+  })
+
+  describe('failure', () => {
+    const broken: Query = { name: null, sql: 'insert into nowhere values (1)', parameters: [] }
+    const recorded = (name: string): Query => ({
+      name: null,
+      sql: `insert into migrations (name) values ('${name}')`,
+      parameters: [],
+    })
+    const names = async (): Promise<readonly string[]> => {
+      const [rows = []] = await engine.read([
+        { name: null, sql: 'select name from migrations', parameters: [] },
+      ])
+      return (rows as readonly { readonly name: string }[]).map(({ name }) => name)
+    }
+
+    test('of one statement undoes its batch', async () => {
+      await expect(engine.write([recorded('half'), broken])).rejects.toThrow(/nowhere/)
+      await expect(engine.write([broken, recorded('half')])).rejects.toThrow(/nowhere/)
+      await expect(engine.write([recorded('half'), recorded('half')])).rejects.toThrow(/unique/i)
+      expect(await names()).not.toContain('half')
+    })
+
+    test('of one caller is none of the others', async () => {
+      const turns = Array.from({ length: 20 }, () => newTurn({ input: [user('hi')] }))
+      const settled = await Promise.allSettled(
+        turns.flatMap((turn) => [
+          store.openTurn(turn),
+          engine.write([recorded(`not-${turn.id}`), broken]),
+        ]),
+      )
+      expect(settled.map(({ status }) => status)).toEqual(
+        turns.flatMap(() => ['fulfilled', 'rejected']),
+      )
+      for (const turn of turns) expect((await load(turn))?.input).toHaveLength(1)
+      expect((await names()).filter((name) => name.startsWith('not-'))).toEqual([])
+    })
+
+    test('is what comes of writing into a turn that was never opened', async () => {
+      const turn = newTurn()
+      const items: readonly Item[] = [assistant('lost')]
+      await expect(store.journalItems(turn.id, turn.tenant, placed(items))).rejects.toThrow()
+      await expect(store.closeTurn(ending(turn, { items: placed(items) }))).rejects.toThrow()
+      expect(await load(turn)).toBeUndefined()
+    })
+  })
+}

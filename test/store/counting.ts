@@ -1,0 +1,25 @@
+/** An engine that takes down what is asked of the one behind it. */
+import type { Engine, Query } from '../../src/store/engine.ts'
+
+export interface Trip {
+  readonly verb: 'read' | 'write'
+  readonly queries: readonly Query[]
+}
+
+export function counting(engine: Engine): { readonly engine: Engine; readonly trips: Trip[] } {
+  const trips: Trip[] = []
+  return {
+    trips,
+    engine: {
+      ...engine,
+      read(queries) {
+        trips.push({ verb: 'read', queries })
+        return engine.read(queries)
+      },
+      write(queries) {
+        trips.push({ verb: 'write', queries })
+        return engine.write(queries)
+      },
+    },
+  }
+}

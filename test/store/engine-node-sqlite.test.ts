@@ -1,0 +1,141 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openDatabase } from '../../src/store/engine-node-sqlite-database.ts'
+import { openNodeSqlite } from '../../src/store/engine-node-sqlite.ts'
+import type { Query } from '../../src/store/engine.ts'
+import { openStore } from '../../src/store/open-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { assistant, bytes, newId, newTurn, user } from './turns.ts'
+
+let folder: string
+let path: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'backstory-sqlite-'))
+  path = join(folder, 'turns.db')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const one = (sql: string): Query => ({ name: null, sql, parameters: [] })
+
+/** Starts `append-turns.ts` on the file; `lines` grows as it promises. */
+function appending(count: number): { child: ChildProcess; lines: () => readonly string[] } {
+  const program = new URL('append-turns.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [program, `sqlite:${path}`, `${count}`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  return { child, lines: () => text.split('\n').slice(0, -1) }
+}
+
+async function expectKept(store: Store, lines: readonly string[]): Promise<void> {
+  for (const line of lines) {
+    const [promise, id = ''] = line.split(' ')
+    const [turn] = (await store.loadChain('tenant', id)) ?? []
+    expect(bytes(turn?.input ?? [])).toEqual(bytes([user(`asked in ${id}`)]))
+    if (promise === 'opened') continue
+    expect(turn?.state).toBe('complete')
+    expect(bytes(turn?.output ?? [])).toEqual(bytes([assistant('one'), assistant('two')]))
+  }
+}
+
+test('nothing that was promised is lost by kill -9, at whatever moment', async () => {
+  const promised: string[] = []
+  for (const enough of [1, 40, 150]) {
+    const { child, lines } = appending(1_000_000)
+    while (lines().length < enough) await once(child.stdout as NodeJS.ReadableStream, 'data')
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    promised.push(...lines())
+  }
+  const store = await openStore(`sqlite:${path}`)
+  await expectKept(store, promised)
+  await store.close()
+  expect(promised.length).toBeGreaterThan(190)
+})
+
+test('processes that start at once on no file at all, and write at once, all succeed', async () => {
+  const writers = [appending(60), appending(60), appending(60)]
+  const codes = await Promise.all(writers.map(({ child }) => once(child, 'close')))
+  expect(codes.map(([code]) => code as number)).toEqual([0, 0, 0])
+  const store = await openStore(`sqlite:${path}`)
+  for (const { lines } of writers) {
+    expect(lines()).toHaveLength(120)
+    await expectKept(store, lines())
+  }
+  await store.close()
+})
+
+test('what one process has written another one reads at once', async () => {
+  const [one, other] = [await openStore(`sqlite:${path}`), await openStore(`sqlite:${path}`)]
+  for (let round = 0; round < 20; round++) {
+    const turn = newTurn()
+    await one.openTurn(turn)
+    expect(await other.loadChain(turn.tenant, turn.id)).toHaveLength(1)
+  }
+  await Promise.all([one.close(), other.close()])
+})
+
+test('writes that are waiting when it is closed are still done', async () => {
+  const store = await openStore(`sqlite:${path}`)
+  const turns = Array.from({ length: 300 }, () => newTurn({ id: newId() }))
+  const writing = Promise.all(turns.map((turn) => store.openTurn(turn)))
+  await store.close()
+  await writing
+  const again = await openStore(`sqlite:${path}`)
+  for (const { tenant, id } of turns) expect(await again.loadChain(tenant, id)).toHaveLength(1)
+  await again.close()
+})
+
+test('a closed file refuses to be written, and leaves no log beside it', async () => {
+  const engine = await openNodeSqlite(path)
+  await engine.write([one('create table t (n integer)')])
+  await engine.close()
+  await expect(engine.write([one('insert into t values (1)')])).rejects.toThrow(/closed/)
+  expect(readdirSync(folder)).toEqual(['turns.db'])
+})
+
+test('whoever writes waits for a lock of somebody else instead of failing', async () => {
+  const engine = await openNodeSqlite(path)
+  await engine.write([one('create table t (n integer)')])
+  const somebody = new DatabaseSync(path)
+  somebody.exec('begin immediate')
+  const writing = engine.write([one('insert into t values (1)')])
+  await new Promise((resolve) => setTimeout(resolve, 150))
+  expect(await engine.read([one('select n from t')])).toEqual([[]])
+  somebody.exec('rollback')
+  somebody.close()
+  await writing
+  expect(await engine.read([one('select n from t')])).toEqual([[{ n: 1 }]])
+  await engine.close()
+})
+
+test('what was committed is on the disk before it is promised', async () => {
+  const engine = await openNodeSqlite(path)
+  await engine.write([one('create table settings as select * from pragma_synchronous')])
+  const [rows] = await engine.read([one('select synchronous from settings')])
+  expect(rows).toEqual([{ synchronous: 2 }])
+  expect(await engine.read([one('pragma journal_mode')])).toEqual([[{ journal_mode: 'wal' }]])
+  await engine.close()
+})
+
+test('a full disk costs those their batch who wrote too much, and what is promised is there', () => {
+  const database = openDatabase(path, 'write')
+  const insert = (bytes: number): Query => one(`insert into t values (zeroblob(${bytes}))`)
+  expect(database.commit([[one('create table t (b blob)')]])).toEqual([null])
+  database.read(one('pragma max_page_count = 60'))
+  for (let round = 0; round < 10; round++) {
+    const failures = database.commit([[insert(10)], [insert(10), insert(1_000_000)], [insert(10)]])
+    const promised = failures.filter((failure) => failure === null).length
+    expect(failures[1]?.message).toContain('full')
+    const [row] = database.read(one('select count(*) as count from t'))
+    expect(row).toEqual({ count: promised })
+    expect(database.commit([[one('delete from t')]])).toEqual([null])
+  }
+  database.close()
+})

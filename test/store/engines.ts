@@ -1,0 +1,57 @@
+/** Every database that must keep the store's contract, real and migrated, made anew for a suite. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getPlatformProxy } from 'wrangler'
+import { openD1, type D1 } from '../../src/store/engine-d1.ts'
+import { openNodeSqlite } from '../../src/store/engine-node-sqlite.ts'
+import { openPostgres } from '../../src/store/engine-postgres.ts'
+import type { Engine } from '../../src/store/engine.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { createDatabase } from '../support/postgres.ts'
+
+/** Its `close` also removes what was made for it. */
+export type OpenEngine = () => Promise<Engine>
+
+export const ENGINES: readonly (readonly [name: string, open: OpenEngine])[] = [
+  ['a SQLite file', openFile],
+  ['SQLite in memory', async () => migrated(await openNodeSqlite(':memory:'))],
+  ['Postgres', openOnPostgres],
+  ['D1', openLocalD1],
+]
+
+async function openFile(): Promise<Engine> {
+  const folder = mkdtempSync(join(tmpdir(), 'backstory-store-'))
+  const engine = await openNodeSqlite(join(folder, 'made', 'for-it', 'turns.db'))
+  return migrated(closing(engine, () => rmSync(folder, { recursive: true })))
+}
+
+async function openOnPostgres(): Promise<Engine> {
+  const { url, drop } = await createDatabase()
+  return closing(openPostgres(url), drop)
+}
+
+async function openLocalD1(): Promise<Engine> {
+  process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false'
+  process.env['WRANGLER_SEND_METRICS'] = 'false'
+  const { env, dispose } = await getPlatformProxy<{ readonly DB: D1 }>({
+    configPath: new URL('../../wrangler.toml', import.meta.url).pathname,
+    persist: false,
+  })
+  return migrated(closing(openD1(env.DB), dispose))
+}
+
+async function migrated(engine: Engine): Promise<Engine> {
+  await migrate(engine)
+  return engine
+}
+
+function closing(engine: Engine, cleanUp: () => void | Promise<void>): Engine {
+  return {
+    ...engine,
+    async close() {
+      await engine.close()
+      await cleanUp()
+    },
+  }
+}

@@ -1,0 +1,71 @@
+/** Items of every kind, with whatever may be hard to keep. */
+import type { Item } from '../../src/conversation/item.ts'
+
+export const ITEMS: Readonly<Record<string, Item>> = {
+  'a message of many parts': {
+    type: 'message',
+    id: 'msg_1',
+    status: 'completed',
+    role: 'assistant',
+    phase: 'commentary',
+    content: [
+      { type: 'output_text', text: 'Hi', annotations: [{ type: 'url_citation' }], logprobs: [] },
+      { type: 'refusal', refusal: 'No.' },
+      { type: 'input_image', image_url: 'data:image/png;base64,AA==', detail: 'low' },
+      { type: 'input_file', file_id: null, filename: 'a.pdf' },
+      { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } },
+      { type: 'opaque', raw: { type: 'hologram', depth: [1, 2.5, -0.1, 1e300] } },
+    ],
+  },
+  'a function call with broken arguments': {
+    type: 'function_call',
+    call_id: 'call_1',
+    name: 'get_weather',
+    arguments: '{"city": "Ber',
+  },
+  'an output of parts': {
+    type: 'function_call_output',
+    call_id: 'call_1',
+    output: [{ type: 'input_text', text: '4 °C' }],
+  },
+  'a custom call': { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls\r\n\t-la' },
+  'the output of a custom call': { type: 'custom_tool_call_output', call_id: 'c', output: '' },
+  reasoning: {
+    type: 'reasoning',
+    id: 'rs_1',
+    summary: [{ type: 'summary_text', text: 'Thought.' }],
+    content: [{ type: 'reasoning_text', text: 'Hm.' }],
+    encrypted_content: null,
+  },
+  'what one wire said beyond the waist': {
+    type: 'reasoning',
+    summary: [],
+    native: { anthropic: { signature: 'EqQB', blocks: [{ redacted: true }] }, gemini: {} },
+  },
+  'an item that nobody understands': {
+    type: 'opaque',
+    raw: { type: 'computer_call', id: 'cu_1', call_id: 'call_2', action: { x: 0, keys: [] } },
+  },
+  'an opaque item without any name': { type: 'opaque', raw: { id: 7, call_id: null } },
+  'fields that nobody knows': unknownFields(),
+  'names too long to look anything up by': {
+    type: 'function_call_output',
+    id: 'i'.repeat(5_000),
+    call_id: '𝄞'.repeat(5_000),
+    output: 'x',
+  },
+  'NUL and halves of surrogate pairs': {
+    type: 'function_call_output',
+    id: 'id\0\udc00',
+    call_id: 'call\ud800\0',
+    output: 'a\0b \ud800 \udc00\ud800 😀 \u2028 \x7f \u001f é',
+  },
+}
+
+/** As JSON, because some keys mean something else when they are written in a program. */
+function unknownFields(): Item {
+  return JSON.parse(
+    '{"type":"message","role":"user","content":[{"type":"input_text","text":"x","new":[null,false,0,""]}],' +
+      '"__proto__":{"a":1},"constructor":"c","toString":null,"":"empty","k\\u0000\\ud800":1,"turn_id":"no","body":{}}',
+  ) as Item
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { openNodeSqlite } from '../../src/store/engine-node-sqlite.ts'
+import type { Engine } from '../../src/store/engine.ts'
+import { migrate, readMigrations } from '../../src/store/migrate.ts'
+
+async function rows(engine: Engine, sql: string): Promise<unknown> {
+  const [found] = await engine.read([{ name: null, sql, parameters: [] }])
+  return found
+}
+
+test('every file is applied once, however often it is asked for', async () => {
+  const engine = await openNodeSqlite(':memory:')
+  const first = {
+    name: '1.sql',
+    sql: '-- A comment; with a semicolon.\ncreate table a (n integer);\n',
+  }
+  const second = {
+    name: '2.sql',
+    sql: `insert into a values (1);\n\n-- Another.\ninsert into a\n  values (';');`,
+  }
+  await migrate(engine, [first])
+  await migrate(engine, [first, second])
+  await migrate(engine, [first, second])
+  expect(await rows(engine, 'select name from migrations')).toMatchObject([
+    { name: '1.sql' },
+    { name: '2.sql' },
+  ])
+  expect(await rows(engine, 'select n from a')).toMatchObject([{ n: 1 }, { n: ';' }])
+  await engine.close()
+})
+
+test('a file that fails leaves no trace, and is tried again the next time', async () => {
+  const engine = await openNodeSqlite(':memory:')
+  const broken = { name: '1.sql', sql: 'create table a (n integer);\ninsert into b values (1);' }
+  await expect(migrate(engine, [broken])).rejects.toThrow('no such table: b')
+  expect(await rows(engine, 'select name from migrations')).toEqual([])
+  await migrate(engine, [{ ...broken, sql: 'create table a (n integer);' }])
+  expect(await rows(engine, 'select name from migrations')).toMatchObject([{ name: '1.sql' }])
+  await engine.close()
+})
+
+test('the files of the repository are read in their order', () => {
+  const names = readMigrations().map(({ name }) => name)
+  expect(names[0]).toBe('0001_turns.sql')
+  expect(names).toEqual(names.toSorted())
+})

@@ -1,0 +1,67 @@
+/** Turns and items to store, each with an id that no other test uses. */
+import { randomBytes } from 'node:crypto'
+import type { Item, Message, Origin } from '../../src/conversation/item.ts'
+import type { NewTurn, PlacedItem, TurnEnding } from '../../src/store/store.ts'
+
+export function newId(): string {
+  return randomBytes(10).toString('hex').toUpperCase()
+}
+
+export const ORIGIN: Origin = {
+  wire: 'anthropic',
+  account: 'main',
+  model: 'claude',
+  prefixHash: 'p1',
+}
+
+export function newTurn(fields: Partial<NewTurn> = {}): NewTurn {
+  const id = fields.id ?? newId()
+  return {
+    id,
+    tenant: 'tenant',
+    user: null,
+    thread: id,
+    parent: null,
+    dialect: 'responses',
+    origin: ORIGIN,
+    createdAtMs: 1_795_000_000_123,
+    request: {},
+    input: [],
+    ...fields,
+  }
+}
+
+/** The turn that follows `parent`. */
+export function nextTurn(parent: NewTurn, fields: Partial<NewTurn> = {}): NewTurn {
+  return newTurn({ tenant: parent.tenant, thread: parent.thread, parent: parent.id, ...fields })
+}
+
+export function ending(turn: NewTurn, fields: Partial<TurnEnding> = {}): TurnEnding {
+  return {
+    turnId: turn.id,
+    tenant: turn.tenant,
+    state: 'complete',
+    endedAtMs: 1_795_000_009_999,
+    usage: null,
+    failure: null,
+    items: [],
+    ...fields,
+  }
+}
+
+export function user(text: string): Message {
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
+}
+
+export function assistant(text: string): Message {
+  return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }
+}
+
+export function placed(items: readonly Item[], from = 0): readonly PlacedItem[] {
+  return items.map((item, at) => ({ position: from + at, item }))
+}
+
+/** Exactly as written: what a store would compare as equal may still differ in its bytes. */
+export function bytes(items: readonly Item[]): readonly string[] {
+  return items.map((item) => JSON.stringify({ ...item, origin: undefined }))
+}
