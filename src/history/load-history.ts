@@ -37,6 +37,7 @@ async function chainOf(store: Store, tenant: string, turnId: string) {
   try {
     return await store.loadChain(tenant, turnId)
   } catch (cause) {
+    if (cause instanceof GatewayError) throw cause
     throw new GatewayError(
       'store_unavailable',
       'The conversation could not be read because the database does not answer. Try again in a moment.',

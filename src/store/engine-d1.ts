@@ -1,18 +1,17 @@
 /** D1, the database of Cloudflare Workers. Its one transaction is a batch of finished statements. */
-import type { Engine, Query } from './engine.ts'
+import type { Engine, Query, Rows } from './engine.ts'
 
 export function openD1(database: D1): Engine {
   const prepare = ({ sql, parameters }: Query): D1Statement =>
     database.prepare(sql).bind(...parameters)
+  const run = async (queries: readonly Query[]): Promise<readonly Rows[]> => {
+    const results = await database.batch(queries.map(prepare))
+    return results.map((result) => result.results)
+  }
   return {
     language: 'sqlite',
-    async read(queries) {
-      const results = await database.batch(queries.map(prepare))
-      return results.map((result) => result.results)
-    },
-    async write(queries) {
-      await database.batch(queries.map(prepare))
-    },
+    read: run,
+    write: run,
     close: () => Promise.resolve(),
   }
 }

@@ -8,12 +8,14 @@ import type { Query, Rows } from './engine.ts'
 export interface SqliteDatabase {
   readonly read: (query: Query) => Rows
   /**
-   * Runs every batch or none of it, whatever becomes of the others, and yields why a batch failed,
-   * `null` if it did not. What succeeded is on the disk.
+   * Runs every batch or none of it, whatever becomes of the others, and yields what its queries
+   * return, or why it failed. What succeeded is on the disk.
    */
-  readonly commit: (batches: readonly (readonly Query[])[]) => readonly (Error | null)[]
+  readonly commit: (batches: readonly (readonly Query[])[]) => readonly Committed[]
   readonly close: () => void
 }
+
+export type Committed = readonly Rows[] | Error
 
 /** Several processes may share the file, and each waits this long for the others. */
 const BUSY_MS = 10_000
@@ -34,11 +36,10 @@ export function openDatabase(path: string, mode: 'read' | 'write'): SqliteDataba
     if (statement === undefined) statements.set(name, (statement = database.prepare(sql)))
     return statement
   }
-  const run = (query: Query): void => {
-    prepared(query).run(...query.parameters)
-  }
+  // `all` runs any statement; one that returns nothing yields no rows.
+  const run = (query: Query): Rows => prepared(query).all(...query.parameters)
   return {
-    read: (query) => prepared(query).all(...query.parameters),
+    read: run,
     commit: (batches) => commit(database, run, batches),
     close: () => database.close(),
   }
@@ -46,14 +47,14 @@ export function openDatabase(path: string, mode: 'read' | 'write'): SqliteDataba
 
 function commit(
   database: DatabaseSync,
-  run: (query: Query) => void,
+  run: (query: Query) => Rows,
   batches: readonly (readonly Query[])[],
-): readonly (Error | null)[] {
+): readonly Committed[] {
   try {
     database.exec('begin immediate')
-    const failures = batches.map((batch) => inSavepoint(database, run, batch))
+    const committed = batches.map((batch) => inSavepoint(database, run, batch))
     database.exec('commit')
-    return failures
+    return committed
   } catch (error) {
     if (database.isTransaction) database.exec('rollback')
     return batches.map(() => asError(error))
@@ -62,14 +63,14 @@ function commit(
 
 function inSavepoint(
   database: DatabaseSync,
-  run: (query: Query) => void,
+  run: (query: Query) => Rows,
   batch: readonly Query[],
-): Error | null {
+): Committed {
   database.exec('savepoint batch')
   try {
-    for (const query of batch) run(query)
+    const rows = batch.map(run)
     database.exec('release batch')
-    return null
+    return rows
   } catch (error) {
     // A full disk ends the whole transaction, and then there is no savepoint to return to.
     if (!database.isTransaction) throw error

@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { openDatabase } from './engine-node-sqlite-database.ts'
-import type { Engine, Query } from './engine.ts'
+import type { Engine, Rows } from './engine.ts'
 import type { FromThread, ToThread } from './sqlite-thread.ts'
 
 /** `:memory:` or the path of a file, which is created together with its folder. */
@@ -21,8 +21,9 @@ function openInMemory(): Engine {
     language: 'sqlite',
     read: async (queries) => queries.map(database.read),
     async write(queries) {
-      const [error = null] = database.commit([queries])
-      if (error !== null) throw error
+      const [committed = []] = database.commit([queries])
+      if (committed instanceof Error) throw committed
+      return committed
     },
     close: async () => database.close(),
   }
@@ -45,12 +46,12 @@ async function openFile(path: string): Promise<Engine> {
 }
 
 interface Writer {
-  readonly write: (queries: readonly Query[]) => Promise<void>
+  readonly write: Engine['write']
   readonly close: () => Promise<void>
 }
 
 interface Waiting {
-  readonly resolve: () => void
+  readonly resolve: (rows: readonly Rows[]) => void
   readonly reject: (error: Error) => void
 }
 
@@ -76,11 +77,11 @@ function startWriter(path: string): Promise<Writer> {
   })
   worker.on('error', (error) => end(error instanceof Error ? error : new Error(String(error))))
   worker.on('message', (answers: FromThread) => {
-    for (const { id, error } of answers) {
+    for (const { id, committed } of answers) {
       const batch = waiting.get(id)
       waiting.delete(id)
-      if (error === null) batch?.resolve()
-      else batch?.reject(error)
+      if (committed instanceof Error) batch?.reject(committed)
+      else batch?.resolve(committed)
     }
   })
 

@@ -22,7 +22,9 @@ export function openPostgres(url: string): Engine {
     read: (queries) => onOneClient(pool, queries),
     async write(queries) {
       // A statement alone is a transaction already.
-      await onOneClient(pool, queries.length === 1 ? queries : [BEGIN, ...queries, COMMIT])
+      if (queries.length === 1) return onOneClient(pool, queries)
+      const rows = await onOneClient(pool, [BEGIN, ...queries, COMMIT])
+      return rows.slice(1, -1)
     },
     close: () => pool.end(),
   }

@@ -9,8 +9,11 @@ export interface Engine {
    * each. It sees every write whose promise has resolved.
    */
   readonly read: (queries: readonly Query[]) => Promise<readonly Rows[]>
-  /** Runs all of the queries or none. Their effect is durable when the promise resolves. */
-  readonly write: (queries: readonly Query[]) => Promise<void>
+  /**
+   * Runs all of the queries or none, and yields what each of them returns. Their effect is durable
+   * when the promise resolves.
+   */
+  readonly write: (queries: readonly Query[]) => Promise<readonly Rows[]>
   readonly close: () => Promise<void>
 }
 

@@ -19,17 +19,19 @@ import type { ItemRow, TurnRow } from './tables.ts'
 export function createStore(engine: Engine): Store {
   const sql = createStatements(engine.language)
   return {
-    openTurn: (turn) =>
-      engine.write([sql.insertTurn(turnRow(turn)), ...insertItems(sql, inputRows(turn))]),
+    async openTurn(turn) {
+      await engine.write([sql.insertTurn(turnRow(turn)), ...insertItems(sql, inputRows(turn))])
+    },
     async journalItems(turnId, tenant, items) {
       if (items.length === 0) return
       await engine.write(insertItems(sql, outputRows(turnId, tenant, items)))
     },
-    closeTurn: (ending) =>
-      engine.write([
+    async closeTurn(ending) {
+      await engine.write([
         ...insertItems(sql, outputRows(ending.turnId, ending.tenant, ending.items)),
         sql.endTurn(endingRow(ending)),
-      ]),
+      ])
+    },
     async loadChain(tenant, turnId) {
       const key = { tenant: toColumn(tenant), id: toColumn(turnId) }
       // Turns before items: a turn that has ended when it is read has all its items by then.

@@ -3,14 +3,14 @@
  * batches that have queued up while it was busy share the next transaction, and with it one sync.
  */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
-import { openDatabase } from './engine-node-sqlite-database.ts'
+import { openDatabase, type Committed } from './engine-node-sqlite-database.ts'
 import type { Query } from './engine.ts'
 
 /** `null` asks the thread to end. */
 export type ToThread = { readonly id: number; readonly queries: readonly Query[] } | null
 
 /** What became of the batches, by id. The first message, of none, says that the file is open. */
-export type FromThread = readonly { readonly id: number; readonly error: Error | null }[]
+export type FromThread = readonly { readonly id: number; readonly committed: Committed }[]
 
 /** One transaction must not hold the file for so long that other processes give up. */
 const MAX_GROUP = 256
@@ -28,9 +28,9 @@ function work(first: ToThread): void {
     next = group.length < MAX_GROUP ? received() : undefined
   }
   if (group.length > 0) {
-    const errors = database.commit(group.map(({ queries }) => queries))
+    const results = database.commit(group.map(({ queries }) => queries))
     port.postMessage(
-      group.map(({ id }, at) => ({ id, error: errors[at] ?? null })) satisfies FromThread,
+      group.map(({ id }, at) => ({ id, committed: results[at] ?? [] })) satisfies FromThread,
     )
   }
   if (next === null) {

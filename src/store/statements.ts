@@ -92,7 +92,7 @@ function endTurn(db: Kysely<Tables>, slot: Slot<TurnRowEnding>) {
       '=',
       slot((turn) => turn.tenant),
     )
-    .where('state', '=', 'open')
+    .where('state', 'in', ['queued', 'open'])
 }
 
 /** Unordered, and a turn knows its parent: whoever asks puts them in line. */

@@ -27,7 +27,8 @@ export interface Store {
   readonly close: () => Promise<void>
 }
 
-export type TurnState = 'open' | 'complete' | 'incomplete' | 'cancelled' | 'failed'
+/** `queued` and `open` are on their way; of the others none changes into another. */
+export type TurnState = 'queued' | 'open' | 'complete' | 'incomplete' | 'cancelled' | 'failed'
 
 export interface NewTurn {
   readonly id: string
@@ -36,6 +37,14 @@ export interface NewTurn {
   /** The turns of one conversation share a thread: the id of its first turn. */
   readonly thread: string
   readonly parent: string | null
+  /** How many ancestors it has. */
+  readonly depth: number
+  /** The conversation that it adds to, if it succeeds. */
+  readonly conversation: string | null
+  /** Whether it goes on without its client. */
+  readonly background: boolean
+  /** The replica that runs it. */
+  readonly owner: string | null
   readonly dialect: string
   readonly origin: Origin
   readonly createdAtMs: number
@@ -54,7 +63,7 @@ export interface PlacedItem {
 export interface TurnEnding {
   readonly turnId: string
   readonly tenant: string
-  readonly state: Exclude<TurnState, 'open'>
+  readonly state: Exclude<TurnState, 'queued' | 'open'>
   readonly endedAtMs: number
   readonly usage: Usage | null
   readonly failure: Failure | null
@@ -63,6 +72,9 @@ export interface TurnEnding {
 }
 
 export interface StoredTurn extends Omit<NewTurn, 'input'> {
+  /** What a client replaced the metadata of its request with. */
+  readonly metadata: JsonObject | null
+  readonly deletedAtMs: number | null
   readonly state: TurnState
   readonly endedAtMs: number | null
   readonly usage: Usage | null

@@ -23,6 +23,13 @@ export interface TurnRow {
   readonly usage: string | null
   readonly failure: string | null
   readonly request: string
+  readonly depth: number
+  readonly conversation: string | null
+  /** JSON. */
+  readonly metadata: string | null
+  readonly background: number
+  readonly owner: string | null
+  readonly deleted_at: number | null
 }
 
 export interface ItemRow {
@@ -59,6 +66,12 @@ export const TURN_COLUMNS = [
   'usage',
   'failure',
   'request',
+  'depth',
+  'conversation',
+  'metadata',
+  'background',
+  'owner',
+  'deleted_at',
 ] as const satisfies readonly (keyof TurnRow)[]
 
 export const ITEM_COLUMNS = [

@@ -32,6 +32,8 @@ export function turnContract(open: OpenEngine): void {
       expect(await load(turn)).toStrictEqual({
         ...turn,
         state: 'open',
+        metadata: null,
+        deletedAtMs: null,
         endedAtMs: null,
         usage: null,
         failure: null,
