@@ -1,0 +1,17 @@
+/** An object with some fields set, and those set to `undefined` gone. What changes nothing copies nothing. */
+import type { Json, JsonObject } from './json.ts'
+
+export function amend(
+  object: JsonObject,
+  changes: Readonly<Record<string, Json | undefined>>,
+): JsonObject {
+  let changed: Record<string, Json | undefined> | null = null
+  for (const name of Object.keys(changes)) {
+    const value = changes[name]
+    if (value === object[name] && (value !== undefined || !(name in object))) continue
+    changed ??= { ...object }
+    if (value === undefined) delete changed[name]
+    else changed[name] = value
+  }
+  return changed ?? object
+}

@@ -1,0 +1,140 @@
+/**
+ * Chat messages as items. A message of the assistant becomes up to three kinds of them, in the order
+ * in which a model speaks: its reasoning, its words, its calls. What the waist has no word for goes
+ * along under `native.chat`, so that the message can be written again without a loss.
+ */
+import type { ChatNative } from '../../conversation/chat-native.ts'
+import type { Item, Message, Role } from '../../conversation/item.ts'
+import type { JsonObject } from '../../conversation/json.ts'
+import { GatewayError } from '../../errors.ts'
+import { asList, asObject, asOneOf, asString, maybe } from '../check.ts'
+import { parseCalls } from './parse-calls.ts'
+import { openCallBook, type CallBook } from './call-book.ts'
+import { parseContent, type Content } from './parse-content.ts'
+import { parseReasoning } from './parse-reasoning.ts'
+import { restOf } from './rest-of.ts'
+
+export function parseMessages(value: unknown): readonly Item[] {
+  const messages = asList(value, 'messages')
+  if (messages.length === 0) throw noMessages()
+  const items: Item[] = []
+  const book = openCallBook()
+  for (const [place, entry] of messages.entries()) {
+    const path = `messages[${place}]`
+    const message = asObject(entry, path)
+    const role = asRole(message['role'], `${path}.role`)
+    maybe(asString, message['name'], `${path}.name`)
+    READERS[role]({ message, path, items, book })
+  }
+  return items
+}
+
+const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'] as const
+
+function asRole(value: unknown, path: string): (typeof ROLES)[number] {
+  return asOneOf(ROLES)(asString(value, path), path)
+}
+
+interface Reading {
+  readonly message: JsonObject
+  readonly path: string
+  readonly items: Item[]
+  readonly book: CallBook
+}
+
+const READERS: Readonly<Record<(typeof ROLES)[number], (reading: Reading) => void>> = {
+  system: (reading) => readSaid(reading, 'system'),
+  developer: (reading) => readSaid(reading, 'developer'),
+  user: (reading) => readSaid(reading, 'user'),
+  assistant: readAssistant,
+  tool: readOutput,
+  function: readLegacyOutput,
+}
+
+function readSaid({ message, path, items }: Reading, role: Role): void {
+  const content = parseContent(message['content'], `${path}.content`, 'input_text')
+  items.push(messageItem(role, content, restOf(message, SAID)))
+}
+
+const SAID = new Set(['role', 'content'])
+
+function readAssistant({ message, path, items, book }: Reading): void {
+  const { item: reasoning, taken } = parseReasoning(message)
+  const calls = parseCalls(message, path, book)
+  const content = assistantContent(message, path)
+  const known = new Set([...ASSISTANT, ...taken])
+  const rest = restOf(message, known)
+  const isSilent = content.parts.every((part) => part.type === 'output_text' && part.text === '')
+
+  if (reasoning !== null) items.push(reasoning)
+  const [first, ...others] = calls
+  if (first === undefined || !isSilent) {
+    items.push(messageItem('assistant', content, rest), ...calls)
+  } else if (rest === null) items.push(...calls)
+  else {
+    const chat: ChatNative = { ...rest, ...first.native?.['chat'] }
+    items.push({ ...first, native: { chat } }, ...others)
+  }
+}
+
+const ASSISTANT = ['role', 'content', 'refusal', 'tool_calls', 'function_call'] as const
+
+function assistantContent(message: JsonObject, path: string): Content {
+  const said = message['content'] ?? []
+  const content = parseContent(said, `${path}.content`, 'output_text')
+  const refusal = maybe(asString, message['refusal'], `${path}.refusal`)
+  if (refusal === null || refusal === '') return content
+  return { ...content, parts: [...content.parts, { type: 'refusal', refusal }] }
+}
+
+function readOutput({ message, path, items, book }: Reading): void {
+  const given = asString(message['tool_call_id'], `${path}.tool_call_id`)
+  const { callId, kind } = book.answered(given)
+  const { output, native } = outputOf(message, path, OUTPUT)
+  const type = kind === 'custom' ? 'custom_tool_call_output' : 'function_call_output'
+  items.push({ type, call_id: callId, output, ...native })
+}
+
+const OUTPUT = new Set(['role', 'content', 'tool_call_id'])
+
+/** In the way of `functions` an output names its function, and there is one call at a time. */
+function readLegacyOutput({ message, path, items, book }: Reading): void {
+  const name = asString(message['name'], `${path}.name`)
+  const { output } = outputOf(
+    { ...message, content: message['content'] ?? '' },
+    path,
+    LEGACY_OUTPUT,
+  )
+  items.push({ type: 'function_call_output', call_id: book.answeredByName(name), output })
+}
+
+const LEGACY_OUTPUT = new Set(['role', 'content', 'name'])
+
+function outputOf(message: JsonObject, path: string, known: ReadonlySet<string>) {
+  const { content } = message
+  const rest = restOf(message, known)
+  if (typeof content === 'string') return { output: content, native: nativeOf(rest, undefined) }
+  const { parts, extras } = parseContent(content, `${path}.content`, 'input_text')
+  return { output: parts, native: nativeOf(rest, extras) }
+}
+
+function messageItem(role: Role, { parts, extras }: Content, rest: JsonObject | null): Message {
+  return { type: 'message', role, content: parts, ...nativeOf(rest, extras) }
+}
+
+function nativeOf(rest: JsonObject | null, extras: Content['extras']) {
+  if (rest === null && extras === undefined) return undefined
+  const chat: ChatNative = { ...rest, ...(extras === undefined ? {} : { $parts: extras }) }
+  return { native: { chat } }
+}
+
+function noMessages(): GatewayError {
+  return new GatewayError({
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'empty_array',
+    message:
+      "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+    param: 'messages',
+  })
+}

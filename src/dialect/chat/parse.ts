@@ -1,0 +1,34 @@
+/** A request to /chat/completions, understood. */
+import type { JsonObject } from '../../conversation/json.ts'
+import { asBoolean, asObject, maybe } from '../check.ts'
+import type { Inbound, Memory } from '../dialect.ts'
+import { asMetadata } from '../responses/ranges.ts'
+import { parseMessages } from './parse-messages.ts'
+import { parseParams } from './parse-params.ts'
+
+export function parseChat(body: JsonObject, bytes: Uint8Array): Inbound {
+  const params = parseParams(body)
+  return {
+    dialect: 'chat',
+    stream: maybe(asBoolean, body['stream'], 'stream') ?? false,
+    items: parseMessages(body['messages']),
+    params,
+    memory: parseMemory(body),
+    body,
+    bytes,
+  }
+}
+
+function parseMemory(body: JsonObject): Memory {
+  const store = maybe(asBoolean, body['store'], 'store')
+  // Without `store` they are labels for the upstream, whose limits are its own.
+  const asLabels = store === true ? asMetadata : asObject
+  return {
+    store,
+    storeByDefault: false,
+    previousResponseId: null,
+    conversationId: null,
+    background: false,
+    metadata: maybe(asLabels, body['metadata'], 'metadata') ?? {},
+  }
+}

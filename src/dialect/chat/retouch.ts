@@ -1,0 +1,145 @@
+/**
+ * Mends the answer of an upstream that speaks chat itself: our id in place of its own, and none of
+ * the fields by which a hostile upstream could reach into Open WebUI, which runs scripts out of
+ * `event`. In the text of a message quotes are escaped, so that a look at it tells nearly always
+ * that there is nothing to mend; only otherwise it is parsed.
+ */
+import { completionId } from '../../conversation/ids.ts'
+import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import type { SseMessage } from '../../stream/stage.ts'
+import type { Answering, Retouch } from '../dialect.ts'
+import { errorEnding } from './error-ending.ts'
+
+export function retouch(answering: Answering): Retouch {
+  const id = completionId(answering.turnId)
+  const parse = lastParsed()
+  /** How the upstream's id is written, and how ours is in the same place. */
+  let known: readonly Spelling[] = []
+  let isOver = false
+
+  return {
+    message(message) {
+      const { data } = message
+      if (isDone(data)) return message
+      if (!MAY_BE_HOSTILE.test(data)) {
+        for (const spelling of known) {
+          const at = data.indexOf(spelling.theirs)
+          if (at >= 0) return withData(message, replaced(data, at, spelling))
+        }
+      }
+      const json = parse(message)
+      if (json === null) return message
+      const { id: theirs } = json
+      if (isHostile(json)) return withData(message, JSON.stringify(mended(json, id)))
+      if (typeof theirs !== 'string' || (theirs === '' && !isEmptyList(json['choices']))) {
+        return message
+      }
+      const spellings = spellingsOf(theirs, id)
+      if (theirs !== '') known = spellings
+      for (const spelling of spellings) {
+        const at = data.indexOf(spelling.theirs)
+        if (at >= 0) return withData(message, replaced(data, at, spelling))
+      }
+      return withData(message, JSON.stringify(mended(json, id)))
+    },
+    isEnding(message) {
+      isOver ||= isDone(message.data) || (MAY_END.test(message.data) && ends(parse(message)))
+      return isOver
+    },
+    whole: (body) => (Array.isArray(body['choices']) ? mended(body, id) : body),
+    broken: errorEnding,
+  }
+}
+
+interface Spelling {
+  readonly theirs: string
+  readonly ours: string
+}
+
+/** Services write JSON without spaces or with one behind the colon. */
+function spellingsOf(theirs: string, ours: string): readonly Spelling[] {
+  return ['', ' '].map((space) => ({
+    theirs: `"id":${space}${JSON.stringify(theirs)}`,
+    ours: `"id":${space}${JSON.stringify(ours)}`,
+  }))
+}
+
+function replaced(data: string, at: number, { theirs, ours }: Spelling): string {
+  return data.slice(0, at) + ours + data.slice(at + theirs.length)
+}
+
+function withData(message: SseMessage, data: string): SseMessage {
+  return { ...message, data }
+}
+
+const HOSTILE = ['event', 'selected_model_id', 'sources'] as const
+
+/**
+ * An escaped letter could hide a name from the look at the text. (One expression is several times
+ * faster than a search for each word, and none of these can run back over the text.)
+ */
+const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|"response\.|\\u00/
+const MAY_END = /"finish_reason": ?"|"error"/
+
+function isHostile(json: JsonObject): boolean {
+  return HOSTILE.some((name) => json[name] !== undefined) || isResponsesEvent(json)
+}
+
+/** Open WebUI takes these in any stream, and a call among them would be run. */
+function isResponsesEvent({ type }: JsonObject): boolean {
+  return typeof type === 'string' && type.startsWith('response.')
+}
+
+function mended(json: JsonObject, id: string): JsonObject {
+  const isForeign = isResponsesEvent(json)
+  const entries = Object.entries(json).filter(
+    ([name]) => !HOSTILE.some((hostile) => hostile === name) && !(isForeign && name === 'type'),
+  )
+  const rest = Object.fromEntries(entries)
+  return typeof json['id'] === 'string' ? { ...rest, id } : rest
+}
+
+function isDone(data: string): boolean {
+  return data.startsWith('[DONE]')
+}
+
+/** The first choice is over, or all is: with several choices the others are still to come. */
+function ends(json: JsonObject | null): boolean {
+  if (json === null) return false
+  if (json['error']) return true
+  const { choices } = json
+  if (!Array.isArray(choices)) return false
+  return (choices as readonly Json[]).some(
+    (choice) =>
+      isObject(choice) &&
+      (choice['index'] ?? 0) === 0 &&
+      typeof choice['finish_reason'] === 'string' &&
+      choice['finish_reason'] !== '',
+  )
+}
+
+function isEmptyList(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+/** One message is looked at from two sides; it is parsed once. */
+function lastParsed(): (message: SseMessage) => JsonObject | null {
+  let last: SseMessage | null = null
+  let json: JsonObject | null = null
+  return (message) => {
+    if (message !== last) {
+      last = message
+      json = parsed(message.data)
+    }
+    return json
+  }
+}
+
+function parsed(data: string): JsonObject | null {
+  try {
+    const json: unknown = JSON.parse(data)
+    return isObject(json) ? json : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Renders the events of an answer as chat chunks: one message, whose text, reasoning and calls come
+ * in as deltas, one reason to finish, the usage if it was asked for, `[DONE]`. A failure is an error
+ * chunk without choices, never an ending that looks well.
+ */
+import type { StreamEvent } from '../../conversation/event.ts'
+import { completionId } from '../../conversation/ids.ts'
+import { isObject } from '../../conversation/json.ts'
+import type { Outcome } from '../../conversation/outcome.ts'
+import { NOTHING, type SseMessage } from '../../stream/stage.ts'
+import type { Answering, Renderer } from '../dialect.ts'
+import { chunkWriter, type ChunkWriter } from './chunk-writer.ts'
+import { errorEnding } from './error-ending.ts'
+import { itemTeller, type ItemTeller } from './item-teller.ts'
+import { finishReason } from './tell-parts.ts'
+import { tellUsage } from './tell-usage.ts'
+
+export function stream(answering: Answering): Renderer {
+  const { inbound, turnId, createdAtMs } = answering
+  const options = inbound.body['stream_options']
+  const announcesUsage = isObject(options) && options['include_usage'] === true
+  let out: SseMessage[] = []
+  let open: { readonly writer: ChunkWriter; readonly teller: ItemTeller } | null = null
+
+  const begin = (model: string | null) => {
+    if (open !== null) return open
+    const writer = chunkWriter({
+      id: completionId(turnId),
+      createdAtMs,
+      model: model ?? inbound.params.model,
+      announcesUsage,
+    })
+    out.push(writer.delta({ role: 'assistant', content: '' }))
+    open = { writer, teller: itemTeller(writer, turnId, (message) => out.push(message)) }
+    return open
+  }
+  const take = (): readonly SseMessage[] => {
+    if (out.length === 0) return NOTHING
+    const taken = out
+    out = []
+    return taken
+  }
+  const finish = (outcome: Outcome): void => {
+    const isFresh = open === null
+    const { writer, teller } = begin(outcome.model)
+    // Told now what nobody told before, as when an answer was there at once.
+    if (isFresh) for (const [index, item] of outcome.items.entries()) teller.ended(index, item)
+    out.push(writer.finish(finishReason(outcome.finish, teller.hasCalls())))
+    if (announcesUsage && outcome.usage !== null) out.push(writer.usage(tellUsage(outcome.usage)))
+    out.push({ data: '[DONE]' })
+  }
+
+  return {
+    push(event) {
+      const { type } = event
+      if (type === 'answer-ended' || type === 'answer-failed') return NOTHING
+      const { teller } = begin(type === 'answer-started' ? event.model : null)
+      if (type !== 'answer-started') tell(event, teller)
+      return take()
+    },
+    end(outcome) {
+      if (outcome.failure !== null) return [...take(), ...errorEnding(outcome.failure)]
+      finish(outcome)
+      return take()
+    },
+  }
+}
+
+type Told = Exclude<StreamEvent['type'], 'answer-started' | 'answer-ended' | 'answer-failed'>
+
+function tell(event: Extract<StreamEvent, { readonly type: Told }>, teller: ItemTeller): void {
+  switch (event.type) {
+    case 'text-delta':
+      return teller.text(event.index, event.text, event.logprobs)
+    case 'reasoning-delta':
+      return teller.reasoning(event)
+    case 'arguments-delta':
+      return teller.input(event.index, event.text)
+    case 'refusal-delta':
+      return teller.refusal(event.index, event.text)
+    case 'item-started':
+      return teller.started(event.index, event.item)
+    case 'item-ended':
+      return teller.ended(event.index, event.item)
+    // Clients keep only the last list of annotations: they are told together when the item ends.
+    case 'annotation-added':
+  }
+}

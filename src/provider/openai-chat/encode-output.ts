@@ -1,0 +1,59 @@
+/** The output of a tool, as the message that answers its call. */
+import { chatNative, messageFields } from '../../conversation/chat-native.ts'
+import { textOf } from '../../conversation/item.ts'
+import type { Json, JsonObject } from '../../conversation/json.ts'
+import { encodeContent, encodePart, isMedia, isText } from './encode-parts.ts'
+import type { Encoding } from './options.ts'
+import type { AnsweredCall, Call, Output, Placed } from './turns.ts'
+import type { ChatMessage } from './wire.ts'
+
+interface EncodedOutput {
+  readonly message: ChatMessage
+  /** What the upstream does not take from a tool, to be shown by the user. */
+  readonly media: readonly JsonObject[]
+}
+
+/** `null` for a call that nobody answered. */
+export function encodeOutput(
+  { item: call, output }: AnsweredCall,
+  id: string,
+  encoding: Encoding,
+): EncodedOutput | null {
+  if (output === null) return null
+  const { content, media } = encodeParts(output, call.name, encoding)
+  const message: ChatMessage = isLegacy(call)
+    ? { role: 'function', name: call.name, content }
+    : { role: 'tool', ...messageFields(output.item), tool_call_id: id, content }
+  return { message, media }
+}
+
+/** Made in the way of `functions`, where one call is answered by name and has no id. */
+export function isLegacy(call: Call): boolean {
+  return chatNative(call).$legacy === true
+}
+
+interface EncodedParts {
+  readonly content: Json
+  readonly media: readonly JsonObject[]
+}
+
+function encodeParts(
+  { at, item }: Placed<Output>,
+  name: string,
+  { options, notebook }: Encoding,
+): EncodedParts {
+  const { output } = item
+  if (typeof output === 'string') return { content: output, media: [] }
+  const context = { at, notebook, extras: chatNative(item).$parts }
+  const moved = options.toolMedia ? [] : output.filter(isMedia)
+  if (moved.length === 0) return { content: encodeContent(output, context), media: [] }
+  notebook.write('tool-media-moved', { at })
+  const texts = output.filter(isText)
+  return {
+    content: texts.length > 0 ? textOf(texts) : '[The output follows in the next message.]',
+    media: [
+      { type: 'text', text: `[Output of the tool ${name}:]` },
+      ...moved.map((part) => encodePart(part, context)),
+    ],
+  }
+}

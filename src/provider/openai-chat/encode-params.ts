@@ -1,0 +1,145 @@
+/**
+ * The settings of a request as chat's fields: one small function for each, so that a setting that
+ * changed can be written anew without the others. A field that is `undefined` is not to be there.
+ */
+import type { Json, JsonObject } from '../../conversation/json.ts'
+import type { Format, Params } from '../../conversation/prompt.ts'
+import { encodeToolChoice, encodeTools } from './encode-tools.ts'
+import type { Encoding } from './options.ts'
+
+type Write = (params: Params, encoding: Encoding) => JsonObject
+
+export const FIELDS: { readonly [Name in keyof Params]: Write } = {
+  model: ({ model }) => ({ model }),
+  // In front of the messages.
+  instructions: () => ({}),
+  tools: (params, encoding) => ({ tools: encodeTools(params, encoding), functions: undefined }),
+  toolChoice: (params, encoding) => ({
+    tool_choice: encodeToolChoice(params, encoding),
+    function_call: undefined,
+  }),
+  parallelToolCalls: ({ parallelToolCalls }) => said('parallel_tool_calls', parallelToolCalls),
+  temperature: ({ temperature }) => said('temperature', temperature),
+  topP: ({ topP }) => said('top_p', topP),
+  maxOutputTokens: ({ maxOutputTokens }, { options }) => {
+    const field = options.quirks.maxTokensField ?? 'max_completion_tokens'
+    return {
+      max_completion_tokens: undefined,
+      max_tokens: undefined,
+      ...said(field, maxOutputTokens),
+    }
+  },
+  stop: ({ stop }, { notebook }) => {
+    if (stop.length > MAX_STOPS) notebook.write('stop-cut', { field: 'stop' })
+    return { stop: stop.length > 0 ? stop.slice(0, MAX_STOPS) : undefined }
+  },
+  seed: ({ seed }) => said('seed', seed),
+  presencePenalty: ({ presencePenalty }) => said('presence_penalty', presencePenalty),
+  frequencyPenalty: ({ frequencyPenalty }) => said('frequency_penalty', frequencyPenalty),
+  topLogprobs: (params) => logprobs(params),
+  format: ({ format }) => ({ response_format: format === null ? undefined : nested(format) }),
+  verbosity: ({ verbosity }) => said('verbosity', verbosity),
+  effort: ({ effort }, { options, notebook }) => {
+    const field = options.quirks.effortField ?? 'reasoning_effort'
+    if (effort === null) return { reasoning_effort: undefined }
+    if (field === 'reasoning') return { reasoning: { effort } }
+    if (field === 'reasoning_effort') return { reasoning_effort: effort }
+    notebook.write('parameter-refused', { field: 'reasoning_effort' })
+    return { reasoning_effort: undefined }
+  },
+  reasoningSummary: ({ reasoningSummary }, { notebook }) => {
+    if (reasoningSummary !== null) {
+      notebook.write('parameter-unsupported', { field: 'reasoning.summary' })
+    }
+    return {}
+  },
+  serviceTier: ({ serviceTier }) => said('service_tier', serviceTier),
+  promptCacheKey: ({ promptCacheKey }) => said('prompt_cache_key', promptCacheKey),
+  safetyIdentifier: ({ safetyIdentifier }) => said('safety_identifier', safetyIdentifier),
+  user: ({ user }) => said('user', user),
+  include: (params, { notebook }) => {
+    const unknown = params.include.filter((name) => name !== LOGPROBS)
+    if (unknown.length > 0) {
+      notebook.write('parameter-unsupported', { field: 'include', detail: unknown.join(', ') })
+    }
+    return logprobs(params)
+  },
+  extra: ({ extra }, { options, notebook }) => {
+    const known = Object.entries(extra).filter(([name]) => {
+      const isKnown = options.isOwn || CHAT_FIELDS.has(name)
+      if (!isKnown) notebook.write('parameter-unsupported', { field: name })
+      return isKnown
+    })
+    return Object.fromEntries(known)
+  },
+}
+
+const MAX_STOPS = 4
+const LOGPROBS = 'message.output_text.logprobs'
+
+/** Fields of chat services that clients of another language send along for them. */
+const CHAT_FIELDS: ReadonlySet<string> = new Set([
+  'chat_template_kwargs',
+  'guided_choice',
+  'guided_grammar',
+  'guided_json',
+  'guided_regex',
+  'ignore_eos',
+  'include_reasoning',
+  'logit_bias',
+  'min_p',
+  'min_tokens',
+  'mirostat',
+  'mirostat_eta',
+  'mirostat_tau',
+  'modalities',
+  'models',
+  'num_ctx',
+  'options',
+  'plugins',
+  'prediction',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'provider',
+  'reasoning_format',
+  'repeat_penalty',
+  'repetition_penalty',
+  'response_format',
+  'route',
+  'safe_prompt',
+  'skip_special_tokens',
+  'stop_token_ids',
+  'structured_outputs',
+  'thinking',
+  'top_a',
+  'top_k',
+  'transforms',
+  'typical_p',
+  'web_search_options',
+])
+
+function said(field: string, value: Json): JsonObject {
+  return { [field]: value ?? undefined }
+}
+
+function logprobs({ topLogprobs, include }: Params): JsonObject {
+  const isAsked = topLogprobs !== null || include.includes(LOGPROBS)
+  return {
+    logprobs: isAsked ? true : undefined,
+    top_logprobs: topLogprobs === null || topLogprobs === 0 ? undefined : topLogprobs,
+  }
+}
+
+function nested(format: Format): Json {
+  if (format.type !== 'json_schema') return { type: format.type }
+  const { name, schema, strict, description } = format
+  return {
+    type: 'json_schema',
+    json_schema: {
+      name,
+      ...(description === null ? {} : { description }),
+      schema,
+      ...(strict === null ? {} : { strict }),
+    },
+  }
+}

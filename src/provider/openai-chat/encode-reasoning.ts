@@ -1,0 +1,79 @@
+/**
+ * Reasoning on the assistant message that it led to. Services disagree on the field, and many refuse
+ * any: what is not known to be wanted is not sent, except for what came in chat's own words.
+ */
+import { chatNative, objectsIn } from '../../conversation/chat-native.ts'
+import type { Reasoning } from '../../conversation/item.ts'
+import type { Json, JsonObject } from '../../conversation/json.ts'
+import type { ChatOptions, Encoding } from './options.ts'
+import type { Placed } from './turns.ts'
+
+export interface EncodedReasoning {
+  readonly fields: JsonObject
+  /** Mistral's form: a part in front of the content. */
+  readonly part: JsonObject | null
+}
+
+const NONE: EncodedReasoning = { fields: {}, part: null }
+
+export function encodeReasoning(
+  reasoning: readonly Placed<Reasoning>[],
+  hasCalls: boolean,
+  { options, notebook }: Encoding,
+): EncodedReasoning {
+  if (reasoning.length === 0) return NONE
+  const { reasoningOn, reasoningField } = options.quirks
+  const texts = new Map<string, string>()
+  const details: JsonObject[] = []
+  for (const { at, item } of reasoning) {
+    if (isForeign(item, options)) {
+      notebook.write('reasoning-of-elsewhere', { at })
+      continue
+    }
+    const native = chatNative(item)
+    const own = objectsIn(native.reasoning_details)
+    const hasDetails = own.length > 0 && reasoningField !== 'none'
+    if (hasDetails) details.push(...own)
+    // Details say the text themselves, unless it came under a name of its own beside them.
+    if (hasDetails && native.$field === undefined) continue
+    const text = textOf(item)
+    const field = fieldFor(reasoningField, native.$field)
+    if (text === '') notebook.write('reasoning-sealed', { at })
+    else if (field === 'none' || (reasoningOn === 'calls' && !hasCalls)) {
+      notebook.write('reasoning-not-sent', { at })
+    } else texts.set(field, texts.has(field) ? `${texts.get(field)}\n\n${text}` : text)
+  }
+  return encoded(texts, details)
+}
+
+function encoded(
+  texts: ReadonlyMap<string, string>,
+  details: readonly JsonObject[],
+): EncodedReasoning {
+  const fields: Record<string, Json> = {}
+  let part: JsonObject | null = null
+  for (const [field, text] of texts) {
+    if (field === 'thinking-part') {
+      part = { type: 'thinking', thinking: [{ type: 'text', text }] }
+    } else fields[field] = text
+  }
+  if (details.length > 0) fields['reasoning_details'] = details
+  return { fields, part }
+}
+
+/** Plain text among services of details goes in the field that they have for it. */
+function fieldFor(quirk: ChatOptions['quirks']['reasoningField'], own: string | undefined): string {
+  if (quirk === undefined) return own ?? 'none'
+  return quirk === 'reasoning_details' ? 'reasoning' : quirk
+}
+
+function textOf({ summary, content = [] }: Reasoning): string {
+  const parts = content.length > 0 ? content : summary
+  return parts.map((part) => part.text).join('\n\n')
+}
+
+/** Known only of what comes from the store; what a client sends is taken as it is. */
+export function isForeign({ origin }: Pick<Reasoning, 'origin'>, options: ChatOptions): boolean {
+  if (origin === undefined) return false
+  return origin.account !== options.account.name || origin.model !== options.model
+}

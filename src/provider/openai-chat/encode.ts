@@ -1,0 +1,123 @@
+/**
+ * A prompt as a request to /chat/completions. What a client of the same language wrote is sent on
+ * as it is, to the byte where nothing had to change; anything else is told in chat's words.
+ */
+import type { Json, JsonObject } from '../../conversation/json.ts'
+import type { Params, Prompt } from '../../conversation/prompt.ts'
+import type { Account, Encoded } from '../provider.ts'
+import { encodeMessages } from './encode-messages.ts'
+import { FIELDS } from './encode-params.ts'
+import { openNotebook } from './notes.ts'
+import { chatOptions, type Encoding } from './options.ts'
+import { mustChange } from './must-change.ts'
+
+export function encodeChat(prompt: Prompt, account: Account): Encoded {
+  const options = chatOptions(prompt, account)
+  const notebook = openNotebook()
+  const encoding: Encoding = { options, notebook }
+  const body = options.isOwn ? ownBody(prompt, encoding) : translatedBody(prompt, encoding)
+  const { query } = options.quirks
+  const path = query === undefined ? '/chat/completions' : `/chat/completions?${query}`
+  return { path, body, notes: notebook.notes }
+}
+
+function translatedBody(prompt: Prompt, encoding: Encoding): JsonObject {
+  const { params, stream, items } = prompt
+  let fields: JsonObject = {}
+  for (const write of Object.values(FIELDS)) fields = { ...fields, ...write(params, encoding) }
+  if (stream) fields = { ...fields, stream, ...askedForUsage(encoding) }
+  const messages = encodeMessages(items, params.instructions, encoding)
+  // Last, so that with one more turn the body only grows at its end.
+  return { ...settled(fields, encoding), messages }
+}
+
+function askedForUsage({ options: { quirks } }: Encoding): JsonObject {
+  if (quirks.refuses?.includes('stream_options')) return {}
+  return { stream_options: { include_usage: true } }
+}
+
+/** What the client wrote, with as little of it changed as can be. */
+function ownBody(prompt: Prompt, encoding: Encoding): JsonObject | Uint8Array {
+  const { source } = prompt
+  const changes = {
+    ...changedParams(prompt, encoding),
+    ...withoutOurs(prompt),
+    ...ownMessages(prompt, encoding),
+  }
+  const isSame = Object.entries(changes).every(([name, value]) => source.body[name] === value)
+  const body = isSame ? source.body : { ...source.body, ...changes }
+  const sent = settled(body, encoding)
+  return sent === source.body ? source.bytes : sent
+}
+
+function changedParams({ params, source }: Prompt, encoding: Encoding): JsonObject {
+  const { quirks, customTools } = encoding.options
+  const names = Object.keys(FIELDS) as (keyof Params)[]
+  const isChanged = (name: keyof Params): boolean => params[name] !== source.params[name]
+  const changed = new Set(names.filter(isChanged))
+  // What the account says of its upstream holds for what a client wrote as well.
+  const { maxTokensField } = quirks
+  const otherLimit = maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  if (maxTokensField !== undefined && (source.body[otherLimit] ?? null) !== null) {
+    changed.add('maxOutputTokens')
+    encoding.notebook.write('parameter-renamed', { field: otherLimit })
+  }
+  if (!customTools && params.tools.some((tool) => tool.type === 'custom')) {
+    changed.add('tools').add('toolChoice')
+  }
+  let fields: JsonObject = {}
+  for (const name of changed) {
+    if (name === 'extra') fields = { ...gone(source.params.extra), ...fields }
+    fields = { ...fields, ...FIELDS[name](params, encoding) }
+  }
+  return fields
+}
+
+function gone(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, undefined]))
+}
+
+/** Storing is what the client asks of the gateway; no upstream shall do it as well. */
+function withoutOurs({ stream, source: { body } }: Prompt): JsonObject {
+  const fields: Record<string, Json | undefined> = {}
+  if (body['store'] !== undefined) fields['store'] = undefined
+  if (body['store'] === true) fields['metadata'] = undefined
+  if (stream !== (body['stream'] === true)) {
+    fields['stream'] = stream
+    if (!stream) fields['stream_options'] = undefined
+  }
+  return fields
+}
+
+/** The client's own messages, unless the conversation changed or the upstream could not take them. */
+function ownMessages(prompt: Prompt, encoding: Encoding): JsonObject {
+  const { items, params, source } = prompt
+  const { instructions } = params
+  if (items !== source.items || mustChange(items, encoding.options)) {
+    return { messages: encodeMessages(items, instructions, encoding) }
+  }
+  if (instructions === source.params.instructions || instructions === null) return {}
+  const messages = source.body['messages'] as readonly Json[]
+  return { messages: [{ role: 'system', content: instructions }, ...messages] }
+}
+
+/** Without what is not there, what is refused, and a choice among tools that are not there. */
+function settled(body: JsonObject, { options, notebook }: Encoding): JsonObject {
+  const { refuses = [] } = options.quirks
+  const hasTools = (body['tools'] ?? body['functions']) !== undefined
+  const isSent = (name: string, value: Json | undefined): boolean => {
+    if (value === undefined) return false
+    if (refuses.includes(name)) {
+      notebook.write('parameter-refused', { field: name })
+      return false
+    }
+    if (hasTools || options.isOwn || !OF_TOOLS.has(name)) return true
+    notebook.write('tool-choice-without-tools', { field: name })
+    return false
+  }
+  const entries = Object.entries(body)
+  const sent = entries.filter(([name, value]) => isSent(name, value))
+  return sent.length === entries.length ? body : Object.fromEntries(sent)
+}
+
+const OF_TOOLS: ReadonlySet<string> = new Set(['tool_choice', 'parallel_tool_calls'])

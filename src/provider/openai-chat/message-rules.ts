@@ -1,0 +1,122 @@
+/**
+ * Rules about the order of messages that only some services have. Each takes the messages as they
+ * are and returns them lawful; without a quirk that asks for it none runs.
+ */
+import { isObject, type Json } from '../../conversation/json.ts'
+import type { Notebook } from './notes.ts'
+import type { ChatQuirks } from './profiles.ts'
+import { textIn, type ChatMessage } from './wire.ts'
+
+type Rule = (messages: readonly ChatMessage[], notebook: Notebook) => readonly ChatMessage[]
+
+export function inRightOrder(
+  messages: readonly ChatMessage[],
+  quirks: ChatQuirks,
+  notebook: Notebook,
+): readonly ChatMessage[] {
+  const rules: Rule[] = []
+  if (quirks.systemRole === false) rules.push(withoutSystem)
+  if (quirks.strictAlternation === true) rules.push(takingTurns)
+  if (quirks.userAfterTool === false) rules.push(withAssistantBehindTools)
+  if (quirks.prefixCompletion !== undefined) {
+    rules.push(quirks.prefixCompletion ? markPrefix(quirks) : withUserLast)
+  }
+  return rules.reduce((so, rule) => rule(so, notebook), messages)
+}
+
+const withoutSystem: Rule = (messages, notebook) =>
+  messages.map((message) => {
+    if (!isSystem(message)) return message
+    notebook.write('system-as-user')
+    const lead = 'These instructions hold for the whole conversation:\n'
+    return { ...message, role: 'user', content: `${lead}${textOf(message.content)}` }
+  })
+
+/** Text of the system in front becomes one message; further in it is said by the user. */
+const takingTurns: Rule = (messages, notebook) => {
+  const out: ChatMessage[] = []
+  for (const message of messages) {
+    const isInPlace = !isSystem(message) || out.every(isSystem)
+    if (!isInPlace) notebook.write('system-as-user')
+    const next = isInPlace ? message : { ...message, role: 'user' }
+    const last = out.at(-1)
+    if (last !== undefined && canMerge(last, next)) {
+      notebook.write('messages-merged')
+      out[out.length - 1] = { ...last, content: together(last.content, next.content) }
+    } else out.push(next)
+  }
+  const first = out.findIndex((message) => !isSystem(message))
+  if (first < 0 || out[first]?.role === 'user') return out
+  notebook.write('first-user-line-added')
+  return out.toSpliced(first, 0, { role: 'user', content: '(The conversation begins.)' })
+}
+
+const withAssistantBehindTools: Rule = (messages, notebook) =>
+  messages.flatMap((message, at) => {
+    if (message.role !== 'user' || messages[at - 1]?.role !== 'tool') return [message]
+    notebook.write('assistant-line-added')
+    return [{ role: 'assistant', content: 'I have the output.' }, message]
+  })
+
+function markPrefix({ reasoningField }: ChatQuirks): Rule {
+  return (messages, notebook) => {
+    const last = openEnded(messages)
+    if (last === null) return messages
+    notebook.write('prefix-marked')
+    // A thinking model wants to hear that there was no reasoning.
+    const reasoning =
+      reasoningField === 'reasoning_content' && last['reasoning_content'] === undefined
+        ? { reasoning_content: '' }
+        : {}
+    return [...messages.slice(0, -1), { ...last, ...reasoning, prefix: true }]
+  }
+}
+
+const withUserLast: Rule = (messages, notebook) => {
+  if (openEnded(messages) === null) return messages
+  notebook.write('prefill-as-request')
+  const content = 'Go on with your last message exactly where it ends, without repeating any of it.'
+  return [...messages, { role: 'user', content }]
+}
+
+/** The assistant's message that the model is to go on with, if the conversation ends in one. */
+function openEnded(messages: readonly ChatMessage[]): ChatMessage | null {
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant' || callsIn(last) || textOf(last.content) === '') return null
+  return last
+}
+
+function isSystem({ role }: ChatMessage): boolean {
+  return role === 'system' || role === 'developer'
+}
+
+function callsIn(message: ChatMessage): boolean {
+  return message['tool_calls'] !== undefined || message['function_call'] !== undefined
+}
+
+/** A name would be lost, or given to what another said. */
+function canMerge(one: ChatMessage, other: ChatMessage): boolean {
+  const isPlain = (message: ChatMessage) =>
+    !callsIn(message) && message.role !== 'tool' && message.role !== 'function'
+  const isSameRole = one.role === other.role || (isSystem(one) && isSystem(other))
+  return isSameRole && one['name'] === other['name'] && isPlain(one) && isPlain(other)
+}
+
+function together(one: Json | undefined, other: Json | undefined): Json {
+  if (typeof one === 'string' && typeof other === 'string') return `${one}\n${other}`
+  return [...partsIn(one), ...partsIn(other)]
+}
+
+function partsIn(content: Json | undefined): readonly Json[] {
+  if (Array.isArray(content)) return content as readonly Json[]
+  return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
+}
+
+function textOf(content: Json | undefined): string {
+  if (typeof content === 'string') return content
+  let text = ''
+  for (const part of partsIn(content)) {
+    if (isObject(part)) text += textIn(part['text'])
+  }
+  return text
+}

@@ -1,0 +1,50 @@
+/**
+ * Whether a client's own messages have to be written anew for this upstream although nobody changed
+ * the conversation: only where the account says outright that it cannot take them.
+ */
+import type { Item } from '../../conversation/item.ts'
+import { isFit } from './call-ids.ts'
+import { isMedia } from './encode-parts.ts'
+import type { ChatOptions } from './options.ts'
+
+export function mustChange(items: readonly Item[], options: ChatOptions): boolean {
+  const { strictAlternation, userAfterTool, prefixCompletion } = options.quirks
+  if (strictAlternation === true) return true
+  if (userAfterTool === false && items.some((item, at) => isAnswered(item, items[at + 1]))) {
+    return true
+  }
+  if (prefixCompletion !== undefined && endsWithAssistant(items)) return true
+  return items.some((item) => cannotTake(item, options))
+}
+
+function endsWithAssistant(items: readonly Item[]): boolean {
+  const last = items.at(-1)
+  return last?.type === 'message' && last.role === 'assistant'
+}
+
+/** Whether a user speaks right behind a tool. */
+function isAnswered(item: Item, next: Item | undefined): boolean {
+  const isOutput = item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
+  return isOutput && next?.type === 'message' && next.role === 'user'
+}
+
+function cannotTake(item: Item, options: ChatOptions): boolean {
+  const { customTools, callIdPattern, toolMedia, developerRole, quirks } = options
+  switch (item.type) {
+    case 'message':
+      if (item.role === 'developer' && !developerRole) return true
+      if (quirks.messageNames === false && item.native?.['chat']?.['name'] !== undefined)
+        return true
+      return quirks.systemRole === false && (item.role === 'system' || item.role === 'developer')
+    case 'custom_tool_call':
+      return !customTools || !isFit(item.call_id, callIdPattern)
+    case 'function_call':
+      return !isFit(item.call_id, callIdPattern)
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return !toolMedia && typeof item.output !== 'string' && item.output.some(isMedia)
+    case 'reasoning':
+    case 'opaque':
+      return false
+  }
+}

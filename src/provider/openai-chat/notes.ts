@@ -1,0 +1,105 @@
+/**
+ * What Chat Completions cannot say, or says differently: every code that its notes carry, with what
+ * happened and one sentence for a person. The README's table of losses is made from it.
+ */
+import type { Note } from '../../conversation/note.ts'
+
+type Entry = readonly [did: Note['did'], sentence: string]
+
+export const NOTES = {
+  'hosted-item': ['dropped', 'Items of hosted tools have no place among chat messages.'],
+  'reasoning-not-sent': ['dropped', 'This upstream is not known to take reasoning back.'],
+  'reasoning-sealed': [
+    'dropped',
+    'Reasoning that only its own provider can read says nothing here.',
+  ],
+  'reasoning-of-elsewhere': [
+    'dropped',
+    'Reasoning is valid only at the account and model it is of.',
+  ],
+  'reasoning-without-follower': [
+    'dropped',
+    'Reasoning goes with a message or a call, and none came.',
+  ],
+  'output-without-call': ['dropped', 'An output whose call is not there is refused.'],
+  'output-moved': ['moved', 'A tool output has to follow its call at once.'],
+  'text-moved': ['moved', 'In one message the text stands in front of the calls.'],
+  'text-joined': ['changed', 'Several parts of text are sent as one string, a line each.'],
+  'call-id-changed': ['changed', 'The call id is not one that this upstream takes.'],
+  'custom-call-as-function': ['changed', 'A call with free text is sent as one with one argument.'],
+  'assistant-media-moved': [
+    'moved',
+    'What the assistant showed follows its message as user input.',
+  ],
+  'tool-media-moved': ['moved', 'Images in a tool output follow it in a user message.'],
+  'image-without-url': ['changed', 'An image can only be sent by its URL; a notice stands for it.'],
+  'file-by-url': ['changed', 'A file cannot be sent by a URL; a notice stands for it.'],
+  'image-detail-changed': ['changed', 'This level of detail is not known; the upstream chooses.'],
+  'media-in-system': ['dropped', 'System messages hold only text.'],
+  'unknown-part': ['changed', 'This part of a message has no counterpart; a notice stands for it.'],
+  'annotations-not-sent': [
+    'dropped',
+    'Annotations are about a text, and not part of what is sent.',
+  ],
+  'developer-as-system': [
+    'changed',
+    'The role developer is not known; the message is sent as system.',
+  ],
+  'system-as-user': [
+    'changed',
+    'The role system is not known here; the text is sent as user input.',
+  ],
+  'name-not-sent': ['dropped', "A message's name is refused by this upstream."],
+  'messages-merged': ['changed', 'Roles must take turns; messages of one role became one.'],
+  'first-user-line-added': [
+    'added',
+    'A conversation starts with a user; a short line is in front.',
+  ],
+  'assistant-line-added': [
+    'added',
+    'A user may not speak right behind a tool; a short line is between.',
+  ],
+  'prefix-marked': ['changed', 'The last message is marked as one to be gone on with.'],
+  'prefill-as-request': [
+    'added',
+    'The upstream does not continue a message; the user asks for it.',
+  ],
+  'hosted-tool': ['dropped', 'A tool that another provider runs cannot be offered here.'],
+  'custom-tool-as-function': [
+    'changed',
+    'A tool for free text is offered as a function of one string.',
+  ],
+  'allowed-tools-filtered': [
+    'changed',
+    'Only the allowed tools are sent, for the rest cannot be forbidden.',
+  ],
+  'tool-choice-unsupported': ['dropped', 'This way of choosing a tool is not known here.'],
+  'tool-choice-without-tools': ['dropped', 'There is no tool to choose.'],
+  'stop-cut': ['changed', 'Only the first four stop sequences are taken.'],
+  'parameter-unsupported': ['dropped', 'Chat Completions has no such field.'],
+  'parameter-refused': ['dropped', 'This upstream refuses the field.'],
+  'parameter-renamed': ['changed', 'This upstream knows the field by another name.'],
+} as const satisfies Readonly<Record<string, Entry>>
+
+export type NoteCode = keyof typeof NOTES
+
+/** Gathers the notes of one encoding. */
+export interface Notebook {
+  readonly write: (why: NoteCode, where?: Where) => void
+  readonly notes: readonly Note[]
+}
+
+/** The place of an item, or the name of a request field. */
+export interface Where {
+  readonly at?: number
+  readonly field?: string
+  readonly detail?: string
+}
+
+export function openNotebook(): Notebook {
+  const notes: Note[] = []
+  return {
+    notes,
+    write: (why, where = {}) => notes.push({ did: NOTES[why][0], why, by: 'chat', ...where }),
+  }
+}

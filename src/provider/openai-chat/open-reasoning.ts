@@ -1,0 +1,37 @@
+/** Reasoning while it is being written. */
+import type { StreamEvent } from '../../conversation/event.ts'
+import type { Reasoning } from '../../conversation/item.ts'
+import type { JsonObject } from '../../conversation/json.ts'
+import { addDetail } from './reasoning-details.ts'
+
+export interface OpenReasoning {
+  readonly text: (text: string, channel: 'summary' | 'content') => void
+  readonly detail: (piece: JsonObject) => void
+  /** What broke off is marked as incomplete. */
+  readonly end: (isWhole: boolean) => void
+}
+
+export function openReasoning(index: number, emit: (event: StreamEvent) => void): OpenReasoning {
+  let summary = ''
+  let content = ''
+  const details: JsonObject[] = []
+  emit({ type: 'item-started', index, item: { type: 'reasoning', summary: [] } })
+  return {
+    text(text, channel) {
+      if (channel === 'summary') summary += text
+      else content += text
+      emit({ type: 'reasoning-delta', index, channel, part: 0, text })
+    },
+    detail: (piece) => addDetail(details, piece),
+    end(isWhole) {
+      const item: Reasoning = {
+        type: 'reasoning',
+        summary: summary === '' ? [] : [{ type: 'summary_text', text: summary }],
+        ...(content === '' ? {} : { content: [{ type: 'reasoning_text', text: content }] }),
+        ...(isWhole ? {} : { status: 'incomplete' }),
+        ...(details.length === 0 ? {} : { native: { chat: { reasoning_details: details } } }),
+      }
+      emit({ type: 'item-ended', index, item })
+    },
+  }
+}

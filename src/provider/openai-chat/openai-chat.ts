@@ -1,0 +1,36 @@
+/**
+ * The wire that most of the world speaks: OpenAI's Chat Completions, and what OpenRouter, Azure,
+ * vLLM, Ollama, Groq, Mistral, DeepSeek and many others make of it.
+ */
+import type { Prompt } from '../../conversation/prompt.ts'
+import type { Account, Provider } from '../provider.ts'
+import { chatDecoder, type DecodeOptions } from './decode.ts'
+import { decodeWholeChat } from './decode-whole.ts'
+import { encodeChat } from './encode.ts'
+import { wrappedNames } from './encode-tools.ts'
+import { failureOfBody } from './failure.ts'
+import { chatOptions } from './options.ts'
+import { quirksOf } from './quirks.ts'
+
+export const openaiChat: Provider = {
+  wire: 'chat',
+  encode: encodeChat,
+  decode: (account, prompt) => chatDecoder(decodeOptions(account, prompt)),
+  decodeWhole: (body, account, prompt) => decodeWholeChat(body, decodeOptions(account, prompt)),
+  failure: failureOfBody,
+  headers(account) {
+    const { apiKey } = account
+    if (apiKey === null) return {}
+    const isBare = quirksOf(account).keyHeader === 'api-key'
+    return isBare ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
+  },
+}
+
+function decodeOptions(account: Account, prompt: Prompt | undefined): DecodeOptions {
+  const { thinkTags } = quirksOf(account)
+  if (prompt === undefined) return { thinkTags, wrapped: NONE }
+  const { customTools } = chatOptions(prompt, account)
+  return { thinkTags, wrapped: wrappedNames(prompt.params.tools, customTools) }
+}
+
+const NONE: ReadonlySet<string> = new Set()
