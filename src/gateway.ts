@@ -19,7 +19,7 @@ import { planFor, rebuild, type Policy } from './rebuild/plan.ts'
 import type { Settings } from './settings.ts'
 import { relay } from './stream/relay.ts'
 import type { Rendition } from './stream/rendition.ts'
-import { retouched, untouched } from './stream/same-language.ts'
+import { sameLanguage } from './stream/same-language.ts'
 import { translated } from './stream/translated.ts'
 import type { Call, Reply, UpstreamRequest } from './transport/transport.ts'
 import { readJson, refusalOf } from './transport/read-body.ts'
@@ -127,32 +127,38 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-/** The client's own language goes through as it is; with our ids in it if the answer is kept. */
+/** The client's own language goes through as it is, but for what must be ours. */
 function renditionFor({ dialect, prepared, answering, fold, world }: Parts): Rendition {
   const decoder = prepared.provider.decode(prepared.account, prepared.prompt)
-  if (prepared.provider.wire !== dialect.name) {
-    return translated({ decoder, fold, renderer: dialect.stream(answering), now: world.nowMs })
-  }
-  const retouch = dialect.retouch(answering)
-  return answering.stored
-    ? retouched({ decoder, retouch, fold })
-    : untouched({ decoder, retouch, fold })
+  return speaks(prepared, dialect)
+    ? sameLanguage({
+        decoder,
+        fold,
+        retouch: dialect.retouch(answering),
+        isKept: answering.stored,
+      })
+    : translated({ decoder, fold, renderer: dialect.stream(answering), now: world.nowMs })
 }
 
 async function whole(call: Call, reply: Reply, parts: Parts): Promise<Response> {
-  const { dialect, prepared, answering, fold, recorder } = parts
+  const { dialect, prepared, answering, fold, recorder, world } = parts
   const { bytes, json } = await readJson(call, reply)
   const { provider, account, prompt } = prepared
   for (const event of provider.decodeWhole(json, account, prompt)) fold.push(event)
   const outcome = await recorder.settle(fold.now(), 'finished')
   if (outcome.failure !== null) throw new GatewayError(outcome.failure)
   const headers = { 'content-type': 'application/json', ...idHeaders(answering) }
-  const isOurs = provider.wire !== dialect.name
-  if (!isOurs && !answering.stored) return new Response(bytes as BodyInit, { headers })
-  const body = isOurs
-    ? dialect.whole(outcome, answering, parts.world.nowMs())
-    : dialect.retouch(answering).whole(json)
-  return new Response(JSON.stringify(body), { headers })
+  if (!speaks(prepared, dialect)) {
+    const body = dialect.whole(outcome, answering, world.nowMs())
+    return new Response(JSON.stringify(body), { headers })
+  }
+  const body = dialect.retouch(answering).whole(json)
+  return new Response(body === json ? (bytes as BodyInit) : JSON.stringify(body), { headers })
+}
+
+/** Whether the answer comes in the client's own language. */
+function speaks({ provider, account, prompt }: Prepared, dialect: Dialect): boolean {
+  return provider.speaks(prompt, account) === dialect.name
 }
 
 function idHeaders({ turnId }: Answering): Readonly<Record<string, string>> {

@@ -41,7 +41,7 @@ async function offeredBy(account: Account, world: World): Promise<readonly JsonO
     const list = json['data'] ?? json['models']
     if (!Array.isArray(list)) return []
     return (list as readonly unknown[]).filter(isObject).flatMap((model) => {
-      const id = String(model['id'] ?? model['name'] ?? '').replace(/^models\//, '')
+      const id = idOf(model)
       const isServed = account.models.some((pattern) => matches(pattern, id))
       return id !== '' && isServed ? [{ ...modelObject(id, account), ...standard(model), id }] : []
     })
@@ -50,6 +50,11 @@ async function offeredBy(account: Account, world: World): Promise<readonly JsonO
     world.log('warn', 'models-not-listed', { upstream: account.name, why })
     return []
   }
+}
+
+function idOf({ id, name }: JsonObject): string {
+  const given = id ?? name
+  return typeof given === 'string' ? given.replace(/^models\//, '') : ''
 }
 
 function modelObject(id: string, account: Account): JsonObject {

@@ -43,7 +43,8 @@ export async function serveNode(
     log,
   }
   const app = createApp(world, (context) => nodeExchange(context.env as HttpBindings))
-  const server = createServer(getRequestListener(app.fetch))
+  const listener = getRequestListener(app.fetch)
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
   await listening(server, settings)
   return {
     url: urlOf(server),

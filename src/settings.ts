@@ -68,7 +68,7 @@ export const TABLE = {
       'At most so many items of a conversation reach the model, cut in steps between rounds.',
   },
   TOOL_OUTPUT_RETENTION_TURNS: {
-    default: 10 as number | null,
+    default: 10,
     read: (raw: Raw) => (raw === 'off' ? null : wholeNumber(0, 1_000_000)(raw)),
     sentence:
       'Long tool outputs of rounds older than this are shortened, in steps of five rounds; `off` keeps them whole.',
@@ -225,7 +225,7 @@ function upstream(entry: unknown, at: number): UpstreamSetting {
     wire,
     baseUrl: wire === 'demo' ? 'demo://built-in' : url(baseUrl),
     apiKey,
-    models: models as readonly string[],
+    models: models,
     headers: headers as Readonly<Record<string, string>>,
     quirks: quirks as Readonly<Record<string, never>>,
   }

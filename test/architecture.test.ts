@@ -67,7 +67,7 @@ test('every folder has its line', () => {
   const folders = new Set(
     files.filter((file) => file.includes('/')).map((file) => file.split('/')[0]),
   )
-  expect([...folders].toSorted()).toEqual(Object.keys(MAY_IMPORT).toSorted())
+  expect(folders).toEqual(new Set(Object.keys(MAY_IMPORT)))
 })
 
 test('packages and runtime modules stay where they belong', () => {

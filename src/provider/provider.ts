@@ -6,7 +6,7 @@
 import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
-import type { Prompt } from '../conversation/prompt.ts'
+import type { DialectName, Prompt } from '../conversation/prompt.ts'
 import type { SseMessage, Stage } from '../stream/stage.ts'
 
 export type WireName = 'chat' | 'responses' | 'anthropic' | 'gemini' | 'demo'
@@ -27,6 +27,8 @@ export interface Account {
 export interface Provider {
   readonly wire: WireName
   readonly encode: (prompt: Prompt, account: Account) => Encoded
+  /** The dialect that the answer comes in, if it can be passed on as it is. */
+  readonly speaks: (prompt: Prompt, account: Account) => DialectName | null
   /** `prompt` is what was asked: some wires need it to tell what an answer's names stand for. */
   readonly decode: (account: Account, prompt?: Prompt) => Decoder
   /** The same events from an answer that was not streamed. */

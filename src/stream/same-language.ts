@@ -3,72 +3,61 @@
  * for byte where nothing of it is ours, message for message where ids and echoes are. Nothing is
  * parsed and written again but the few messages that change.
  */
-import type { Failure } from '../conversation/event.ts'
+import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { OutcomeFold } from '../conversation/outcome.ts'
 import type { Retouch } from '../dialect/dialect.ts'
 import type { Decoder } from '../provider/provider.ts'
 import type { Rendition } from './rendition.ts'
-import { frame, frameAll, sseDecoder, wholeEvents } from './sse.ts'
+import { frameAll, sseDecoder, wholeEvents } from './sse.ts'
 import type { SseMessage } from './stage.ts'
 
-interface Parts {
+export interface SameLanguage {
   readonly decoder: Decoder
   readonly retouch: Retouch
   readonly fold: OutcomeFold
+  /** Whether the last messages wait until the outcome is safe. */
+  readonly isKept: boolean
 }
 
-/** For an answer that nobody keeps: there is nothing to wait for and nothing to change. */
-export function untouched({ decoder, retouch, fold }: Parts): Rendition {
+export function sameLanguage({ decoder, retouch, fold, isKept }: SameLanguage): Rendition {
   const sse = sseDecoder()
   const whole = wholeEvents()
-  const watch = watcher({ decoder, retouch, fold })
-  return {
-    push(chunk) {
-      for (const message of sse.push(chunk)) watch.see(message)
-      return whole(chunk)
-    },
-    isOver: () => false,
-    close(failure) {
-      const rest = failure === null ? sse.end() : []
-      for (const message of rest) watch.see(message)
-      watch.close(failure)
-      return frameAll(rest)
-    },
-    outcome: fold.now,
-    end: (outcome) => broken(retouch, outcome.failure, watch.failureWasSent()),
-  }
-}
-
-/** For an answer that is kept under an id of ours. Its last messages wait for the outcome. */
-export function retouched({ decoder, retouch, fold }: Parts): Rendition {
-  const sse = sseDecoder()
-  const watch = watcher({ decoder, retouch, fold })
+  const watch = watcher(decoder, fold)
   let held: SseMessage[] | null = null
 
-  const pass = (messages: readonly SseMessage[]): string => {
-    let text = ''
+  /** What is sent of the messages now; `null` if that is all of them, as they came. */
+  const changed = (messages: readonly SseMessage[]): readonly SseMessage[] | null => {
+    const ours: SseMessage[] = []
+    let isChanged = held !== null
     for (const message of messages) {
       watch.see(message)
-      const ours = retouch.message(message)
-      if (held === null && retouch.isEnding(message)) held = []
-      if (held === null) text += frame(ours)
-      else held.push(ours)
+      const mended = retouch.message(message)
+      if (isKept && held === null && retouch.isEnding(message)) held = []
+      if (held === null) ours.push(mended)
+      else held.push(mended)
+      isChanged ||= mended !== message || held !== null
     }
-    return text
+    return isChanged ? ours : null
   }
   return {
-    push: (chunk) => pass(sse.push(chunk)),
-    isOver: watch.isOver,
+    push(chunk) {
+      const bytes = whole.push(chunk)
+      // Of the very same bytes, so that what is changed and what is not are the same events.
+      const ours = changed(sse.push(bytes))
+      return ours === null ? bytes : frameAll(ours)
+    },
+    isOver: () => isKept && watch.isOver(),
     close(failure) {
-      const text = failure === null ? pass(sse.end()) : ''
+      const rest = failure === null ? [...sse.push(whole.rest()), ...sse.end()] : []
+      const ours = changed(rest) ?? rest
       watch.close(failure)
-      return text
+      return frameAll(ours)
     },
     outcome: fold.now,
-    end(outcome) {
+    end({ failure }) {
       // What the upstream said at last is true only while the outcome is still what it said.
-      if (outcome.failure === null || watch.failureWasSent()) return ending(held ?? [])
-      return broken(retouch, outcome.failure, false)
+      if (failure !== null && !watch.failureWasSent()) return frameAll(retouch.broken(failure))
+      return isKept ? ending(held ?? []) : ''
     },
   }
 }
@@ -80,17 +69,14 @@ function ending(held: readonly SseMessage[]): string {
 }
 
 /** Follows the upstream's messages through its decoder, to know what came of the answer. */
-function watcher({ decoder, fold }: Parts) {
-  let ending: 'none' | 'ended' | 'failed' = 'none'
-  let sent = false
-  const told = (events: ReturnType<Decoder['end']>, byUpstream: boolean): void => {
+function watcher(decoder: Decoder, fold: OutcomeFold) {
+  let isOver = false
+  let failureWasSent = false
+  const told = (events: readonly StreamEvent[], isByUpstream: boolean): void => {
     for (const event of events) {
-      if (ending !== 'none') return
-      if (event.type === 'answer-ended') ending = 'ended'
-      if (event.type === 'answer-failed') {
-        ending = 'failed'
-        sent = byUpstream
-      }
+      if (isOver) return
+      isOver = event.type === 'answer-ended' || event.type === 'answer-failed'
+      failureWasSent = isByUpstream && event.type === 'answer-failed'
       fold.push(event)
     }
   }
@@ -98,11 +84,7 @@ function watcher({ decoder, fold }: Parts) {
     see: (message: SseMessage) => told(decoder.push(message), true),
     close: (failure: Failure | null) =>
       told(failure === null ? decoder.end() : [{ type: 'answer-failed', failure }], false),
-    isOver: () => ending !== 'none',
-    failureWasSent: () => sent,
+    isOver: () => isOver,
+    failureWasSent: () => failureWasSent,
   }
-}
-
-function broken(retouch: Retouch, failure: Failure | null, wasSent: boolean): string {
-  return failure === null || wasSent ? '' : frameAll(retouch.broken(failure))
 }

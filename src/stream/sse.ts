@@ -6,8 +6,10 @@ import { createParser } from 'eventsource-parser'
 import { joined } from '../conversation/bytes.ts'
 import { NOTHING, type SseMessage, type Stage } from './stage.ts'
 
+export const MAX_EVENT_BYTES = 16 * 1024 * 1024
+
 /** Throws when a single event grows beyond `maxEventBytes`: there is no telling where it ends. */
-export function sseDecoder(maxEventBytes = 16 * 1024 * 1024): Stage<Uint8Array, SseMessage> {
+export function sseDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<Uint8Array, SseMessage> {
   const text = new TextDecoder()
   let messages: SseMessage[] = []
   const parser = createParser({
@@ -48,23 +50,46 @@ export function frameAll(messages: readonly SseMessage[]): string {
 
 /**
  * Lets bytes through up to the end of the last whole event, and keeps the rest until it is whole.
- * Otherwise an error written behind a broken stream would stand inside half an event.
+ * Otherwise an error written behind a broken stream would stand inside half an event. Throws when
+ * the rest grows beyond `maxEventBytes`.
  */
-export function wholeEvents(): (chunk: Uint8Array) => Uint8Array {
+export function wholeEvents(maxEventBytes = MAX_EVENT_BYTES): WholeEvents {
   let kept: Uint8Array[] = []
+  let keptBytes = 0
   let before: Uint8Array = EMPTY
-  return (chunk) => {
-    const end = eventsEnd(chunk, before)
-    before = chunk.length < LOOK_BACK ? joined([before, chunk]).slice(-LOOK_BACK) : chunk
-    if (kept.length === 0 && end === chunk.length) return chunk
-    if (end === 0) {
-      kept.push(chunk)
-      return EMPTY
-    }
-    const whole = joined([...kept, chunk.subarray(0, end)])
-    kept = end < chunk.length ? [chunk.subarray(end)] : []
-    return whole
+  const keep = (rest: Uint8Array): void => {
+    kept.push(rest)
+    keptBytes += rest.length
+    if (keptBytes > maxEventBytes) throw new Error('An event is too large.')
   }
+  const release = (): Uint8Array => {
+    const bytes = kept.length === 0 ? EMPTY : joined(kept)
+    kept = []
+    keptBytes = 0
+    return bytes
+  }
+  return {
+    push(chunk) {
+      const end = eventsEnd(chunk, before)
+      before = chunk.length < LOOK_BACK ? joined([before, chunk]).slice(-LOOK_BACK) : chunk
+      if (kept.length === 0 && end === chunk.length) return chunk
+      if (end === 0) {
+        keep(chunk)
+        return EMPTY
+      }
+      kept.push(chunk.subarray(0, end))
+      const whole = release()
+      if (end < chunk.length) keep(chunk.subarray(end))
+      return whole
+    },
+    rest: release,
+  }
+}
+
+export interface WholeEvents {
+  readonly push: (chunk: Uint8Array) => Uint8Array
+  /** What is left when the stream is over: nothing, or an event that was never closed. */
+  readonly rest: () => Uint8Array
 }
 
 const EMPTY = new Uint8Array(0)
@@ -80,7 +105,8 @@ function eventsEnd(chunk: Uint8Array, before: Uint8Array): number {
     at >= 0 ? chunk[at] : before[before.length + at]
   for (let at = chunk.length - 1; at >= 0; at--) {
     const last = chunk[at]
-    if (last !== LF && last !== CR) continue
+    // Behind a CR at the end there may come the LF that belongs to it.
+    if (last !== LF && (last !== CR || at === chunk.length - 1)) continue
     // A blank line is a line end behind a line end: LF LF, CR CR, or CR LF behind either.
     const lineStart = last === LF && byte(at - 1) === CR ? at - 2 : at - 1
     const previous = byte(lineStart)

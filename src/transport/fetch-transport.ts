@@ -43,15 +43,14 @@ function pump(response: Response, sink: Sink, abort: AbortController, idleMs: nu
     setTimeout(() => abort.abort(new Error(TIMED_OUT)), idleMs)
 
   const run = async (): Promise<void> => {
-    const reader = response.body?.getReader()
-    while (reader !== undefined) {
+    const reader = (response.body ?? new Blob().stream()).getReader()
+    for (;;) {
       if (resumed !== null) await resumed
       const timer = idle()
       const { done, value } = await reader.read().finally(() => clearTimeout(timer))
-      if (done) break
-      sink.chunk(value as Uint8Array)
+      if (done) return sink.end()
+      sink.chunk(value)
     }
-    sink.end()
   }
   run().catch(() => {
     sink.failed(

@@ -23,7 +23,7 @@ export function undiciTransport(timeouts: Timeouts): {
     return dispatched(agent, {
       origin: request.url.slice(0, pathAt),
       path: request.url.slice(pathAt),
-      method: request.method as Dispatcher.HttpMethod,
+      method: request.method,
       headers: request.headers,
       body: request.body,
     })

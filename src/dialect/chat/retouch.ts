@@ -11,7 +11,8 @@ import type { Answering, Retouch } from '../dialect.ts'
 import { errorEnding } from './error-ending.ts'
 
 export function retouch(answering: Answering): Retouch {
-  const id = completionId(answering.turnId)
+  /** An answer that is not kept has no id of ours. */
+  const id = answering.stored ? completionId(answering.turnId) : null
   const parse = lastParsed()
   /** How the upstream's id is written, and how ours is in the same place. */
   let known: readonly Spelling[] = []
@@ -22,6 +23,7 @@ export function retouch(answering: Answering): Retouch {
       const { data } = message
       if (isDone(data)) return message
       if (!MAY_BE_HOSTILE.test(data)) {
+        if (id === null) return message
         for (const spelling of known) {
           const at = data.indexOf(spelling.theirs)
           if (at >= 0) return withData(message, replaced(data, at, spelling))
@@ -31,6 +33,7 @@ export function retouch(answering: Answering): Retouch {
       if (json === null) return message
       const { id: theirs } = json
       if (isHostile(json)) return withData(message, JSON.stringify(mended(json, id)))
+      if (id === null) return message
       if (typeof theirs !== 'string' || (theirs === '' && !isEmptyList(json['choices']))) {
         return message
       }
@@ -46,7 +49,10 @@ export function retouch(answering: Answering): Retouch {
       isOver ||= isDone(message.data) || (MAY_END.test(message.data) && ends(parse(message)))
       return isOver
     },
-    whole: (body) => (Array.isArray(body['choices']) ? mended(body, id) : body),
+    whole(body) {
+      const isOurs = id !== null && Array.isArray(body['choices'])
+      return isOurs || isHostile(body) ? mended(body, id) : body
+    },
     broken: errorEnding,
   }
 }
@@ -90,13 +96,13 @@ function isResponsesEvent({ type }: JsonObject): boolean {
   return typeof type === 'string' && type.startsWith('response.')
 }
 
-function mended(json: JsonObject, id: string): JsonObject {
+function mended(json: JsonObject, id: string | null): JsonObject {
   const isForeign = isResponsesEvent(json)
   const entries = Object.entries(json).filter(
     ([name]) => !HOSTILE.some((hostile) => hostile === name) && !(isForeign && name === 'type'),
   )
   const rest = Object.fromEntries(entries)
-  return typeof json['id'] === 'string' ? { ...rest, id } : rest
+  return id !== null && typeof json['id'] === 'string' ? { ...rest, id } : rest
 }
 
 function isDone(data: string): boolean {

@@ -13,6 +13,7 @@ import { failure } from './failure.ts'
 
 export const anthropic: Provider = {
   wire: 'anthropic',
+  speaks: () => null,
   encode,
   decode,
   decodeWhole,

@@ -10,6 +10,7 @@ import type { Provider } from '../provider.ts'
 
 export const demo: Provider = {
   wire: 'demo',
+  speaks: () => null,
   encode: ({ items, params, stream }, account) => ({
     path: '/answers',
     body: {
@@ -36,8 +37,12 @@ export const demo: Provider = {
     }
   },
   decodeWhole: (body) => body['events'] as unknown as readonly StreamEvent[],
-  failure: (status, body) =>
-    failureOf('upstream_broken', isObject(body) ? String(body['message']) : body, { status }),
+  failure: (status, body) => failureOf('upstream_broken', messageOf(body), { status }),
 }
 
 const broken = failureOf('upstream_broken', 'The demo upstream broke off, as it was asked to.')
+
+function messageOf(body: JsonObject | string): string {
+  if (!isObject(body)) return body
+  return typeof body['message'] === 'string' ? body['message'] : 'The demo upstream refuses.'
+}

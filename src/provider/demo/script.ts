@@ -80,11 +80,11 @@ function told(lines: readonly string[], inputTokens: number, seed: number): read
   let outputTokens = 0
   let reasoningTokens = 0
   for (const line of lines) {
-    const [word = '', rest = ''] = splitOnce(line, ' ')
+    const [word, rest] = splitOnce(line, ' ')
     if (word === '/break' || word === '/hang')
       return [...steps, { type: word === '/break' ? 'break' : 'hang' }]
     if (word === '/status') {
-      const [status = '500', message = ''] = splitOnce(rest, ' ')
+      const [status, message] = splitOnce(rest, ' ')
       return [{ type: 'status', status: Number(status), message }]
     }
     if (word === '/error') {
@@ -123,7 +123,7 @@ const SPEECH: Readonly<
   '/think': thought,
   '/say': said,
   '/repeat': (rest, index) => {
-    const [count = '1', text = ''] = splitOnce(rest, ' ')
+    const [count, text] = splitOnce(rest, ' ')
     return said(`${text} `.repeat(Math.min(Number(count) || 1, 100_000)).trimEnd(), index)
   },
   '/call': called,
@@ -181,7 +181,7 @@ function thought(text: string, index: number): StreamEvent[] {
 
 /** `seed` keeps the ids of one conversation's calls apart. */
 function called(rest: string, index: number, seed: number): StreamEvent[] {
-  const [name = '', given = ''] = splitOnce(rest, ' ')
+  const [name, given] = splitOnce(rest, ' ')
   const call = { type: 'function_call' as const, call_id: `call_demo_${seed}_${index}`, name }
   const text = given === '' ? '{}' : given
   return [
@@ -230,7 +230,7 @@ function words(text: string): readonly string[] {
 
 function pieces(text: string, size: number): readonly string[] {
   const all: string[] = []
-  const points = [...text]
+  const points = Array.from(text)
   for (let at = 0; at < points.length; at += size) all.push(points.slice(at, at + size).join(''))
   return all
 }

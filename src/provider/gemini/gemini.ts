@@ -10,6 +10,7 @@ import { failure } from './failure.ts'
 
 export const gemini: Provider = {
   wire: 'gemini',
+  speaks: () => null,
   encode,
   decode,
   decodeWhole,

@@ -14,6 +14,11 @@ import { quirksOf } from './quirks.ts'
 
 export const openaiChat: Provider = {
   wire: 'chat',
+  // With think tags to take out, or tools that went out in disguise, it must be told anew.
+  speaks(prompt, account) {
+    const { thinkTags, wrapped } = decodeOptions(account, prompt)
+    return thinkTags !== undefined || wrapped.size > 0 ? null : 'chat'
+  },
   encode: encodeChat,
   decode: (account, prompt) => chatDecoder(decodeOptions(account, prompt)),
   decodeWhole: (body, account, prompt) => decodeWholeChat(body, decodeOptions(account, prompt)),
