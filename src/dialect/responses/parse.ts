@@ -1,0 +1,40 @@
+/**
+ * A body of `POST /responses`, understood. Whatever JSON it holds, the answer is an Inbound or a
+ * know it.
+ */
+import type { Item } from '../../conversation/item.ts'
+import { isObject, type JsonObject } from '../../conversation/json.ts'
+import { asBoolean, maybe, wrongType } from '../check.ts'
+import type { Inbound, Memory } from '../dialect.ts'
+import { parseItems } from './parse-items.ts'
+import { parseMemory } from './parse-memory.ts'
+import { parseParams } from './parse-params.ts'
+
+export function parse(body: JsonObject, bytes: Uint8Array): Inbound {
+  const memory = parseMemory(body)
+  return {
+    dialect: 'responses',
+    stream: maybe(asBoolean, body['stream'], 'stream') ?? false,
+    items: [...leadingItems(body['instructions']), ...inputItems(body, memory)],
+    params: parseParams(body),
+    memory,
+    body,
+    bytes,
+  }
+}
+
+/** Instructions may be a list of items, as a response object shows them. They stand in front then. */
+function leadingItems(instructions: JsonObject[string]): readonly Item[] {
+  return Array.isArray(instructions) ? parseItems(instructions, 'instructions') : []
+}
+
+function inputItems(body: JsonObject, memory: Memory): readonly Item[] {
+  const { input } = body
+  if (typeof input === 'string') {
+    return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }]
+  }
+  if (input !== undefined && input !== null) return parseItems(input, 'input')
+  const goesOn = memory.previousResponseId !== null || memory.conversationId !== null
+  if (goesOn || isObject(body['prompt'])) return []
+  throw wrongType(input, 'input', 'a string or an array')
+}

@@ -1,0 +1,25 @@
+/**
+ * A `call_id` as this wire accepts it: at most 64 characters. A longer one is cut and told apart by
+ * a hash of the whole, so that a call and its output, shortened on their own, still match.
+ */
+export function shortCallId(callId: string): string {
+  return callId.length <= LONGEST ? callId : `${callId.slice(0, LONGEST - 15)}_${hash(callId)}`
+}
+
+const LONGEST = 64
+
+/** 64 bits of FNV-1a, in two halves with different beginnings; 14 characters. */
+function hash(text: string): string {
+  let low = 0x811c9dc5
+  let high = 0xcbf29ce4
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    low = Math.imul(low ^ code, 0x01000193)
+    high = Math.imul(high ^ (code + at), 0x01000193)
+  }
+  return base36(low) + base36(high)
+}
+
+function base36(value: number): string {
+  return (value >>> 0).toString(36).padStart(7, '0')
+}

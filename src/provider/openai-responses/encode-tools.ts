@@ -1,0 +1,76 @@
+/** Tools and the choice among them, in this wire's flat form. */
+import type { Json, JsonObject } from '../../conversation/json.ts'
+import type { Params, Prompt, Tool } from '../../conversation/prompt.ts'
+import type { NoteCode } from './notes.ts'
+
+/** A tool that the client wrote in this language goes as it was written. */
+export function encodeTools(
+  { params, source }: Prompt,
+  note: (why: NoteCode) => void,
+): readonly JsonObject[] {
+  const written = source.dialect === 'responses' ? source.body['tools'] : null
+  const sent: JsonObject[] = []
+  for (const tool of params.tools) {
+    const at = source.params.tools.indexOf(tool)
+    const raw: unknown = Array.isArray(written) ? written[at] : undefined
+    const encoded = raw === undefined ? encodeTool(tool, source.dialect) : (raw as JsonObject)
+    if (encoded === null) note('tool-without-word')
+    else sent.push(encoded)
+  }
+  return sent
+}
+
+function encodeTool(tool: Tool, dialect: Prompt['source']['dialect']): JsonObject | null {
+  switch (tool.type) {
+    case 'function':
+      // `strict` is always said: left out, it means the opposite of what it means to a chat client.
+      return { ...tool }
+    case 'custom': {
+      const { type, name, description, format } = tool
+      const optional = {
+        ...(description === null ? {} : { description }),
+        ...(format === null ? {} : { format }),
+      }
+      return { type, name, ...optional }
+    }
+    case 'opaque':
+      return dialect === 'responses' ? tool.raw : null
+  }
+}
+
+/** `undefined` where nothing is to be said. */
+export function encodeToolChoice(
+  { toolChoice, tools }: Params,
+  dialect: Prompt['source']['dialect'],
+  note: (why: NoteCode) => void,
+): Json | undefined {
+  if (toolChoice === null) return undefined
+  const isSent = (tool: Tool) => dialect === 'responses' || tool.type !== 'opaque'
+  // A choice without tools is refused, and by itself says nothing.
+  if (!tools.some(isSent) && toolChoice.type !== 'opaque') {
+    if (toolChoice.type !== 'auto' && toolChoice.type !== 'none') note('tool-choice-without-tools')
+    return undefined
+  }
+  switch (toolChoice.type) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return toolChoice.type
+    case 'function':
+    case 'custom':
+      return { type: toolChoice.type, name: toolChoice.name }
+    case 'allowed': {
+      const custom = new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])))
+      const { mode, names } = toolChoice
+      const allowed = names.map((name) => ({
+        type: custom.has(name) ? 'custom' : 'function',
+        name,
+      }))
+      return { type: 'allowed_tools', mode, tools: allowed }
+    }
+    case 'opaque':
+      if (dialect === 'responses') return toolChoice.raw
+      note('parameter-without-word')
+      return undefined
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * A prompt as a request to `POST /responses`. The client's own bytes go on where nothing of the
+ * request is ours to change; otherwise its body is built, always with `store: false`: what is kept
+ * is kept by the gateway, and sealed reasoning is asked for so that it can be brought back.
+ */
+import type { JsonObject } from '../../conversation/json.ts'
+import type { Prompt } from '../../conversation/prompt.ts'
+import type { Account, Encoded } from '../provider.ts'
+import { encodeItems } from './encode-items.ts'
+import { encodeParams } from './encode-params.ts'
+
+export function encode(prompt: Prompt, account: Account): Encoded {
+  const { input, notes: itemNotes } = encodeItems(prompt, account)
+  const { fields, notes: paramNotes } = encodeParams(prompt, account)
+  const notes = [...itemNotes, ...paramNotes]
+  const { source, stream, params, items } = prompt
+  const isUnchanged =
+    notes.length === 0 &&
+    items === source.items &&
+    params === source.params &&
+    fields === source.body
+  const path = '/responses'
+  if (isUnchanged && storesNothing(source.body) && wantsStream(source.body) === stream) {
+    return { path, body: source.bytes, notes }
+  }
+  const { include, ...rest } = fields
+  const included = withSealedReasoning(include, params.model, account)
+  return {
+    path,
+    body: {
+      ...rest,
+      ...(included === undefined ? {} : { include: included }),
+      input,
+      stream,
+      store: false,
+    },
+    notes,
+  }
+}
+
+function storesNothing(body: JsonObject): boolean {
+  return body['store'] === false
+}
+
+function wantsStream(body: JsonObject): boolean {
+  return body['stream'] === true
+}
+
+const SEALED = 'reasoning.encrypted_content'
+
+/** The models that OpenAI made before all of them could reason. They refuse the question as such. */
+const NEVER_REASONS = /^(?:.*\/)?(?:ft:)?(?:chatgpt-|gpt-3|gpt-4|gpt-5[^/]*-chat)/
+
+function withSealedReasoning(
+  include: JsonObject[string],
+  model: string,
+  { quirks }: Account,
+): JsonObject[string] {
+  const { sealedReasoning } = quirks
+  const asks = typeof sealedReasoning === 'boolean' ? sealedReasoning : !NEVER_REASONS.test(model)
+  const list: readonly unknown[] = Array.isArray(include) ? include : []
+  if (!asks || list.includes(SEALED)) return include
+  return [...(list as readonly string[]), SEALED]
+}

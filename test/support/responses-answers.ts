@@ -1,0 +1,269 @@
+/**
+ * Made-up answers for properties: events in a lawful order, with items that overlap, texts cut
+ * anywhere, and ids that are missing, empty or taken. And answers that nobody would give.
+ */
+import fc, { type Arbitrary } from 'fast-check'
+import type { Finish, StreamEvent, Usage } from '../../src/conversation/event.ts'
+import type { Item, Message, Part, Reasoning } from '../../src/conversation/item.ts'
+import { failureOf } from '../../src/errors.ts'
+
+/** An event of an item, before it is known which. */
+type Said = (index: number) => StreamEvent
+
+interface Telling {
+  readonly item: Item
+  readonly started: Item
+  /** What is said of each part, in order. */
+  readonly parts: readonly (readonly Said[])[]
+}
+
+/**
+ * An answer whose parts are told one after the other, as providers do. What has no text stands last,
+ * since nobody hears of it before the item is over.
+ */
+export const answer: Arbitrary<readonly StreamEvent[]> = answerOf(
+  ({ parts }) => fc.constant(parts.flat()),
+  ({ parts }) => parts.slice(0, -1).every((part) => part.length > 0),
+)
+
+/** An answer in which even the parts of an item are told in turns. */
+export const tangledAnswer: Arbitrary<readonly StreamEvent[]> = answerOf(
+  ({ parts }) => fc.array(fc.nat(), { maxLength: 20 }).map((picks) => merged(parts, picks)),
+  () => true,
+)
+
+/** Events that are missing, come twice, or are about something that is not there. */
+export const nonsense: Arbitrary<readonly StreamEvent[]> = fc
+  .tuple(tangledAnswer, fc.infiniteStream(fc.nat()))
+  .map(([events, picks]) => {
+    const frames = events.filter(({ type }) => !/delta|annotation/.test(type))
+    return events.flatMap((event) => {
+      const { value: pick = 0 } = picks.next() as IteratorResult<number, undefined>
+      if (pick % 6 === 0 && frames.includes(event)) return []
+      if (pick % 6 === 1) return [frames[pick % frames.length] ?? event, event]
+      if (pick % 6 === 2) return [STRAYS[pick % STRAYS.length] ?? event, event]
+      return [event]
+    })
+  })
+
+const STRAYS: readonly StreamEvent[] = [
+  { type: 'text-delta', index: 90, part: 3, text: 'stray' },
+  { type: 'refusal-delta', index: 90, part: 0, text: 'stray' },
+  { type: 'reasoning-delta', index: 91, channel: 'content', part: 0, text: 'stray' },
+  { type: 'text-delta', index: 91, part: 0, text: 'stray' },
+  { type: 'arguments-delta', index: 92, text: 'stray' },
+  { type: 'annotation-added', index: -1, part: 0, annotation: {} },
+  { type: 'item-ended', index: 91, item: { type: 'opaque', raw: { type: 'x', id: '' } } },
+]
+
+function answerOf(
+  tell: (telling: Telling) => Arbitrary<readonly Said[]>,
+  mayBe: (telling: Telling) => boolean,
+): Arbitrary<readonly StreamEvent[]> {
+  const told = telling()
+    .filter(mayBe)
+    .chain((telling) =>
+      tell(telling).map((said): readonly Said[] => [
+        (index) => ({ type: 'item-started', index, item: telling.started }),
+        ...said,
+        (index) => ({ type: 'item-ended', index, item: telling.item }),
+      ]),
+    )
+  return fc
+    .tuple(fc.array(told, { maxLength: 4 }), fc.array(fc.nat(), { maxLength: 30 }), ending())
+    .map(([items, picks, end]) => {
+      const named = items.map((said, index) => said.map((event) => event(index)))
+      const begin: StreamEvent = {
+        type: 'answer-started',
+        upstreamId: 'up_1',
+        model: 'upstream-model',
+      }
+      return withOwnCallIds([begin, ...merged(named, picks), end])
+    })
+}
+
+/** Takes from the lists in turns. The next list begins only after those before it have begun. */
+function merged<Entry>(
+  lists: readonly (readonly Entry[])[],
+  picks: readonly number[],
+): readonly Entry[] {
+  const rest = lists.map((list) => [...list])
+  const all: Entry[] = []
+  let begun = 0
+  for (let turn = 0; rest.some((list) => list.length > 0); turn++) {
+    const open = [...rest.keys()].filter((at) => at <= begun && (rest[at]?.length ?? 0) > 0)
+    const at = open[(picks[turn] ?? 0) % open.length] ?? open[0] ?? begun + 1
+    const entry = rest[at]?.shift()
+    if (entry !== undefined) all.push(entry)
+    begun = Math.max(begun, at + 1)
+  }
+  return all
+}
+
+/** Two calls of one answer never have the same id. */
+function withOwnCallIds(events: readonly StreamEvent[]): readonly StreamEvent[] {
+  return events.map((event) => {
+    if (!('item' in event) || !('call_id' in event.item)) return event
+    const { item, index } = event
+    return { ...event, item: { ...item, call_id: `${item.call_id}_${index}` } }
+  })
+}
+
+function ending(): Arbitrary<StreamEvent> {
+  const usage: Arbitrary<Usage | null> = fc.constantFrom(null, {
+    inputTokens: 7,
+    cachedTokens: null,
+    cacheWriteTokens: 2,
+    outputTokens: 3,
+    reasoningTokens: 1,
+    totalTokens: 10,
+  })
+  const finish = fc.constantFrom<Finish>('stop', 'stop', 'length', 'content-filter')
+  return fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc
+        .tuple(finish, usage)
+        .map(([finish, usage]) => ({ type: 'answer-ended' as const, finish, usage })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('over "limit"', '').map((words) => ({
+        type: 'answer-failed' as const,
+        failure: failureOf('rate_limit_exceeded', words),
+      })),
+    },
+  )
+}
+
+function telling(): Arbitrary<Telling> {
+  return fc.oneof(
+    { weight: 3, arbitrary: messageTold() },
+    { weight: 2, arbitrary: reasoningTold() },
+    { weight: 2, arbitrary: callTold() },
+    { weight: 1, arbitrary: otherTold() },
+  )
+}
+
+function ids(): Arbitrary<{ id?: string }> {
+  return fc.constantFrom<{ id?: string }>({}, {}, { id: '' }, { id: 'taken' }, { id: 'x_"1"' })
+}
+
+function messageTold(): Arbitrary<Telling> {
+  return fc.tuple(ids(), fc.array(partTold(), { maxLength: 3 })).map(([id, parts]) => {
+    const item: Message = {
+      type: 'message',
+      ...id,
+      role: 'assistant',
+      content: parts.map(({ part }) => part),
+      phase: 'final_answer',
+    }
+    const said = parts.map(({ said }, part) => said.map((event) => event(part)))
+    return { item, started: { ...item, content: [] }, parts: said }
+  })
+}
+
+function partTold(): Arbitrary<{ part: Part; said: readonly ((part: number) => Said)[] }> {
+  const annotation = { type: 'url_citation', url: 'https://a.example/', title: 'A' }
+  const text = fc.tuple(cutText(), fc.array(fc.constant(annotation), { maxLength: 2 }))
+  const asText = text.map(([pieces, annotations]) => ({
+    part: { type: 'output_text' as const, text: pieces.join(''), annotations },
+    said: [
+      ...pieces.map((text) => (part: number): Said => (index) => ({
+        type: 'text-delta',
+        index,
+        part,
+        text,
+      })),
+      ...annotations.map((annotation) => (part: number): Said => (index) => ({
+        type: 'annotation-added',
+        index,
+        part,
+        annotation,
+      })),
+    ],
+  }))
+  const asRefusal = cutText().map((pieces) => ({
+    part: { type: 'refusal' as const, refusal: pieces.join('') },
+    said: pieces.map((text) => (part: number): Said => (index) => ({
+      type: 'refusal-delta',
+      index,
+      part,
+      text,
+    })),
+  }))
+  const opaque = fc.constant({ part: { type: 'opaque' as const, raw: { type: 'x' } }, said: [] })
+  return fc.oneof(
+    { weight: 5, arbitrary: asText },
+    { weight: 2, arbitrary: asRefusal },
+    { weight: 1, arbitrary: opaque },
+  )
+}
+
+function reasoningTold(): Arbitrary<Telling> {
+  const parts = fc.array(cutText(), { maxLength: 2 })
+  return fc
+    .tuple(ids(), parts, parts, fc.constantFrom({}, { encrypted_content: 'sealed' }))
+    .map(([id, summary, content, sealed]) => {
+      const item: Reasoning = {
+        type: 'reasoning',
+        ...id,
+        summary: summary.map((pieces) => ({ type: 'summary_text', text: pieces.join('') })),
+        ...(content.length === 0
+          ? {}
+          : {
+              content: content.map((pieces) => ({ type: 'reasoning_text', text: pieces.join('') })),
+            }),
+        ...sealed,
+        native: { anthropic: { signature: 'x' } },
+      }
+      const said = (channel: 'summary' | 'content') => (pieces: readonly string[], part: number) =>
+        pieces.map((text): Said => (index) => ({
+          type: 'reasoning-delta',
+          index,
+          channel,
+          part,
+          text,
+        }))
+      return {
+        item,
+        started: { type: 'reasoning', ...id, summary: [] },
+        parts: [...summary.map(said('summary')), ...content.map(said('content'))],
+      }
+    })
+}
+
+function callTold(): Arbitrary<Telling> {
+  return fc.tuple(ids(), cutText(), fc.boolean()).map(([id, pieces, isCustom]) => {
+    const call = { ...id, call_id: 'call', name: 'look' }
+    const [type, field] = isCustom
+      ? (['custom_tool_call', 'input'] as const)
+      : (['function_call', 'arguments'] as const)
+    const item = { type, ...call, [field]: pieces.join('') } as unknown as Item
+    const said = pieces.map((text): Said => (index) => ({ type: 'arguments-delta', index, text }))
+    return { item, started: { ...item, [field]: '' }, parts: [said] }
+  })
+}
+
+/** What is told in one go. */
+function otherTold(): Arbitrary<Telling> {
+  return fc
+    .constantFrom<Item>(
+      { type: 'opaque', raw: { type: 'web_search_call', id: 'ws_1', status: 'completed' } },
+      { type: 'opaque', raw: { type: 'vendor:thing' } },
+      { type: 'function_call_output', call_id: 'call', output: 'done' },
+    )
+    .map((item) => ({ item, started: item, parts: [] }))
+}
+
+/** Pieces of a text, none of them empty; none at all now and then. */
+function cutText(): Arbitrary<readonly string[]> {
+  const piece = fc.oneof(
+    { weight: 3, arbitrary: fc.string({ minLength: 1, maxLength: 8 }) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('\n\n', '"', '\\', '[DONE]', '\u2028', '\ud83d', '\ude00', '好'),
+    },
+  )
+  return fc.array(piece, { maxLength: 4 })
+}

@@ -1,0 +1,132 @@
+/** What the tests of both sides of the Responses API share: recorded streams, requests, answers. */
+import { readdirSync } from 'node:fs'
+import type { StreamEvent } from '../../src/conversation/event.ts'
+import type { Item } from '../../src/conversation/item.ts'
+import type { JsonObject } from '../../src/conversation/json.ts'
+import { foldOutcome, type Outcome } from '../../src/conversation/outcome.ts'
+import type { Params, Prompt } from '../../src/conversation/prompt.ts'
+import type { Answering, Inbound } from '../../src/dialect/dialect.ts'
+import { responses } from '../../src/dialect/responses/responses.ts'
+import type { Account } from '../../src/provider/provider.ts'
+import { sseDecoder } from '../../src/stream/sse.ts'
+import { runStage, type SseMessage } from '../../src/stream/stage.ts'
+import { readShared, sharedExists, sharedUrl } from './shared.ts'
+
+export interface Recorded {
+  readonly name: string
+  readonly messages: readonly SseMessage[]
+}
+
+const FOLDERS = ['openai-responses', 'responses-compatible']
+
+/**
+ * Every recorded Responses stream; one that holds several answers counts as several. Where there
+ * are none, a name stands in, so that what is skipped can be seen.
+ */
+export function recordedStreams(): readonly Recorded[] {
+  if (!sharedExists) return [{ name: 'no recordings here', messages: [] }]
+  return FOLDERS.flatMap((folder) =>
+    readdirSync(sharedUrl(`fixtures/streams/${folder}/`))
+      .filter((file) => /\.(sse|jsonl)$/.test(file))
+      .toSorted()
+      .flatMap((file) => answersIn(`${folder}/${file}`)),
+  )
+}
+
+function answersIn(name: string): readonly Recorded[] {
+  const bytes = readShared(`fixtures/streams/${name}`)
+  const messages = name.endsWith('.sse')
+    ? runStage(sseDecoder(), [bytes])
+    : bytes
+        .toString()
+        .split('\n')
+        .filter((line) => line.trim() !== '')
+        .map((data) => ({ event: (JSON.parse(data) as { type: string }).type, data }))
+  const starts = messages.flatMap(({ data }, at) =>
+    data.includes('"type":"response.created"') ? [at] : [],
+  )
+  if (starts.length < 2) return [{ name, messages }]
+  return starts.map((start, at) => ({
+    name: `${name} #${at + 1}`,
+    messages: messages.slice(start, starts[at + 1]),
+  }))
+}
+
+export const ACCOUNT: Account = {
+  name: 'openai',
+  wire: 'responses',
+  baseUrl: 'https://api.openai.com/v1',
+  apiKey: 'sk-1',
+  models: ['*'],
+  headers: {},
+  quirks: {},
+}
+
+export function accountWith(quirks: JsonObject): Account {
+  return { ...ACCOUNT, quirks }
+}
+
+export const ASK: JsonObject = { model: 'gpt-5', input: 'go' }
+
+export function parsed(body: JsonObject): Inbound {
+  return responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+}
+
+export function promptOf(inbound: Inbound, items = inbound.items, params = inbound.params): Prompt {
+  const { dialect, body, bytes, stream } = inbound
+  const source = { dialect, body, bytes, items: inbound.items, params: inbound.params }
+  return { items, params, stream, source }
+}
+
+/** The same, as a chat client would have asked it. */
+export function chatPrompt(items: readonly Item[], params: Partial<Params> = {}): Prompt {
+  const all = { ...parsed(ASK).params, ...params }
+  const source = {
+    dialect: 'chat',
+    body: { model: all.model, messages: [] },
+    bytes: new Uint8Array(),
+    items,
+    params: all,
+  } as const
+  return { items, params: all, stream: true, source }
+}
+
+export const TURN_ID = '01HZY7Q3M4ABCDEFGH23'
+
+export function answeringTo(body: JsonObject = ASK, more: Partial<Answering> = {}): Answering {
+  return {
+    inbound: parsed(body),
+    turnId: TURN_ID,
+    createdAtMs: 1_700_000_000_000,
+    stored: true,
+    ...more,
+  }
+}
+
+export function outcomeOf(events: readonly StreamEvent[]): Outcome {
+  const fold = foldOutcome()
+  for (const event of events) fold.push(event)
+  return fold.now()
+}
+
+export const ENDED_AT_MS = 1_700_000_002_000
+
+/** All messages of a stream that tells these events. */
+export function rendered(
+  events: readonly StreamEvent[],
+  answering: Answering = answeringTo(),
+): readonly SseMessage[] {
+  const renderer = responses.stream(answering)
+  const messages = events.flatMap((event) => renderer.push(event))
+  return [...messages, ...renderer.end(outcomeOf(events), ENDED_AT_MS)]
+}
+
+export function jsonOf({ data }: SseMessage): JsonObject {
+  return JSON.parse(data) as JsonObject
+}
+
+/** The response that a stream ends with. */
+export function lastResponse(messages: readonly SseMessage[]): JsonObject {
+  const last = messages.findLast(({ data }) => data !== '[DONE]')
+  return (last === undefined ? {} : jsonOf(last))['response'] as JsonObject
+}
