@@ -3,6 +3,7 @@ import type { DialectName } from './conversation/prompt.ts'
 import { GatewayError } from './errors.ts'
 import type { Account } from './provider/provider.ts'
 import type { Settings } from './settings.ts'
+import type { World } from './world.ts'
 
 /** Throws an Error when an `apiKey` points at a variable that is not set. */
 export function accountsFrom(
@@ -17,18 +18,55 @@ export function accountsFrom(
   return accounts.length > 0 ? accounts : [demo]
 }
 
+/** An upstream, and the name that it knows the model by. */
+export interface Target {
+  readonly account: Account
+  readonly model: string
+}
+
 /**
- * The first account that matches serves. Where the same service is listed for both of OpenAI's
- * APIs, the client's own language is preferred: nothing needs to be translated then.
+ * Whom to ask for a model, in order. An alias stands for one or several models. Otherwise the first
+ * account whose patterns match serves, or the one that the model's prefix names: `local/qwen3`.
  */
-export function route(accounts: readonly Account[], model: string, dialect: DialectName): Account {
+export function route(
+  { accounts, settings }: Pick<World, 'accounts' | 'settings'>,
+  model: string,
+  dialect: DialectName,
+): readonly [Target, ...Target[]] {
+  const aliases = settings.MODELS[model] ?? [model]
+  const [first, ...others] = aliases.flatMap((name) => targetFor(accounts, name, dialect) ?? [])
+  if (first !== undefined) return [first, ...others]
+  throw unknownModel(accounts, model, dialect)
+}
+
+function targetFor(
+  accounts: readonly Account[],
+  model: string,
+  dialect: DialectName,
+): Target | null {
+  const slash = model.indexOf('/')
+  const [prefix, rest] = [model.slice(0, Math.max(slash, 0)), model.slice(slash + 1)]
+  const named = accounts.find((account) => account.name === prefix && serves(account, rest))
+  if (named !== undefined) return { account: twin(accounts, named, rest, dialect), model: rest }
   const first = accounts.find((account) => serves(account, model))
-  if (first === undefined) throw unknownModel(accounts, model, dialect)
-  const twin = accounts.find(
-    (account) =>
-      account.wire === dialect && account.baseUrl === first.baseUrl && serves(account, model),
+  return first === undefined ? null : { account: twin(accounts, first, model, dialect), model }
+}
+
+/**
+ * Where the same service is listed for both of OpenAI's APIs, the client's own language is
+ * preferred: nothing needs to be translated then.
+ */
+function twin(
+  accounts: readonly Account[],
+  first: Account,
+  model: string,
+  dialect: DialectName,
+): Account {
+  const other = accounts.find(
+    ({ wire, baseUrl, ...account }) =>
+      wire === dialect && baseUrl === first.baseUrl && serves(account, model),
   )
-  return twin ?? first
+  return other ?? first
 }
 
 /** What to list in `/v1/models` without asking anybody. */
@@ -36,8 +74,8 @@ export function namedModels(account: Account): readonly string[] {
   return account.models.filter((pattern) => !pattern.includes('*'))
 }
 
-function serves(account: Account, model: string): boolean {
-  return account.models.some((pattern) => matches(pattern, model))
+function serves({ models }: Pick<Account, 'models'>, model: string): boolean {
+  return models.some((pattern) => matches(pattern, model))
 }
 
 /** `*` stands for any text, several times if need be. */

@@ -2,11 +2,12 @@
  * The whole journey of a request on one screen. `prepare` finds out what will be sent, and by itself
  * is a dry run; `answer` sends it and gives the client what comes back.
  */
-import type { Item } from './conversation/item.ts'
+import type { Item, Origin } from './conversation/item.ts'
 import type { Note } from './conversation/note.ts'
 import { foldOutcome, type OutcomeFold } from './conversation/outcome.ts'
 import type { Prompt } from './conversation/prompt.ts'
-import { route } from './accounts.ts'
+import { route, type Target } from './accounts.ts'
+import { ask } from './attempts.ts'
 import type { Answering, Dialect, Inbound } from './dialect/dialect.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { GatewayError } from './errors.ts'
@@ -14,6 +15,7 @@ import { loadHistory, type History } from './history/load-history.ts'
 import { NOT_RECORDED, recordTurn, type Recorder } from './history/record-turn.ts'
 import type { Caller } from './keys.ts'
 import type { Account, Encoded, Provider } from './provider/provider.ts'
+import { REFUSED } from './provider/degrade.ts'
 import { PROVIDERS } from './provider/providers.ts'
 import { planFor, rebuild, type Policy } from './rebuild/plan.ts'
 import type { Settings } from './settings.ts'
@@ -22,7 +24,7 @@ import type { Rendition } from './stream/rendition.ts'
 import { sameLanguage } from './stream/same-language.ts'
 import { translated } from './stream/translated.ts'
 import type { Call, Reply, UpstreamRequest } from './transport/transport.ts'
-import { readJson, refusalOf } from './transport/read-body.ts'
+import { readJson } from './transport/read-body.ts'
 import type { World } from './world.ts'
 
 export interface Prepared {
@@ -37,15 +39,26 @@ export interface Prepared {
   readonly notes: readonly Note[]
 }
 
+/** What would be sent to the upstream that is asked first. */
 export async function prepare(inbound: Inbound, caller: Caller, world: World): Promise<Prepared> {
-  const account = route(world.accounts, inbound.params.model, inbound.dialect)
-  const provider = PROVIDERS[account.wire]
+  const [target] = route(world, inbound.params.model, inbound.dialect)
   const history = await loadHistory(inbound, caller, world.store)
+  return prepareFor(target, inbound, history, world)
+}
+
+function prepareFor(
+  { account, model }: Target,
+  inbound: Inbound,
+  history: History,
+  world: World,
+): Prepared {
+  const provider = PROVIDERS[account.wire]
   // The very same list, if there is nothing to add: that is how a wire knows that nothing changed.
   const items = history.items.length > 0 ? [...history.items, ...inbound.items] : inbound.items
   const rebuilt = rebuild(items, planFor(policyOf(world.settings)))
-  const { params, stream, dialect, body, bytes } = inbound
-  const source = { dialect, body, bytes, items: inbound.items, params }
+  const { stream, dialect, body, bytes } = inbound
+  const source = { dialect, body, bytes, items: inbound.items, params: inbound.params }
+  const params = model === inbound.params.model ? inbound.params : { ...inbound.params, model }
   const prompt = { items: rebuilt.items, params, stream, source }
   const encoded = provider.encode(prompt, account)
   const notes = [...rebuilt.notes, ...encoded.notes]
@@ -66,31 +79,54 @@ export async function answer(
   world: World,
   exchange: Exchange,
 ): Promise<Response> {
-  const prepared = await prepare(inbound, caller, world)
+  const targets = route(world, inbound.params.model, inbound.dialect)
+  const history = await loadHistory(inbound, caller, world.store)
+  const first = prepareFor(targets[0], inbound, history, world)
   const turnId = world.newTurnId()
   const createdAtMs = world.nowMs()
-  const call = world.transport(upstreamRequest(prepared))
-  const recorder = recorderFor(prepared, turnId, createdAtMs, caller, world)
-  const client = { isGone: false }
-  exchange.onGone(() => {
-    client.isGone = true
-    call.cancel()
-  })
+  const client = clientOf(exchange)
+  const asked = ask(
+    {
+      targets,
+      prepare: (target) =>
+        target === targets[0] ? first : prepareFor(target, inbound, history, world),
+      onCall: client.onCall,
+      isGone: client.isGone,
+    },
+    world,
+  )
+  const recorder = recorderFor(first, turnId, createdAtMs, caller, world)
   const fold = foldOutcome(recorder.itemEnded)
   try {
-    const [reply, stored] = await Promise.all([call.reply, recorder.opened])
+    const [{ prepared, call, reply }, stored] = await Promise.all([asked, recorder.opened])
     if (!stored && inbound.memory.store === true) throw notKept(call)
-    if (reply.status < 200 || reply.status >= 300)
-      throw await refusalOf(call, reply, prepared.provider)
     const answering: Answering = { inbound, turnId, createdAtMs, stored }
     const parts = { dialect, prepared, answering, fold, recorder, world }
     return inbound.stream ? streamed(call, reply, parts, exchange) : await whole(call, reply, parts)
   } catch (error) {
     // Whatever went wrong, a turn that was opened does not stay open.
     const failure = error instanceof GatewayError ? error.failure : null
-    const ending = client.isGone ? 'cancelled' : 'finished'
-    exchange.waitUntil(recorder.settle({ ...fold.now(), finish: null, failure }, ending))
+    const ending = client.isGone() ? 'cancelled' : 'finished'
+    const outcome = { ...fold.now(), finish: null, failure }
+    exchange.waitUntil(recorder.settle(outcome, ending, originOf(first)))
     throw error
+  }
+}
+
+/** A client that leaves takes back the call that is under way. */
+function clientOf(exchange: Exchange) {
+  let isGone = false
+  let newest: Call | null = null
+  exchange.onGone(() => {
+    isGone = true
+    newest?.cancel()
+  })
+  return {
+    isGone: () => isGone,
+    onCall(call: Call): void {
+      newest = call
+      if (isGone) call.cancel()
+    },
   }
 }
 
@@ -104,7 +140,7 @@ interface Parts {
 }
 
 function streamed(call: Call, reply: Reply, parts: Parts, exchange: Exchange): Response {
-  const headers = { ...STREAM_HEADERS, ...idHeaders(parts.answering) }
+  const headers = { ...STREAM_HEADERS, ...ourHeaders(parts) }
   return exchange.stream(200, headers, (client) => {
     relay({
       call,
@@ -112,7 +148,7 @@ function streamed(call: Call, reply: Reply, parts: Parts, exchange: Exchange): R
       client,
       rendition: renditionFor(parts),
       settle(outcome, ending) {
-        const settled = parts.recorder.settle(outcome, ending)
+        const settled = parts.recorder.settle(outcome, ending, originOf(parts.prepared))
         exchange.waitUntil(settled)
         return settled
       },
@@ -145,9 +181,9 @@ async function whole(call: Call, reply: Reply, parts: Parts): Promise<Response> 
   const { bytes, json } = await readJson(call, reply)
   const { provider, account, prompt } = prepared
   for (const event of provider.decodeWhole(json, account, prompt)) fold.push(event)
-  const outcome = await recorder.settle(fold.now(), 'finished')
+  const outcome = await recorder.settle(fold.now(), 'finished', originOf(prepared))
   if (outcome.failure !== null) throw new GatewayError(outcome.failure)
-  const headers = { 'content-type': 'application/json', ...idHeaders(answering) }
+  const headers = { 'content-type': 'application/json', ...ourHeaders(parts) }
   if (!speaks(prepared, dialect)) {
     const body = dialect.whole(outcome, answering, world.nowMs())
     return new Response(JSON.stringify(body), { headers })
@@ -161,8 +197,12 @@ function speaks({ provider, account, prompt }: Prepared, dialect: Dialect): bool
   return provider.speaks(prompt, account) === dialect.name
 }
 
-function idHeaders({ turnId }: Answering): Readonly<Record<string, string>> {
-  return { 'x-request-id': `req_${turnId}` }
+/** What was left out because an upstream refused it is told, not only noted. */
+function ourHeaders({ answering, prepared }: Parts): Readonly<Record<string, string>> {
+  const headers = { 'x-request-id': `req_${answering.turnId}` }
+  const refused = prepared.notes.filter(({ why }) => why === REFUSED)
+  if (refused.length === 0) return headers
+  return { ...headers, 'x-backstory-dropped': refused.map(({ field }) => field).join(', ') }
 }
 
 export function upstreamRequest({ account, provider, encoded }: Prepared): UpstreamRequest {
@@ -180,16 +220,16 @@ export function upstreamRequest({ account, provider, encoded }: Prepared): Upstr
 }
 
 function recorderFor(
-  { inbound, account, history }: Prepared,
+  prepared: Prepared,
   id: string,
   createdAtMs: number,
   { tenant, user }: Caller,
   world: World,
 ): Recorder {
-  const { memory, dialect, items, body, params } = inbound
+  const { inbound, history } = prepared
+  const { memory, dialect, items, body } = inbound
   if (!(memory.store ?? memory.storeByDefault)) return NOT_RECORDED
   const { input: _input, messages: _messages, ...request } = body
-  const { name, wire } = account
   return recordTurn(
     {
       id,
@@ -202,13 +242,18 @@ function recorderFor(
       background: false,
       owner: null,
       dialect,
-      origin: { wire, account: name, model: params.model, prefixHash: null },
+      origin: originOf(prepared),
       createdAtMs,
       request,
       input: items,
     },
     world,
   )
+}
+
+function originOf({ account, prompt }: Prepared): Origin {
+  const { wire, name } = account
+  return { wire, account: name, model: prompt.params.model, prefixHash: null }
 }
 
 /** An id that cannot be kept is not promised. */

@@ -40,7 +40,10 @@ export async function passThrough(
 function accountFor(request: Request, body: Uint8Array, world: World): Account {
   const openai = world.accounts.filter(({ wire }) => wire === 'chat' || wire === 'responses')
   const model = modelIn(request.headers.get('content-type') ?? '', body)
-  if (model !== null && openai.length > 0) return route(openai, model, 'chat')
+  if (model !== null && openai.length > 0) {
+    const [target] = route({ ...world, accounts: openai }, model, 'chat')
+    if (target !== undefined) return target.account
+  }
   const first = openai[0]
   if (first !== undefined) return first
   const path = new URL(request.url).pathname

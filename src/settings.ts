@@ -52,6 +52,13 @@ export const TABLE = {
     sentence:
       'Upstreams as a JSON list of `{"name", "wire": "chat\\|responses\\|anthropic\\|gemini\\|demo", "baseUrl", "apiKey", "models": ["*"], "headers", "quirks"}`. The first whose `models` match serves. An `apiKey` of `env:NAME` is read from the environment.',
   },
+  MODELS: {
+    default: {} as Readonly<Record<string, readonly string[]>>,
+    shown: 'none',
+    read: aliases,
+    sentence:
+      'Names of your own for models, as JSON: `{"fast": "gpt-5-mini", "best": ["claude/claude-opus-5-5", "gpt-5"]}`. Of a list, the next is asked when one does not begin to answer.',
+  },
   OPENAI_API_KEY: secret('Adds OpenAI as an upstream, for both of its APIs.'),
   OPENAI_BASE_URL: address('Another server that speaks Chat Completions, in place of OpenAI.'),
   ANTHROPIC_API_KEY: secret('Adds Anthropic as an upstream.'),
@@ -187,19 +194,33 @@ function namedKeys(raw: Raw): readonly NamedKey[] {
     })
 }
 
+function aliases(raw: Raw): Readonly<Record<string, readonly string[]>> {
+  const fault = new Error('must be a JSON object of names, each with a model or a list of models.')
+  const json: unknown = typeof raw === 'string' ? parsed(raw, fault) : raw
+  if (!isObject(json)) throw fault
+  const entries = Object.entries(json).map(([name, models]) => {
+    const list: readonly unknown[] = Array.isArray(models) ? models : [models]
+    if (list.length === 0 || !list.every((model) => typeof model === 'string')) throw fault
+    return [name, list] as const
+  })
+  return Object.fromEntries(entries)
+}
+
 const WIRES = ['chat', 'responses', 'anthropic', 'gemini', 'demo'] as const
 
 function upstreams(raw: Raw): readonly UpstreamSetting[] {
-  const list: unknown = typeof raw === 'string' ? parsed(raw) : raw
-  if (!Array.isArray(list)) throw new Error('must be a JSON list of upstreams.')
+  const list: unknown = typeof raw === 'string' ? parsed(raw, NOT_A_LIST) : raw
+  if (!Array.isArray(list)) throw NOT_A_LIST
   return list.map(upstream)
 }
 
-function parsed(raw: string): unknown {
+const NOT_A_LIST = new Error('must be a JSON list of upstreams.')
+
+function parsed(raw: string, fault: Error): unknown {
   try {
     return JSON.parse(raw)
   } catch {
-    throw new Error('must be a JSON list of upstreams, and is not JSON.')
+    throw fault
   }
 }
 

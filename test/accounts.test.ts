@@ -26,27 +26,54 @@ test('a key can be taken from the environment, and must be there', () => {
   expect(() => accountsFrom(settings, {})).toThrow('env:SECRET, which is not set')
 })
 
+function worldOf(environment: Readonly<Record<string, unknown>>) {
+  const settings = readSettings(environment)
+  return { settings, accounts: accountsFrom(settings, {}) }
+}
+
+function asked(
+  world: ReturnType<typeof worldOf>,
+  model: string,
+  dialect: 'chat' | 'responses' = 'chat',
+) {
+  return route(world, model, dialect).map(({ account, model }) => `${account.name}: ${model}`)
+}
+
 test('the first upstream that matches serves, in the language of the client if it has it', () => {
-  const accounts = accountsFrom(readSettings({ OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' }), {})
-  expect(route(accounts, 'claude-x', 'chat').name).toBe('anthropic')
-  expect(route(accounts, 'gpt-5', 'chat').name).toBe('openai-chat')
-  expect(route(accounts, 'gpt-5', 'responses').name).toBe('openai')
+  const world = worldOf({ OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })
+  expect(asked(world, 'claude-x')).toEqual(['anthropic: claude-x'])
+  expect(asked(world, 'gpt-5')).toEqual(['openai-chat: gpt-5'])
+  expect(asked(world, 'gpt-5', 'responses')).toEqual(['openai: gpt-5'])
+})
+
+test('a prefix names the upstream, unless it is part of the model', () => {
+  const world = worldOf({ OPENAI_API_KEY: 'k', OPENROUTER_API_KEY: 'k' })
+  expect(asked(world, 'openai/gpt-5', 'responses')).toEqual(['openai: gpt-5'])
+  expect(asked(world, 'qwen/qwen3')).toEqual(['openrouter: qwen/qwen3'])
+  expect(asked(world, 'openrouter/qwen/qwen3')).toEqual(['openrouter: qwen/qwen3'])
+})
+
+test('an alias stands for a model, or for several in order', () => {
+  const world = worldOf({
+    OPENAI_API_KEY: 'k',
+    ANTHROPIC_API_KEY: 'k',
+    MODELS: '{"fast": "gpt-5-mini", "best": ["claude-opus", "gpt-5"]}',
+  })
+  expect(asked(world, 'fast')).toEqual(['openai-chat: gpt-5-mini'])
+  expect(asked(world, 'best')).toEqual(['anthropic: claude-opus', 'openai-chat: gpt-5'])
 })
 
 test('an unknown model is refused as each of the two APIs does', () => {
-  const accounts = accountsFrom(readSettings({}), {})
-  expect(() => route(accounts, 'x', 'chat')).toThrow(
-    expect.objectContaining({
-      failure: expect.objectContaining({ status: 404, code: 'model_not_found' }) as unknown,
-    }),
-  )
-  expect(() => route(accounts, 'x', 'responses')).toThrow(
-    expect.objectContaining({
-      failure: expect.objectContaining({
-        status: 400,
-        code: 'model_not_found',
-        param: 'model',
-      }) as unknown,
-    }),
-  )
+  const world = worldOf({})
+  const refused = (dialect: 'chat' | 'responses'): unknown => {
+    try {
+      return route(world, 'x', dialect)
+    } catch (error) {
+      return error
+    }
+  }
+  expect(refused('chat')).toMatchObject({ failure: { status: 404, code: 'model_not_found' } })
+  expect(refused('responses')).toMatchObject({
+    failure: { status: 400, code: 'model_not_found', param: 'model' },
+  })
 })

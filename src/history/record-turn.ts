@@ -2,7 +2,7 @@
  * Keeps a turn while it happens: opened while the upstream is still thinking, items journaled as
  * they are finished, closed before the client hears the end. Nothing of it delays a token.
  */
-import type { Item } from '../conversation/item.ts'
+import type { Item, Origin } from '../conversation/item.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import { failureOf } from '../errors.ts'
 import type { NewTurn, PlacedItem, Store, TurnEnding } from '../store/store.ts'
@@ -12,8 +12,15 @@ export interface Recorder {
   /** Resolves when the turn is durable; to `false` when it could not be kept. */
   readonly opened: Promise<boolean>
   readonly itemEnded: (item: Item, index: number) => void
-  /** Resolves to what may be told: an outcome that could not be kept is a failure. */
-  readonly settle: (outcome: Outcome, ending: 'finished' | 'cancelled') => Promise<Outcome>
+  /**
+   * Resolves to what may be told: an outcome that could not be kept is a failure. `origin` is who
+   * made the answer, which need not be whom the turn was opened for.
+   */
+  readonly settle: (
+    outcome: Outcome,
+    ending: 'finished' | 'cancelled',
+    origin: Origin,
+  ) => Promise<Outcome>
 }
 
 /** For an answer that nobody asked to keep. */
@@ -39,11 +46,12 @@ export function recordTurn(turn: NewTurn, world: World): Recorder {
   return {
     opened,
     itemEnded: (item, index) => journal.add({ position: index, item }),
-    async settle(outcome, ending) {
+    async settle(outcome, ending, origin) {
       if (!(await opened)) return outcome
       const rest = await journal.stop()
       try {
-        await store.closeTurn(endingOf(turn, outcome, ending, rest, world.nowMs()))
+        const end = endingOf(turn, outcome, ending)
+        await store.closeTurn({ ...end, origin, items: rest, endedAtMs: world.nowMs() })
         return outcome
       } catch (error) {
         log('error', 'turn-not-closed', { turn: turn.id, why: messageOf(error) })
@@ -97,12 +105,10 @@ function endingOf(
   turn: NewTurn,
   { finish, failure, usage }: Outcome,
   ending: 'finished' | 'cancelled',
-  items: readonly PlacedItem[],
-  endedAtMs: number,
-): TurnEnding {
+): Omit<TurnEnding, 'origin' | 'items' | 'endedAtMs'> {
   const over = finish === 'stop' ? 'complete' : finish === null ? 'failed' : 'incomplete'
   const state = ending === 'cancelled' && finish === null ? 'cancelled' : over
-  return { turnId: turn.id, tenant: turn.tenant, state, endedAtMs, usage, failure, items }
+  return { turnId: turn.id, tenant: turn.tenant, state, usage, failure }
 }
 
 function messageOf(error: unknown): string {

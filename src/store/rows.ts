@@ -38,7 +38,7 @@ export function turnRow(turn: NewTurn): TurnRow {
 
 export type TurnRowEnding = Pick<
   TurnRow,
-  'id' | 'tenant' | 'state' | 'ended_at' | 'usage' | 'failure'
+  'id' | 'tenant' | 'state' | 'wire' | 'account' | 'model' | 'ended_at' | 'usage' | 'failure'
 >
 
 export function endingRow(ending: TurnEnding): TurnRowEnding {
@@ -46,6 +46,9 @@ export function endingRow(ending: TurnEnding): TurnRowEnding {
     id: toColumn(ending.turnId),
     tenant: toColumn(ending.tenant),
     state: ending.state,
+    wire: ending.origin.wire,
+    account: toColumn(ending.origin.account),
+    model: toColumn(ending.origin.model),
     ended_at: ending.endedAtMs,
     usage: ending.usage === null ? null : JSON.stringify(ending.usage),
     failure: ending.failure === null ? null : JSON.stringify(ending.failure),

@@ -78,6 +78,9 @@ function endTurn(db: Kysely<Tables>, slot: Slot<TurnRowEnding>) {
     .updateTable('turns')
     .set({
       state: slot((turn) => turn.state),
+      wire: slot((turn) => turn.wire),
+      account: slot((turn) => turn.account),
+      model: slot((turn) => turn.model),
       ended_at: slot((turn) => turn.ended_at),
       usage: slot((turn) => turn.usage),
       failure: slot((turn) => turn.failure),

@@ -67,6 +67,8 @@ export interface TurnEnding {
   readonly endedAtMs: number
   readonly usage: Usage | null
   readonly failure: Failure | null
+  /** Who made it in the end, which need not be whom the turn was opened for. */
+  readonly origin: Origin
   /** Output items that were not journaled yet; those that were may be among them. */
   readonly items: readonly PlacedItem[]
 }

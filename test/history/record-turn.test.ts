@@ -78,7 +78,7 @@ describe('writes', () => {
     const { world, calls, endings } = diary()
     const recorder = recordTurn(TURN, world)
     recorder.itemEnded(said('a'), 0)
-    expect(await recorder.settle(FINISHED, 'finished')).toBe(FINISHED)
+    expect(await recorder.settle(FINISHED, 'finished', TURN.origin)).toBe(FINISHED)
     expect(calls).toEqual(['open', 'close 0'])
     expect(endings[0]).toMatchObject({ state: 'complete', endedAtMs: 2 })
   })
@@ -90,7 +90,7 @@ describe('writes', () => {
     recorder.itemEnded(said('b'), 1)
     await aMoment()
     recorder.itemEnded(said('c'), 2)
-    await recorder.settle(FINISHED, 'finished')
+    await recorder.settle(FINISHED, 'finished', TURN.origin)
     expect(calls).toEqual(['open', 'journal 0,1', 'close 2'])
   })
 
@@ -99,7 +99,7 @@ describe('writes', () => {
     const recorder = recordTurn(TURN, world)
     recorder.itemEnded(said('a'), 0)
     await aMoment()
-    await recorder.settle(FINISHED, 'finished')
+    await recorder.settle(FINISHED, 'finished', TURN.origin)
     expect(calls).toEqual(['open', 'journal 0', 'close 0'])
   })
 })
@@ -110,14 +110,14 @@ describe('promises', () => {
     const recorder = recordTurn(TURN, world)
     recorder.itemEnded(said('a'), 0)
     expect(await recorder.opened).toBe(false)
-    expect(await recorder.settle(FINISHED, 'finished')).toBe(FINISHED)
+    expect(await recorder.settle(FINISHED, 'finished', TURN.origin)).toBe(FINISHED)
     expect(calls).toEqual(['open'])
     expect(logged).toEqual(['turn-not-opened'])
   })
 
   test('an answer whose turn could not be closed is told as a failure', async () => {
     const { world } = diary(['close'])
-    const settled = await recordTurn(TURN, world).settle(FINISHED, 'finished')
+    const settled = await recordTurn(TURN, world).settle(FINISHED, 'finished', TURN.origin)
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
   })
 })
@@ -131,6 +131,6 @@ test.each([
   [{ finish: 'stop' }, 'cancelled', 'complete'],
 ] as const)('%j that %s is %s', async (part, ending, state) => {
   const { world, endings } = diary()
-  await recordTurn(TURN, world).settle({ ...FINISHED, ...part }, ending)
+  await recordTurn(TURN, world).settle({ ...FINISHED, ...part }, ending, TURN.origin)
   expect(endings[0]?.state).toBe(state)
 })

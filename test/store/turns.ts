@@ -45,6 +45,7 @@ export function ending(turn: NewTurn, fields: Partial<TurnEnding> = {}): TurnEnd
     turnId: turn.id,
     tenant: turn.tenant,
     state: 'complete',
+    origin: turn.origin,
     endedAtMs: 1_795_000_009_999,
     usage: null,
     failure: null,

@@ -1,0 +1,81 @@
+/**
+ * Asks one upstream after the other until one begins to answer. All of this happens before the first
+ * byte: afterwards there is no second attempt, and of a failed one the client sees nothing.
+ */
+import { GatewayError } from './errors.ts'
+import type { Target } from './accounts.ts'
+import { upstreamRequest, type Prepared } from './gateway.ts'
+import { withoutRefused } from './provider/degrade.ts'
+import { refusalOf } from './transport/read-body.ts'
+import type { Call, Reply } from './transport/transport.ts'
+import type { World } from './world.ts'
+
+export interface Asked {
+  readonly prepared: Prepared
+  readonly call: Call
+  readonly reply: Reply
+}
+
+export interface Asking {
+  /** In the order of preference; not empty. */
+  readonly targets: readonly Target[]
+  /** What each is sent is made anew for it: media, limits and parameters differ. */
+  readonly prepare: (target: Target) => Prepared
+  /** Hears of every call, so that a client that leaves can take back the newest. */
+  readonly onCall: (call: Call) => void
+  readonly isGone: () => boolean
+}
+
+export async function ask(asking: Asking, world: World): Promise<Asked> {
+  const { targets, prepare, isGone } = asking
+  for (const [at, target] of targets.entries()) {
+    try {
+      return await askOne(prepare(target), asking, world)
+    } catch (error) {
+      const isLast = at === targets.length - 1
+      if (isLast || isGone() || !isWorthAnother(error)) throw error
+      const why = error instanceof Error ? error.message : String(error)
+      world.log('warn', 'next-upstream', { upstream: target.account.name, why })
+    }
+  }
+  throw new GatewayError('model_not_found', 'There is no upstream to ask.')
+}
+
+/** An upstream that refuses an optional parameter is asked again without it, if that is wanted. */
+async function askOne(first: Prepared, asking: Asking, world: World): Promise<Asked> {
+  let prepared = first
+  for (let retries = 0; ; retries += 1) {
+    const call = world.transport(upstreamRequest(prepared))
+    asking.onCall(call)
+    const reply = await call.reply
+    if (reply.status >= 200 && reply.status < 300) return { prepared, call, reply }
+    const refusal = await refusalOf(call, reply, prepared.provider)
+    const lighter = retries < MAX_RETRIES ? lightened(prepared, refusal) : null
+    if (lighter === null) throw refusal
+    prepared = lighter
+  }
+}
+
+const MAX_RETRIES = 3
+
+function lightened(prepared: Prepared, { failure }: GatewayError): Prepared | null {
+  if (prepared.account.quirks['degrade'] !== true) return null
+  const encoded = withoutRefused(prepared.encoded, failure)
+  if (encoded === null) return null
+  const notes = [...prepared.notes, ...encoded.notes.slice(prepared.encoded.notes.length)]
+  return { ...prepared, encoded, notes }
+}
+
+/** Whatever says something about the upstream and not about the request. */
+function isWorthAnother(error: unknown): boolean {
+  if (!(error instanceof GatewayError)) return false
+  const { status } = error.failure
+  return (
+    status >= 500 ||
+    status === 401 ||
+    status === 403 ||
+    status === 404 ||
+    status === 408 ||
+    status === 429
+  )
+}

@@ -1,0 +1,113 @@
+/** Before the first byte there may be several attempts; the client sees one answer. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
+import { answerJson, startUpstream, type Upstream } from '../support/upstream.ts'
+import { speak } from '../support/wires.ts'
+
+let first: Upstream
+let second: Upstream
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  first = await startUpstream()
+  second = await startUpstream(speak({ text: 'From the second.' }))
+  gateway = await startGateway({
+    MODELS: '{"best": ["one/big", "two/small"]}',
+    UPSTREAMS: JSON.stringify([
+      { name: 'one', wire: 'responses', baseUrl: first.url, models: ['big'] },
+      { name: 'two', wire: 'chat', baseUrl: second.url, models: ['small'] },
+      {
+        name: 'soft',
+        wire: 'chat',
+        baseUrl: first.url,
+        models: ['soft'],
+        quirks: { degrade: true },
+      },
+    ]),
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  await first.close()
+  await second.close()
+})
+beforeEach(() => {
+  first.received.splice(0)
+  second.received.splice(0)
+})
+
+const refuse = (status: number, message = 'no') =>
+  answerJson(status, { error: { message, type: 'x', param: null, code: null } })
+
+test.each([500, 503, 429, 401, 404])(
+  'after %i the next upstream is asked, in its own wire',
+  async (status) => {
+    first.behave = refuse(status)
+    const answer = await gateway.openai.responses.create({ model: 'best', input: 'Hi' })
+    expect(answer.output_text).toBe('From the second.')
+    expect(first.received[0]?.json).toMatchObject({
+      model: 'big',
+      input: expect.anything() as unknown,
+    })
+    expect(second.received[0]?.json).toMatchObject({
+      model: 'small',
+      messages: [{ role: 'user', content: 'Hi' }],
+    })
+    const [turn] = (await gateway.world.store.loadChain('local', answer.id.slice(5))) ?? []
+    expect(turn?.origin).toMatchObject({ account: 'two', wire: 'chat', model: 'small' })
+  },
+)
+
+test('an upstream that cannot be reached is passed over, in a stream as well', async () => {
+  first.behave = (response) => void response.destroy()
+  const stream = gateway.openai.responses.stream({ model: 'best', input: 'Hi' })
+  expect((await stream.finalResponse()).output_text).toBe('From the second.')
+})
+
+test('what is wrong with the request itself is not asked twice', async () => {
+  first.behave = refuse(400, 'Bad request.')
+  await expect(gateway.openai.responses.create({ model: 'best', input: 'Hi' })).rejects.toThrow(
+    'Bad request.',
+  )
+  expect(second.received).toHaveLength(0)
+})
+
+test('when all refuse, the last word is the last upstream’s', async () => {
+  first.behave = refuse(500, 'first')
+  second.behave = refuse(503, 'second')
+  const error = await gateway.openai.responses
+    .create({ model: 'best', input: 'Hi' })
+    .catch((error: unknown) => error)
+  expect(error).toMatchObject({ status: 503 })
+  second.behave = speak({ text: 'From the second.' })
+})
+
+test('a parameter that the upstream refuses by name is left out, where that is wanted', async () => {
+  first.behave = (response, received) => {
+    const { min_p, top_k } = received.json
+    if (min_p !== undefined || top_k !== undefined) {
+      return refuse(400, 'Unsupported parameters: min_p and top_k.')(response, received)
+    }
+    return speak({ text: 'Fine.' })(response, received)
+  }
+  const body = {
+    model: 'soft',
+    messages: [{ role: 'user', content: 'x' }],
+    min_p: 0.1,
+    top_k: 5,
+    seed: 1,
+  }
+  const response = await gateway.post('/v1/chat/completions', body)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('x-backstory-dropped')).toBe('top_k, min_p')
+  expect(first.received.map(({ json }) => Object.keys(json).toSorted())).toEqual([
+    ['messages', 'min_p', 'model', 'seed', 'top_k'],
+    ['messages', 'model', 'seed'],
+  ])
+})
+
+test('what may not be left out is refused as it was', async () => {
+  first.behave = refuse(400, 'Unsupported parameter: max_tokens.')
+  const body = { model: 'soft', messages: [{ role: 'user', content: 'x' }], max_tokens: 5 }
+  expect((await gateway.post('/v1/chat/completions', body)).status).toBe(400)
+  expect(first.received).toHaveLength(1)
+})
