@@ -4,7 +4,7 @@
  */
 import { GatewayError } from './errors.ts'
 import type { Target } from './accounts.ts'
-import { upstreamRequest, type Prepared } from './gateway.ts'
+import { upstreamRequest, type Prepared } from './prepare.ts'
 import { withoutRefused } from './provider/degrade.ts'
 import { refusalOf } from './transport/read-body.ts'
 import type { Call, Reply } from './transport/transport.ts'

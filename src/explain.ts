@@ -4,7 +4,7 @@ import { chat } from './dialect/chat/chat.ts'
 import { asOneOf, maybe } from './dialect/check.ts'
 import type { Dialect } from './dialect/dialect.ts'
 import { responses } from './dialect/responses/responses.ts'
-import { prepare, upstreamRequest, type Prepared } from './gateway.ts'
+import { prepare, upstreamRequest, type Prepared } from './prepare.ts'
 import type { Caller } from './keys.ts'
 import type { World } from './world.ts'
 

@@ -1,76 +1,26 @@
 /**
- * The whole journey of a request on one screen. `prepare` finds out what will be sent, and by itself
- * is a dry run; `answer` sends it and gives the client what comes back.
+ * The whole journey of a request on one screen: what is remembered, what is sent, who answers, and
+ * how the answer is given and kept. Each step has a room of its own.
  */
-import type { Item, Origin } from './conversation/item.ts'
-import type { Note } from './conversation/note.ts'
+import type { Origin } from './conversation/item.ts'
 import { foldOutcome, type OutcomeFold } from './conversation/outcome.ts'
-import type { Prompt } from './conversation/prompt.ts'
-import { route, type Target } from './accounts.ts'
+import { route } from './accounts.ts'
 import { ask } from './attempts.ts'
 import type { Answering, Dialect, Inbound } from './dialect/dialect.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { GatewayError } from './errors.ts'
-import { loadHistory, type History } from './history/load-history.ts'
+import { loadHistory } from './history/load-history.ts'
 import { NOT_RECORDED, recordTurn, type Recorder } from './history/record-turn.ts'
 import type { Caller } from './keys.ts'
-import type { Account, Encoded, Provider } from './provider/provider.ts'
+import { prepareFor, type Prepared } from './prepare.ts'
 import { REFUSED } from './provider/degrade.ts'
-import { PROVIDERS } from './provider/providers.ts'
-import { planFor, rebuild, type Policy } from './rebuild/plan.ts'
-import type { Settings } from './settings.ts'
 import { relay } from './stream/relay.ts'
 import type { Rendition } from './stream/rendition.ts'
 import { sameLanguage } from './stream/same-language.ts'
 import { translated } from './stream/translated.ts'
-import type { Call, Reply, UpstreamRequest } from './transport/transport.ts'
+import type { Call, Reply } from './transport/transport.ts'
 import { readJson } from './transport/read-body.ts'
 import type { World } from './world.ts'
-
-export interface Prepared {
-  readonly inbound: Inbound
-  readonly account: Account
-  readonly provider: Provider
-  readonly history: History
-  /** Everything there is, before anything is left out. */
-  readonly items: readonly Item[]
-  readonly prompt: Prompt
-  readonly encoded: Encoded
-  readonly notes: readonly Note[]
-}
-
-/** What would be sent to the upstream that is asked first. */
-export async function prepare(inbound: Inbound, caller: Caller, world: World): Promise<Prepared> {
-  const [target] = route(world, inbound.params.model, inbound.dialect)
-  const history = await loadHistory(inbound, caller, world.store)
-  return prepareFor(target, inbound, history, world)
-}
-
-function prepareFor(
-  { account, model }: Target,
-  inbound: Inbound,
-  history: History,
-  world: World,
-): Prepared {
-  const provider = PROVIDERS[account.wire]
-  // The very same list, if there is nothing to add: that is how a wire knows that nothing changed.
-  const items = history.items.length > 0 ? [...history.items, ...inbound.items] : inbound.items
-  const rebuilt = rebuild(items, planFor(policyOf(world.settings)))
-  const { stream, dialect, body, bytes } = inbound
-  const source = { dialect, body, bytes, items: inbound.items, params: inbound.params }
-  const params = model === inbound.params.model ? inbound.params : { ...inbound.params, model }
-  const prompt = { items: rebuilt.items, params, stream, source }
-  const encoded = provider.encode(prompt, account)
-  const notes = [...rebuilt.notes, ...encoded.notes]
-  return { inbound, account, provider, history, items, prompt, encoded, notes }
-}
-
-function policyOf(settings: Settings): Policy {
-  return {
-    historyMaxItems: settings.HISTORY_MAX_ITEMS,
-    toolOutputRetentionRounds: settings.TOOL_OUTPUT_RETENTION_TURNS,
-  }
-}
 
 export async function answer(
   dialect: Dialect,
@@ -123,7 +73,7 @@ function clientOf(exchange: Exchange) {
   })
   return {
     isGone: () => isGone,
-    onCall(call: Call): void {
+    onCall: (call: Call): void => {
       newest = call
       if (isGone) call.cancel()
     },
@@ -203,20 +153,6 @@ function ourHeaders({ answering, prepared }: Parts): Readonly<Record<string, str
   const refused = prepared.notes.filter(({ why }) => why === REFUSED)
   if (refused.length === 0) return headers
   return { ...headers, 'x-backstory-dropped': refused.map(({ field }) => field).join(', ') }
-}
-
-export function upstreamRequest({ account, provider, encoded }: Prepared): UpstreamRequest {
-  const { body, path } = encoded
-  return {
-    method: 'POST',
-    url: account.baseUrl + path,
-    headers: {
-      'content-type': 'application/json',
-      ...provider.headers(account),
-      ...account.headers,
-    },
-    body: body instanceof Uint8Array ? body : JSON.stringify(body),
-  }
 }
 
 function recorderFor(

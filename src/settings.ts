@@ -15,6 +15,8 @@ interface Setting<Value> {
   readonly read: (raw: Raw) => Value
 }
 
+const NO_ALIASES: Readonly<Record<string, readonly string[]>> = {}
+
 export const TABLE = {
   PORT: {
     default: 8787,
@@ -53,7 +55,7 @@ export const TABLE = {
       'Upstreams as a JSON list of `{"name", "wire": "chat\\|responses\\|anthropic\\|gemini\\|demo", "baseUrl", "apiKey", "models": ["*"], "headers", "quirks"}`. The first whose `models` match serves. An `apiKey` of `env:NAME` is read from the environment.',
   },
   MODELS: {
-    default: {} as Readonly<Record<string, readonly string[]>>,
+    default: NO_ALIASES,
     shown: 'none',
     read: aliases,
     sentence:
