@@ -2,6 +2,7 @@
  * A round is a user's question with everything up to the next question. Several user messages in
  * a row are one question. What stands before the first question is the preamble.
  */
+import { isSummaryMessage } from './compaction.ts'
 import type { Item } from './item.ts'
 
 export function isUserMessage(item: Item | undefined): boolean {
@@ -48,5 +49,5 @@ const PINNED: ReadonlySet<unknown> = new Set([
 
 /** What goes on to hold after its place: a compaction stands for all that was before it. */
 export function isPinned(item: Item): boolean {
-  return item.type === 'opaque' && PINNED.has(item.raw['type'])
+  return item.type === 'opaque' ? PINNED.has(item.raw['type']) : isSummaryMessage(item)
 }

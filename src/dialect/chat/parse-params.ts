@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '../../conversation/json.ts'
 import type { Format, Params } from '../../conversation/prompt.ts'
 import { asBoolean, asInteger, asList, asObject, asString, maybe, missing } from '../check.ts'
-import { asDecimalIn, asIntegerIn } from '../responses/ranges.ts'
+import { asDecimalIn, asIntegerIn } from '../ranges.ts'
 import { parseFunctionChoice, parseFunctions, parseToolChoice, parseTools } from './parse-tools.ts'
 
 export function parseParams(body: JsonObject): Params {

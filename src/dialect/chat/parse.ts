@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../conversation/json.ts'
 import { asBoolean, asObject, maybe } from '../check.ts'
 import type { Inbound, Memory } from '../dialect.ts'
-import { asMetadata } from '../responses/ranges.ts'
+import { asMetadata } from '../ranges.ts'
 import { parseMessages } from './parse-messages.ts'
 import { parseParams } from './parse-params.ts'
 

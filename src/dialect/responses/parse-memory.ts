@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../conversation/json.ts'
 import { GatewayError } from '../../errors.ts'
 import { asBoolean, asString, maybe, wrongType } from '../check.ts'
 import type { Memory } from '../dialect.ts'
-import { asMetadata } from './ranges.ts'
+import { asMetadata } from '../ranges.ts'
 
 export function parseMemory(body: JsonObject): Memory {
   const store = maybe(asBoolean, body['store'], 'store')

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { Format, Params } from '../../conversation/prompt.ts'
 import { asBoolean, asInteger, asList, asObject, asOneOf, asString, maybe } from '../check.ts'
 import { parseToolChoice, parseTools } from './parse-tools.ts'
-import { asDecimalIn, asIntegerIn } from './ranges.ts'
+import { asDecimalIn, asIntegerIn } from '../ranges.ts'
 
 export function parseParams(body: JsonObject): Params {
   const read = <Value>(name: string, as: (value: unknown, path: string) => Value) =>

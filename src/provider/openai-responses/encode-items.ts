@@ -14,6 +14,7 @@
 import { amend } from '../../conversation/amend.ts'
 import type { Item, Opaque, Reasoning } from '../../conversation/item.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
+import { wireOfSeal } from '../../conversation/seal.ts'
 import type { Note } from '../../conversation/note.ts'
 import type { Prompt } from '../../conversation/prompt.ts'
 import type { Account } from '../provider.ts'
@@ -92,7 +93,7 @@ function whyLeftOut(item: Reasoning, target: Target): NoteCode | null {
   const isForeign =
     origin !== undefined && (origin.wire !== 'responses' || origin.account !== target.account)
   if (typeof sealed === 'string' && sealed !== '')
-    return isForeign ? 'reasoning-made-elsewhere' : null
+    return isForeign || wireOfSeal(sealed) !== null ? 'reasoning-made-elsewhere' : null
   const isFromHere = target.own.has(item) || (origin !== undefined && !isForeign)
   const isReadable = content.length > 0 && (target.takesRawReasoning || isFromHere)
   return isReadable ? null : 'reasoning-not-sealed'

@@ -199,6 +199,12 @@ describe('reasoning', () => {
     ['sealed by this account', { ...sealed, origin: HERE }, {}, null],
     ['sealed, by who knows whom', sealed, {}, null],
     ['sealed elsewhere', { ...sealed, origin: elsewhere }, {}, 'reasoning-made-elsewhere'],
+    [
+      'sealed by us for another wire',
+      { ...sealed, encrypted_content: 'anthropic:thinking:x:y' },
+      {},
+      'reasoning-made-elsewhere',
+    ],
     ['sealed by another wire', { ...sealed, origin: claude }, {}, 'reasoning-made-elsewhere'],
     ['raw from here', { ...raw, origin: HERE }, {}, null],
     ['raw from elsewhere', { ...raw, origin: elsewhere }, {}, 'reasoning-not-sealed'],

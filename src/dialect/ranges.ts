@@ -1,7 +1,7 @@
 /** Numbers and texts that must keep within limits, refused in the words that OpenAI uses for it. */
-import type { JsonObject } from '../../conversation/json.ts'
-import { GatewayError } from '../../errors.ts'
-import { asInteger, asNumber, asObject, asString } from '../check.ts'
+import type { JsonObject } from '../conversation/json.ts'
+import { GatewayError } from '../errors.ts'
+import { asInteger, asNumber, asObject, asString } from './check.ts'
 
 export function asDecimalIn(least: number, most: number) {
   return (value: unknown, path: string): number =>
