@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import * as nodeModule from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 const major = Number(process.versions.node.split('.')[0])
@@ -13,10 +14,19 @@ const ownNode = fileURLToPath(
   new URL(`../node_modules/.bin/node${windows ? '.exe' : ''}`, import.meta.url),
 )
 
+// What was made of the sources once is kept: later starts are quicker, and need no compiler in memory.
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
+  new URL('../node_modules/.cache/backstory', import.meta.url),
+)
+
 if (major >= 24) {
+  // The environment is for the threads; this one has begun already.
+  nodeModule.enableCompileCache(process.env['NODE_COMPILE_CACHE'])
   await import('./node.ts')
 } else if (existsSync(ownNode)) {
-  const child = spawn(ownNode, [entry, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(ownNode, [...process.execArgv, entry, ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 143)

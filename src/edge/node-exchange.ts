@@ -26,8 +26,10 @@ export function nodeExchange({ incoming, outgoing }: HttpBindings): Exchange {
         isGone: () => outgoing.destroyed && !outgoing.writableFinished,
       }
       run(client)
-      // The headers go out with the first bytes; if there are none yet, they go alone.
-      if (!outgoing.writableEnded) outgoing.flushHeaders()
+      // The headers go out with the first bytes; if none come at once, they go alone.
+      setImmediate(() => {
+        if (!outgoing.headersSent) outgoing.flushHeaders()
+      })
       return RESPONSE_ALREADY_SENT
     },
     isLocal: () =>

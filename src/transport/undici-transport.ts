@@ -2,7 +2,8 @@
  * The upstream over undici's dispatch: no fetch and no Web Streams, which cost twice as much on
  * Node as everything else that happens to a chunk.
  */
-import { Agent, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
+import Agent from 'undici/lib/dispatcher/agent.js'
 import { failureOf, GatewayError } from '../errors.ts'
 import type { Failure } from '../conversation/event.ts'
 import type { Call, Flow, Reply, Sink, Timeouts, Transport } from './transport.ts'

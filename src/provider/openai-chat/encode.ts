@@ -10,6 +10,7 @@ import { FIELDS } from './encode-params.ts'
 import { openNotebook } from './notes.ts'
 import { chatOptions, type Encoding } from './options.ts'
 import { mustChange } from './must-change.ts'
+import { withoutField } from './without-field.ts'
 
 export function encodeChat(prompt: Prompt, account: Account): Encoded {
   const options = chatOptions(prompt, account)
@@ -44,10 +45,12 @@ function ownBody(prompt: Prompt, encoding: Encoding): JsonObject | Uint8Array {
     ...withoutOurs(prompt),
     ...ownMessages(prompt, encoding),
   }
-  const isSame = Object.entries(changes).every(([name, value]) => source.body[name] === value)
-  const body = isSame ? source.body : { ...source.body, ...changes }
+  const changed = Object.entries(changes).filter(([name, value]) => source.body[name] !== value)
+  const body = changed.length === 0 ? source.body : { ...source.body, ...changes }
   const sent = settled(body, encoding)
-  return sent === source.body ? source.bytes : sent
+  if (sent === source.body) return source.bytes
+  const isOnlyStore = sent === body && changed.every(([name]) => name === 'store')
+  return (isOnlyStore ? withoutField(source.bytes, 'store') : null) ?? sent
 }
 
 function changedParams({ params, source }: Prompt, encoding: Encoding): JsonObject {

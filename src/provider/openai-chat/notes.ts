@@ -1,10 +1,8 @@
 /**
  * What Chat Completions cannot say, or says differently: every code that its notes carry, with what
- * happened and one sentence for a person. The README's table of losses is made from it.
+ * happened and one sentence for a person.
  */
-import type { Note } from '../../conversation/note.ts'
-
-type Entry = readonly [did: Note['did'], sentence: string]
+import { openNotebook as open, type Notebook as Gathering, type NoteTable } from '../notebook.ts'
 
 export const NOTES = {
   'hosted-item': ['dropped', 'Items of hosted tools have no place among chat messages.'],
@@ -32,11 +30,11 @@ export const NOTES = {
     'What the assistant showed follows its message as user input.',
   ],
   'tool-media-moved': ['moved', 'Images in a tool output follow it in a user message.'],
-  'image-without-url': ['changed', 'An image can only be sent by its URL; a notice stands for it.'],
-  'file-by-url': ['changed', 'A file cannot be sent by a URL; a notice stands for it.'],
+  'image-without-url': ['dropped', 'An image can only be sent by its URL; a notice stands for it.'],
+  'file-by-url': ['dropped', 'A file cannot be sent by a URL; a notice stands for it.'],
   'image-detail-changed': ['changed', 'This level of detail is not known; the upstream chooses.'],
   'media-in-system': ['dropped', 'System messages hold only text.'],
-  'unknown-part': ['changed', 'This part of a message has no counterpart; a notice stands for it.'],
+  'unknown-part': ['dropped', 'This part of a message has no counterpart; a notice stands for it.'],
   'annotations-not-sent': [
     'dropped',
     'Annotations are about a text, and not part of what is sent.',
@@ -75,31 +73,19 @@ export const NOTES = {
   ],
   'tool-choice-unsupported': ['dropped', 'This way of choosing a tool is not known here.'],
   'tool-choice-without-tools': ['dropped', 'There is no tool to choose.'],
-  'stop-cut': ['changed', 'Only the first four stop sequences are taken.'],
+  'stop-enforced': [
+    'changed',
+    'Stop sequences that this upstream does not take are enforced in the stream.',
+  ],
   'parameter-unsupported': ['dropped', 'Chat Completions has no such field.'],
   'parameter-refused': ['dropped', 'This upstream refuses the field.'],
   'parameter-renamed': ['changed', 'This upstream knows the field by another name.'],
-} as const satisfies Readonly<Record<string, Entry>>
+} as const satisfies NoteTable
 
 export type NoteCode = keyof typeof NOTES
 
-/** Gathers the notes of one encoding. */
-export interface Notebook {
-  readonly write: (why: NoteCode, where?: Where) => void
-  readonly notes: readonly Note[]
-}
-
-/** The place of an item, or the name of a request field. */
-export interface Where {
-  readonly at?: number
-  readonly field?: string
-  readonly detail?: string
-}
+export type Notebook = Gathering<NoteCode>
 
 export function openNotebook(): Notebook {
-  const notes: Note[] = []
-  return {
-    notes,
-    write: (why, where = {}) => notes.push({ did: NOTES[why][0], why, by: 'chat', ...where }),
-  }
+  return open('chat', NOTES)
 }

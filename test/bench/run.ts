@@ -1,0 +1,94 @@
+/**
+ * The benchmark: what Backstory costs beside asking the upstream directly, beside a raw pipe and
+ * beside a peer. Progress goes to standard error, the table to standard output.
+ *
+ *   npm run bench              five rounds, some minutes
+ *   npm run bench -- --quick   under a minute
+ *   npm run bench -- --profile where Backstory spends its time instead
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stopAll } from './children.ts'
+import { syncMs } from './machine.ts'
+import { probeAll, runScenario } from './measure.ts'
+import type { Bench } from './measure.ts'
+import { profile, PROFILED, PROFILER_ARGS } from './profile.ts'
+import { isSound, report } from './report.ts'
+import { MEMORY, scenarios, warmUp } from './scenarios.ts'
+import type { Scenario } from './scenarios.ts'
+import { startLoad, startSubjects, SUBJECT_NAMES } from './subjects.ts'
+
+const quick = process.argv.includes('--quick')
+const profiles = process.argv.includes('--profile')
+const folder = mkdtempSync(join(tmpdir(), 'backstory-bench-'))
+// Behind the handler of children.ts, which has ended them all by then.
+process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => process.exit(130))
+}
+
+try {
+  const bench = await prepare()
+  if (profiles) console.log(await profile(bench, folder))
+  else {
+    const rounds = await runAll(bench)
+    console.log(report({ ...bench, rounds, syncMs: syncMs(folder) }))
+  }
+  process.exitCode = isSound(bench) ? 0 : 1
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+} finally {
+  await stopAll()
+}
+
+async function prepare(): Promise<Bench> {
+  say('starting the subjects')
+  const cast = await startSubjects({
+    folder,
+    fetchMs: quick ? 15_000 : 120_000,
+    ...(profiles
+      ? { names: PROFILED, nodeArgs: PROFILER_ARGS }
+      : { names: SUBJECT_NAMES, nodeArgs: [] }),
+  })
+  for (const { name, why } of cast.missing) say(`${name} is missing: ${why}`)
+  const results = { samples: new Map(), wrong: new Map<string, string>() }
+  return { cast, load: startLoad(folder), say, expected: new Map(), results }
+}
+
+/** Says how many rounds it did: the quick form stops when another one would take too long. */
+async function runAll(bench: Bench): Promise<number> {
+  const { rounds, untilMs } = quick
+    ? { rounds: 3, untilMs: 57_000 }
+    : { rounds: 5, untilMs: Infinity }
+  await runRound(bench, [MEMORY], 'memory', 0)
+  const [all, warming] = [scenarios(quick), warmUp(quick)]
+  say('looking at every kind of answer')
+  await probeAll(bench, [...all, ...warming])
+  const unrecorded = { ...bench, results: { ...bench.results, samples: new Map() } }
+  await runRound(unrecorded, warming, 'not measured', 0)
+  for (let round = 1; ; round += 1) {
+    const beganAt = performance.now()
+    await runRound(bench, all, `round ${round}`, round)
+    const tookMs = performance.now() - beganAt
+    if (round === rounds || performance.now() + tookMs > untilMs) return round
+  }
+}
+
+async function runRound(
+  bench: Bench,
+  all: readonly Scenario[],
+  title: string,
+  round: number,
+): Promise<void> {
+  for (const scenario of all) {
+    say(`${title}: ${scenario.name}`)
+    await runScenario(bench, scenario, round)
+  }
+}
+
+function say(text: string): void {
+  process.stderr.write(`${(performance.now() / 1000).toFixed(1).padStart(6)} s  ${text}\n`)
+}

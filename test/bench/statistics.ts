@@ -1,0 +1,13 @@
+/** The middle of some numbers, and what all but a few of them stay below. `null` of none. */
+export function median(values: readonly number[]): number | null {
+  return percentile(values, 0.5)
+}
+
+export function percentile(values: readonly number[], share: number): number | null {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (sorted.length - 1) * share
+  const below = sorted[Math.floor(at)]
+  const above = sorted[Math.ceil(at)]
+  if (below === undefined || above === undefined) return null
+  return below + (above - below) * (at - Math.floor(at))
+}

@@ -1,0 +1,50 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { withoutField } from '../../../src/provider/openai-chat/without-field.ts'
+
+const utf8 = new TextEncoder()
+
+function without(text: string): string | null {
+  const rest = withoutField(utf8.encode(text), 'store')
+  return rest === null ? null : new TextDecoder().decode(rest)
+}
+
+test.each([
+  ['{"store":true,"a":1.0}', '{"a":1.0}'],
+  ['{"a":"ü",  "store" : true , "b":2}', '{"a":"ü",   "b":2}'],
+  ['{"a":1, "store":true }', '{"a":1}'],
+  ['{"a":1,"store":false}', '{"a":1}'],
+])('%s becomes %s', (text, expected) => {
+  expect(without(text)).toBe(expected)
+})
+
+test.each([
+  '{"a":1}',
+  '{"store":true}',
+  '{"store":true,"metadata":{"store":1}}',
+  '{"st\\u006fre":true,"a":{"store":1}}',
+  '{"store":"yes","a":1}',
+])('%s is left to those who parse', (text) => {
+  expect(without(text)).toBeNull()
+})
+
+test('whatever comes out is the same object without the field', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.nat(),
+      fc.nat(2),
+      (fields, seed, space) => {
+        const entries: [string, unknown][] = Object.entries(fields).filter(
+          ([name]) => name !== 'store',
+        )
+        entries.splice(seed % (entries.length + 1), 0, ['store', true])
+        const rest = without(JSON.stringify(Object.fromEntries(entries), null, space))
+        if (rest === null) return
+        const { store: _, ...wanted } = Object.fromEntries(entries)
+        expect(JSON.parse(rest)).toEqual(JSON.parse(JSON.stringify(wanted)))
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})
