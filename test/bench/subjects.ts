@@ -48,7 +48,7 @@ const SCRIPTS = {
   mock: fileURLToPath(new URL('./mock-upstream.ts', import.meta.url)),
   load: fileURLToPath(new URL('./load.ts', import.meta.url)),
   floor: fileURLToPath(new URL('./floor.js', import.meta.url)),
-  backstory: fileURLToPath(new URL('../../src/node.ts', import.meta.url)),
+  backstory: fileURLToPath(new URL('../../src/start.js', import.meta.url)),
 }
 
 export async function startSubjects(staging: Staging): Promise<Cast> {

@@ -5,7 +5,9 @@
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { Format, Params } from '../../conversation/prompt.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
-import type { Encoding } from './options.ts'
+import { isDefault } from '../is-default.ts'
+import { splitStops, type Stops } from '../split-stops.ts'
+import type { ChatOptions, Encoding } from './options.ts'
 
 type Write = (params: Params, encoding: Encoding) => JsonObject
 
@@ -29,9 +31,10 @@ export const FIELDS: { readonly [Name in keyof Params]: Write } = {
       ...said(field, maxOutputTokens),
     }
   },
-  stop: ({ stop }, { notebook }) => {
-    if (stop.length > MAX_STOPS) notebook.write('stop-cut', { field: 'stop' })
-    return { stop: stop.length > 0 ? stop.slice(0, MAX_STOPS) : undefined }
+  stop: (params, { options, notebook }) => {
+    const { sent, unsent } = stopsFor(params, options)
+    if (unsent.length > 0) notebook.write('stop-enforced', { field: 'stop' })
+    return { stop: sent.length > 0 ? sent : undefined }
   },
   seed: ({ seed }) => said('seed', seed),
   presencePenalty: ({ presencePenalty }) => said('presence_penalty', presencePenalty),
@@ -58,7 +61,8 @@ export const FIELDS: { readonly [Name in keyof Params]: Write } = {
   safetyIdentifier: ({ safetyIdentifier }) => said('safety_identifier', safetyIdentifier),
   user: ({ user }) => said('user', user),
   include: (params, { notebook }) => {
-    const unknown = params.include.filter((name) => name !== LOGPROBS)
+    const unknown = params.include.filter((name) => name !== LOGPROBS && name !== SEALED)
+    if (params.include.includes(SEALED)) notebook.write('reasoning-unsealed', { field: 'include' })
     if (unknown.length > 0) {
       notebook.write('parameter-unsupported', { field: 'include', detail: unknown.join(', ') })
     }
@@ -67,15 +71,27 @@ export const FIELDS: { readonly [Name in keyof Params]: Write } = {
   extra: ({ extra }, { options, notebook }) => {
     const known = Object.entries(extra).filter(([name]) => {
       const isKnown = options.isOwn || CHAT_FIELDS.has(name)
-      if (!isKnown) notebook.write('parameter-unsupported', { field: name })
+      if (!isKnown && !isDefault(name, extra[name])) {
+        notebook.write('parameter-unsupported', { field: name })
+      }
       return isKnown
     })
     return Object.fromEntries(known)
   },
 }
 
+/** As many as OpenAI takes; who speaks chat itself is told by its upstream what is too many. */
 const MAX_STOPS = 4
+
+export function stopsFor({ stop, extra }: Params, { quirks, isOwn }: ChatOptions): Stops {
+  // An answer that is watched is told anew, which can be done with one choice only.
+  if (isOwn && !isDefault('n', extra['n'])) return { sent: stop, unsent: [] }
+  const limit = quirks.maxStops ?? (isOwn ? Infinity : MAX_STOPS)
+  return splitStops(stop, quirks.refuses?.includes('stop') === true ? 0 : limit)
+}
+
 const LOGPROBS = 'message.output_text.logprobs'
+const SEALED = 'reasoning.encrypted_content'
 
 /** Fields of chat services that clients of another language send along for them. */
 const CHAT_FIELDS: ReadonlySet<string> = new Set([

@@ -19,9 +19,26 @@ const NONE: EncodedReasoning = { fields: {}, part: null }
 export function encodeReasoning(
   reasoning: readonly Placed<Reasoning>[],
   hasCalls: boolean,
+  encoding: Encoding,
+): EncodedReasoning {
+  const known = reasoning.length === 0 ? NONE : encodeKnown(reasoning, hasCalls, encoding)
+  return hasCalls ? withStandIn(known, encoding.options) : known
+}
+
+/** Empty reasoning, for a service that wants to see the field whatever it holds. */
+function withStandIn(known: EncodedReasoning, { quirks }: ChatOptions): EncodedReasoning {
+  const { reasoningDemanded, reasoningField = 'none' } = quirks
+  if (reasoningDemanded !== true || !STAND_INS.has(reasoningField)) return known
+  return { ...known, fields: { [reasoningField]: '', ...known.fields } }
+}
+
+const STAND_INS: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning'])
+
+function encodeKnown(
+  reasoning: readonly Placed<Reasoning>[],
+  hasCalls: boolean,
   { options, notebook }: Encoding,
 ): EncodedReasoning {
-  if (reasoning.length === 0) return NONE
   const { reasoningOn, reasoningField } = options.quirks
   const texts = new Map<string, string>()
   const details: JsonObject[] = []

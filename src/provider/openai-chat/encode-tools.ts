@@ -10,7 +10,7 @@ type Asked = Pick<Params, 'tools' | 'toolChoice'>
 /** `undefined`: there is nothing to be offered. */
 export function encodeTools(asked: Asked, encoding: Encoding): readonly Json[] | undefined {
   const tools = offered(asked, encoding).flatMap((tool): readonly JsonObject[] => {
-    const encoded = encodeTool(tool, encoding)
+    const encoded = encodeTool(tool, `tools[${asked.tools.indexOf(tool)}]`, encoding)
     return encoded === undefined ? [] : [encoded]
   })
   return tools.length > 0 ? tools : undefined
@@ -63,17 +63,21 @@ function offered({ tools, toolChoice }: Asked, { options, notebook }: Encoding):
   return allowed
 }
 
-function encodeTool(tool: Tool, { options, notebook }: Encoding): JsonObject | undefined {
+function encodeTool(
+  tool: Tool,
+  field: string,
+  { options, notebook }: Encoding,
+): JsonObject | undefined {
   switch (tool.type) {
     case 'function':
       return { type: 'function', function: encodeFunction(tool) }
     case 'custom':
       if (options.customTools) return { type: 'custom', custom: encodeCustom(tool) }
-      notebook.write('custom-tool-as-function', { field: 'tools', detail: tool.name })
+      notebook.write('custom-tool-as-function', { field, detail: tool.name })
       return { type: 'function', function: disguised(tool) }
     case 'opaque':
       if (options.isOwn) return tool.raw
-      notebook.write('hosted-tool', { field: 'tools', detail: textIn(tool.raw['type']) })
+      notebook.write('hosted-tool', { field, detail: textIn(tool.raw['type']) })
   }
   return undefined
 }

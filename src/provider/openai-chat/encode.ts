@@ -6,7 +6,8 @@ import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { Params, Prompt } from '../../conversation/prompt.ts'
 import type { Account, Encoded } from '../provider.ts'
 import { encodeMessages } from './encode-messages.ts'
-import { FIELDS } from './encode-params.ts'
+import { FIELDS, stopsFor } from './encode-params.ts'
+import { isDefault } from '../is-default.ts'
 import { openNotebook } from './notes.ts'
 import { chatOptions, type Encoding } from './options.ts'
 import { mustChange } from './must-change.ts'
@@ -19,7 +20,8 @@ export function encodeChat(prompt: Prompt, account: Account): Encoded {
   const body = options.isOwn ? ownBody(prompt, encoding) : translatedBody(prompt, encoding)
   const { query } = options.quirks
   const path = query === undefined ? '/chat/completions' : `/chat/completions?${query}`
-  return { path, body, notes: notebook.notes }
+  const { unsent } = stopsFor(prompt.params, options)
+  return { path, body, notes: notebook.notes, unsentStops: unsent }
 }
 
 function translatedBody(prompt: Prompt, encoding: Encoding): JsonObject {
@@ -65,6 +67,7 @@ function changedParams({ params, source }: Prompt, encoding: Encoding): JsonObje
     changed.add('maxOutputTokens')
     encoding.notebook.write('parameter-renamed', { field: otherLimit })
   }
+  if (stopsFor(params, encoding.options).unsent.length > 0) changed.add('stop')
   if (!customTools && params.tools.some((tool) => tool.type === 'custom')) {
     changed.add('tools').add('toolChoice')
   }
@@ -111,11 +114,11 @@ function settled(body: JsonObject, { options, notebook }: Encoding): JsonObject 
   const isSent = (name: string, value: Json | undefined): boolean => {
     if (value === undefined) return false
     if (refuses.includes(name)) {
-      notebook.write('parameter-refused', { field: name })
+      if (!isDefault(name, value)) notebook.write('parameter-refused', { field: name })
       return false
     }
     if (hasTools || options.isOwn || !OF_TOOLS.has(name)) return true
-    notebook.write('tool-choice-without-tools', { field: name })
+    if (!isDefault(name, value)) notebook.write('tool-choice-without-tools', { field: name })
     return false
   }
   const entries = Object.entries(body)

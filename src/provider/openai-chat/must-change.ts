@@ -8,8 +8,9 @@ import { isMedia } from './encode-parts.ts'
 import type { ChatOptions } from './options.ts'
 
 export function mustChange(items: readonly Item[], options: ChatOptions): boolean {
-  const { strictAlternation, userAfterTool, prefixCompletion } = options.quirks
+  const { strictAlternation, userAfterTool, prefixCompletion, reasoningDemanded } = options.quirks
   if (strictAlternation === true) return true
+  if (reasoningDemanded === true && callsUnreasoned(items)) return true
   if (userAfterTool === false && items.some((item, at) => isAnswered(item, items[at + 1]))) {
     return true
   }
@@ -20,6 +21,18 @@ export function mustChange(items: readonly Item[], options: ChatOptions): boolea
 function endsWithAssistant(items: readonly Item[]): boolean {
   const last = items.at(-1)
   return last?.type === 'message' && last.role === 'assistant'
+}
+
+/** Whether there are calls in a message that has no reasoning. */
+function callsUnreasoned(items: readonly Item[]): boolean {
+  let isReasoned = false
+  for (const { type } of items) {
+    if (type === 'reasoning') isReasoned = true
+    else if (type === 'function_call' || type === 'custom_tool_call') {
+      if (!isReasoned) return true
+    } else if (type !== 'message') isReasoned = false
+  }
+  return false
 }
 
 /** Whether a user speaks right behind a tool. */

@@ -77,6 +77,10 @@ export const NOTES = {
     'changed',
     'Stop sequences that this upstream does not take are enforced in the stream.',
   ],
+  'reasoning-unsealed': [
+    'changed',
+    'Reasoning comes as plain text here; there is nothing sealed to include.',
+  ],
   'parameter-unsupported': ['dropped', 'Chat Completions has no such field.'],
   'parameter-refused': ['dropped', 'This upstream refuses the field.'],
   'parameter-renamed': ['changed', 'This upstream knows the field by another name.'],

@@ -19,6 +19,8 @@ export interface ChatQuirks {
     | 'none'
   /** Which of the assistant's messages reasoning is sent on. */
   readonly reasoningOn?: 'all' | 'calls'
+  /** Refuses calls without the reasoning in front of them. Where it is not known, it is sent empty. */
+  readonly reasoningDemanded?: boolean
   /** Knows tools with free text as input; otherwise they become functions with one parameter. */
   readonly customTools?: boolean
   /** Knows `allowed_tools`; otherwise the other tools are left out of the request. */
@@ -27,6 +29,8 @@ export interface ChatQuirks {
   readonly messageNames?: boolean
   /** Takes images in a tool's output; otherwise they follow in a user message. */
   readonly toolMedia?: boolean
+  /** As many stop sequences are sent; the gateway ends the answer at the others itself. */
+  readonly maxStops?: number
   readonly maxTokensField?: 'max_completion_tokens' | 'max_tokens'
   /** `reasoning` stands for `reasoning: { effort }`. `none`: there is no such setting. */
   readonly effortField?: 'reasoning_effort' | 'reasoning' | 'none'
@@ -55,6 +59,7 @@ const OPENAI: ChatQuirks = {
   developerRole: true,
   customTools: true,
   allowedTools: true,
+  maxStops: 4,
   callIdPattern: /^.{1,40}$/s,
 }
 
@@ -83,6 +88,7 @@ export const PROFILES: Readonly<Record<string, ChatQuirks>> = {
     reasoningField: 'reasoning',
     reasoningOn: 'calls',
     messageNames: false,
+    maxStops: 4,
     refuses: [
       'logprobs',
       'top_logprobs',
@@ -106,7 +112,9 @@ export const PROFILES: Readonly<Record<string, ChatQuirks>> = {
     developerRole: false,
     reasoningField: 'reasoning_content',
     reasoningOn: 'calls',
+    reasoningDemanded: true,
     maxTokensField: 'max_tokens',
+    maxStops: 16,
     effortField: 'none',
     prefixCompletion: true,
     refuses: [...HOUSEKEEPING, 'parallel_tool_calls', 'seed', 'logit_bias'],

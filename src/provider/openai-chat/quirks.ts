@@ -59,6 +59,12 @@ function oneOf<const Word extends string | true>(...words: readonly Word[]): Rea
   }
 }
 
+const count: Reader<number> = {
+  what: 'a whole number',
+  read: (value) =>
+    Number.isInteger(value) && (value as number) >= 0 ? (value as number) : undefined,
+}
+
 const names: Reader<readonly string[]> = {
   what: 'a list of field names',
   read: (value) =>
@@ -90,10 +96,12 @@ const READERS: {
     'none',
   ),
   reasoningOn: oneOf('all', 'calls'),
+  reasoningDemanded: flag,
   customTools: flag,
   allowedTools: flag,
   messageNames: flag,
   toolMedia: flag,
+  maxStops: count,
   maxTokensField: oneOf('max_completion_tokens', 'max_tokens'),
   effortField: oneOf('reasoning_effort', 'reasoning', 'none'),
   strictAlternation: flag,
