@@ -3,7 +3,7 @@
  * Synchronous; who calls it decides on which thread.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { Query, Rows } from './engine.ts'
+import type { Query, Rows, Survives } from './engine.ts'
 
 export interface SqliteDatabase {
   readonly read: (query: Query) => Rows
@@ -11,7 +11,10 @@ export interface SqliteDatabase {
    * Runs every batch or none of it, whatever becomes of the others, and yields what its queries
    * return, or why it failed. What succeeded is on the disk.
    */
-  readonly commit: (batches: readonly (readonly Query[])[]) => readonly Committed[]
+  readonly commit: (
+    batches: readonly (readonly Query[])[],
+    survives?: Survives,
+  ) => readonly Committed[]
   readonly close: () => void
 }
 
@@ -26,9 +29,13 @@ const PRAGMAS = {
   read: 'pragma cache_size = -32000',
 }
 
+/** With `normal` a commit is with the system, with `full` it is on the disk. */
+const SYNCHRONOUS: Readonly<Record<Survives, string>> = { kill: 'normal', 'power-cut': 'full' }
+
 export function openDatabase(path: string, mode: 'read' | 'write'): SqliteDatabase {
   const database = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_MS })
   database.exec(PRAGMAS[mode])
+  let promised: Survives = 'power-cut'
   const statements = new Map<string, StatementSync>()
   const prepared = ({ name, sql }: Query): StatementSync => {
     if (name === null) return database.prepare(sql)
@@ -40,7 +47,11 @@ export function openDatabase(path: string, mode: 'read' | 'write'): SqliteDataba
   const run = (query: Query): Rows => prepared(query).all(...query.parameters)
   return {
     read: run,
-    commit: (batches) => commit(database, run, batches),
+    commit(batches, survives = 'power-cut') {
+      if (survives !== promised) database.exec(`pragma synchronous = ${SYNCHRONOUS[survives]}`)
+      promised = survives
+      return commit(database, run, batches)
+    },
     close: () => database.close(),
   }
 }

@@ -86,12 +86,12 @@ function startWriter(path: string): Promise<Writer> {
   })
 
   const writer: Writer = {
-    write: (queries) =>
+    write: (queries, survives = 'power-cut') =>
       new Promise((resolve, reject) => {
         if (ended !== null) return reject(ended)
         const id = ++lastId
         waiting.set(id, { resolve, reject })
-        post({ id, queries })
+        post({ id, queries, survives })
       }),
     async close() {
       if (ended === null) post(null)

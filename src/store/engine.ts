@@ -10,12 +10,15 @@ export interface Engine {
    */
   readonly read: (queries: readonly Query[]) => Promise<readonly Rows[]>
   /**
-   * Runs all of the queries or none, and yields what each of them returns. Their effect is durable
-   * when the promise resolves.
+   * Runs all of the queries or none, and yields what each of them returns. When the promise
+   * resolves their effect survives the death of this process, and, unless less is asked, a power
+   * cut as well: waiting for the disk is what a write costs most.
    */
-  readonly write: (queries: readonly Query[]) => Promise<readonly Rows[]>
+  readonly write: (queries: readonly Query[], survives?: Survives) => Promise<readonly Rows[]>
   readonly close: () => Promise<void>
 }
+
+export type Survives = 'kill' | 'power-cut'
 
 export interface Query {
   /** Under which a database may keep the statement prepared; `null` for what runs but once. */

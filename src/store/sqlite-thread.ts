@@ -4,10 +4,14 @@
  */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import { openDatabase, type Committed } from './engine-node-sqlite-database.ts'
-import type { Query } from './engine.ts'
+import type { Query, Survives } from './engine.ts'
 
 /** `null` asks the thread to end. */
-export type ToThread = { readonly id: number; readonly queries: readonly Query[] } | null
+export type ToThread = {
+  readonly id: number
+  readonly queries: readonly Query[]
+  readonly survives: Survives
+} | null
 
 /** What became of the batches, by id. The first message, of none, says that the file is open. */
 export type FromThread = readonly { readonly id: number; readonly committed: Committed }[]
@@ -28,7 +32,10 @@ function work(first: ToThread): void {
     next = group.length < MAX_GROUP ? received() : undefined
   }
   if (group.length > 0) {
-    const results = database.commit(group.map(({ queries }) => queries))
+    // One that must survive a power cut takes the others along.
+    const isForSure = group.some(({ survives }) => survives === 'power-cut')
+    const batches = group.map(({ queries }) => queries)
+    const results = database.commit(batches, isForSure ? 'power-cut' : 'kill')
     port.postMessage(
       group.map(({ id }, at) => ({ id, committed: results[at] ?? [] })) satisfies FromThread,
     )

@@ -16,9 +16,9 @@ export function counting(engine: Engine): { readonly engine: Engine; readonly tr
         trips.push({ verb: 'read', queries })
         return engine.read(queries)
       },
-      write(queries) {
+      write(queries, survives) {
         trips.push({ verb: 'write', queries })
-        return engine.write(queries)
+        return engine.write(queries, survives)
       },
     },
   }
