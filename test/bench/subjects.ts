@@ -51,6 +51,9 @@ const SCRIPTS = {
   backstory: fileURLToPath(new URL('../../src/start.js', import.meta.url)),
 }
 
+/** As `npm start` has it. */
+const HEAP = ['--max-semi-space-size=4']
+
 export async function startSubjects(staging: Staging): Promise<Cast> {
   const mock = await startOurs(SCRIPTS.mock, [], staging.folder)
   const missing: { name: SubjectName; why: string }[] = []
@@ -123,7 +126,7 @@ async function startBackstory(
     BACKSTORY_KEYS: 'bench:sk-bench',
     UPSTREAMS: JSON.stringify([account]),
   }
-  const { child, port } = await listening({ args: [...nodeArgs, SCRIPTS.backstory], cwd, env })
+  const { child, port } = await listening({ args: [...HEAP, ...nodeArgs, SCRIPTS.backstory], cwd, env })
   return { child, target: target(port) }
 }
 
