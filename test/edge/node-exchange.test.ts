@@ -78,7 +78,7 @@ test('an old client without chunks gets plain text', async () => {
     client.end('c')
   }
   const socket = connect(port, '127.0.0.1')
-  socket.write('GET / HTTP/1.0\r\n\r\n')
+  socket.write('GET / HTTP/1.0\r\nhost: localhost\r\n\r\n')
   let answer = ''
   for await (const bytes of socket) answer += String(bytes)
   expect(answer).toMatch(/\r\n\r\nabc$/)
