@@ -3,10 +3,7 @@
  * leaves out. `node .scripts/readme-tables.ts` writes them; a test compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { NOTES as anthropic } from '../src/provider/anthropic/notes.ts'
-import { NOTES as gemini } from '../src/provider/gemini/notes.ts'
-import { NOTES as chat } from '../src/provider/openai-chat/notes.ts'
-import { NOTES as responses } from '../src/provider/openai-responses/notes.ts'
+import { PROVIDERS } from '../src/provider/providers.ts'
 import { settingsTable } from '../src/settings.ts'
 
 const TABLES: Readonly<Record<string, () => string>> = {
@@ -26,14 +23,12 @@ export function withTables(readme: string): string {
 }
 
 function lossesTable(): string {
-  const wires = { chat, responses, anthropic, gemini }
-  const rows = Object.entries(wires).flatMap(([wire, notes]) =>
-    Object.entries<string | readonly [string, string]>(notes).map(([code, entry]) => {
-      const sentence = typeof entry === 'string' ? entry : entry[1]
-      return `| ${wire} | \`${code}\` | ${sentence.replaceAll('|', '\\|')} |`
+  const rows = Object.values(PROVIDERS).flatMap(({ wire, notes }) =>
+    Object.entries(notes).map(([code, [did, sentence]]) => {
+      return `| ${wire} | \`${code}\` | ${did} | ${sentence.replaceAll('|', '\\|')} |`
     }),
   )
-  return ['| wire | note | what happens, and why |', '|---|---|---|', ...rows].join('\n')
+  return ['| wire | note | did | what happens, and why |', '|---|---|---|---|', ...rows].join('\n')
 }
 
 if (import.meta.main) {

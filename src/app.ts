@@ -1,6 +1,8 @@
 /** The routes: who may ask, what is asked, and how an error is told. All work is done elsewhere. */
 import { Hono, type Context } from 'hono'
 import { isObject, type JsonObject } from './conversation/json.ts'
+import { compact } from './compact-endpoint.ts'
+import { countTokens } from './count-tokens.ts'
 import { chat } from './dialect/chat/chat.ts'
 import type { Dialect } from './dialect/dialect.ts'
 import { responses } from './dialect/responses/responses.ts'
@@ -11,11 +13,18 @@ import { answer } from './gateway.ts'
 import { doorkeeper } from './keys.ts'
 import { listModels, findModel } from './models.ts'
 import { passThrough } from './pass-through.ts'
+import { RESOURCES } from './resources/resources.ts'
+import { RESUMABLE_HEADER } from './runs/answer-resumably.ts'
+import { runRoutes } from './runs/run-routes.ts'
+import type { Runs } from './runs/runs.ts'
+import { UNSUPPORTED_HEADER, withUnsupported } from './unsupported.ts'
+import { converse } from './websocket/converse.ts'
+import { onlyUpgrades, refuseForeignPages } from './websocket/who-may-upgrade.ts'
 import type { World } from './world.ts'
 
 export type ExchangeOf = (context: Context) => Exchange
 
-export function createApp(world: World, exchangeOf: ExchangeOf): Hono {
+export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hono {
   const app = new Hono()
   const callerOf = doorkeeper(world.settings.BACKSTORY_KEYS)
   const maxBodyBytes = world.settings.MAX_BODY_MB * 1024 * 1024
@@ -28,9 +37,14 @@ export function createApp(world: World, exchangeOf: ExchangeOf): Hono {
 
   const answered = (dialect: Dialect) => async (context: Context) => {
     const { exchange, caller } = enter(context)
+    const forThis = withUnsupported(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
     const bytes = await exchange.body(maxBodyBytes)
     const inbound = dialect.parse(jsonObject(bytes), bytes)
-    return answer(dialect, inbound, caller, world, exchange)
+    const isResumable = context.req.header(RESUMABLE_HEADER) === 'true'
+    const asked = { dialect, inbound, caller, exchange, isResumable }
+    const lasting = dialect === responses ? runs.answer(asked, forThis) : null
+    if (lasting !== null) return lasting
+    return answer(dialect, inbound, caller, forThis, exchange)
   }
 
   const both = (path: string): string[] => [path, `/v1${path}`]
@@ -38,6 +52,41 @@ export function createApp(world: World, exchangeOf: ExchangeOf): Hono {
   app.get('/healthz', () => Response.json({ status: 'ok' }))
   app.on('POST', both('/chat/completions'), answered(chat))
   app.on('POST', both('/responses'), answered(responses))
+  app.on('GET', both('/responses'), (context) => {
+    const { exchange, caller } = enter(context)
+    const { upgrade } = exchange
+    if (upgrade === undefined) throw onlyUpgrades()
+    refuseForeignPages(context.req.header('origin') ?? null, world.settings)
+    const isBeta = /responses_websockets/.test(context.req.header('openai-beta') ?? '')
+    return upgrade((socket) => converse(socket, { ...exchange, caller, world, isBeta }))
+  })
+  app.on('POST', both('/responses/input_tokens'), async (context) => {
+    const { exchange, caller } = enter(context)
+    const body = jsonObject(await exchange.body(maxBodyBytes))
+    return Response.json(await countTokens(body, caller, world))
+  })
+  app.on('POST', both('/responses/compact'), async (context) => {
+    const { exchange, caller } = enter(context)
+    const body = jsonObject(await exchange.body(maxBodyBytes))
+    return Response.json(await compact(body, caller, world, exchange))
+  })
+  for (const { method, path, answer: run } of runRoutes(runs)) {
+    app.on(method, both(path), async (context, next) => {
+      const query = new URL(context.req.url).searchParams
+      const id = context.req.param('id') ?? ''
+      return (await run({ ...enter(context), id, query })) ?? next()
+    })
+  }
+  for (const { method, path, answer: read } of RESOURCES) {
+    app.on(method, both(path), async (context, next) => {
+      const { exchange, caller } = enter(context)
+      const named = (name: string): string => context.req.param(name) ?? ''
+      const query = new URL(context.req.url).searchParams
+      const body = async () => jsonObject(await exchange.body(maxBodyBytes))
+      const json = await read({ caller, named, query, body }, world)
+      return json === null ? next() : Response.json(json)
+    })
+  }
   app.on('POST', both('/context/explain'), async (context) => {
     const { exchange, caller } = enter(context)
     const body = jsonObject(await exchange.body(maxBodyBytes))

@@ -16,6 +16,8 @@ const CODES = {
   conversation_locked: 400,
   mutually_exclusive_parameters: 400,
   previous_response_not_found: 400,
+  websocket_connection_limit_reached: 400,
+  websocket_stream_limit_reached: 400,
   model_not_found: 404,
   not_found: 404,
   invalid_api_key: 401,
@@ -68,4 +70,20 @@ export function failureOf(
 export function errorBody(failure: Failure): JsonObject {
   const { message, type, param, code } = failure
   return { error: { message, type, param, code } }
+}
+
+/** OpenAI has no code for it. */
+export function notFound(message: string, param: string | null = null): GatewayError {
+  return new GatewayError({
+    status: 404,
+    type: 'invalid_request_error',
+    code: null,
+    message,
+    param,
+  })
+}
+
+/** For the log: what went wrong, in the words of whoever says it. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

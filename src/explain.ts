@@ -1,11 +1,16 @@
 /** A dry run told in words: what would be sent for this request, what would not, and why. */
 import { isObject, type JsonObject } from './conversation/json.ts'
+import type { Note } from './conversation/note.ts'
+import { estimateTokens } from './conversation/tokens.ts'
+import { isCompactionDue } from './compact.ts'
 import { chat } from './dialect/chat/chat.ts'
 import { asOneOf, maybe } from './dialect/check.ts'
 import type { Dialect } from './dialect/dialect.ts'
 import { responses } from './dialect/responses/responses.ts'
+import { fit, tokensOf } from './fit.ts'
 import { prepare, upstreamRequest, type Prepared } from './prepare.ts'
 import type { Caller } from './keys.ts'
+import { sentenceOf } from './unsupported.ts'
 import type { World } from './world.ts'
 
 export async function explain(
@@ -16,7 +21,7 @@ export async function explain(
   const { api, ...body } = request
   const dialect = dialectOf(maybe(asOneOf(['chat', 'responses']), api, 'api'), body)
   const bytes = new TextEncoder().encode(JSON.stringify(body))
-  const prepared = await prepare(dialect.parse(body, bytes), caller, world)
+  const prepared = readiedDry(await prepare(dialect.parse(body, bytes), caller, world), world)
   const sent = upstreamRequest(prepared)
   return {
     object: 'context.explanation',
@@ -34,8 +39,11 @@ export async function explain(
       remembered: prepared.history.items.length,
       sent: prepared.prompt.items.length,
     },
-    size: { sent: sizeOf(sent.body), full_replay: sizeOf(fullReplay(prepared)) },
-    notes: prepared.notes.map((note) => ({ ...note })),
+    size: {
+      sent: { bytes: bytesOf(sent.body), estimated_tokens: tokensOf(prepared) },
+      full_replay: fullReplay(prepared),
+    },
+    notes: prepared.notes.map((note) => ({ ...note, detail: sentenceOf(note, prepared) })),
   }
 }
 
@@ -51,14 +59,27 @@ function sentBody({ encoded: { body } }: Prepared): JsonObject {
   return isObject(json) ? json : {}
 }
 
-function fullReplay({ provider, prompt, items, account }: Prepared): string | Uint8Array {
-  const { body } = provider.encode({ ...prompt, items }, account)
-  return body instanceof Uint8Array ? body : JSON.stringify(body)
+/** To be compacted takes a model, which a dry run does not ask. */
+function readiedDry(prepared: Prepared, world: World): Prepared {
+  if (!isCompactionDue(prepared)) return fit(prepared, world)
+  const due: Note = {
+    did: 'changed',
+    why: 'compaction-due',
+    detail:
+      'The conversation is over its threshold: a summary will be made first and sent instead.',
+  }
+  return { ...prepared, notes: [...prepared.notes, due] }
 }
 
-/** Tokens are estimated at four characters each; the upstream's own count is in its usage. */
-function sizeOf(body: string | Uint8Array | null): JsonObject {
-  const bytes =
-    typeof body === 'string' ? new TextEncoder().encode(body).length : (body?.length ?? 0)
-  return { bytes, estimated_tokens: Math.ceil(bytes / 4) }
+function fullReplay({ provider, prompt, items, account }: Prepared): JsonObject {
+  const { body } = provider.encode({ ...prompt, items }, account)
+  const isUnchanged = body instanceof Uint8Array
+  return {
+    bytes: bytesOf(isUnchanged ? body : JSON.stringify(body)),
+    estimated_tokens: estimateTokens(isUnchanged ? prompt.source.body : body),
+  }
+}
+
+function bytesOf(body: string | Uint8Array | null): number {
+  return typeof body === 'string' ? new TextEncoder().encode(body).length : (body?.length ?? 0)
 }

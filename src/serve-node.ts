@@ -6,9 +6,20 @@ import { monotonicFactory } from 'ulid'
 import { accountsFrom } from './accounts.ts'
 import { createApp } from './app.ts'
 import { turnIdFromUlid } from './conversation/ids.ts'
+import type { Exchange } from './edge/exchange.ts'
 import { nodeExchange } from './edge/node-exchange.ts'
+import {
+  acceptUpgrades,
+  isWebSocketUpgrade,
+  upgradeExchange,
+  type UpgradeBindings,
+  type Upgrades,
+} from './edge/node-websocket.ts'
+import { replica } from './replica.ts'
 import { readSettings, type Settings } from './settings.ts'
-import { openStore } from './store/open-store.ts'
+import { openRuns } from './runs/runs.ts'
+import { openEngine } from './store/open-store.ts'
+import { createStores } from './store/stores.ts'
 import { withDemo } from './transport/demo-transport.ts'
 import { undiciTransport } from './transport/undici-transport.ts'
 import type { Log, World } from './world.ts'
@@ -27,34 +38,56 @@ export async function serveNode(
 ): Promise<Serving> {
   const settings = readSettings(environment, configFile)
   const accounts = accountsFrom(settings, environment)
-  const store = await openStore(settings.DATABASE_URL)
+  const stores = createStores(await openEngine(settings.DATABASE_URL))
   const upstream = undiciTransport({
     headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,
     idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
   })
   const ulid = monotonicFactory()
+  const newTurnId = () => turnIdFromUlid(ulid())
+  const replicaId = newTurnId()
   const world: World = {
-    store,
+    ...stores,
     settings,
     accounts,
     transport: withDemo(upstream.transport),
-    newTurnId: () => turnIdFromUlid(ulid()),
+    replica: replica(replicaId),
+    newTurnId,
     nowMs: Date.now,
     log,
   }
-  const app = createApp(world, (context) => nodeExchange(context.env as HttpBindings))
+  const runs = await openRuns(replicaId, world)
+  const app = createApp(world, runs, ({ env }) => exchangeOf(env as HttpBindings | UpgradeBindings))
   const listener = getRequestListener(app.fetch)
-  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
-  await listening(server, settings)
+  const server = createServer(
+    { shouldUpgradeCallback: isWebSocketUpgrade },
+    (incoming, outgoing) => void listener(incoming, outgoing),
+  )
+  const upgrades = acceptUpgrades(server, {
+    answer: (request, bindings) => app.fetch(request, bindings),
+    maxBytes: settings.MAX_BODY_MB * 1024 * 1024,
+    pingMs: settings.HEARTBEAT_SECONDS * 1000,
+  })
+  await listening(server, settings).catch(async (fault: unknown) => {
+    await runs.close(0)
+    await stores.store.close()
+    throw fault
+  })
   return {
     url: urlOf(server),
     world,
     async close() {
-      await drained(server)
+      const drainMs = settings.DRAIN_SECONDS * 1000
+      // Whoever follows a run that is not over by then is still there to hear of its end.
+      await Promise.all([drained(server, upgrades, drainMs), runs.close(drainMs * 0.9)])
       await upstream.close()
-      await store.close()
+      await stores.store.close()
     },
   }
+}
+
+function exchangeOf(bindings: HttpBindings | UpgradeBindings): Exchange {
+  return 'upgrade' in bindings ? upgradeExchange(bindings) : nodeExchange(bindings)
 }
 
 function listening(server: Server, { PORT, HOST }: Settings): Promise<void> {
@@ -75,14 +108,17 @@ function urlOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-const DRAIN_MS = 10_000
-
-async function drained(server: Server): Promise<void> {
+async function drained(server: Server, upgrades: Upgrades, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  upgrades.leave()
   // A connection that has given its last answer would wait for another question.
   const idle = setInterval(() => server.closeIdleConnections(), 50)
-  const impatient = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  const impatient = setTimeout(() => {
+    server.closeAllConnections()
+    upgrades.terminate()
+  }, drainMs)
   await closed
+  upgrades.terminate()
   clearInterval(idle)
   clearTimeout(impatient)
 }

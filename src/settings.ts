@@ -3,6 +3,7 @@
  * (`BACKSTORY_CONFIG`) under the same names; the environment wins. All faults are reported at once.
  */
 import { isObject } from './conversation/json.ts'
+import { oneOf, ownLabels, text, wholeNumber } from './read-setting.ts'
 
 type Raw = unknown
 
@@ -82,6 +83,18 @@ export const TABLE = {
     sentence:
       'Long tool outputs of rounds older than this are shortened, in steps of five rounds; `off` keeps them whole.',
   },
+  SPEAKER_GUARD: {
+    default: 'off' as const,
+    read: ownLabels,
+    sentence:
+      "Ends an answer before a line that another speaker would begin, as in `User: …`: `off`, `on`, or the labels that are the model's own, as `Ada,Ada (bot)`. An upstream's `quirks.speakerGuard` (`true`, `false`, a list of labels) goes first.",
+  },
+  UNSUPPORTED: {
+    default: 'note' as const,
+    read: oneOf('note', 'reject'),
+    sentence:
+      'What happens to a request that asks for something its upstream has no word for: `note` leaves it out and says so in `explain`, `reject` answers 400. The header `x-backstory-unsupported` overrides it for one request.',
+  },
   MAX_BODY_MB: {
     default: 64,
     read: wholeNumber(1, 1024),
@@ -97,11 +110,29 @@ export const TABLE = {
     read: wholeNumber(1, 86_400),
     sentence: 'How long an upstream may be silent in the middle of its answer.',
   },
+  DRAIN_SECONDS: {
+    default: 10,
+    read: wholeNumber(0, 3_600),
+    sentence:
+      'How long open streams and background responses may go on when the process is asked to stop.',
+  },
+  RUN_LEASE_SECONDS: {
+    default: 30,
+    read: wholeNumber(1, 3_600),
+    sentence:
+      'How long a process may be silent before others that share its database take over what it runs in the background, and end what else it left open.',
+  },
   HEARTBEAT_SECONDS: {
     default: 15,
     read: wholeNumber(1, 3_600),
     sentence:
       'A silent stream carries a comment this often, so that nothing between takes it for dead.',
+  },
+  WEBSOCKET_MINUTES: {
+    default: 60,
+    read: wholeNumber(1, 1_440),
+    sentence:
+      'How old a WebSocket may grow. What it has begun is finished; then the client has to open a new one.',
   },
 } satisfies Record<string, Setting<unknown>>
 
@@ -147,21 +178,6 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
   }
   if (faults.length > 0) throw new Error(`The settings have faults:\n- ${faults.join('\n- ')}`)
   return settings as Settings
-}
-
-function text(raw: Raw): string {
-  if (typeof raw === 'string') return raw
-  throw new Error('must be a text.')
-}
-
-function wholeNumber(min: number, max: number) {
-  return (raw: Raw): number => {
-    const value = typeof raw === 'string' && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw
-    if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) {
-      return value as number
-    }
-    throw new Error(`must be a whole number from ${min} to ${max}, not ${JSON.stringify(raw)}.`)
-  }
 }
 
 function secret(sentence: string): Setting<string | null> {

@@ -5,11 +5,14 @@ import { createApp } from './app.ts'
 import { turnIdFromUlid } from './conversation/ids.ts'
 import { webExchange } from './edge/web-exchange.ts'
 import { jsonLog } from './log.ts'
+import { replica } from './replica.ts'
 import { readSettings } from './settings.ts'
+import { runsByRequest } from './runs/runs.ts'
 import { openD1, type D1 } from './store/engine-d1.ts'
-import { createStore } from './store/kysely-store.ts'
+import { createStores } from './store/stores.ts'
 import { withDemo } from './transport/demo-transport.ts'
 import { fetchTransport } from './transport/fetch-transport.ts'
+import type { World } from './world.ts'
 
 interface Bindings extends Readonly<Record<string, unknown>> {
   readonly DB: D1
@@ -46,21 +49,22 @@ function build(bindings: Bindings): App {
   )
   const ulid = monotonicFactory()
   const log = jsonLog((line) => console.log(line), Date.now)
-  return createApp(
-    {
-      store: createStore(openD1(bindings.DB)),
-      settings,
-      accounts: accountsFrom(settings, bindings),
-      transport: withDemo(
-        fetchTransport({
-          headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,
-          idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
-        }),
-      ),
-      newTurnId: () => turnIdFromUlid(ulid()),
-      nowMs: Date.now,
-      log,
-    },
-    (context) => webExchange(context.req.raw, (work) => context.executionCtx.waitUntil(work)),
+  const world: World = {
+    ...createStores(openD1(bindings.DB)),
+    settings,
+    accounts: accountsFrom(settings, bindings),
+    transport: withDemo(
+      fetchTransport({
+        headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,
+        idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
+      }),
+    ),
+    replica: replica(null),
+    newTurnId: () => turnIdFromUlid(ulid()),
+    nowMs: Date.now,
+    log,
+  }
+  return createApp(world, runsByRequest(world), ({ req, executionCtx }) =>
+    webExchange(req.raw, (work) => executionCtx.waitUntil(work)),
   )
 }

@@ -1,17 +1,24 @@
 /** Everything that is not a value: what the gateway reaches, knows of its host, and remembers. */
+import type { Item } from './conversation/item.ts'
+import type { Recorder } from './history/record-turn.ts'
 import type { Account } from './provider/provider.ts'
+import type { Replica } from './replica.ts'
 import type { Settings } from './settings.ts'
-import type { Store } from './store/store.ts'
+import type { NewTurn } from './store/store.ts'
+import type { Stores } from './store/stores.ts'
 import type { Transport } from './transport/transport.ts'
 
-export interface World {
-  readonly store: Store
+export interface World extends Stores {
   readonly settings: Settings
   readonly accounts: readonly Account[]
   readonly transport: Transport
+  /** This process, as the others that share its database know it. */
+  readonly replica: Replica
   readonly newTurnId: () => string
   readonly nowMs: () => number
   readonly log: Log
+  /** Where a connection of its own remembers an answer that is not stored. `said` is all before it. */
+  readonly aside?: (turn: NewTurn, said: readonly Item[]) => Recorder
 }
 
 /** Writes one line. Fields never hold keys, prompts or payloads. */

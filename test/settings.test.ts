@@ -35,3 +35,20 @@ test('a file can hold lists as they are', () => {
     models: ['*'],
   })
 })
+
+test('the speaker guard is off, on, or on with labels of its own', () => {
+  const read = (SPEAKER_GUARD: string) => readSettings({ SPEAKER_GUARD }).SPEAKER_GUARD
+  expect(readSettings({}).SPEAKER_GUARD).toBe('off')
+  expect([read('off'), read('on'), read('Ada, Ada (bot),')]).toEqual([
+    'off',
+    [],
+    ['Ada', 'Ada (bot)'],
+  ])
+})
+
+test('a word that a setting does not know is a fault that names those that it knows', () => {
+  expect(readSettings({ UNSUPPORTED: 'reject' }).UNSUPPORTED).toBe('reject')
+  expect(() => readSettings({ UNSUPPORTED: 'maybe' })).toThrow(
+    /UNSUPPORTED must be one of note, reject, not "maybe"/,
+  )
+})

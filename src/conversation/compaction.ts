@@ -2,7 +2,7 @@
  * A `compaction` item stands for all that was said before it. What is in it, only its maker can
  * read; of ours that is a summary in words. This is the one file that packs and unpacks it.
  */
-import type { Item, Message, Opaque } from './item.ts'
+import { textOf, type Item, type Message, type Opaque } from './item.ts'
 import { isObject } from './json.ts'
 
 /** The item as clients know it: opaque to them, to be sent back as it is. */
@@ -35,7 +35,7 @@ export function summaryMessage(summary: string): Message {
   return {
     type: 'message',
     role: 'developer',
-    content: [{ type: 'input_text', text: `${HEADER}\n\n${summary}` }],
+    content: [{ type: 'input_text', text: HEADER + summary }],
     native: { backstory: { compaction: true } },
   }
 }
@@ -44,8 +44,13 @@ export function isSummaryMessage(item: Item): boolean {
   return item.native?.['backstory']?.['compaction'] === true
 }
 
+/** The summary alone, without the words that go with it. */
+export function toldSummary({ content }: Message): string {
+  return textOf(content).slice(HEADER.length)
+}
+
 const HEADER =
-  '[Summary of the conversation so far. It replaces what was said and done before this point, except the messages of the user. Go on from here.]'
+  '[Summary of the conversation so far. It replaces what was said and done before this point, except the messages of the user. Go on from here.]\n\n'
 
 const PREFIX = 'backstory:'
 

@@ -15,8 +15,14 @@ export interface Inbound {
   readonly dialect: DialectName
   readonly stream: boolean
   readonly items: readonly Item[]
+  /** As the client gave them, where `items` are not that any more. */
+  readonly given?: readonly Item[]
   readonly params: Params
   readonly memory: Memory
+  /** `false` only prepares what is asked next: no model is asked, and the answer is empty. */
+  readonly generates: boolean
+  /** `null` in a dialect that has no words for it. */
+  readonly context: ContextRules | null
   readonly body: JsonObject
   readonly bytes: Uint8Array
 }
@@ -30,6 +36,19 @@ export interface Memory {
   readonly conversationId: string | null
   readonly background: boolean
   readonly metadata: JsonObject
+}
+
+/** What to do when the conversation grows too long for the model. */
+export interface ContextRules {
+  /**
+   * To put a summary in the place of the conversation above so many tokens; `window` is for as many
+   * as the model can take, `null` for never.
+   */
+  readonly compactAbove: number | 'window' | null
+  /** To do so at once. */
+  readonly compactNow: boolean
+  /** Whether the oldest rounds may be left out of what does not fit. */
+  readonly truncation: 'auto' | 'disabled'
 }
 
 /** What an answer is called and what it echoes. */

@@ -2,6 +2,8 @@
  * The client's side of one request, whichever runtime it lives in. `node-exchange.ts` puts it onto
  * Node's raw request and response, `web-exchange.ts` onto Web Streams; nothing else may know which.
  */
+import type { Upgrade } from './socket.ts'
+
 export interface Exchange {
   /** Rejects with a GatewayError above `limitBytes`, before having read it all. */
   readonly body: (limitBytes: number) => Promise<Uint8Array>
@@ -17,6 +19,8 @@ export interface Exchange {
   readonly isLocal: () => boolean
   /** Keeps the runtime alive until the work is done, though the answer has been sent. */
   readonly waitUntil: (work: Promise<unknown>) => void
+  /** Turns the connection into a WebSocket. Only where the client asks for one. */
+  readonly upgrade?: Upgrade
 }
 
 /** Where a streamed answer is written. Writing to a client that has gone is harmless. */

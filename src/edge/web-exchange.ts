@@ -3,6 +3,7 @@ import { joined } from '../conversation/bytes.ts'
 import type { Client, Exchange } from './exchange.ts'
 import { isLoopback } from './loopback.ts'
 import { tooLarge } from './too-large.ts'
+import { webUpgrade } from './web-websocket.ts'
 
 export function webExchange(
   request: Request,
@@ -19,6 +20,7 @@ export function webExchange(
     },
     isLocal: () => isLoopback(new URL(request.url).host),
     waitUntil,
+    ...webUpgrade(request),
   }
 }
 

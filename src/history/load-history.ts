@@ -7,7 +7,10 @@ import type { Item } from '../conversation/item.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../keys.ts'
-import type { Store, StoredTurn } from '../store/store.ts'
+import type { StoredTurn } from '../store/store.ts'
+import type { World } from '../world.ts'
+import { askMemory } from './ask-memory.ts'
+import { unknownConversation, type Hold } from './hold-conversation.ts'
 
 export interface History {
   readonly items: readonly Item[]
@@ -17,45 +20,66 @@ export interface History {
 
 const NO_HISTORY: History = { items: [], parent: null }
 
+/** `hold` is the conversation of the request, if it is to be added to. */
 export async function loadHistory(
   inbound: Inbound,
-  caller: Caller,
-  store: Store,
+  { tenant }: Caller,
+  world: World,
+  hold: Hold | null = null,
 ): Promise<History> {
-  const { previousResponseId } = inbound.memory
-  if (previousResponseId === null) return NO_HISTORY
-  const turnId = turnIdOfResponse(previousResponseId)
-  const chain = turnId === null ? null : await chainOf(store, caller.tenant, turnId)
+  const { previousResponseId, conversationId } = inbound.memory
+  if (previousResponseId !== null) return afterResponse(previousResponseId, tenant, world)
+  if (conversationId === null) return NO_HISTORY
+  const head = hold === null ? await headOf(conversationId, tenant, world) : hold.head
+  const chain = head === null ? null : await chainOf(world, tenant, head)
+  return chain === null ? NO_HISTORY : historyOf(chain)
+}
+
+/** What of a chain a model may know: everything but what was taken out of its conversation. */
+export function visibleItems(turn: StoredTurn): readonly Item[] {
+  const items = [...turn.input, ...turn.output]
+  return turn.hidden.size === 0 ? items : items.filter((item) => !turn.hidden.has(item))
+}
+
+function historyOf(chain: readonly StoredTurn[]): History {
+  return { items: chain.flatMap(visibleItems), parent: chain.at(-1) ?? null }
+}
+
+async function afterResponse(id: string, tenant: string, world: World): Promise<History> {
+  const turnId = turnIdOfResponse(id)
+  const chain = turnId === null ? null : await chainOf(world, tenant, turnId)
   const parent = chain?.at(-1)
-  if (chain === null || parent === undefined) throw notFound(previousResponseId)
-  if (parent.state === 'open' || parent.state === 'failed')
-    throw notUsable(previousResponseId, parent.state)
-  return { items: chain.flatMap((turn) => [...turn.input, ...turn.output]), parent }
+  if (chain === null || parent === undefined || !isResponse(parent)) throw responseNotFound(id)
+  const { state } = parent
+  if (state === 'queued' || state === 'open' || state === 'failed') throw notUsable(id, state)
+  return historyOf(chain)
 }
 
-async function chainOf(store: Store, tenant: string, turnId: string) {
-  try {
-    return await store.loadChain(tenant, turnId)
-  } catch (cause) {
-    if (cause instanceof GatewayError) throw cause
-    throw new GatewayError(
-      'store_unavailable',
-      'The conversation could not be read because the database does not answer. Try again in a moment.',
-      { cause, headers: { 'retry-after': '1' } },
-    )
-  }
+/** A chat completion or a deleted response cannot be gone on from under a response's id. */
+function isResponse({ dialect, deletedAtMs }: StoredTurn): boolean {
+  return dialect === 'responses' && deletedAtMs === null
 }
 
-function notFound(id: string): GatewayError {
+async function headOf(id: string, tenant: string, world: World): Promise<string | null> {
+  const conversation = await askMemory(() => world.conversations.findConversation(tenant, id))
+  if (conversation === null) throw unknownConversation(id, 'conversation')
+  return conversation.head
+}
+
+function chainOf({ store }: World, tenant: string, turnId: string) {
+  return askMemory(() => store.loadChain(tenant, turnId))
+}
+
+function responseNotFound(id: string): GatewayError {
   return new GatewayError(
     'previous_response_not_found',
-    `Previous response with id '${id}' not found.`,
+    `Previous response with id '${id.slice(0, 80)}' not found.`,
     { param: 'previous_response_id' },
   )
 }
 
-function notUsable(id: string, state: 'open' | 'failed'): GatewayError {
-  const why = state === 'open' ? 'is still in progress' : 'has failed'
+function notUsable(id: string, state: 'queued' | 'open' | 'failed'): GatewayError {
+  const why = state === 'failed' ? 'has failed' : 'is still in progress'
   return new GatewayError(
     'invalid_value',
     `Previous response with id '${id}' ${why}, so it cannot be continued.`,

@@ -4,9 +4,14 @@
  */
 import type { Item, Origin } from '../conversation/item.ts'
 import type { Outcome } from '../conversation/outcome.ts'
-import { failureOf } from '../errors.ts'
-import type { NewTurn, PlacedItem, Store, TurnEnding } from '../store/store.ts'
+import type { DialectName } from '../conversation/prompt.ts'
+import { chatEcho } from '../dialect/chat/echo.ts'
+import { failureOf, messageOf } from '../errors.ts'
+import type { NewTurn, PlacedItem, Store, StoredTurn, TurnEnding } from '../store/store.ts'
 import type { World } from '../world.ts'
+import { contentHash } from './content-hash.ts'
+import type { Hold } from './hold-conversation.ts'
+import { placeTurn } from './place-turn.ts'
 
 export interface Recorder {
   /** Resolves when the turn is durable; to `false` when it could not be kept. */
@@ -33,28 +38,59 @@ export const NOT_RECORDED: Recorder = {
 /** A burst of items makes one write, and an answer that ends at once needs no journal at all. */
 const JOURNAL_DELAY_MS = 25
 
-export function recordTurn(turn: NewTurn, world: World): Recorder {
+/** What a turn goes on from. */
+export interface Grounds {
+  /** The turn that it follows, if its request names one. */
+  readonly parent: StoredTurn | null
+  /** The conversation that it is to add to. */
+  readonly hold: Hold | null
+}
+
+const NO_GROUNDS: Grounds = { parent: null, hold: null }
+
+/** The turn is given with everything that its request holds; what of it is stored is found out here. */
+export function recordTurn(
+  turn: NewTurn,
+  world: World,
+  { parent, hold }: Grounds = NO_GROUNDS,
+): Recorder {
   const { store, log } = world
-  const opened = store.openTurn(turn).then(
-    () => true,
-    (error: unknown) => {
-      log('warn', 'turn-not-opened', { turn: turn.id, why: messageOf(error) })
-      return false
-    },
-  )
+  const placed = placeTurn(turn, parent, world)
+  const opened = placed
+    .then((placed) => store.openTurn(placed.turn))
+    .then(
+      () => true,
+      (error: unknown) => {
+        log('warn', 'turn-not-opened', { turn: turn.id, why: messageOf(error) })
+        return false
+      },
+    )
   const journal = journalOf(turn, store, opened, log)
   return {
     opened,
     itemEnded: (item, index) => journal.add({ position: index, item }),
     async settle(outcome, ending, origin) {
-      if (!(await opened)) return outcome
+      if (!(await opened)) {
+        await hold?.letGo()
+        return outcome
+      }
       const rest = await journal.stop()
+      hold?.stop()
       try {
         const end = endingOf(turn, outcome, ending)
-        await store.closeTurn({ ...end, origin, items: rest, endedAtMs: world.nowMs() })
+        await store.closeTurn({
+          ...end,
+          contentHash: hashAtEnd(turn, outcome, (await placed).contentHash),
+          holdsConversation: hold !== null,
+          origin,
+          items: rest,
+          endedAtMs: world.nowMs(),
+        })
         return outcome
       } catch (error) {
         log('error', 'turn-not-closed', { turn: turn.id, why: messageOf(error) })
+        // It must not look for ever as if it were still on its way.
+        world.replica.letGo({ turnId: turn.id, tenant: turn.tenant })
         return { ...outcome, finish: null, failure: NOT_KEPT }
       }
     },
@@ -89,6 +125,7 @@ function journalOf(turn: NewTurn, store: Store, opened: Promise<boolean>, log: W
   }
   return {
     add(item: PlacedItem): void {
+      if (store.gathersItems === true) return void store.journalItems(turn.id, turn.tenant, [item])
       waiting.push(item)
       timer ??= setTimeout(flush, JOURNAL_DELAY_MS)
     },
@@ -103,14 +140,26 @@ function journalOf(turn: NewTurn, store: Store, opened: Promise<boolean>, log: W
 
 function endingOf(
   turn: NewTurn,
-  { finish, failure, usage }: Outcome,
+  outcome: Outcome,
   ending: 'finished' | 'cancelled',
 ): Omit<TurnEnding, 'origin' | 'items' | 'endedAtMs'> {
-  const over = finish === 'stop' ? 'complete' : finish === null ? 'failed' : 'incomplete'
-  const state = ending === 'cancelled' && finish === null ? 'cancelled' : over
-  return { turnId: turn.id, tenant: turn.tenant, state, usage, failure }
+  const { finish, failure, usage, model: servedModel } = outcome
+  const isCancelled = ending === 'cancelled' && finish === null
+  const state = isCancelled ? 'cancelled' : endedState(outcome)
+  return { turnId: turn.id, tenant: turn.tenant, state, usage, failure, finish, servedModel }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+/** The state of a turn whose answer came to this. */
+export function endedState({ finish }: Outcome): Exclude<TurnEnding['state'], 'cancelled'> {
+  return finish === 'stop' ? 'complete' : finish === null ? 'failed' : 'incomplete'
+}
+
+/** Of an answer that was not finished nobody knows what its client will send back. */
+function hashAtEnd(
+  { dialect }: NewTurn,
+  { finish, items }: Outcome,
+  before: string | null,
+): string | null {
+  if (before === null || finish === null) return null
+  return contentHash(before, dialect === ('chat' satisfies DialectName) ? chatEcho(items) : items)
 }

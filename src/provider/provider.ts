@@ -7,6 +7,7 @@ import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
 import type { DialectName, Prompt } from '../conversation/prompt.ts'
+import type { NoteTable } from './notebook.ts'
 import type { SseMessage, Stage } from '../stream/stage.ts'
 
 export type WireName = 'chat' | 'responses' | 'anthropic' | 'gemini' | 'demo'
@@ -40,6 +41,8 @@ export interface Provider {
   /** What an answer with an error status means, in OpenAI's shape. `body` is JSON or raw text. */
   readonly failure: (status: number, body: JsonObject | string) => Failure
   readonly headers: (account: Account) => Readonly<Record<string, string>>
+  /** What its notes mean, by their code. */
+  readonly notes: NoteTable
 }
 
 /**
@@ -55,4 +58,6 @@ export interface Encoded {
   /** An object to be serialised, or the client's own bytes where nothing had to be changed. */
   readonly body: JsonObject | Uint8Array
   readonly notes: readonly Note[]
+  /** Stop strings that the upstream is not told; the answer is ended at them here. */
+  readonly unsentStops?: readonly string[]
 }

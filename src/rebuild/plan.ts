@@ -1,6 +1,7 @@
 /** Which transforms a request goes through, and the loop that runs them. */
 import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
+import { applyCompaction, type Reader } from './apply-compaction.ts'
 import { boundItems } from './bound-items.ts'
 import { pruneOrphans } from './prune-orphans.ts'
 import { shortenToolOutputs } from './shorten-tool-outputs.ts'
@@ -11,10 +12,14 @@ import { windowItems } from './window-items.ts'
 export interface Policy {
   readonly historyMaxItems: number | null
   readonly toolOutputRetentionRounds: number | null
+  /** Who is to read it. Without one, compactions stay as they are. */
+  readonly reader: Reader | null
 }
 
 export function planFor(policy: Policy): readonly Transform[] {
-  const { historyMaxItems: maxItems, toolOutputRetentionRounds: rounds } = policy
+  const { historyMaxItems: maxItems, toolOutputRetentionRounds: rounds, reader } = policy
+  // Before everything else: what a compaction stands for is not there to be paired or counted.
+  const first = reader === null ? [] : [applyCompaction(reader)]
   const edits = [
     // Before shortening, which counts rounds from the first that is left: its border then stays put
     // between two cuts, and a list that has been through the plan is not cut or shortened again.
@@ -23,9 +28,10 @@ export function planFor(policy: Policy): readonly Transform[] {
     ...(maxItems === null ? [] : [boundItems({ maxItems: 4 * maxItems })]),
     ...(rounds === null ? [] : [shortenToolOutputs({ rounds })]),
   ]
-  if (edits.length === 0) return [pruneOrphans()]
+  if (edits.length === 0) return [...first, pruneOrphans()]
   return [
-    // First, because what is never sent must not be counted as an item or part two rounds, and an
+    ...first,
+    // Next, because what is never sent must not be counted as an item or part two rounds, and an
     // output must be at its call before anything is cut in between.
     pruneOrphans(),
     ...edits,
@@ -38,7 +44,7 @@ export function planFor(policy: Policy): readonly Transform[] {
  * Runs the transforms one after the other. Notes say who wrote them and where, in `items`, the
  * thing they are about has its place. If nothing changes, the very same list is returned.
  */
-export function rebuild(items: readonly Item[], transforms: readonly Transform[]): Step {
+export function rebuild(items: readonly Item[], transforms: readonly Transform[]): Rebuilt {
   let current = items
   let places: Places = items.map((_, at) => at)
   const notes: Note[] = []
@@ -48,7 +54,12 @@ export function rebuild(items: readonly Item[], transforms: readonly Transform[]
     if (step.items !== current) places = placesAfter(step, current, places)
     current = step.items
   }
-  return { items: current, notes }
+  return { items: current, notes, places }
+}
+
+export interface Rebuilt extends Step {
+  /** Where each item that is left had its place in `items`; `null` for one that was added. */
+  readonly places: Places
 }
 
 /** Where each item of a list has its place in the first list; `null` for one that was added. */

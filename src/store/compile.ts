@@ -15,6 +15,7 @@ import {
   SqliteQueryCompiler,
   type Compilable,
   type Dialect,
+  type RawBuilder,
 } from 'kysely'
 import type { Engine, Query, Value } from './engine.ts'
 import type { Tables } from './tables.ts'
@@ -38,6 +39,11 @@ export function compile<Input>(
     (parameter) => reads.get(parameter) ?? ((): Value => parameter as Value),
   )
   return (input) => ({ name, sql, parameters: readers.map((read) => read(input)) })
+}
+
+/** A query that is easier to read in SQL than to build. */
+export function written(db: Kysely<Tables>, query: RawBuilder<unknown>): Compilable {
+  return { compile: () => query.compile(db) }
 }
 
 /** Builds queries in a database's language, and runs none. */

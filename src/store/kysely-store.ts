@@ -4,6 +4,10 @@
  */
 import { GatewayError } from '../errors.ts'
 import { toColumn } from './column.ts'
+import {
+  createConversationStatements,
+  type ConversationStatements,
+} from './conversation-statements.ts'
 import type { Engine, Query } from './engine.ts'
 import { endingRow, inputRows, outputRows, storedTurns, turnRow, type PlacedRow } from './rows.ts'
 import {
@@ -13,23 +17,27 @@ import {
   MAX_ROWS,
   type Statements,
 } from './statements.ts'
-import type { Store } from './store.ts'
+import type { Store, TurnEnding } from './store.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
 
 export function createStore(engine: Engine): Store {
   const sql = createStatements(engine.language)
+  const conversations = createConversationStatements(engine.language)
   return {
     async openTurn(turn) {
-      await engine.write([sql.insertTurn(turnRow(turn)), ...insertItems(sql, inputRows(turn))])
+      const rows = [sql.insertTurn(turnRow(turn)), ...insertItems(sql, inputRows(turn))]
+      // Its first token waits for this; what comes at its end waits for the disk.
+      await engine.write(rows, 'kill')
     },
     async journalItems(turnId, tenant, items) {
       if (items.length === 0) return
-      await engine.write(insertItems(sql, outputRows(turnId, tenant, items)))
+      await engine.write(insertItems(sql, outputRows(turnId, tenant, items)), 'kill')
     },
     async closeTurn(ending) {
       await engine.write([
         ...insertItems(sql, outputRows(ending.turnId, ending.tenant, ending.items)),
         sql.endTurn(endingRow(ending)),
+        ...movedHead(conversations, ending),
       ])
     },
     async loadChain(tenant, turnId) {
@@ -47,13 +55,26 @@ export function createStore(engine: Engine): Store {
   }
 }
 
-function insertItems(sql: Statements, rows: readonly ItemRow[]): readonly Query[] {
+export function insertItems(
+  sql: Pick<Statements, 'insertItems'>,
+  rows: readonly ItemRow[],
+): readonly Query[] {
   const queries: Query[] = []
   for (let from = 0; from < rows.length; from += MAX_ROWS) {
     const chunk = rows.slice(from, from + MAX_ROWS)
     queries.push(sql.insertItems(chunk.length)(chunk))
   }
   return queries
+}
+
+/** The conversation that the turn holds goes on from it, if it succeeded, and is free again. */
+export function movedHead(
+  sql: Pick<ConversationStatements, 'moveHead'>,
+  { turnId, tenant, holdsConversation = false }: TurnEnding,
+): readonly Query[] {
+  return holdsConversation
+    ? [sql.moveHead({ id: toColumn(turnId), tenant: toColumn(tenant) })]
+    : []
 }
 
 function tooLong(): GatewayError {

@@ -1,12 +1,16 @@
-/** Opens the store that `DATABASE_URL` names, on Node: connected, migrated and ready. */
+/** Opens the database that `DATABASE_URL` names, on Node: connected, migrated and ready. */
 import { openNodeSqlite } from './engine-node-sqlite.ts'
-import { openPostgres } from './engine-postgres.ts'
 import type { Engine } from './engine.ts'
 import { createStore } from './kysely-store.ts'
 import { migrate } from './migrate.ts'
 import type { Store } from './store.ts'
 
 export async function openStore(databaseUrl: string): Promise<Store> {
+  return createStore(await openEngine(databaseUrl))
+}
+
+/** What the ports of the memory are made over: one engine for all of them. */
+export async function openEngine(databaseUrl: string): Promise<Engine> {
   const open = engineOf(databaseUrl)
   try {
     const engine = await open()
@@ -14,7 +18,7 @@ export async function openStore(databaseUrl: string): Promise<Store> {
       await engine.close()
       throw error
     })
-    return createStore(engine)
+    return engine
   } catch (cause) {
     throw new Error(`The database of DATABASE_URL cannot be opened: ${reason(cause)}`, { cause })
   }
@@ -29,7 +33,8 @@ function engineOf(databaseUrl: string): () => Promise<Engine> {
   }
   if (scheme === 'postgres' || scheme === 'postgresql') {
     if (!URL.canParse(databaseUrl)) throw wrongUrl('is not a URL that can be read')
-    return async () => openPostgres(databaseUrl)
+    // Loaded only where it is used: it takes memory.
+    return async () => (await import('./engine-postgres.ts')).openPostgres(databaseUrl)
   }
   throw wrongUrl(
     /^\w+$/.test(scheme) ? `starts with \`${scheme}:\`` : 'does not start with a scheme',

@@ -2,20 +2,20 @@
  * Turns and items as rows, and back. An item's text is the JSON of the item and nothing else, so
  * what nobody understands survives; beside it stand the few columns that it is looked up by.
  */
-import type { Failure, Usage } from '../conversation/event.ts'
+import type { Failure, Finish, Usage } from '../conversation/event.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import { fromColumn, toColumn, toKeyColumn } from './column.ts'
-import type { NewTurn, PlacedItem, StoredTurn, TurnEnding, TurnState } from './store.ts'
+import type { Digests, NewTurn, PlacedItem, StoredTurn, TurnEnding, TurnState } from './store.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
 
 export function turnRow(turn: NewTurn): TurnRow {
   return {
     id: toColumn(turn.id),
     tenant: toColumn(turn.tenant),
-    user_id: turn.user === null ? null : toColumn(turn.user),
+    user_id: toMaybeColumn(turn.user),
     thread: toColumn(turn.thread),
-    parent: turn.parent === null ? null : toColumn(turn.parent),
+    parent: toMaybeColumn(turn.parent),
     dialect: turn.dialect,
     wire: turn.origin.wire,
     account: toColumn(turn.origin.account),
@@ -28,17 +28,40 @@ export function turnRow(turn: NewTurn): TurnRow {
     failure: null,
     request: JSON.stringify(turn.request),
     depth: turn.depth,
-    conversation: turn.conversation === null ? null : toColumn(turn.conversation),
-    metadata: null,
+    conversation: toMaybeColumn(turn.conversation),
+    metadata: jsonOrNull(turn.metadata),
     background: turn.background ? 1 : 0,
     owner: turn.owner,
     deleted_at: null,
+    finish: null,
+    served_model: null,
+    digests: jsonOrNull(turn.digests),
+    content_hash: null,
   }
+}
+
+function toMaybeColumn(text: string | null | undefined): string | null {
+  return text === null || text === undefined ? null : toColumn(text)
+}
+
+function jsonOrNull(value: object | null | undefined): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value)
 }
 
 export type TurnRowEnding = Pick<
   TurnRow,
-  'id' | 'tenant' | 'state' | 'wire' | 'account' | 'model' | 'ended_at' | 'usage' | 'failure'
+  | 'id'
+  | 'tenant'
+  | 'state'
+  | 'wire'
+  | 'account'
+  | 'model'
+  | 'ended_at'
+  | 'usage'
+  | 'failure'
+  | 'finish'
+  | 'served_model'
+  | 'content_hash'
 >
 
 export function endingRow(ending: TurnEnding): TurnRowEnding {
@@ -50,8 +73,11 @@ export function endingRow(ending: TurnEnding): TurnRowEnding {
     account: toColumn(ending.origin.account),
     model: toColumn(ending.origin.model),
     ended_at: ending.endedAtMs,
-    usage: ending.usage === null ? null : JSON.stringify(ending.usage),
-    failure: ending.failure === null ? null : JSON.stringify(ending.failure),
+    usage: jsonOrNull(ending.usage),
+    failure: jsonOrNull(ending.failure),
+    finish: ending.finish ?? null,
+    served_model: toMaybeColumn(ending.servedModel),
+    content_hash: ending.contentHash ?? null,
   }
 }
 
@@ -91,11 +117,14 @@ function itemRow(
 }
 
 /** What a chain's items are read as: the columns that put them in their place, and their text. */
-export type PlacedRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'>
+export type PlacedRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'> & {
+  readonly hidden: number
+}
 
 /**
  * Lines up the rows of a chain, which come in any order, from the root to `leaf`. A turn whose
- * parent is not among them is the first; in a circle every turn stands once.
+ * parent is not among them is the first; in a circle every turn stands once. What a turn's request
+ * has in common with its parent's it is given back.
  */
 export function storedTurns(
   leaf: string,
@@ -104,13 +133,41 @@ export function storedTurns(
 ): readonly StoredTurn[] {
   const sides = sidesOf(items)
   const remaining = new Map(turns.map((turn) => [turn.id, turn]))
-  const chain: StoredTurn[] = []
+  const line: TurnRow[] = []
   for (let row = remaining.get(leaf); row !== undefined;) {
     remaining.delete(row.id)
-    chain.push(storedTurn(row, sides.get(row.id) ?? NO_ITEMS))
+    line.push(row)
     row = row.parent === null ? undefined : remaining.get(row.parent)
   }
-  return chain.toReversed()
+  const chain: StoredTurn[] = []
+  for (const row of line.toReversed()) {
+    const request = requestOf(row, chain.at(-1)?.request ?? {})
+    chain.push(storedTurn(row, request, sides.get(row.id) ?? NO_ITEMS))
+  }
+  return chain
+}
+
+function requestOf(row: TurnRow, before: JsonObject): JsonObject {
+  const request = JSON.parse(row.request) as JsonObject
+  if (row.digests === null) return request
+  const inherited = Object.keys(digestsOf(row)).filter(
+    (name) => !Object.hasOwn(request, name) && Object.hasOwn(before, name),
+  )
+  if (inherited.length === 0) return request
+  return { ...request, ...Object.fromEntries(inherited.map((name) => [name, before[name]])) }
+}
+
+export function digestsOf({ digests }: Pick<TurnRow, 'digests'>): Digests {
+  return digests === null ? {} : (JSON.parse(digests) as Digests)
+}
+
+/** Turns by themselves, in the order of their rows: without what their requests share with others. */
+export function loneTurns(
+  turns: readonly TurnRow[],
+  items: readonly PlacedRow[],
+): readonly StoredTurn[] {
+  const sides = sidesOf(items)
+  return turns.map((row) => storedTurn(row, requestOf(row, {}), sides.get(row.id) ?? NO_ITEMS))
 }
 
 interface Sides {
@@ -130,25 +187,24 @@ function sidesOf(items: readonly PlacedRow[]): ReadonlyMap<string, Sides> {
   return turns
 }
 
-function storedTurn(row: TurnRow, sides: Sides): StoredTurn {
-  const origin: Origin = {
-    wire: row.wire,
-    account: fromColumn(row.account),
-    model: fromColumn(row.model),
-    prefixHash: row.prefix_hash,
-  }
+function storedTurn(row: TurnRow, request: JsonObject, sides: Sides): StoredTurn {
+  const origin = originOf(row)
+  const hidden = new Set<Item>()
+  const input = inOrder(sides.in, hidden, null)
+  const output = inOrder(sides.out, hidden, origin)
   return {
     id: fromColumn(row.id),
     tenant: fromColumn(row.tenant),
-    user: row.user_id === null ? null : fromColumn(row.user_id),
+    user: fromMaybeColumn(row.user_id),
     thread: fromColumn(row.thread),
-    parent: row.parent === null ? null : fromColumn(row.parent),
+    parent: fromMaybeColumn(row.parent),
     dialect: row.dialect,
     origin,
     createdAtMs: row.created_at,
-    request: JSON.parse(row.request) as JsonObject,
+    request,
+    digests: digestsOf(row),
     depth: row.depth,
-    conversation: row.conversation === null ? null : fromColumn(row.conversation),
+    conversation: fromMaybeColumn(row.conversation),
     metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as JsonObject),
     background: row.background === 1,
     owner: row.owner,
@@ -157,13 +213,36 @@ function storedTurn(row: TurnRow, sides: Sides): StoredTurn {
     endedAtMs: row.ended_at,
     usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage),
     failure: row.failure === null ? null : (JSON.parse(row.failure) as Failure),
-    input: inOrder(sides.in),
-    output: inOrder(sides.out).map((item) => ({ ...item, origin })),
+    finish: row.finish as Finish | null,
+    servedModel: fromMaybeColumn(row.served_model),
+    contentHash: row.content_hash,
+    input,
+    output,
+    hidden,
   }
 }
 
-function inOrder(rows: PlacedRow[]): readonly Item[] {
+function fromMaybeColumn(column: string | null): string | null {
+  return column === null ? null : fromColumn(column)
+}
+
+export function originOf(row: Pick<TurnRow, 'wire' | 'account' | 'model' | 'prefix_hash'>): Origin {
+  return {
+    wire: row.wire,
+    account: fromColumn(row.account),
+    model: fromColumn(row.model),
+    prefixHash: row.prefix_hash,
+  }
+}
+
+/** Notes which of the items are hidden. Of an answer's items it is said who made them. */
+function inOrder(rows: readonly PlacedRow[], hidden: Set<Item>, origin: Origin | null): Item[] {
   return rows
     .toSorted((one, other) => one.position - other.position)
-    .map((row) => JSON.parse(row.body) as Item)
+    .map((row) => {
+      const body = JSON.parse(row.body) as Item
+      const item = origin === null ? body : { ...body, origin }
+      if (row.hidden === 1) hidden.add(item)
+      return item
+    })
 }

@@ -71,20 +71,28 @@ function insertItems(db: Kysely<Tables>, slot: Slot<readonly ItemRow[]>, count: 
  * A turn is found by its id, and its tenant is only compared. As a bare column it would invite a
  * planner that has no statistics to go through all turns of the tenant by an index of theirs.
  */
-const TENANT = sql<string>`turns.tenant || ''`
+export const TENANT = sql<string>`turns.tenant || ''`
+
+/** What is written of a turn when it ends. */
+export function endingValues<Input extends TurnRowEnding>(slot: Slot<Input>) {
+  return {
+    state: slot((turn) => turn.state),
+    wire: slot((turn) => turn.wire),
+    account: slot((turn) => turn.account),
+    model: slot((turn) => turn.model),
+    ended_at: slot((turn) => turn.ended_at),
+    usage: slot((turn) => turn.usage),
+    failure: slot((turn) => turn.failure),
+    finish: slot((turn) => turn.finish),
+    served_model: slot((turn) => turn.served_model),
+    content_hash: slot((turn) => turn.content_hash),
+  }
+}
 
 function endTurn(db: Kysely<Tables>, slot: Slot<TurnRowEnding>) {
   return db
     .updateTable('turns')
-    .set({
-      state: slot((turn) => turn.state),
-      wire: slot((turn) => turn.wire),
-      account: slot((turn) => turn.account),
-      model: slot((turn) => turn.model),
-      ended_at: slot((turn) => turn.ended_at),
-      usage: slot((turn) => turn.usage),
-      failure: slot((turn) => turn.failure),
-    })
+    .set(endingValues(slot))
     .where(
       'id',
       '=',
@@ -112,7 +120,7 @@ function chainItems(db: Kysely<Tables>, slot: Slot<ChainKey>) {
   return withChain(db, slot)
     .selectFrom('chain')
     .innerJoin('items', 'items.turn_id', 'chain.id')
-    .select(['items.turn_id', 'items.side', 'items.position', 'items.body'])
+    .select(['items.turn_id', 'items.side', 'items.position', 'items.body', 'items.hidden'])
     .limit(MAX_CHAIN_ITEMS + 1)
 }
 

@@ -2,12 +2,15 @@
  * The memory of the gateway as the rest of the house sees it: a few verbs, bulk reads, and writes
  * that are all or nothing. Every verb may be repeated: saving twice is saving once.
  */
-import type { Failure, Usage } from '../conversation/event.ts'
+import type { Failure, Finish, Usage } from '../conversation/event.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
 
 export interface Store {
-  /** Creates a turn with its input items. Durable when the promise resolves. */
+  /**
+   * Creates a turn with its input items. When the promise resolves, both survive the death of this
+   * process; a power cut as well only when the turn is closed.
+   */
   readonly openTurn: (turn: NewTurn) => Promise<void>
   /** Adds finished output items to an open turn. A position that exists is left as it is. */
   readonly journalItems: (
@@ -15,6 +18,8 @@ export interface Store {
     tenant: string,
     items: readonly PlacedItem[],
   ) => Promise<void>
+  /** Whether it gathers items by itself, and wants each as soon as it is finished. */
+  readonly gathersItems?: boolean
   /** Adds the remaining output items and ends the turn, at once. A turn that has ended stays so. */
   readonly closeTurn: (ending: TurnEnding) => Promise<void>
   /**
@@ -48,11 +53,20 @@ export interface NewTurn {
   readonly dialect: string
   readonly origin: Origin
   readonly createdAtMs: number
-  /** What the request asked for beside its items, to show when the answer is read again. */
+  /**
+   * What the request asked for beside its items, to show when the answer is read again. A field that
+   * has a digest and is missing here is the same as the parent's.
+   */
   readonly request: JsonObject
+  /** Digests of the larger fields of the request, by name. */
+  readonly digests?: Digests
+  /** Labels by which it is listed, and which its client may replace. */
+  readonly metadata?: JsonObject | null
   /** Only what is new: what the parent's chain holds already is not among them. */
   readonly input: readonly Item[]
 }
+
+export type Digests = Readonly<Record<string, string>>
 
 /** `position` counts the output items of an answer from 0. */
 export interface PlacedItem {
@@ -67,20 +81,32 @@ export interface TurnEnding {
   readonly endedAtMs: number
   readonly usage: Usage | null
   readonly failure: Failure | null
+  readonly finish?: Finish | null
+  /** As the upstream calls the model that answered. */
+  readonly servedModel?: string | null
+  /** The hash of everything said up to here, the answer included. */
+  readonly contentHash?: string | null
+  /** Then its conversation is let go, and goes on from the turn if that succeeded. */
+  readonly holdsConversation?: boolean
   /** Who made it in the end, which need not be whom the turn was opened for. */
   readonly origin: Origin
   /** Output items that were not journaled yet; those that were may be among them. */
   readonly items: readonly PlacedItem[]
 }
 
-export interface StoredTurn extends Omit<NewTurn, 'input'> {
-  /** What a client replaced the metadata of its request with. */
+export interface StoredTurn extends Omit<NewTurn, 'input' | 'digests' | 'metadata'> {
+  readonly digests: Digests
   readonly metadata: JsonObject | null
   readonly deletedAtMs: number | null
   readonly state: TurnState
   readonly endedAtMs: number | null
   readonly usage: Usage | null
   readonly failure: Failure | null
+  readonly finish: Finish | null
+  readonly servedModel: string | null
+  readonly contentHash: string | null
   readonly input: readonly Item[]
   readonly output: readonly Item[]
+  /** Those of its items that were taken out of their conversation. */
+  readonly hidden: ReadonlySet<Item>
 }

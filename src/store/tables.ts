@@ -1,7 +1,12 @@
 /** The tables of `migrations/`, as Kysely and the row mapping see them. */
+import type { Generated } from 'kysely'
+
 export interface Tables {
   readonly turns: TurnRow
-  readonly items: ItemRow
+  readonly items: ItemRow & { readonly hidden: Generated<number> }
+  readonly conversations: ConversationRow
+  readonly replicas: ReplicaRow
+  readonly stream_events: StreamEventRow
   readonly migrations: MigrationRow
 }
 
@@ -30,6 +35,11 @@ export interface TurnRow {
   readonly background: number
   readonly owner: string | null
   readonly deleted_at: number | null
+  readonly finish: string | null
+  readonly served_model: string | null
+  /** JSON. */
+  readonly digests: string | null
+  readonly content_hash: string | null
 }
 
 export interface ItemRow {
@@ -42,6 +52,32 @@ export interface ItemRow {
   readonly call_id: string | null
   /** The item as JSON, without its origin: that is the turn's. */
   readonly body: string
+}
+
+export interface ConversationRow {
+  readonly id: string
+  readonly tenant: string
+  readonly user_id: string | null
+  /** JSON. */
+  readonly metadata: string
+  readonly created_at: number
+  readonly head: string | null
+  readonly busy_by: string | null
+  readonly busy_until: number | null
+}
+
+export interface ReplicaRow {
+  readonly id: string
+  readonly alive_until: number
+}
+
+/** Whole events as text, one behind the other. */
+export interface StreamEventRow {
+  readonly turn_id: string
+  readonly first_number: number
+  readonly last_number: number
+  readonly tenant: string
+  readonly text: string
 }
 
 export interface MigrationRow {
@@ -72,6 +108,10 @@ export const TURN_COLUMNS = [
   'background',
   'owner',
   'deleted_at',
+  'finish',
+  'served_model',
+  'digests',
+  'content_hash',
 ] as const satisfies readonly (keyof TurnRow)[]
 
 export const ITEM_COLUMNS = [

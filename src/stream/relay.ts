@@ -59,10 +59,13 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
       if (over) return
       try {
         if (!send(rendition.push(bytes))) flow.pause()
-        if (rendition.isOver()) finish(null)
+        if (!rendition.isOver()) return
+        finish(null)
+        if (rendition.isCut()) call.cancel()
       } catch {
-        call.cancel()
+        // Told before the call is cancelled, which would be heard of as a broken connection.
         finish(failureOf('upstream_broken', 'The upstream sent a stream that cannot be read.'))
+        call.cancel()
       }
     },
     end: () => finish(null),

@@ -9,8 +9,10 @@ import type { Outcome } from '../conversation/outcome.ts'
 export interface Rendition {
   /** Whole events to be sent now; of length 0 for none. Throws on a stream that cannot be read. */
   readonly push: (chunk: Uint8Array) => string | Uint8Array
-  /** Whether the upstream has said its last word, though its body may still be open. */
+  /** Whether the answer has come to its end, though the upstream's body may still be open. */
   readonly isOver: () => boolean
+  /** Whether it was ended here, before the upstream's last word: the rest is not wanted. */
+  readonly isCut: () => boolean
   /**
    * The upstream's body is over, or broke. Yields what may be sent before the outcome is safe.
    * Called once.

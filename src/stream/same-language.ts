@@ -31,6 +31,7 @@ export function sameLanguage({ decoder, retouch, fold, isKept }: SameLanguage): 
     let isChanged = held !== null
     for (const message of messages) {
       watch.see(message)
+      if (watch.isUnreadable()) return ours
       const mended = retouch.message(message)
       if (isKept && held === null && retouch.isEnding(message)) held = []
       if (held === null) ours.push(mended)
@@ -46,7 +47,8 @@ export function sameLanguage({ decoder, retouch, fold, isKept }: SameLanguage): 
       const ours = changed(sse.push(bytes))
       return ours === null ? bytes : frameAll(ours)
     },
-    isOver: () => isKept && watch.isOver(),
+    isOver: () => watch.isUnreadable() || (isKept && watch.isOver()),
+    isCut: watch.isUnreadable,
     close(failure) {
       const rest = failure === null ? [...sse.push(whole.rest()), ...sse.end()] : []
       const ours = changed(rest) ?? rest
@@ -71,12 +73,16 @@ function ending(held: readonly SseMessage[]): string {
 /** Follows the upstream's messages through its decoder, to know what came of the answer. */
 function watcher(decoder: Decoder, fold: OutcomeFold) {
   let isOver = false
+  let isUnreadable = false
   let failureWasSent = false
   const told = (events: readonly StreamEvent[], isByUpstream: boolean): void => {
     for (const event of events) {
       if (isOver) return
       isOver = event.type === 'answer-ended' || event.type === 'answer-failed'
-      failureWasSent = isByUpstream && event.type === 'answer-failed'
+      if (isByUpstream && event.type === 'answer-failed') {
+        isUnreadable = event.failure.code === 'upstream_broken'
+        failureWasSent = !isUnreadable
+      }
       fold.push(event)
     }
   }
@@ -85,6 +91,8 @@ function watcher(decoder: Decoder, fold: OutcomeFold) {
     close: (failure: Failure | null) =>
       told(failure === null ? decoder.end() : [{ type: 'answer-failed', failure }], false),
     isOver: () => isOver,
+    /** The message makes no sense, says the decoder: no upstream has this code for its errors. */
+    isUnreadable: () => isUnreadable,
     failureWasSent: () => failureWasSent,
   }
 }

@@ -2,13 +2,13 @@
 import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { OutcomeFold } from '../conversation/outcome.ts'
 import type { Renderer } from '../dialect/dialect.ts'
-import type { Decoder } from '../provider/provider.ts'
+import type { Guarded } from './guarded.ts'
 import type { Rendition } from './rendition.ts'
 import { frame, sseDecoder } from './sse.ts'
 import type { SseMessage } from './stage.ts'
 
 export function translated(parts: {
-  readonly decoder: Decoder
+  readonly decoder: Guarded
   readonly renderer: Renderer
   readonly fold: OutcomeFold
   readonly now: () => number
@@ -36,9 +36,10 @@ export function translated(parts: {
   return {
     push: (chunk) => read(sse.push(chunk)),
     isOver: () => over,
+    isCut: decoder.isCut,
     close(failure: Failure | null) {
       if (over) return ''
-      if (failure !== null) return told([{ type: 'answer-failed', failure }])
+      if (failure !== null) return told(decoder.broken(failure))
       return read(sse.end()) + told(decoder.end())
     },
     outcome: fold.now,

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Message } from '../../src/conversation/item.ts'
 import type { Outcome } from '../../src/conversation/outcome.ts'
 import { recordTurn } from '../../src/history/record-turn.ts'
+import { replica } from '../../src/replica.ts'
 import { readSettings } from '../../src/settings.ts'
 import type { NewTurn, Store, TurnEnding } from '../../src/store/store.ts'
 import type { World } from '../../src/world.ts'
@@ -57,18 +58,19 @@ function diary(failing: readonly string[] = []) {
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }
-  const world: World = {
+  const world: Partial<World> = {
     store,
     settings: readSettings({}),
     accounts: [],
     transport: () => {
       throw new Error('not here')
     },
+    replica: replica('R1'),
     newTurnId: () => TURN.id,
     nowMs: () => 2,
     log: (_, event) => void logged.push(event),
   }
-  return { calls, endings, logged, world }
+  return { calls, endings, logged, world: world as World }
 }
 
 const aMoment = () => new Promise((resolve) => setTimeout(resolve, 60))

@@ -5,8 +5,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
-import { headLength, roundStarts } from '../../src/conversation/rounds.ts'
+import { headLength, isPinned, roundStarts } from '../../src/conversation/rounds.ts'
+import { isCompaction } from '../../src/conversation/compaction.ts'
+import { estimateTokens } from '../../src/conversation/tokens.ts'
+import { applyCompaction } from '../../src/rebuild/apply-compaction.ts'
 import { boundItems } from '../../src/rebuild/bound-items.ts'
+import { fitWindow } from '../../src/rebuild/fit-window.ts'
 import { rebuild } from '../../src/rebuild/plan.ts'
 import { pruneOrphans } from '../../src/rebuild/prune-orphans.ts'
 import { shortenToolOutputs } from '../../src/rebuild/shorten-tool-outputs.ts'
@@ -28,6 +32,7 @@ interface Subject {
   readonly transform: Transform
   /** Told from counts alone: while it stays the same, what was sent is sent again unchanged. */
   readonly epoch: (items: readonly Item[]) => number | string
+  readonly hearsBothSides?: false
 }
 
 const TRANSFORMS: readonly Subject[] = [
@@ -41,6 +46,10 @@ const TRANSFORMS: readonly Subject[] = [
   window(15),
   bound(5),
   bound(64),
+  compaction('chat'),
+  compaction('responses'),
+  fit(2000),
+  fit(400),
 ]
 
 const PLANS = [
@@ -48,11 +57,12 @@ const PLANS = [
   [window(1), bound(4)],
   [window(6), bound(64), shorten(2, 2)],
   [window(16), bound(64), shorten(0, 1)],
+  [compaction('chat'), window(6), bound(64), shorten(2, 2)],
 ]
 
 const COUNTS = { numRuns: 60 }
 
-describe.each(TRANSFORMS)('$name', ({ name, transform, epoch }) => {
+describe.each(TRANSFORMS)('$name', ({ name, transform, epoch, hearsBothSides = true }) => {
   const { run } = transform
 
   test('is pure', () => {
@@ -83,7 +93,7 @@ describe.each(TRANSFORMS)('$name', ({ name, transform, epoch }) => {
     )
   })
 
-  test('sends something of both sides', () => {
+  test.runIf(hearsBothSides)('sends something of both sides', () => {
     fc.assert(
       fc.property(conversation, (items) => expectBothSides(items, run(items).items)),
       COUNTS,
@@ -207,6 +217,37 @@ function bound(maxItems: number): Subject {
       if (maxItems < 64) return length
       const room = Math.floor(maxItems / 4)
       return Math.ceil((length - maxItems + room) / Math.ceil(maxItems / 2))
+    },
+  }
+}
+
+/** Reasoning that led to a compaction has lost its follower when that is left out. */
+function compaction(wire: string): Subject {
+  const apply = applyCompaction({ wire, account: 'a', compacts: false })
+  return {
+    name: `compaction for ${wire}`,
+    transform: { name: apply.name, run: (items) => rebuild(items, [apply, pruneOrphans()]) },
+    epoch: (items) => items.filter(isCompaction).length,
+  }
+}
+
+function fit(maxTokens: number): Subject {
+  const weigh = (items: readonly Item[]) =>
+    items.reduce((sum, item) => sum + estimateTokens(item), 0)
+  return {
+    name: `fit ${maxTokens}`,
+    transform: fitWindow({ maxTokens }),
+    // What the model cannot take, it cannot be sent, whoever has said it.
+    hearsBothSides: false,
+    epoch(items) {
+      const stride = Math.floor(maxTokens / 4)
+      const step = Math.max(0, Math.ceil((weigh(items) - maxTokens) / stride))
+      const starts = roundStarts(items)
+      const behindHead = (end: number) =>
+        weigh(items.slice(headLength(items), end).filter((item) => !isPinned(item)))
+      const isEnough = starts.some((start) => behindHead(start) >= step * stride)
+      // Where all the others are not enough, the newest round stands alone, and each new one is a step.
+      return isEnough ? step : `${step} ${starts.length}`
     },
   }
 }

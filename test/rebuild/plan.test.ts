@@ -5,7 +5,7 @@ import type { Transform } from '../../src/rebuild/transform.ts'
 import { expectLawful } from '../support/laws.ts'
 import { show, talk } from '../support/talk.ts'
 
-const OFF = { historyMaxItems: null, toolOutputRetentionRounds: null }
+const OFF = { historyMaxItems: null, toolOutputRetentionRounds: null, reader: null }
 
 describe('planFor', () => {
   test('without a policy there is only pruning', () => {
@@ -13,7 +13,7 @@ describe('planFor', () => {
   })
 
   test('prunes before and after everything else', () => {
-    const plan = planFor({ historyMaxItems: 40, toolOutputRetentionRounds: 10 })
+    const plan = planFor({ ...OFF, historyMaxItems: 40, toolOutputRetentionRounds: 10 })
     expect(plan.map(({ name }) => name)).toEqual([
       'prune-orphans',
       'window-items',
@@ -98,7 +98,10 @@ describe('planFor', () => {
     )
     const startMs = performance.now()
     const all = rebuild(items, planFor({ ...OFF, toolOutputRetentionRounds: 10 }))
-    const few = rebuild(items, planFor({ historyMaxItems: 40, toolOutputRetentionRounds: 10 }))
+    const few = rebuild(
+      items,
+      planFor({ ...OFF, historyMaxItems: 40, toolOutputRetentionRounds: 10 }),
+    )
     expect(performance.now() - startMs).toBeLessThan(2000)
     expect(all.notes.length).toBe(19_985)
     expect(few.items.length).toBeLessThanOrEqual(40)
@@ -155,7 +158,7 @@ describe('rebuild', () => {
 
   test('passes the very same list on when nothing changes', () => {
     expect(rebuild(items, [nothing, nothing]).items).toBe(items)
-    expect(rebuild(items, [])).toEqual({ items, notes: [] })
+    expect(rebuild(items, [])).toMatchObject({ items, notes: [] })
   })
 
   test('a note tells the place in the list of the request, whatever happened before', () => {

@@ -32,12 +32,17 @@ export function turnContract(open: OpenEngine): void {
       expect(await load(turn)).toStrictEqual({
         ...turn,
         state: 'open',
+        digests: {},
         metadata: null,
         deletedAtMs: null,
         endedAtMs: null,
         usage: null,
         failure: null,
+        finish: null,
+        servedModel: null,
+        contentHash: null,
         output: [],
+        hidden: new Set(),
       })
     })
 

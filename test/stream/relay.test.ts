@@ -17,18 +17,21 @@ const EMPTY: Outcome = {
 }
 const utf8 = new TextEncoder()
 
-/** Text in, the same text out; `!` is the last word, `?` cannot be read. */
+/** Text in, the same text out; `!` is the last word, `|` cuts it off, `?` cannot be read. */
 function echo(): Rendition {
   let over = false
+  let cut = false
   let failed: Failure | null = null
   return {
     push(chunk) {
       const text = new TextDecoder().decode(chunk)
       if (text === '?') throw new Error('unreadable')
-      over ||= text.endsWith('!')
+      cut ||= text.endsWith('|')
+      over ||= cut || text.endsWith('!')
       return text
     },
     isOver: () => over,
+    isCut: () => cut,
     close(failure) {
       failed = failure
       return '(closed)'
@@ -120,7 +123,17 @@ describe('the three endings', () => {
     say('more')
     end()
     expect(settled).toHaveLength(1)
-    expect(seen).toMatchObject({ text: 'a!(closed)(end)', ended: 1 })
+    expect(seen).toMatchObject({ text: 'a!(closed)(end)', ended: 1, cancelled: 0 })
+  })
+
+  test('cut: an answer that is ended here is finished, and the upstream cancelled', async () => {
+    const { say, fail, seen, safe, settled } = stage()
+    say('a|')
+    expect(seen.cancelled).toBe(1)
+    fail()
+    await safe()
+    expect(settled).toMatchObject([{ ending: 'finished', outcome: { failure: null } }])
+    expect(seen).toMatchObject({ text: 'a|(closed)(end)', ended: 1, cancelled: 1 })
   })
 
   test('broken off: one failure, and what had arrived is settled', async () => {

@@ -6,6 +6,7 @@
  * were lost, and in which others were moved or came twice.
  */
 import fc, { type Arbitrary } from 'fast-check'
+import { compactionItem } from '../../src/conversation/compaction.ts'
 import type { Item, Part, Role } from '../../src/conversation/item.ts'
 import type { JsonObject } from '../../src/conversation/json.ts'
 
@@ -144,9 +145,14 @@ function hosted(): Arbitrary<Item> {
       'mcp_call',
       'tool_search_call',
       'compaction',
+      'compaction of ours',
       'vendor:thing',
     )
-    .map((type) => ({ type: 'opaque', raw: { type, id: 'x_1' } }))
+    .map((type) =>
+      type === 'compaction of ours'
+        ? compactionItem('cmp_1', 'So far, so good.')
+        : { type: 'opaque', raw: { type, id: 'x_1' } },
+    )
 }
 
 function reasoning(): Arbitrary<Item> {

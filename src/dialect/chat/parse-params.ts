@@ -1,8 +1,9 @@
 /** The settings of a chat request, every word of Params filled in. */
 import { isObject, type JsonObject } from '../../conversation/json.ts'
 import type { Format, Params } from '../../conversation/prompt.ts'
-import { asBoolean, asInteger, asList, asObject, asString, maybe, missing } from '../check.ts'
+import { asBoolean, asInteger, asObject, asString, maybe, missing } from '../check.ts'
 import { asDecimalIn, asIntegerIn } from '../ranges.ts'
+import { asStops } from '../stops.ts'
 import { parseFunctionChoice, parseFunctions, parseToolChoice, parseTools } from './parse-tools.ts'
 
 export function parseParams(body: JsonObject): Params {
@@ -25,7 +26,7 @@ export function parseParams(body: JsonObject): Params {
     temperature: read('temperature', asDecimalIn(0, 2)),
     topP: read('top_p', asDecimalIn(0, 1)),
     maxOutputTokens: read('max_completion_tokens', asLimit) ?? limit,
-    stop: read('stop', asStop) ?? [],
+    stop: read('stop', asStops) ?? [],
     seed: read('seed', asInteger),
     presencePenalty: read('presence_penalty', asDecimalIn(-2, 2)),
     frequencyPenalty: read('frequency_penalty', asDecimalIn(-2, 2)),
@@ -49,11 +50,6 @@ function parseModel(value: unknown): string {
   const model = asString(value, 'model')
   if (model === '') throw missing('model')
   return model
-}
-
-function asStop(value: unknown, path: string): readonly string[] {
-  if (typeof value === 'string') return [value]
-  return asList(value, path).map((entry, place) => asString(entry, `${path}[${place}]`))
 }
 
 /** `null` as well for a format that other services have; it goes along as it is. */

@@ -14,6 +14,8 @@ export function parseChat(body: JsonObject, bytes: Uint8Array): Inbound {
     items: parseMessages(body['messages']),
     params,
     memory: parseMemory(body),
+    generates: true,
+    context: null,
     body,
     bytes,
   }

@@ -28,7 +28,7 @@ export function whole(outcome: Outcome, answering: Answering): JsonObject {
   }
 }
 
-function tellMessage(items: readonly Item[]): JsonObject {
+export function tellMessage(items: readonly Item[]): JsonObject {
   const text = shownText(items)
   const calls = items.map(tellCall).filter((call) => call !== null)
   const reasoning = shownReasoning(items)

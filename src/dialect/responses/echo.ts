@@ -68,7 +68,7 @@ export function progressFields(progress: Progress, { inbound, turnId, createdAtM
 }
 
 export function echoFields({ inbound, stored }: Answering): JsonObject {
-  const { params, memory, body } = inbound
+  const { params, memory, context, body } = inbound
   const { extra } = params
   return {
     background: memory.background,
@@ -94,7 +94,7 @@ export function echoFields({ inbound, stored }: Answering): JsonObject {
     tools: toolsOf(params, body['tools']),
     top_logprobs: params.topLogprobs ?? 0,
     top_p: params.topP ?? 1,
-    truncation: extra['truncation'] ?? 'disabled',
+    truncation: context?.truncation ?? 'disabled',
     user: params.user,
   }
 }
@@ -116,11 +116,11 @@ const ERROR_CODES: ReadonlySet<string> = new Set(
   insufficient_quota context_length_exceeded`.split(/\s+/),
 )
 
-function errorOf({ code, message }: Failure): JsonObject {
+export function errorOf({ code, message }: Failure): JsonObject {
   return { code: code !== null && ERROR_CODES.has(code) ? code : 'server_error', message }
 }
 
-function usageOf(usage: Usage): JsonObject {
+export function usageOf(usage: Usage): JsonObject {
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: {

@@ -8,20 +8,21 @@ import type { Item } from '../../conversation/item.ts'
 export function itemIds(turnId: string): (item: Item, index: number) => string {
   const taken = new Set<string>()
   return (item, index) => {
-    let id = ownId(item)
-    if (id === '' || taken.has(id)) id = itemId(typeOf(item), turnId, index)
+    let id = ownIdOf(item)
+    if (id === '' || taken.has(id)) id = itemId(typeNameOf(item), turnId, index)
     while (taken.has(id)) id += '_'
     taken.add(id)
     return id
   }
 }
 
-function ownId(item: Item): string {
+/** Empty for an item that came without one. */
+export function ownIdOf(item: Item): string {
   const id = item.type === 'opaque' ? item.raw['id'] : item.id
   return typeof id === 'string' ? id : ''
 }
 
-function typeOf(item: Item): string {
+export function typeNameOf(item: Item): string {
   const type = item.type === 'opaque' ? item.raw['type'] : item.type
   return typeof type === 'string' ? type : 'opaque'
 }

@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { Format, Params } from '../../conversation/prompt.ts'
 import { asBoolean, asInteger, asList, asObject, asOneOf, asString, maybe } from '../check.ts'
+import { asStops } from '../stops.ts'
 import { parseToolChoice, parseTools } from './parse-tools.ts'
 import { asDecimalIn, asIntegerIn } from '../ranges.ts'
 
@@ -21,7 +22,7 @@ export function parseParams(body: JsonObject): Params {
     topP: read('top_p', asDecimalIn(0, 1)),
     // OpenAI wants 16 and more; other upstreams take what clients probe with.
     maxOutputTokens: read('max_output_tokens', asIntegerIn(1, Number.MAX_SAFE_INTEGER)),
-    stop: read('stop', asStop) ?? [],
+    stop: read('stop', asStops) ?? [],
     seed: read('seed', asInteger),
     presencePenalty: read('presence_penalty', asDecimalIn(-2, 2)),
     frequencyPenalty: read('frequency_penalty', asDecimalIn(-2, 2)),
@@ -48,7 +49,8 @@ const KNOWN: ReadonlySet<string> = new Set(
   `model input instructions tools tool_choice parallel_tool_calls temperature top_p
   max_output_tokens stop seed presence_penalty frequency_penalty top_logprobs text verbosity
   reasoning reasoning_effort service_tier prompt_cache_key safety_identifier user include store
-  background previous_response_id conversation metadata stream stream_options`.split(/\s+/),
+  background previous_response_id conversation metadata stream stream_options truncation
+  context_management generate`.split(/\s+/),
 )
 const KNOWN_OF_TEXT: ReadonlySet<string> = new Set(['format', 'verbosity'])
 const KNOWN_OF_REASONING: ReadonlySet<string> = new Set(['effort', 'summary', 'generate_summary'])
@@ -70,10 +72,6 @@ function unknownOf(
   return Object.entries(object)
     .filter(([name, value]) => !known.has(name) && value !== null && value !== undefined)
     .map(([name, value]) => [prefix + name, value])
-}
-
-function asStop(value: unknown, path: string): readonly string[] {
-  return typeof value === 'string' ? [value] : asStrings(value, path)
 }
 
 function asStrings(value: unknown, path: string): readonly string[] {

@@ -6,18 +6,22 @@ import type { Item } from '../../conversation/item.ts'
 import { isObject, type JsonObject } from '../../conversation/json.ts'
 import { asBoolean, maybe, wrongType } from '../check.ts'
 import type { Inbound, Memory } from '../dialect.ts'
+import { parseContext } from './parse-context.ts'
 import { parseItems } from './parse-items.ts'
 import { parseMemory } from './parse-memory.ts'
 import { parseParams } from './parse-params.ts'
 
 export function parse(body: JsonObject, bytes: Uint8Array): Inbound {
   const memory = parseMemory(body)
+  const items = [...leadingItems(body['instructions']), ...inputItems(body, memory)]
   return {
     dialect: 'responses',
     stream: maybe(asBoolean, body['stream'], 'stream') ?? false,
-    items: [...leadingItems(body['instructions']), ...inputItems(body, memory)],
+    items,
     params: parseParams(body),
     memory,
+    generates: maybe(asBoolean, body['generate'], 'generate') ?? true,
+    context: parseContext(body, items),
     body,
     bytes,
   }

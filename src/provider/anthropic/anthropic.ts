@@ -10,6 +10,7 @@ import type { Account, Provider } from '../provider.ts'
 import { decode, decodeWhole } from './decode.ts'
 import { encode } from './encode.ts'
 import { failure } from './failure.ts'
+import { NOTES } from './notes.ts'
 
 export const anthropic: Provider = {
   wire: 'anthropic',
@@ -18,6 +19,7 @@ export const anthropic: Provider = {
   decode,
   decodeWhole,
   failure,
+  notes: NOTES,
   headers: ({ apiKey }: Account) => ({
     ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
     'anthropic-version': '2023-06-01',

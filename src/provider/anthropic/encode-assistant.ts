@@ -52,7 +52,7 @@ function said({ at }: Place, block: Block): Entry {
 function message(item: Message, place: Place): readonly Entry[] {
   const native = item.native?.['anthropic']
   if (native?.['refused'] === true) {
-    place.notebook.write('dropped', 'refusal-left-out', { at: place.at })
+    place.notebook.write('refusal-left-out', { at: place.at })
     return []
   }
   const citations = asList(native?.['citations'])
@@ -71,7 +71,7 @@ function isMedia({ type }: Part): boolean {
 
 /** An assistant message can hold no media. */
 function moved(part: Part, { at, notebook }: Place): Entry {
-  notebook.write('moved', 'assistant-media-moved', { at })
+  notebook.write('assistant-media-moved', { at })
   return { role: 'user', at, block: encodePart(part, at, notebook) }
 }
 
@@ -81,7 +81,7 @@ function toolUse(
   { id, at, notebook }: Place,
 ): Block {
   const name = toolNameOf(item.name)
-  if (name !== item.name) notebook.write('changed', 'tool-name-changed', { at })
+  if (name !== item.name) notebook.write('tool-name-changed', { at })
   return { type: 'tool_use', id, name, input, ...item.native?.['anthropic'] }
 }
 
@@ -93,7 +93,7 @@ function argumentsOf({ arguments: text }: FunctionCall, { at, notebook }: Place)
   } catch {
     // Broken JSON is wrapped like any other text.
   }
-  notebook.write('changed', 'arguments-not-an-object', { at })
+  notebook.write('arguments-not-an-object', { at })
   return { arguments: text }
 }
 
@@ -101,11 +101,11 @@ function reasoning(item: Reasoning, place: Place): readonly Entry[] {
   const { at, traits, notebook } = place
   const block = thinkingOf(item)
   if (typeof block === 'string') {
-    notebook.write('dropped', block, { at })
+    notebook.write(block, { at })
     return []
   }
   if (traits.readsThinking) return [said(place, block)]
-  notebook.write('dropped', 'thinking-unsupported', { at })
+  notebook.write('thinking-unsupported', { at })
   return []
 }
 
@@ -129,7 +129,7 @@ const OWN_TYPES: ReadonlySet<string> = new Set([
 
 function opaque(item: Opaque, place: Place): readonly Entry[] {
   if (isOwn(item)) return [said(place, ownBlock(item))]
-  place.notebook.write('dropped', 'item-of-another-provider', {
+  place.notebook.write('item-of-another-provider', {
     at: place.at,
     detail: asText(item.raw['type']),
   })

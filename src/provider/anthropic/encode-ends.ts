@@ -34,13 +34,13 @@ function withoutOpenThinking(
 ): readonly Entry[] {
   if (thinking === 'none') return entries
   const open = new Set(openLoop(entries).filter(({ block }) => isThinking(block)))
-  for (const { at } of open) notebook.write('dropped', 'thinking-off', { at })
+  for (const { at } of open) notebook.write('thinking-off', { at })
   return open.size === 0 ? entries : entries.filter((entry) => !open.has(entry))
 }
 
 function lawfulStart(entries: readonly Entry[], notebook: Notebook): readonly Entry[] {
   if (entries[0]?.role === 'user') return entries
-  notebook.write('added', 'first-user-line-added')
+  notebook.write('first-user-line-added')
   return [added('Let us begin.'), ...entries]
 }
 
@@ -54,7 +54,7 @@ function lawfulEnd(entries: readonly Entry[], ends: Ends, notebook: Notebook): r
     ends.hasFormat ||
     last.block['type'] !== 'text'
   ) {
-    notebook.write('added', 'prefill-as-instruction', { at: last.at })
+    notebook.write('prefill-as-instruction', { at: last.at })
     return [...entries, added('Continue exactly where your last message ends.')]
   }
   const text = asText(last.block['text']).trimEnd()

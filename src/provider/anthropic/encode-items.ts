@@ -35,7 +35,7 @@ export function encodeItems(
       continue
     }
     if (item.type === 'message') entries.push(...encodeInput(item, at, notebook))
-    else if (!pairs.answers.has(at)) notebook.write('dropped', 'output-without-call', { at })
+    else if (!pairs.answers.has(at)) notebook.write('output-without-call', { at })
     at += 1
   }
   return entries
@@ -66,7 +66,7 @@ function encodeInput(
     block,
   }))
   if (role === 'user') return entries
-  notebook.write('changed', 'system-in-place', { at })
+  notebook.write('system-in-place', { at })
   return entries.map((entry) => ({ ...entry, block: tagged(entry.block) }))
 }
 
@@ -96,7 +96,7 @@ function encodeRun(run: Run): readonly Entry[] {
     if (item === undefined) continue
     if (isCall(item)) {
       if (item.name === '') {
-        notebook.write('dropped', 'call-without-name', { at })
+        notebook.write('call-without-name', { at })
         continue
       }
       results.push(resultOf(run, at))
@@ -126,10 +126,10 @@ function resultOf({ items, end, pairs, notebook }: Run, call: number): Entry {
   const at = pairs.outputOf.get(call)
   const output = at === undefined ? undefined : items[at]
   if (at === undefined || output === undefined || !isOutput(output)) {
-    notebook.write('added', 'output-missing', { at: call })
+    notebook.write('output-missing', { at: call })
     return { role: 'user', at: call, block: missing(id) }
   }
-  if (pairs.apart(end, at)) notebook.write('moved', 'output-moved', { at })
+  if (pairs.apart(end, at)) notebook.write('output-moved', { at })
   return { role: 'user', at, block: toolResult(id, output, at, notebook) }
 }
 

@@ -62,7 +62,7 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set([
 
 function image({ image_url, file_id, detail }: ImagePart, at: number, notebook: Notebook): Block {
   if (detail !== undefined && detail !== 'auto') {
-    notebook.write('changed', 'image-detail-ignored', { at })
+    notebook.write('image-detail-ignored', { at })
   }
   if (typeof image_url !== 'string') {
     return notice('image', file_id ? 'file-of-another-provider' : 'media-unsupported', at, notebook)
@@ -124,7 +124,7 @@ function notice(
   at: number,
   notebook: Notebook,
 ): Block {
-  notebook.write('dropped', why, { at, detail: what })
+  notebook.write(why, { at, detail: what })
   return textBlock(`[Not shown, because this model cannot read it: ${what}]`)
 }
 

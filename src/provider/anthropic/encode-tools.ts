@@ -32,9 +32,11 @@ export function encodeTools(
   traits: Traits,
   notebook: Notebook,
 ): Tools {
-  const own = allowed(params, notebook).flatMap((tool) => encodeTool(tool, traits, notebook))
+  const own = allowed(params, notebook).flatMap((tool) =>
+    encodeTool(tool, `tools[${params.tools.indexOf(tool)}]`, traits, notebook),
+  )
   if (!traits.strictTools && params.tools.some((tool) => tool.type === 'function' && tool.strict)) {
-    notebook.write('changed', 'strict-not-enforced', { field: 'tools' })
+    notebook.write('strict-not-enforced', { field: 'tools' })
   }
   const choice = choiceOf(params, own.length > 0, notebook)
   if (answerTool === null) return { tools: own, choice }
@@ -53,38 +55,48 @@ function allowed({ tools, toolChoice }: Params, notebook: Notebook): readonly To
   const names = new Set(toolChoice.names)
   const offered = tools.filter((tool) => tool.type !== 'opaque' && names.has(tool.name))
   if (offered.length === tools.length) return tools
-  notebook.write('dropped', 'allowed-tools-filtered', { field: 'tools' })
+  notebook.write('allowed-tools-filtered', { field: 'tools' })
   return offered
 }
 
-function encodeTool(tool: Tool, traits: Traits, notebook: Notebook): readonly JsonObject[] {
+function encodeTool(
+  tool: Tool,
+  field: string,
+  traits: Traits,
+  notebook: Notebook,
+): readonly JsonObject[] {
   switch (tool.type) {
     case 'function':
-      return [functionTool(tool, traits, notebook)]
+      return [functionTool(tool, field, traits, notebook)]
     case 'custom':
-      return [customTool(tool, notebook)]
+      return [customTool(tool, field, notebook)]
     case 'opaque':
-      return hostedTool(tool, notebook)
+      return hostedTool(tool, field, notebook)
   }
 }
 
-function functionTool(tool: FunctionTool, traits: Traits, notebook: Notebook): JsonObject {
+function functionTool(
+  tool: FunctionTool,
+  field: string,
+  traits: Traits,
+  notebook: Notebook,
+): JsonObject {
   const isStrict = traits.strictTools && tool.strict
   const rooted = toolSchema(tool.parameters)
   if (tool.parameters !== null && rooted !== tool.parameters) {
-    notebook.write('changed', 'tool-schema-changed', { field: 'tools', detail: tool.name })
+    notebook.write('tool-schema-changed', { field, detail: tool.name })
   }
   return {
-    ...named(tool, notebook),
+    ...named(tool, field, notebook),
     input_schema: isStrict ? outputSchema(rooted).schema : rooted,
     ...(isStrict ? { strict: true } : {}),
   }
 }
 
-function customTool(tool: CustomTool, notebook: Notebook): JsonObject {
-  notebook.write('changed', 'custom-tool-as-function', { field: 'tools', detail: tool.name })
+function customTool(tool: CustomTool, field: string, notebook: Notebook): JsonObject {
+  notebook.write('custom-tool-as-function', { field, detail: tool.name })
   return {
-    ...named(tool, notebook),
+    ...named(tool, field, notebook),
     input_schema: {
       type: 'object',
       properties: {
@@ -96,20 +108,23 @@ function customTool(tool: CustomTool, notebook: Notebook): JsonObject {
   }
 }
 
-function named({ name, description }: FunctionTool | CustomTool, notebook: Notebook): JsonObject {
+function named(
+  { name, description }: FunctionTool | CustomTool,
+  field: string,
+  notebook: Notebook,
+): JsonObject {
   const lawful = toolNameOf(name)
-  if (lawful !== name)
-    notebook.write('changed', 'tool-name-changed', { field: 'tools', detail: name })
+  if (lawful !== name) notebook.write('tool-name-changed', { field, detail: name })
   return { name: lawful, ...(description ? { description } : {}) }
 }
 
 /** The provider's own tools carry the date of their version: `web_search_20250305`. */
 const OWN_TOOL = /_20\d{6}$/
 
-function hostedTool({ raw }: OpaqueTool, notebook: Notebook): readonly JsonObject[] {
+function hostedTool({ raw }: OpaqueTool, field: string, notebook: Notebook): readonly JsonObject[] {
   const type = asText(raw['type'])
   if (OWN_TOOL.test(type)) return [raw]
-  notebook.write('dropped', 'hosted-tool', { field: 'tools', detail: type })
+  notebook.write('hosted-tool', { field, detail: type })
   return []
 }
 
@@ -117,7 +132,7 @@ function choiceOf(params: Params, hasTools: boolean, notebook: Notebook): Choice
   const { toolChoice, parallelToolCalls } = params
   if (!hasTools) {
     if (toolChoice !== null && toolChoice.type !== 'auto' && toolChoice.type !== 'none') {
-      notebook.write('dropped', 'tool-choice-without-tools', { field: 'tool_choice' })
+      notebook.write('tool-choice-without-tools', { field: 'tool_choice' })
     }
     return null
   }
@@ -141,7 +156,7 @@ function wanted(choice: ToolChoice | null, notebook: Notebook): Choice | null {
     case 'allowed':
       return { type: choice.mode === 'required' ? 'any' : 'auto' }
     case 'opaque':
-      notebook.write('dropped', 'hosted-tool', { field: 'tool_choice' })
+      notebook.write('hosted-tool', { field: 'tool_choice' })
       return null
   }
 }
@@ -161,7 +176,7 @@ export function withStubs(
     if (block['type'] === 'tool_use' && typeof block['name'] === 'string') names.add(block['name'])
   }
   if (names.size === 0) return { tools, choice }
-  notebook.write('added', 'tools-stubbed', { field: 'tools' })
+  notebook.write('tools-stubbed', { field: 'tools' })
   return { tools: [...names].map(stub), choice: { type: 'none' } }
 }
 

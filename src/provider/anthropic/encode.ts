@@ -13,7 +13,7 @@ import { encodeItems } from './encode-items.ts'
 import { encodeParts, textBlock } from './encode-parts.ts'
 import { encodeTools, withStubs } from './encode-tools.ts'
 import { openNotebook, type Notebook } from './notes.ts'
-import { encodeParams } from './params.ts'
+import { encodeParams, stopsFor } from './params.ts'
 import { runsOf, settle } from './settle.ts'
 import { structuredOutput } from './structured-output.ts'
 import { planThinking } from './thinking.ts'
@@ -40,6 +40,7 @@ export function encode({ items, params, stream }: Prompt, account: Account): Enc
     },
     traits.cacheControl,
   )
+  const stops = stopsFor(params)
   const outputConfig = {
     ...(effort === null ? {} : { effort }),
     ...(output.format === null ? {} : { format: output.format }),
@@ -53,10 +54,10 @@ export function encode({ items, params, stream }: Prompt, account: Account): Enc
     messages: messages.map((message) => ({ ...message })),
     ...(thinking === null ? {} : { thinking }),
     ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
-    ...encodeParams(params, isThinkingOn, traits, notebook),
+    ...encodeParams(params, stops, isThinkingOn, traits, notebook),
     ...(stream ? { stream } : {}),
   }
-  return { path: '/messages', body, notes: notebook.notes }
+  return { path: '/messages', body, notes: notebook.notes, unsentStops: stops.unsent }
 }
 
 function endOfInstructions(items: readonly Item[]): number {
@@ -76,7 +77,7 @@ function systemOf(
   const blocks = leading.flatMap((item, at) => {
     if (item.type !== 'message') return []
     return encodeParts(item.content, at, notebook).filter(({ type }) => {
-      if (type !== 'text') notebook.write('dropped', 'media-unsupported', { at })
+      if (type !== 'text') notebook.write('media-unsupported', { at })
       return type === 'text'
     })
   })

@@ -50,7 +50,7 @@ export function pairCalls(items: readonly Item[], notebook: Notebook): Pairs {
     else calls.push(at)
     const id = lawfulId(item.call_id, uses)
     idOf.set(at, id)
-    if (id !== item.call_id) notebook.write('changed', 'call-id-changed', { at })
+    if (id !== item.call_id) notebook.write('call-id-changed', { at })
   }
   return { outputOf, idOf, answers, apart: (from, to) => others[from] !== others[to] }
 }

@@ -1,11 +1,14 @@
 /** The settings of a request that are no part of the conversation, and notes for those without a word. */
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { Params } from '../../conversation/prompt.ts'
+import { isDefault } from '../is-default.ts'
 import type { Notebook } from './notes.ts'
+import { splitStops, type Stops } from '../split-stops.ts'
 import type { Traits } from './traits.ts'
 
 export function encodeParams(
   params: Params,
+  stops: Stops,
   isThinking: boolean,
   traits: Traits,
   notebook: Notebook,
@@ -13,7 +16,7 @@ export function encodeParams(
   noteUnsupported(params, notebook)
   return {
     ...sampling(params, isThinking, traits, notebook),
-    ...stopSequences(params, notebook),
+    ...stopSequences(stops, notebook),
     ...metadata(params, notebook),
     ...serviceTier(params, notebook),
   }
@@ -31,13 +34,12 @@ function sampling(
     const why = traits.sampling === 'none' ? 'sampling-unsupported' : 'sampling-with-thinking'
     for (const [field, value] of Object.entries(asked)) {
       // 1 is the default of both, so that nothing is lost.
-      if (value !== null && (value !== 1 || field === 'top_k'))
-        notebook.write('dropped', why, { field })
+      if (value !== null && (value !== 1 || field === 'top_k')) notebook.write(why, { field })
     }
     return {}
   }
   const isConflict = traits.sampling === 'one' && temperature !== null && topP !== null
-  if (isConflict) notebook.write('dropped', 'sampling-conflict', { field: 'top_p' })
+  if (isConflict) notebook.write('sampling-conflict', { field: 'top_p' })
   return {
     ...(temperature === null ? {} : { temperature: clamped(temperature, notebook) }),
     ...(topP === null || isConflict ? {} : { top_p: topP }),
@@ -48,15 +50,19 @@ function sampling(
 function clamped(temperature: number, notebook: Notebook): number {
   const lawful = Math.min(Math.max(temperature, 0), 1)
   if (lawful !== temperature) {
-    notebook.write('changed', 'temperature-clamped', { field: 'temperature' })
+    notebook.write('temperature-clamped', { field: 'temperature' })
   }
   return lawful
 }
 
-function stopSequences({ stop }: Params, notebook: Notebook): JsonObject {
-  const lawful = stop.filter((sequence) => sequence.trim() !== '')
-  if (lawful.length < stop.length) notebook.write('dropped', 'stop-blank', { field: 'stop' })
-  return lawful.length === 0 ? {} : { stop_sequences: lawful }
+/** They are refused if they are nothing but white space. */
+export function stopsFor({ stop }: Params): Stops {
+  return splitStops(stop, Infinity, (sequence) => sequence.trim() !== '')
+}
+
+function stopSequences({ sent, unsent }: Stops, notebook: Notebook): JsonObject {
+  if (unsent.length > 0) notebook.write('stop-enforced', { field: 'stop' })
+  return sent.length === 0 ? {} : { stop_sequences: sent }
 }
 
 const LONGEST_USER_ID = 256
@@ -65,14 +71,14 @@ function metadata({ safetyIdentifier, user }: Params, notebook: Notebook): JsonO
   const id = safetyIdentifier ?? user
   if (id === null || id === '') return {}
   if (id.length <= LONGEST_USER_ID) return { metadata: { user_id: id } }
-  notebook.write('dropped', 'user-id-too-long', { field: 'safety_identifier' })
+  notebook.write('user-id-too-long', { field: 'safety_identifier' })
   return {}
 }
 
 function serviceTier({ serviceTier: tier }: Params, notebook: Notebook): JsonObject {
   if (tier === null || tier === 'auto') return {}
   if (tier === 'default') return { service_tier: 'standard_only' }
-  notebook.write('dropped', 'parameter-unsupported', { field: 'service_tier', detail: tier })
+  notebook.write('parameter-unsupported', { field: 'service_tier', detail: tier })
   return {}
 }
 
@@ -92,13 +98,6 @@ function noteUnsupported(params: Params, notebook: Notebook): void {
   }
   for (const [field, value] of [...Object.entries(named), ...Object.entries(extra)]) {
     if (field === 'top_k' && typeof value === 'number') continue
-    if (saysSomething(field, value)) notebook.write('dropped', 'parameter-unsupported', { field })
+    if (!isDefault(field, value)) notebook.write('parameter-unsupported', { field })
   }
-}
-
-/** A default in full is no wish. */
-function saysSomething(field: string, value: Json | undefined): boolean {
-  if (value === undefined || value === null || value === false || value === 0) return false
-  if (field === 'n' && value === 1) return false
-  return typeof value !== 'object' || Object.keys(value).length > 0
 }

@@ -35,7 +35,7 @@ function withoutBlanks(run: readonly Entry[], notebook: Notebook): readonly Entr
   const hasText = run.some(({ block }) => block['type'] === 'text' && !isBlankText(block))
   return run.filter(({ at, block }) => {
     if (!isBlankText(block) || (hasText && block['text'] !== '')) return true
-    notebook.write('dropped', 'empty-text', { at })
+    notebook.write('empty-text', { at })
     return false
   })
 }
@@ -47,14 +47,13 @@ function withoutUnanswered(
 ): readonly Entry[] {
   return run.filter(({ at, block }) => {
     if (!isServerCall(block) || answered.has(block['id'])) return true
-    notebook.write('dropped', 'server-tool-without-result', { at })
+    notebook.write('server-tool-without-result', { at })
     return false
   })
 }
 
 function withoutLooseThinking(run: readonly Entry[], notebook: Notebook): readonly Entry[] {
   const end = run.findLastIndex(({ block }) => !isThinking(block)) + 1
-  for (const { at } of run.slice(end))
-    notebook.write('dropped', 'reasoning-without-follower', { at })
+  for (const { at } of run.slice(end)) notebook.write('reasoning-without-follower', { at })
   return end === run.length ? run : run.slice(0, end)
 }

@@ -28,16 +28,16 @@ export function structuredOutput(
 ): StructuredOutput {
   if (format === null || format.type === 'text') return NONE
   if (format.type !== 'json_schema') {
-    notebook.write('changed', 'json-object-as-instruction', { field: 'format' })
+    notebook.write('json-object-as-instruction', { field: 'text.format' })
     return { ...NONE, instruction: JSON_ONLY }
   }
   if (traits.structuredOutput === 'tool') {
-    notebook.write('changed', 'format-as-tool', { field: 'format' })
+    notebook.write('format-as-tool', { field: 'text.format' })
     return { ...NONE, tool: answerTool(format.schema, format.description) }
   }
   const { schema, lost } = outputSchema(format.schema)
   if (lost.length > 0) {
-    notebook.write('changed', 'schema-loosened', { field: 'format', detail: lost.join(', ') })
+    notebook.write('schema-loosened', { field: 'text.format', detail: lost.join(', ') })
   }
   return { ...NONE, format: { type: 'json_schema', schema } }
 }

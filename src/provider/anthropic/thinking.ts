@@ -33,12 +33,12 @@ export function planThinking(
   const wanted = effort === null ? traits.thinksUnasked : !isNone(effort)
   if (traits.thinking === 'none') {
     if (wanted && effort !== null) {
-      notebook.write('dropped', 'effort-unsupported', { field: 'reasoning.effort' })
+      notebook.write('effort-unsupported', { field: 'reasoning.effort' })
     }
     return { isOn: false, thinking: null, effort: null, maxTokens, choice }
   }
   const obstacle = wanted ? obstacleOf(choice, entries, traits) : null
-  if (obstacle !== null) notebook.write('dropped', obstacle, { field: 'reasoning.effort' })
+  if (obstacle !== null) notebook.write(obstacle, { field: 'reasoning.effort' })
   const isOn =
     (wanted && obstacle === null) || (traits.thinking === 'adaptive' && traits.off === null)
   if (!isOn) {
@@ -60,7 +60,7 @@ function isNone(effort: string | null): boolean {
 
 function lawfulChoice(choice: Choice | null, traits: Traits, notebook: Notebook): Choice | null {
   if (choice === null || traits.forcedTools !== 'never' || !isForced(choice)) return choice
-  notebook.write('changed', 'forced-tool-unsupported', { field: 'tool_choice' })
+  notebook.write('forced-tool-unsupported', { field: 'tool_choice' })
   const { name: _name, ...rest } = choice
   return { ...rest, type: 'auto' }
 }
@@ -72,7 +72,7 @@ function isForced(choice: Choice | null): boolean {
 function limitOf({ maxOutputTokens }: Params, { ceiling, maxTokens }: Traits, notebook: Notebook) {
   const limit = maxOutputTokens ?? maxTokens
   if (ceiling === null || limit <= ceiling) return limit
-  notebook.write('changed', 'max-tokens-lowered', { field: 'max_output_tokens' })
+  notebook.write('max-tokens-lowered', { field: 'max_output_tokens' })
   return ceiling
 }
 
@@ -125,7 +125,7 @@ function budgeted(
   if (limit > budget) return { thinking: enabled(budget), maxTokens: limit }
   const maxTokens = Math.min(budget + limit, ceiling ?? Infinity)
   if (maxOutputTokens !== null) {
-    notebook.write('changed', 'max-tokens-raised', { field: 'max_output_tokens' })
+    notebook.write('max-tokens-raised', { field: 'max_output_tokens' })
   }
   return { thinking: enabled(Math.min(budget, maxTokens - 1)), maxTokens }
 }
@@ -138,9 +138,9 @@ function effortOf(effort: string | null, { efforts }: Traits, notebook: Notebook
   if (effort === null) return null
   if (efforts.includes(effort)) return effort
   if (isNone(effort)) {
-    notebook.write('changed', 'thinking-always-on', { field: 'reasoning.effort' })
+    notebook.write('thinking-always-on', { field: 'reasoning.effort' })
     return 'low'
   }
-  notebook.write('changed', 'effort-lowered', { field: 'reasoning.effort', detail: effort })
+  notebook.write('effort-lowered', { field: 'reasoning.effort', detail: effort })
   return 'high'
 }

@@ -23,8 +23,10 @@ export const demo: Provider = {
       delayMs: account.quirks['delayMs'] ?? 12,
     },
     notes: [],
+    unsentStops: params.stop,
   }),
   headers: () => ({}),
+  notes: {},
   decode: () => {
     let over = false
     return {

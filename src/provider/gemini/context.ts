@@ -1,7 +1,7 @@
 /** What every part of encoding a request has to know, and where it writes what it could not say. */
 import type { Account } from '../provider.ts'
 import { describeModel, type Model } from './model.ts'
-import { newNotebook, type Notebook } from './notes.ts'
+import { openNotebook, type Notebook } from './notes.ts'
 import { readQuirks, type Quirks } from './quirks.ts'
 
 export interface Context {
@@ -16,6 +16,6 @@ export function newContext(model: string, account: Account): Context {
     account,
     model: describeModel(model),
     quirks: readQuirks(account.quirks),
-    notebook: newNotebook(),
+    notebook: openNotebook(),
   }
 }

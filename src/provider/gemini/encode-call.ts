@@ -24,11 +24,11 @@ export function encodeCall(
   const { context, sealed } = draft
   draft.sealed = null
   if (call.name === '') {
-    context.notebook.add('call-without-name', { at })
+    context.notebook.write('call-without-name', { at })
     return []
   }
   const name = toolNameOf(call.name)
-  if (name !== call.name) context.notebook.add('tool-name-changed', { at })
+  if (name !== call.name) context.notebook.write('tool-name-changed', { at })
   const functionCall = { ...idOf(call, draft), name, args: argsOf(call, at, draft) }
   const signature = signatureOfCall(call, sealed, at, context)
   const behind = isFromHere(call, context)
@@ -37,7 +37,7 @@ export function encodeCall(
   if (signature !== null) return [{ functionCall, thoughtSignature: signature }, ...behind]
   // Of a batch only the first call is signed.
   if (!context.model.isThird || draft.calls.length > 0) return [{ functionCall }, ...behind]
-  context.notebook.add('signature-stand-in', { at })
+  context.notebook.write('signature-stand-in', { at })
   return [{ functionCall, thoughtSignature: STAND_IN }]
 }
 
@@ -50,7 +50,7 @@ export function encodeResult(
   const output = draft.items[place]
   const head = { ...idOf(call, draft), name: toolNameOf(call.name) }
   if (output?.type !== 'function_call_output' && output?.type !== 'custom_tool_call_output') {
-    draft.context.notebook.add('call-without-output', { at })
+    draft.context.notebook.write('call-without-output', { at })
     const response = { error: 'There is no output of this call.' }
     return { part: { functionResponse: { ...head, response } }, behind: [] }
   }
@@ -75,13 +75,13 @@ function idOf(call: FunctionCall | CustomCall, draft: Draft): { readonly id?: st
 
 function argsOf(call: FunctionCall | CustomCall, at: number, draft: Draft): JsonObject {
   if (call.type === 'custom_tool_call') {
-    draft.context.notebook.add('custom-call', { at })
+    draft.context.notebook.write('custom-call', { at })
     return { input: call.input }
   }
   if (call.arguments.trim() === '') return {}
   const value = parsed(call.arguments)
   if (isObject(value)) return value
-  draft.context.notebook.add('arguments-not-an-object', { at })
+  draft.context.notebook.write('arguments-not-an-object', { at })
   return { arguments: call.arguments }
 }
 

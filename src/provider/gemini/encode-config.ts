@@ -1,16 +1,23 @@
 /** Everything about how the answer is to be generated, and a note for what cannot be asked for. */
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { Params } from '../../conversation/prompt.ts'
+import { isDefault } from '../is-default.ts'
+import { splitStops, type Stops } from '../split-stops.ts'
 import type { Context } from './context.ts'
 import { thinkingFor } from './thinking.ts'
 
 const LOGPROBS = 'message.output_text.logprobs'
 
-export function encodeConfig(params: Params, format: JsonObject, context: Context): JsonObject {
+export function encodeConfig(
+  params: Params,
+  stops: Stops,
+  format: JsonObject,
+  context: Context,
+): JsonObject {
   const { temperature, topP, maxOutputTokens, seed } = params
   return {
     ...given({ maxOutputTokens, temperature, topP, seed }),
-    ...stops(params.stop, context),
+    ...stopSequences(stops, context),
     ...penalties(params, context),
     ...format,
     ...logprobs(params),
@@ -27,10 +34,10 @@ export function noteLostParams(params: Params, { notebook }: Context): void {
     user: params.user,
   }
   for (const field in lost) {
-    if (lost[field] !== null) notebook.add('unsupported-parameter', { field })
+    if (!isDefault(field, lost[field])) notebook.write('unsupported-parameter', { field })
   }
   for (const detail of params.include) {
-    if (!INCLUDED.has(detail)) notebook.add('unsupported-parameter', { field: 'include', detail })
+    if (!INCLUDED.has(detail)) notebook.write('unsupported-parameter', { field: 'include', detail })
   }
 }
 
@@ -41,13 +48,15 @@ function given(values: Readonly<Record<string, Json>>): JsonObject {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))
 }
 
-function stops(stop: readonly string[], { notebook }: Context): JsonObject {
-  const sequences = [...new Set(stop)].filter((sequence) => sequence !== '')
-  if (sequences.length === 0) return {}
-  if (sequences.length > 5) {
-    notebook.add('stops-cut', { field: 'stop', detail: `${sequences.length - 5} left out` })
-  }
-  return { stopSequences: sequences.slice(0, 5) }
+const MAX_STOPS = 5
+
+export function stopsFor({ stop }: Params): Stops {
+  return splitStops(stop, MAX_STOPS)
+}
+
+function stopSequences({ sent, unsent }: Stops, { notebook }: Context): JsonObject {
+  if (unsent.length > 0) notebook.write('stop-enforced', { field: 'stop' })
+  return sent.length === 0 ? {} : { stopSequences: sent }
 }
 
 /** Gemini 2.5 answers them with a 400. */
@@ -55,10 +64,10 @@ function penalties({ presencePenalty, frequencyPenalty }: Params, context: Conte
   const { model, notebook } = context
   if (model.generation !== 2.5) return given({ presencePenalty, frequencyPenalty })
   if (presencePenalty !== null) {
-    notebook.add('not-with-this-model', { field: 'presence_penalty' })
+    notebook.write('not-with-this-model', { field: 'presence_penalty' })
   }
   if (frequencyPenalty !== null) {
-    notebook.add('not-with-this-model', { field: 'frequency_penalty' })
+    notebook.write('not-with-this-model', { field: 'frequency_penalty' })
   }
   return {}
 }
@@ -71,8 +80,8 @@ function logprobs({ topLogprobs, include }: Params): JsonObject {
 
 function thinking(effort: string | null, { model, notebook }: Context): JsonObject {
   const { config, instead, unknown } = thinkingFor(effort, model)
-  const field = 'reasoning_effort'
-  if (unknown) notebook.add('unsupported-parameter', { field })
-  else if (instead !== null) notebook.add('effort-mapped', { field, detail: instead })
+  const field = 'reasoning.effort'
+  if (unknown) notebook.write('unsupported-parameter', { field })
+  else if (instead !== null) notebook.write('effort-mapped', { field, detail: instead })
   return config === null ? {} : { thinkingConfig: config }
 }

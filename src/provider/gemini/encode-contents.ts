@@ -52,7 +52,7 @@ function place(item: Item, at: number, draft: Draft): void {
     case 'function_call_output':
     case 'custom_tool_call_output':
       if (draft.partners[at] !== ALONE) answerCalls(draft, at + draft.calls.length)
-      else draft.context.notebook.add('output-without-call', { at })
+      else draft.context.notebook.write('output-without-call', { at })
       return
     case 'opaque':
       return opaque(item, at, draft)
@@ -73,7 +73,7 @@ function answerCalls(draft: Draft, until: number): void {
     behind.push(...result.behind)
     const output = draft.partners[call] ?? ALONE
     if (output !== ALONE && output >= until) {
-      draft.context.notebook.add('output-moved', { at: output })
+      draft.context.notebook.write('output-moved', { at: output })
     }
   })
   parts.push(...behind)
@@ -86,9 +86,9 @@ function asked(item: Message, at: number, draft: Draft): void {
   answerCalls(draft, at)
   if (item.role !== 'user') {
     const words = textOf(item.content)
-    if (!item.content.every(isText)) draft.context.notebook.add('media-in-system', { at })
+    if (!item.content.every(isText)) draft.context.notebook.write('media-in-system', { at })
     if (words === '') return
-    draft.context.notebook.add('system-in-place', { at })
+    draft.context.notebook.write('system-in-place', { at })
     draft.userParts().push({ text: `<system_message>\n${words}\n</system_message>` })
     return
   }
@@ -123,7 +123,7 @@ function encodeParts(item: Message, at: number, draft: Draft): readonly GeminiPa
 }
 
 function relocate(part: GeminiPart, at: number, draft: Draft): void {
-  draft.context.notebook.add('media-moved', { at })
+  draft.context.notebook.write('media-moved', { at })
   draft.relocated.push({ text: '[From the assistant’s last message:]' }, part)
 }
 
@@ -143,8 +143,8 @@ function thought(item: Reasoning, at: number, draft: Draft): void {
   if (parts.length > 0) draft.modelParts().push(...parts)
   const isOwn = item.native?.['gemini'] !== undefined || item.origin?.wire === 'gemini'
   if (!isOwn && unseal(item.encrypted_content) === null) {
-    context.notebook.add('foreign-reasoning', { at })
-  } else if (signedChars < text.length) context.notebook.add('thoughts-not-sent', { at })
+    context.notebook.write('foreign-reasoning', { at })
+  } else if (signedChars < text.length) context.notebook.write('thoughts-not-sent', { at })
 }
 
 /** Images that the model made, and parts of Gemini's that we do not understand. */
@@ -158,7 +158,7 @@ function opaque(item: Opaque, at: number, draft: Draft): void {
     return
   }
   if (type !== 'image_generation_call' || typeof result !== 'string') {
-    notebook.add('hosted-item', { at, ...(typeof type === 'string' ? { detail: type } : {}) })
+    notebook.write('hosted-item', { at, ...(typeof type === 'string' ? { detail: type } : {}) })
     return
   }
   const part = draft.encodeMedia(item, at)
@@ -175,10 +175,10 @@ function framed(draft: Draft): readonly Content[] {
   if (relocated.length > 0) draft.userParts().push(...relocated)
   const opening = { role: 'user', parts: [{ text: '[The conversation begins.]' }] } as const
   const isHeadless = contents[0]?.role !== 'user'
-  if (isHeadless) context.notebook.add('first-turn-added')
+  if (isHeadless) context.notebook.write('first-turn-added')
   const whole = isHeadless ? [opening, ...contents] : contents
   if (whole.at(-1)?.role === 'user') return whole
   if (context.quirks.prefill ?? context.model.continues) return whole
-  context.notebook.add('last-turn-added')
+  context.notebook.write('last-turn-added')
   return [...whole, { role: 'user', parts: [{ text: 'Continue.' }] }]
 }

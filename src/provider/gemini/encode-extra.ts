@@ -1,6 +1,7 @@
 /** The fields that only some clients send: a few have a counterpart, the others get a note. */
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { Params } from '../../conversation/prompt.ts'
+import { isDefault } from '../is-default.ts'
 import type { Context } from './context.ts'
 
 export interface Extra {
@@ -14,17 +15,17 @@ export function encodeExtra({ extra, serviceTier }: Params, { notebook }: Contex
   const config: Record<string, Json> = {}
   const body: Record<string, Json> = {}
   for (const [field, value] of Object.entries(extra)) {
-    if (value === undefined || value === null || isDefault(field, value)) continue
+    if (isDefault(field, value)) continue
     const known = Object.hasOwn(KNOWN, field) ? KNOWN[field] : undefined
-    const translated = known?.read(value)
+    const translated = value === undefined ? undefined : known?.read(value)
     if (known === undefined || translated === undefined) {
-      notebook.add('unsupported-parameter', { field })
+      notebook.write('unsupported-parameter', { field })
     } else if (known.inConfig) config[known.name] = translated
     else body[known.name] = translated
   }
   if (serviceTier === 'flex' || serviceTier === 'priority') body['serviceTier'] = serviceTier
   else if (serviceTier !== null && serviceTier !== 'auto' && serviceTier !== 'default') {
-    notebook.add('unsupported-parameter', { field: 'service_tier' })
+    notebook.write('unsupported-parameter', { field: 'service_tier' })
   }
   return { config, body }
 }
@@ -61,10 +62,4 @@ const KNOWN: Readonly<Record<string, Known>> = {
   },
   safety_settings: safety,
   safetySettings: safety,
-}
-
-/** What asks for nothing beyond what happens anyway. */
-function isDefault(field: string, value: Json): boolean {
-  if (field === 'n') return value === 1
-  return field === 'modalities' && JSON.stringify(value) === '["text"]'
 }

@@ -21,7 +21,7 @@ export function encodeFormat(
   const schema = format.type === 'json_schema' ? format.schema : null
   const { model, notebook, quirks } = context
   if (hasTools && model.generation !== null && !model.isThird) {
-    notebook.add('format-with-tools', { field: 'format' })
+    notebook.write('format-with-tools', { field: 'text.format' })
     return { config: {}, instruction: inWords(schema) }
   }
   const config = { responseMimeType: 'application/json' }
@@ -31,7 +31,7 @@ export function encodeFormat(
   }
   const { schema: responseSchema, dropped } = simplifySchema(schema, true)
   if (dropped.length > 0) {
-    notebook.add('schema-simplified', { field: 'format', detail: dropped.join(', ') })
+    notebook.write('schema-simplified', { field: 'text.format', detail: dropped.join(', ') })
   }
   return { config: { ...config, responseSchema }, instruction: null }
 }

@@ -13,7 +13,7 @@ export function mediaEncoder(items: readonly Item[], context: Context): MediaEnc
   const { quirks, notebook } = context
   const tooMuch = mediaOverBudget(items, quirks.inlineLimitBytes)
   const notice = (why: NoteCode, what: string, at: number): GeminiPart => {
-    notebook.add(why, { at, detail: what })
+    notebook.write(why, { at, detail: what })
     return { text: `[The ${what} that was here ${REASONS[why] ?? 'could not be sent'}.]` }
   }
   return (medium, at) => {
@@ -24,7 +24,7 @@ export function mediaEncoder(items: readonly Item[], context: Context): MediaEnc
       return notice('unknown-part', typeof type === 'string' ? `part "${type}"` : 'part', at)
     }
     if (medium.type === 'input_image' && !['auto', undefined].includes(medium.detail)) {
-      notebook.add('image-detail', { at })
+      notebook.write('image-detail', { at })
     }
     if (media.kind === 'refused') return notice(media.why, media.what, at)
     if (media.kind === 'remote') {

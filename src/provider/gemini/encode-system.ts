@@ -23,7 +23,7 @@ export function encodeSystem(
     const text = textOf(item.content)
     if (text !== '') parts.push({ text })
     if (!item.content.every(isText)) {
-      context.notebook.add('media-in-system', { at: taken })
+      context.notebook.write('media-in-system', { at: taken })
     }
     taken++
   }
@@ -37,7 +37,7 @@ export function systemAsUser(
   context: Context,
 ): readonly Content[] {
   if (parts.length === 0) return contents
-  context.notebook.add('system-as-user')
+  context.notebook.write('system-as-user')
   const [first, ...rest] = contents
   return [{ role: 'user', parts: [...parts, ...(first?.parts ?? [])] }, ...rest]
 }

@@ -20,20 +20,20 @@ export function encodeTools(params: Params, context: Context): Tools {
   })
   const { toolChoice, parallelToolCalls } = params
   if (params.tools.some((tool) => tool.type === 'function' && tool.strict)) {
-    notebook.add('strict-not-enforced', { field: 'tools' })
+    notebook.write('strict-not-enforced', { field: 'tools' })
   }
   if (parallelToolCalls === false && all.length > 0) {
-    notebook.add('parallel-not-limited', { field: 'parallel_tool_calls' })
+    notebook.write('parallel-not-limited', { field: 'parallel_tool_calls' })
   }
   if (toolChoice === null) return { declarations: all, toolConfig: null }
   if (toolChoice.type === 'allowed' && toolChoice.mode === 'auto') {
     const some = all.filter(({ name }) => toolChoice.names.map(toolNameOf).includes(name))
-    if (some.length < all.length) notebook.add('tools-narrowed', { field: 'tool_choice' })
+    if (some.length < all.length) notebook.write('tools-narrowed', { field: 'tool_choice' })
     return { declarations: some, toolConfig: some.length === 0 ? null : mode('AUTO') }
   }
   const toolConfig = all.length === 0 ? null : choose(toolChoice, all)
   const isLost = toolConfig === null && toolChoice.type !== 'auto' && toolChoice.type !== 'none'
-  if (isLost) notebook.add('tool-choice-dropped', { field: 'tool_choice' })
+  if (isLost) notebook.write('tool-choice-dropped', { field: 'tool_choice' })
   return { declarations: all, toolConfig }
 }
 
@@ -67,7 +67,7 @@ type Declaration = JsonObject & { readonly name: string }
 
 function declare(tool: Tool, field: string, context: Context): Declaration | null {
   if (tool.type !== 'opaque' && toolNameOf(tool.name) !== tool.name) {
-    context.notebook.add('tool-name-changed', { field })
+    context.notebook.write('tool-name-changed', { field })
   }
   switch (tool.type) {
     case 'function': {
@@ -79,7 +79,7 @@ function declare(tool: Tool, field: string, context: Context): Declaration | nul
       }
     }
     case 'custom':
-      context.notebook.add('custom-tool', { field })
+      context.notebook.write('custom-tool', { field })
       return {
         name: toolNameOf(tool.name),
         description: [tool.description, grammarOf(tool.format)].filter((text) => text).join('\n\n'),
@@ -87,7 +87,7 @@ function declare(tool: Tool, field: string, context: Context): Declaration | nul
       }
     case 'opaque': {
       const type = tool.raw['type']
-      context.notebook.add('hosted-tool', { field, detail: typeof type === 'string' ? type : '' })
+      context.notebook.write('hosted-tool', { field, detail: typeof type === 'string' ? type : '' })
       return null
     }
   }
@@ -107,7 +107,7 @@ function parametersOf(schema: JsonObject | null, field: string, context: Context
   if (context.quirks.jsonSchema) return { parametersJsonSchema: schema }
   const { schema: parameters, dropped } = simplifySchema(schema)
   if (dropped.length > 0) {
-    context.notebook.add('schema-simplified', { field, detail: dropped.join(', ') })
+    context.notebook.write('schema-simplified', { field, detail: dropped.join(', ') })
   }
   return { parameters }
 }

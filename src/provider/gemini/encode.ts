@@ -3,7 +3,7 @@ import type { JsonObject } from '../../conversation/json.ts'
 import type { Prompt } from '../../conversation/prompt.ts'
 import type { Account, Encoded } from '../provider.ts'
 import { newContext } from './context.ts'
-import { encodeConfig, noteLostParams } from './encode-config.ts'
+import { encodeConfig, noteLostParams, stopsFor } from './encode-config.ts'
 import { encodeContents } from './encode-contents.ts'
 import { encodeExtra } from './encode-extra.ts'
 import { encodeFormat } from './encode-format.ts'
@@ -19,7 +19,8 @@ export function encode({ items, params, stream }: Prompt, account: Account): Enc
   const system = encodeSystem(items, [params.instructions, format.instruction], context)
   const contents = encodeContents(items, system.taken, context)
   const extra = encodeExtra(params, context)
-  const config = { ...encodeConfig(params, format.config, context), ...extra.config }
+  const stops = stopsFor(params)
+  const config = { ...encodeConfig(params, stops, format.config, context), ...extra.config }
   noteLostParams(params, context)
 
   const isInstructed = hasSystem && system.parts.length > 0
@@ -32,5 +33,6 @@ export function encode({ items, params, stream }: Prompt, account: Account): Enc
     ...extra.body,
   }
   const verb = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
-  return { path: `/${path}:${verb}`, body, notes: context.notebook.notes }
+  const { notes } = context.notebook
+  return { path: `/${path}:${verb}`, body, notes, unsentStops: stops.unsent }
 }

@@ -7,6 +7,7 @@ import type { Provider } from '../provider.ts'
 import { decode, decodeWhole } from './decode.ts'
 import { encode } from './encode.ts'
 import { failure } from './failure.ts'
+import { NOTES } from './notes.ts'
 
 export const gemini: Provider = {
   wire: 'gemini',
@@ -17,4 +18,5 @@ export const gemini: Provider = {
   failure,
   headers: ({ apiKey }): Readonly<Record<string, string>> =>
     apiKey === null ? {} : { 'x-goog-api-key': apiKey },
+  notes: NOTES,
 }

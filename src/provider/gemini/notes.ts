@@ -2,9 +2,7 @@
  * What this wire cannot say, or says differently: every code that its notes carry, with what
  * happened and one sentence for a person.
  */
-import type { Note } from '../../conversation/note.ts'
-
-type Entry = readonly [did: Note['did'], sentence: string]
+import { openNotebook as open, type Notebook as Gathering, type NoteTable } from '../notebook.ts'
 
 export const NOTES = {
   'system-in-place': [
@@ -57,25 +55,25 @@ export const NOTES = {
   ],
   'custom-call': ['changed', 'A call with free text is sent as a function call with one argument.'],
   'hosted-item': ['dropped', 'Items of hosted tools can only go back to where they were made.'],
-  'unknown-part': ['changed', 'This part of a message has no counterpart; a notice stands for it.'],
+  'unknown-part': ['dropped', 'This part of a message has no counterpart; a notice stands for it.'],
   'media-unsupported': [
-    'changed',
+    'dropped',
     'Gemini cannot read media of this kind; a notice stands in its place.',
   ],
   'media-remote': [
-    'changed',
+    'dropped',
     'Gemini does not fetch media from this address; a notice stands in its place.',
   ],
   'media-unresolved': [
-    'changed',
+    'dropped',
     'The file is known only by an id of another service; a notice stands in its place.',
   ],
   'media-too-large': [
-    'changed',
+    'dropped',
     'The media of this request exceed what Gemini takes inline; notices stand for the oldest.',
   ],
   'media-moved': ['moved', 'Media of an assistant message are sent with the next user message.'],
-  'image-detail': ['dropped', 'The level of detail of an image cannot be asked for.'],
+  'image-detail': ['changed', 'The level of detail of an image cannot be asked for.'],
   'hosted-tool': ['dropped', 'Hosted tools of another service cannot be used here.'],
   'custom-tool': [
     'changed',
@@ -89,7 +87,7 @@ export const NOTES = {
     'changed',
     'Gemini understands a part of JSON Schema; the other keywords were left out.',
   ],
-  'strict-not-enforced': ['dropped', 'Gemini has no strict mode for the arguments of a function.'],
+  'strict-not-enforced': ['changed', 'Gemini has no strict mode for the arguments of a function.'],
   'tools-narrowed': [
     'changed',
     'Only the allowed tools are offered: Gemini cannot restrict a free choice otherwise.',
@@ -101,24 +99,18 @@ export const NOTES = {
     'This model gives JSON or calls functions, not both; the format is asked for in words.',
   ],
   'effort-mapped': ['changed', 'This model knows no such effort; the nearest one is asked for.'],
-  'stops-cut': ['changed', 'Gemini takes at most five stop sequences; the first five are sent.'],
+  'stop-enforced': [
+    'changed',
+    'Gemini takes at most five stop sequences; the others are enforced in the stream.',
+  ],
   'not-with-this-model': ['dropped', 'This model refuses the parameter.'],
   'unsupported-parameter': ['dropped', 'Gemini has no such parameter.'],
-} as const satisfies Record<string, Entry>
+} as const satisfies NoteTable
 
 export type NoteCode = keyof typeof NOTES
 
-export interface Notebook {
-  readonly notes: readonly Note[]
-  readonly add: (why: NoteCode, where?: Pick<Note, 'at' | 'field' | 'detail'>) => void
-}
+export type Notebook = Gathering<NoteCode>
 
-export function newNotebook(): Notebook {
-  const notes: Note[] = []
-  return {
-    notes,
-    add(why, where) {
-      notes.push({ did: NOTES[why][0], ...where, why, by: 'gemini' })
-    },
-  }
+export function openNotebook(): Notebook {
+  return open('gemini', NOTES)
 }

@@ -18,11 +18,11 @@ export function signaturesOf(
   const signatures = signaturesIn(item.native?.['gemini'])
   if (signatures === null) return null
   if (!isFromHere(item, context)) {
-    context.notebook.add('signature-of-elsewhere', { at })
+    context.notebook.write('signature-of-elsewhere', { at })
     return null
   }
   if (signatures.runs.length > 0 && signatures.chars !== text.length) {
-    context.notebook.add('signature-of-edited-text', { at })
+    context.notebook.write('signature-of-edited-text', { at })
     return null
   }
   return signatures
@@ -42,7 +42,7 @@ export function signatureOfCall(
   const isReadable = sealed === null || readsSignaturesOf(context.model, sealed.model)
   const holder = sealed === null || before === null ? call : before
   if (isReadable && isFromHere(holder, context)) return signature
-  context.notebook.add('signature-of-elsewhere', { at })
+  context.notebook.write('signature-of-elsewhere', { at })
   return null
 }
 

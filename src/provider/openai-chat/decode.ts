@@ -13,6 +13,7 @@ import { failureOfChunk } from './failure.ts'
 import { finishOf } from './finish.ts'
 import { openAnswer } from './open-answer.ts'
 import { readDelta } from './read-delta.ts'
+import type { Maker } from './sealed.ts'
 import { thinkTags, type ThinkTags } from './think-tags.ts'
 import { readUsage } from './usage.ts'
 import { textIn, type Choice, type Chunk } from './wire.ts'
@@ -21,6 +22,8 @@ export interface DecodeOptions {
   readonly thinkTags: true | 'unopened' | undefined
   /** Names of custom tools that went out disguised as functions. */
   readonly wrapped: ReadonlySet<string>
+  /** Whose the answer is, where the client is to keep what must come back of it. */
+  readonly maker: Maker | null
 }
 
 export function chatDecoder(options: DecodeOptions): Decoder {
@@ -56,7 +59,7 @@ export interface ChunkReader {
   readonly isOver: () => boolean
 }
 
-export function chunkReader({ thinkTags: tags, wrapped }: DecodeOptions): ChunkReader {
+export function chunkReader({ thinkTags: tags, wrapped, maker }: DecodeOptions): ChunkReader {
   let events: StreamEvent[] = []
   let started = false
   let over = false
@@ -69,7 +72,7 @@ export function chunkReader({ thinkTags: tags, wrapped }: DecodeOptions): ChunkR
 
   const emit = (event: StreamEvent): void => void events.push(event)
   const seed = (): string => `${upstreamId} ${created}`
-  const answer = openAnswer({ emit, seed, wrapped })
+  const answer = openAnswer({ emit, seed, wrapped, maker })
   const filter: ThinkTags | null =
     tags === undefined
       ? null

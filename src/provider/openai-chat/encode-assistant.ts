@@ -49,7 +49,7 @@ function encodeSpoken(
   encoding: Encoding,
 ): ChatMessage {
   const first = calls[0]?.item
-  const { fields, part } = encodeReasoning(reasoning, calls.length > 0, encoding)
+  const { fields, part } = encodeReasoning(reasoning, calls[0]?.at ?? null, encoding)
   const ofCall =
     first === undefined || isForeign(first, encoding.options) ? undefined : messageFields(first)
   const ofMessage = message === null ? undefined : sentFields(message, encoding)

@@ -6,6 +6,7 @@ import { chatNative, objectsIn } from '../../conversation/chat-native.ts'
 import type { Reasoning } from '../../conversation/item.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { ChatOptions, Encoding } from './options.ts'
+import { unseal, type Maker } from './sealed.ts'
 import type { Placed } from './turns.ts'
 
 export interface EncodedReasoning {
@@ -16,20 +17,27 @@ export interface EncodedReasoning {
 
 const NONE: EncodedReasoning = { fields: {}, part: null }
 
+/** `firstCall` is the place of the first call that it led to, `null` if it led to none. */
 export function encodeReasoning(
   reasoning: readonly Placed<Reasoning>[],
-  hasCalls: boolean,
+  firstCall: number | null,
   encoding: Encoding,
 ): EncodedReasoning {
-  const known = reasoning.length === 0 ? NONE : encodeKnown(reasoning, hasCalls, encoding)
-  return hasCalls ? withStandIn(known, encoding.options) : known
+  const known = reasoning.length === 0 ? NONE : encodeKnown(reasoning, firstCall !== null, encoding)
+  return firstCall === null ? known : withStandIn(known, firstCall, encoding)
 }
 
 /** Empty reasoning, for a service that wants to see the field whatever it holds. */
-function withStandIn(known: EncodedReasoning, { quirks }: ChatOptions): EncodedReasoning {
-  const { reasoningDemanded, reasoningField = 'none' } = quirks
+function withStandIn(
+  known: EncodedReasoning,
+  at: number,
+  { options, notebook }: Encoding,
+): EncodedReasoning {
+  const { reasoningDemanded, reasoningField = 'none' } = options.quirks
   if (reasoningDemanded !== true || !STAND_INS.has(reasoningField)) return known
-  return { ...known, fields: { [reasoningField]: '', ...known.fields } }
+  if (known.fields[reasoningField] !== undefined) return known
+  notebook.write('reasoning-stand-in', { at })
+  return { ...known, fields: { ...known.fields, [reasoningField]: '' } }
 }
 
 const STAND_INS: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning'])
@@ -43,12 +51,14 @@ function encodeKnown(
   const texts = new Map<string, string>()
   const details: JsonObject[] = []
   for (const { at, item } of reasoning) {
-    if (isForeign(item, options)) {
+    const sealed = unseal(item.encrypted_content)
+    if (isForeign(item, options) || (sealed !== null && isElsewhere(sealed, options))) {
       notebook.write('reasoning-of-elsewhere', { at })
       continue
     }
     const native = chatNative(item)
-    const own = objectsIn(native.reasoning_details)
+    const given = objectsIn(native.reasoning_details)
+    const own = given.length > 0 ? given : (sealed?.details ?? [])
     const hasDetails = own.length > 0 && reasoningField !== 'none'
     if (hasDetails) details.push(...own)
     // Details say the text themselves, unless it came under a name of its own beside them.
@@ -91,6 +101,9 @@ function textOf({ summary, content = [] }: Reasoning): string {
 
 /** Known only of what comes from the store; what a client sends is taken as it is. */
 export function isForeign({ origin }: Pick<Reasoning, 'origin'>, options: ChatOptions): boolean {
-  if (origin === undefined) return false
-  return origin.account !== options.account.name || origin.model !== options.model
+  return origin !== undefined && isElsewhere(origin, options)
+}
+
+function isElsewhere(maker: Maker, { account, model }: ChatOptions): boolean {
+  return maker.account !== account.name || maker.model !== model
 }

@@ -42,7 +42,13 @@ const takingTurns: Rule = (messages, notebook) => {
     const last = out.at(-1)
     if (last !== undefined && canMerge(last, next)) {
       notebook.write('messages-merged')
-      out[out.length - 1] = { ...last, content: together(last.content, next.content) }
+      const { role } = last
+      out[out.length - 1] = {
+        ...last,
+        ...next,
+        role,
+        content: together(last.content, next.content),
+      }
     } else out.push(next)
   }
   const first = out.findIndex((message) => !isSystem(message))
@@ -94,15 +100,18 @@ function callsIn(message: ChatMessage): boolean {
   return message['tool_calls'] !== undefined || message['function_call'] !== undefined
 }
 
-/** A name would be lost, or given to what another said. */
+/**
+ * A name would be lost, or given to what another said. Behind calls come their outputs, and nothing
+ * else; in front of them there may be words.
+ */
 function canMerge(one: ChatMessage, other: ChatMessage): boolean {
-  const isPlain = (message: ChatMessage) =>
-    !callsIn(message) && message.role !== 'tool' && message.role !== 'function'
+  const isOutput = one.role === 'tool' || one.role === 'function'
   const isSameRole = one.role === other.role || (isSystem(one) && isSystem(other))
-  return isSameRole && one['name'] === other['name'] && isPlain(one) && isPlain(other)
+  return isSameRole && one['name'] === other['name'] && !isOutput && !callsIn(one)
 }
 
 function together(one: Json | undefined, other: Json | undefined): Json {
+  if (other === null || other === undefined) return one ?? null
   if (typeof one === 'string' && typeof other === 'string') return `${one}\n${other}`
   return [...partsIn(one), ...partsIn(other)]
 }

@@ -2,15 +2,18 @@
  * Whether a client's own messages have to be written anew for this upstream although nobody changed
  * the conversation: only where the account says outright that it cannot take them.
  */
+import { chatNative } from '../../conversation/chat-native.ts'
 import type { Item } from '../../conversation/item.ts'
+import { isAssistantMessage } from '../../conversation/rounds.ts'
 import { isFit } from './call-ids.ts'
 import { isMedia } from './encode-parts.ts'
 import type { ChatOptions } from './options.ts'
+import type { ChatQuirks } from './profiles.ts'
 
 export function mustChange(items: readonly Item[], options: ChatOptions): boolean {
   const { strictAlternation, userAfterTool, prefixCompletion, reasoningDemanded } = options.quirks
   if (strictAlternation === true) return true
-  if (reasoningDemanded === true && callsUnreasoned(items)) return true
+  if (reasoningDemanded === true && callsUnreasoned(items, options.quirks)) return true
   if (userAfterTool === false && items.some((item, at) => isAnswered(item, items[at + 1]))) {
     return true
   }
@@ -23,14 +26,14 @@ function endsWithAssistant(items: readonly Item[]): boolean {
   return last?.type === 'message' && last.role === 'assistant'
 }
 
-/** Whether there are calls in a message that has no reasoning. */
-function callsUnreasoned(items: readonly Item[]): boolean {
+/** Whether there are calls in a message that has no reasoning where this upstream looks for it. */
+function callsUnreasoned(items: readonly Item[], { reasoningField }: ChatQuirks): boolean {
   let isReasoned = false
-  for (const { type } of items) {
-    if (type === 'reasoning') isReasoned = true
-    else if (type === 'function_call' || type === 'custom_tool_call') {
+  for (const item of items) {
+    if (item.type === 'reasoning') isReasoned = chatNative(item).$field === reasoningField
+    else if (item.type === 'function_call' || item.type === 'custom_tool_call') {
       if (!isReasoned) return true
-    } else if (type !== 'message') isReasoned = false
+    } else if (!isAssistantMessage(item)) isReasoned = false
   }
   return false
 }

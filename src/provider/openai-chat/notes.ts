@@ -15,6 +15,10 @@ export const NOTES = {
     'dropped',
     'Reasoning is valid only at the account and model it is of.',
   ],
+  'reasoning-stand-in': [
+    'added',
+    'This upstream refuses calls without reasoning; nobody knows it, so that an empty one is sent.',
+  ],
   'reasoning-without-follower': [
     'dropped',
     'Reasoning goes with a message or a call, and none came.',

@@ -8,6 +8,7 @@ import { openCalls, type OpenCalls } from './open-calls.ts'
 import { openMessage, type OpenMessage } from './open-message.ts'
 import { openReasoning, type OpenReasoning } from './open-reasoning.ts'
 import { addDetail, saysSomething } from './reasoning-details.ts'
+import type { Maker } from './sealed.ts'
 import type { CallFragment } from './wire.ts'
 
 export interface OpenAnswer {
@@ -29,9 +30,10 @@ export interface AnswerOptions {
   readonly emit: (event: StreamEvent) => void
   readonly seed: () => string
   readonly wrapped: ReadonlySet<string>
+  readonly maker: Maker | null
 }
 
-export function openAnswer({ emit, seed, wrapped }: AnswerOptions): OpenAnswer {
+export function openAnswer({ emit, seed, wrapped, maker }: AnswerOptions): OpenAnswer {
   let items = 0
   const nextIndex = () => items++
   let reasoning: OpenReasoning | null = null
@@ -59,7 +61,7 @@ export function openAnswer({ emit, seed, wrapped }: AnswerOptions): OpenAnswer {
   }
   const thinking = (): OpenReasoning => {
     endMessage()
-    reasoning ??= openReasoning(nextIndex(), emit)
+    reasoning ??= openReasoning(nextIndex(), emit, maker)
     return reasoning
   }
   const speaking = (): OpenMessage => {

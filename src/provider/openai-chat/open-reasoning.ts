@@ -3,6 +3,7 @@ import type { StreamEvent } from '../../conversation/event.ts'
 import type { Reasoning } from '../../conversation/item.ts'
 import type { JsonObject } from '../../conversation/json.ts'
 import { addDetail } from './reasoning-details.ts'
+import { seal, type Maker } from './sealed.ts'
 
 export interface OpenReasoning {
   readonly text: (text: string, channel: 'summary' | 'content') => void
@@ -11,7 +12,12 @@ export interface OpenReasoning {
   readonly end: (isWhole: boolean) => void
 }
 
-export function openReasoning(index: number, emit: (event: StreamEvent) => void): OpenReasoning {
+/** With a `maker` its details are sealed as well, for a client that keeps them itself. */
+export function openReasoning(
+  index: number,
+  emit: (event: StreamEvent) => void,
+  maker: Maker | null,
+): OpenReasoning {
   let summary = ''
   let content = ''
   const details: JsonObject[] = []
@@ -24,11 +30,13 @@ export function openReasoning(index: number, emit: (event: StreamEvent) => void)
     },
     detail: (piece) => addDetail(details, piece),
     end(isWhole) {
+      const sealed = maker === null ? null : seal(details, maker)
       const item: Reasoning = {
         type: 'reasoning',
         summary: summary === '' ? [] : [{ type: 'summary_text', text: summary }],
         ...(content === '' ? {} : { content: [{ type: 'reasoning_text', text: content }] }),
         ...(isWhole ? {} : { status: 'incomplete' }),
+        ...(sealed === null ? {} : { encrypted_content: sealed }),
         ...(details.length === 0 ? {} : { native: { chat: { reasoning_details: details } } }),
       }
       emit({ type: 'item-ended', index, item })

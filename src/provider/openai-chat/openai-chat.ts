@@ -9,6 +9,7 @@ import { decodeWholeChat } from './decode-whole.ts'
 import { encodeChat } from './encode.ts'
 import { wrappedNames } from './encode-tools.ts'
 import { failureOfBody } from './failure.ts'
+import { NOTES } from './notes.ts'
 import { chatOptions } from './options.ts'
 import { quirksOf } from './quirks.ts'
 
@@ -16,6 +17,7 @@ export const openaiChat: Provider = {
   wire: 'chat',
   // With think tags to take out, or tools that went out in disguise, it must be told anew.
   speaks(prompt, account) {
+    if (quirksOf(account).retell === true) return null
     const { thinkTags, wrapped } = decodeOptions(account, prompt)
     return thinkTags !== undefined || wrapped.size > 0 ? null : 'chat'
   },
@@ -23,6 +25,7 @@ export const openaiChat: Provider = {
   decode: (account, prompt) => chatDecoder(decodeOptions(account, prompt)),
   decodeWhole: (body, account, prompt) => decodeWholeChat(body, decodeOptions(account, prompt)),
   failure: failureOfBody,
+  notes: NOTES,
   headers(account) {
     const { apiKey } = account
     if (apiKey === null) return {}
@@ -33,9 +36,17 @@ export const openaiChat: Provider = {
 
 function decodeOptions(account: Account, prompt: Prompt | undefined): DecodeOptions {
   const { thinkTags } = quirksOf(account)
-  if (prompt === undefined) return { thinkTags, wrapped: NONE }
+  if (prompt === undefined) return { thinkTags, wrapped: NONE, maker: null }
   const { customTools } = chatOptions(prompt, account)
-  return { thinkTags, wrapped: wrappedNames(prompt.params.tools, customTools) }
+  const { params } = prompt
+  const maker = isKeptByClient(prompt) ? { account: account.name, model: params.model } : null
+  return { thinkTags, wrapped: wrappedNames(params.tools, customTools), maker }
+}
+
+/** Whether the client asks for sealed reasoning, or can have it in no other way. */
+function isKeptByClient({ params, source }: Prompt): boolean {
+  if (source.dialect !== 'responses') return false
+  return source.body['store'] === false || params.include.includes('reasoning.encrypted_content')
 }
 
 const NONE: ReadonlySet<string> = new Set()

@@ -47,6 +47,11 @@ export interface ChatQuirks {
   readonly callIdPattern?: RegExp
   /** Fields of a request that are refused, and hence left out. */
   readonly refuses?: readonly string[]
+  /**
+   * Its answers are told anew even to clients that speak chat: it sends what OpenAI's clients cannot
+   * read, as calls without an index.
+   */
+  readonly retell?: boolean
   /** Thinking comes as `<think>…</think>` in the text; `unopened`: without the opening tag. */
   readonly thinkTags?: true | 'unopened'
   /** The header that carries the key: `authorization` as a bearer token, `api-key` bare. */
@@ -106,6 +111,7 @@ export const PROFILES: Readonly<Record<string, ChatQuirks>> = {
     userAfterTool: false,
     prefixCompletion: true,
     callIdPattern: /^[a-zA-Z0-9]{9}$/,
+    retell: true,
     refuses: [...HOUSEKEEPING, 'stream_options', 'seed', 'logprobs', 'top_logprobs', 'logit_bias'],
   },
   deepseek: {

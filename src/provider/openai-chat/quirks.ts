@@ -109,6 +109,7 @@ const READERS: {
   prefixCompletion: flag,
   callIdPattern: pattern,
   refuses: names,
+  retell: flag,
   thinkTags: oneOf<true | 'unopened'>(true, 'unopened'),
   keyHeader: oneOf('authorization', 'api-key'),
   query: text,

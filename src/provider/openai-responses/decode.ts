@@ -36,11 +36,13 @@ export function decode(): Decoder {
 /** An answer in one piece is the last event of a stream without those before. */
 export function decodeWhole(body: JsonObject): readonly StreamEvent[] {
   const answer = newAnswer()
-  answer.finish(body)
+  if (Array.isArray(body['output']) || isObject(body['error'])) answer.finish(body)
+  else answer.fail(NO_RESPONSE)
   return answer.taken()
 }
 
 const NOT_JSON = failureOf('upstream_broken', 'The upstream sent an event that is not JSON.')
+const NO_RESPONSE = failureOf('upstream_broken', 'The upstream sent something that is no response.')
 const CUT_OFF = failureOf('upstream_broken', 'The upstream broke off before its answer was over.')
 
 function parsed(data: string): JsonObject | null {

@@ -15,19 +15,17 @@ import { amend } from '../../conversation/amend.ts'
 import type { Item, Opaque, Reasoning } from '../../conversation/item.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import { wireOfSeal } from '../../conversation/seal.ts'
-import type { Note } from '../../conversation/note.ts'
 import type { Prompt } from '../../conversation/prompt.ts'
 import type { Account } from '../provider.ts'
 import { shortCallId } from './call-id.ts'
 import { encodeParts } from './encode-parts.ts'
-import { NOTES, type NoteCode } from './notes.ts'
+import type { Notebook, NoteCode } from './notes.ts'
 
-export interface EncodedItems {
-  readonly input: readonly JsonObject[]
-  readonly notes: readonly Note[]
-}
-
-export function encodeItems({ items, source }: Prompt, account: Account): EncodedItems {
+export function encodeItems(
+  { items, source }: Prompt,
+  account: Account,
+  notebook: Notebook,
+): readonly JsonObject[] {
   const { dialect, body } = source
   const target: Target = {
     account: account.name,
@@ -36,15 +34,13 @@ export function encodeItems({ items, source }: Prompt, account: Account): Encode
     own: new Set(dialect === 'responses' && body['store'] === false ? source.items : []),
   }
   const input: JsonObject[] = []
-  const notes: Note[] = []
   for (const [at, item] of items.entries()) {
     const why = new Set<NoteCode>()
     const sent = encodeItem(item, target, (code) => why.add(code))
     if (sent !== null) input.push(sent)
-    const did = sent === null ? 'dropped' : 'changed'
-    for (const code of why) notes.push({ did, at, why: code, by: 'responses', detail: NOTES[code] })
+    for (const code of why) notebook.write(code, { at })
   }
-  return { input, notes }
+  return input
 }
 
 interface Target {

@@ -6,36 +6,31 @@
  */
 import { amend } from '../../conversation/amend.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
-import type { Note } from '../../conversation/note.ts'
 import type { Prompt } from '../../conversation/prompt.ts'
+import { hasEndpoint } from '../endpoints.ts'
 import type { Account } from '../provider.ts'
-import { NOTES, type NoteCode } from './notes.ts'
+import { isDefault } from '../is-default.ts'
+import type { Notebook, NoteCode } from './notes.ts'
+import { passes } from './stops.ts'
 import { WORDS } from './words.ts'
 
-export interface EncodedParams {
-  readonly fields: JsonObject
-  readonly notes: readonly Note[]
-}
-
-export type NoteField = (field: string, why: NoteCode) => void
+export type NoteField = (field: string, why: NoteCode, detail?: string) => void
 export type Fields = Readonly<Record<string, Json | undefined>>
 
-export function encodeParams(prompt: Prompt, account: Account): EncodedParams {
-  const notes: Note[] = []
-  const note: NoteField = (field, why) => {
-    const did = why === 'parameter-moved' || why === 'below-minimum' ? 'changed' : 'dropped'
-    notes.push({ did, field, why, by: 'responses', detail: NOTES[why] })
-  }
-  const passes = account.quirks['passes']
-  const mayPass = (field: string): boolean => Array.isArray(passes) && passes.includes(field)
+export function encodeParams(prompt: Prompt, account: Account, notebook: Notebook): JsonObject {
+  const note: NoteField = (field, why, detail) =>
+    notebook.write(why, detail === undefined ? { field } : { field, detail })
+  const mayPass = (field: string): boolean => passes(field, account)
   const isOwn = prompt.source.dialect === 'responses'
   const body = isOwn ? prompt.source.body : {}
   const fields = Object.assign(
     {},
     ...WORDS.map((word) => word(prompt, { account, body, note })),
     isOwn ? withoutOthers(body, mayPass, note) : withOthers(prompt, mayPass, note),
+    // Who makes no compactions is spared the word: the gateway makes them.
+    hasEndpoint(account, 'compact') ? {} : { context_management: undefined },
   ) as Fields
-  return { fields: amend(body, fields), notes }
+  return amend(body, fields)
 }
 
 /** What the gateway has done already, and what only Chat Completions has a word for. */
@@ -45,13 +40,14 @@ function withoutOthers(
   note: NoteField,
 ): Fields {
   const others = CHAT_ONLY.filter((field) => field in body && !mayPass(field))
-  for (const field of others) if (body[field] !== null) note(field, 'parameter-without-word')
+  for (const field of others) {
+    if (!isDefault(field, body[field])) note(field, 'parameter-without-word')
+  }
   return Object.fromEntries([...GATEWAY_ONLY, ...others].map((field) => [field, undefined]))
 }
 
-const GATEWAY_ONLY = ['previous_response_id', 'conversation', 'background'] as const
+const GATEWAY_ONLY = ['previous_response_id', 'conversation', 'background', 'generate'] as const
 const CHAT_ONLY = [
-  'stop',
   'seed',
   'presence_penalty',
   'frequency_penalty',
@@ -66,16 +62,17 @@ function withOthers(
   mayPass: (field: string) => boolean,
   note: NoteField,
 ): Fields {
-  const { stop, seed, presencePenalty, frequencyPenalty, extra } = params
+  const { seed, presencePenalty, frequencyPenalty, extra } = params
   const others = Object.entries({
-    stop: stop.length === 0 ? null : stop,
     seed,
     presence_penalty: presencePenalty,
     frequency_penalty: frequencyPenalty,
     ...extra,
   }).filter(([, value]) => value !== null && value !== undefined)
   const [known, unknown] = [others.filter(isKnown), others.filter((other) => !isKnown(other))]
-  for (const [field] of unknown) note(field, 'parameter-without-word')
+  for (const [field, value] of unknown) {
+    if (!isDefault(field, value)) note(field, 'parameter-without-word')
+  }
   return Object.fromEntries(known)
 
   function isKnown([field]: readonly [string, unknown]): boolean {

@@ -6,18 +6,23 @@ import type { NoteCode } from './notes.ts'
 /** A tool that the client wrote in this language goes as it was written. */
 export function encodeTools(
   { params, source }: Prompt,
-  note: (why: NoteCode) => void,
+  note: (at: number, why: NoteCode, detail: string) => void,
 ): readonly JsonObject[] {
   const written = source.dialect === 'responses' ? source.body['tools'] : null
   const sent: JsonObject[] = []
-  for (const tool of params.tools) {
+  for (const [place, tool] of params.tools.entries()) {
     const at = source.params.tools.indexOf(tool)
     const raw: unknown = Array.isArray(written) ? written[at] : undefined
     const encoded = raw === undefined ? encodeTool(tool, source.dialect) : (raw as JsonObject)
-    if (encoded === null) note('tool-without-word')
+    if (encoded === null) note(place, 'tool-without-word', typeOf(tool))
     else sent.push(encoded)
   }
   return sent
+}
+
+function typeOf(tool: Tool): string {
+  const type = tool.type === 'opaque' ? tool.raw['type'] : tool.type
+  return typeof type === 'string' ? type : '?'
 }
 
 function encodeTool(tool: Tool, dialect: Prompt['source']['dialect']): JsonObject | null {

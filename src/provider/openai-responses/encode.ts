@@ -8,11 +8,15 @@ import type { Prompt } from '../../conversation/prompt.ts'
 import type { Account, Encoded } from '../provider.ts'
 import { encodeItems } from './encode-items.ts'
 import { encodeParams } from './encode-params.ts'
+import { openNotebook } from './notes.ts'
+import { stopsFor } from './stops.ts'
 
 export function encode(prompt: Prompt, account: Account): Encoded {
-  const { input, notes: itemNotes } = encodeItems(prompt, account)
-  const { fields, notes: paramNotes } = encodeParams(prompt, account)
-  const notes = [...itemNotes, ...paramNotes]
+  const notebook = openNotebook()
+  const { notes } = notebook
+  const input = encodeItems(prompt, account, notebook)
+  const fields = encodeParams(prompt, account, notebook)
+  const unsentStops = stopsFor(prompt, account).unsent
   const { source, stream, params, items } = prompt
   const isUnchanged =
     notes.length === 0 &&
@@ -35,6 +39,7 @@ export function encode(prompt: Prompt, account: Account): Encoded {
       store: false,
     },
     notes,
+    unsentStops,
   }
 }
 

@@ -15,6 +15,7 @@ import type { Provider } from '../provider.ts'
 import { decode, decodeWhole } from './decode.ts'
 import { encode } from './encode.ts'
 import { failure } from './failure.ts'
+import { NOTES } from './notes.ts'
 
 export const openaiResponses: Provider = {
   wire: 'responses',
@@ -23,5 +24,6 @@ export const openaiResponses: Provider = {
   decode,
   decodeWhole,
   failure,
+  notes: NOTES,
   headers: ({ apiKey }) => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
 }

@@ -8,6 +8,7 @@ import type { Format, Params, Prompt } from '../../conversation/prompt.ts'
 import type { Account } from '../provider.ts'
 import type { Fields, NoteField } from './encode-params.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
+import { passes, stopsFor } from './stops.ts'
 
 export interface Place {
   readonly account: Account
@@ -27,6 +28,7 @@ export const WORDS: readonly Word[] = [
   plain('temperature', 'temperature'),
   plain('topP', 'top_p'),
   maxOutputTokens,
+  stop,
   plain('topLogprobs', 'top_logprobs'),
   text,
   reasoning,
@@ -65,7 +67,7 @@ function instructions(prompt: Prompt, { body }: Place): Fields {
 
 function tools(prompt: Prompt, { note }: Place): Fields {
   if (isSaid(prompt, 'tools')) return NOTHING
-  const sent = encodeTools(prompt, (why) => note('tools', why))
+  const sent = encodeTools(prompt, (at, why, detail) => note(`tools[${at}]`, why, detail))
   return { tools: sent.length === 0 ? undefined : sent }
 }
 
@@ -94,6 +96,13 @@ function maxOutputTokens(prompt: Prompt, { account, note }: Place): Fields {
     return { max_output_tokens: least }
   }
   return isSaid(prompt, 'maxOutputTokens') ? NOTHING : { max_output_tokens: wanted ?? undefined }
+}
+
+function stop(prompt: Prompt, { account, body, note }: Place): Fields {
+  const { sent, unsent } = stopsFor(prompt, account)
+  if (unsent.length > 0) note('stop', 'stop-enforced')
+  if (isSaid(prompt, 'stop') && (passes('stop', account) || !('stop' in body))) return NOTHING
+  return { stop: sent.length === 0 ? undefined : sent }
 }
 
 function text(prompt: Prompt, { body, note }: Place): Fields {

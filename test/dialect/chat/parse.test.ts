@@ -48,6 +48,8 @@ test('what nobody said is null, and nothing is stored unless it is asked for', (
       background: false,
       metadata: {},
     },
+    generates: true,
+    context: null,
     body,
     bytes,
   })

@@ -177,8 +177,8 @@ test('words of Chat Completions are understood where they slip in', () => {
 
 test('what nobody knows is kept as it was written', () => {
   const client_metadata = { a: [1, null] }
-  const { extra } = paramsOf({ client_metadata, truncation: 'auto', __proto__x: 1 })
-  expect(extra).toEqual({ client_metadata, truncation: 'auto', __proto__x: 1 })
+  const { extra } = paramsOf({ client_metadata, moderation: 'auto', __proto__x: 1 })
+  expect(extra).toEqual({ client_metadata, moderation: 'auto', __proto__x: 1 })
 })
 
 test('a hostile name is a name', () => {

@@ -37,8 +37,8 @@ describe('other settings', () => {
     ])
   })
 
-  test('a blank stop sequence and a long user id are left out', () => {
-    expect(sent({ stop: ['\n', 'END'] }, 'stop_sequences')).toEqual([['END'], ['stop-blank']])
+  test('a blank stop sequence and a long user id are not sent', () => {
+    expect(sent({ stop: ['\n', 'END'] }, 'stop_sequences')).toEqual([['END'], ['stop-enforced']])
     expect(sent({ safetyIdentifier: 'x'.repeat(257) }, 'metadata')).toEqual([
       undefined,
       ['user-id-too-long'],

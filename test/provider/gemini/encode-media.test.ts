@@ -104,7 +104,7 @@ test('when it is too much, the newest media stay', () => {
   ]
   const { body, notes } = send(items, {}, { inlineLimitBytes: 100 })
   expect(notes).toEqual([
-    { did: 'changed', at: 0, why: 'media-too-large', detail: 'image', by: 'gemini' },
+    { did: 'dropped', at: 0, why: 'media-too-large', detail: 'image', by: 'gemini' },
   ])
   expect(JSON.stringify(body).match(/A{40}/g)).toHaveLength(2)
   expect(JSON.stringify(body)).toContain('The image that was here was left out')

@@ -80,10 +80,10 @@ test('what it has no word for is noted by its field', () => {
   ])
 })
 
-test('at most five stop sequences', () => {
+test('at most five stop sequences are sent', () => {
   const { config: sent, whys } = config({ stop: ['1', '2', '3', '4', '5', '6', '7'] })
   expect(sent).toMatchObject({ stopSequences: ['1', '2', '3', '4', '5'] })
-  expect(whys).toEqual(['stops-cut'])
+  expect(whys).toEqual(['stop-enforced'])
 })
 
 test('a model that refuses penalties gets none', () => {

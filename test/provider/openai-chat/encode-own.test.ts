@@ -182,3 +182,42 @@ test('what came from another account is not sent with its seals', () => {
   })
   expect(whys).toEqual(['reasoning-of-elsewhere'])
 })
+
+describe('stop sequences', () => {
+  const stop = ['a', 'b', 'c', 'd', 'e']
+  const sent = (body: JsonObject, quirks: JsonObject) => {
+    const {
+      body: encoded,
+      notes,
+      unsentStops,
+    } = openaiChat.encode(ownPrompt(body), accountOf(quirks))
+    return {
+      stop: (encoded as JsonObject)['stop'],
+      unsentStops,
+      notes: notes.map(({ why }) => why),
+    }
+  }
+
+  test('beyond what the account says of its upstream are left to the gateway', () => {
+    const cut = { stop: ['a', 'b'], unsentStops: ['c', 'd', 'e'], notes: ['stop-enforced'] }
+    expect(sent({ ...BODY, stop }, { maxStops: 2 })).toEqual(cut)
+    expect(sent({ ...BODY, stop }, { profile: 'openai' })).toMatchObject({ unsentStops: ['e'] })
+    expect(sent({ ...BODY, stop: 'a' }, { refuses: ['stop'] })).toEqual({
+      stop: undefined,
+      unsentStops: ['a'],
+      notes: ['stop-enforced'],
+    })
+  })
+
+  test.each([
+    ['the account says nothing', {}, {}],
+    ['they are not too many', {}, { maxStops: 5 }],
+    // Of several, only one answer could be ended and told anew.
+    ['several choices are asked for', { n: 2 }, { maxStops: 2 }],
+  ])('stay as they were written where %s', (_, more, quirks) => {
+    const prompt = ownPrompt({ ...BODY, stop, ...more })
+    const { body, unsentStops } = openaiChat.encode(prompt, accountOf(quirks))
+    expect(body).toBe(prompt.source.bytes)
+    expect(unsentStops).toEqual([])
+  })
+})

@@ -102,13 +102,14 @@ test('what chat has no field for is said so', () => {
   expect(
     whys({
       reasoningSummary: 'auto',
-      include: ['reasoning.encrypted_content'],
+      include: ['reasoning.encrypted_content', 'x'],
       extra: { truncation: 'auto', top_k: 1 },
       stop: ['a', 'b', 'c', 'd', 'e'],
     }),
   ).toEqual([
-    'stop-cut stop',
+    'stop-enforced stop',
     'parameter-unsupported reasoning.summary',
+    'reasoning-unsealed include',
     'parameter-unsupported include',
     'parameter-unsupported truncation',
   ])
@@ -176,11 +177,7 @@ describe('tools', () => {
     ).toEqual({})
     expect(
       whys({ tools: [hosted], toolChoice: { type: 'required' }, parallelToolCalls: true }),
-    ).toEqual([
-      'hosted-tool tools',
-      'tool-choice-without-tools tool_choice',
-      'tool-choice-without-tools parallel_tool_calls',
-    ])
+    ).toEqual(['hosted-tool tools[0]', 'tool-choice-without-tools tool_choice'])
   })
 
   test('are chosen in every form', () => {

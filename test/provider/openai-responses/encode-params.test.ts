@@ -107,7 +107,7 @@ describe('for a chat client', () => {
         { type: 'custom', name: 'c' },
       ],
     })
-    expect(notes).toEqual([['tools', 'tool-without-word']])
+    expect(notes).toEqual([['tools[2]', 'tool-without-word']])
   })
 
   test('a choice without tools is not sent', () => {
@@ -122,17 +122,18 @@ describe('for a chat client', () => {
     seed: 7,
     presencePenalty: 1,
     frequencyPenalty: -1,
-    extra: { n: 2, logit_bias: {}, top_k: 40 },
+    extra: { n: 2, logit_bias: { 1: 2 }, top_k: 40 },
   }
 
   test('what this API has no word for is noted', () => {
     const { fields, notes } = chat(WORDLESS)
     expect(fields).toEqual(ALWAYS)
-    expect(notes).toEqual(
-      ['stop', 'seed', 'presence_penalty', 'frequency_penalty', 'n', 'logit_bias', 'top_k'].map(
+    expect(notes).toEqual([
+      ['stop', 'stop-enforced'],
+      ...['seed', 'presence_penalty', 'frequency_penalty', 'n', 'logit_bias', 'top_k'].map(
         (field) => [field, 'parameter-without-word'],
       ),
-    )
+    ])
   })
 
   test('what an upstream is known to understand is passed on', () => {
@@ -189,8 +190,8 @@ describe('for a client of this language', () => {
       tools: [{ type: 'function', name: 'f' }],
     })
     expect(notes).toEqual([
+      ['stop', 'stop-enforced'],
       ['reasoning_effort', 'parameter-moved'],
-      ['stop', 'parameter-without-word'],
       ['seed', 'parameter-without-word'],
     ])
   })

@@ -279,7 +279,7 @@ describe('parts', () => {
       [output],
       [{ type: 'output_text', text: '' }],
     ])
-    expect(notes).toEqual([0, 1].map((at) => ['changed', at, 'media-of-assistant']))
+    expect(notes).toEqual([0, 1].map((at) => ['dropped', at, 'media-of-assistant']))
   })
 
   test('from the future go on in the language in which they came', () => {
@@ -292,7 +292,7 @@ describe('parts', () => {
     expect(sent([item]).input).toMatchObject([{ content: [input, video] }])
     const { body, notes } = encode(chatPrompt([item]), ACCOUNT)
     expect(body).toMatchObject({ input: [{ content: [input] }] })
-    expect(notes).toMatchObject([{ did: 'changed', at: 0, why: 'part-without-word' }])
+    expect(notes).toMatchObject([{ did: 'dropped', at: 0, why: 'part-without-word' }])
   })
 })
 

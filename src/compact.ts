@@ -1,0 +1,97 @@
+/**
+ * Compaction that runs by itself: when what would be sent has grown over the threshold that the
+ * request names, a summary is made first and stands for the conversation from then on. It is the
+ * first item of the answer, so whoever goes on from there has it. If it cannot be made, everything
+ * stays as it was.
+ */
+import { compactionItem } from './conversation/compaction.ts'
+import type { Usage } from './conversation/event.ts'
+import { itemId } from './conversation/ids.ts'
+import type { Opaque } from './conversation/item.ts'
+import { estimateTokens } from './conversation/tokens.ts'
+import type { Inbound } from './dialect/dialect.ts'
+import { tokensOf, windowOf } from './fit.ts'
+import { prepareFor, type Prepared } from './prepare.ts'
+import { beginningWith } from './provider/beginning-with.ts'
+import { hasEndpoint } from './provider/endpoints.ts'
+import { planCompaction, replacedBy, type CompactionPlan } from './rebuild/plan-compaction.ts'
+import { summarise, type Summarising } from './summarise.ts'
+import type { World } from './world.ts'
+
+export interface Compacted {
+  readonly item: Opaque
+  readonly usage: Usage
+}
+
+/** `null` when there is no need, or nothing to gain. What was asked for by name must not fail. */
+export async function compactIfDue(
+  first: Prepared,
+  asked: Summarising,
+  turnId: string,
+  world: World,
+): Promise<Compacted | 'failed' | null> {
+  if (!isCompactionDue(first)) return null
+  try {
+    const { text, usage } = await summarise(planFor(first, world), asked, world)
+    world.log('info', 'compacted', { turn: turnId, tokens: usage.totalTokens })
+    return { item: compactionItem(itemId('compaction', turnId, 0), text), usage }
+  } catch (error) {
+    if (isAskedFor(first) || asked.isGone()) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    world.log('warn', 'not-compacted', { turn: turnId, why })
+    return 'failed'
+  }
+}
+
+/** Who makes compactions itself is left to do so. */
+export function isCompactionDue(first: Prepared): boolean {
+  if (hasEndpoint(first.account, 'compact')) return false
+  if (isAskedFor(first)) return true
+  const limit = limitOf(first)
+  if (limit === null) return false
+  const tokens = tokensOf(first)
+  // What would be replaced must be worth it: a user's own words stay as they are.
+  return tokens > limit && estimateTokens(replacedBy(first.prompt.items)) * 10 > tokens
+}
+
+function isAskedFor({ inbound }: Prepared): boolean {
+  return inbound.context?.compactNow === true
+}
+
+/** Where no threshold is named, a fifth of the window is left for what is to come. */
+function limitOf(first: Prepared): number | null {
+  const { compactAbove = null } = first.inbound.context ?? {}
+  if (compactAbove !== 'window') return compactAbove
+  const window = windowOf(first)
+  return window === null ? null : window * 0.8
+}
+
+export function planFor(prepared: Prepared, world: World): CompactionPlan {
+  const { items } = unshortened(prepared, world).prompt
+  const window = windowOf(prepared)
+  return planCompaction(items, window === null ? CHAPTER_TOKENS : Math.ceil(window / 2))
+}
+
+/** With what a window would leave out or shorten: it is to be summed up, too. */
+export function unshortened(prepared: Prepared, world: World): Prepared {
+  const { account, inbound, history, prompt } = prepared
+  const off = { HISTORY_MAX_ITEMS: null, TOOL_OUTPUT_RETENTION_TURNS: null }
+  const settings = { ...world.settings, ...off }
+  return prepareFor({ account, model: prompt.params.model }, inbound, history, {
+    ...world,
+    settings,
+  })
+}
+
+/** Half of the smallest window that is common today. */
+const CHAPTER_TOKENS = 60_000
+
+/** The compaction stands behind everything that was given, and in front of what the model says. */
+export function withCompaction(inbound: Inbound, { item }: Compacted): Inbound {
+  return { ...inbound, items: [...inbound.items, item] }
+}
+
+/** The client has asked what it has asked; the compaction belongs to the answer. */
+export function toldWith(prepared: Prepared, { item }: Compacted, inbound: Inbound): Prepared {
+  return { ...prepared, inbound, provider: beginningWith(prepared.provider, item) }
+}

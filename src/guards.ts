@@ -1,0 +1,36 @@
+/**
+ * What may end the answer to a request before its model does: stop strings that its upstream was not
+ * told, and another speaker's line. An account's `speakerGuard` goes before the setting; it is
+ * `true`, `false`, or a list of the speaker's own labels.
+ */
+import type { Params } from './conversation/prompt.ts'
+import type { Prepared } from './prepare.ts'
+import type { Settings } from './settings.ts'
+import type { Guard } from './stream/guarded.ts'
+import { speakerGuard } from './stream/speaker-guard.ts'
+import { stopStrings } from './stream/stop-strings.ts'
+
+export function guardsFor(
+  { encoded, account, prompt }: Prepared,
+  settings: Settings,
+): readonly Guard[] {
+  const { unsentStops = [] } = encoded
+  const ownLabels = ownLabelsOf(account.quirks['speakerGuard']) ?? settings.SPEAKER_GUARD
+  return [
+    ...(unsentStops.length === 0 ? [] : [stopStrings(unsentStops)]),
+    ...(ownLabels === 'off' || !isDialogue(prompt.params) ? [] : [speakerGuard(ownLabels)]),
+  ]
+}
+
+function ownLabelsOf(quirk: unknown): readonly string[] | 'off' | null {
+  if (quirk === true) return []
+  if (quirk === false) return 'off'
+  const isList = Array.isArray(quirk) && quirk.every((label) => typeof label === 'string')
+  return isList ? quirk : null
+}
+
+/** JSON is full of labels, and of several answers only one could be told anew. */
+function isDialogue({ format, extra }: Params): boolean {
+  const isText = format === null || format.type === 'text'
+  return isText && (extra['n'] ?? 1) === 1
+}

@@ -1,0 +1,68 @@
+/**
+ * A request made ready: a conversation that has grown too long is compacted or cut, as far as the
+ * request wants it, and a request that no model is to answer has its answer already.
+ */
+import type { Note } from './conversation/note.ts'
+import { NOTHING_USED } from './conversation/usage.ts'
+import type { Target } from './accounts.ts'
+import type { Asked, Asking } from './attempts.ts'
+import { compactIfDue, toldWith, withCompaction } from './compact.ts'
+import type { Inbound } from './dialect/dialect.ts'
+import { fit } from './fit.ts'
+import type { History } from './history/load-history.ts'
+import { refuseOrphans } from './history/refuse-orphans.ts'
+import { ownAnswer } from './own-answer.ts'
+import { prepareFor, type Prepared } from './prepare.ts'
+import type { World } from './world.ts'
+
+export interface Readied {
+  /** For the target that is asked first. */
+  readonly first: Prepared
+  readonly prepareOther: (target: Target) => Prepared
+  /** The answer, if it needs no model. */
+  readonly own: Asked | null
+}
+
+type Targets = Omit<Asking, 'prepare' | 'targets'> & {
+  readonly targets: readonly [Target, ...Target[]]
+}
+
+export async function readied(
+  inbound: Inbound,
+  history: History,
+  turnId: string,
+  asking: Targets,
+  world: World,
+): Promise<Readied> {
+  const [target] = asking.targets
+  refuseOrphans(history.items, inbound)
+  const first = prepareFor(target, inbound, history, world)
+  if (!inbound.generates) return whole(first, ownAnswer(first, [], NOTHING_USED))
+  const { model } = inbound.params
+  const compacted = await compactIfDue(first, { ...asking, model }, turnId, world)
+  if (compacted === null || compacted === 'failed') {
+    const prepareOther = (other: Target) => fit(prepareFor(other, inbound, history, world), world)
+    const fitting = fit(first, world)
+    const noted = { ...fitting, notes: [...fitting.notes, FAILED] }
+    return { first: compacted === null ? fitting : noted, prepareOther, own: null }
+  }
+  if (inbound.context?.compactNow === true) {
+    return whole(first, ownAnswer(first, [compacted.item], compacted.usage))
+  }
+  const shorter = withCompaction(inbound, compacted)
+  const prepareOther = (other: Target) =>
+    toldWith(fit(prepareFor(other, shorter, history, world), world), compacted, inbound)
+  return { first: prepareOther(target), prepareOther, own: null }
+}
+
+const FAILED: Note = {
+  did: 'dropped',
+  field: 'context_management',
+  why: 'compaction-failed',
+  by: 'compaction',
+  detail: 'No summary could be made, so the conversation was sent as it is.',
+}
+
+function whole(first: Prepared, own: Asked): Readied {
+  return { first, prepareOther: () => first, own }
+}

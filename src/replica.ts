@@ -1,0 +1,30 @@
+/**
+ * This process as the others that share its database know it. What it opens is marked as its own,
+ * so that they can tell when nobody is left to end it.
+ */
+export interface Replica {
+  /** `null` where no process lasts. */
+  readonly id: string | null
+  /** A turn of its own that it could not end itself is ended as soon as that is possible. */
+  readonly letGo: (turn: OwnTurn) => void
+  /** What was let go of since it was last asked. */
+  readonly takeLetGo: () => readonly OwnTurn[]
+}
+
+export interface OwnTurn {
+  readonly turnId: string
+  readonly tenant: string
+}
+
+export function replica(id: string | null): Replica {
+  let letGo: OwnTurn[] = []
+  return {
+    id,
+    letGo: (turn) => void (id !== null && letGo.push(turn)),
+    takeLetGo() {
+      const turns = letGo
+      letGo = []
+      return turns
+    },
+  }
+}

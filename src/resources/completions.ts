@@ -1,0 +1,136 @@
+/** Chat completions that were asked to be kept: listed, read, labelled and deleted. */
+import { completionId, turnIdOfCompletion } from '../conversation/ids.ts'
+import type { JsonObject } from '../conversation/json.ts'
+import { chat } from '../dialect/chat/chat.ts'
+import { tellMessages } from '../dialect/chat/tell-messages.ts'
+import { tellMessage } from '../dialect/chat/whole.ts'
+import { maybe, missing } from '../dialect/check.ts'
+import { asMetadata } from '../dialect/ranges.ts'
+import { GatewayError, notFound } from '../errors.ts'
+import type { StoredTurn } from '../store/store.ts'
+import type { World } from '../world.ts'
+import { listOf, pageOf, pagingIn, unknownCursor } from './paging.ts'
+import { shortened, type Asked, type Resource } from './resource.ts'
+import { outcomeIn } from './response-of.ts'
+
+export const COMPLETIONS: readonly Resource[] = [
+  { method: 'GET', path: '/chat/completions', answer: listCompletions },
+  {
+    method: 'GET',
+    path: '/chat/completions/:id',
+    answer: async (asked, world) => completionOf(await loaded(asked, world)),
+  },
+  {
+    method: 'POST',
+    path: '/chat/completions/:id',
+    async answer(asked, world) {
+      const { id, turnId } = idIn(asked)
+      const { metadata: given } = await asked.body()
+      if (given === undefined) throw missing('metadata')
+      const metadata = maybe(asMetadata, given, 'metadata') ?? {}
+      const { tenant } = asked.caller
+      const isThere = await world.archive.relabelTurn({ tenant, turnId, dialect: 'chat', metadata })
+      if (!isThere) throw completionNotFound(id)
+      return completionOf(await loaded(asked, world))
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/chat/completions/:id',
+    async answer(asked, { archive, nowMs }) {
+      const { id, turnId } = idIn(asked)
+      const { tenant } = asked.caller
+      const deletion = { tenant, turnId, dialect: 'chat', nowMs: nowMs() }
+      if ((await archive.deleteTurn(deletion)) !== 'deleted') throw completionNotFound(id)
+      return { id, object: 'chat.completion.deleted', deleted: true }
+    },
+  },
+  { method: 'GET', path: '/chat/completions/:id/messages', answer: listMessages },
+]
+
+async function listCompletions(asked: Asked, { archive }: World): Promise<JsonObject> {
+  const { query, caller } = asked
+  const paging = pagingIn(query, 'asc')
+  const after = paging.after === null ? null : turnIdOfCompletion(paging.after)
+  if (paging.after !== null && after === null) throw unknownCursor(paging.after)
+  const turns = await archive.listTurns({
+    tenant: caller.tenant,
+    model: query.get('model') || null,
+    metadata: labelsIn(query),
+    after,
+    limit: paging.limit + 1,
+    order: paging.order,
+  })
+  return listOf(turns.slice(0, paging.limit).map(completionOf), turns.length > paging.limit)
+}
+
+/** As in `metadata[topic]=weather`. */
+function labelsIn(query: URLSearchParams): Readonly<Record<string, string>> {
+  const labels = [...query].flatMap(([name, value]) => {
+    const key = /^metadata\[(.+)\]$/s.exec(name)?.[1]
+    return key === undefined ? [] : [[key, value] as const]
+  })
+  return asMetadata(Object.fromEntries(labels), 'metadata') as Readonly<Record<string, string>>
+}
+
+/** What was said in the whole chat up to the answer, the answer itself not being among it. */
+async function listMessages(asked: Asked, { store }: World): Promise<JsonObject> {
+  const paging = pagingIn(asked.query, 'asc')
+  const { id, turnId } = idIn(asked)
+  const chain = await store.loadChain(asked.caller.tenant, turnId)
+  const last = known(chain?.at(-1) ?? null, id)
+  const messages = (chain ?? []).flatMap((turn) => {
+    const asked = tellMessages(turn.input)
+    return turn === last ? asked : [...asked, tellMessage(turn.output)]
+  })
+  const named = messages.map((message, at) => ({ id: `${id}-${at}`, ...message }))
+  const { entries, hasMore } = pageOf(named, paging)
+  return listOf(
+    entries.map((message) => ({ refusal: null, name: null, content_parts: null, ...message })),
+    hasMore,
+  )
+}
+
+function completionOf(turn: StoredTurn): JsonObject {
+  const { request, metadata, id: turnId, createdAtMs } = turn
+  const body = { model: request['model'] ?? turn.origin.model, messages: ANY_MESSAGES }
+  const inbound = chat.parse(body, NO_BYTES)
+  return {
+    ...chat.whole(outcomeIn(turn), { inbound, turnId, createdAtMs, stored: true }),
+    request_id: `req_${turnId}`,
+    metadata: metadata ?? {},
+    temperature: request['temperature'] ?? 1,
+    top_p: request['top_p'] ?? 1,
+    presence_penalty: request['presence_penalty'] ?? 0,
+    frequency_penalty: request['frequency_penalty'] ?? 0,
+    seed: request['seed'] ?? null,
+    service_tier: request['service_tier'] ?? 'default',
+    input_user: request['user'] ?? null,
+  }
+}
+
+const ANY_MESSAGES = [{ role: 'user', content: '' }]
+const NO_BYTES = new Uint8Array(0)
+
+async function loaded(asked: Asked, { archive }: World): Promise<StoredTurn> {
+  const { id, turnId } = idIn(asked)
+  return known(await archive.loadTurn(asked.caller.tenant, turnId), id)
+}
+
+function idIn({ named }: Asked): { readonly id: string; readonly turnId: string } {
+  const given = named('id')
+  const turnId = turnIdOfCompletion(given)
+  if (turnId === null) throw completionNotFound(given)
+  return { id: completionId(turnId), turnId }
+}
+
+/** An answer that failed or is not over is no completion. */
+function known(turn: StoredTurn | null, id: string): StoredTurn {
+  const isThere = turn !== null && turn.dialect === 'chat' && turn.deletedAtMs === null
+  if (isThere && (turn.state === 'complete' || turn.state === 'incomplete')) return turn
+  throw completionNotFound(id)
+}
+
+function completionNotFound(id: string): GatewayError {
+  return notFound(`Chat completion with id '${shortened(id)}' not found.`)
+}

@@ -1,0 +1,76 @@
+/** Conversations: made, read, labelled and deleted. */
+import { conversationId } from '../conversation/ids.ts'
+import type { JsonObject } from '../conversation/json.ts'
+import { maybe, missing } from '../dialect/check.ts'
+import { asMetadata } from '../dialect/ranges.ts'
+import { conversationLocked, unknownConversation } from '../history/hold-conversation.ts'
+import type { Conversation } from '../store/conversation-store.ts'
+import { itemsIn, turnOfItems } from './conversation-turn.ts'
+import { withPrefix, type Asked, type Resource } from './resource.ts'
+
+export const CONVERSATIONS: readonly Resource[] = [
+  {
+    method: 'POST',
+    path: '/conversations',
+    async answer({ body, caller }, world) {
+      const asked = await body()
+      const metadata = maybe(asMetadata, asked['metadata'], 'metadata') ?? {}
+      const items = await itemsIn(asked['items'] ?? [], caller, world)
+      const conversation = {
+        id: conversationId(world.newTurnId()),
+        tenant: caller.tenant,
+        user: caller.user,
+        metadata,
+        createdAtMs: world.nowMs(),
+      }
+      const place = { conversation: conversation.id, chain: [], id: world.newTurnId() }
+      const turn = items.length === 0 ? null : turnOfItems(items, place, caller, world)
+      await world.conversations.createConversation(conversation, turn)
+      return shown({ ...conversation, head: null })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/conversations/:id',
+    async answer(asked, { conversations }) {
+      const id = conversationIn(asked)
+      return shownOr404(await conversations.findConversation(asked.caller.tenant, id), id)
+    },
+  },
+  {
+    method: 'POST',
+    path: '/conversations/:id',
+    async answer(asked, { conversations }) {
+      const id = conversationIn(asked)
+      const { metadata } = await asked.body()
+      if (metadata === undefined) throw missing('metadata')
+      const labels = maybe(asMetadata, metadata, 'metadata') ?? {}
+      const { tenant } = asked.caller
+      return shownOr404(await conversations.relabelConversation(tenant, id, labels), id)
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/conversations/:id',
+    async answer(asked, { conversations, nowMs }) {
+      const id = conversationIn(asked)
+      const came = await conversations.deleteConversation(asked.caller.tenant, id, nowMs())
+      if (came === 'unknown') throw unknownConversation(id, null)
+      if (came === 'busy') throw conversationLocked()
+      return { id, object: 'conversation.deleted', deleted: true }
+    },
+  },
+]
+
+export function conversationIn({ named }: Asked): string {
+  return withPrefix(named('id'), 'conv', 'conversation_id')
+}
+
+export function shownOr404(conversation: Conversation | null, id: string): JsonObject {
+  if (conversation === null) throw unknownConversation(id, null)
+  return shown(conversation)
+}
+
+function shown({ id, createdAtMs, metadata }: Conversation): JsonObject {
+  return { id, object: 'conversation', created_at: Math.floor(createdAtMs / 1000), metadata }
+}

@@ -1,0 +1,59 @@
+/** A response as it is now, from its turn: what was asked is told again, and how far it has come. */
+import type { Failure } from '../conversation/event.ts'
+import type { Json, JsonObject } from '../conversation/json.ts'
+import type { Outcome } from '../conversation/outcome.ts'
+import type { Answering } from '../dialect/dialect.ts'
+import { progressOf, type Progress } from '../dialect/responses/echo.ts'
+import { included } from '../dialect/responses/included.ts'
+import { responses } from '../dialect/responses/responses.ts'
+import { shownAs } from '../dialect/responses/whole.ts'
+import { failureOf } from '../errors.ts'
+import type { StoredTurn } from '../store/store.ts'
+
+export function responseOf(turn: StoredTurn, include: readonly string[] = []): JsonObject {
+  const response = shownAs(progressIn(turn), turn.output, answeringOf(turn, include))
+  const words = new Set(include)
+  const output = (response['output'] as readonly JsonObject[]).map((item) => included(item, words))
+  return { ...response, output }
+}
+
+/** The request is understood again as it was then, except for what is to be shown of the answer. */
+function answeringOf(turn: StoredTurn, include: readonly string[]): Answering {
+  const body = { ...turn.request, input: [] as readonly Json[], include }
+  return {
+    inbound: responses.parse(body, NO_BYTES),
+    turnId: turn.id,
+    createdAtMs: turn.createdAtMs,
+    stored: true,
+  }
+}
+
+const NO_BYTES = new Uint8Array(0)
+
+function progressIn(turn: StoredTurn): Progress {
+  const progress = progressOf(outcomeIn(turn), turn.endedAtMs)
+  const { state } = turn
+  if (state === 'queued' || state === 'cancelled') return { ...progress, status: state }
+  return progress
+}
+
+export function outcomeIn(turn: StoredTurn): Outcome {
+  return {
+    items: turn.output,
+    finish: finishIn(turn),
+    failure: turn.state === 'failed' ? (turn.failure ?? BROKEN) : null,
+    usage: turn.usage,
+    upstreamId: null,
+    model: turn.servedModel,
+  }
+}
+
+function finishIn({ state, finish }: StoredTurn): Outcome['finish'] {
+  if (state === 'complete') return 'stop'
+  return state === 'incomplete' ? (finish ?? 'length') : null
+}
+
+const BROKEN: Failure = failureOf(
+  'upstream_broken',
+  'The answer broke off before it was complete.',
+)

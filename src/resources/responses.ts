@@ -1,0 +1,82 @@
+/** Responses that are kept: read, deleted, and asked for what they were made of. */
+import { turnIdOfResponse } from '../conversation/ids.ts'
+import { GatewayError, notFound } from '../errors.ts'
+import type { StoredTurn } from '../store/store.ts'
+import type { World } from '../world.ts'
+import { listedItems } from './listed-items.ts'
+import { listOf, pageOf, pagingIn } from './paging.ts'
+import { includeIn, shortened, withPrefix, type Asked, type Resource } from './resource.ts'
+import { responseOf } from './response-of.ts'
+
+export const RESPONSES: readonly Resource[] = [
+  {
+    method: 'GET',
+    path: '/responses/:id',
+    async answer(asked, { archive }) {
+      if (asked.query.get('stream') === 'true') return null
+      const { id, turnId } = idIn(asked)
+      const turn = await archive.loadTurn(asked.caller.tenant, turnId)
+      return responseOf(known(turn, id), includeIn(asked.query))
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/responses/:id',
+    async answer(asked, { archive, nowMs }) {
+      const { id, turnId } = idIn(asked)
+      const { tenant } = asked.caller
+      const deletion = { tenant, turnId, dialect: 'responses', nowMs: nowMs() }
+      const came = await archive.deleteTurn(deletion)
+      if (came === 'unknown') throw responseNotFound(id)
+      if (came === 'running') throw stillRunning()
+      return { id, object: 'response', deleted: true }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/responses/:id/input_items',
+    async answer(asked, world) {
+      const paging = pagingIn(asked.query, 'desc')
+      const items = listedItems(await chainIn(asked, world), 'question', includeIn(asked.query))
+      const { entries, hasMore } = pageOf(items, paging)
+      return listOf(
+        entries.map(({ show }) => show()),
+        hasMore,
+      )
+    },
+  },
+]
+
+function idIn({ named }: Asked): { readonly id: string; readonly turnId: string } {
+  const id = withPrefix(named('id'), 'resp', 'response_id')
+  const turnId = turnIdOfResponse(id)
+  if (turnId === null) throw responseNotFound(id)
+  return { id, turnId }
+}
+
+async function chainIn(asked: Asked, { store }: World): Promise<readonly StoredTurn[]> {
+  const { id, turnId } = idIn(asked)
+  const chain = await store.loadChain(asked.caller.tenant, turnId)
+  known(chain?.at(-1) ?? null, id)
+  return chain ?? []
+}
+
+/** What was said in a chat is no response, though it is kept alike. */
+function known(turn: StoredTurn | null, id: string): StoredTurn {
+  if (turn === null || turn.dialect !== 'responses' || turn.deletedAtMs !== null) {
+    throw responseNotFound(id)
+  }
+  return turn
+}
+
+function responseNotFound(id: string): GatewayError {
+  return notFound(`Response with id '${shortened(id)}' not found.`)
+}
+
+function stillRunning(): GatewayError {
+  return new GatewayError(
+    'invalid_value',
+    'Cannot delete an in-flight response. Cancel it, or wait until it is over.',
+    { param: 'response_id' },
+  )
+}

@@ -1,0 +1,35 @@
+/**
+ * Answers a request as any other, but with a stream that can be taken up again where it was cut.
+ * For that it goes on when its client leaves, from the moment on in which the client knows its id.
+ */
+import { newlyNamed } from '../gateway.ts'
+import { askMemory } from '../history/ask-memory.ts'
+import type { NewTurn } from '../store/store.ts'
+import type { World } from '../world.ts'
+import { streamLog } from './follow-run.ts'
+import type { Home } from './home.ts'
+import type { Asked } from './runs.ts'
+import { startRun } from './start-run.ts'
+
+/** The header that asks for it, with the value `true`. */
+export const RESUMABLE_HEADER = 'x-backstory-resumable'
+
+export async function answerResumably(asked: Asked, home: Home, world: World): Promise<Response> {
+  const { caller, exchange } = asked
+  const { tenant } = caller
+  const named = newlyNamed(world)
+  const { turnId } = named
+  const room = await askMemory(() => home.admit(turnId))
+  const open = (turn: NewTurn): Promise<void> => world.runs.openRun(turn, null)
+  const run = { ...asked, ...named, logged: null, opensWith: 0, open }
+  const { begun, over, log, takeBack } = startRun(run, room, world)
+  exchange.waitUntil(over)
+  let isTold = false
+  exchange.onGone(() => {
+    if (!isTold) takeBack()
+  })
+  const { headers } = await begun
+  isTold = true
+  const following = { turnId, tenant, from: 0, live: log, headers: Object.fromEntries(headers) }
+  return streamLog(following, exchange, home, world)
+}

@@ -1,0 +1,15 @@
+/** Several who want to be called back. */
+export interface Callbacks {
+  readonly add: (callback: () => void) => void
+  readonly call: () => void
+}
+
+export function callbacks(): Callbacks {
+  const all: (() => void)[] = []
+  return {
+    add: (callback) => void all.push(callback),
+    call() {
+      for (const callback of all) callback()
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Leaves the house in order when a process stops: runs are given some time to finish; what has not
+ * begun by then is left for others to run, at once; everything else ends as failed, and says why.
+ */
+import { messageOf } from '../errors.ts'
+import type { World } from '../world.ts'
+import { concludeRun } from './conclude-run.ts'
+import type { ProcessHome } from './home.ts'
+import { readRun } from './read-run.ts'
+import { DIED, isFresh } from './rescue-run.ts'
+import type { RunLog } from './run-log.ts'
+
+export async function closeRuns(home: ProcessHome, graceMs: number, world: World): Promise<void> {
+  await waitFor(home.all(), graceMs)
+  for (const log of home.all()) {
+    try {
+      await end(log, world)
+    } catch (error) {
+      world.log('warn', 'run-not-ended', { turn: log.hold.turnId, why: messageOf(error) })
+    }
+  }
+  await home.lease.giveBack()
+}
+
+async function waitFor(logs: readonly RunLog[], graceMs: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))
+  await Promise.race([Promise.all(logs.map(({ over }) => over)), late])
+  clearTimeout(timer)
+}
+
+async function end({ hold, giveUp }: RunLog, world: World): Promise<void> {
+  await giveUp()
+  const run = await readRun(hold.tenant, hold.turnId, world.runs)
+  if (run === null || (await isFresh(run, world))) return
+  await concludeRun(hold, DIED, world)
+}

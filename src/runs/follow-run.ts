@@ -1,0 +1,80 @@
+/** Reads the stream of a response again, from any event on, and follows it to its end. */
+import { turnIdOfResponse } from '../conversation/ids.ts'
+import type { Exchange } from '../edge/exchange.ts'
+import { GatewayError, notFound } from '../errors.ts'
+import { STREAM_HEADERS } from '../gateway.ts'
+import { askMemory } from '../history/ask-memory.ts'
+import type { Caller } from '../keys.ts'
+import { LAST_NUMBER, LOG_KEPT_HOURS } from '../store/run-store.ts'
+import type { World } from '../world.ts'
+import { followLog, type Following } from './follow-log.ts'
+import type { Home } from './home.ts'
+import { rescueFor } from './rescue-run.ts'
+
+export interface Follow {
+  readonly id: string
+  /** As it stands in the query, or `null`. */
+  readonly startingAfter: string | null
+  readonly caller: Caller
+  readonly exchange: Exchange
+}
+
+export async function followRun(follow: Follow, home: Home, world: World): Promise<Response> {
+  const { id, startingAfter, caller, exchange } = follow
+  const { tenant } = caller
+  const from = firstWanted(startingAfter)
+  const turnId = turnIdOfResponse(id)
+  const run = turnId && (await askMemory(() => world.runs.readLog(tenant, turnId, LAST_NUMBER)))
+  if (!run || run.isDeleted || run.dialect !== 'responses') throw responseNotFound(id)
+  if (!run.isLogged) throw run.background ? notLoggedAnyMore() : notLogged()
+  const { turnId: found } = run
+  const following = { turnId: found, tenant, from, live: home.find(found) }
+  return streamLog(following, exchange, home, world)
+}
+
+export function responseNotFound(id: string): GatewayError {
+  return notFound(`Response with id '${id.slice(0, 80)}' not found.`)
+}
+
+interface Streamed extends Omit<Following, 'rescue'> {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export function streamLog(
+  { headers: more = {}, ...following }: Streamed,
+  exchange: Exchange,
+  home: Home,
+  world: World,
+): Response {
+  const headers = { ...STREAM_HEADERS, 'x-request-id': `req_${following.turnId}`, ...more }
+  const rescue = rescueFor(exchange, home, world)
+  return exchange.stream(200, headers, (client) => {
+    void followLog({ ...following, rescue }, client, world)
+  })
+}
+
+function firstWanted(startingAfter: string | null): number {
+  if (startingAfter === null) return 0
+  if (/^\d+$/.test(startingAfter)) return Math.min(Number(startingAfter) + 1, LAST_NUMBER)
+  throw new GatewayError(
+    'invalid_type',
+    `Invalid type for 'starting_after': expected a whole number from 0 on, the sequence number of the last event you have, but got '${startingAfter.slice(0, 40)}'.`,
+    { param: 'starting_after' },
+  )
+}
+
+function notLoggedAnyMore(): GatewayError {
+  return new GatewayError(
+    'invalid_value',
+    `This response cannot be streamed any more: its events are kept for ${LOG_KEPT_HOURS} hours. Read it without stream=true.`,
+    { param: 'stream' },
+  )
+}
+
+function notLogged(): GatewayError {
+  return new GatewayError(
+    'invalid_value',
+    'This response cannot be streamed because it was not created with background=true.',
+    { param: 'stream' },
+  )
+}

@@ -1,0 +1,34 @@
+/** The request of a run that has begun before, put together again from what is stored of it. */
+import type { Item } from '../conversation/item.ts'
+import type { Inbound } from '../dialect/dialect.ts'
+import { responses } from '../dialect/responses/responses.ts'
+import { GatewayError } from '../errors.ts'
+import { visibleItems } from '../history/load-history.ts'
+import type { StoredTurn } from '../store/store.ts'
+
+/**
+ * `chain` is the turn's, with the turn itself at its end. `null` for what can be read no more, as
+ * after a change of the gateway.
+ */
+export function requestOf(turn: StoredTurn, chain: readonly StoredTurn[]): Inbound | null {
+  const inbound = parsed(turn)
+  if (inbound === null) return null
+  return { ...inbound, items: [...inbound.items, ...unnamed(inbound, chain), ...turn.input] }
+}
+
+function parsed({ request }: StoredTurn): Inbound | null {
+  try {
+    return responses.parse({ ...request, input: [] }, NO_BYTES)
+  } catch (error) {
+    if (error instanceof GatewayError) return null
+    throw error
+  }
+}
+
+const NO_BYTES = new Uint8Array(0)
+
+/** What a request brought along itself is stored with the turns before, once. */
+function unnamed({ memory }: Inbound, chain: readonly StoredTurn[]): readonly Item[] {
+  const namesIt = memory.previousResponseId !== null || memory.conversationId !== null
+  return namesIt ? [] : chain.slice(0, -1).flatMap(visibleItems)
+}

@@ -1,0 +1,144 @@
+/**
+ * Sets a run going: the same journey as that of any request, but its client is the log, and its turn
+ * is kept by the log as well. It goes on whoever leaves.
+ */
+import type { Dialect, Inbound } from '../dialect/dialect.ts'
+import type { Client, Exchange } from '../edge/exchange.ts'
+import { failureOf, GatewayError, messageOf } from '../errors.ts'
+import { answer } from '../gateway.ts'
+import type { Caller } from '../keys.ts'
+import type { Hold } from '../store/run-store.ts'
+import type { NewTurn } from '../store/store.ts'
+import type { World } from '../world.ts'
+import { CANCELLED, concludeRun, type Conclusion } from './conclude-run.ts'
+import { leaseMsOf, type Room } from './home.ts'
+import { runLog, type RunLog } from './run-log.ts'
+
+export interface NewRun {
+  readonly dialect: Dialect
+  readonly inbound: Inbound
+  readonly caller: Caller
+  readonly turnId: string
+  readonly createdAtMs: number
+  /** How many events its log has already; `null` if its turn has yet to be opened. */
+  readonly logged: number | null
+  /** How many events its log is opened with, if it has yet to be opened. */
+  readonly opensWith: number
+  /** Makes the turn durable, or finds that it cannot be. */
+  readonly open: (turn: NewTurn) => Promise<void>
+}
+
+export interface StartedRun {
+  readonly log: RunLog
+  /** Resolves once the turn is durable; rejects if it will not be. */
+  readonly opened: Promise<void>
+  /** Resolves once the upstream has begun to answer, to the headers; rejects if it will not. */
+  readonly begun: Promise<Response>
+  /** Takes the run back, before anybody was told of it. */
+  readonly takeBack: () => void
+  /** Never rejects. */
+  readonly over: Promise<void>
+}
+
+export function startRun(run: NewRun, room: Room, world: World): StartedRun {
+  const { dialect, inbound, caller, turnId, createdAtMs } = run
+  const hold = { turnId, tenant: caller.tenant, owner: room.owner }
+  const log = runLog(hold, run.logged ?? run.opensWith, leaseMsOf(world), world)
+  room.keep(log)
+  const opening = Promise.withResolvers<void>()
+  const state = { isOpen: run.logged !== null, isTakenBack: false }
+  const openTurn = async (turn: NewTurn): Promise<void> => {
+    await run.open({ ...turn, owner: room.owner })
+    state.isOpen = true
+    opening.resolve()
+  }
+  const store = { ...world.store, ...log.turns, openTurn }
+  // Its items are wanted as they are finished; and it is kept, or it is nothing.
+  const kept = { ...inbound, stream: true, memory: { ...inbound.memory, store: true } }
+  const works: Promise<unknown>[] = []
+  const exchange = exchangeOf(log.client, works)
+  const name = { turnId, createdAtMs }
+  const begun = answer(dialect, kept, caller, { ...world, store }, exchange, name)
+  const over = attend(begun, { works, hold, log, state }, world).then(async () => {
+    // Whoever still waits for it has been told why by what rejected first.
+    if (!state.isOpen) opening.reject(await reasonOf(begun))
+    await room.leave().catch((error: unknown) => {
+      world.log('warn', 'lease-not-given-back', { why: messageOf(error) })
+    })
+  })
+  // Not everybody who starts a run waits for either.
+  begun.catch(ignore)
+  opening.promise.catch(ignore)
+  return {
+    log,
+    opened: opening.promise,
+    begun,
+    takeBack() {
+      state.isTakenBack = true
+      void log.giveUp()
+    },
+    over,
+  }
+}
+
+interface Attended {
+  /** What the journey has left to be finished, its turn among it. */
+  readonly works: readonly Promise<unknown>[]
+  readonly hold: Hold
+  readonly log: RunLog
+  readonly state: { isOpen: boolean; isTakenBack: boolean }
+}
+
+/** Sees to it that a turn which was opened comes to an end. */
+async function attend(
+  begun: Promise<unknown>,
+  { works, hold, log, state }: Attended,
+  world: World,
+): Promise<void> {
+  try {
+    await begun
+    if ((await log.over) === 'lost') world.replica.letGo(hold)
+  } catch (error) {
+    // An answer that rejects because its log is lost has failed of nothing else.
+    const isLost = log.client.isGone() && !state.isTakenBack
+    await Promise.allSettled(works)
+    await log.giveUp()
+    if (isLost) return world.replica.letGo(hold)
+    if (!state.isOpen) return
+    const conclusion = state.isTakenBack ? CANCELLED : failedBy(error)
+    await concludeRun(hold, conclusion, world).catch((fault: unknown) => {
+      world.log('warn', 'run-not-ended', { turn: hold.turnId, why: messageOf(fault) })
+      world.replica.letGo(hold)
+    })
+  }
+}
+
+function failedBy(error: unknown): Conclusion {
+  if (error instanceof GatewayError) return { status: 'failed', failure: error.failure }
+  const failure = failureOf('internal_error', 'The gateway made a mistake. Its log says more.')
+  return { status: 'failed', failure }
+}
+
+function ignore(): void {}
+
+async function reasonOf(begun: Promise<unknown>): Promise<unknown> {
+  try {
+    await begun
+  } catch (error) {
+    return error
+  }
+  return new GatewayError('internal_error', 'The run was not opened.')
+}
+
+function exchangeOf(client: Client, works: Promise<unknown>[]): Exchange {
+  return {
+    body: () => Promise.reject(new Error('A run has been read already.')),
+    onGone: client.onGone,
+    stream(status, headers, run) {
+      run(client)
+      return new Response(null, { status, headers })
+    },
+    isLocal: () => true,
+    waitUntil: (work) => void works.push(work),
+  }
+}

@@ -1,0 +1,26 @@
+/** Every port of the memory, over one engine. */
+import type { ArchiveStore } from './archive-store.ts'
+import type { ConversationStore } from './conversation-store.ts'
+import type { Engine } from './engine.ts'
+import { createArchiveStore } from './kysely-archive-store.ts'
+import { createConversationStore } from './kysely-conversation-store.ts'
+import { createRunStore } from './kysely-run-store.ts'
+import { createStore } from './kysely-store.ts'
+import type { RunStore } from './run-store.ts'
+import type { Store } from './store.ts'
+
+export interface Stores {
+  readonly store: Store
+  readonly archive: ArchiveStore
+  readonly conversations: ConversationStore
+  readonly runs: RunStore
+}
+
+export function createStores(engine: Engine): Stores {
+  return {
+    store: createStore(engine),
+    archive: createArchiveStore(engine),
+    conversations: createConversationStore(engine),
+    runs: createRunStore(engine),
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Guards over what a model says: each may end the answer before the upstream does. What the upstream
+ * would still say is of no use then, so that it need not be waited for.
+ */
+import type { Failure, StreamEvent, Usage } from '../conversation/event.ts'
+import type { Decoder } from '../provider/provider.ts'
+import { NOTHING, type Stage } from './stage.ts'
+
+/** Made anew for every answer. */
+export type Guard = Stage<StreamEvent, StreamEvent>
+
+export interface Guarded extends Decoder {
+  /** Whether a guard ended the answer before the upstream's last word. */
+  readonly isCut: () => boolean
+  /** The ending of an answer whose body broke. */
+  readonly broken: (failure: Failure) => readonly StreamEvent[]
+}
+
+export function guarded(decoder: Decoder, guards: readonly Guard[]): Guarded {
+  let isCut = false
+  const broken = (failure: Failure) => passed([{ type: 'answer-failed', failure }], guards)
+  if (guards.length === 0) return { ...decoder, isCut: () => false, broken }
+  return {
+    push(message) {
+      if (isCut) return NOTHING
+      const said = decoder.push(message)
+      const events = passed(said, guards)
+      isCut = events.some(isTerminal) && !said.some(isTerminal)
+      // Of what the answer has cost the decoder may know something already.
+      return isCut ? withUsage(events, decoder.end().find(isTerminal)?.usage ?? null) : events
+    },
+    end: () => (isCut ? NOTHING : passed(decoder.end(), guards)),
+    isCut: () => isCut,
+    broken,
+  }
+}
+
+/** The events of an answer that was there at once, and whose cost is known therefore. */
+export function guardedWhole(
+  events: readonly StreamEvent[],
+  guards: readonly Guard[],
+): readonly StreamEvent[] {
+  if (guards.length === 0) return events
+  return withUsage(passed(events, guards), events.find(isTerminal)?.usage ?? null)
+}
+
+function passed(events: readonly StreamEvent[], guards: readonly Guard[]): readonly StreamEvent[] {
+  let current = events
+  for (const guard of guards) {
+    if (current.length === 1 && current[0] !== undefined) current = guard.push(current[0])
+    else if (current.length > 1) current = current.flatMap((event) => guard.push(event))
+  }
+  return current
+}
+
+function withUsage(events: readonly StreamEvent[], usage: Usage | null): readonly StreamEvent[] {
+  if (usage === null) return events
+  return events.map((event) =>
+    event.type === 'answer-ended' && event.usage === null ? { ...event, usage } : event,
+  )
+}
+
+type Terminal = Extract<StreamEvent, { readonly type: 'answer-ended' | 'answer-failed' }>
+
+function isTerminal(event: StreamEvent): event is Terminal {
+  return event.type === 'answer-ended' || event.type === 'answer-failed'
+}

@@ -1,0 +1,70 @@
+/**
+ * Lets the model that is asked sum up its own conversation. Each chapter is a request like any
+ * other, of its own and kept nowhere.
+ */
+import type { Usage } from './conversation/event.ts'
+import { textOf } from './conversation/item.ts'
+import { foldOutcome, type Outcome } from './conversation/outcome.ts'
+import { NOTHING_USED, usedTogether } from './conversation/usage.ts'
+import type { Target } from './accounts.ts'
+import { ask, type Asking } from './attempts.ts'
+import { responses } from './dialect/responses/responses.ts'
+import { GatewayError } from './errors.ts'
+import { prepareFor } from './prepare.ts'
+import { chapterQuestion, type CompactionPlan } from './rebuild/plan-compaction.ts'
+import { readJson } from './transport/read-body.ts'
+import type { World } from './world.ts'
+
+export interface Summary {
+  readonly text: string
+  /** Of all chapters together. */
+  readonly usage: Usage
+}
+
+export interface Summarising extends Pick<Asking, 'targets' | 'onCall' | 'isGone'> {
+  readonly model: string
+}
+
+/** Throws a GatewayError when the model does not give a whole summary. */
+export async function summarise(
+  { before, chapters }: CompactionPlan,
+  asked: Summarising,
+  world: World,
+): Promise<Summary> {
+  let text = before
+  let usage = NOTHING_USED
+  for (const chapter of chapters) {
+    const outcome = await askAbout(chapterQuestion(text, chapter), asked, world)
+    text = summaryOf(outcome)
+    usage = usedTogether(usage, outcome.usage)
+  }
+  return { text: text ?? '', usage }
+}
+
+async function askAbout(
+  question: ReturnType<typeof chapterQuestion>,
+  { model, ...asked }: Summarising,
+  world: World,
+): Promise<Outcome> {
+  const body = { model, ...question, store: false }
+  const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  const prepare = (target: Target) => prepareFor(target, inbound, NO_HISTORY, world)
+  const { prepared, call, reply } = await ask({ ...asked, prepare }, world)
+  const { json } = await readJson(call, reply)
+  const { provider, account, prompt } = prepared
+  const fold = foldOutcome()
+  for (const event of provider.decodeWhole(json, account, prompt)) fold.push(event)
+  return fold.now()
+}
+
+const NO_HISTORY = { items: [], parent: null }
+
+function summaryOf({ items, finish, failure }: Outcome): string {
+  if (failure !== null) throw new GatewayError(failure)
+  const text = items.map((item) => (item.type === 'message' ? textOf(item.content) : '')).join('')
+  if (finish === 'stop' && text.trim() !== '') return text.trim()
+  throw new GatewayError(
+    'upstream_broken',
+    'The model gave no whole summary of the conversation, so it was left as it is.',
+  )
+}

@@ -1,0 +1,66 @@
+/**
+ * One turn on a connection: a message goes the way of a request to `POST /v1/responses`, and its
+ * answer comes as frames. What goes wrong is told to the client.
+ */
+import type { JsonObject } from '../conversation/json.ts'
+import { responses } from '../dialect/responses/responses.ts'
+import type { Exchange } from '../edge/exchange.ts'
+import type { Socket } from '../edge/socket.ts'
+import { GatewayError } from '../errors.ts'
+import { answer } from '../gateway.ts'
+import type { Caller } from '../keys.ts'
+import type { World } from '../world.ts'
+import type { ConnectionMemory, LaneMemory } from './connection-memory.ts'
+import { frameExchange, type FrameExchange } from './frame-exchange.ts'
+import { bodyOf, laneOf, readFrame } from './read-frame.ts'
+import { tellError } from './tell-error.ts'
+import type { Message } from './waiting-line.ts'
+
+export interface Turning extends Pick<Exchange, 'isLocal' | 'waitUntil'> {
+  readonly socket: Socket
+  readonly memory: ConnectionMemory
+  readonly caller: Caller
+  readonly world: World
+  /** Whether the client speaks the beta of this protocol. */
+  readonly isBeta: boolean
+}
+
+/** Resolves when the turn is over, and never rejects. */
+export async function takeTurn(
+  message: Message | GatewayError,
+  turning: Turning,
+  onBegin: (begun: FrameExchange) => void,
+): Promise<void> {
+  const { socket, memory, caller, world, isBeta } = turning
+  let streamId: string | null = null
+  let lane: LaneMemory | null = null
+  let previous: string | null = null
+  try {
+    if (message instanceof GatewayError) throw message
+    const frame = readFrame(message.text)
+    streamId = laneOf(frame)
+    const body = bodyOf(frame, isBeta)
+    lane = memory.lane(streamId)
+    previous = previousOf(body)
+    const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+    const begun = frameExchange(socket, streamId, turning)
+    onBegin(begun)
+    const { store, aside } = lane
+    await answer(responses, inbound, caller, { ...world, store, aside }, begun.exchange)
+    await begun.whenOver
+  } catch (error) {
+    lane?.evict(previous)
+    tellError(socket, asGatewayError(error, world), streamId)
+  }
+}
+
+function previousOf({ previous_response_id: id }: JsonObject): string | null {
+  return typeof id === 'string' ? id : null
+}
+
+function asGatewayError(error: unknown, { log }: World): GatewayError {
+  if (error instanceof GatewayError) return error
+  const why = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  log('error', 'unexpected', { why })
+  return new GatewayError('internal_error', 'The gateway made a mistake. Its log says more.')
+}

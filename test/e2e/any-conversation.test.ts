@@ -1,0 +1,94 @@
+/** Whatever was said before, by whomever: what reaches a service is lawful there, and is answered. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import { isUserMessage } from '../../src/conversation/rounds.ts'
+import { sseDecoder } from '../../src/stream/sse.ts'
+import { runStage } from '../../src/stream/stage.ts'
+import { conversation } from '../support/conversations.ts'
+import { startGateway } from '../support/gateway.ts'
+import { responsesFaults } from '../support/responses-checker.ts'
+import { startServices, type Services } from '../support/services/start-services.ts'
+import { ANSWER_SCHEMA, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
+import { asInput, asMessages } from '../support/written-conversations.ts'
+
+let services: Services
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  services = await startServices()
+  services.checksSeals = false
+  gateway = await startGateway(services.environment)
+})
+afterAll(async () => {
+  await gateway.close()
+  await services.close()
+})
+
+const NEWEST: Item = {
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text: 'And now?' }],
+}
+/** Somebody has asked something; it may have been before a tool answered. */
+const asked = fc
+  .tuple(conversation, fc.boolean())
+  .map(([items, isOver]) => (isOver || !items.some(isUserMessage) ? [...items, NEWEST] : items))
+
+const settings = fc.record({
+  model: fc.constantFrom(...WIRE_MODELS.map(({ model }) => model)),
+  stream: fc.boolean(),
+  effort: fc.constantFrom(null, 'low', 'none'),
+  hasFormat: fc.boolean(),
+  toolChoice: fc.constantFrom(undefined, 'auto', 'none', 'required'),
+})
+const format = { name: 'weather', strict: true, schema: ANSWER_SCHEMA }
+
+const OPTIONS = { numRuns: 250 }
+
+/** The body of an answer, when nobody had anything to complain about. */
+async function answered(path: string, body: unknown): Promise<string> {
+  const response = await gateway.post(path, body)
+  const text = await response.text()
+  expect(services.refusals.splice(0)).toEqual([])
+  expect([response.status, response.status === 200 ? '' : text]).toEqual([200, ''])
+  return text
+}
+
+test('of the Responses API, streamed or not', async () => {
+  const property = fc.asyncProperty(asked, settings, fc.boolean(), async (items, how, store) => {
+    const { model, stream, effort, hasFormat, toolChoice } = how
+    const text = await answered('/v1/responses', {
+      model,
+      stream,
+      store,
+      tools: [{ type: 'function', strict: true, ...LOOK }],
+      tool_choice: toolChoice,
+      ...(effort === null ? {} : { reasoning: { effort } }),
+      ...(hasFormat ? { text: { format: { type: 'json_schema', ...format } } } : {}),
+      input: asInput(items),
+    })
+    if (!stream) return
+    const messages = runStage(sseDecoder(), [Buffer.from(text)])
+    // What comes from a service of this language is its own, unless the gateway keeps it.
+    const isOurs = model !== 'gpt-5'
+    const strictness = { sentinel: isOurs || store, wholeResponses: isOurs }
+    expect(responsesFaults(messages, strictness)).toEqual([])
+  })
+  await fc.assert(property, OPTIONS)
+})
+
+test('of Chat Completions, streamed or not', async () => {
+  const property = fc.asyncProperty(asked.map(asMessages), settings, async (messages, how) => {
+    const { model, stream, effort, hasFormat, toolChoice } = how
+    await answered('/v1/chat/completions', {
+      model,
+      stream,
+      tools: [{ type: 'function', function: LOOK }],
+      tool_choice: toolChoice,
+      ...(effort === null ? {} : { reasoning_effort: effort }),
+      ...(hasFormat ? { response_format: { type: 'json_schema', json_schema: format } } : {}),
+      messages,
+    })
+  })
+  await fc.assert(property, OPTIONS)
+})

@@ -1,0 +1,166 @@
+/**
+ * Services that break, lie or make no sense, behind each wire and for both dialects: the client is
+ * told once, in the service's words where it had any; what had arrived is kept; nothing hangs.
+ */
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { textOf } from '../../src/conversation/item.ts'
+import { startGateway } from '../support/gateway.ts'
+import { heard, PATHS, servus, type Dialect, type Heard } from '../support/heard.ts'
+import { responsesFaults } from '../support/responses-checker.ts'
+import { startServices, type Services } from '../support/services/start-services.ts'
+import { SPOILS } from '../support/spoiled-streams.ts'
+import { answerSse } from '../support/upstream.ts'
+import { WIRE_MODELS } from '../support/wire-models.ts'
+
+let services: Services
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  services = await startServices()
+  gateway = await startGateway(services.environment)
+})
+afterAll(async () => {
+  await gateway.close()
+  await services.close()
+})
+afterEach(() => {
+  services.spoil = null
+  services.behaveWell()
+})
+
+const MODELS = WIRE_MODELS.filter(({ model }) =>
+  ['gpt-5', 'chat-model', 'claude-sonnet-5', 'gemini-3.8-flash'].includes(model),
+)
+const WHOLE = 'You said “Servus”. Grüezi 🦊!'
+
+const DIALECTS: readonly Dialect[] = ['responses', 'chat']
+
+const ask = (dialect: Dialect, model: string, stream: boolean) =>
+  gateway.post(PATHS[dialect], servus(dialect, model, stream))
+
+/** How a kept answer ended, and the text that was kept of it. */
+async function kept({ responseId }: Heard) {
+  const turn = (await gateway.world.store.loadChain('local', responseId))?.at(-1)
+  const items = turn?.output ?? []
+  const text = items.map((item) => (item.type === 'message' ? textOf(item.content) : '')).join('')
+  return { state: turn?.state, text }
+}
+
+describe.each(MODELS)('over $model', ({ model, wire }) => {
+  describe.each(DIALECTS)('for %s', (dialect) => {
+    const isOwn = dialect === wire
+    const spoilt = async (spoil: Services['spoil']) => {
+      services.spoil = spoil
+      return heard(dialect, await ask(dialect, model, true))
+    }
+    /** What is passed on in a chat that is not kept is the service's own. */
+    const expectOneEnding = ({ messages }: Heard) => {
+      const count = messages.filter(({ data }) => data === '[DONE]').length
+      if (!(isOwn && dialect === 'chat')) expect(count).toBe(1)
+      if (!isOwn && dialect === 'responses') expect(responsesFaults(messages)).toEqual([])
+    }
+
+    test.each(SPOILS)('a stream: $name', async ({ frames, fails, said = /./ }) => {
+      const answer = await spoilt((told) => frames(told, wire))
+      if (fails === null) expect(answer.failure).toBeNull()
+      else expect(answer.failure).toMatch(fails)
+      if (fails === null && said.source === '.') expect(answer.text).toContain(WHOLE)
+      else expect(answer.text).toMatch(said)
+      expectOneEnding(answer)
+      if (dialect === 'chat') return
+      expect(await kept(answer)).toEqual({
+        state: fails === null ? 'complete' : 'failed',
+        text: answer.text,
+      })
+    })
+
+    test('a stream: the SDK throws what the service said', async () => {
+      const error = SPOILS.find(({ name }) => name === 'an error behind a good beginning')
+      services.spoil = (told) => error?.frames(told, wire) ?? told
+      const { responses, chat } = gateway.openai
+      const reading =
+        dialect === 'responses'
+          ? responses.stream({ model, input: 'Servus' }).finalResponse()
+          : chat.completions
+              .stream({ model, messages: [{ role: 'user', content: 'Servus' }] })
+              .finalChatCompletion()
+      await expect(reading).rejects.toThrow('The engine is on fire.')
+    })
+
+    test('a stream: events in any order, missing and doubled', async () => {
+      const picks = fc.array(fc.nat(), { maxLength: 30 })
+      const property = fc.asyncProperty(picks, async (order) => {
+        const answer = await spoilt((told) => order.map((at) => told[at % told.length] ?? ''))
+        expectOneEnding(answer)
+      })
+      await fc.assert(property, { numRuns: 25 })
+    })
+
+    test('a stream: an event of 10 MB', async () => {
+      const padding = `data: {"padding":"${'x'.repeat(10_000_000)}",`
+      const { text, failure } = await spoilt((told) =>
+        told.map((frame, at) => (at === 2 ? frame.replace('data: {', padding) : frame)),
+      )
+      expect({ text, failure }).toEqual({ text: WHOLE, failure: null })
+    })
+
+    test('a stream: an event without an end', async () => {
+      const answer = await spoilt((told) => [
+        ...told.slice(0, 3),
+        `data: ${'x'.repeat(17_000_000)}`,
+      ])
+      expect(answer.failure).toMatch(/cannot be read/)
+      expectOneEnding(answer)
+    })
+
+    test('a stream: under the wrong name', async () => {
+      const told: string[] = []
+      await spoilt((frames) => (told.push(...frames), frames))
+      services.behave = (response) => {
+        response.writeHead(200, { 'content-type': 'text/plain' })
+        response.end(told.join(''))
+      }
+      const { text, failure } = await heard(dialect, await ask(dialect, model, true))
+      expect({ text, failure }).toEqual({ text: WHOLE, failure: null })
+    })
+
+    test('a stream: the connection breaks', async () => {
+      const told: string[] = []
+      await spoilt((frames) => (told.push(...frames), frames))
+      services.behave = answerSse(told.slice(0, -2), 'reset', 1)
+      const answer = await heard(dialect, await ask(dialect, model, true))
+      expect(answer.failure).toMatch(/connection to the upstream broke/)
+      expectOneEnding(answer)
+    })
+
+    test.each(BODIES)('a body: %s', async (_, status, type, body) => {
+      services.behave = (response) => {
+        response.writeHead(status, { 'content-type': type })
+        response.end(body)
+      }
+      for (const stream of [false, true]) {
+        const response = await ask(dialect, model, stream)
+        if (!stream) expect(response.status).toBe(status === 200 ? 502 : status)
+        const { failure } = await heard(dialect, response)
+        expect(failure).toMatch(/\w+ \w+/)
+        expect(failure).not.toMatch(/[<{]/)
+      }
+    })
+  })
+})
+
+const PAGE = '<!doctype html><html><title>Sign in</title><body>Please sign in.</body></html>'
+
+/** What stands between a gateway and a service says such things. */
+const BODIES: readonly (readonly [string, number, string, string])[] = [
+  ['a web page', 200, 'text/html', PAGE],
+  ['a web page with an error', 502, 'text/html', PAGE],
+  ['nothing', 200, 'application/json', ''],
+  ['nothing with an error', 500, 'application/json', ''],
+  ['half of an object', 200, 'application/json', '{"id":"x","choices":[{"mess'],
+  ['an empty object', 200, 'application/json', '{}'],
+  ['a list', 200, 'application/json', '[]'],
+  ['null', 200, 'application/json', 'null'],
+  ['words', 503, 'text/plain', 'upstream connect error or disconnect/reset before headers'],
+  ['an error of another shape', 400, 'application/json', '{"detail":"Not like this, please."}'],
+]

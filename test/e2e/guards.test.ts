@@ -1,0 +1,204 @@
+/** Answers that end before their model does: at stop strings no upstream was told, and at other speakers. */
+import type OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openaiFor, startGateway, upstreams } from '../support/gateway.ts'
+import { answerSse, startUpstream, type Upstream } from '../support/upstream.ts'
+import { chatStream, responsesStream, speak } from '../support/wires.ts'
+import { HOSTS, type Host } from './hosts.ts'
+
+const SIX = ['1', '2', '3', '4', '5', 'END']
+
+describe.each(HOSTS)('on %s', (home, start) => {
+  let upstream: Upstream
+  let host: Host
+  let openai: OpenAI
+  beforeAll(async () => {
+    upstream = await startUpstream()
+    const account = { baseUrl: upstream.url, apiKey: 'sk' }
+    host = await start(
+      upstreams(
+        { name: 'c', wire: 'chat', models: ['chat-model'], ...account },
+        { name: 'o', wire: 'chat', models: ['openai'], quirks: { profile: 'openai' }, ...account },
+        { name: 'r', wire: 'responses', models: ['responses-model'], ...account },
+        {
+          name: 'g',
+          wire: 'chat',
+          models: ['guarded'],
+          quirks: { speakerGuard: true },
+          ...account,
+        },
+        { name: 's', wire: 'chat', models: ['slips'], quirks: { stop: ['<|end|>'] }, ...account },
+        { name: 'd', wire: 'demo', models: ['demo'], quirks: { delayMs: 0 } },
+      ),
+    )
+    openai = openaiFor(host.url)
+  })
+  afterAll(async () => {
+    await host.close()
+    await upstream.close()
+  })
+  beforeEach(() => {
+    upstream.behave = speak({ text: 'It is here. END of story.' })
+  })
+  const sent = () => upstream.received.at(-1)?.json ?? {}
+
+  async function chatted(model: string, content: string, more: object = {}) {
+    const request = { model, messages: [{ role: 'user' as const, content }], ...more }
+    const whole = await openai.chat.completions.create(request)
+    const stream = openai.chat.completions.stream(request)
+    const streamed = await stream.finalChatCompletion()
+    return [whole, streamed].map(({ choices: [choice] }) => ({
+      text: choice?.message.content,
+      finish: choice?.finish_reason,
+    }))
+  }
+
+  async function responded(model: string, input: string, more: object = {}) {
+    const request = { model, input, ...more }
+    const whole = await openai.responses.create(request)
+    const streamed = await openai.responses.stream(request).finalResponse()
+    return [whole, streamed].map(({ output_text: text, status }) => ({ text, status }))
+  }
+
+  describe('stop strings', () => {
+    test('the demo is told none of them', async () => {
+      const said = { text: 'It is here. ', finish: 'stop' }
+      const words = '/think I look.\n/say It is here. END of story.'
+      expect(await chatted('demo', words, { stop: 'END' })).toEqual(twice(said))
+      expect(await responded('demo', words, { stop: ['END'] })).toEqual(
+        twice({ text: 'It is here. ', status: 'completed' }),
+      )
+    })
+
+    test('Responses has no word for any', async () => {
+      const said = { text: 'It is here. ', finish: 'stop' }
+      expect(await chatted('responses-model', 'Where?', { stop: ['END'] })).toEqual(twice(said))
+      expect(sent()).not.toHaveProperty('stop')
+      expect(await responded('responses-model', 'Where?', { stop: 'END' })).toEqual(
+        twice({ text: 'It is here. ', status: 'completed' }),
+      )
+      expect(sent()).not.toHaveProperty('stop')
+    })
+
+    test('Chat Completions takes four', async () => {
+      expect(await responded('chat-model', 'Where?', { stop: SIX })).toEqual(
+        twice({ text: 'It is here. ', status: 'completed' }),
+      )
+      expect(sent()).toMatchObject({ stop: SIX.slice(0, 4) })
+      const said = { text: 'It is here. ', finish: 'stop' }
+      expect(await chatted('openai', 'Where?', { stop: SIX })).toEqual(twice(said))
+      expect(sent()).toMatchObject({ stop: SIX.slice(0, 4) })
+    })
+
+    test('a client of an upstream of whose limits nothing is known gets its own way', async () => {
+      const said = { text: 'It is here. END of story.', finish: 'stop' }
+      expect(await chatted('chat-model', 'Where?', { stop: SIX })).toEqual(twice(said))
+      expect(sent()).toMatchObject({ stop: SIX })
+    })
+
+    test('an account has some of its own', async () => {
+      upstream.behave = speak({ text: 'Hello!<|end|>junk' })
+      expect(await chatted('slips', 'Hi', { stop: 'x' })).toMatchObject(twice({ finish: 'stop' }))
+      expect(sent()).toMatchObject({ stop: ['x', '<|end|>'] })
+    })
+
+    test('too many of them are refused', async () => {
+      const stop = Array.from({ length: 65 }, (_, at) => String(at))
+      await expect(
+        openai.responses.create({ model: 'demo', input: 'x', stop } as never),
+      ).rejects.toMatchObject({ status: 400, code: 'invalid_value', param: 'stop' })
+      await expect(chatted('demo', 'x', { stop: 'x'.repeat(1025) })).rejects.toMatchObject({
+        status: 400,
+        param: 'stop',
+      })
+    })
+
+    test.each([
+      ['responses-model', responsesStream],
+      ['chat-model', chatStream],
+    ])('%s is not waited for once its answer is over', async (model, stream) => {
+      const pieces = stream({ text: 'It is here. END of story, which goes on.' })
+      const end = pieces.findLastIndex((piece) => piece.includes('delta'))
+      upstream.behave = answerSse(pieces.slice(0, end), 'hang')
+      const startedAt = performance.now()
+      const response = await openai.responses
+        .stream({ model, input: 'Where?', stop: SIX } as never)
+        .finalResponse()
+      expect(response).toMatchObject({ status: 'completed', output_text: 'It is here. ' })
+      // The harness around workerd keeps its connections to an upstream, whatever the worker does.
+      if (home === 'Node') await upstream.received.at(-1)?.aborted
+      expect(performance.now() - startedAt).toBeLessThan(2000)
+    })
+
+    test('what was cut is what is remembered', async () => {
+      const first = await openai.responses
+        .stream({ model: 'responses-model', input: 'Where?', stop: 'END' } as never)
+        .finalResponse()
+      await openai.responses.create({
+        model: 'responses-model',
+        input: 'And?',
+        previous_response_id: first.id,
+      })
+      expect(JSON.stringify(sent())).toContain('It is here. "')
+      expect(JSON.stringify(sent())).not.toContain('END')
+    })
+
+    test('explain says which of them are not sent', async () => {
+      const body = { api: 'responses', model: 'chat-model', input: 'Where?', stop: SIX }
+      const response = await fetch(`${host.url}/v1/context/explain`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+      })
+      expect(await response.json()).toMatchObject({
+        notes: [{ did: 'changed', field: 'stop', why: 'stop-enforced', detail: /stream/ }].map(
+          ({ detail, ...note }) => ({ ...note, detail: expect.stringMatching(detail) as string }),
+        ),
+      })
+    })
+  })
+
+  describe('other speakers', () => {
+    beforeEach(() => {
+      upstream.behave = speak({ text: 'Hello!\nUser: Hi\nAssistant: Ho' })
+    })
+
+    test('are not heard where the guard is on', async () => {
+      const said = { text: 'Hello!\n', finish: 'stop' }
+      expect(await chatted('guarded', 'Hi')).toEqual(twice(said))
+      expect(await responded('guarded', 'Hi')).toEqual(
+        twice({ text: 'Hello!\n', status: 'completed' }),
+      )
+    })
+
+    test('are heard where it is off, which it is by default', async () => {
+      const said = { text: 'Hello!\nUser: Hi\nAssistant: Ho', finish: 'stop' }
+      expect(await chatted('chat-model', 'Hi')).toEqual(twice(said))
+    })
+
+    test('are not looked for in JSON', async () => {
+      upstream.behave = speak({ text: '{\n"user": 1\n}' })
+      const said = { text: '{\n"user": 1\n}', finish: 'stop' }
+      const more = { response_format: { type: 'json_object' } }
+      expect(await chatted('guarded', 'Hi', more)).toEqual(twice(said))
+    })
+  })
+})
+
+test('other speakers are known by a setting for all upstreams', async () => {
+  const { openai, close } = await startGateway({ SPEAKER_GUARD: 'Ada, User' })
+  const { choices } = await openai.chat.completions.create({
+    model: 'demo',
+    messages: [{ role: 'user', content: '/say User: a' }],
+  })
+  expect(choices[0]?.message.content).toBe('User: a')
+  const other = await openai.chat.completions.create({
+    model: 'demo',
+    messages: [{ role: 'user', content: '/say Bob: a' }],
+  })
+  expect(other.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '' } })
+  await close()
+})
+
+function twice<Value>(value: Value): readonly Value[] {
+  return [value, value]
+}

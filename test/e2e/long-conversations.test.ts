@@ -1,0 +1,246 @@
+/** What happens when a conversation grows too long: compaction, truncation, refusal, and their notes. */
+import type { ResponseInput } from 'openai/resources/responses/responses'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/conversation/json.ts'
+import { startGateway, upstreams } from '../support/gateway.ts'
+import { answerJson, startUpstream, type Upstream } from '../support/upstream.ts'
+import { speak } from '../support/wires.ts'
+
+let upstream: Upstream
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeEach(async () => {
+  upstream = await startUpstream(speak({ text: 'Yes.' }))
+  const account = { baseUrl: upstream.url, apiKey: 'sk-upstream' }
+  gateway = await startGateway(
+    upstreams(
+      {
+        name: 'small',
+        wire: 'chat',
+        models: ['small'],
+        quirks: { contextWindow: { 'sm*': 1000 } },
+        ...account,
+      },
+      { name: 'chat', wire: 'chat', models: ['chat'], ...account },
+      { name: 'plain', wire: 'responses', models: ['plain'], ...account },
+      {
+        name: 'native',
+        wire: 'responses',
+        models: ['native'],
+        quirks: { compact: true, inputTokens: true },
+        ...account,
+      },
+    ),
+  )
+})
+afterEach(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const sent = () => upstream.received.at(-1)
+const explained = async (body: object) => {
+  const response = await gateway.post('/v1/context/explain', body)
+  return (await response.json()) as {
+    notes: readonly { why: string; at?: number }[]
+    upstream: { body: JsonObject }
+    size: { sent: { bytes: number; estimated_tokens: number } }
+  }
+}
+
+/** Rounds of about 200 tokens each. */
+function rounds(count: number): ResponseInput {
+  return Array.from({ length: count }).flatMap((_, at): ResponseInput => [
+    { role: 'user', content: `question ${at} ${'x'.repeat(400)}` },
+    { role: 'assistant', content: `answer ${at} ${'y'.repeat(400)}` },
+  ])
+}
+const long: ResponseInput = [...rounds(6), { role: 'user', content: 'And now?' }]
+
+describe('when the window is known', () => {
+  test('the oldest rounds are left out if that is allowed, with a note for each item', async () => {
+    const { openai } = gateway
+    await openai.responses.create({ model: 'small', input: long, truncation: 'auto' })
+    expect(sent()?.text).not.toContain('question 0')
+    expect(sent()?.text).toContain('question 5')
+    expect(sent()?.text).toContain('And now?')
+    const { notes, size } = await explained({
+      model: 'small',
+      input: long,
+      truncation: 'auto',
+    })
+    const gone = notes.filter(({ why }) => why === 'over-window')
+    expect(gone.map(({ at }) => at)).toEqual([...gone.keys()])
+    expect(size.sent.estimated_tokens).toBeLessThan(1000)
+  })
+
+  test('otherwise what cannot fit is refused', async () => {
+    for (const truncation of [undefined, 'disabled'] as const) {
+      const response = await gateway.post('/v1/responses', {
+        model: 'small',
+        input: long,
+        truncation,
+      })
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({
+        error: { code: 'context_length_exceeded', param: 'input', type: 'invalid_request_error' },
+      })
+    }
+    expect(upstream.received).toEqual([])
+  })
+
+  test('a question that is too long by itself is refused in any case', async () => {
+    const input = 'x'.repeat(6000)
+    const response = await gateway.post('/v1/responses', {
+      model: 'small',
+      input,
+      truncation: 'auto',
+    })
+    expect(response.status).toBe(400)
+  })
+
+  test('compaction without a threshold runs when the window is nearly full', async () => {
+    const { openai } = gateway
+    const response = await openai.responses.create({
+      model: 'small',
+      input: long,
+      context_management: [{ type: 'compaction' }],
+    })
+    expect(response.output[0]?.type).toBe('compaction')
+  })
+
+  test('tokens are counted, however many there are', async () => {
+    const { openai } = gateway
+    const { input_tokens } = await openai.responses.inputTokens.count({
+      model: 'small',
+      input: long,
+    })
+    expect(input_tokens).toBeGreaterThan(1200)
+  })
+})
+
+test('when nobody knows the window, nothing is cut and nothing refused', async () => {
+  await gateway.openai.responses.create({ model: 'chat', input: long, truncation: 'auto' })
+  expect(sent()?.text).toContain('question 0')
+})
+
+describe('a summary that cannot be made', () => {
+  const ask = (input: ResponseInput) =>
+    gateway.openai.responses.create({
+      model: 'chat',
+      input,
+      context_management: [{ type: 'compaction', compact_threshold: 100 }],
+    })
+
+  test.each([
+    ['refused upstream', answerJson(500, { error: { message: 'no' } })],
+    ['cut off', speak({ text: 'It was', finish: 'length' })],
+    ['empty', speak({ text: '' })],
+  ])('%s: everything stays as it was, and the log says so', async (_, summary) => {
+    upstream.behave = (response, received) =>
+      (received.text.includes('<conversation>') ? summary : speak({ text: 'Yes.' }))(
+        response,
+        received,
+      )
+    const response = await ask(long)
+    expect(response.output_text).toBe('Yes.')
+    expect(response.output.map(({ type }) => type)).toEqual(['message'])
+    expect(sent()?.text).toContain('answer 0')
+    expect(gateway.log.map(({ event }) => event)).toContain('not-compacted')
+  })
+
+  test('what was asked for by name fails', async () => {
+    upstream.behave = answerJson(429, { error: { message: 'slow down' } }, { 'retry-after': '7' })
+    const input = [...long, { type: 'compaction_trigger' }] as unknown
+    const response = await gateway.post('/v1/responses', { model: 'chat', input })
+    expect(response.status).toBe(429)
+    expect(response.headers.get('retry-after')).toBe('7')
+    const compact = await gateway.post('/v1/responses/compact', { model: 'chat', input: long })
+    expect(compact.status).toBe(429)
+  })
+})
+
+test('a dry run tells that it would be compacted, and asks nobody', async () => {
+  const context_management = [{ type: 'compaction', compact_threshold: 100 }]
+  const { notes } = await explained({
+    model: 'chat',
+    input: long,
+    context_management,
+  })
+  expect(notes.map(({ why }) => why)).toContain('compaction-due')
+  expect(upstream.received).toEqual([])
+})
+
+describe('an upstream that compacts and counts itself', () => {
+  test('is asked for a compaction, over the whole conversation', async () => {
+    const { openai } = gateway
+    const { id } = await openai.responses.create({ model: 'native', input: 'Rome?' })
+    const answer = { id: 'resp_u', object: 'response.compaction', created_at: 1, output: [] }
+    upstream.behave = answerJson(200, answer)
+    const compacted = await openai.responses.compact({
+      model: 'native',
+      input: 'Oslo?',
+      previous_response_id: id,
+      instructions: 'be brief',
+    })
+    expect(compacted).toMatchObject(answer)
+    expect(sent()?.path).toBe('/v1/responses/compact')
+    expect(Object.keys(sent()?.json ?? {}).toSorted()).toEqual(['input', 'instructions', 'model'])
+    expect(sent()?.text).toMatch(/Rome\?.*Yes\..*Oslo\?/)
+  })
+
+  test('is asked to count, and estimated if it does not', async () => {
+    const { openai } = gateway
+    upstream.behave = answerJson(200, { object: 'response.input_tokens', input_tokens: 7777 })
+    const asked = { model: 'native', input: 'Rome?', max_output_tokens: 100 }
+    expect(await openai.responses.inputTokens.count(asked)).toEqual({
+      object: 'response.input_tokens',
+      input_tokens: 7777,
+    })
+    expect(sent()?.path).toBe('/v1/responses/input_tokens')
+    expect(Object.keys(sent()?.json ?? {}).toSorted()).toEqual(['input', 'model'])
+    upstream.behave = answerJson(404, {})
+    const { input_tokens } = await openai.responses.inputTokens.count(asked)
+    expect(input_tokens).toBeGreaterThan(0)
+    expect(input_tokens).toBeLessThan(100)
+    expect(gateway.log.map(({ event }) => event)).toContain('tokens-not-counted')
+  })
+
+  test('is told the threshold itself; others are not', async () => {
+    const context_management = [{ type: 'compaction', compact_threshold: 100_000 }]
+    for (const model of ['native', 'plain']) {
+      await gateway.openai.responses.create({ model, input: 'hi', context_management })
+      expect(sent()?.json['context_management']).toEqual(
+        model === 'native' ? context_management : undefined,
+      )
+    }
+  })
+
+  test('gets its own compaction back, which says nothing to anybody else', async () => {
+    const theirs = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAAABpzfWE' } as const
+    const input: ResponseInput = [...rounds(1), theirs, { role: 'user', content: 'And now?' }]
+    await gateway.openai.responses.create({ model: 'native', input, store: false })
+    expect(sent()?.text).toContain('gAAAAABpzfWE')
+    expect(sent()?.text).not.toContain('answer 0')
+    await gateway.openai.responses.create({ model: 'chat', input })
+    expect(sent()?.text).not.toContain('gAAAAABpzfWE')
+    expect(sent()?.text).toContain('answer 0')
+    const { notes } = await explained({ model: 'chat', input })
+    expect(notes).toMatchObject([{ did: 'dropped', at: 2, why: 'compaction-made-elsewhere' }])
+  })
+})
+
+test('an output for a call that nobody made is refused when it is to go on from a response', async () => {
+  const { id } = await gateway.openai.responses.create({ model: 'chat', input: 'hi' })
+  const input = [{ type: 'function_call_output', call_id: 'call_x', output: '4' }]
+  const body = { model: 'chat', input, previous_response_id: id }
+  const response = await gateway.post('/v1/responses', body)
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({
+    error: {
+      message: 'No tool call found for function call output with call_id call_x.',
+      type: 'invalid_request_error',
+      param: 'input',
+      code: null,
+    },
+  })
+})

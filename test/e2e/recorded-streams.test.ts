@@ -1,0 +1,182 @@
+/**
+ * Answers that real services gave, served byte for byte: the official SDK reads each of them through
+ * the gateway, in both dialects, and what is told anew obeys the published rules.
+ */
+import { readdirSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import { startGateway, upstreams } from '../support/gateway.ts'
+import { heard, servus, type Dialect } from '../support/heard.ts'
+import { responsesFaults } from '../support/responses-checker.ts'
+import { readShared, sharedExists, sharedUrl } from '../support/shared.ts'
+import { startUpstream, type Upstream } from '../support/upstream.ts'
+
+const FOLDERS = {
+  'openai-responses': 'responses',
+  'responses-compatible': 'responses',
+  'openai-chat': 'chat',
+  'chat-compatible': 'chat',
+  openrouter: 'chat',
+  anthropic: 'anthropic',
+  gemini: 'gemini',
+} as const
+
+interface Recorded {
+  readonly name: string
+  readonly model: string
+  readonly bytes: Buffer
+}
+
+/** A stream of one answer; where an origin kept only the events, they are framed again. */
+function recordedStreams(): readonly Recorded[] {
+  if (!sharedExists) return [{ name: 'no recordings here', model: '', bytes: Buffer.alloc(0) }]
+  return Object.entries(FOLDERS).flatMap(([folder, model]) =>
+    readdirSync(sharedUrl(`fixtures/streams/${folder}/`))
+      .filter((file) => /\.(sse|jsonl)$/.test(file))
+      .flatMap((file) => {
+        const bytes = readShared(`fixtures/streams/${folder}/${file}`)
+        const name = `${folder}/${file}`
+        if (file.endsWith('.sse')) return [{ name, model, bytes }]
+        return answersIn(bytes.toString()).map((text, at) => ({
+          name: `${name} #${at + 1}`,
+          model,
+          bytes: Buffer.from(text),
+        }))
+      }),
+  )
+}
+
+/** Bodies of answers that were not streamed, and of refusals. */
+function recordedBodies(): readonly Recorded[] {
+  if (!sharedExists) return [{ name: 'no recordings here', model: '', bytes: Buffer.alloc(0) }]
+  return Object.entries(FOLDERS).flatMap(([folder, model]) =>
+    readdirSync(sharedUrl(`fixtures/streams/${folder}/`))
+      .filter((file) => file.endsWith('.json') && !OTHER_BODIES.test(file))
+      .map((file) => {
+        const name = `${folder}/${file}`
+        return { name, model, bytes: readShared(`fixtures/streams/${name}`) }
+      }),
+  )
+}
+
+/** Of other endpoints, or of an answer that has just begun. */
+const OTHER_BODIES =
+  /count-tokens|compact-|conversation-(?:create|delete)|input-tokens|background-queued|json-array/
+
+function answersIn(lines: string): readonly string[] {
+  const answers: string[] = []
+  for (const line of lines.split('\n').filter((line) => line.trim() !== '')) {
+    if (answers.length === 0 || line.includes('"type":"response.created"')) answers.push('')
+    answers[answers.length - 1] += `data: ${line}\n\n`
+  }
+  return answers
+}
+
+let upstream: Upstream
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  upstream = await startUpstream()
+  const baseUrl = upstream.url
+  gateway = await startGateway(
+    upstreams(
+      ...['responses', 'chat', 'anthropic', 'gemini'].flatMap((wire) => [
+        { name: wire, wire, models: [wire], baseUrl },
+        { name: `${wire}-2`, wire, models: [`retold-${wire}`], baseUrl, quirks: { retell: true } },
+      ]),
+    ),
+  )
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+function serve(bytes: Buffer): void {
+  upstream.behave = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(bytes)
+  }
+}
+
+const FAILED = /failed-|error-mid-stream/
+
+/** What the SDK cannot read when it comes from the service itself, and hence not when passed on. */
+const ILLEGIBLE =
+  /apply-patch-call|stream-starting-after|mistral-tool-call-no-index|tool-call-no-finish/
+
+/** As it is passed on to a client of its own language, and as it is told anew. */
+function modelsFor({ name, model }: Recorded, dialect: Dialect): readonly string[] {
+  const retold = `retold-${model}`
+  return model !== dialect || ILLEGIBLE.test(name) ? [retold] : [model, retold]
+}
+
+describe.skipIf(!sharedExists)('a recorded stream', () => {
+  test.each(recordedStreams())('$name as a response', async (recorded) => {
+    const isFailed = FAILED.test(recorded.name)
+    serve(recorded.bytes)
+    for (const model of modelsFor(recorded, 'responses')) {
+      const { responses } = gateway.openai
+      const reading = responses.stream({ model, input: 'Servus' }).finalResponse()
+      if (isFailed) await expect(reading).rejects.toThrow()
+      else expect((await reading).status).toMatch(/^(?:completed|incomplete)$/)
+    }
+    const body = servus('responses', `retold-${recorded.model}`, true)
+    const { messages, failure } = await heard(
+      'responses',
+      await gateway.post('/v1/responses', body),
+    )
+    expect(responsesFaults(messages)).toEqual([])
+    expect(failure !== null).toBe(isFailed)
+  })
+
+  test.each(recordedStreams())('$name as a chat', async (recorded) => {
+    serve(recorded.bytes)
+    for (const model of modelsFor(recorded, 'chat')) {
+      const reading = gateway.openai.chat.completions
+        .stream({ model, messages: [{ role: 'user', content: 'Servus' }] })
+        .finalChatCompletion()
+      if (FAILED.test(recorded.name)) await expect(reading).rejects.toThrow()
+      else expect((await reading).choices[0]?.finish_reason).toMatch(/\w/)
+    }
+  })
+
+  test.each(recordedStreams())('$name is kept as it was told', async ({ name, model, bytes }) => {
+    serve(bytes)
+    const response = await gateway.post('/v1/responses', servus('responses', model, true))
+    const { responseId, text } = await heard('responses', response)
+    const turn = (await gateway.world.store.loadChain('local', responseId))?.at(-1)
+    expect(turn?.state).toMatch(FAILED.test(name) ? /^failed$/ : /^(?:complete|incomplete)$/)
+    expect(wordsOf(turn?.output ?? [])).toBe(text)
+  })
+})
+
+describe.skipIf(!sharedExists)('a recorded body', () => {
+  test.each(recordedBodies())('$name', async ({ name, model, bytes }) => {
+    const status = Number(/error-(\d+)/.exec(name)?.[1] ?? 200)
+    upstream.behave = (response) => {
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(bytes)
+    }
+    for (const asked of [model, `retold-${model}`]) {
+      const chat = gateway.openai.chat.completions.create({
+        model: asked,
+        messages: [{ role: 'user', content: 'Servus' }],
+      })
+      const response = gateway.openai.responses.create({ model: asked, input: 'Servus' })
+      if (status === 200) {
+        expect((await chat).choices[0]?.finish_reason).toMatch(/\w/)
+        expect((await response).status).toMatch(/^(?:completed|incomplete)$/)
+      } else {
+        await expect(chat).rejects.toMatchObject({ status, message: REFUSED })
+        await expect(response).rejects.toMatchObject({ status, message: REFUSED })
+      }
+    }
+  })
+})
+
+const REFUSED = expect.stringMatching(/^4\d\d \S+ \S+/) as string
+
+function wordsOf(items: readonly Item[]): string {
+  const parts = items.flatMap((item) => (item.type === 'message' ? item.content : []))
+  return parts.map((part) => (part.type === 'output_text' ? part.text : '')).join('')
+}

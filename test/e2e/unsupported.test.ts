@@ -1,0 +1,181 @@
+/** Losses are notes; whoever wants to be refused instead says so, for all requests or for one. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startGateway, upstreams } from '../support/gateway.ts'
+import { startUpstream, type Upstream } from '../support/upstream.ts'
+import { speak } from '../support/wires.ts'
+
+let upstream: Upstream
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  upstream = await startUpstream(speak({ text: 'Yes.' }))
+  const account = { baseUrl: upstream.url, apiKey: 'sk' }
+  gateway = await startGateway({
+    ...upstreams(
+      { name: 'c', wire: 'chat', models: ['chat-model'], ...account },
+      { name: 'r', wire: 'responses', models: ['responses-model'], ...account },
+    ),
+    MODELS: JSON.stringify({ either: ['responses-model', 'chat-model'] }),
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const messages = [{ role: 'user', content: 'Hi' }]
+const REJECT = { 'x-backstory-unsupported': 'reject' }
+
+async function asked(path: string, body: object, headers: object = REJECT) {
+  const before = upstream.received.length
+  const response = await gateway.post(path, body, headers)
+  const json = (await response.json()) as { readonly error?: Record<string, unknown> }
+  return { status: response.status, error: json.error, sent: upstream.received.length - before }
+}
+
+describe('refused, before anything is sent', () => {
+  const image = { type: 'input_image', file_id: 'file_1' }
+  test.each([
+    ['a field', 'chat/completions', 'responses-model', { messages, seed: 1 }, 'seed'],
+    [
+      'a tool',
+      'responses',
+      'chat-model',
+      { input: 'Hi', tools: [{ type: 'x_search' }] },
+      'tools[0]',
+    ],
+    [
+      'something that the client says',
+      'responses',
+      'chat-model',
+      {
+        input: [
+          { role: 'user', content: 'See' },
+          { role: 'user', content: [image] },
+        ],
+      },
+      'input[1]',
+    ],
+    [
+      'a field by the name that the client has for it',
+      'responses',
+      'chat-model',
+      { input: 'Hi', reasoning: { summary: 'auto' } },
+      'reasoning.summary',
+    ],
+  ])('%s', async (_, path, model, body, param) => {
+    const { status, error, sent } = await asked(`/v1/${path}`, { model, ...body })
+    expect({ status, sent }).toEqual({ status: 400, sent: 0 })
+    expect(error).toMatchObject({
+      type: 'invalid_request_error',
+      code: 'unsupported_parameter',
+      param,
+      message: expect.stringContaining(`Unsupported parameter: '${param}'. `) as string,
+    })
+    expect(await asked(`/v1/${path}`, { model, ...body }, {})).toMatchObject({
+      status: 200,
+      sent: 1,
+    })
+  })
+
+  test('an upstream that cannot be told it is not asked where another can', async () => {
+    const body = { model: 'either', messages, seed: 1 }
+    expect(await asked('/v1/chat/completions', body)).toMatchObject({ status: 200, sent: 1 })
+    expect(upstream.received.at(-1)?.path).toBe('/v1/chat/completions')
+    expect(await asked('/v1/chat/completions', body, {})).toMatchObject({ status: 200 })
+    expect(upstream.received.at(-1)?.path).toBe('/v1/responses')
+  })
+})
+
+describe('not refused', () => {
+  test.each([
+    ['what is said in other words', { messages, stop: ['a'], max_tokens: 1 }],
+    ['defaults', { messages, n: 1, presence_penalty: 0, logprobs: false }],
+    [
+      'reasoning that is unlawful here',
+      {
+        messages: [
+          ...messages,
+          {
+            role: 'assistant',
+            content: 'Hm.',
+            reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }],
+          },
+          ...messages,
+        ],
+      },
+    ],
+  ])('%s', async (_, body) => {
+    const { status } = await asked('/v1/chat/completions', { model: 'responses-model', ...body })
+    expect(status).toBe(200)
+  })
+
+  test('what is remembered', async () => {
+    const first = await gateway.openai.responses.create({
+      model: 'chat-model',
+      input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'f', detail: 'auto' }] }],
+    })
+    const body = { model: 'chat-model', input: 'And?', previous_response_id: first.id }
+    expect(await asked('/v1/responses', body)).toMatchObject({ status: 200, sent: 1 })
+  })
+})
+
+test('explain never refuses, and gives the reason', async () => {
+  const response = await gateway.post(
+    '/v1/context/explain',
+    { model: 'responses-model', messages, seed: 1, tools: [{ type: 'x_search', x_search: {} }] },
+    REJECT,
+  )
+  expect(await response.json()).toMatchObject({
+    notes: [
+      {
+        did: 'dropped',
+        field: 'tools[0]',
+        why: 'tool-without-word',
+        detail: 'A tool was left out, because this API has no word for it (x_search).',
+      },
+      { did: 'dropped', field: 'seed', why: 'parameter-without-word' },
+    ],
+  })
+})
+
+test('a note says where in everything that was given its item stands', async () => {
+  const response = await gateway.post('/v1/context/explain', {
+    model: 'chat-model',
+    input: [
+      { type: 'function_call_output', call_id: 'lost', output: 'nobody asked' },
+      { role: 'user', content: [{ type: 'input_image', file_id: 'f' }] },
+    ],
+  })
+  expect(await response.json()).toMatchObject({
+    notes: [
+      { at: 0, by: 'prune-orphans' },
+      { at: 1, why: 'image-without-url' },
+    ],
+  })
+})
+
+test('a header that says neither is refused', async () => {
+  const headers = { 'x-backstory-unsupported': 'maybe' }
+  const { status, error } = await asked(
+    '/v1/chat/completions',
+    { model: 'chat-model', messages },
+    headers,
+  )
+  expect(status).toBe(400)
+  expect(error).toMatchObject({ code: 'invalid_value', param: null })
+})
+
+test('by a setting for all requests, which the header overrides', async () => {
+  const strict = await startGateway({
+    ...upstreams({ name: 'r', wire: 'responses', baseUrl: upstream.url, apiKey: 'k' }),
+    UNSUPPORTED: 'reject',
+  })
+  const body = { model: 'm', messages, seed: 1 }
+  const refused = await strict.post('/v1/chat/completions', body)
+  expect(refused.status).toBe(400)
+  const noted = await strict.post('/v1/chat/completions', body, {
+    'x-backstory-unsupported': 'note',
+  })
+  expect(noted.status).toBe(200)
+  await strict.close()
+})

@@ -1,0 +1,321 @@
+/** Several replicas over one memory: what one leaves behind, another ends or runs again. */
+import { describe, expect, test } from 'vitest'
+import type { Inbound } from '../../src/dialect/dialect.ts'
+import { responses } from '../../src/dialect/responses/responses.ts'
+import { replica } from '../../src/replica.ts'
+import { openRuns, type ProcessRuns } from '../../src/runs/runs.ts'
+import type { Call, Transport } from '../../src/transport/transport.ts'
+import type { World } from '../../src/world.ts'
+import { webExchange } from '../../src/edge/web-exchange.ts'
+import { framesIn } from '../support/logs.ts'
+import { responsesFaults } from '../support/responses-checker.ts'
+import { jsonOf } from '../support/responses-kit.ts'
+import { newTurn } from '../store/turns.ts'
+import { aMoment, newTurnId, testWorld, type TestWorld } from './kit.ts'
+
+/** Every test has a memory of its own, or its replicas would look after those of the others. */
+async function inTown(play: (town: Town) => Promise<void>): Promise<void> {
+  const world = await testWorld()
+  const town = townOf(world)
+  try {
+    await play(town)
+  } finally {
+    const alive = town.all.filter(({ isAlive }) => isAlive())
+    await Promise.all(alive.map(({ runs }) => runs.close(0)))
+    await world.close()
+  }
+}
+
+type Town = ReturnType<typeof townOf>
+
+interface Citizen {
+  readonly id: string
+  readonly world: World
+  readonly runs: ProcessRuns
+  /** From then on nothing of it reaches the memory, and nothing comes back to it. */
+  readonly die: () => void
+  readonly isAlive: () => boolean
+  readonly cancelled: () => number
+}
+
+function townOf(shared: TestWorld) {
+  const all: Citizen[] = []
+  const caller = { tenant: 'local', user: null }
+  return {
+    all,
+    shared,
+    /** The upstream of the first citizen leaves some questions unanswered. */
+    async citizen(): Promise<Citizen> {
+      const id = newTurnId()
+      const life = { isOver: false }
+      const transport = watched(shared.transport, all.length === 0)
+      const mortal = <Port extends object>(port: Port): Port => mortalPort(port, life)
+      const world: World = {
+        ...shared,
+        store: mortal(shared.store),
+        runs: mortal(shared.runs),
+        archive: mortal(shared.archive),
+        transport: transport.transport,
+        replica: replica(id),
+      }
+      const runs = await openRuns(id, world)
+      const die = (): void => void (life.isOver = true)
+      const isAlive = (): boolean => !life.isOver
+      const citizen = { id, world, runs, die, isAlive, cancelled: transport.cancelled }
+      all.push(citizen)
+      return citizen
+    },
+    /** Begins a background response, and resolves to its id. */
+    async begin({ runs, world }: Citizen, input: string): Promise<string> {
+      const response = await runs.answer(asked(input), world)
+      if (response === null) throw new Error('It is not of the background.')
+      return ((await response.json()) as { id: string }).id
+    },
+    cancel: ({ runs }: Citizen, id: string) => runs.cancel(id, caller),
+    async follow({ runs }: Citizen, id: string): Promise<string> {
+      const request = new Request('http://localhost/')
+      const exchange = webExchange(request, () => undefined)
+      const response = await runs.follow({ id, startingAfter: null, caller, exchange })
+      return response.text()
+    },
+    async turn(id: string) {
+      return (await shared.store.loadChain('local', id.slice('resp_'.length)))?.at(-1)
+    },
+    async events(id: string) {
+      const page = await shared.runs.readLog('local', id.slice('resp_'.length), 0)
+      return framesIn(page?.groups.map(({ text }) => text).join('') ?? '')
+    },
+  }
+}
+
+function asked(input: string) {
+  const body = { model: 'demo', background: true, input }
+  const inbound: Inbound = responses.parse(body, new Uint8Array())
+  const exchange = webExchange(new Request('http://localhost/'), () => undefined)
+  const caller = { tenant: 'local', user: null }
+  return { dialect: responses, inbound, caller, exchange, isResumable: false }
+}
+
+function mortalPort<Port extends object>(port: Port, life: { readonly isOver: boolean }): Port {
+  return new Proxy(port, {
+    get(target, name: string) {
+      const verb = target[name as keyof Port]
+      if (typeof verb !== 'function') return verb
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (life.isOver) await never()
+        const result: unknown = await (verb as (...args: unknown[]) => unknown)(...args)
+        if (life.isOver) await never()
+        return result
+      }
+    },
+  })
+}
+
+function never(): Promise<never> {
+  return new Promise(() => undefined)
+}
+
+const UNANSWERED = '/say I was not answered at first.'
+
+function watched(transport: Transport, isMute: boolean) {
+  let count = 0
+  return {
+    cancelled: () => count,
+    transport: (request: Parameters<Transport>[0]): Call => {
+      const isUnanswered = isMute && String(request.body).includes(UNANSWERED)
+      const call = isUnanswered ? silence() : transport(request)
+      const cancel = (): void => {
+        count += 1
+        call.cancel()
+      }
+      return { ...call, cancel }
+    },
+  }
+}
+
+function silence(): Call {
+  let fail: (error: Error) => void = () => undefined
+  const reply = new Promise<never>((_, reject) => (fail = reject))
+  return { reply, cancel: () => fail(new Error('cancelled')) }
+}
+
+async function until<Value>(read: () => Promise<Value | undefined | false>): Promise<Value> {
+  for (const end = Date.now() + 8_000; Date.now() < end; await aMoment(20)) {
+    const value = await read()
+    if (value !== undefined && value !== false) return value
+  }
+  throw new Error('It did not happen.')
+}
+
+describe.concurrent('a replica that dies', () => {
+  test('leaves what had said nothing to be run again, as if nothing had happened', () =>
+    inTown(async (town) => {
+      const first = await town.citizen()
+      const lost = await beginInVain(town, first)
+      first.die()
+      const before = await town.turn(lost)
+      const second = await town.citizen()
+      const text = town.follow(second, lost)
+      const turn = await until(async () => {
+        const turn = await town.turn(lost)
+        return turn?.state === 'complete' && turn
+      })
+      expect(turn).toMatchObject({ owner: second.id, createdAtMs: before?.createdAtMs })
+      const messages = framesIn(await text)
+      expect(responsesFaults(messages)).toEqual([])
+      expect(messages.filter(({ event }) => event === 'response.queued')).toHaveLength(1)
+      expect(messages.slice(0, -1)).toEqual(await town.events(lost))
+    }))
+
+  test('leaves what had said something to fail, with a reason', () =>
+    inTown(async (town) => {
+      const first = await town.citizen()
+      const id = await town.begin(first, '/think Hm.\n/repeat 10 word\n/hang')
+      await until(async () => (await town.turn(id))?.output.length === 2)
+      first.die()
+      const before = await town.events(id)
+      const second = await town.citizen()
+      const messages = framesIn(await town.follow(second, id))
+      expect(responsesFaults(messages)).toEqual([])
+      expect(messages.slice(0, before.length)).toEqual(before)
+      expect(messages.at(-2)?.event).toBe('response.failed')
+      const turn = await town.turn(id)
+      expect(turn).toMatchObject({ state: 'failed', failure: { code: 'internal_error' } })
+      expect(turn?.output.map(({ type }) => type)).toEqual(['reasoning', 'message'])
+    }))
+
+  test('leaves no ordinary answer open for ever', () =>
+    inTown(async (town) => {
+      const first = await town.citizen()
+      const turn = newTurn({ id: newTurnId(), tenant: 'local', owner: first.id })
+      await first.world.store.openTurn(turn)
+      first.die()
+      await town.citizen()
+      const ended = await until(async () => {
+        const ended = await town.turn(`resp_${turn.id}`)
+        return ended?.state !== 'open' && ended
+      })
+      expect(ended).toMatchObject({ state: 'failed', failure: { status: 500 } })
+    }))
+
+  test('is succeeded by one of many', () =>
+    inTown(async (town) => {
+      const first = await town.citizen()
+      const lost = await Promise.all(Array.from({ length: 8 }, () => beginInVain(town, first)))
+      first.die()
+      await Promise.all([town.citizen(), town.citizen(), town.citizen()])
+      for (const id of lost) {
+        await until(async () => (await town.turn(id))?.state === 'complete')
+        const messages = [...(await town.events(id)), { data: '[DONE]' }]
+        expect(responsesFaults(messages)).toEqual([])
+      }
+      const again = town.shared.logged.filter((event) => event === 'run-again')
+      expect(again).toHaveLength(lost.length)
+    }))
+
+  test('and comes back finds its runs gone, and lets them be', () =>
+    inTown(async (town) => {
+      const first = await town.citizen()
+      const id = await town.begin(first, '/repeat 3 word\n/hang')
+      await until(async () => (await town.turn(id))?.output.length === 1)
+      // Its lease runs out behind its back.
+      const turnId = id.slice('resp_'.length)
+      await town.shared.runs.retireReplica(first.id)
+      await town.shared.runs.takeRun({ turnId, tenant: 'local', owner: first.id }, 'R9')
+      await until(async () => first.cancelled() > 0)
+      expect(await town.turn(id)).toMatchObject({ state: 'open', owner: 'R9' })
+    }))
+})
+
+describe.concurrent('a replica that is asked to stop', () => {
+  test('lets runs finish', () =>
+    inTown(async (town) => {
+      const first = await town.citizen()
+      const id = await town.begin(first, '/repeat 50 word')
+      await first.runs.close(5_000)
+      expect((await town.turn(id))?.state).toBe('complete')
+    }))
+
+  test('ends at once what takes too long, and leaves at once what has not begun', () =>
+    inTown(async (town) => {
+      const first = await town.citizen()
+      const told = await town.begin(first, '/repeat 3 word\n/hang')
+      const untold = await beginInVain(town, first)
+      await until(async () => (await town.turn(told))?.output.length === 1)
+      await first.runs.close(0)
+      expect(await town.turn(told)).toMatchObject({ state: 'failed' })
+      expect((await town.turn(untold))?.state).toMatch(/queued|open/)
+      const second = await town.citizen()
+      await until(async () => (await town.turn(untold))?.state === 'complete')
+      expect((await town.turn(untold))?.owner).toBe(second.id)
+    }))
+})
+
+describe.concurrent('on another replica', () => {
+  test('a run is followed live', () =>
+    inTown(async (town) => {
+      const [first, second] = [await town.citizen(), await town.citizen()]
+      const id = await town.begin(first, '/repeat 150 word')
+      const messages = framesIn(await town.follow(second, id))
+      expect(responsesFaults(messages)).toEqual([])
+      expect(messages.slice(0, -1)).toEqual(await town.events(id))
+    }))
+
+  test('a run is cancelled, and its upstream with it', () =>
+    inTown(async (town) => {
+      const [first, second] = [await town.citizen(), await town.citizen()]
+      const id = await town.begin(first, '/repeat 3 word\n/hang')
+      await until(async () => (await town.turn(id))?.output.length === 1)
+      const follower = town.follow(first, id)
+      expect(await town.cancel(second, id)).toMatchObject({ status: 'cancelled' })
+      const log = await town.events(id)
+      const before = Date.now()
+      await until(async () => first.cancelled() > 0)
+      expect(Date.now() - before).toBeLessThan(1_500)
+      expect(framesIn(await follower).slice(0, -1)).toEqual(log)
+      expect(await town.events(id)).toEqual(log)
+      expect(jsonOf(log.at(-1) ?? { data: '{}' })).toMatchObject({
+        type: 'response.failed',
+        response: { status: 'cancelled', error: null },
+      })
+    }))
+
+  test('a cancel and an end at the same time agree on which it was', () =>
+    inTown(async (town) => {
+      const [first, second] = [await town.citizen(), await town.citizen()]
+      const states = new Set<string>()
+      for (let words = 1; words <= 24; words += 1) {
+        const id = await town.begin(first, `/repeat ${words} w`)
+        await aMoment(words * 2)
+        const answer = await town.cancel(second, id).catch(() => null)
+        const state = await until(async () => {
+          const { state } = (await town.turn(id)) ?? {}
+          return state !== 'queued' && state !== 'open' && state
+        })
+        expect(state).toBe(answer === null ? 'complete' : 'cancelled')
+        const events = await town.events(id)
+        const ends = events.filter(({ event }) => /\.(completed|failed)$/.test(event ?? ''))
+        expect(ends.map(jsonOf)).toMatchObject([
+          { response: { status: answer === null ? 'completed' : 'cancelled' } },
+        ])
+        states.add(state)
+      }
+      expect(states.size).toBeGreaterThan(0)
+    }))
+})
+
+test('an answer whose end could not be kept is ended later, by whoever let it go', () =>
+  inTown(async (town) => {
+    const first = await town.citizen()
+    const turn = newTurn({ id: newTurnId(), tenant: 'local', owner: first.id })
+    await first.world.store.openTurn(turn)
+    first.world.replica.letGo({ turnId: turn.id, tenant: 'local' })
+    await until(async () => (await town.turn(`resp_${turn.id}`))?.state === 'failed')
+  }))
+
+/** Of an upstream that does not answer yet: nothing but the opening has been told. */
+async function beginInVain(town: Town, citizen: Citizen): Promise<string> {
+  const id = await town.begin(citizen, UNANSWERED)
+  await until(async () => (await town.turn(id))?.state === 'open')
+  return id
+}

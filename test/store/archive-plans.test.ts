@@ -1,0 +1,67 @@
+/** Whatever the archive is asked, no database goes through a whole table for it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createArchiveStatements } from '../../src/store/archive-statements.ts'
+import { createConversationStatements } from '../../src/store/conversation-statements.ts'
+import type { Engine, Query } from '../../src/store/engine.ts'
+import { createItemStatements } from '../../src/store/item-statements.ts'
+import { ENGINES } from './engines.ts'
+
+const key = { id: 'x', tenant: 't' }
+const listing = { tenant: 't', after: '', limit: 3, model: 'm', labels: [',"a":"b"'] }
+
+function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
+  const archive = createArchiveStatements(language)
+  const conversations = createConversationStatements(language)
+  const items = createItemStatements(language)
+  const shape = { order: 'asc', labels: 1 } as const
+  const holder = { ...key, by: 'x', nowMs: 1, untilMs: 2 }
+  return {
+    turnState: archive.turnState(key),
+    turnItems: archive.turnItems(key),
+    markDeleted: archive.markDeleted({ ...key, dialect: 'responses', nowMs: 1 }),
+    forgetEvents: archive.forgetEvents(key),
+    removeTurns: archive.removeTurns(key),
+    relabelTurn: archive.relabelTurn({ ...key, dialect: 'chat', metadata: '{}' }),
+    contentTurns: archive.contentTurns({ tenant: 't', user: '', hashes: ['h'] }),
+    listedTurns: archive.listedTurns(shape)(listing),
+    listedItems: archive.listedItems(shape)(listing),
+    itemsById: items.itemsById({ tenant: 't', ids: ['x'] }),
+    itemsByPlace: items.itemsByPlace({
+      tenant: 't',
+      places: [{ turnId: 'x', side: 'in', index: 0 }],
+    }),
+    findConversation: conversations.findConversation(key),
+    holdConversation: conversations.holdConversation(holder),
+    moveHead: conversations.moveHead(key),
+    deleteConversation: conversations.deleteConversation({ ...key, nowMs: 1 }),
+    markTurns: conversations.markTurns({ ...key, nowMs: 1 }),
+    forgetEventsOfConversation: conversations.forgetEvents(key),
+    removeTurnsOfConversation: conversations.removeTurns(key),
+    hideItem: conversations.hideItem({ tenant: 't', turnId: 'x', side: 'in', index: 0 }),
+  }
+}
+
+const NAMES = ['SQLite in memory', 'Postgres']
+
+/** A step without a condition, or with none but the tenant. */
+function goesThroughAll(step: string, next = ''): boolean {
+  if (/Seq Scan|\bSCAN (?!doomed|kept|wanted|\d+ CONSTANT)|\(tenant=\?\)/.test(step)) return true
+  if (!/Index (Only )?Scan/.test(step)) return false
+  return !/Index Cond: /.test(next) || /Index Cond: \(tenant = '\w+'::text\)$/.test(next)
+}
+
+describe.each(ENGINES.filter(([name]) => NAMES.includes(name)))('on %s', (name, open) => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await open()
+  })
+  afterAll(() => engine.close())
+  const explain = name === 'Postgres' ? 'explain' : 'explain query plan'
+
+  test.each(Object.keys(queriesFor('sqlite')))('%s follows an index', async (query) => {
+    const { sql, parameters } = queriesFor(engine.language)[query] as Query
+    const [plan = []] = await engine.read([{ name: null, sql: `${explain} ${sql}`, parameters }])
+    const steps = plan.map((step) => Object.values(step as object).join(' '))
+    expect(steps.filter((step, at) => goesThroughAll(step, steps[at + 1]))).toEqual([])
+  })
+})

@@ -1,0 +1,359 @@
+/** What every database must do for the archive: reading, listing, finding and deleting of turns. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { itemId } from '../../src/conversation/ids.ts'
+import type { Item } from '../../src/conversation/item.ts'
+import type { ArchiveStore, TurnPage } from '../../src/store/archive-store.ts'
+import type { Engine } from '../../src/store/engine.ts'
+import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
+import { createStore } from '../../src/store/kysely-store.ts'
+import type { NewTurn, Store } from '../../src/store/store.ts'
+import { counting } from './counting.ts'
+import type { OpenEngine } from './engines.ts'
+import { assistant, ending, newId, newTurn, nextTurn, ORIGIN, placed, user } from './turns.ts'
+
+export function archiveContract(open: OpenEngine): void {
+  let engine: Engine
+  let store: Store
+  let archive: ArchiveStore
+  beforeAll(async () => {
+    engine = await open()
+    store = createStore(engine)
+    archive = createArchiveStore(engine)
+  })
+  afterAll(() => engine.close())
+
+  const tell = async (...turns: readonly NewTurn[]): Promise<void> => {
+    for (const turn of turns) {
+      await store.openTurn(turn)
+      await store.closeTurn(ending(turn, { items: placed([assistant(turn.id)]) }))
+    }
+  }
+  const remove = ({ id, tenant, dialect }: NewTurn) =>
+    archive.deleteTurn({ turnId: id, tenant, dialect, nowMs: 5 })
+  /** Whether any row of it is left. */
+  const isStored = async ({ id }: NewTurn): Promise<readonly number[]> => {
+    const count = (sql: string) => ({ name: null, sql, parameters: [] })
+    const rows = await engine.read([
+      count(`select count(*) as n from turns where id = '${id}'`),
+      count(`select count(*) as n from items where turn_id = '${id}'`),
+    ])
+    return rows.map(([row]) => (row as { readonly n: number }).n)
+  }
+
+  describe('a turn by itself', () => {
+    test('has its own items and, of its request, also what it shares with its ancestors', async () => {
+      const tools = [{ type: 'function', name: 'f' }]
+      const digests = { tools: 'd1', instructions: 'd2' }
+      const first = newTurn({ request: { tools, instructions: 'Be kind.' }, digests })
+      const second = nextTurn(first, { request: { top_p: 1 }, digests, input: [user('two')] })
+      const third = nextTurn(second, {
+        request: { instructions: 'Be brief.' },
+        digests: { ...digests, instructions: 'd3' },
+      })
+      await tell(first, second, third)
+      expect(await archive.loadTurn('tenant', second.id)).toMatchObject({
+        id: second.id,
+        request: { tools, instructions: 'Be kind.', top_p: 1 },
+        input: [user('two')],
+        output: [assistant(second.id)],
+      })
+      const chain = await store.loadChain('tenant', third.id)
+      expect(chain?.map(({ request }) => request)).toEqual([
+        { tools, instructions: 'Be kind.' },
+        { tools, instructions: 'Be kind.', top_p: 1 },
+        { tools, instructions: 'Be brief.' },
+      ])
+    })
+
+    test('does not inherit what it has no digest of', async () => {
+      const first = newTurn({ request: { tools: [1] }, digests: { tools: 'd' } })
+      const second = nextTurn(first, { request: {}, digests: {} })
+      await tell(first, second)
+      expect((await archive.loadTurn('tenant', second.id))?.request).toEqual({})
+    })
+
+    test('says how it ended', async () => {
+      const turn = newTurn()
+      await store.openTurn(turn)
+      const end = { finish: 'length', servedModel: 'm"odel\0', contentHash: 'h1' } as const
+      await store.closeTurn(ending(turn, { state: 'incomplete', ...end }))
+      expect(await archive.loadTurn('tenant', turn.id)).toMatchObject(end)
+    })
+
+    test('is somebody’s', async () => {
+      const turn = newTurn()
+      await tell(turn)
+      expect(await archive.loadTurn('other', turn.id)).toBeNull()
+      expect(await archive.loadTurn('tenant', newId())).toBeNull()
+    })
+  })
+
+  describe('deletion', () => {
+    const none = [0, 0]
+
+    test('leaves nothing of a turn on which nothing stands', async () => {
+      const turn = newTurn({ input: [user('hi')] })
+      await tell(turn)
+      expect(await remove(turn)).toBe('deleted')
+      expect(await isStored(turn)).toEqual([0, 0])
+      expect(await remove(turn)).toBe('unknown')
+    })
+
+    test('of a turn leaves what stands on it whole, and goes on when that goes', async () => {
+      const first = newTurn()
+      const second = nextTurn(first)
+      const third = nextTurn(second)
+      await tell(first, second, third)
+      expect(await remove(first)).toBe('deleted')
+      expect(await remove(second)).toBe('deleted')
+      expect((await archive.loadTurn('tenant', first.id))?.deletedAtMs).toBe(5)
+      const chain = await store.loadChain('tenant', third.id)
+      expect(chain?.flatMap(({ output }) => output)).toMatchObject(
+        [first, second, third].map(({ id }) => assistant(id)),
+      )
+      expect(await remove(first)).toBe('unknown')
+      await remove(third)
+      expect(await Promise.all([first, second, third].map(isStored))).toEqual([none, none, none])
+    })
+
+    test('of one branch leaves the other', async () => {
+      const first = newTurn()
+      const [left, right] = [nextTurn(first), nextTurn(first)]
+      await tell(first, left, right)
+      await remove(first)
+      await remove(left)
+      expect(await isStored(left)).toEqual([0, 0])
+      expect(await store.loadChain('tenant', right.id)).toHaveLength(2)
+      await remove(right)
+      expect(await isStored(first)).toEqual([0, 0])
+    })
+
+    test('stops at a turn that is not deleted, and at the head of a conversation', async () => {
+      const first = newTurn()
+      const second = nextTurn(first)
+      await tell(first, second)
+      await remove(second)
+      expect(await isStored(first)).toEqual([1, 1])
+      await engine.write([
+        {
+          name: null,
+          sql: `insert into conversations (id, tenant, metadata, created_at, head)
+            values ('conv_${first.id}', 'tenant', '{}', 1, '${first.id}')`,
+          parameters: [],
+        },
+      ])
+      expect(await remove(first)).toBe('deleted')
+      expect(await isStored(first)).toEqual([1, 1])
+    })
+
+    test('is not for turns of others, of other kinds, or that are not over', async () => {
+      const turn = newTurn()
+      await store.openTurn(turn)
+      expect(await remove({ ...turn, tenant: 'other' })).toBe('unknown')
+      expect(await remove({ ...turn, dialect: 'chat' })).toBe('unknown')
+      expect(await remove(turn)).toBe('running')
+      expect(await isStored(turn)).toEqual([1, 0])
+      expect((await archive.loadTurn('tenant', turn.id))?.deletedAtMs).toBeNull()
+    })
+
+    test('takes along what a stream has said', async () => {
+      const turn = newTurn()
+      await tell(turn, nextTurn(turn))
+      const count = { name: null, sql: 'select count(*) as n from stream_events', parameters: [] }
+      const [[before] = []] = await engine.read([count])
+      await engine.write([
+        {
+          name: null,
+          sql: `insert into stream_events (turn_id, first_number, last_number, tenant, text)
+            values ('${turn.id}', 0, 1, 'tenant', 'x')`,
+          parameters: [],
+        },
+      ])
+      await remove(turn)
+      expect(await engine.read([count])).toEqual([[before]])
+    })
+  })
+
+  describe('labels', () => {
+    test('are replaced whole, and only of a completed turn of the tenant', async () => {
+      const turn = newTurn({ dialect: 'chat', metadata: { a: '1', b: '2' } })
+      const labels = { tenant: 'tenant', turnId: turn.id, dialect: 'chat', metadata: { c: 'ü"' } }
+      await store.openTurn(turn)
+      expect(await archive.relabelTurn(labels)).toBe(false)
+      await store.closeTurn(ending(turn))
+      expect(await archive.relabelTurn({ ...labels, tenant: 'other' })).toBe(false)
+      expect(await archive.relabelTurn({ ...labels, dialect: 'responses' })).toBe(false)
+      expect((await archive.loadTurn('tenant', turn.id))?.metadata).toEqual({ a: '1', b: '2' })
+      expect(await archive.relabelTurn(labels)).toBe(true)
+      expect((await archive.loadTurn('tenant', turn.id))?.metadata).toEqual({ c: 'ü"' })
+    })
+  })
+
+  describe('a list', () => {
+    const tenant = newId()
+    const label = [{ topic: 'a' }, { topic: 'b', 'to"pic': 'a' }, { topic: 'a', x: 'y' }, {}]
+    const turns = label.map((metadata, at) =>
+      newTurn({
+        id: `${newId().slice(0, 19)}${at}`.replace(/^.{6}/, '00000A'),
+        tenant,
+        dialect: 'chat',
+        metadata,
+        origin: { ...ORIGIN, model: at === 3 ? 'other' : 'asked' },
+      }),
+    )
+    const ids = turns.map(({ id }) => id).toSorted()
+    const list = async (page: Partial<TurnPage> = {}): Promise<readonly string[]> => {
+      const all = { tenant, model: null, metadata: {}, after: null, limit: 100 } as const
+      const found = await archive.listTurns({ ...all, order: 'asc', ...page })
+      return found.map(({ id }) => id)
+    }
+    const idsOf = (...places: readonly number[]) =>
+      places.map((place) => turns[place]?.id ?? '').toSorted()
+    beforeAll(async () => {
+      await tell(...turns)
+      await tell(newTurn({ tenant }), newTurn({ tenant: 'elsewhere', dialect: 'chat' }))
+      await store.openTurn(newTurn({ tenant, dialect: 'chat' }))
+      const gone = newTurn({ tenant, dialect: 'chat' })
+      await tell(gone, nextTurn(gone))
+      await remove(gone)
+      const failed = newTurn({ tenant, dialect: 'chat' })
+      await store.openTurn(failed)
+      await store.closeTurn(ending(failed, { state: 'failed' }))
+    })
+
+    test('has the completed chats of the tenant in both orders', async () => {
+      expect(await list()).toEqual(ids)
+      expect(await list({ order: 'desc' })).toEqual(ids.toReversed())
+    })
+
+    test('goes on behind a turn', async () => {
+      expect(await list({ limit: 2 })).toEqual(ids.slice(0, 2))
+      expect(await list({ after: ids[1] ?? '', limit: 1 })).toEqual(ids.slice(2, 3))
+      expect(await list({ after: ids[1] ?? '', order: 'desc' })).toEqual(ids.slice(0, 1))
+    })
+
+    test('is filtered by model and by labels, each of which must be exactly so', async () => {
+      expect(await list({ model: 'other' })).toEqual(idsOf(3))
+      expect(await list({ model: 'oth' })).toEqual([])
+      expect(await list({ metadata: { topic: 'a' } })).toEqual(idsOf(0, 2))
+      expect(await list({ metadata: { topic: 'a', x: 'y' } })).toEqual(idsOf(2))
+      expect(await list({ metadata: { 'to"pic': 'a' } })).toEqual(idsOf(1))
+      expect(await list({ metadata: { pic: 'a' } })).toEqual([])
+      expect(await list({ metadata: { topic: '%' } })).toEqual([])
+      expect(await list({ metadata: { topic: 'A' } })).toEqual([])
+    })
+
+    test('shows what was answered', async () => {
+      const page = { tenant, model: 'other', metadata: {}, after: null, limit: 9, order: 'asc' }
+      const [turn] = await archive.listTurns(page as TurnPage)
+      expect(turn?.output).toMatchObject([assistant(turn?.id ?? '')])
+    })
+  })
+
+  describe('items', () => {
+    const call: Item = {
+      type: 'function_call',
+      id: newId(),
+      call_id: 'c',
+      name: 'f',
+      arguments: '',
+    }
+    const idOf = (item: Item) => (item as { readonly id: string }).id
+
+    test('are found by their ids and by their places, hundreds of them in one round trip', async () => {
+      const turn = newTurn({ input: [user('one'), { ...user('two'), id: newId() }] })
+      await store.openTurn(turn)
+      const many = Array.from({ length: 120 }, (_, at) => ({ ...assistant(`${at}`), id: newId() }))
+      await store.closeTurn(ending(turn, { items: placed([assistant('0'), ...many, call]) }))
+      const { engine: watched, trips } = counting(engine)
+      const wanted = [
+        itemId('message', turn.id, 0, 'in'),
+        itemId('message', turn.id, 0),
+        idOf(call),
+        ...many.map(({ id }) => id),
+        'nothing',
+        itemId('message', turn.id, 999),
+      ]
+      const found = await createArchiveStore(watched).findItems('tenant', wanted)
+      expect(trips.map(({ verb }) => verb)).toEqual(['read'])
+      expect(Math.max(...(trips[0]?.queries ?? []).map((q) => q.parameters.length))).toBeLessThan(
+        101,
+      )
+      expect(wanted.map((id) => found.get(id))).toEqual([
+        user('one'),
+        { ...assistant('0'), origin: ORIGIN },
+        { ...call, origin: ORIGIN },
+        ...many.map((item) => ({ ...item, origin: ORIGIN })),
+        undefined,
+        undefined,
+      ])
+    })
+
+    test('are those of the tenant, not deleted, not hidden, and the newest of one id', async () => {
+      const id = newId()
+      const early = newTurn({ id: `0${newId().slice(1)}`, input: [{ ...user('early'), id }] })
+      const late = newTurn({ id: `1${newId().slice(1)}`, input: [{ ...user('late'), id }] })
+      await tell(late, early, nextTurn(late))
+      const find = async (tenant = 'tenant') => (await archive.findItems(tenant, [id])).get(id)
+      expect(await find()).toMatchObject(user('late'))
+      expect(await find('other')).toBeUndefined()
+      await remove(late)
+      expect(await find()).toMatchObject(user('early'))
+      await engine.write([
+        {
+          name: null,
+          sql: `update items set hidden = 1 where turn_id = '${early.id}'`,
+          parameters: [],
+        },
+      ])
+      expect(await find()).toBeUndefined()
+      const hidden = await archive.findItems('tenant', [itemId('message', early.id, 0, 'in')])
+      expect(hidden.size).toBe(0)
+    })
+
+    test('are searched for in no database if none is wanted', async () => {
+      const { engine: watched, trips } = counting(engine)
+      expect((await createArchiveStore(watched).findItems('tenant', [])).size).toBe(0)
+      expect(trips).toEqual([])
+    })
+  })
+
+  describe('what was said', () => {
+    const find = (hashes: readonly string[], tenant = 'tenant', who: string | null = null) =>
+      archive.findContent({ tenant, user: who, hashes })
+    const said = async (hash: string, fields: Partial<NewTurn> = {}): Promise<NewTurn> => {
+      const turn = newTurn({ digests: { tools: 'd' }, ...fields })
+      await store.openTurn(turn)
+      await store.closeTurn(ending(turn, { contentHash: hash }))
+      return turn
+    }
+
+    test('is found by its hash, and the first hash that is known wins', async () => {
+      const [short, long] = [newId(), newId()]
+      await said(short, { depth: 7 })
+      const turn = await said(long)
+      expect(await find([newId(), long, short])).toEqual({
+        id: turn.id,
+        thread: turn.thread,
+        depth: 0,
+        digests: { tools: 'd' },
+        contentHash: long,
+      })
+    })
+
+    test('is the newest of several, and not that of others or of the deleted', async () => {
+      const hash = newId()
+      const early = await said(hash, { id: `0${newId().slice(1)}` })
+      const late = await said(hash, { id: `1${newId().slice(1)}` })
+      await said(hash, { user: 'someone', tenant: 'another' })
+      expect((await find([hash]))?.id).toBe(late.id)
+      await remove(late)
+      expect((await find([hash]))?.id).toBe(early.id)
+      expect(await find([hash], 'other')).toBeNull()
+      expect(await find([hash], 'tenant', 'someone')).toBeNull()
+      expect(await find([hash], 'another')).toBeNull()
+      expect(await find([hash], 'another', 'someone')).not.toBeNull()
+      expect(await find([])).toBeNull()
+    })
+  })
+}

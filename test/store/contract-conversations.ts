@@ -1,0 +1,221 @@
+/** What every database must do for conversations: one holder at a time, and nothing left behind. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ConversationStore } from '../../src/store/conversation-store.ts'
+import type { Engine } from '../../src/store/engine.ts'
+import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
+import { createConversationStore } from '../../src/store/kysely-conversation-store.ts'
+import { createStore } from '../../src/store/kysely-store.ts'
+import type { NewTurn, Store, TurnEnding } from '../../src/store/store.ts'
+import type { OpenEngine } from './engines.ts'
+import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
+
+export function conversationContract(open: OpenEngine): void {
+  let engine: Engine
+  let store: Store
+  let conversations: ConversationStore
+  beforeAll(async () => {
+    engine = await open()
+    store = createStore(engine)
+    conversations = createConversationStore(engine)
+  })
+  afterAll(() => engine.close())
+
+  const create = async (first: NewTurn | null = null): Promise<string> => {
+    const id = first?.conversation ?? `conv_${newId()}`
+    const fields = { user: null, metadata: { a: 'ü' }, createdAtMs: 3 }
+    await conversations.createConversation({ id, tenant: 'tenant', ...fields }, first)
+    return id
+  }
+  const hold = (id: string, by: string, nowMs = 0) =>
+    conversations.holdConversation({ tenant: 'tenant', id, by, nowMs, untilMs: nowMs + 10 })
+  const head = async (id: string) => (await conversations.findConversation('tenant', id))?.head
+  /** A turn that goes on with a conversation which it holds. */
+  const run = async (turn: NewTurn, fields: Partial<TurnEnding> = {}): Promise<void> => {
+    await store.openTurn(turn)
+    const items = placed([assistant(turn.id)])
+    await store.closeTurn(ending(turn, { items, holdsConversation: true, ...fields }))
+  }
+  const isStored = async ({ id }: NewTurn): Promise<boolean> => {
+    const sql = `select id from turns where id = '${id}'`
+    return ((await engine.read([{ name: null, sql, parameters: [] }]))[0] ?? []).length > 0
+  }
+
+  test('a conversation is what it was made as', async () => {
+    const id = await create()
+    const made = { id, tenant: 'tenant', user: null, metadata: { a: 'ü' }, createdAtMs: 3 }
+    expect(await conversations.findConversation('tenant', id)).toEqual({ ...made, head: null })
+    expect(await conversations.findConversation('other', id)).toBeNull()
+    expect(await conversations.relabelConversation('other', id, {})).toBeNull()
+    expect(await conversations.relabelConversation('tenant', id, { b: '1' })).toEqual({
+      ...made,
+      metadata: { b: '1' },
+      head: null,
+    })
+  })
+
+  test('its first items are a turn that is over', async () => {
+    const first = newTurn({ conversation: `conv_${newId()}`, input: [user('hi')] })
+    const id = await create(first)
+    expect(await head(id)).toBe(first.id)
+    const [turn] = (await store.loadChain('tenant', first.id)) ?? []
+    expect(turn).toMatchObject({ state: 'complete', conversation: id, input: [user('hi')] })
+  })
+
+  describe('holding', () => {
+    test('is for one at a time, and may be repeated', async () => {
+      const id = await create()
+      expect(await hold(id, 'A')).toEqual({ type: 'held', head: null })
+      expect(await hold(id, 'A')).toEqual({ type: 'held', head: null })
+      expect(await hold(id, 'B')).toEqual({ type: 'busy' })
+      await conversations.letGo({ tenant: 'tenant', id, by: 'B' })
+      expect(await hold(id, 'B')).toEqual({ type: 'busy' })
+      await conversations.letGo({ tenant: 'tenant', id, by: 'A' })
+      expect(await hold(id, 'B')).toMatchObject({ type: 'held' })
+    })
+
+    test('of many who try at once one succeeds', async () => {
+      const id = await create()
+      const held = await Promise.all(Array.from({ length: 12 }, (_, at) => hold(id, `H${at}`)))
+      expect(held.filter(({ type }) => type === 'held')).toHaveLength(1)
+    })
+
+    test('ends by itself, unless it is renewed', async () => {
+      const id = await create()
+      await hold(id, 'A', 0)
+      const renewed = { tenant: 'tenant', id, by: 'A', nowMs: 8, untilMs: 30 }
+      expect(await conversations.renewHold(renewed)).toBe(true)
+      expect(await hold(id, 'B', 20)).toEqual({ type: 'busy' })
+      expect(await hold(id, 'B', 30)).toMatchObject({ type: 'held' })
+      expect(await conversations.renewHold(renewed)).toBe(false)
+    })
+
+    test('is not for others, nor of what is not there', async () => {
+      const id = await create()
+      const theirs = { tenant: 'other', id, by: 'A', nowMs: 0, untilMs: 1 }
+      expect(await conversations.holdConversation(theirs)).toEqual({ type: 'unknown' })
+      expect(await hold(`conv_${newId()}`, 'A')).toEqual({ type: 'unknown' })
+    })
+  })
+
+  describe('a run', () => {
+    test('that succeeds is the head, and the conversation is free', async () => {
+      const id = await create()
+      const turn = newTurn({ conversation: id })
+      await hold(id, turn.id)
+      await run(turn)
+      expect(await head(id)).toBe(turn.id)
+      expect(await hold(id, 'B')).toEqual({ type: 'held', head: turn.id })
+    })
+
+    test.each(['failed', 'cancelled'] as const)(
+      'that has %s leaves no trace, and the conversation is free',
+      async (state) => {
+        const id = await create()
+        const turn = newTurn({ conversation: id })
+        await hold(id, turn.id)
+        await run(turn, { state })
+        expect(await hold(id, 'B')).toEqual({ type: 'held', head: null })
+      },
+    )
+
+    test('that somebody cancelled meanwhile adds nothing, whatever it says itself', async () => {
+      const id = await create()
+      const turn = newTurn({ conversation: id })
+      await hold(id, turn.id)
+      await store.openTurn(turn)
+      await store.closeTurn(ending(turn, { state: 'cancelled' }))
+      await store.closeTurn(ending(turn, { holdsConversation: true }))
+      expect(await hold(id, 'B')).toEqual({ type: 'held', head: null })
+    })
+
+    test('that holds it no more moves nothing', async () => {
+      const id = await create()
+      const [slow, quick] = [newTurn({ conversation: id }), newTurn({ conversation: id })]
+      await hold(id, slow.id, 0)
+      await hold(id, quick.id, 50)
+      await run(slow)
+      expect(await head(id)).toBeNull()
+      await run(quick)
+      expect(await head(id)).toBe(quick.id)
+    })
+  })
+
+  describe('items of their own', () => {
+    test('are appended by who holds the conversation, which is free afterwards', async () => {
+      const id = await create()
+      const turn = newTurn({ conversation: id, input: [user('a'), user('b')] })
+      await hold(id, turn.id)
+      expect(await conversations.appendItems(turn)).toBe(true)
+      expect(await hold(id, 'B')).toEqual({ type: 'held', head: turn.id })
+      expect(await conversations.appendItems(newTurn({ conversation: id }))).toBe(false)
+      expect(await head(id)).toBe(turn.id)
+    })
+
+    test('are hidden one by one', async () => {
+      const first = newTurn({ conversation: `conv_${newId()}`, input: [user('a'), user('b')] })
+      await create(first)
+      await conversations.hideItem('other', { turnId: first.id, side: 'in', index: 1 })
+      await conversations.hideItem('tenant', { turnId: first.id, side: 'in', index: 0 })
+      await conversations.hideItem('tenant', { turnId: first.id, side: 'out', index: 1 })
+      const turn = (await store.loadChain('tenant', first.id))?.at(-1)
+      expect(turn?.input).toEqual([user('a'), user('b')])
+      expect([...(turn?.hidden ?? [])]).toEqual([user('a')])
+    })
+  })
+
+  describe('deletion', () => {
+    const told = async () => {
+      const first = newTurn({ conversation: `conv_${newId()}`, input: [user('a')] })
+      const id = await create(first)
+      const turns = [first]
+      for (let at = 0; at < 3; at++) {
+        const turn = nextTurn(turns.at(-1) as NewTurn, { conversation: id })
+        await hold(id, turn.id)
+        await run(turn)
+        turns.push(turn)
+      }
+      return { id, turns }
+    }
+
+    test('takes along everything that only the conversation used', async () => {
+      const { id, turns } = await told()
+      const failed = nextTurn(turns[1] as NewTurn, { conversation: id })
+      await run(failed, { state: 'failed' })
+      expect(await conversations.deleteConversation('other', id, 9)).toBe('unknown')
+      expect(await conversations.deleteConversation('tenant', id, 9)).toBe('deleted')
+      expect(await Promise.all([...turns, failed].map(isStored))).toEqual(Array(5).fill(false))
+      expect(await conversations.findConversation('tenant', id)).toBeNull()
+      expect(await conversations.deleteConversation('tenant', id, 9)).toBe('unknown')
+    })
+
+    test('leaves what a response outside stands on, but not to be found by itself', async () => {
+      const { id, turns } = await told()
+      const outside = nextTurn(turns[2] as NewTurn)
+      await run(outside, { holdsConversation: false })
+      await conversations.deleteConversation('tenant', id, 9)
+      expect(await Promise.all(turns.map(isStored))).toEqual([true, true, true, false])
+      const chain = await store.loadChain('tenant', outside.id)
+      expect(chain?.map(({ deletedAtMs }) => deletedAtMs)).toEqual([9, 9, 9, null])
+      const deletion = { tenant: 'tenant', turnId: outside.id, dialect: 'responses', nowMs: 10 }
+      expect(await createArchiveStore(engine).deleteTurn(deletion)).toBe('deleted')
+      expect(await Promise.all(turns.map(isStored))).toEqual(Array(4).fill(false))
+    })
+
+    test('waits for a run', async () => {
+      const { id, turns } = await told()
+      await hold(id, newId(), 0)
+      expect(await conversations.deleteConversation('tenant', id, 9)).toBe('busy')
+      expect(await Promise.all(turns.map(isStored))).toEqual(Array(4).fill(true))
+      expect(await conversations.deleteConversation('tenant', id, 10)).toBe('deleted')
+    })
+
+    test('leaves a run that is not over, for as long as it goes on', async () => {
+      const { id, turns } = await told()
+      const running = nextTurn(turns[3] as NewTurn, { conversation: id })
+      await store.openTurn(running)
+      expect(await conversations.deleteConversation('tenant', id, 9)).toBe('deleted')
+      expect(await isStored(running)).toBe(true)
+      expect(await store.loadChain('tenant', running.id)).toHaveLength(5)
+    })
+  })
+}

@@ -1,0 +1,281 @@
+/** What every database must do for runs that outlive their client: fences, logs, leases. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Engine } from '../../src/store/engine.ts'
+import { createRunStore } from '../../src/store/kysely-run-store.ts'
+import { createStore } from '../../src/store/kysely-store.ts'
+import {
+  OWNERLESS_MS,
+  PAGE_GROUPS,
+  type EventGroup,
+  type RunStore,
+} from '../../src/store/run-store.ts'
+import type { NewTurn, Store } from '../../src/store/store.ts'
+import type { OpenEngine } from './engines.ts'
+import { assistant, bytes, ending, newId, newTurn, ORIGIN, placed, user } from './turns.ts'
+
+export function runContract(open: OpenEngine): void {
+  let engine: Engine
+  let store: Store
+  let runs: RunStore
+  beforeAll(async () => {
+    engine = await open()
+    store = createStore(engine)
+    runs = createRunStore(engine)
+  })
+  afterAll(() => engine.close())
+
+  const holdOf = ({ id, tenant }: NewTurn, owner = 'R1') => ({ turnId: id, tenant, owner })
+  const opened = async (fields: Partial<NewTurn> = {}): Promise<NewTurn> => {
+    const turn = newTurn({ background: true, owner: 'R1', ...fields })
+    await runs.openRun(turn, group(0, 2))
+    return turn
+  }
+  const logOf = async ({ id, tenant }: NewTurn, from = 0) =>
+    (await runs.readLog(tenant, id, from))?.groups
+  const load = async (turn: NewTurn) => (await store.loadChain(turn.tenant, turn.id))?.at(-1)
+
+  describe('a log', () => {
+    test('begins with the turn and goes on in groups', async () => {
+      const turn = await opened({ input: [user('hi')] })
+      expect(await load(turn)).toMatchObject({ state: 'queued', input: [user('hi')] })
+      expect(await runs.recordRun(holdOf(turn), group(3, 7), [])).toBe(true)
+      expect(await runs.readLog(turn.tenant, turn.id, 0)).toEqual({
+        turnId: turn.id,
+        tenant: turn.tenant,
+        owner: 'R1',
+        dialect: 'responses',
+        origin: ORIGIN,
+        conversation: null,
+        state: 'queued',
+        background: true,
+        isDeleted: false,
+        aliveUntilMs: null,
+        createdAtMs: turn.createdAtMs,
+        isLogged: true,
+        groups: [group(0, 2), group(3, 7)],
+      })
+    })
+
+    test('is read from the group on that holds an event', async () => {
+      const turn = await opened()
+      await runs.recordRun(holdOf(turn), group(3, 7), [])
+      await runs.recordRun(holdOf(turn), group(8, 8), [])
+      expect(await logOf(turn, 2)).toEqual([group(0, 2), group(3, 7), group(8, 8)])
+      expect(await logOf(turn, 5)).toEqual([group(3, 7), group(8, 8)])
+      expect(await logOf(turn, 8)).toEqual([group(8, 8)])
+      expect(await logOf(turn, 9)).toEqual([])
+      expect(await logOf(turn, 900)).toEqual([])
+    })
+
+    test('is read by the page', async () => {
+      const turn = await opened()
+      for (let at = 3; at < 3 + PAGE_GROUPS; at++) {
+        await runs.recordRun(holdOf(turn), group(at, at), [])
+      }
+      expect(await logOf(turn)).toHaveLength(PAGE_GROUPS)
+      expect(await logOf(turn, PAGE_GROUPS + 1)).toEqual([
+        group(PAGE_GROUPS + 1, PAGE_GROUPS + 1),
+        group(PAGE_GROUPS + 2, PAGE_GROUPS + 2),
+      ])
+    })
+
+    test('holds a group once, and all of it when more is written again', async () => {
+      const turn = await opened()
+      await runs.recordRun(holdOf(turn), group(3, 4), [])
+      await runs.recordRun(holdOf(turn), group(3, 6), [])
+      await runs.openRun(turn, group(0, 2))
+      expect(await logOf(turn)).toEqual([group(0, 2), group(3, 6)])
+    })
+
+    test('keeps its text whatever it is', async () => {
+      const turn = await opened()
+      const text = 'event: x\ndata: {"text":"é \\u0000 \u{1f600}"}\n\n'.repeat(5_000)
+      await runs.recordRun(holdOf(turn), { first: 3, last: 3, text }, [])
+      expect(await logOf(turn, 3)).toEqual([{ first: 3, last: 3, text }])
+    })
+
+    test('is not there for another tenant, nor for a turn without one', async () => {
+      const turn = await opened()
+      expect(await runs.readLog('other', turn.id, 0)).toBeNull()
+      expect(await runs.readLog(turn.tenant, newId(), 0)).toBeNull()
+      const plain = newTurn()
+      await store.openTurn(plain)
+      expect(await runs.readLog(plain.tenant, plain.id, 0)).toMatchObject({
+        isLogged: false,
+        background: false,
+        state: 'open',
+        groups: [],
+      })
+    })
+  })
+
+  describe('an owner', () => {
+    test('begins, records and ends its run', async () => {
+      const turn = await opened()
+      expect(await runs.startRun(holdOf(turn))).toBe(true)
+      expect((await load(turn))?.state).toBe('open')
+      expect(await runs.recordRun(holdOf(turn), null, placed([assistant('a')]))).toBe(true)
+      expect(await runs.recordRun(holdOf(turn), group(3, 3), placed([assistant('b')], 1))).toBe(
+        true,
+      )
+      const last = ending(turn, { items: placed([assistant('c'), assistant('d')], 1) })
+      expect(await runs.endRun(holdOf(turn), last, group(4, 5))).toBe(true)
+      expect(await load(turn)).toMatchObject({ state: 'complete', endedAtMs: last.endedAtMs })
+      expect(bytes((await load(turn))?.output ?? [])).toEqual(
+        bytes([assistant('a'), assistant('b'), assistant('d')]),
+      )
+      expect(await runs.journaledItems(turn.tenant, turn.id)).toEqual(new Set([0, 1, 2]))
+      expect(await runs.journaledItems('other', turn.id)).toEqual(new Set())
+      expect(await logOf(turn)).toEqual([group(0, 2), group(3, 3), group(4, 5)])
+    })
+
+    test.each([
+      ['somebody else', { owner: 'R2' }],
+      ['another tenant', { tenant: 'other' }],
+      ['nobody known', { turnId: 'GONE' }],
+    ])('who is %s changes nothing', async (_, wrong) => {
+      const turn = await opened()
+      await expectPowerless({ ...holdOf(turn), ...wrong }, turn, 'queued')
+    })
+
+    test('changes nothing once its run is over', async () => {
+      const turn = await opened()
+      await runs.endRun(holdOf(turn), ending(turn, { state: 'cancelled' }), null)
+      await expectPowerless(holdOf(turn), turn, 'cancelled')
+    })
+
+    test('changes nothing once its run is taken over', async () => {
+      const turn = await opened()
+      expect(await runs.takeRun(holdOf(turn), 'R2')).toBe(true)
+      await expectPowerless(holdOf(turn), turn, 'queued')
+      expect(await runs.recordRun(holdOf(turn, 'R2'), group(3, 3), [])).toBe(true)
+    })
+
+    async function expectPowerless(
+      hold: ReturnType<typeof holdOf>,
+      turn: NewTurn,
+      state: string,
+    ): Promise<void> {
+      const items = placed([assistant('late')])
+      expect(await runs.startRun(hold)).toBe(false)
+      expect(await runs.recordRun(hold, null, items)).toBe(false)
+      expect(await runs.recordRun(hold, group(3, 3), items)).toBe(false)
+      expect(await runs.takeRun(hold, 'R3')).toBe(false)
+      const late = { ...ending(turn, { items }), turnId: hold.turnId, tenant: hold.tenant }
+      expect(await runs.endRun(hold, late, group(3, 3))).toBe(false)
+      expect(await load(turn)).toMatchObject({ state, output: [] })
+      expect(await logOf(turn)).toEqual([group(0, 2)])
+    }
+
+    test('can be only one, of all who reach for a run at once', async () => {
+      const turn = await opened()
+      const takers = Array.from({ length: 8 }, (_, at) => `T${at}`)
+      const taken = await Promise.all(takers.map((taker) => runs.takeRun(holdOf(turn), taker)))
+      expect(taken.filter(Boolean)).toHaveLength(1)
+      const page = await runs.readLog(turn.tenant, turn.id, 0)
+      expect(page?.owner).toBe(takers[taken.indexOf(true)])
+    })
+
+    test('and a taker meet: what is written before the taking is there, after it nothing is', async () => {
+      const turn = await opened()
+      const written = Promise.all(
+        Array.from({ length: 12 }, (_, at) =>
+          runs.recordRun(holdOf(turn), group(3 + at, 3 + at), placed([assistant('x')], at)),
+        ),
+      )
+      await runs.takeRun(holdOf(turn), 'R2')
+      const seen = await logOf(turn)
+      const count = (await written).filter(Boolean).length
+      expect(await logOf(turn)).toEqual(seen)
+      expect(seen).toHaveLength(1 + count)
+      expect((await load(turn))?.output).toHaveLength(count)
+    })
+
+    test('ends a run once, however many try', async () => {
+      const turn = await opened()
+      const ended = await Promise.all(
+        (['complete', 'cancelled', 'failed'] as const).map((state, at) =>
+          runs.endRun(holdOf(turn), ending(turn, { state, items: placed([assistant(state)]) }), {
+            ...group(3, 3),
+            text: `${at}`,
+          }),
+        ),
+      )
+      expect(ended.filter(Boolean)).toHaveLength(1)
+      const winner = ['complete', 'cancelled', 'failed'][ended.indexOf(true)] ?? ''
+      const turnNow = await load(turn)
+      expect(turnNow?.state).toBe(winner)
+      expect(bytes(turnNow?.output ?? [])).toEqual(bytes([assistant(winner)]))
+      expect((await logOf(turn, 3))?.[0]?.text).toBe(`${ended.indexOf(true)}`)
+    })
+
+    test('may be nobody, and a run without one can be taken', async () => {
+      const turn = await opened({ owner: null })
+      const found = { turnId: turn.id, tenant: turn.tenant, owner: null }
+      expect(await runs.takeRun({ ...found, owner: 'R9' }, 'R1')).toBe(false)
+      expect(await runs.takeRun(found, 'R1')).toBe(true)
+    })
+
+    test('is told which of its runs it still has', async () => {
+      const owner = newId()
+      const [kept, ended, taken] = [
+        await opened({ owner }),
+        await opened({ owner }),
+        await opened({ owner }),
+      ]
+      await runs.endRun(holdOf(ended, owner), ending(ended), null)
+      await runs.takeRun(holdOf(taken, owner), 'R2')
+      const ids = [kept, ended, taken].map(({ id }) => id)
+      expect(await runs.heldRuns(owner, [...ids, 'GONE'])).toEqual(new Set([kept.id]))
+    })
+  })
+
+  describe('a lease', () => {
+    const NOW = 1_795_000_000_000
+    const orphans = async (nowMs: number) =>
+      new Set((await runs.orphanedRuns(nowMs)).map(({ turnId }) => turnId))
+
+    test('keeps the runs of a replica until it has run out', async () => {
+      const owner = newId()
+      const turn = await opened({ owner })
+      const found = { turnId: turn.id, tenant: turn.tenant, owner }
+      await runs.renewReplica(owner, NOW, NOW + 10)
+      expect(await orphans(NOW + 9)).not.toContain(turn.id)
+      expect(await runs.orphanedRuns(NOW + 10)).toContainEqual(found)
+      await runs.renewReplica(owner, NOW, NOW + 20)
+      expect(await orphans(NOW + 10)).not.toContain(turn.id)
+      expect(await runs.readLog(turn.tenant, turn.id, 0)).toMatchObject({ aliveUntilMs: NOW + 20 })
+      await runs.retireReplica(owner)
+      expect(await orphans(NOW)).toContain(turn.id)
+      await runs.endRun(holdOf(turn, owner), ending(turn), null)
+      expect(await orphans(NOW)).not.toContain(turn.id)
+    })
+
+    test('that nobody ever had is over, and no owner at all is given up only after long', async () => {
+      const turn = await opened({ owner: newId(), createdAtMs: NOW })
+      const plain = newTurn({ owner: null, createdAtMs: NOW })
+      await store.openTurn(plain)
+      expect(await orphans(NOW)).toContain(turn.id)
+      expect(await orphans(NOW)).not.toContain(plain.id)
+      expect(await orphans(NOW + OWNERLESS_MS)).toContain(plain.id)
+      await store.closeTurn(ending(plain))
+      await runs.endRun({ ...holdOf(turn), owner: turn.owner ?? '' }, ending(turn), null)
+    })
+
+    test('that ran out long ago is forgotten', async () => {
+      const [old, fresh] = [newId(), newId()]
+      await runs.renewReplica(old, NOW, NOW)
+      await runs.renewReplica(fresh, NOW + 3 * 60 * 60 * 1000, NOW + 4 * 60 * 60 * 1000)
+      const [rows] = await engine.read([
+        { name: null, sql: `select id from replicas where id = '${old}'`, parameters: [] },
+      ])
+      expect(rows).toEqual([])
+    })
+  })
+}
+
+function group(first: number, last: number): EventGroup {
+  let text = ''
+  for (let at = first; at <= last; at++) text += `event: e\ndata: {"sequence_number":${at}}\n\n`
+  return { first, last, text }
+}

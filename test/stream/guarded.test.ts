@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import type { StreamEvent } from '../../src/conversation/event.ts'
+import { failureOf } from '../../src/errors.ts'
+import type { Decoder } from '../../src/provider/provider.ts'
+import { guarded, guardedWhole } from '../../src/stream/guarded.ts'
+import { stopStrings } from '../../src/stream/stop-strings.ts'
+import { eventFaults } from '../support/event-laws.ts'
+import { answerOf, begun, ENDED, finalTextsIn, said, STARTED, textIn, USAGE } from './said.ts'
+
+const failure = failureOf('upstream_broken', 'It broke.')
+
+/** Each message is a list of events; what it ends with knows what the answer has cost so far. */
+function decoder(): Decoder {
+  return {
+    push: ({ data }) => JSON.parse(data) as StreamEvent[],
+    end: () => [{ type: 'answer-failed', failure, usage: USAGE }],
+  }
+}
+
+function message(...events: readonly StreamEvent[]) {
+  return { data: JSON.stringify(events) }
+}
+
+describe('a stream', () => {
+  test('is cut by whichever guard comes first, and by none when the upstream is over', () => {
+    const both = () => guarded(decoder(), [stopStrings(['one']), stopStrings(['two'])])
+    const stream = both()
+    expect(stream.push(message(STARTED, begun(), said('a t')))).toHaveLength(3)
+    expect(stream.isCut()).toBe(false)
+    const events = stream.push(message(said('wo one')))
+    expect(stream.isCut()).toBe(true)
+    expect(events.map(({ type }) => type)).toEqual(['item-ended', 'answer-ended'])
+    expect(stream.push(message(said('more')))).toEqual([])
+    expect(stream.end()).toEqual([])
+
+    const ended = both()
+    ended.push(message(...answerOf(['a two'])))
+    expect(ended.isCut()).toBe(false)
+  })
+
+  test('that is cut costs what its upstream has said until then', () => {
+    const stream = guarded(decoder(), [stopStrings(['two'])])
+    const events = stream.push(message(STARTED, begun(), said('one two')))
+    expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
+  })
+
+  test('that breaks says first what was held back', () => {
+    const stream = guarded(decoder(), [stopStrings(['two'])])
+    stream.push(message(STARTED, begun(), said('one t')))
+    expect(textIn(stream.broken(failure))).toBe('t')
+    expect(stream.broken(failure)).toEqual([])
+  })
+
+  test('without guards is the decoder itself', () => {
+    const plain = decoder()
+    const stream = guarded(plain, [])
+    expect(stream.push).toBe(plain.push)
+    expect(stream.broken(failure)).toEqual([{ type: 'answer-failed', failure }])
+  })
+})
+
+describe('a whole answer', () => {
+  const whole = answerOf(['one two three'])
+
+  test('is cut, and what it has cost is known', () => {
+    const events = guardedWhole(whole, [stopStrings(['two'])])
+    expect(finalTextsIn(events)).toEqual(['one '])
+    expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
+    expect(eventFaults(events)).toEqual([])
+  })
+
+  test('is the same where nothing stops it', () => {
+    expect(guardedWhole(whole, [])).toBe(whole)
+    expect(guardedWhole(whole, [stopStrings(['four'])])).toEqual(whole)
+    expect(guardedWhole(whole, [stopStrings(['four'])]).at(-1)).toEqual(ENDED)
+  })
+})

@@ -1,0 +1,51 @@
+/** The frames of a connection, told apart into answers and held to the order that they must keep. */
+import type { JsonObject } from '../../src/conversation/json.ts'
+import { responsesFaults } from './responses-checker.ts'
+
+const ENDS: ReadonlySet<unknown> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+])
+
+/** A request that was not taken: one frame, and with a status, as HTTP would have it. */
+export function isRefusal(frame: JsonObject | undefined): boolean {
+  return frame?.['type'] === 'error' && 'status' in frame
+}
+
+export function endsAnswer(frame: JsonObject): boolean {
+  return ENDS.has(frame['type']) || isRefusal(frame)
+}
+
+/** One list for each answer. What comes behind the last ending is an answer that is not over. */
+export function answersIn(frames: readonly JsonObject[]): readonly (readonly JsonObject[])[] {
+  const answers: JsonObject[][] = []
+  let open: JsonObject[] = []
+  for (const frame of frames) {
+    open.push(frame)
+    if (!endsAnswer(frame)) continue
+    answers.push(open)
+    open = []
+  }
+  return open.length === 0 ? answers : [...answers, open]
+}
+
+/** What is wrong with one answer, a sentence each. */
+export function answerFaults(answer: readonly JsonObject[]): readonly string[] {
+  const lanes = new Set(answer.map((frame) => frame['stream_id']))
+  const faults = lanes.size > 1 ? ['an answer changes its lane'] : []
+  if (answer.length === 1 && isRefusal(answer[0])) return [...faults, ...refusalFaults(answer[0])]
+  const messages = answer.map((frame) => ({ data: JSON.stringify(frame) }))
+  return [...faults, ...responsesFaults(messages, { sentinel: false })]
+}
+
+function refusalFaults(frame: JsonObject = {}): readonly string[] {
+  const error = (frame['error'] ?? {}) as JsonObject
+  const isWhole =
+    typeof frame['status'] === 'number' &&
+    typeof error['type'] === 'string' &&
+    typeof error['code'] === 'string' &&
+    typeof error['message'] === 'string' &&
+    'param' in error
+  return isWhole ? [] : [`an error that is not whole: ${JSON.stringify(frame)}`]
+}

@@ -1,0 +1,26 @@
+/** Logs made out of messages, as the tests of runs need them. */
+import type { EventGroup } from '../../src/store/run-store.ts'
+import { frame } from '../../src/stream/sse.ts'
+import type { SseMessage } from '../../src/stream/stage.ts'
+
+/** `size` events a group. */
+export function groupsOf(messages: readonly SseMessage[], size = 3): readonly EventGroup[] {
+  const groups: EventGroup[] = []
+  for (let first = 0; first < messages.length; first += size) {
+    const some = messages.slice(first, first + size)
+    groups.push({ first, last: first + some.length - 1, text: some.map(frame).join('') })
+  }
+  return groups
+}
+
+export function framesIn(text: string): readonly SseMessage[] {
+  return text
+    .split('\n\n')
+    .filter((frame) => frame !== '' && !frame.startsWith(':'))
+    .map((frame) => {
+      const lines = frame.split('\n')
+      const event = lines.find((line) => line.startsWith('event: '))?.slice('event: '.length)
+      const data = lines.find((line) => line.startsWith('data: '))?.slice('data: '.length) ?? ''
+      return event === undefined ? { data } : { event, data }
+    })
+}

@@ -1,0 +1,136 @@
+/** The services refuse what the real ones refuse: without that, nothing that is proven on them holds. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/conversation/json.ts'
+import { startServices, type Services } from './services/start-services.ts'
+
+let services: Services
+beforeAll(async () => void (services = await startServices()))
+afterAll(() => services.close())
+
+const KEYS = {
+  authorization: 'Bearer sk-upstream',
+  'x-api-key': 'sk-upstream',
+  'x-goog-api-key': 'sk-upstream',
+  'anthropic-version': '2023-06-01',
+}
+
+async function send(path: string, body: object, headers: Record<string, string> = KEYS) {
+  const response = await fetch(services.url + path, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, json: (await response.json()) as JsonObject }
+}
+
+const go = { role: 'user', content: 'go' }
+const claude = { model: 'claude-sonnet-5', max_tokens: 2000 }
+const goBlocks = { role: 'user', content: [{ type: 'text', text: 'go' }] }
+const goParts = { role: 'user', parts: [{ text: 'go' }] }
+const FLASH = '/models/gemini-3.8-flash:generateContent'
+
+test.each([
+  ['/chat/completions', { model: 'm', messages: [go] }, /Incorrect API key/],
+  ['/responses', { model: 'gpt-5', input: [go] }, /Incorrect API key/],
+  ['/messages', { ...claude, messages: [goBlocks] }, /invalid x-api-key/],
+  [FLASH, { contents: [goParts] }, /API key not valid/],
+])('%s wants a key', async (path, body, message) => {
+  const { status, json } = await send(path, body, {})
+  expect(status).toBeGreaterThanOrEqual(400)
+  expect((json['error'] as JsonObject)['message']).toMatch(message)
+})
+
+const call = { id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }
+const calling = { role: 'assistant', content: null, tool_calls: [call] }
+const answered = { role: 'tool', tool_call_id: 'c', content: 'fog' }
+
+test.each([
+  ['/chat/completions', { model: 'm', messages: [go, calling] }, /no answer to c/],
+  [
+    '/chat/completions',
+    { model: 'deepseek-x', messages: [go, calling, answered] },
+    /Missing `reasoning_content`/,
+  ],
+  ['/chat/completions', { model: 'strict-x', messages: [go, go] }, /must alternate/],
+  [
+    '/chat/completions',
+    {
+      model: 'v/m',
+      messages: [
+        { role: 'assistant', content: 'so', reasoning_details: [{ text: 'a', signature: 'b' }] },
+      ],
+    },
+    /Invalid `signature`/,
+  ],
+  [
+    '/responses',
+    {
+      model: 'gpt-5',
+      store: false,
+      input: [
+        { type: 'reasoning', summary: [], encrypted_content: 'anything' },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'so' }] },
+      ],
+    },
+    /could not be verified/,
+  ],
+  ['/messages', { ...claude, messages: [goBlocks, goBlocks] }, /roles must alternate/],
+  [
+    '/messages',
+    {
+      ...claude,
+      messages: [
+        goBlocks,
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'Hm', signature: 'mine' },
+            { type: 'text', text: 'so' },
+          ],
+        },
+        goBlocks,
+      ],
+    },
+    /Invalid `signature`/,
+  ],
+  [
+    FLASH,
+    {
+      contents: [
+        goParts,
+        { role: 'model', parts: [{ functionCall: { name: 'look', args: {} } }] },
+        { role: 'user', parts: [{ functionResponse: { name: 'look', response: {} } }] },
+      ],
+      tools: [{ functionDeclarations: [{ name: 'look' }] }],
+    },
+    /missing a thought_signature/,
+  ],
+  [
+    FLASH,
+    {
+      contents: [
+        goParts,
+        { role: 'model', parts: [{ text: 'so', thoughtSignature: 'mine' }] },
+        goParts,
+      ],
+    },
+    /Corrupted thought signature/,
+  ],
+])('%s refuses what breaks its laws', async (path, body, message) => {
+  const before = services.refusals.length
+  const { status, json } = await send(path, body)
+  expect(status).toBe(400)
+  expect((json['error'] as JsonObject)['message']).toMatch(message)
+  expect(services.refusals).toHaveLength(before + 1)
+})
+
+test('the newest Claude refuses thinking of another conversation, and takes it in its own', async () => {
+  const opus = { ...claude, model: 'claude-opus-5-5' }
+  const { json } = await send('/messages', { ...opus, messages: [goBlocks] })
+  const said = { role: 'assistant', content: json['content'] }
+  const own = await send('/messages', { ...opus, messages: [goBlocks, said, goBlocks] })
+  expect(own.status).toBe(200)
+  const system = [{ type: 'text', text: 'Be brief.' }]
+  const other = await send('/messages', { ...opus, system, messages: [goBlocks, said, goBlocks] })
+  expect(other).toMatchObject({ status: 400, json: { error: { type: 'invalid_request_error' } } })
+})

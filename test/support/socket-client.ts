@@ -1,0 +1,89 @@
+/** A client of the WebSocket mode over a real socket: asks, and collects what it is answered. */
+import { WebSocket, type ClientOptions } from 'ws'
+import type { JsonObject } from '../../src/conversation/json.ts'
+import { answerFaults, endsAnswer, isRefusal } from './frames.ts'
+
+export interface Answered {
+  readonly frames: readonly JsonObject[]
+  readonly faults: readonly string[]
+  /** The response of the last frame; empty for a refusal. */
+  readonly response: JsonObject
+  readonly id: string
+  readonly text: string
+  /** `status code` of a refusal. */
+  readonly refusal: string | null
+}
+
+export interface SocketClient {
+  readonly socket: WebSocket
+  /** Sends one message and waits for the answer to it. */
+  readonly ask: (message: JsonObject | string) => Promise<Answered>
+  readonly send: (message: JsonObject | string) => void
+  readonly answer: () => Promise<Answered>
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>
+}
+
+export async function connect(url: string, options: ClientOptions = {}): Promise<SocketClient> {
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/responses`, options)
+  const answers: Answered[] = []
+  const waiting: ((answered: Answered) => void)[] = []
+  let frames: JsonObject[] = []
+  socket.on('message', (data: Buffer) => {
+    const frame = JSON.parse(data.toString()) as JsonObject
+    frames.push(frame)
+    if (!endsAnswer(frame)) return
+    const answered = answeredWith(frames)
+    frames = []
+    const next = waiting.shift()
+    if (next === undefined) answers.push(answered)
+    else next(answered)
+  })
+  const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+    socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() })),
+  )
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve)
+    socket.once('error', reject)
+    socket.once('unexpected-response', (_, response) => {
+      socket.terminate()
+      reject(new Error(String(response.statusCode)))
+    })
+  })
+  const send = (message: JsonObject | string): void =>
+    socket.send(typeof message === 'string' ? message : JSON.stringify(message))
+  const answer = (): Promise<Answered> => {
+    const ready = answers.shift()
+    return ready === undefined
+      ? new Promise((resolve) => waiting.push(resolve))
+      : Promise.resolve(ready)
+  }
+  return {
+    socket,
+    send,
+    answer,
+    ask(message) {
+      send(message)
+      return answer()
+    },
+    closed,
+  }
+}
+
+export function answeredWith(frames: readonly JsonObject[]): Answered {
+  const last = frames.at(-1) ?? {}
+  const response = (last['response'] ?? {}) as JsonObject
+  const error = (last['error'] ?? {}) as JsonObject
+  const output = (response['output'] ?? []) as readonly { content?: { text?: string }[] }[]
+  return {
+    frames,
+    faults: answerFaults(frames),
+    response,
+    id: typeof response['id'] === 'string' ? response['id'] : '',
+    text: output.flatMap(({ content = [] }) => content.map(({ text }) => text ?? '')).join(''),
+    refusal: isRefusal(last) ? `${String(last['status'])} ${String(error['code'])}` : null,
+  }
+}
+
+export function create(input: unknown, more: JsonObject = {}): JsonObject {
+  return { type: 'response.create', model: 'demo', input: input as string, ...more }
+}

@@ -1,0 +1,79 @@
+/**
+ * A conversation as a client would write it in its dialect. Chat has no words for items that only
+ * OpenAI's own tools make, and no message there makes two calls under one id.
+ */
+import { textOf, type Item, type Role } from '../../src/conversation/item.ts'
+import type { JsonObject } from '../../src/conversation/json.ts'
+import { ALONE, pairsOf } from '../../src/conversation/pairs.ts'
+
+export function asInput(items: readonly Item[]): readonly JsonObject[] {
+  return items.map((item) => (item.type === 'opaque' ? item.raw : (item as unknown as JsonObject)))
+}
+
+export function asMessages(items: readonly Item[]): readonly JsonObject[] {
+  const partners = pairsOf(items)
+  const ids = new Map<number, string>()
+  const messages: Record<string, unknown>[] = []
+  let reasoning: JsonObject = {}
+  const assistant = (fields: JsonObject): void => {
+    messages.push({ role: 'assistant', ...reasoning, ...fields })
+    reasoning = {}
+  }
+  /** What a model says between its calls stands in the message that holds them. */
+  const say = (role: Role, content: string): void => {
+    const last = messages.at(-1)
+    if (role !== 'assistant') messages.push({ role, content })
+    else if (last !== undefined && callsOf(last).length > 0) last['content'] ??= content
+    else assistant({ content })
+  }
+  for (const [at, item] of items.entries()) {
+    switch (item.type) {
+      case 'message':
+        say(item.role, textOf(item.content))
+        break
+      case 'reasoning': {
+        const text = item.summary.map((part) => part.text).join('')
+        if (text !== '') reasoning = { reasoning_content: text }
+        break
+      }
+      case 'function_call':
+      case 'custom_tool_call': {
+        // What a model thinks between two calls has no place in a message.
+        if (callsOf(messages.at(-1)).length > 0) reasoning = {}
+        else if (messages.at(-1)?.['role'] !== 'assistant' || reasoning['reasoning_content']) {
+          assistant({ content: null })
+        }
+        const message = messages.at(-1) ?? {}
+        const calls = callsOf(message)
+        // As services do that count their calls anew in every answer.
+        ids.set(at, `call_${calls.length}`)
+        message['tool_calls'] = [...calls, callOf(item, ids.get(at) ?? '')]
+        break
+      }
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        messages.push({
+          role: 'tool',
+          tool_call_id: ids.get(partners[at] ?? ALONE) ?? 'call_lost',
+          content: textOf(item.output),
+        })
+        break
+      case 'opaque':
+    }
+  }
+  return messages as readonly JsonObject[]
+}
+
+function callsOf(message: Readonly<Record<string, unknown>> | undefined): readonly unknown[] {
+  return (message?.['tool_calls'] ?? []) as readonly unknown[]
+}
+
+function callOf(
+  item: Extract<Item, { readonly type: 'function_call' | 'custom_tool_call' }>,
+  id: string,
+): JsonObject {
+  const { name } = item
+  return item.type === 'function_call'
+    ? { id, type: 'function', function: { name, arguments: item.arguments } }
+    : { id, type: 'custom', custom: { name, input: item.input } }
+}
