@@ -58,7 +58,8 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
     if (upgrade === undefined) throw onlyUpgrades()
     refuseForeignPages(context.req.header('origin') ?? null, world.settings)
     const isBeta = /responses_websockets/.test(context.req.header('openai-beta') ?? '')
-    return upgrade((socket) => converse(socket, { ...exchange, caller, world, isBeta }))
+    const forThis = withUnsupported(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
+    return upgrade((socket) => converse(socket, { ...exchange, caller, world: forThis, isBeta }))
   })
   app.on('POST', both('/responses/input_tokens'), async (context) => {
     const { exchange, caller } = enter(context)

@@ -32,16 +32,21 @@ export function applyCompaction(reader: Reader): Transform {
     run(items) {
       const newest = items.findLastIndex((item) => isCompaction(item) && isReadable(item, reader))
       const notes: Note[] = []
+      if (newest < 0 && !items.some(isOurBusiness)) return { items, notes }
       const kept: Item[] = []
       for (const [at, item] of items.entries()) {
-        const fate = fateOf(item, at, items, newest, reader)
-        if (fate.why !== null)
-          notes.push({ did: fate.item === null ? 'dropped' : 'changed', at, why: fate.why })
-        if (fate.item !== null) kept.push(fate.item)
+        const { item: fate, why } = fateOf(item, at, items, newest, reader)
+        if (why !== null) notes.push({ did: fate === null ? 'dropped' : 'changed', at, why })
+        if (fate !== null) kept.push(fate)
       }
       return notes.length === 0 ? { items, notes } : { items: kept, notes }
     },
   }
+}
+
+/** Most conversations have nothing of the kind. */
+function isOurBusiness(item: Item): boolean {
+  return isCompaction(item) || isCompactionTrigger(item)
 }
 
 interface Fate {

@@ -34,8 +34,7 @@ export function listedItems(
     items.map((item, index): ListedItem => {
       const place = { turnId: turn.id, side, index }
       const id = freeId(item, place, taken)
-      const isCutOff =
-        side === 'out' && turn.state === 'incomplete' && index === items.length - 1
+      const isCutOff = side === 'out' && turn.state === 'incomplete' && index === items.length - 1
       const ending = isCutOff ? 'incomplete' : 'completed'
       const show = () => included(listedItem(item, id, ending, view), words)
       return { id, isHidden: turn.hidden.has(item), place, show }

@@ -53,7 +53,4 @@ function finishIn({ state, finish }: StoredTurn): Outcome['finish'] {
   return state === 'incomplete' ? (finish ?? 'length') : null
 }
 
-const BROKEN: Failure = failureOf(
-  'upstream_broken',
-  'The answer broke off before it was complete.',
-)
+const BROKEN: Failure = failureOf('upstream_broken', 'The answer broke off before it was complete.')

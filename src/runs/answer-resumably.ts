@@ -22,13 +22,13 @@ export async function answerResumably(asked: Asked, home: Home, world: World): P
   const room = await askMemory(() => home.admit(turnId))
   const open = (turn: NewTurn): Promise<void> => world.runs.openRun(turn, null)
   const run = { ...asked, ...named, logged: null, opensWith: 0, open }
-  const { begun, over, log, takeBack } = startRun(run, room, world)
+  const { opened, begun, over, log, takeBack } = startRun(run, room, world)
   exchange.waitUntil(over)
   let isTold = false
   exchange.onGone(() => {
     if (!isTold) takeBack()
   })
-  const { headers } = await begun
+  const [{ headers }] = await Promise.all([begun, opened])
   isTold = true
   const following = { turnId, tenant, from: 0, live: log, headers: Object.fromEntries(headers) }
   return streamLog(following, exchange, home, world)

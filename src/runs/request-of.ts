@@ -30,5 +30,10 @@ const NO_BYTES = new Uint8Array(0)
 /** What a request brought along itself is stored with the turns before, once. */
 function unnamed({ memory }: Inbound, chain: readonly StoredTurn[]): readonly Item[] {
   const namesIt = memory.previousResponseId !== null || memory.conversationId !== null
-  return namesIt ? [] : chain.slice(0, -1).flatMap(visibleItems)
+  return namesIt ? [] : chain.slice(0, -1).flatMap(visibleItems).map(asGiven)
+}
+
+/** Who made it was not known of what a client brought along. */
+function asGiven({ origin: _, ...item }: Item): Item {
+  return item
 }

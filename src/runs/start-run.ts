@@ -48,7 +48,14 @@ export function startRun(run: NewRun, room: Room, world: World): StartedRun {
   const opening = Promise.withResolvers<void>()
   const state = { isOpen: run.logged !== null, isTakenBack: false }
   const openTurn = async (turn: NewTurn): Promise<void> => {
-    await run.open({ ...turn, owner: room.owner })
+    try {
+      await run.open({ ...turn, owner: room.owner })
+    } catch (cause) {
+      // Nobody waits for an upstream to be told this.
+      opening.reject(cause instanceof GatewayError ? cause : notOpened(cause))
+      void log.giveUp()
+      throw cause
+    }
     state.isOpen = true
     opening.resolve()
   }
@@ -59,15 +66,14 @@ export function startRun(run: NewRun, room: Room, world: World): StartedRun {
   const exchange = exchangeOf(log.client, works)
   const name = { turnId, createdAtMs }
   const begun = answer(dialect, kept, caller, { ...world, store }, exchange, name)
+  // What is refused before it is opened is not opened for that reason.
+  begun.catch(opening.reject)
   const over = attend(begun, { works, hold, log, state }, world).then(async () => {
-    // Whoever still waits for it has been told why by what rejected first.
-    if (!state.isOpen) opening.reject(await reasonOf(begun))
     await room.leave().catch((error: unknown) => {
       world.log('warn', 'lease-not-given-back', { why: messageOf(error) })
     })
   })
-  // Not everybody who starts a run waits for either.
-  begun.catch(ignore)
+  // Not everybody who starts a run waits for it.
   opening.promise.catch(ignore)
   return {
     log,
@@ -121,13 +127,12 @@ function failedBy(error: unknown): Conclusion {
 
 function ignore(): void {}
 
-async function reasonOf(begun: Promise<unknown>): Promise<unknown> {
-  try {
-    await begun
-  } catch (error) {
-    return error
-  }
-  return new GatewayError('internal_error', 'The run was not opened.')
+function notOpened(cause: unknown): GatewayError {
+  return new GatewayError(
+    'store_unavailable',
+    'The response cannot be stored because the database does not answer. Try again in a moment.',
+    { cause, headers: { 'retry-after': '1' } },
+  )
 }
 
 function exchangeOf(client: Client, works: Promise<unknown>[]): Exchange {

@@ -157,29 +157,35 @@ function holdConversation(db: Kysely<Tables>, slot: Slot<ConversationHolding>) {
 /** A turn that somebody has cancelled meanwhile adds nothing. */
 function moveHead(db: Kysely<Tables>, slot: Slot<TurnKey>) {
   const turn = slot(({ id }) => id)
-  return db
-    .updateTable('conversations')
-    .set({
-      head: sql<string>`case when exists (
+  return (
+    db
+      .updateTable('conversations')
+      .set({
+        head: sql<string>`case when exists (
         select 1 from turns where turns.id = ${turn} and turns.state in ('complete', 'incomplete')
       ) then ${turn} else head end`,
-      busy_by: null,
-      busy_until: null,
-    })
-    .where('id', '=', sql<string>`(
-      select turns.conversation from turns where turns.id = ${turn})`)
-    .where(
-      'tenant',
-      '=',
-      slot(({ tenant }) => tenant),
-    )
-    .where('busy_by', '=', turn)
-    // One that somebody else has taken over goes on holding it.
-    .where(
-      sql<SqlBool>`not exists (
+        busy_by: null,
+        busy_until: null,
+      })
+      .where(
+        'id',
+        '=',
+        sql<string>`(
+      select turns.conversation from turns where turns.id = ${turn})`,
+      )
+      .where(
+        'tenant',
+        '=',
+        slot(({ tenant }) => tenant),
+      )
+      .where('busy_by', '=', turn)
+      // One that somebody else has taken over goes on holding it.
+      .where(
+        sql<SqlBool>`not exists (
         select 1 from turns where turns.id = ${turn} and turns.state in ('queued', 'open'))`,
-    )
-    .returning('id')
+      )
+      .returning('id')
+  )
 }
 
 /** Once the conversation is gone, and only then. */

@@ -72,9 +72,7 @@ export function movedHead(
   sql: Pick<ConversationStatements, 'moveHead'>,
   { turnId, tenant, holdsConversation = false }: TurnEnding,
 ): readonly Query[] {
-  return holdsConversation
-    ? [sql.moveHead({ id: toColumn(turnId), tenant: toColumn(tenant) })]
-    : []
+  return holdsConversation ? [sql.moveHead({ id: toColumn(turnId), tenant: toColumn(tenant) })] : []
 }
 
 function tooLong(): GatewayError {

@@ -126,7 +126,11 @@ async function startBackstory(
     BACKSTORY_KEYS: 'bench:sk-bench',
     UPSTREAMS: JSON.stringify([account]),
   }
-  const { child, port } = await listening({ args: [...HEAP, ...nodeArgs, SCRIPTS.backstory], cwd, env })
+  const { child, port } = await listening({
+    args: [...HEAP, ...nodeArgs, SCRIPTS.backstory],
+    cwd,
+    env,
+  })
   return { child, target: target(port) }
 }
 

@@ -8,6 +8,7 @@ import type {
 } from 'openai/resources/responses/responses'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openaiFor } from '../support/gateway.ts'
+import { schemaFaults } from '../support/openapi.ts'
 import { startServices, type Services } from '../support/services/start-services.ts'
 import { LOOK } from '../support/wire-models.ts'
 import { HOSTS, type Host } from './hosts.ts'
@@ -62,7 +63,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     test('a conversation is compacted, and goes on from what came of it', async () => {
       const { id } = await talked()
       const compacted = await openai.responses.compact({ model, previous_response_id: id })
-      expect(compacted.object).toBe('response.compaction')
+      expect(schemaFaults('openai', 'CompactResource', compacted)).toEqual([])
       expect(typesIn(compacted)).toEqual(['message', 'compaction'])
       expect(compacted.output[0]).toMatchObject({
         role: 'user',
@@ -132,6 +133,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
     test('tokens are counted over everything that would be sent', async () => {
       const count = async (more: object) =>
         (await openai.responses.inputTokens.count({ model, ...more })).input_tokens
+      const counted = await openai.responses.inputTokens.count({ model, input: 'Servus' })
+      expect(schemaFaults('openai', 'TokenCountsResource', counted)).toEqual([])
       const short = await count({ input: 'Servus' })
       expect(short).toBeGreaterThan(0)
       expect(await count({ input: 'Servus', tools })).toBeGreaterThan(short)

@@ -1,6 +1,7 @@
 /** Wrong questions to what is stored: the status, the code and the field, and a sentence that helps. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
+import { DEMO } from './databases.ts'
 
 const nowhere = '00000000000000000000'
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -8,9 +9,7 @@ let response: string
 let conversation: string
 let chat: string
 beforeAll(async () => {
-  gateway = await startGateway({
-    UPSTREAMS: '[{"name":"demo","wire":"demo","models":["demo"],"quirks":{"delayMs":0}}]',
-  })
+  gateway = await startGateway(DEMO)
   const { openai } = gateway
   response = (await openai.responses.create({ model: 'demo', input: 'x' })).id
   conversation = (await openai.conversations.create()).id

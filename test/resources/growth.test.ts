@@ -3,33 +3,31 @@
  * that turn or sends everything again. If it were, the ratio would grow with the turns: GROWTH_TURNS
  * sets how many there are.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Engine } from '../../src/store/engine.ts'
 import { openEngine } from '../../src/store/open-store.ts'
 import { startGateway } from '../support/gateway.ts'
+import type { TestDatabase } from '../support/postgres.ts'
+import { DEMO, sqliteFile } from './databases.ts'
 
 const TURNS = Number(process.env['GROWTH_TURNS'] ?? 120)
 const WORDS = 220
 
-let folder: string
+let database: TestDatabase
 let engine: Engine
 let gateway: Awaited<ReturnType<typeof startGateway>>
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'backstory-growth-'))
-  const url = `sqlite:${folder}/turns.db`
-  const UPSTREAMS = '[{"name":"demo","wire":"demo","models":["demo"],"quirks":{"delayMs":0}}]'
+  database = await sqliteFile()
+  const { url } = database
   // What the model is given does not matter here, and takes most of the time.
-  gateway = await startGateway({ DATABASE_URL: url, UPSTREAMS, HISTORY_MAX_ITEMS: '4' })
+  gateway = await startGateway({ DATABASE_URL: url, ...DEMO, HISTORY_MAX_ITEMS: '4' })
   engine = await openEngine(url)
 })
 afterAll(async () => {
   await engine.close()
   await gateway.close()
-  rmSync(folder, { recursive: true })
+  await database.drop()
 })
 
 /** Every byte of every text that is stored, of what has to be found again as well. */

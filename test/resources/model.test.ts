@@ -1,22 +1,17 @@
 /** Whatever is done to the stateful API in whatever order, it tells what was said, and no more. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openEngine } from '../../src/store/open-store.ts'
 import { startGateway } from '../support/gateway.ts'
-import { createDatabase } from '../support/postgres.ts'
 import { believed, clientOf, told, type Client } from './client.ts'
+import { DATABASES, DEMO } from './databases.ts'
 import { alive, emptyModel, type Model } from './model.ts'
-
-const DEMO = '[{"name":"demo","wire":"demo","models":["demo"],"quirks":{"delayMs":0}}]'
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>
 
 /** Two gateways over one database, each of which may be started anew. */
 async function startPair(DATABASE_URL: string) {
-  const start = () => startGateway({ DATABASE_URL, UPSTREAMS: DEMO })
+  const start = () => startGateway({ DATABASE_URL, ...DEMO })
   const pair: Gateway[] = [await start(), await start()]
   let turn = 0
   const at = () => (pair[turn] as Gateway).openai
@@ -32,11 +27,6 @@ async function startPair(DATABASE_URL: string) {
     },
     close: () => Promise.all(pair.map((gateway) => gateway.close())),
   }
-}
-
-async function onSqlite() {
-  const folder = mkdtempSync(join(tmpdir(), 'backstory-model-'))
-  return { url: `sqlite:${folder}/turns.db`, drop: () => rmSync(folder, { recursive: true }) }
 }
 
 /** What may happen next: a word, and a number that chooses among what is there. */
@@ -101,10 +91,7 @@ function count(table: string) {
   return { name: null, sql: `select count(*) as "left" from ${table}`, parameters: [] }
 }
 
-describe.each([
-  ['a SQLite file', onSqlite, 5],
-  ['Postgres', () => createDatabase('empty'), 3],
-] as const)('over %s', (_, open, numRuns) => {
+describe.each(DATABASES)('over %s', (_, open) => {
   test('two gateways tell at once what either was told, and forget what they are to', async () => {
     const database = await open()
     const pair = await startPair(database.url)
@@ -121,7 +108,7 @@ describe.each([
           [{ left: 0 }],
         ])
       }),
-      { numRuns },
+      { numRuns: 4 },
     )
     await engine.close()
     await pair.close()

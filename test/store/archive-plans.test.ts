@@ -43,6 +43,24 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, Query
 
 const NAMES = ['SQLite in memory', 'Postgres']
 
+/** Some rows without statistics, as in the first minutes of a busy gateway. */
+async function fill(engine: Engine): Promise<void> {
+  const inserts = [
+    `insert into turns (id, tenant, thread, dialect, wire, account, model, state, created_at, request,
+      conversation, content_hash, parent)
+      select n, 't', n, case n % 2 when 0 then 'chat' else 'responses' end, 'w', 'a', 'm', 'complete',
+      n, '{}', 'conv_' || n, 'h' || n, n - 1 from generate_series(1, 3000) n`,
+    `insert into items (turn_id, tenant, side, position, type, body, item_id)
+      select n, 't', 'out', p, 'message', repeat('x', 300), n || '-' || p
+      from generate_series(1, 3000) n, generate_series(1, 4) p`,
+    `insert into conversations (id, tenant, metadata, created_at, head)
+      select 'conv_' || n, 't', '{}', 1, n from generate_series(1, 3000) n`,
+    `insert into stream_events (turn_id, first_number, last_number, tenant, text)
+      select n, 0, 1, 't', 'x' from generate_series(1, 3000) n`,
+  ]
+  await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
+}
+
 /** A step without a condition, or with none but the tenant. */
 function goesThroughAll(step: string, next = ''): boolean {
   if (/Seq Scan|\bSCAN (?!doomed|kept|wanted|\d+ CONSTANT)|\(tenant=\?\)/.test(step)) return true
@@ -54,6 +72,7 @@ describe.each(ENGINES.filter(([name]) => NAMES.includes(name)))('on %s', (name, 
   let engine: Engine
   beforeAll(async () => {
     engine = await open()
+    if (name === 'Postgres') await fill(engine)
   })
   afterAll(() => engine.close())
   const explain = name === 'Postgres' ? 'explain' : 'explain query plan'

@@ -1,5 +1,6 @@
 /** What every database must do for runs that outlive their client: fences, logs, leases. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { firstTurnIdAt } from '../../src/conversation/ids.ts'
 import type { Engine } from '../../src/store/engine.ts'
 import { createRunStore } from '../../src/store/kysely-run-store.ts'
 import { createStore } from '../../src/store/kysely-store.ts'
@@ -260,6 +261,23 @@ export function runContract(open: OpenEngine): void {
       expect(await orphans(NOW + OWNERLESS_MS)).toContain(plain.id)
       await store.closeTurn(ending(plain))
       await runs.endRun({ ...holdOf(turn), owner: turn.owner ?? '' }, ending(turn), null)
+    })
+
+    test('that is renewed clears away what nobody needs: old logs, but not of what goes on', async () => {
+      const beginning = firstTurnIdAt(Date.UTC(2020, 0))
+      const [over, running, young] = [
+        await opened({ id: `${beginning}A${newId().slice(11)}` }),
+        await opened({ id: `${beginning}B${newId().slice(11)}` }),
+        await opened({ id: firstTurnIdAt(Date.now()) + newId().slice(10) }),
+      ]
+      await runs.endRun(holdOf(over), ending(over), group(3, 3))
+      await runs.endRun(holdOf(young), ending(young), null)
+      await runs.renewReplica('R1', Date.now(), Date.now() + 1_000)
+      const isLogged = async ({ tenant, id }: NewTurn) =>
+        (await runs.readLog(tenant, id, 0))?.isLogged
+      expect(await Promise.all([over, running, young].map(isLogged))).toEqual([false, true, true])
+      expect((await load(over))?.state).toBe('complete')
+      await runs.endRun(holdOf(running), ending(running), null)
     })
 
     test('that ran out long ago is forgotten', async () => {

@@ -76,7 +76,9 @@ export function answeredWith(frames: readonly JsonObject[]): Answered {
   const output = (response['output'] ?? []) as readonly { content?: { text?: string }[] }[]
   return {
     frames,
-    faults: answerFaults(frames),
+    get faults() {
+      return answerFaults(frames)
+    },
     response,
     id: typeof response['id'] === 'string' ? response['id'] : '',
     text: output.flatMap(({ content = [] }) => content.map(({ text }) => text ?? '')).join(''),

@@ -99,7 +99,7 @@ function withoutOurs({ stream, source: { body } }: Prompt): JsonObject {
 function ownMessages(prompt: Prompt, encoding: Encoding): JsonObject {
   const { items, params, source } = prompt
   const { instructions } = params
-  if (items !== source.items || mustChange(items, encoding.options)) {
+  if (items !== source.items || mustChange(items, source.body['messages'], encoding.options)) {
     return { messages: encodeMessages(items, instructions, encoding) }
   }
   if (instructions === source.params.instructions || instructions === null) return {}

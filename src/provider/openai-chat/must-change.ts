@@ -2,18 +2,23 @@
  * Whether a client's own messages have to be written anew for this upstream although nobody changed
  * the conversation: only where the account says outright that it cannot take them.
  */
-import { chatNative } from '../../conversation/chat-native.ts'
+import { objectsIn } from '../../conversation/chat-native.ts'
 import type { Item } from '../../conversation/item.ts'
-import { isAssistantMessage } from '../../conversation/rounds.ts'
+import type { Json } from '../../conversation/json.ts'
 import { isFit } from './call-ids.ts'
 import { isMedia } from './encode-parts.ts'
 import type { ChatOptions } from './options.ts'
 import type { ChatQuirks } from './profiles.ts'
 
-export function mustChange(items: readonly Item[], options: ChatOptions): boolean {
+/** `messages` is what the client wrote, `items` what it means. */
+export function mustChange(
+  items: readonly Item[],
+  messages: Json | undefined,
+  options: ChatOptions,
+): boolean {
   const { strictAlternation, userAfterTool, prefixCompletion, reasoningDemanded } = options.quirks
   if (strictAlternation === true) return true
-  if (reasoningDemanded === true && callsUnreasoned(items, options.quirks)) return true
+  if (reasoningDemanded === true && callsUnreasoned(messages, options.quirks)) return true
   if (userAfterTool === false && items.some((item, at) => isAnswered(item, items[at + 1]))) {
     return true
   }
@@ -27,15 +32,14 @@ function endsWithAssistant(items: readonly Item[]): boolean {
 }
 
 /** Whether there are calls in a message that has no reasoning where this upstream looks for it. */
-function callsUnreasoned(items: readonly Item[], { reasoningField }: ChatQuirks): boolean {
-  let isReasoned = false
-  for (const item of items) {
-    if (item.type === 'reasoning') isReasoned = chatNative(item).$field === reasoningField
-    else if (item.type === 'function_call' || item.type === 'custom_tool_call') {
-      if (!isReasoned) return true
-    } else if (!isAssistantMessage(item)) isReasoned = false
-  }
-  return false
+function callsUnreasoned(
+  messages: Json | undefined,
+  { reasoningField = 'none' }: ChatQuirks,
+): boolean {
+  return objectsIn(messages).some(
+    (message) =>
+      objectsIn(message['tool_calls']).length > 0 && typeof message[reasoningField] !== 'string',
+  )
 }
 
 /** Whether a user speaks right behind a tool. */
