@@ -72,7 +72,7 @@ async function takeRead(
     if (page.groups.length === PAGE_GROUPS) return false
     if (!isInFlight(page.state)) return true
     if (isOrphaned(page, nowMs())) await rescue(page)
-    else if (page.groups.length === 0) await reader.news(POLL_MS)
+    if (page.groups.length === 0) await reader.news(POLL_MS)
   } catch (error) {
     log('warn', 'log-not-read', { turn: turnId, why: messageOf(error) })
     await reader.news(AWAY_MS)

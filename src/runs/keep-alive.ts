@@ -35,6 +35,7 @@ export async function keepAlive(of: KeepAlive, world: World): Promise<Lease> {
   let isOver = false
   let timer: ReturnType<typeof setTimeout>
   let tick: Promise<void> = Promise.resolve()
+  let rescuing: Promise<void> | null = null
 
   const renew = async (): Promise<void> => {
     const now = nowMs()
@@ -47,7 +48,8 @@ export async function keepAlive(of: KeepAlive, world: World): Promise<Lease> {
       await noticeLost(of, world)
       if (nowMs() >= renewedAtMs + leaseMs / 3) {
         await renew()
-        if (wasKept) await rescueOrphans(of, world)
+        // However long that takes, the lease is kept meanwhile.
+        if (wasKept) rescuing ??= rescueOrphans(of, world).finally(() => (rescuing = null))
       }
     } catch (error) {
       log('warn', 'lease-not-kept', { why: messageOf(error) })
@@ -68,6 +70,7 @@ export async function keepAlive(of: KeepAlive, world: World): Promise<Lease> {
       isOver = true
       clearTimeout(timer)
       await tick
+      await rescuing
       await runs.retireReplica(id)
     },
   }
@@ -85,9 +88,13 @@ async function noticeLost({ id, running, lost }: KeepAlive, { runs }: World): Pr
 /** Its own that it could not end, and some of those whose replicas died. */
 async function rescueOrphans(
   { id, rescue }: KeepAlive,
-  { runs, replica, nowMs }: World,
+  { runs, replica, nowMs, log }: World,
 ): Promise<void> {
   if (rescue === null) return
-  for (const own of replica.takeLetGo()) await rescue({ ...own, owner: id })
-  for (const orphan of await runs.orphanedRuns(nowMs())) await rescue(orphan)
+  try {
+    for (const own of replica.takeLetGo()) await rescue({ ...own, owner: id })
+    for (const orphan of await runs.orphanedRuns(nowMs())) await rescue(orphan)
+  } catch (error) {
+    log('warn', 'orphans-not-rescued', { why: messageOf(error) })
+  }
 }

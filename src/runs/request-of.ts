@@ -34,6 +34,6 @@ function unnamed({ memory }: Inbound, chain: readonly StoredTurn[]): readonly It
 }
 
 /** Who made it was not known of what a client brought along. */
-function asGiven({ origin: _, ...item }: Item): Item {
+function asGiven({ origin: _origin, ...item }: Item): Item {
   return item
 }

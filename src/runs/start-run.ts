@@ -44,9 +44,10 @@ export function startRun(run: NewRun, room: Room, world: World): StartedRun {
   const { dialect, inbound, caller, turnId, createdAtMs } = run
   const hold = { turnId, tenant: caller.tenant, owner: room.owner }
   const log = runLog(hold, run.logged ?? run.opensWith, leaseMsOf(world), world)
-  room.keep(log)
   const opening = Promise.withResolvers<void>()
   const state = { isOpen: run.logged !== null, isTakenBack: false }
+  // What is not opened yet cannot be found to be lost either.
+  if (state.isOpen) room.keep(log)
   const openTurn = async (turn: NewTurn): Promise<void> => {
     try {
       await run.open({ ...turn, owner: room.owner })
@@ -56,6 +57,7 @@ export function startRun(run: NewRun, room: Room, world: World): StartedRun {
       void log.giveUp()
       throw cause
     }
+    if (!state.isOpen) room.keep(log)
     state.isOpen = true
     opening.resolve()
   }
