@@ -1,6 +1,6 @@
 /** The gateway on Cloudflare Workers: the same app over D1, `fetch` and Web Streams. */
 import { monotonicFactory } from 'ulid'
-import { accountsFrom } from './accounts.ts'
+import { accountsFrom } from './upstream/accounts.ts'
 import { createApp } from './app.ts'
 import { turnIdFromUlid } from './conversation/ids.ts'
 import { webExchange } from './edge/web-exchange.ts'

@@ -113,7 +113,7 @@ async function attend(
     await log.giveUp()
     if (isLost) return world.replica.letGo(hold)
     if (!state.isOpen) return
-    const conclusion = state.isTakenBack ? CANCELLED : failedBy(error)
+    const conclusion = state.isTakenBack ? CANCELLED : failedBy(error, world)
     await concludeRun(hold, conclusion, world).catch((fault: unknown) => {
       world.log('warn', 'run-not-ended', { turn: hold.turnId, why: messageOf(fault) })
       world.replica.letGo(hold)
@@ -121,8 +121,9 @@ async function attend(
   }
 }
 
-function failedBy(error: unknown): Conclusion {
+function failedBy(error: unknown, { log }: World): Conclusion {
   if (error instanceof GatewayError) return { status: 'failed', failure: error.failure }
+  log('error', 'unexpected', { why: error instanceof Error ? (error.stack ?? '') : String(error) })
   const failure = failureOf('internal_error', 'The gateway made a mistake. Its log says more.')
   return { status: 'failed', failure }
 }

@@ -138,6 +138,32 @@ describe.each(HOSTS)('on %s', (_, start) => {
       })
     })
 
+    test('that is still being made says so, and is neither deleted nor continued', async () => {
+      const stream = await openai.responses.create({ model, input: '/say a\n/hang', stream: true })
+      let id = ''
+      for await (const event of stream) {
+        if (event.type === 'response.created') id = event.response.id
+        if (!event.type.endsWith('delta')) continue
+        const running = await openai.responses.retrieve(id)
+        expect(running).toMatchObject({ status: 'in_progress', completed_at: null, usage: null })
+        expect(await refusal(openai.responses.delete(id))).toMatchObject({
+          status: 400,
+          message: expect.stringContaining('Cannot delete an in-flight response.') as string,
+        })
+        const goesOn = openai.responses.create({ model, input: 'x', previous_response_id: id })
+        expect(await refusal(goesOn)).toMatchObject({
+          status: 400,
+          param: 'previous_response_id',
+          message: expect.stringContaining('is still in progress') as string,
+        })
+        break
+      }
+      await expect
+        .poll(async () => (await openai.responses.retrieve(id)).status, { timeout: 10_000 })
+        .toBe('cancelled')
+      expect(await refusal(openai.responses.delete(id))).toBe('no refusal')
+    })
+
     test('shows what is sealed, and probabilities, only to who asks for them', async () => {
       upstream.behave = speak({ text: 'Sunny.', reasoning: 'Hm.' })
       const { id } = await openai.responses.create({

@@ -1,9 +1,9 @@
 /** Asks another of an upstream's endpoints with those fields of a request that it understands. */
-import type { JsonObject } from './conversation/json.ts'
+import type { JsonObject } from '../conversation/json.ts'
 import { upstreamRequest, type Prepared } from './prepare.ts'
-import type { Call } from './transport/transport.ts'
-import { readJson, refusalOf } from './transport/read-body.ts'
-import type { World } from './world.ts'
+import type { Call } from '../transport/transport.ts'
+import { readJson, refusalOf } from '../transport/read-body.ts'
+import type { World } from '../world.ts'
 
 export async function askEndpoint(
   path: string,

@@ -1,6 +1,6 @@
 /** A client that may leave at any time. It takes the call with it that is under way for it. */
-import type { Exchange } from './edge/exchange.ts'
-import type { Call } from './transport/transport.ts'
+import type { Exchange } from '../edge/exchange.ts'
+import type { Call } from '../transport/transport.ts'
 
 export function clientOf(exchange: Exchange) {
   let isGone = false

@@ -5,12 +5,12 @@
  * Refused is what the client itself asks for in this request: a field, a tool, something that it
  * says. What the model said earlier, and what is remembered, is not the client's to take back.
  */
-import type { Item } from './conversation/item.ts'
-import type { Note } from './conversation/note.ts'
+import type { Item } from '../conversation/item.ts'
+import type { Note } from '../conversation/note.ts'
 import type { Target } from './accounts.ts'
-import { GatewayError } from './errors.ts'
+import { GatewayError } from '../errors.ts'
 import type { Prepared } from './prepare.ts'
-import type { World } from './world.ts'
+import type { World } from '../world.ts'
 
 export const UNSUPPORTED_HEADER = 'x-backstory-unsupported'
 

@@ -2,18 +2,18 @@
  * Lets the model that is asked sum up its own conversation. Each chapter is a request like any
  * other, of its own and kept nowhere.
  */
-import type { Usage } from './conversation/event.ts'
-import { textOf } from './conversation/item.ts'
-import { foldOutcome, type Outcome } from './conversation/outcome.ts'
-import { NOTHING_USED, usedTogether } from './conversation/usage.ts'
+import type { Usage } from '../conversation/event.ts'
+import { textOf } from '../conversation/item.ts'
+import { foldOutcome, type Outcome } from '../conversation/outcome.ts'
+import { NOTHING_USED, usedTogether } from '../conversation/usage.ts'
 import type { Target } from './accounts.ts'
 import { ask, type Asking } from './attempts.ts'
-import { responses } from './dialect/responses/responses.ts'
-import { GatewayError } from './errors.ts'
+import { responses } from '../dialect/responses/responses.ts'
+import { GatewayError } from '../errors.ts'
 import { prepareFor } from './prepare.ts'
-import { chapterQuestion, type CompactionPlan } from './rebuild/plan-compaction.ts'
-import { readJson } from './transport/read-body.ts'
-import type { World } from './world.ts'
+import { chapterQuestion, type CompactionPlan } from '../rebuild/plan-compaction.ts'
+import { readJson } from '../transport/read-body.ts'
+import type { World } from '../world.ts'
 
 export interface Summary {
   readonly text: string

@@ -3,14 +3,14 @@
  * Nothing of it is known for sure: sizes are estimated, and a window only if the account's
  * `contextWindow` tells it, as a number or by model: `{"qwen*": 32768}`.
  */
-import { isObject, type Json } from './conversation/json.ts'
-import { estimateTokens } from './conversation/tokens.ts'
+import { isObject, type Json } from '../conversation/json.ts'
+import { estimateTokens } from '../conversation/tokens.ts'
 import { matches } from './accounts.ts'
-import { GatewayError } from './errors.ts'
+import { GatewayError } from '../errors.ts'
 import { prepareFor, type Prepared } from './prepare.ts'
-import { fitWindow } from './rebuild/fit-window.ts'
-import { pruneOrphans } from './rebuild/prune-orphans.ts'
-import type { World } from './world.ts'
+import { fitWindow } from '../rebuild/fit-window.ts'
+import { pruneOrphans } from '../rebuild/prune-orphans.ts'
+import type { World } from '../world.ts'
 
 /** Of what is sent, whoever wrote it. */
 export function tokensOf({ encoded, prompt }: Prepared): number {

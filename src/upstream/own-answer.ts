@@ -2,11 +2,11 @@
  * An answer that no model gives: a warm-up that only prepares what is asked next, a compaction that
  * was asked for by itself. It goes the way of any other answer, so it is kept and told like one.
  */
-import type { StreamEvent, Usage } from './conversation/event.ts'
-import type { Item } from './conversation/item.ts'
+import type { StreamEvent, Usage } from '../conversation/event.ts'
+import type { Item } from '../conversation/item.ts'
 import type { Asked } from './attempts.ts'
 import type { Prepared } from './prepare.ts'
-import type { Call, Reply } from './transport/transport.ts'
+import type { Call, Reply } from '../transport/transport.ts'
 
 export function ownAnswer(prepared: Prepared, items: readonly Item[], usage: Usage): Asked {
   const events = eventsOf(items, usage)

@@ -1,9 +1,9 @@
 /** The upstreams that the settings name, and which of them serves a model. */
-import type { DialectName } from './conversation/prompt.ts'
-import { GatewayError } from './errors.ts'
-import type { Account } from './provider/provider.ts'
-import type { Settings } from './settings.ts'
-import type { World } from './world.ts'
+import type { DialectName } from '../conversation/prompt.ts'
+import { GatewayError } from '../errors.ts'
+import type { Account } from '../provider/provider.ts'
+import type { Settings } from '../settings.ts'
+import type { World } from '../world.ts'
 
 /** Throws an Error when an `apiKey` points at a variable that is not set. */
 export function accountsFrom(

@@ -2,14 +2,14 @@
  * `POST /v1/responses/input_tokens`: how large a request would be. Counted by the upstream if it
  * counts, over the very body that would be sent; estimated otherwise.
  */
-import { askEndpoint } from './ask-endpoint.ts'
-import type { JsonObject } from './conversation/json.ts'
-import { responses } from './dialect/responses/responses.ts'
-import { tokensOf } from './fit.ts'
-import type { Caller } from './keys.ts'
-import { prepare, type Prepared } from './prepare.ts'
-import { hasEndpoint } from './provider/endpoints.ts'
-import type { World } from './world.ts'
+import { askEndpoint } from '../upstream/ask-endpoint.ts'
+import type { JsonObject } from '../conversation/json.ts'
+import { responses } from '../dialect/responses/responses.ts'
+import { tokensOf } from '../upstream/fit.ts'
+import type { Caller } from '../keys.ts'
+import { prepare, type Prepared } from '../upstream/prepare.ts'
+import { hasEndpoint } from '../provider/endpoints.ts'
+import type { World } from '../world.ts'
 
 export async function countTokens(
   body: JsonObject,

@@ -4,19 +4,19 @@
  * first item of the answer, so whoever goes on from there has it. If it cannot be made, everything
  * stays as it was.
  */
-import { compactionItem } from './conversation/compaction.ts'
-import type { Usage } from './conversation/event.ts'
-import { itemId } from './conversation/ids.ts'
-import type { Opaque } from './conversation/item.ts'
-import { estimateTokens } from './conversation/tokens.ts'
-import type { Inbound } from './dialect/dialect.ts'
+import { compactionItem } from '../conversation/compaction.ts'
+import type { Usage } from '../conversation/event.ts'
+import { itemId } from '../conversation/ids.ts'
+import type { Opaque } from '../conversation/item.ts'
+import { estimateTokens } from '../conversation/tokens.ts'
+import type { Inbound } from '../dialect/dialect.ts'
 import { tokensOf, windowOf } from './fit.ts'
 import { prepareFor, type Prepared } from './prepare.ts'
-import { beginningWith } from './provider/beginning-with.ts'
-import { hasEndpoint } from './provider/endpoints.ts'
-import { planCompaction, replacedBy, type CompactionPlan } from './rebuild/plan-compaction.ts'
+import { beginningWith } from '../provider/beginning-with.ts'
+import { hasEndpoint } from '../provider/endpoints.ts'
+import { planCompaction, replacedBy, type CompactionPlan } from '../rebuild/plan-compaction.ts'
 import { summarise, type Summarising } from './summarise.ts'
-import type { World } from './world.ts'
+import type { World } from '../world.ts'
 
 export interface Compacted {
   readonly item: Opaque

@@ -2,8 +2,8 @@
  * What a wire noted, in the terms of the client: places are those in everything that its request and
  * its history make up, and a field is called what the client called it.
  */
-import { isObject, type JsonObject } from './conversation/json.ts'
-import type { Note } from './conversation/note.ts'
+import { isObject, type JsonObject } from '../conversation/json.ts'
+import type { Note } from '../conversation/note.ts'
 
 /** `places` says where each item that the wire was given stood at first; `null` for one added. */
 export function clientNotes(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { accountsFrom, matches, route } from '../src/accounts.ts'
-import { readSettings } from '../src/settings.ts'
+import { accountsFrom, matches, route } from '../../src/upstream/accounts.ts'
+import { readSettings } from '../../src/settings.ts'
 
 test('a pattern matches with any text in the place of a star', () => {
   expect(matches('gpt-5', 'gpt-5')).toBe(true)

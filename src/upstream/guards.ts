@@ -3,12 +3,12 @@
  * told, and another speaker's line. An account's `speakerGuard` goes before the setting; it is
  * `true`, `false`, or a list of the speaker's own labels.
  */
-import type { Params } from './conversation/prompt.ts'
+import type { Params } from '../conversation/prompt.ts'
 import type { Prepared } from './prepare.ts'
-import type { Settings } from './settings.ts'
-import type { Guard } from './stream/guarded.ts'
-import { speakerGuard } from './stream/speaker-guard.ts'
-import { stopStrings } from './stream/stop-strings.ts'
+import type { Settings } from '../settings.ts'
+import type { Guard } from '../stream/guarded.ts'
+import { speakerGuard } from '../stream/speaker-guard.ts'
+import { stopStrings } from '../stream/stop-strings.ts'
 
 export function guardsFor(
   { encoded, account, prompt }: Prepared,

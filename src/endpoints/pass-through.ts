@@ -2,14 +2,14 @@
  * Every path that the gateway has no opinion on (embeddings, audio, images, moderations, files) goes
  * to the upstream that serves the model, byte for byte in both directions.
  */
-import { route } from './accounts.ts'
-import { isObject } from './conversation/json.ts'
-import type { Exchange } from './edge/exchange.ts'
-import { GatewayError } from './errors.ts'
-import type { Account } from './provider/provider.ts'
-import { PROVIDERS } from './provider/providers.ts'
-import { relayRaw } from './stream/relay-raw.ts'
-import type { World } from './world.ts'
+import { route } from '../upstream/accounts.ts'
+import { isObject } from '../conversation/json.ts'
+import type { Exchange } from '../edge/exchange.ts'
+import { GatewayError } from '../errors.ts'
+import type { Account } from '../provider/provider.ts'
+import { PROVIDERS } from '../provider/providers.ts'
+import { relayRaw } from '../stream/relay-raw.ts'
+import type { World } from '../world.ts'
 
 export async function passThrough(
   request: Request,

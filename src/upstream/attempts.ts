@@ -2,13 +2,13 @@
  * Asks one upstream after the other until one begins to answer. All of this happens before the first
  * byte: afterwards there is no second attempt, and of a failed one the client sees nothing.
  */
-import { GatewayError } from './errors.ts'
+import { GatewayError } from '../errors.ts'
 import type { Target } from './accounts.ts'
 import { upstreamRequest, type Prepared } from './prepare.ts'
-import { withoutRefused } from './provider/degrade.ts'
-import { refusalOf } from './transport/read-body.ts'
-import type { Call, Reply } from './transport/transport.ts'
-import type { World } from './world.ts'
+import { withoutRefused } from '../provider/degrade.ts'
+import { refusalOf } from '../transport/read-body.ts'
+import type { Call, Reply } from '../transport/transport.ts'
+import type { World } from '../world.ts'
 
 export interface Asked {
   readonly prepared: Prepared

@@ -1,11 +1,11 @@
 /** `/v1/models`: what the upstreams offer, merged. An upstream that does not answer is left out. */
-import { matches, namedModels } from './accounts.ts'
-import { isObject, type JsonObject } from './conversation/json.ts'
-import { GatewayError } from './errors.ts'
-import type { Account } from './provider/provider.ts'
-import { PROVIDERS } from './provider/providers.ts'
-import { readJson } from './transport/read-body.ts'
-import type { World } from './world.ts'
+import { matches, namedModels } from '../upstream/accounts.ts'
+import { isObject, type JsonObject } from '../conversation/json.ts'
+import { GatewayError } from '../errors.ts'
+import type { Account } from '../provider/provider.ts'
+import { PROVIDERS } from '../provider/providers.ts'
+import { readJson } from '../transport/read-body.ts'
+import type { World } from '../world.ts'
 
 export async function listModels(world: World): Promise<JsonObject> {
   const lists = await Promise.all(world.accounts.map((account) => modelsOf(account, world)))

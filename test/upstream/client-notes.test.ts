@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { clientNotes } from '../src/client-notes.ts'
-import type { JsonObject } from '../src/conversation/json.ts'
-import type { Note } from '../src/conversation/note.ts'
+import { clientNotes } from '../../src/upstream/client-notes.ts'
+import type { JsonObject } from '../../src/conversation/json.ts'
+import type { Note } from '../../src/conversation/note.ts'
 
 function told(body: JsonObject, note: Partial<Note>): Note | undefined {
   const [only] = clientNotes([{ did: 'dropped', why: 'w', ...note }], [3, null], body)
