@@ -68,8 +68,12 @@ export function startRun(run: NewRun, room: Room, world: World): StartedRun {
   const exchange = exchangeOf(log.client, works)
   const name = { turnId, createdAtMs }
   const begun = answer(dialect, kept, caller, { ...world, store }, exchange, name)
-  // What is refused before it is opened is not opened for that reason.
-  begun.catch(opening.reject)
+  // What is refused before it is opened is not opened for that reason; but a slow database may be
+  // opening it yet, while its upstream has refused already.
+  begun.catch(async (cause: unknown) => {
+    await Promise.allSettled(works)
+    opening.reject(cause)
+  })
   const over = attend(begun, { works, hold, log, state }, world).then(async () => {
     await room.leave().catch((error: unknown) => {
       world.log('warn', 'lease-not-given-back', { why: messageOf(error) })
