@@ -78,7 +78,7 @@ export function recordTurn(
       hold?.stop()
       try {
         const end = endingOf(turn, outcome, ending)
-        await store.closeTurn({
+        const isEnded = await store.closeTurn({
           ...end,
           contentHash: hashAtEnd(turn, outcome, (await placed).contentHash),
           holdsConversation: hold !== null,
@@ -86,7 +86,8 @@ export function recordTurn(
           items: rest,
           endedAtMs: world.nowMs(),
         })
-        return outcome
+        // What is told is what is kept.
+        return isEnded ? outcome : { ...outcome, finish: null, failure: GIVEN_UP }
       } catch (error) {
         log('error', 'turn-not-closed', { turn: turn.id, why: messageOf(error) })
         // It must not look for ever as if it were still on its way.
@@ -100,6 +101,12 @@ export function recordTurn(
 const NOT_KEPT = failureOf(
   'store_unavailable',
   'The answer could not be kept because the database does not answer, so it must not be relied on. Ask again.',
+)
+
+/** This process was away for so long that another one took it for dead. */
+const GIVEN_UP = failureOf(
+  'store_unavailable',
+  'The answer was given up while the gateway was away from its database, so it must not be relied on. Ask again.',
 )
 
 function journalOf(turn: NewTurn, store: Store, opened: Promise<boolean>, log: World['log']) {

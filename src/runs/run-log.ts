@@ -92,6 +92,7 @@ export function runLog(hold: Hold, first: number, patienceMs: number, world: Wor
       // It is written together with the last words.
       async closeTurn(ending) {
         closing = ending
+        return true
       },
     },
     async giveUp() {

@@ -8,7 +8,7 @@ import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { openDatabase } from './engine-node-sqlite-database.ts'
 import type { Engine, Rows } from './engine.ts'
-import type { FromThread, ToThread } from './sqlite-thread.ts'
+import type { Batch, FromThread, ToThread } from './sqlite-thread.ts'
 
 /** `:memory:` or the path of a file, which is created together with its folder. */
 export async function openNodeSqlite(path: string): Promise<Engine> {
@@ -85,15 +85,24 @@ function startWriter(path: string): Promise<Writer> {
     }
   })
 
+  let asked: Batch[] = []
+  const send = (): void => {
+    if (asked.length > 0 && ended === null) post(asked)
+    asked = []
+  }
+
   const writer: Writer = {
     write: (queries, survives = 'power-cut') =>
       new Promise((resolve, reject) => {
         if (ended !== null) return reject(ended)
         const id = ++lastId
         waiting.set(id, { resolve, reject })
-        post({ id, queries, survives })
+        asked.push({ id, queries, survives })
+        // Waking the thread is dear: what is asked for in one turn of the loop wakes it once.
+        if (asked.length === 1) setImmediate(send)
       }),
     async close() {
+      send()
       if (ended === null) post(null)
       await exited
     },

@@ -34,11 +34,10 @@ export function createStore(engine: Engine): Store {
       await engine.write(insertItems(sql, outputRows(turnId, tenant, items)), 'kill')
     },
     async closeTurn(ending) {
-      await engine.write([
-        ...insertItems(sql, outputRows(ending.turnId, ending.tenant, ending.items)),
-        sql.endTurn(endingRow(ending)),
-        ...movedHead(conversations, ending),
-      ])
+      const items = insertItems(sql, outputRows(ending.turnId, ending.tenant, ending.items))
+      const end = sql.endTurn(endingRow(ending))
+      const written = await engine.write([...items, end, ...movedHead(conversations, ending)])
+      return (written[items.length] ?? []).length > 0
     },
     async loadChain(tenant, turnId) {
       const key = { tenant: toColumn(tenant), id: toColumn(turnId) }

@@ -6,12 +6,14 @@ import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from '
 import { openDatabase, type Committed } from './engine-node-sqlite-database.ts'
 import type { Query, Survives } from './engine.ts'
 
-/** `null` asks the thread to end. */
-export type ToThread = {
+/** What was asked for in one go; `null` asks the thread to end. */
+export type ToThread = readonly Batch[] | null
+
+export interface Batch {
   readonly id: number
   readonly queries: readonly Query[]
   readonly survives: Survives
-} | null
+}
 
 /** What became of the batches, by id. The first message, of none, says that the file is open. */
 export type FromThread = readonly { readonly id: number; readonly committed: Committed }[]
@@ -25,10 +27,10 @@ port.on('message', work)
 port.postMessage([] satisfies FromThread)
 
 function work(first: ToThread): void {
-  const group = []
+  const group: Batch[] = []
   let next: ToThread | undefined = first
   while (next !== undefined && next !== null) {
-    group.push(next)
+    group.push(...next)
     next = group.length < MAX_GROUP ? received() : undefined
   }
   if (group.length > 0) {

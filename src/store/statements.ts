@@ -104,6 +104,7 @@ function endTurn(db: Kysely<Tables>, slot: Slot<TurnRowEnding>) {
       slot((turn) => turn.tenant),
     )
     .where('state', 'in', ['queued', 'open'])
+    .returning('id')
 }
 
 /** Unordered, and a turn knows its parent: whoever asks puts them in line. */

@@ -20,8 +20,11 @@ export interface Store {
   ) => Promise<void>
   /** Whether it gathers items by itself, and wants each as soon as it is finished. */
   readonly gathersItems?: boolean
-  /** Adds the remaining output items and ends the turn, at once. A turn that has ended stays so. */
-  readonly closeTurn: (ending: TurnEnding) => Promise<void>
+  /**
+   * Adds the remaining output items and ends the turn, at once. A turn that has ended stays as it
+   * is; whether it was this that ended it is what the promise resolves to.
+   */
+  readonly closeTurn: (ending: TurnEnding) => Promise<boolean>
   /**
    * A turn of this tenant with its ancestors, oldest first, in a constant number of queries.
    * `null` if there is no such turn; somebody else's is no such turn.

@@ -50,9 +50,10 @@ function diary(failing: readonly string[] = []) {
     openTurn: () => note('open'),
     journalItems: (_, __, items) =>
       note('journal', ` ${items.map(({ position }) => position).join(',')}`),
-    closeTurn: (ending) => {
+    closeTurn: async (ending) => {
       endings.push(ending)
-      return note('close', ` ${ending.items.map(({ position }) => position).join(',')}`)
+      await note('close', ` ${ending.items.map(({ position }) => position).join(',')}`)
+      return !failing.includes('late')
     },
     loadChain: () => Promise.resolve(null),
     ping: () => Promise.resolve(),
@@ -121,6 +122,15 @@ describe('promises', () => {
     const { world } = diary(['close'])
     const settled = await recordTurn(TURN, world).settle(FINISHED, 'finished', TURN.origin)
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
+    // Somebody has to end it, when that is possible again.
+    expect(world.replica.takeLetGo()).toEqual([{ turnId: TURN.id, tenant: TURN.tenant }])
+  })
+
+  test('an answer whose turn has been ended by somebody else is told as a failure', async () => {
+    const { world } = diary(['late'])
+    const settled = await recordTurn(TURN, world).settle(FINISHED, 'finished', TURN.origin)
+    expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
+    expect(world.replica.takeLetGo()).toEqual([])
   })
 })
 

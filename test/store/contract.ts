@@ -155,10 +155,10 @@ export function turnContract(open: OpenEngine): void {
     test('leaves a turn that has ended as it ended, and adds what was missing', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
-      await store.closeTurn(ending(turn, { state: 'cancelled', items: placed([assistant('a')]) }))
-      await store.closeTurn(
-        ending(turn, { endedAtMs: 1, items: placed([assistant('b'), assistant('c')]) }),
-      )
+      const first = ending(turn, { state: 'cancelled', items: placed([assistant('a')]) })
+      expect(await store.closeTurn(first)).toBe(true)
+      const late = ending(turn, { endedAtMs: 1, items: placed([assistant('b'), assistant('c')]) })
+      expect(await store.closeTurn(late)).toBe(false)
       await store.journalItems(turn.id, turn.tenant, placed([assistant('d')], 2))
       await store.openTurn(turn)
       const loaded = await load(turn)

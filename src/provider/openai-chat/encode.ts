@@ -51,8 +51,15 @@ function ownBody(prompt: Prompt, encoding: Encoding): JsonObject | Uint8Array {
   const body = changed.length === 0 ? source.body : { ...source.body, ...changes }
   const sent = settled(body, encoding)
   if (sent === source.body) return source.bytes
-  const isOnlyStore = sent === body && changed.every(([name]) => name === 'store')
-  return (isOnlyStore ? withoutField(source.bytes, 'store') : null) ?? sent
+  return (lacksOnlyStore(sent, source.body) ? withoutField(source.bytes, 'store') : null) ?? sent
+}
+
+function lacksOnlyStore(sent: JsonObject, written: JsonObject): boolean {
+  const names = new Set([...Object.keys(sent), ...Object.keys(written)])
+  return (
+    [...names].every((name) => sent[name] === written[name] || name === 'store') &&
+    !('store' in sent)
+  )
 }
 
 function changedParams({ params, source }: Prompt, encoding: Encoding): JsonObject {

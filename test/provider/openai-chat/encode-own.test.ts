@@ -27,6 +27,11 @@ test('an untouched request keeps its very bytes', () => {
   expect(openaiChat.encode(prompt, accountOf()).notes).toEqual([])
 })
 
+test('leaving out store alone writes nothing anew', () => {
+  const { bytes } = ownPrompt(BODY).source
+  expect(bodyOf(ownPrompt({ ...BODY, store: true }))).toEqual(bytes)
+})
+
 test('store is for the gateway alone, and so is the metadata that goes with it', () => {
   const metadata = { a: 'b' }
   expect(bodyOf(ownPrompt({ ...BODY, store: true, metadata }))).toEqual(BODY)
