@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/conversation/json.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
 import { HI, parse, refusal } from './kit.ts'
+import { NO_PARAMS } from '../../support/no-params.ts'
 
 function params(more: JsonObject) {
   return parse({ model: 'm', messages: HI, ...more }).params
@@ -15,31 +16,7 @@ test('what nobody said is null, and nothing is stored unless it is asked for', (
     dialect: 'chat',
     stream: false,
     items: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }],
-    params: {
-      model: 'm',
-      instructions: null,
-      tools: [],
-      toolChoice: null,
-      parallelToolCalls: null,
-      temperature: null,
-      topP: null,
-      maxOutputTokens: null,
-      stop: [],
-      seed: null,
-      presencePenalty: null,
-      frequencyPenalty: null,
-      topLogprobs: null,
-      format: null,
-      verbosity: null,
-      effort: null,
-      reasoningSummary: null,
-      serviceTier: null,
-      promptCacheKey: null,
-      safetyIdentifier: null,
-      user: null,
-      include: [],
-      extra: {},
-    },
+    params: NO_PARAMS,
     memory: {
       store: null,
       storeByDefault: false,

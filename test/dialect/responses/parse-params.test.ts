@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/conversation/json.ts'
 import { GatewayError } from '../../../src/errors.ts'
 import { parsed } from '../../support/responses-kit.ts'
+import { NO_PARAMS } from '../../support/no-params.ts'
 
 function paramsOf(body: JsonObject) {
   return parsed({ model: 'm', input: 'go', ...body }).params
@@ -19,31 +20,7 @@ function failureOf(body: JsonObject) {
 }
 
 test('every word is filled in, though the client said nothing', () => {
-  expect(paramsOf({})).toEqual({
-    model: 'm',
-    instructions: null,
-    tools: [],
-    toolChoice: null,
-    parallelToolCalls: null,
-    temperature: null,
-    topP: null,
-    maxOutputTokens: null,
-    stop: [],
-    seed: null,
-    presencePenalty: null,
-    frequencyPenalty: null,
-    topLogprobs: null,
-    format: null,
-    verbosity: null,
-    effort: null,
-    reasoningSummary: null,
-    serviceTier: null,
-    promptCacheKey: null,
-    safetyIdentifier: null,
-    user: null,
-    include: [],
-    extra: {},
-  })
+  expect(paramsOf({})).toEqual(NO_PARAMS)
 })
 
 test('null says nothing, either', () => {

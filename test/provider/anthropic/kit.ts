@@ -7,32 +7,9 @@ import type { Params, Prompt } from '../../../src/conversation/prompt.ts'
 import { anthropic } from '../../../src/provider/anthropic/anthropic.ts'
 import type { Account } from '../../../src/provider/provider.ts'
 import { runStage, type SseMessage } from '../../../src/stream/stage.ts'
+import { NO_PARAMS } from '../../support/no-params.ts'
 
-const PARAMS: Params = {
-  model: 'claude-sonnet-4-5',
-  instructions: null,
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  temperature: null,
-  topP: null,
-  maxOutputTokens: null,
-  stop: [],
-  seed: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  topLogprobs: null,
-  format: null,
-  verbosity: null,
-  effort: null,
-  reasoningSummary: null,
-  serviceTier: null,
-  promptCacheKey: null,
-  safetyIdentifier: null,
-  user: null,
-  include: [],
-  extra: {},
-}
+const PARAMS: Params = { ...NO_PARAMS, model: 'claude-sonnet-4-5' }
 
 export function promptOf(
   items: readonly Item[],

@@ -10,32 +10,9 @@ import type { Account } from '../../../src/provider/provider.ts'
 import { runStage } from '../../../src/stream/stage.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { geminiFaults } from '../../support/gemini-laws.ts'
+import { NO_PARAMS } from '../../support/no-params.ts'
 
-const PARAMS: Params = {
-  model: 'gemini-3.8-flash',
-  instructions: null,
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  temperature: null,
-  topP: null,
-  maxOutputTokens: null,
-  stop: [],
-  seed: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  topLogprobs: null,
-  format: null,
-  verbosity: null,
-  effort: null,
-  reasoningSummary: null,
-  serviceTier: null,
-  promptCacheKey: null,
-  safetyIdentifier: null,
-  user: null,
-  include: [],
-  extra: {},
-}
+const PARAMS: Params = { ...NO_PARAMS, model: 'gemini-3.8-flash' }
 
 export const ACCOUNT: Account = {
   name: 'google',

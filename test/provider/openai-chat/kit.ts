@@ -11,32 +11,9 @@ import type { Account } from '../../../src/provider/provider.ts'
 import { runStage } from '../../../src/stream/stage.ts'
 import { chatFaults } from '../../support/chat-laws.ts'
 import { eventFaults } from '../../support/event-laws.ts'
+import { NO_PARAMS } from '../../support/no-params.ts'
 
-const PARAMS: Params = {
-  model: 'm',
-  instructions: null,
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  temperature: null,
-  topP: null,
-  maxOutputTokens: null,
-  stop: [],
-  seed: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  topLogprobs: null,
-  format: null,
-  verbosity: null,
-  effort: null,
-  reasoningSummary: null,
-  serviceTier: null,
-  promptCacheKey: null,
-  safetyIdentifier: null,
-  user: null,
-  include: [],
-  extra: {},
-}
+const PARAMS: Params = NO_PARAMS
 
 export function accountOf(quirks: JsonObject = {}): Account {
   return {

@@ -1,0 +1,28 @@
+/** The params of a request that says nothing but its model. */
+import type { Params } from '../../src/conversation/prompt.ts'
+
+export const NO_PARAMS: Params = {
+  model: 'm',
+  instructions: null,
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  temperature: null,
+  topP: null,
+  maxOutputTokens: null,
+  stop: [],
+  seed: null,
+  presencePenalty: null,
+  frequencyPenalty: null,
+  topLogprobs: null,
+  format: null,
+  verbosity: null,
+  effort: null,
+  reasoningSummary: null,
+  serviceTier: null,
+  promptCacheKey: null,
+  safetyIdentifier: null,
+  user: null,
+  include: [],
+  extra: {},
+}
