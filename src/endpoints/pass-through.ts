@@ -3,7 +3,7 @@
  * to the upstream that serves the model, byte for byte in both directions.
  */
 import { route } from '../upstream/accounts.ts'
-import { isObject } from '../conversation/json.ts'
+import { isObject, parsedJson } from '../conversation/json.ts'
 import type { Exchange } from '../edge/exchange.ts'
 import { GatewayError } from '../errors.ts'
 import type { Account } from '../provider/provider.ts'
@@ -58,20 +58,12 @@ const MODEL_FIELD = /name="model"\r?\n(?:[^\r\n]+\r?\n)*\r?\n([^\r\n]{1,200})/
 
 function modelIn(contentType: string, body: Uint8Array): string | null {
   if (contentType.includes('json')) {
-    const json = parsed(new TextDecoder().decode(body))
+    const json = parsedJson(new TextDecoder().decode(body))
     const model = isObject(json) ? json['model'] : null
     return typeof model === 'string' ? model : null
   }
   if (!contentType.includes('multipart/')) return null
   return MODEL_FIELD.exec(new TextDecoder('latin1').decode(body))?.[1] ?? null
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** Headers that mean the connection, the body's length or somebody's key, and not the message. */

@@ -5,7 +5,7 @@
  *
  * If the opening of a response has been told before (`first` is not 0), it is not told again.
  */
-import { isObject, type JsonObject } from '../conversation/json.ts'
+import { parsedObject } from '../conversation/json.ts'
 import { frame, sseDecoder } from '../stream/sse.ts'
 import type { SseMessage } from '../stream/stage.ts'
 import { OPENING } from './opening.ts'
@@ -68,7 +68,7 @@ function openings(wereTold: boolean) {
     areOver: () => areOver,
     has(message: SseMessage): boolean {
       if (areOver) return false
-      const isOne = OPENING.has(message.event ?? parsed(message.data)?.['type'])
+      const isOne = OPENING.has(message.event ?? parsedObject(message.data)?.['type'])
       areOver = !isOne
       return isOne
     },
@@ -84,20 +84,11 @@ function numberedMessage(message: SseMessage, number: number): SseMessage | null
   if (found?.length === 1 && event !== undefined) {
     return { event, data: data.replace(NUMBER, `"sequence_number":${number}`) }
   }
-  const json = parsed(data)
+  const json = parsedObject(data)
   if (json === null) return null
   const { type } = json
   return {
     event: event ?? (typeof type === 'string' ? type : undefined),
     data: JSON.stringify({ ...json, sequence_number: number }),
-  }
-}
-
-function parsed(data: string): JsonObject | null {
-  try {
-    const json: unknown = JSON.parse(data)
-    return isObject(json) ? json : null
-  } catch {
-    return null
   }
 }

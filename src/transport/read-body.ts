@@ -1,6 +1,6 @@
 /** Collects the whole body of a reply. Rejects with a GatewayError when it breaks or grows too big. */
 import { joined } from '../conversation/bytes.ts'
-import { isObject, type JsonObject } from '../conversation/json.ts'
+import { isObject, type JsonObject, parsedJson } from '../conversation/json.ts'
 import { GatewayError } from '../errors.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Call, Reply } from './transport.ts'
@@ -13,7 +13,7 @@ export async function readJson(
   reply: Reply,
 ): Promise<{ readonly bytes: Uint8Array; readonly json: JsonObject }> {
   const bytes = await readBody(call, reply, MAX_ANSWER_BYTES)
-  const json = parsed(utf8.decode(bytes))
+  const json = parsedJson(utf8.decode(bytes))
   if (isObject(json)) return { bytes, json }
   throw new GatewayError(
     'upstream_broken',
@@ -28,7 +28,7 @@ export async function refusalOf(
   provider: Provider,
 ): Promise<GatewayError> {
   const text = utf8.decode(await readBody(call, reply, MAX_ERROR_BYTES))
-  const json = parsed(text)
+  const json = parsedJson(text)
   // A redirect is no answer either, and its status would mislead a client.
   const status = reply.status < 400 ? 502 : reply.status
   const failure = provider.failure(status, isObject(json) ? json : text)
@@ -56,14 +56,6 @@ export function readBody(call: Call, reply: Reply, limitBytes: number): Promise<
 }
 
 const utf8 = new TextDecoder()
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
 
 const RETRY_HEADERS = /^(retry-after(-ms)?|x-should-retry|x-ratelimit-.+)$/
 

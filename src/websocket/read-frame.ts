@@ -2,12 +2,12 @@
  * One message of a client: `response.create` with the fields of a request. What only HTTP has a
  * meaning for is refused. All of these throw a GatewayError for whatever else they are given.
  */
-import { isObject, type JsonObject } from '../conversation/json.ts'
+import { isObject, type JsonObject, parsedJson } from '../conversation/json.ts'
 import { asString, maybe, missing } from '../dialect/check.ts'
 import { GatewayError } from '../errors.ts'
 
 export function readFrame(text: string | null): JsonObject {
-  const json = text === null ? null : parsed(text)
+  const json = text === null ? null : parsedJson(text)
   if (isObject(json)) return json
   throw new GatewayError(
     'invalid_json',
@@ -35,14 +35,6 @@ export function bodyOf(frame: JsonObject, isBeta: boolean): JsonObject {
 
 function isSaid(value: unknown): boolean {
   return value !== undefined && value !== null
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 function notCreate(type: JsonObject[string]): GatewayError {

@@ -5,7 +5,7 @@
  * that there is nothing to mend; only otherwise it is parsed.
  */
 import { completionId } from '../../conversation/ids.ts'
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isObject, type Json, type JsonObject, parsedObject } from '../../conversation/json.ts'
 import type { SseMessage } from '../../stream/stage.ts'
 import type { Answering, Retouch } from '../dialect.ts'
 import { errorEnding } from './error-ending.ts'
@@ -135,17 +135,8 @@ function lastParsed(): (message: SseMessage) => JsonObject | null {
   return (message) => {
     if (message !== last) {
       last = message
-      json = parsed(message.data)
+      json = parsedObject(message.data)
     }
     return json
-  }
-}
-
-function parsed(data: string): JsonObject | null {
-  try {
-    const json: unknown = JSON.parse(data)
-    return isObject(json) ? json : null
-  } catch {
-    return null
   }
 }

@@ -6,7 +6,7 @@
 import { amend } from '../../conversation/amend.ts'
 import type { Failure } from '../../conversation/event.ts'
 import { responseId } from '../../conversation/ids.ts'
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isObject, type Json, type JsonObject, parsedObject } from '../../conversation/json.ts'
 import type { SseMessage } from '../../stream/stage.ts'
 import type { Answering, Retouch } from '../dialect.ts'
 import { echoFields, JUST_BEGUN, progressFields, type Progress } from './echo.ts'
@@ -120,7 +120,7 @@ function messageReader() {
   const jsonOf = (message: SseMessage): JsonObject | null => {
     if (message !== read) {
       read = message
-      json = parsed(message.data)
+      json = parsedObject(message.data)
     }
     return json
   }
@@ -136,17 +136,8 @@ function messageReader() {
   }
 }
 
-function parsed(data: string): JsonObject | null {
-  try {
-    const json: unknown = JSON.parse(data)
-    return isObject(json) ? json : null
-  } catch {
-    return null
-  }
-}
-
 function brokenEnding(failure: Failure, seen: Seen, answering: Answering): readonly SseMessage[] {
-  const last = seen.last === null ? null : parsed(seen.last.data)?.['sequence_number']
+  const last = seen.last === null ? null : parsedObject(seen.last.data)?.['sequence_number']
   const next = typeof last === 'number' ? last + 1 : 0
   const progress: Progress = { ...JUST_BEGUN, status: 'failed', failure }
   const { status, error, ...begun } = progressFields(progress, answering)
@@ -170,7 +161,7 @@ function brokenEnding(failure: Failure, seen: Seen, answering: Answering): reado
 function finishedItems(messages: readonly SseMessage[]): readonly JsonObject[] {
   const items: JsonObject[] = []
   for (const { data } of messages) {
-    const { output_index: at, item } = parsed(data) ?? {}
+    const { output_index: at, item } = parsedObject(data) ?? {}
     if (typeof at === 'number' && isObject(item)) items[at] = item
   }
   return items.filter((item) => item !== undefined)

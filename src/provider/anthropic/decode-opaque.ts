@@ -1,6 +1,6 @@
 /** Blocks of the provider's own tools, and of the future. */
 import type { Item } from '../../conversation/item.ts'
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { type Json, type JsonObject, parsedObject } from '../../conversation/json.ts'
 import { NOTHING } from '../../stream/stage.ts'
 import { ended, type Answer, type Opened } from './open-block.ts'
 import { asList, asText, type Block } from './wire.ts'
@@ -26,7 +26,7 @@ export function openOpaque(answer: Answer, start: Block): Opened {
         return NOTHING
       },
       stop(isWhole) {
-        const input = parsed(json)
+        const input = parsedObject(json)
         if (input !== null) block['input'] = input
         return [{ type: 'item-ended', index, item: ended(item(), isWhole) }]
       },
@@ -45,14 +45,4 @@ function gather(
 
 function appended(list: Json | undefined, { citation }: JsonObject): Json {
   return citation === undefined ? asList(list) : [...asList(list), citation]
-}
-
-function parsed(json: string): JsonObject | null {
-  if (json === '') return null
-  try {
-    const value: unknown = JSON.parse(json)
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
 }

@@ -1,6 +1,6 @@
 /** A function call, and the answer to it. */
 import type { CustomCall, FunctionCall } from '../../conversation/item.ts'
-import { isObject, type JsonObject } from '../../conversation/json.ts'
+import { isObject, type JsonObject, parsedJson } from '../../conversation/json.ts'
 import { ALONE } from '../../conversation/pairs.ts'
 import type { Draft } from './draft.ts'
 import { isFromHere, signatureOfCall } from './own-signatures.ts'
@@ -79,16 +79,8 @@ function argsOf(call: FunctionCall | CustomCall, at: number, draft: Draft): Json
     return { input: call.input }
   }
   if (call.arguments.trim() === '') return {}
-  const value = parsed(call.arguments)
+  const value = parsedJson(call.arguments)
   if (isObject(value)) return value
   draft.context.notebook.write('arguments-not-an-object', { at })
   return { arguments: call.arguments }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

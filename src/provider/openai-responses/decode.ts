@@ -6,7 +6,7 @@
  * `response.failed` behind it make one failure; a stream that just stops makes one, too.
  */
 import type { StreamEvent } from '../../conversation/event.ts'
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isObject, type Json, type JsonObject, parsedObject } from '../../conversation/json.ts'
 import { failureOf } from '../../errors.ts'
 import { NOTHING } from '../../stream/stage.ts'
 import type { Decoder } from '../provider.ts'
@@ -20,7 +20,7 @@ export function decode(): Decoder {
   return {
     push({ event: name, data }) {
       if (answer.isOver() || data === '[DONE]') return NOTHING
-      const event = parsed(data)
+      const event = parsedObject(data)
       const type = event?.['type'] ?? name
       if (event === null) answer.fail(NOT_JSON)
       else if (typeof type === 'string') BY_NAME.get(type)?.(answer, event)
@@ -44,15 +44,6 @@ export function decodeWhole(body: JsonObject): readonly StreamEvent[] {
 const NOT_JSON = failureOf('upstream_broken', 'The upstream sent an event that is not JSON.')
 const NO_RESPONSE = failureOf('upstream_broken', 'The upstream sent something that is no response.')
 const CUT_OFF = failureOf('upstream_broken', 'The upstream broke off before its answer was over.')
-
-function parsed(data: string): JsonObject | null {
-  try {
-    const json: unknown = JSON.parse(data)
-    return isObject(json) ? json : null
-  } catch {
-    return null
-  }
-}
 
 type Handler = (answer: Answer, event: JsonObject) => void
 
