@@ -4,6 +4,7 @@
  */
 import type { Failure, StreamEvent, Usage } from '../conversation/event.ts'
 import type { Decoder } from '../provider/provider.ts'
+import { brokenOff } from './broken-off.ts'
 import { NOTHING, type Stage } from './stage.ts'
 
 /** Made anew for every answer. */
@@ -18,7 +19,7 @@ export interface Guarded extends Decoder {
 
 export function guarded(decoder: Decoder, guards: readonly Guard[]): Guarded {
   let isCut = false
-  const broken = (failure: Failure) => passed([{ type: 'answer-failed', failure }], guards)
+  const broken = (failure: Failure) => passed(brokenOff(decoder, failure), guards)
   if (guards.length === 0) return { ...decoder, isCut: () => false, broken }
   return {
     push(message) {

@@ -22,6 +22,8 @@ export interface Relay {
   readonly heartbeatMs: number
 }
 
+const GONE = failureOf('upstream_broken', 'The client went away.')
+
 export function relay({ call, reply, rendition, client, settle, heartbeatMs }: Relay): void {
   let over = false
   let quiet = true
@@ -50,8 +52,10 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
     if (over) return
     over = true
     clearInterval(heart)
+    // Nobody hears it any more, but what had been begun is kept as it stands.
+    rendition.close(GONE)
     call.cancel()
-    void settle(rendition.outcome(), 'cancelled')
+    void settle({ ...rendition.outcome(), failure: null }, 'cancelled')
   }
 
   const flow = reply.flow({

@@ -7,6 +7,7 @@ import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { OutcomeFold } from '../conversation/outcome.ts'
 import type { Retouch } from '../dialect/dialect.ts'
 import type { Decoder } from '../provider/provider.ts'
+import { brokenOff } from './broken-off.ts'
 import type { Rendition } from './rendition.ts'
 import { frameAll, sseDecoder, wholeEvents } from './sse.ts'
 import type { SseMessage } from './stage.ts'
@@ -89,7 +90,7 @@ function watcher(decoder: Decoder, fold: OutcomeFold) {
   return {
     see: (message: SseMessage) => told(decoder.push(message), true),
     close: (failure: Failure | null) =>
-      told(failure === null ? decoder.end() : [{ type: 'answer-failed', failure }], false),
+      told(failure === null ? decoder.end() : brokenOff(decoder, failure), false),
     isOver: () => isOver,
     /** The message makes no sense, says the decoder: no upstream has this code for its errors. */
     isUnreadable: () => isUnreadable,

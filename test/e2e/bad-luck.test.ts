@@ -79,7 +79,12 @@ test('what had arrived when a client hung up is kept', async () => {
     return chain?.[0]?.state === 'open' ? undefined : chain?.[0]
   })
   expect(turn.state).toBe('cancelled')
-  expect(turn.output).toMatchObject([{ type: 'reasoning' }])
+  expect(turn.output).toMatchObject([
+    { type: 'reasoning' },
+    { type: 'message', status: 'incomplete', content: [{ text: 'Ha' }] },
+  ])
+  const shown = await gateway.openai.responses.retrieve(`resp_${id}`)
+  expect(shown).toMatchObject({ status: 'cancelled', output_text: 'Ha' })
 })
 
 async function untilAsync<Value>(read: () => Promise<Value | undefined>): Promise<Value> {

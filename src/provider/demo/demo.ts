@@ -5,8 +5,9 @@
 import type { StreamEvent } from '../../conversation/event.ts'
 import { isObject, type JsonObject } from '../../conversation/json.ts'
 import { failureOf } from '../../errors.ts'
-import { NOTHING } from '../../stream/stage.ts'
 import type { Provider } from '../provider.ts'
+import { decode } from './decode.ts'
+import { ignored, NOTES } from './ignored.ts'
 
 export const demo: Provider = {
   wire: 'demo',
@@ -22,27 +23,15 @@ export const demo: Provider = {
       stream,
       delayMs: account.quirks['delayMs'] ?? 12,
     },
-    notes: [],
+    notes: ignored(params),
     unsentStops: params.stop,
   }),
   headers: () => ({}),
-  notes: {},
-  decode: () => {
-    let over = false
-    return {
-      push({ data }) {
-        const event = JSON.parse(data) as StreamEvent
-        over = event.type === 'answer-ended' || event.type === 'answer-failed'
-        return [event]
-      },
-      end: () => (over ? NOTHING : [{ type: 'answer-failed', failure: broken }]),
-    }
-  },
+  notes: NOTES,
+  decode,
   decodeWhole: (body) => body['events'] as unknown as readonly StreamEvent[],
   failure: (status, body) => failureOf('upstream_broken', messageOf(body), { status }),
 }
-
-const broken = failureOf('upstream_broken', 'The demo upstream broke off, as it was asked to.')
 
 function messageOf(body: JsonObject | string): string {
   if (!isObject(body)) return body

@@ -1,0 +1,12 @@
+/**
+ * What is left to say of an answer that broke off: what had been begun is closed as it stands, so
+ * that it can be kept and shown, and then comes the failure.
+ */
+import type { Failure, StreamEvent } from '../conversation/event.ts'
+import type { Decoder } from '../provider/provider.ts'
+
+export function brokenOff(decoder: Decoder, failure: Failure): readonly StreamEvent[] {
+  const left = decoder.end()
+  const closed = left.filter(({ type }) => type !== 'answer-ended' && type !== 'answer-failed')
+  return [...closed, { type: 'answer-failed', failure }]
+}
