@@ -10,7 +10,7 @@ import type { Exchange } from './edge/exchange.ts'
 import { errorBody, GatewayError } from './errors.ts'
 import { explain } from './endpoints/explain.ts'
 import { answer } from './gateway.ts'
-import { doorkeeper } from './keys.ts'
+import { doorkeeper, refuseForeignPages } from './keys.ts'
 import { listModels, findModel } from './endpoints/models.ts'
 import { passThrough } from './endpoints/pass-through.ts'
 import { RESOURCES } from './resources/resources.ts'
@@ -19,7 +19,7 @@ import { runRoutes } from './runs/run-routes.ts'
 import type { Runs } from './runs/runs.ts'
 import { UNSUPPORTED_HEADER, withUnsupported } from './upstream/unsupported.ts'
 import { converse } from './websocket/converse.ts'
-import { onlyUpgrades, refuseForeignPages } from './websocket/who-may-upgrade.ts'
+import { onlyUpgrades } from './websocket/only-upgrades.ts'
 import type { World } from './world.ts'
 
 export type ExchangeOf = (context: Context) => Exchange
@@ -31,6 +31,7 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
 
   const enter = (context: Context) => {
     const exchange = exchangeOf(context)
+    refuseForeignPages(context.req.header('origin') ?? null, world.settings.BACKSTORY_KEYS)
     const caller = callerOf(context.req.header('authorization') ?? null, exchange.isLocal)
     return { exchange, caller }
   }
@@ -56,7 +57,6 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
     const { exchange, caller } = enter(context)
     const { upgrade } = exchange
     if (upgrade === undefined) throw onlyUpgrades()
-    refuseForeignPages(context.req.header('origin') ?? null, world.settings)
     const isBeta = /responses_websockets/.test(context.req.header('openai-beta') ?? '')
     const forThis = withUnsupported(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
     return upgrade((socket) => converse(socket, { ...exchange, caller, world: forThis, isBeta }))
@@ -111,12 +111,22 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
   app.notFound((context) => told(noSuchPath(context)))
   app.onError((error) => {
     if (error instanceof GatewayError) return told(error)
+    if (isTooDeep(error)) return told(tooDeep())
     world.log('error', 'unexpected', { why: error.stack ?? error.message })
     return told(
       new GatewayError('internal_error', 'The gateway made a mistake. Its log says more.'),
     )
   })
   return app
+}
+
+/** What a client nests without end is nobody else's fault. */
+function isTooDeep(error: Error): boolean {
+  return error instanceof RangeError && error.message.includes('call stack')
+}
+
+function tooDeep(): GatewayError {
+  return new GatewayError('invalid_value', 'The request is nested too deeply. Send it flatter.')
 }
 
 function told({ failure, headers }: GatewayError): Response {

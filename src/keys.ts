@@ -1,5 +1,6 @@
 /** Who is asking: the tenant that a key belongs to. Keys are compared as hashes. */
 import { createHash } from 'node:crypto'
+import { isLoopback } from './edge/loopback.ts'
 import { GatewayError } from './errors.ts'
 import type { NamedKey } from './settings.ts'
 
@@ -35,4 +36,17 @@ export function doorkeeper(keys: readonly NamedKey[]): Doorkeeper {
 
 function hashed(key: string): string {
   return createHash('sha256').update(key).digest('base64')
+}
+
+/**
+ * Without keys only this machine is served, and a browser on it counts as such. But any web page that
+ * it shows may send requests to this machine.
+ */
+export function refuseForeignPages(origin: string | null, keys: readonly NamedKey[]): void {
+  if (keys.length > 0 || origin === null) return
+  if (URL.canParse(origin) && isLoopback(new URL(origin).host)) return
+  throw new GatewayError(
+    'keys_required',
+    'This gateway has no keys and therefore serves its own machine only, but not the web pages that are shown on it. Set BACKSTORY_KEYS=name:key to let them in.',
+  )
 }

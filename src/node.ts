@@ -9,6 +9,7 @@ try {
   const serving = await serveNode(process.env, configFile(), log)
   greet(serving)
   onSignal(serving.close)
+  onOrphaned(() => process.kill(process.pid, 'SIGTERM'))
 } catch (fault) {
   console.error(fault instanceof Error ? fault.message : fault)
   process.exitCode = 1
@@ -40,13 +41,15 @@ function greet({ url, world: { accounts, settings } }: Serving): void {
   const model = accounts.flatMap((account) => account.models).find((name) => !name.includes('*'))
   const key = settings.BACKSTORY_KEYS.length > 0 ? ` -H 'authorization: Bearer YOUR_KEY'` : ''
   const names = settings.BACKSTORY_KEYS.map(({ name }) => name).join(', ')
+  // All addresses at once is none that can be asked.
+  const here = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   console.log(`listening on ${url}`)
   console.log(`  upstreams  ${accounts.map(({ name, wire }) => `${name} (${wire})`).join(', ')}`)
   console.log(`  memory     ${database}`)
   console.log(`  keys       ${names || 'none, so only this machine is served'}`)
   console.log(`Try it:`)
   console.log(
-    `  curl ${url}/v1/responses -H 'content-type: application/json'${key} -d '{"model":"${model ?? 'YOUR_MODEL'}","input":"Hello!"}'`,
+    `  curl ${here}/v1/responses -H 'content-type: application/json'${key} -d '{"model":"${model ?? 'YOUR_MODEL'}","input":"Hello!"}'`,
   )
 }
 
@@ -60,4 +63,19 @@ function onSignal(stop: () => Promise<void>): void {
       void stop().then(() => process.exit(0))
     })
   }
+}
+
+/**
+ * `npm start` puts a shell between itself and this process, which dies of a signal without passing
+ * it on. Whose parent is gone has been asked to stop.
+ */
+function onOrphaned(stop: () => void): void {
+  if (process.env['npm_lifecycle_event'] === undefined) return
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    stop()
+  }, 500)
+  watch.unref()
 }

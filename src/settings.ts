@@ -176,8 +176,18 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
       faults.push(`${name} ${fault instanceof Error ? fault.message : String(fault)}`)
     }
   }
+  faults.push(...unsetKeys(settings['UPSTREAMS'], environment))
   if (faults.length > 0) throw new Error(`The settings have faults:\n- ${faults.join('\n- ')}`)
   return settings as Settings
+}
+
+/** `env:NAME` of an upstream names a variable, which has to be there. */
+function unsetKeys(upstreams: unknown, environment: Environment): readonly string[] {
+  return ((upstreams ?? []) as readonly UpstreamSetting[]).flatMap(({ name, apiKey }) => {
+    const variable = apiKey?.startsWith('env:') === true ? apiKey.slice('env:'.length) : null
+    const isSet = variable === null || Boolean(environment[variable])
+    return isSet ? [] : [`UPSTREAMS "${name}" takes its apiKey from ${apiKey}, which is not set.`]
+  })
 }
 
 function secret(sentence: string): Setting<string | null> {
@@ -198,7 +208,7 @@ function url(raw: Raw): string {
 }
 
 function namedKeys(raw: Raw): readonly NamedKey[] {
-  return text(raw)
+  const keys = text(raw)
     .split(',')
     .map((pair) => pair.trim())
     .filter((pair) => pair !== '')
@@ -210,6 +220,10 @@ function namedKeys(raw: Raw): readonly NamedKey[] {
         throw new Error(`must be name:key,name:key; entry ${at + 1} is not.`)
       return { name, key }
     })
+  if (new Set(keys.map(({ key }) => key)).size < keys.length) {
+    throw new Error('has the same key twice; each belongs to one name.')
+  }
+  return keys
 }
 
 function aliases(raw: Raw): Readonly<Record<string, readonly string[]>> {
@@ -224,6 +238,7 @@ function aliases(raw: Raw): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(entries)
 }
 
+const UPSTREAM_FIELDS = ['name', 'wire', 'baseUrl', 'apiKey', 'models', 'headers', 'quirks']
 const WIRES = ['chat', 'responses', 'anthropic', 'gemini', 'demo'] as const
 
 function upstreams(raw: Raw): readonly UpstreamSetting[] {
@@ -245,6 +260,8 @@ function parsed(raw: string, fault: Error): unknown {
 function upstream(entry: unknown, at: number): UpstreamSetting {
   const fault = (words: string) => new Error(`entry ${at + 1} ${words}`)
   if (!isObject(entry)) throw fault('must be an object.')
+  const unknown = Object.keys(entry).filter((name) => !UPSTREAM_FIELDS.includes(name))
+  if (unknown.length > 0) throw fault(`has no field "${unknown.join('", "')}".`)
   const wire = WIRES.find((name) => name === entry['wire'])
   if (wire === undefined) throw fault(`needs a "wire" of ${WIRES.join(', ')}.`)
   const { name, apiKey = null, models = ['*'], headers = {}, quirks = {}, baseUrl } = entry

@@ -52,3 +52,10 @@ test('a word that a setting does not know is a fault that names those that it kn
     /UNSUPPORTED must be one of note, reject, not "maybe"/,
   )
 })
+
+test('a slip of the pen in an upstream, and a key that is two names’, are faults', () => {
+  const upstream = { name: 'a', wire: 'demo', quirk: {} }
+  expect(() => readSettings({}, { UPSTREAMS: [upstream] })).toThrow('has no field "quirk"')
+  expect(() => readSettings({ BACKSTORY_KEYS: 'a:x,b:x' })).toThrow('the same key twice')
+  expect(readSettings({ BACKSTORY_KEYS: 'a:x,a:y' }).BACKSTORY_KEYS).toHaveLength(2)
+})

@@ -99,6 +99,14 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(response.status).toBe(413)
   })
 
+  test('what is nested without end is refused, not failed on', async () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
+    const tool = `{"type":"function","name":"f","parameters":${deep}}`
+    const body = `{"model":"demo","input":"x","tools":[${tool}]}`
+    expect((await send('/v1/responses', body)).status).toBe(400)
+    expect((await send('/v1/context/explain', body)).status).toBe(400)
+  })
+
   test('a missing key and a wrong one are refused', async () => {
     expect(await send('/v1/responses', {}, { authorization: '' })).toMatchObject({
       status: 401,

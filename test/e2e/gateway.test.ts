@@ -290,6 +290,12 @@ describe.each(HOSTS)('on %s', (_, start) => {
     await expect(openai.models.retrieve('nope')).rejects.toMatchObject({ status: 404 })
   })
 
+  test('without keys, web pages from elsewhere are refused', async () => {
+    const ask = (origin: string) => fetch(`${host.url}/v1/models`, { headers: { origin } })
+    expect((await ask('http://evil.example')).status).toBe(403)
+    expect((await ask('http://localhost:3000')).status).toBe(200)
+  })
+
   test('paths work without /v1 as well', async () => {
     const response = await fetch(`${host.url}/models`)
     expect(response.status).toBe(200)

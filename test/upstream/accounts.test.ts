@@ -21,9 +21,10 @@ test('a key can be taken from the environment, and must be there', () => {
   const env = {
     UPSTREAMS: '[{"name":"a","wire":"chat","baseUrl":"http://x/v1","apiKey":"env:SECRET"}]',
   }
-  const settings = readSettings(env)
+  const settings = readSettings({ ...env, SECRET: 's' })
   expect(accountsFrom(settings, { SECRET: 's' })[0]?.apiKey).toBe('s')
   expect(() => accountsFrom(settings, {})).toThrow('env:SECRET, which is not set')
+  expect(() => readSettings(env)).toThrow('env:SECRET, which is not set')
 })
 
 function worldOf(environment: Readonly<Record<string, unknown>>) {
