@@ -10,7 +10,7 @@ import type { Exchange } from './edge/exchange.ts'
 import { errorBody, GatewayError } from './errors.ts'
 import { explain } from './endpoints/explain.ts'
 import { answer } from './gateway.ts'
-import { doorkeeper, refuseForeignPages } from './keys.ts'
+import { doorkeeper, refuseForeignPages, type Caller } from './keys.ts'
 import { listModels, findModel } from './endpoints/models.ts'
 import { passThrough } from './endpoints/pass-through.ts'
 import { RESOURCES } from './resources/resources.ts'
@@ -26,31 +26,69 @@ export type ExchangeOf = (context: Context) => Exchange
 
 export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hono {
   const app = new Hono()
-  const callerOf = doorkeeper(world.settings.BACKSTORY_KEYS)
-  const maxBodyBytes = world.settings.MAX_BODY_MB * 1024 * 1024
+  const door = doorOf(world, exchangeOf)
+  app.get('/healthz', () => Response.json({ status: 'ok' }))
+  answers(app, door, world, runs)
+  memory(app, door, world, runs)
+  questions(app, door, world)
+  // What is the gateway's own memory must not be looked for upstream.
+  app.all('/v1/responses/*', (context) => told(noSuchPath(context)))
+  app.all('/v1/conversations/*', (context) => told(noSuchPath(context)))
+  app.all('/v1/*', async (context) => {
+    const { exchange } = door.enter(context)
+    return passThrough(context.req.raw, await door.bytes(exchange), world, exchange)
+  })
+  app.notFound((context) => told(noSuchPath(context)))
+  app.onError((error) => {
+    if (error instanceof GatewayError) return told(error)
+    if (isTooDeep(error)) return told(tooDeep())
+    world.log('error', 'unexpected', { why: error.stack ?? error.message })
+    return told(
+      new GatewayError('internal_error', 'The gateway made a mistake. Its log says more.'),
+    )
+  })
+  return app
+}
 
-  const enter = (context: Context) => {
-    const exchange = exchangeOf(context)
-    refuseForeignPages(context.req.header('origin') ?? null, world.settings.BACKSTORY_KEYS)
-    const caller = callerOf(context.req.header('authorization') ?? null, exchange.isLocal)
-    return { exchange, caller }
+/** Who comes in, and what they bring. */
+interface Door {
+  readonly enter: (context: Context) => { readonly exchange: Exchange; readonly caller: Caller }
+  readonly bytes: (exchange: Exchange) => Promise<Uint8Array>
+  readonly json: (exchange: Exchange) => Promise<JsonObject>
+}
+
+function doorOf({ settings }: World, exchangeOf: ExchangeOf): Door {
+  const callerOf = doorkeeper(settings.BACKSTORY_KEYS)
+  const bytes = (exchange: Exchange) => exchange.body(settings.MAX_BODY_MB * 1024 * 1024)
+  return {
+    enter(context) {
+      const exchange = exchangeOf(context)
+      refuseForeignPages(context.req.header('origin') ?? null, settings.BACKSTORY_KEYS)
+      const caller = callerOf(context.req.header('authorization') ?? null, exchange.isLocal)
+      return { exchange, caller }
+    },
+    bytes,
+    json: async (exchange) => jsonObject(await bytes(exchange)),
   }
+}
 
+function both(path: string): string[] {
+  return [path, `/v1${path}`]
+}
+
+/** Where a model is asked. */
+function answers(app: Hono, { enter, bytes }: Door, world: World, runs: Runs): void {
   const answered = (dialect: Dialect) => async (context: Context) => {
     const { exchange, caller } = enter(context)
     const forThis = withUnsupported(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
-    const bytes = await exchange.body(maxBodyBytes)
-    const inbound = dialect.parse(jsonObject(bytes), bytes)
+    const body = await bytes(exchange)
+    const inbound = dialect.parse(jsonObject(body), body)
     const isResumable = context.req.header(RESUMABLE_HEADER) === 'true'
     const asked = { dialect, inbound, caller, exchange, isResumable }
     const lasting = dialect === responses ? runs.answer(asked, forThis) : null
     if (lasting !== null) return lasting
     return answer(dialect, inbound, caller, forThis, exchange)
   }
-
-  const both = (path: string): string[] => [path, `/v1${path}`]
-
-  app.get('/healthz', () => Response.json({ status: 'ok' }))
   app.on('POST', both('/chat/completions'), answered(chat))
   app.on('POST', both('/responses'), answered(responses))
   app.on('GET', both('/responses'), (context) => {
@@ -58,19 +96,12 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
     const { upgrade } = exchange
     if (upgrade === undefined) throw onlyUpgrades()
     const isBeta = /responses_websockets/.test(context.req.header('openai-beta') ?? '')
-    const forThis = withUnsupported(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
-    return upgrade((socket) => converse(socket, { ...exchange, caller, world: forThis, isBeta }))
+    return upgrade((socket) => converse(socket, { ...exchange, caller, world, isBeta }))
   })
-  app.on('POST', both('/responses/input_tokens'), async (context) => {
-    const { exchange, caller } = enter(context)
-    const body = jsonObject(await exchange.body(maxBodyBytes))
-    return Response.json(await countTokens(body, caller, world))
-  })
-  app.on('POST', both('/responses/compact'), async (context) => {
-    const { exchange, caller } = enter(context)
-    const body = jsonObject(await exchange.body(maxBodyBytes))
-    return Response.json(await compact(body, caller, world, exchange))
-  })
+}
+
+/** What is kept: read, followed, labelled, deleted. */
+function memory(app: Hono, { enter, json }: Door, world: World, runs: Runs): void {
   for (const { method, path, answer: run } of runRoutes(runs)) {
     app.on(method, both(path), async (context, next) => {
       const query = new URL(context.req.url).searchParams
@@ -83,16 +114,30 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
       const { exchange, caller } = enter(context)
       const named = (name: string): string => context.req.param(name) ?? ''
       const query = new URL(context.req.url).searchParams
-      const body = async () => jsonObject(await exchange.body(maxBodyBytes))
-      const json = await read({ caller, named, query, body }, world)
-      return json === null ? next() : Response.json(json)
+      const answered = await read({ caller, named, query, body: () => json(exchange) }, world)
+      return answered === null ? next() : Response.json(answered)
     })
   }
-  app.on('POST', both('/context/explain'), async (context) => {
-    const { exchange, caller } = enter(context)
-    const body = jsonObject(await exchange.body(maxBodyBytes))
-    return Response.json(await explain(body, caller, world))
-  })
+}
+
+/** What is asked of the gateway itself. */
+function questions(app: Hono, { enter, json }: Door, world: World): void {
+  const asked =
+    (
+      run: (
+        body: JsonObject,
+        caller: Caller,
+        world: World,
+        exchange: Exchange,
+      ) => Promise<JsonObject>,
+    ) =>
+    async (context: Context) => {
+      const { exchange, caller } = enter(context)
+      return Response.json(await run(await json(exchange), caller, world, exchange))
+    }
+  app.on('POST', both('/responses/input_tokens'), asked(countTokens))
+  app.on('POST', both('/responses/compact'), asked(compact))
+  app.on('POST', both('/context/explain'), asked(explain))
   app.on('GET', both('/models'), async (context) => {
     enter(context)
     return Response.json(await listModels(world))
@@ -101,23 +146,6 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
     enter(context)
     return Response.json(await findModel(context.req.param('id') ?? '', world))
   })
-  // What is the gateway's own memory must not be looked for upstream.
-  app.all('/v1/responses/*', (context) => notServed(context))
-  app.all('/v1/conversations/*', (context) => notServed(context))
-  app.all('/v1/*', async (context) => {
-    const { exchange } = enter(context)
-    return passThrough(context.req.raw, await exchange.body(maxBodyBytes), world, exchange)
-  })
-  app.notFound((context) => told(noSuchPath(context)))
-  app.onError((error) => {
-    if (error instanceof GatewayError) return told(error)
-    if (isTooDeep(error)) return told(tooDeep())
-    world.log('error', 'unexpected', { why: error.stack ?? error.message })
-    return told(
-      new GatewayError('internal_error', 'The gateway made a mistake. Its log says more.'),
-    )
-  })
-  return app
 }
 
 /** What a client nests without end is nobody else's fault. */
@@ -154,10 +182,6 @@ function parsed(bytes: Uint8Array): unknown {
 }
 
 const utf8 = new TextDecoder()
-
-function notServed(context: Context): Response {
-  return told(noSuchPath(context))
-}
 
 function noSuchPath({ req }: Context): GatewayError {
   return new GatewayError('not_found', `Unknown request URL: ${req.method} ${req.path}.`)
