@@ -30,7 +30,7 @@ function eventNames(path: string): ReadonlyMap<string, string> {
   }
   return new Map(
     Object.entries(document.components.schemas)
-      .filter(([name]) => /Event$/.test(name) && !/^Beta|WebSocket/.test(name))
+      .filter(([name]) => name.endsWith('Event') && !/^Beta|WebSocket/.test(name))
       .map(([name, { properties }]) => [properties?.type?.enum?.[0] ?? '', name]),
   )
 }
