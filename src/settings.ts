@@ -83,6 +83,52 @@ export const TABLE = {
     sentence:
       'Long tool outputs of rounds older than this are shortened, in steps of five rounds; `off` keeps them whole.',
   },
+  UNANSWERED_CALLS: {
+    default: 'drop' as const,
+    read: oneOf('drop', 'stub'),
+    sentence:
+      'What a model is given of a tool call in the middle of a conversation that never got its output: nothing (`drop`), or the call with an output that says so (`stub`).',
+  },
+  REMEMBER: {
+    default: 'on' as const,
+    read: oneOf('on', 'off'),
+    sentence:
+      'Whether a client that sends its whole chat each time is remembered: the reasoning and the tool calls that it forgets are kept, and given back to the model.',
+  },
+  MARKERS: {
+    default: 'auto' as const,
+    read: oneOf('auto', 'always', 'never'),
+    sentence:
+      'Who gets invisible markers in the text, by which what is remembered is found again at once: Open WebUI (`auto`), every client (`always`), nobody (`never`). Without markers turns are found by their words.',
+  },
+  PERSIST_REASONING: {
+    default: 'conversation' as const,
+    read: oneOf('disabled', 'next_reply', 'conversation'),
+    sentence:
+      'How long reasoning is given back to the model that it came from: to the end of the conversation, until the next reply is complete, or not at all (then none is kept either).',
+  },
+  PERSIST_TOOL_RESULTS: {
+    default: 'on' as const,
+    read: oneOf('on', 'off'),
+    sentence:
+      'Whether tool calls and their results that a client has forgotten are given back to the model.',
+  },
+  RETENTION_DAYS: {
+    default: 90 as number | null,
+    shown: '`90`',
+    read: (raw: Raw) => (raw === 'off' ? null : wholeNumber(1, 36_500)(raw)),
+    sentence:
+      'Turns that nothing has needed for so many days are removed, unless a conversation holds them; `off` keeps them for ever.',
+  },
+  OPEN_WEBUI_JWT_SECRET: secret(
+    'The `FORWARD_USER_INFO_HEADER_JWT_SECRET` of an Open WebUI: its users, by their signed identity, then have a memory of their own.',
+  ),
+  TRUST_USER_HEADERS: {
+    default: 'off' as const,
+    read: oneOf('off', 'on'),
+    sentence:
+      'Whether `X-Backstory-User` and `X-OpenWebUI-User-Id` are believed without a signature. Only where nobody but a trusted client can reach the gateway.',
+  },
   SPEAKER_GUARD: {
     default: 'off' as const,
     read: ownLabels,

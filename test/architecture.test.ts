@@ -9,7 +9,8 @@ import { expect, test } from 'vitest'
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   conversation: [],
   stream: ['conversation', 'dialect', 'provider', 'edge', 'transport', 'errors'],
-  rebuild: ['conversation'],
+  rebuild: ['conversation', 'digest'],
+  client: ['conversation', 'edge', 'errors', 'settings'],
   dialect: ['conversation', 'stream/stage', 'errors'],
   provider: ['conversation', 'stream/stage', 'errors'],
   transport: ['conversation', 'provider', 'stream/sse', 'errors'],

@@ -3,6 +3,7 @@
  * an Inbound, `stream.ts` and `whole.ts` render an answer, `retouch.ts` mends an answer that an
  * upstream of the same language gave. All of it is pure.
  */
+import type { Client } from '../conversation/client.ts'
 import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { Item } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
@@ -23,6 +24,8 @@ export interface Inbound {
   readonly generates: boolean
   /** `null` in a dialect that has no words for it. */
   readonly context: ContextRules | null
+  /** Who asks; a dialect itself knows nothing of that. */
+  readonly client: Client
   readonly body: JsonObject
   readonly bytes: Uint8Array
 }

@@ -56,6 +56,8 @@ export interface NewTurn {
   readonly dialect: string
   readonly origin: Origin
   readonly createdAtMs: number
+  /** Whether it is kept for a day only. */
+  readonly isTemporary?: boolean
   /**
    * What the request asked for beside its items, to show when the answer is read again. A field that
    * has a digest and is missing here is the same as the parent's.
@@ -89,6 +91,10 @@ export interface TurnEnding {
   readonly servedModel?: string | null
   /** The hash of everything said up to here, the answer included. */
   readonly contentHash?: string | null
+  /** By which the turn is found again from a client's own words. */
+  readonly fingerprint?: string | null
+  /** The upstream that refused the reasoning of the turns before. */
+  readonly reasoningRefusedBy?: string | null
   /** Then its conversation is let go, and goes on from the turn if that succeeded. */
   readonly holdsConversation?: boolean
   /** Who made it in the end, which need not be whom the turn was opened for. */

@@ -4,8 +4,10 @@ import type { ConversationStore } from './conversation-store.ts'
 import type { Engine } from './engine.ts'
 import { createArchiveStore } from './kysely-archive-store.ts'
 import { createConversationStore } from './kysely-conversation-store.ts'
+import { createRecallStore } from './kysely-recall-store.ts'
 import { createRunStore } from './kysely-run-store.ts'
 import { createStore } from './kysely-store.ts'
+import type { RecallStore } from './recall-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { Store } from './store.ts'
 
@@ -14,6 +16,7 @@ export interface Stores {
   readonly archive: ArchiveStore
   readonly conversations: ConversationStore
   readonly runs: RunStore
+  readonly recall: RecallStore
 }
 
 export function createStores(engine: Engine): Stores {
@@ -22,5 +25,6 @@ export function createStores(engine: Engine): Stores {
     archive: createArchiveStore(engine),
     conversations: createConversationStore(engine),
     runs: createRunStore(engine),
+    recall: createRecallStore(engine),
   }
 }

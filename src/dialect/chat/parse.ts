@@ -1,4 +1,5 @@
 /** A request to /chat/completions, understood. */
+import { PLAIN_CLIENT } from '../../conversation/client.ts'
 import type { JsonObject } from '../../conversation/json.ts'
 import { asBoolean, asObject, maybe } from '../check.ts'
 import type { Inbound, Memory } from '../dialect.ts'
@@ -16,6 +17,7 @@ export function parseChat(body: JsonObject, bytes: Uint8Array): Inbound {
     memory: parseMemory(body),
     generates: true,
     context: null,
+    client: PLAIN_CLIENT,
     body,
     bytes,
   }

@@ -1,7 +1,8 @@
 /**
  * A body of `POST /responses`, understood. Whatever JSON it holds, the answer is an Inbound or a
- * know it.
+ * `GatewayError` with the path of what is wrong.
  */
+import { PLAIN_CLIENT } from '../../conversation/client.ts'
 import type { Item } from '../../conversation/item.ts'
 import { isObject, type JsonObject } from '../../conversation/json.ts'
 import { asBoolean, maybe, wrongType } from '../check.ts'
@@ -22,6 +23,7 @@ export function parse(body: JsonObject, bytes: Uint8Array): Inbound {
     memory,
     generates: maybe(asBoolean, body['generate'], 'generate') ?? true,
     context: parseContext(body, items),
+    client: PLAIN_CLIENT,
     body,
     bytes,
   }

@@ -27,6 +27,7 @@ test('what nobody said is null, and nothing is stored unless it is asked for', (
     },
     generates: true,
     context: null,
+    client: { isOpenWebUi: false, isMarked: false, isTask: false, isTemporary: false },
     body,
     bytes,
   })

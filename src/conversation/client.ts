@@ -1,0 +1,19 @@
+/** What is known of the program that asks, and what follows from it for an answer. */
+export interface Client {
+  /** Open WebUI takes more than OpenAI's words, and less: `client/` says how it is recognised. */
+  readonly isOpenWebUi: boolean
+  /** Whether its answers may carry a marker, by which it brings back what it does not keep. */
+  readonly isMarked: boolean
+  /** Housekeeping of a client (titles, tags): it leaves no turn, and is reminded of nothing. */
+  readonly isTask: boolean
+  /** A chat that is not meant to last. */
+  readonly isTemporary: boolean
+}
+
+/** One of whom nothing is known but that it speaks the API. */
+export const PLAIN_CLIENT: Client = {
+  isOpenWebUi: false,
+  isMarked: false,
+  isTask: false,
+  isTemporary: false,
+}
