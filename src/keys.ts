@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { isLoopback } from './edge/loopback.ts'
 import { GatewayError } from './errors.ts'
-import type { NamedKey } from './settings.ts'
+import type { NamedKey } from './read-shaped-setting.ts'
 
 export interface Caller {
   /** Everything that is kept belongs to a tenant and is found by it alone. */

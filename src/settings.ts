@@ -4,6 +4,14 @@
  */
 import { isObject } from './conversation/json.ts'
 import { oneOf, ownLabels, text, wholeNumber } from './read-setting.ts'
+import {
+  aliases,
+  namedKeys,
+  upstreams,
+  url,
+  type NamedKey,
+  type UpstreamSetting,
+} from './read-shaped-setting.ts'
 
 type Raw = unknown
 
@@ -188,21 +196,6 @@ export type Settings = {
     : never
 }
 
-export interface NamedKey {
-  readonly name: string
-  readonly key: string
-}
-
-export interface UpstreamSetting {
-  readonly name: string
-  readonly wire: 'chat' | 'responses' | 'anthropic' | 'gemini' | 'demo'
-  readonly baseUrl: string
-  readonly apiKey: string | null
-  readonly models: readonly string[]
-  readonly headers: Readonly<Record<string, string>>
-  readonly quirks: Readonly<Record<string, never>>
-}
-
 type Environment = Readonly<Record<string, unknown>>
 
 /** Throws an Error that names every fault. `file` is the parsed JSON of BACKSTORY_CONFIG. */
@@ -242,95 +235,6 @@ function secret(sentence: string): Setting<string | null> {
 
 function address(sentence: string): Setting<string | null> {
   return { default: null, shown: '–', read: url, sentence }
-}
-
-function url(raw: Raw): string {
-  if (typeof raw === 'string' && URL.canParse(raw) && /^(https?|demo):/.test(raw)) {
-    return raw.replace(/\/+$/, '')
-  }
-  throw new Error(
-    `must be an address that begins with http:// or https://, not ${JSON.stringify(raw)}.`,
-  )
-}
-
-function namedKeys(raw: Raw): readonly NamedKey[] {
-  const keys = text(raw)
-    .split(',')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair !== '')
-    .map((pair, at) => {
-      const colon = pair.indexOf(':')
-      const [name, key] = [pair.slice(0, colon), pair.slice(colon + 1)]
-      // The pair itself is a secret and stays out of the message.
-      if (colon < 1 || key === '')
-        throw new Error(`must be name:key,name:key; entry ${at + 1} is not.`)
-      return { name, key }
-    })
-  if (new Set(keys.map(({ key }) => key)).size < keys.length) {
-    throw new Error('has the same key twice; each belongs to one name.')
-  }
-  return keys
-}
-
-function aliases(raw: Raw): Readonly<Record<string, readonly string[]>> {
-  const fault = new Error('must be a JSON object of names, each with a model or a list of models.')
-  const json: unknown = typeof raw === 'string' ? parsed(raw, fault) : raw
-  if (!isObject(json)) throw fault
-  const entries = Object.entries(json).map(([name, models]) => {
-    const list: readonly unknown[] = Array.isArray(models) ? models : [models]
-    if (list.length === 0 || !list.every((model) => typeof model === 'string')) throw fault
-    return [name, list] as const
-  })
-  return Object.fromEntries(entries)
-}
-
-const UPSTREAM_FIELDS = ['name', 'wire', 'baseUrl', 'apiKey', 'models', 'headers', 'quirks']
-const WIRES = ['chat', 'responses', 'anthropic', 'gemini', 'demo'] as const
-
-function upstreams(raw: Raw): readonly UpstreamSetting[] {
-  const list: unknown = typeof raw === 'string' ? parsed(raw, NOT_A_LIST) : raw
-  if (!Array.isArray(list)) throw NOT_A_LIST
-  return list.map(upstream)
-}
-
-const NOT_A_LIST = new Error('must be a JSON list of upstreams.')
-
-function parsed(raw: string, fault: Error): unknown {
-  try {
-    return JSON.parse(raw)
-  } catch {
-    throw fault
-  }
-}
-
-function upstream(entry: unknown, at: number): UpstreamSetting {
-  const fault = (words: string) => new Error(`entry ${at + 1} ${words}`)
-  if (!isObject(entry)) throw fault('must be an object.')
-  const unknown = Object.keys(entry).filter((name) => !UPSTREAM_FIELDS.includes(name))
-  if (unknown.length > 0) throw fault(`has no field "${unknown.join('", "')}".`)
-  const wire = WIRES.find((name) => name === entry['wire'])
-  if (wire === undefined) throw fault(`needs a "wire" of ${WIRES.join(', ')}.`)
-  const { name, apiKey = null, models = ['*'], headers = {}, quirks = {}, baseUrl } = entry
-  if (typeof name !== 'string' || name === '') throw fault('needs a "name".')
-  if (apiKey !== null && typeof apiKey !== 'string')
-    throw fault('has an "apiKey" that is not a text.')
-  if (!Array.isArray(models) || !models.every((model) => typeof model === 'string')) {
-    throw fault('has "models" that are not a list of texts.')
-  }
-  if (!isObject(headers) || !Object.values(headers).every((value) => typeof value === 'string')) {
-    throw fault('has "headers" that are not texts by name.')
-  }
-  if (!isObject(quirks)) throw fault('has "quirks" that are not an object.')
-  if (wire !== 'demo' && typeof baseUrl !== 'string') throw fault('needs a "baseUrl".')
-  return {
-    name,
-    wire,
-    baseUrl: wire === 'demo' ? 'demo://built-in' : url(baseUrl),
-    apiKey,
-    models: models,
-    headers: headers as Readonly<Record<string, string>>,
-    quirks: quirks as Readonly<Record<string, never>>,
-  }
 }
 
 /** The table of the README. */
