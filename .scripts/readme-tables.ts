@@ -1,13 +1,16 @@
 /**
- * The tables of the README that come from the code: the settings, and what each wire changes or
- * leaves out. `node .scripts/readme-tables.ts` writes them; a test compares.
+ * The tables of the README that come from the code: the settings, what can be said of an upstream,
+ * and what each wire changes or leaves out. `node .scripts/readme-tables.ts` writes them; a test compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { COMMON_QUIRKS } from '../src/provider/common-quirks.ts'
 import { PROVIDERS } from '../src/provider/providers.ts'
+import type { QuirkTable } from '../src/provider/quirk.ts'
 import { settingsTable } from '../src/settings.ts'
 
 const TABLES: Readonly<Record<string, () => string>> = {
   settings: settingsTable,
+  quirks: quirksTable,
   losses: lossesTable,
 }
 
@@ -20,6 +23,19 @@ export function withTables(readme: string): string {
       ),
     readme,
   )
+}
+
+function quirksTable(): string {
+  const tables: readonly (readonly [string, QuirkTable])[] = [
+    ['every wire', COMMON_QUIRKS],
+    ...Object.values(PROVIDERS).map(({ wire, quirks }) => [wire, quirks] as const),
+  ]
+  const rows = tables.flatMap(([wire, quirks]) =>
+    Object.entries(quirks).map(([name, { what, sentence }]) => {
+      return `| ${wire} | \`${name}\` | ${what} | ${sentence} |`
+    }),
+  )
+  return ['| wire | quirk | value | what it says |', '|---|---|---|---|', ...rows].join('\n')
 }
 
 function lossesTable(): string {

@@ -1,10 +1,15 @@
 /** The routes: who may ask, what is asked, and how an error is told. All work is done elsewhere. */
-import { Hono, type Context } from 'hono'
+import { Hono, type Context, type MiddlewareHandler } from 'hono'
+import { clientOf } from './client/client-of.ts'
+import { preflight, sharedWith, type Sharing } from './client/cross-origin.ts'
+import { withLooseTools } from './client/loose-tools.ts'
+import { userOf, type Asking } from './client/user-of.ts'
+import { PLAIN_CLIENT } from './conversation/client.ts'
 import { isObject, type JsonObject } from './conversation/json.ts'
 import { compact } from './endpoints/compact-endpoint.ts'
 import { countTokens } from './endpoints/count-tokens.ts'
 import { chat } from './dialect/chat/chat.ts'
-import type { Dialect } from './dialect/dialect.ts'
+import type { Dialect, Inbound } from './dialect/dialect.ts'
 import { responses } from './dialect/responses/responses.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { errorBody, GatewayError } from './errors.ts'
@@ -27,6 +32,7 @@ export type ExchangeOf = (context: Context) => Exchange
 export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hono {
   const app = new Hono()
   const door = doorOf(world, exchangeOf)
+  app.use(withSharing(world))
   app.get('/healthz', () => Response.json({ status: 'ok' }))
   answers(app, door, world, runs)
   memory(app, door, world, runs)
@@ -34,8 +40,9 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
   // What is the gateway's own memory must not be looked for upstream.
   app.all('/v1/responses/*', (context) => told(noSuchPath(context)))
   app.all('/v1/conversations/*', (context) => told(noSuchPath(context)))
+  app.all('/v1/memory/*', (context) => told(noSuchPath(context)))
   app.all('/v1/*', async (context) => {
-    const { exchange } = door.enter(context)
+    const { exchange } = door.enter(context, FORGOTTEN)
     return passThrough(context.req.raw, await door.bytes(exchange), world, exchange)
   })
   app.notFound((context) => told(noSuchPath(context)))
@@ -50,26 +57,63 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
   return app
 }
 
+/** Lets web pages read the answers that they may have; `enter` does so for what is streamed. */
+function withSharing({ settings }: World): MiddlewareHandler {
+  const hasKeys = settings.BACKSTORY_KEYS.length > 0
+  return async (context, next) => {
+    const headers = sharedWith(context.req.header('origin') ?? null, hasKeys)
+    if (headers === null) return next()
+    const early = preflight(context.req.raw, headers)
+    if (early !== null) return early
+    await next()
+    // Without a body it is a stand-in for what is on its way already.
+    if (context.res.body === null) return
+    for (const [name, value] of Object.entries(headers)) context.res.headers.set(name, value)
+  }
+}
+
 /** Who comes in, and what they bring. */
 interface Door {
-  readonly enter: (context: Context) => { readonly exchange: Exchange; readonly caller: Caller }
+  readonly enter: (context: Context, matter?: Matter) => Entered
   readonly bytes: (exchange: Exchange) => Promise<Uint8Array>
   readonly json: (exchange: Exchange) => Promise<JsonObject>
 }
 
-function doorOf({ settings }: World, exchangeOf: ExchangeOf): Door {
+interface Entered {
+  readonly exchange: Exchange
+  readonly caller: Caller
+}
+
+/** Whether what somebody comes for has to do with what is remembered. */
+type Matter = Pick<Asking, 'isRemembered'>
+
+const REMEMBERED: Matter = { isRemembered: true }
+const FORGOTTEN: Matter = { isRemembered: false }
+
+function doorOf({ settings, nowMs }: World, exchangeOf: ExchangeOf): Door {
   const callerOf = doorkeeper(settings.BACKSTORY_KEYS)
+  const hasKeys = settings.BACKSTORY_KEYS.length > 0
   const bytes = (exchange: Exchange) => exchange.body(settings.MAX_BODY_MB * 1024 * 1024)
   return {
-    enter(context) {
-      const exchange = exchangeOf(context)
-      refuseForeignPages(context.req.header('origin') ?? null, settings.BACKSTORY_KEYS)
-      const caller = callerOf(context.req.header('authorization') ?? null, exchange.isLocal)
-      return { exchange, caller }
+    enter(context, matter = REMEMBERED) {
+      const { headers } = context.req.raw
+      const origin = headers.get('origin')
+      refuseForeignPages(origin, settings.BACKSTORY_KEYS)
+      const exchange = sharing(exchangeOf(context), sharedWith(origin, hasKeys))
+      const caller = callerOf(headers.get('authorization'), exchange.isLocal)
+      const user = userOf(headers, settings, { ...matter, nowMs: nowMs() })
+      return { exchange, caller: user === null ? caller : { ...caller, user } }
     },
     bytes,
     json: async (exchange) => jsonObject(await bytes(exchange)),
   }
+}
+
+/** What is streamed has its headers written before anybody else could add to them. */
+function sharing(exchange: Exchange, headers: Sharing | null): Exchange {
+  if (headers === null) return exchange
+  const { stream } = exchange
+  return { ...exchange, stream: (status, own, run) => stream(status, { ...own, ...headers }, run) }
 }
 
 function both(path: string): string[] {
@@ -81,9 +125,11 @@ function answers(app: Hono, { enter, bytes }: Door, world: World, runs: Runs): v
   const answered = (dialect: Dialect) => async (context: Context) => {
     const { exchange, caller } = enter(context)
     const forThis = withUnsupported(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
-    const body = await bytes(exchange)
-    const inbound = dialect.parse(jsonObject(body), body)
     const isResumable = context.req.header(RESUMABLE_HEADER) === 'true'
+    const understood = understand(dialect, await bytes(exchange), context.req.raw.headers, world)
+    // What outlives its client is told to whoever follows it.
+    const outlives = isResumable || understood.memory.background
+    const inbound = outlives ? { ...understood, client: PLAIN_CLIENT } : understood
     const asked = { dialect, inbound, caller, exchange, isResumable }
     const lasting = dialect === responses ? runs.answer(asked, forThis) : null
     if (lasting !== null) return lasting
@@ -98,6 +144,20 @@ function answers(app: Hono, { enter, bytes }: Door, world: World, runs: Runs): v
     const isBeta = /responses_websockets/.test(context.req.header('openai-beta') ?? '')
     return upgrade((socket) => converse(socket, { ...exchange, caller, world, isBeta }))
   })
+}
+
+/** What is asked, and by whom. */
+function understand(
+  dialect: Dialect,
+  bytes: Uint8Array,
+  headers: Headers,
+  { settings }: World,
+): Inbound {
+  const written = jsonObject(bytes)
+  const client = clientOf(headers, written, settings)
+  const body = client.isOpenWebUi && dialect === responses ? withLooseTools(written) : written
+  const said = body === written ? bytes : new TextEncoder().encode(JSON.stringify(body))
+  return { ...dialect.parse(body, said), client }
 }
 
 /** What is kept: read, followed, labelled, deleted. */
@@ -139,11 +199,11 @@ function questions(app: Hono, { enter, json }: Door, world: World): void {
   app.on('POST', both('/responses/compact'), asked(compact))
   app.on('POST', both('/context/explain'), asked(explain))
   app.on('GET', both('/models'), async (context) => {
-    enter(context)
+    enter(context, FORGOTTEN)
     return Response.json(await listModels(world))
   })
   app.on('GET', both('/models/:id{.+}'), async (context) => {
-    enter(context)
+    enter(context, FORGOTTEN)
     return Response.json(await findModel(context.req.param('id') ?? '', world))
   })
 }

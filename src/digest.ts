@@ -7,3 +7,17 @@ import { createHash } from 'node:crypto'
 export function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }
+
+/** The same of a text that comes piece by piece. It may be asked for at any time, and goes on. */
+export interface RunningDigest {
+  readonly add: (text: string) => void
+  readonly soFar: () => string
+}
+
+export function runningDigest(): RunningDigest {
+  const hash = createHash('sha256')
+  return {
+    add: (text) => void hash.update(text),
+    soFar: () => hash.copy().digest('base64url').slice(0, 22),
+  }
+}

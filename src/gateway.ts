@@ -2,8 +2,7 @@
  * The whole journey of a request on one screen: what is remembered, what is sent, who answers, and
  * how the answer is given and kept. Each step has a room of its own.
  */
-import type { Origin } from './conversation/item.ts'
-import { foldOutcome, type OutcomeFold } from './conversation/outcome.ts'
+import { foldOutcome } from './conversation/outcome.ts'
 import { route, type Target } from './upstream/accounts.ts'
 import { ask } from './upstream/attempts.ts'
 import { clientOf } from './upstream/client-of.ts'
@@ -12,38 +11,35 @@ import type { Exchange } from './edge/exchange.ts'
 import { GatewayError } from './errors.ts'
 import { guardsFor } from './upstream/guards.ts'
 import { holdFor, type Hold } from './history/hold-conversation.ts'
-import { keptOf } from './history/kept-of.ts'
-import { loadHistory, type History } from './history/load-history.ts'
-import { NOT_RECORDED, recordTurn, type Recorder } from './history/record-turn.ts'
-import { resolveReferences } from './history/resolve-references.ts'
+import type { History } from './history/load-history.ts'
+import { keepNeeded } from './history/keep-needed.ts'
+import { remember } from './history/remember.ts'
+import { recorderFor, type BareTurn } from './history/recorder-for.ts'
 import type { Caller } from './keys.ts'
 import { prepareFor, type Prepared } from './upstream/prepare.ts'
-import { REFUSED } from './provider/degrade.ts'
+import { madeOf, originOf } from './upstream/made-of.ts'
+import { readAnswer } from './upstream/read-answer.ts'
 import { readied } from './upstream/readied.ts'
-import { guarded, guardedWhole, type Guard } from './stream/guarded.ts'
+import { guardedWhole } from './stream/guarded.ts'
 import { relay } from './stream/relay.ts'
-import type { Rendition } from './stream/rendition.ts'
-import { sameLanguage } from './stream/same-language.ts'
-import { translated } from './stream/translated.ts'
-import type { NewTurn } from './store/store.ts'
+import { ourHeaders, renditionFor, wholeFor, type Parts } from './telling.ts'
 import type { Call, Reply } from './transport/transport.ts'
-import { readJson } from './transport/read-body.ts'
 import { ableTargets } from './upstream/unsupported.ts'
 import type { World } from './world.ts'
 
 export async function answer(
   dialect: Dialect,
-  asked: Inbound,
+  given: Inbound,
   caller: Caller,
   world: World,
   exchange: Exchange,
   { turnId, createdAtMs }: Named = newlyNamed(world),
 ): Promise<Response> {
-  const hold = await holdFor(asked, caller, turnId, world)
+  const hold = await holdFor(given, caller, turnId, world)
   try {
-    const inbound = await resolveReferences(asked, caller, world)
-    const history = await loadHistory(inbound, caller, world, hold)
-    const turn = { id: turnId, createdAtMs, hold, history }
+    const { asked, inbound, history } = await remember(given, caller, world, hold)
+    exchange.waitUntil(keepNeeded(history, caller, world))
+    const turn = { id: turnId, createdAtMs, hold, history, asked }
     return await answerFrom(turn, dialect, inbound, caller, world, exchange)
   } catch (error) {
     // However it ended, the conversation is free again.
@@ -68,6 +64,8 @@ interface Beginning {
   readonly createdAtMs: number
   readonly hold: Hold | null
   readonly history: History
+  /** The request as its client means it, before anything was put into it. */
+  readonly asked: Inbound
 }
 
 async function answerFrom(
@@ -86,8 +84,8 @@ async function answerFrom(
   const { first, prepareOther, own } = await readied(inbound, history, turnId, asking, world)
   const prepare = (target: Target) => (target === targets[0] ? first : prepareOther(target))
   const asked = own === null ? ask({ ...asking, prepare }, world) : own
-  const recorder = recorderFor(first, beginning, createdAtMs, caller, world)
-  const fold = foldOutcome(recorder.itemEnded)
+  const recorder = recorderFor(bareTurn(first, beginning, caller, world), beginning, world)
+  const fold = foldOutcome(recorder)
   try {
     const [{ prepared, call, reply }, stored] = await Promise.all([asked, recorder.opened])
     if (!stored && inbound.memory.store === true) throw notKept(call)
@@ -100,19 +98,9 @@ async function answerFrom(
     const failure = error instanceof GatewayError ? error.failure : null
     const ending = client.isGone() ? 'cancelled' : 'finished'
     const outcome = { ...fold.now(), finish: null, failure }
-    exchange.waitUntil(recorder.settle(outcome, ending, originOf(first)))
+    exchange.waitUntil(recorder.settle(outcome, ending, madeOf(first, outcome)))
     throw error
   }
-}
-
-interface Parts {
-  readonly dialect: Dialect
-  readonly prepared: Prepared
-  readonly guards: readonly Guard[]
-  readonly answering: Answering
-  readonly fold: OutcomeFold
-  readonly recorder: Recorder
-  readonly world: World
 }
 
 function streamed(call: Call, reply: Reply, parts: Parts, exchange: Exchange): Response {
@@ -124,7 +112,7 @@ function streamed(call: Call, reply: Reply, parts: Parts, exchange: Exchange): R
       client,
       rendition: renditionFor(parts),
       settle(outcome, ending) {
-        const settled = parts.recorder.settle(outcome, ending, originOf(parts.prepared))
+        const settled = parts.recorder.settle(outcome, ending, madeOf(parts.prepared, outcome))
         exchange.waitUntil(settled)
         return settled
       },
@@ -139,79 +127,24 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-/** The client's own language goes through as it is, but for what must be ours. */
-function renditionFor(parts: Parts): Rendition {
-  const { dialect, prepared, guards, answering, fold, world } = parts
-  const decoder = prepared.provider.decode(prepared.account, prepared.prompt)
-  if (speaks(parts)) {
-    const retouch = dialect.retouch(answering)
-    return sameLanguage({ decoder, fold, retouch, isKept: answering.stored })
-  }
-  const renderer = dialect.stream(answering)
-  return translated({ decoder: guarded(decoder, guards), fold, renderer, now: world.nowMs })
-}
-
 async function whole(call: Call, reply: Reply, parts: Parts): Promise<Response> {
-  const { dialect, prepared, guards, answering, fold, recorder, world } = parts
-  const { bytes, json } = await readJson(call, reply)
-  const { provider, account, prompt } = prepared
-  const events = provider.decodeWhole(json, account, prompt)
+  const { prepared, guards, fold, recorder } = parts
+  const { events, body: theirs } = await readAnswer(call, reply, prepared)
   for (const event of guardedWhole(events, guards)) fold.push(event)
-  const outcome = await recorder.settle(fold.now(), 'finished', originOf(prepared))
+  const said = fold.now()
+  const outcome = await recorder.settle(said, 'finished', madeOf(prepared, said))
   if (outcome.failure !== null) throw new GatewayError(outcome.failure)
   const headers = { 'content-type': 'application/json', ...ourHeaders(parts) }
-  if (!speaks(parts)) {
-    const body = dialect.whole(outcome, answering, world.nowMs())
-    return new Response(JSON.stringify(body), { headers })
-  }
-  const body = dialect.retouch(answering).whole(json)
-  return new Response(body === json ? (bytes as BodyInit) : JSON.stringify(body), { headers })
+  return new Response(wholeFor(parts, outcome, theirs), { headers })
 }
 
-/** Whether the answer comes in the client's own language, and may go on as it comes. */
-function speaks({ prepared: { provider, account, prompt }, guards, dialect }: Parts): boolean {
-  return guards.length === 0 && provider.speaks(prompt, account) === dialect.name
-}
-
-/** What was left out because an upstream refused it is told, not only noted. */
-function ourHeaders({ answering, prepared }: Parts): Readonly<Record<string, string>> {
-  const headers = { 'x-request-id': `req_${answering.turnId}` }
-  const refused = prepared.notes.filter(({ why }) => why === REFUSED)
-  if (refused.length === 0) return headers
-  return { ...headers, 'x-backstory-dropped': refused.map(({ field }) => field).join(', ') }
-}
-
-function recorderFor(
+function bareTurn(
   prepared: Prepared,
-  { id, hold, history }: Beginning,
-  createdAtMs: number,
+  { id, createdAtMs, asked: { dialect } }: Beginning,
   { tenant, user }: Caller,
-  world: World,
-): Recorder {
-  const { memory, dialect, items } = prepared.inbound
-  const { parent } = history
-  const turn: NewTurn = {
-    id,
-    tenant,
-    user,
-    thread: parent?.thread ?? id,
-    parent: parent?.id ?? null,
-    depth: parent === null ? 0 : parent.depth + 1,
-    conversation: memory.conversationId,
-    background: false,
-    owner: world.replica.id,
-    dialect,
-    origin: originOf(prepared),
-    createdAtMs,
-    ...keptOf(prepared.inbound),
-  }
-  if (memory.store ?? memory.storeByDefault) return recordTurn(turn, world, { parent, hold })
-  return world.aside?.(turn, [...history.items, ...items]) ?? NOT_RECORDED
-}
-
-function originOf({ account, prompt }: Prepared): Origin {
-  const { wire, name } = account
-  return { wire, account: name, model: prompt.params.model, prefixHash: null }
+  { replica }: World,
+): BareTurn {
+  return { id, tenant, user, owner: replica.id, origin: originOf(prepared), createdAtMs, dialect }
 }
 
 /** An id that cannot be kept is not promised. */

@@ -3,6 +3,8 @@
  * an Error whose message completes "NAME …".
  */
 import { isObject } from './conversation/json.ts'
+import { WIRES, type WireName } from './provider/provider.ts'
+import { quirkFaults } from './provider/quirk-faults.ts'
 import { text } from './read-setting.ts'
 
 type Raw = unknown
@@ -14,7 +16,7 @@ export interface NamedKey {
 
 export interface UpstreamSetting {
   readonly name: string
-  readonly wire: 'chat' | 'responses' | 'anthropic' | 'gemini' | 'demo'
+  readonly wire: WireName
   readonly baseUrl: string
   readonly apiKey: string | null
   readonly models: readonly string[]
@@ -63,7 +65,6 @@ export function aliases(raw: Raw): Readonly<Record<string, readonly string[]>> {
 }
 
 const UPSTREAM_FIELDS = ['name', 'wire', 'baseUrl', 'apiKey', 'models', 'headers', 'quirks']
-const WIRES = ['chat', 'responses', 'anthropic', 'gemini', 'demo'] as const
 
 export function upstreams(raw: Raw): readonly UpstreamSetting[] {
   const list: unknown = typeof raw === 'string' ? parsed(raw, NOT_A_LIST) : raw
@@ -99,6 +100,8 @@ function upstream(entry: unknown, at: number): UpstreamSetting {
     throw fault('has "headers" that are not texts by name.')
   }
   if (!isObject(quirks)) throw fault('has "quirks" that are not an object.')
+  const quirky = quirkFaults(wire, quirks)
+  if (quirky.length > 0) throw fault(`has quirks that make no sense: ${quirky.join(' ')}`)
   if (wire !== 'demo' && typeof baseUrl !== 'string') throw fault('needs a "baseUrl".')
   return {
     name,

@@ -15,6 +15,7 @@ import {
   type UpgradeBindings,
   type Upgrades,
 } from './edge/node-websocket.ts'
+import { expireHourly } from './history/retention.ts'
 import { replica } from './replica.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { openRuns } from './runs/runs.ts'
@@ -73,10 +74,12 @@ export async function serveNode(
     await stores.store.close()
     throw fault
   })
+  const stopExpiring = expireHourly(world)
   return {
     url: urlOf(server),
     world,
     async close() {
+      stopExpiring()
       const drainMs = settings.DRAIN_SECONDS * 1000
       // Whoever follows a run that is not over by then is still there to hear of its end.
       await Promise.all([drained(server, upgrades, drainMs), runs.close(drainMs * 0.9)])

@@ -3,6 +3,7 @@
  * (`BACKSTORY_CONFIG`) under the same names; the environment wins. All faults are reported at once.
  */
 import { isObject } from './conversation/json.ts'
+import { WIRES } from './provider/provider.ts'
 import { oneOf, ownLabels, text, wholeNumber } from './read-setting.ts'
 import {
   aliases,
@@ -60,8 +61,7 @@ export const TABLE = {
     default: [] as readonly UpstreamSetting[],
     shown: 'none',
     read: upstreams,
-    sentence:
-      'Upstreams as a JSON list of `{"name", "wire": "chat\\|responses\\|anthropic\\|gemini\\|demo", "baseUrl", "apiKey", "models": ["*"], "headers", "quirks"}`. The first whose `models` match serves. An `apiKey` of `env:NAME` is read from the environment.',
+    sentence: `Upstreams as a JSON list of \`{"name", "wire": "${WIRES.join('\\|')}", "baseUrl", "apiKey", "models": ["*"], "headers", "quirks"}\`. The first whose \`models\` match serves. An \`apiKey\` of \`env:NAME\` is read from the environment.`,
   },
   MODELS: {
     default: NO_ALIASES,
@@ -122,8 +122,7 @@ export const TABLE = {
       'Whether tool calls and their results that a client has forgotten are given back to the model.',
   },
   RETENTION_DAYS: {
-    default: 90 as number | null,
-    shown: '`90`',
+    default: 90,
     read: (raw: Raw) => (raw === 'off' ? null : wholeNumber(1, 36_500)(raw)),
     sentence:
       'Turns that nothing has needed for so many days are removed, unless a conversation holds them; `off` keeps them for ever.',

@@ -4,6 +4,7 @@ import { accountsFrom } from './upstream/accounts.ts'
 import { createApp } from './app.ts'
 import { turnIdFromUlid } from './conversation/ids.ts'
 import { webExchange } from './edge/web-exchange.ts'
+import { expireUnused } from './history/retention.ts'
 import { jsonLog } from './log.ts'
 import { replica } from './replica.ts'
 import { readSettings } from './settings.ts'
@@ -18,10 +19,16 @@ interface Bindings extends Readonly<Record<string, unknown>> {
   readonly DB: D1
 }
 
-type App = ReturnType<typeof createApp>
+interface Gateway {
+  readonly world: World
+  readonly app: ReturnType<typeof createApp>
+}
 
-/** One app for each set of bindings, that is one for the life of an isolate. */
-const apps = new WeakMap<Bindings, App>()
+/** One for each set of bindings, that is one for the life of an isolate. */
+const gateways = new WeakMap<Bindings, Gateway>()
+
+/** A round is three statements of the thousand that one event may ask. */
+const ROUNDS = 100
 
 export default {
   fetch(
@@ -29,9 +36,11 @@ export default {
     bindings: Bindings,
     context: ExecutionContext,
   ): Response | Promise<Response> {
-    const app = apps.get(bindings) ?? build(bindings)
-    apps.set(bindings, app)
-    return app.fetch(request, bindings, context)
+    return gatewayOf(bindings).app.fetch(request, bindings, context)
+  },
+  /** By the crons of wrangler.toml. */
+  async scheduled(_: unknown, bindings: Bindings): Promise<void> {
+    await expireUnused(gatewayOf(bindings).world, { rounds: ROUNDS, restMs: 0 })
   },
 }
 
@@ -41,7 +50,13 @@ interface ExecutionContext {
   readonly props: unknown
 }
 
-function build(bindings: Bindings): App {
+function gatewayOf(bindings: Bindings): Gateway {
+  const gateway = gateways.get(bindings) ?? build(bindings)
+  gateways.set(bindings, gateway)
+  return gateway
+}
+
+function build(bindings: Bindings): Gateway {
   const config = bindings['BACKSTORY_CONFIG']
   const settings = readSettings(
     bindings,
@@ -64,7 +79,8 @@ function build(bindings: Bindings): App {
     nowMs: Date.now,
     log,
   }
-  return createApp(world, runsByRequest(world), ({ req, executionCtx }) =>
+  const app = createApp(world, runsByRequest(world), ({ req, executionCtx }) =>
     webExchange(req.raw, (work) => executionCtx.waitUntil(work)),
   )
+  return { world, app }
 }

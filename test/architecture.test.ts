@@ -70,14 +70,24 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'world',
     'errors',
   ],
-  history: ['conversation', 'dialect', 'store', 'digest', 'keys', 'world', 'errors'],
+  history: [
+    'conversation',
+    'dialect',
+    'rebuild',
+    'store',
+    'digest',
+    'keys',
+    'settings',
+    'world',
+    'errors',
+  ],
   resources: ['conversation', 'dialect', 'store', 'history', 'keys', 'world', 'errors'],
 }
 
 /** Packages and runtime modules, and the only files that may import them. */
 const ONLY_IN: Readonly<Record<string, RegExp>> = {
   'node:':
-    /^(node|serve-node|keys|digest)\.ts$|^start\.js$|^edge\/node-|^store\/(engine-node-sqlite|sqlite-thread|engine-postgres|migrate|open-store)/,
+    /^(node|serve-node|keys|digest)\.ts$|^client\/open-webui-jwt\.ts$|^start\.js$|^edge\/node-|^store\/(engine-node-sqlite|sqlite-thread|engine-postgres|migrate|open-store)/,
   undici: /^transport\/undici-transport\.ts$/,
   pg: /^store\/engine-postgres\.ts$/,
   kysely: /^store\//,

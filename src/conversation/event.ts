@@ -4,7 +4,8 @@
  * Order of an answer: `answer-started`, then items, then exactly one of `answer-ended` and
  * `answer-failed`. Each item has one `item-started` and one `item-ended` with the same `index`,
  * counted from 0 without a gap; its deltas lie between the two. Items may overlap. The item of
- * `item-ended` is whole and final: its text is the sum of its deltas.
+ * `item-ended` is whole and final: its text is the sum of its deltas. Every call has a `call_id`,
+ * and none that another call of the answer has: a decoder invents what an upstream leaves out.
  */
 import type { Item } from './item.ts'
 import type { Json, JsonObject } from './json.ts'

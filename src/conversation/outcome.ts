@@ -18,8 +18,13 @@ export interface OutcomeFold {
   readonly now: () => Outcome
 }
 
-/** `onItem` hears of every item as it is finished, for the journal. */
-export function foldOutcome(onItem?: (item: Item, index: number) => void): OutcomeFold {
+/** Hears of every item as it begins and as it is finished, for the journal. */
+export interface ItemListener {
+  readonly itemStarted: (item: Item) => void
+  readonly itemEnded: (item: Item, index: number) => void
+}
+
+export function foldOutcome(listener: ItemListener | null = null): OutcomeFold {
   const items: Item[] = []
   let rest: Omit<Outcome, 'items'> = {
     finish: null,
@@ -32,7 +37,9 @@ export function foldOutcome(onItem?: (item: Item, index: number) => void): Outco
     push(event) {
       if (event.type === 'item-ended') {
         items[event.index] = event.item
-        onItem?.(event.item, event.index)
+        listener?.itemEnded(event.item, event.index)
+      } else if (event.type === 'item-started') {
+        listener?.itemStarted(event.item)
       } else if (event.type === 'answer-started') {
         rest = { ...rest, upstreamId: event.upstreamId, model: event.model }
       } else if (event.type === 'answer-ended') {

@@ -8,6 +8,8 @@ export interface Prompt {
   readonly items: readonly Item[]
   readonly params: Params
   readonly stream: boolean
+  /** Whether the client is to be told the usage though it did not ask. */
+  readonly wantsUsage?: boolean
   /** What the client wrote, for a wire that speaks the client's language. */
   readonly source: Source
 }

@@ -91,9 +91,15 @@ export interface Renderer {
  */
 export interface Retouch {
   readonly message: (message: SseMessage) => SseMessage
+  /**
+   * Before that: tells calls that came without an id the one that was invented for them. `events`
+   * is what was understood of the message.
+   */
+  readonly calls?: (message: SseMessage, events: readonly StreamEvent[]) => SseMessage
   /** From this message on the stream waits for the outcome to be safe. */
   readonly isEnding: (message: SseMessage) => boolean
-  readonly whole: (body: JsonObject) => JsonObject
+  /** `outcome` is what was understood of it. */
+  readonly whole: (body: JsonObject, outcome?: Outcome) => JsonObject
   /** The ending of a stream that broke: its error in this dialect, `[DONE]` included. */
   readonly broken: (failure: Failure) => readonly SseMessage[]
 }

@@ -23,6 +23,7 @@ export async function explain(
   const bytes = new TextEncoder().encode(JSON.stringify(body))
   const prepared = readiedDry(await prepare(dialect.parse(body, bytes), caller, world), world)
   const sent = upstreamRequest(prepared)
+  const { items: asked, given = asked } = prepared.inbound
   return {
     object: 'context.explanation',
     api: dialect.name,
@@ -35,8 +36,8 @@ export async function explain(
       body: sentBody(prepared),
     },
     items: {
-      given: prepared.inbound.items.length,
-      remembered: prepared.history.items.length,
+      given: given.length,
+      remembered: prepared.history.items.length + prepared.notes.filter(isRecalled).length,
       sent: prepared.prompt.items.length,
     },
     size: {
@@ -45,6 +46,10 @@ export async function explain(
     },
     notes: prepared.notes.map((note) => ({ ...note, detail: sentenceOf(note, prepared) })),
   }
+}
+
+function isRecalled({ did, why }: Note): boolean {
+  return did === 'added' && why === 'recalled'
 }
 
 /** By shape: `input` is a word of Responses, `messages` one of Chat Completions. */

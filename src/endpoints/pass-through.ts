@@ -66,9 +66,9 @@ function modelIn(contentType: string, body: Uint8Array): string | null {
   return MODEL_FIELD.exec(new TextDecoder('latin1').decode(body))?.[1] ?? null
 }
 
-/** Headers that mean the connection, the body's length or somebody's key, and not the message. */
+/** Headers that mean the connection, the body's length, somebody's key, or who it is that asks. */
 const OURS =
-  /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|host|content-length|accept-encoding|authorization|api-key|x-api-key|cookie|set-cookie|expect|proxy-.*)$/
+  /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|host|content-length|accept-encoding|authorization|api-key|x-api-key|cookie|set-cookie|expect|proxy-.*|origin|x-openwebui-.*|x-backstory-.*)$/
 
 function kept(headers: Headers): Readonly<Record<string, string>> {
   return Object.fromEntries([...headers].filter(([name]) => !OURS.test(name)))

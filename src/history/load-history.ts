@@ -3,10 +3,13 @@
  * their recorded order, and the turn that the new one follows.
  */
 import { turnIdOfResponse } from '../conversation/ids.ts'
-import type { Item } from '../conversation/item.ts'
+import type { Item, Origin } from '../conversation/item.ts'
+import type { Note } from '../conversation/note.ts'
+import type { RememberedTurn } from '../conversation/remembered.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../keys.ts'
+import type { RecallPlan } from '../rebuild/plan-recall.ts'
 import type { StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { askMemory } from './ask-memory.ts'
@@ -16,9 +19,40 @@ export interface History {
   readonly items: readonly Item[]
   /** The turn that the new one follows, `null` at the start of a conversation. */
   readonly parent: StoredTurn | null
+  /** What was done to the items of the request, by their places in all there is. */
+  readonly notes: readonly Note[]
+  /** The turns that were needed, so that they are kept. */
+  readonly needed: readonly NeededTurn[]
+  /** What was found out about a chat that its client sends as a whole. */
+  readonly recollection: Recollection | null
+  readonly refusals: readonly Refusal[]
 }
 
-const NO_HISTORY: History = { items: [], parent: null }
+export interface Recollection {
+  readonly plan: RecallPlan
+  /** The turn that the chat has come to, as far as it was kept. */
+  readonly parent: RememberedTurn | null
+  /** What is new since the model last spoke, as the client gave it. */
+  readonly news: readonly Item[]
+}
+
+/** `usedAtMs` is when it was last said that it is needed. */
+export type NeededTurn = Pick<StoredTurn, 'id' | 'usedAtMs'>
+
+/** An upstream that refused the reasoning of everything before the turn of this origin. */
+export interface Refusal {
+  readonly account: string
+  readonly origin: Origin
+}
+
+export const NO_HISTORY: History = {
+  items: [],
+  parent: null,
+  notes: [],
+  needed: [],
+  recollection: null,
+  refusals: [],
+}
 
 /** `hold` is the conversation of the request, if it is to be added to. */
 export async function loadHistory(
@@ -42,7 +76,22 @@ export function visibleItems(turn: StoredTurn): readonly Item[] {
 }
 
 function historyOf(chain: readonly StoredTurn[]): History {
-  return { items: chain.flatMap(visibleItems), parent: chain.at(-1) ?? null }
+  return {
+    ...NO_HISTORY,
+    items: chain.flatMap(visibleItems),
+    parent: chain.at(-1) ?? null,
+    needed: chain,
+    refusals: chain.flatMap(refusalOf),
+  }
+}
+
+export function refusalOf({
+  reasoningRefusedBy,
+  output,
+}: Pick<StoredTurn, 'reasoningRefusedBy' | 'output'>): readonly Refusal[] {
+  const origin = output.find((item) => item.origin !== undefined)?.origin
+  if (reasoningRefusedBy === null || origin === undefined) return []
+  return [{ account: reasoningRefusedBy, origin }]
 }
 
 async function afterResponse(id: string, tenant: string, world: World): Promise<History> {

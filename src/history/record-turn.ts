@@ -7,59 +7,72 @@ import type { Outcome } from '../conversation/outcome.ts'
 import type { DialectName } from '../conversation/prompt.ts'
 import { chatEcho } from '../dialect/chat/echo.ts'
 import { failureOf, messageOf } from '../errors.ts'
-import type { NewTurn, PlacedItem, Store, StoredTurn, TurnEnding } from '../store/store.ts'
+import type { NewTurn, PlacedItem, Store, TurnEnding } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { contentHash } from './content-hash.ts'
 import type { Hold } from './hold-conversation.ts'
-import { placeTurn } from './place-turn.ts'
+import type { PlacedTurn } from './place-turn.ts'
 
 export interface Recorder {
   /** Resolves when the turn is durable; to `false` when it could not be kept. */
   readonly opened: Promise<boolean>
+  readonly itemStarted: (item: Item) => void
   readonly itemEnded: (item: Item, index: number) => void
-  /**
-   * Resolves to what may be told: an outcome that could not be kept is a failure. `origin` is who
-   * made the answer, which need not be whom the turn was opened for.
-   */
+  /** Whether it holds what its client will forget, and all that it holds would survive a kill. */
+  readonly mayBeNamed: () => boolean
+  /** Resolves to what may be told: an outcome that could not be kept is a failure. */
   readonly settle: (
     outcome: Outcome,
     ending: 'finished' | 'cancelled',
-    origin: Origin,
+    made: Made,
   ) => Promise<Outcome>
+}
+
+/** How an answer came about. */
+export interface Made {
+  /** Who made it, which need not be whom the turn was opened for. */
+  readonly origin: Origin
+  /** By which it is found again from its client's words. */
+  readonly fingerprint: string | null
+  /** The upstream that would not have the reasoning of before. */
+  readonly reasoningRefusedBy: string | null
 }
 
 /** For an answer that nobody asked to keep. */
 export const NOT_RECORDED: Recorder = {
   opened: Promise.resolve(false),
+  itemStarted: () => undefined,
   itemEnded: () => undefined,
+  mayBeNamed: () => false,
   settle: (outcome) => Promise.resolve(outcome),
 }
 
 /** A burst of items makes one write, and an answer that ends at once needs no journal at all. */
 const JOURNAL_DELAY_MS = 25
 
-/** What a turn goes on from. */
-export interface Grounds {
-  /** The turn that it follows, if its request names one. */
-  readonly parent: StoredTurn | null
+export interface Recording {
+  /** The turn as it is to be stored. */
+  readonly placed: Promise<PlacedTurn>
   /** The conversation that it is to add to. */
   readonly hold: Hold | null
+  /** Whether an item is one that its client will forget. */
+  readonly isWorth: (item: Item) => boolean
 }
 
-const NO_GROUNDS: Grounds = { parent: null, hold: null }
-
-/** The turn is given with everything that its request holds; what of it is stored is found out here. */
+/** `turn` is what is known of it before it has found its place. */
 export function recordTurn(
-  turn: NewTurn,
+  turn: Pick<NewTurn, 'id' | 'tenant' | 'dialect'>,
+  { placed, hold, isWorth }: Recording,
   world: World,
-  { parent, hold }: Grounds = NO_GROUNDS,
 ): Recorder {
   const { store, log } = world
-  const placed = placeTurn(turn, parent, world)
+  let isOpen = false
+  let holdsWorth = false
+  let isClosed = false
   const opened = placed
     .then((placed) => store.openTurn(placed.turn))
     .then(
-      () => true,
+      () => (isOpen = true),
       (error: unknown) => {
         log('warn', 'turn-not-opened', { turn: turn.id, why: messageOf(error) })
         return false
@@ -68,8 +81,13 @@ export function recordTurn(
   const journal = journalOf(turn, store, opened, log)
   return {
     opened,
-    itemEnded: (item, index) => journal.add({ position: index, item }),
-    async settle(outcome, ending, origin) {
+    itemStarted: () => undefined,
+    itemEnded(item, index) {
+      holdsWorth ||= isWorth(item)
+      journal.add({ position: index, item })
+    },
+    mayBeNamed: () => holdsWorth && (isClosed || (isOpen && journal.isWritten())),
+    async settle(outcome, ending, made) {
       if (!(await opened)) {
         await hold?.letGo()
         return outcome
@@ -78,16 +96,16 @@ export function recordTurn(
       hold?.stop()
       try {
         const end = endingOf(turn, outcome, ending)
-        const isEnded = await store.closeTurn({
+        isClosed = await store.closeTurn({
           ...end,
+          ...made,
           contentHash: hashAtEnd(turn, outcome, (await placed).contentHash),
           holdsConversation: hold !== null,
-          origin,
           items: rest,
           endedAtMs: world.nowMs(),
         })
         // What is told is what is kept.
-        return isEnded ? outcome : { ...outcome, finish: null, failure: GIVEN_UP }
+        return isClosed ? outcome : { ...outcome, finish: null, failure: GIVEN_UP }
       } catch (error) {
         log('error', 'turn-not-closed', { turn: turn.id, why: messageOf(error) })
         // It must not look for ever as if it were still on its way.
@@ -109,15 +127,22 @@ const GIVEN_UP = failureOf(
   'The answer was given up while the gateway was away from its database, so it must not be relied on. Ask again.',
 )
 
-function journalOf(turn: NewTurn, store: Store, opened: Promise<boolean>, log: World['log']) {
+function journalOf(
+  turn: Pick<NewTurn, 'id' | 'tenant'>,
+  store: Store,
+  opened: Promise<boolean>,
+  log: World['log'],
+) {
   let waiting: PlacedItem[] = []
   let timer: ReturnType<typeof setTimeout> | null = null
   let writing: Promise<void> = Promise.resolve()
+  let unwritten = 0
 
   const write = async (items: readonly PlacedItem[]): Promise<void> => {
     if (!(await opened)) return
     try {
       await store.journalItems(turn.id, turn.tenant, items)
+      unwritten -= items.length
     } catch (error) {
       // They are written again when the turn is closed.
       waiting.unshift(...items)
@@ -132,10 +157,12 @@ function journalOf(turn: NewTurn, store: Store, opened: Promise<boolean>, log: W
   }
   return {
     add(item: PlacedItem): void {
+      unwritten += 1
       if (store.gathersItems === true) return void store.journalItems(turn.id, turn.tenant, [item])
       waiting.push(item)
       timer ??= setTimeout(flush, JOURNAL_DELAY_MS)
     },
+    isWritten: () => unwritten === 0,
     /** What was not written yet. */
     async stop(): Promise<readonly PlacedItem[]> {
       if (timer !== null) clearTimeout(timer)
@@ -146,7 +173,7 @@ function journalOf(turn: NewTurn, store: Store, opened: Promise<boolean>, log: W
 }
 
 function endingOf(
-  turn: NewTurn,
+  turn: Pick<NewTurn, 'id' | 'tenant'>,
   outcome: Outcome,
   ending: 'finished' | 'cancelled',
 ): Omit<TurnEnding, 'origin' | 'items' | 'endedAtMs'> {
@@ -163,7 +190,7 @@ export function endedState({ finish }: Outcome): Exclude<TurnEnding['state'], 'c
 
 /** Of an answer that was not finished nobody knows what its client will send back. */
 function hashAtEnd(
-  { dialect }: NewTurn,
+  { dialect }: Pick<NewTurn, 'dialect'>,
   { finish, items }: Outcome,
   before: string | null,
 ): string | null {

@@ -8,9 +8,12 @@ import type { JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
 import type { DialectName, Prompt } from '../conversation/prompt.ts'
 import type { NoteTable } from './notebook.ts'
+import type { QuirkTable } from './quirk.ts'
 import type { SseMessage, Stage } from '../stream/stage.ts'
 
-export type WireName = 'chat' | 'responses' | 'anthropic' | 'gemini' | 'demo'
+export const WIRES = ['chat', 'responses', 'anthropic', 'gemini', 'demo'] as const
+
+export type WireName = (typeof WIRES)[number]
 
 /** One way to an upstream: where it is, whose key, which models it serves. */
 export interface Account {
@@ -21,7 +24,7 @@ export interface Account {
   /** Patterns with `*`; the first account that matches serves the model. */
   readonly models: readonly string[]
   readonly headers: Readonly<Record<string, string>>
-  /** What is special about this upstream, by name; each wire documents those it knows. */
+  /** What is special about this upstream, by name: `common-quirks.ts`, and the wire's own. */
   readonly quirks: JsonObject
 }
 
@@ -40,9 +43,15 @@ export interface Provider {
   ) => readonly StreamEvent[]
   /** What an answer with an error status means, in OpenAI's shape. `body` is JSON or raw text. */
   readonly failure: (status: number, body: JsonObject | string) => Failure
+  /** Whether it says that the upstream does not take the reasoning in the request. */
+  readonly refusesReasoning?: (failure: Failure) => boolean
+  /** Whether the model takes its reasoning back only behind the prefix that it was made on. */
+  readonly bindsReasoning?: (model: string) => boolean
   readonly headers: (account: Account) => Readonly<Record<string, string>>
   /** What its notes mean, by their code. */
   readonly notes: NoteTable
+  /** What can be said of an upstream with this wire, beyond what can be said of any. */
+  readonly quirks: QuirkTable
 }
 
 /**

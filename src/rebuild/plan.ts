@@ -1,10 +1,14 @@
 /** Which transforms a request goes through, and the loop that runs them. */
 import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
+import { answerCalls } from './answer-calls.ts'
 import { applyCompaction, type Reader } from './apply-compaction.ts'
 import { boundItems } from './bound-items.ts'
 import { pruneOrphans } from './prune-orphans.ts'
+import { retainReasoning, type ReasoningRetention } from './retain-reasoning.ts'
 import { shortenToolOutputs } from './shorten-tool-outputs.ts'
+import { stripDetails } from './strip-details.ts'
+import { stripMarkers } from './strip-markers.ts'
 import type { Step, Transform } from './transform.ts'
 import { windowItems } from './window-items.ts'
 
@@ -12,14 +16,23 @@ import { windowItems } from './window-items.ts'
 export interface Policy {
   readonly historyMaxItems: number | null
   readonly toolOutputRetentionRounds: number | null
+  readonly reasoningRetention?: ReasoningRetention
+  /** What becomes of a call in the middle that has no output; without a word, it is dropped. */
+  readonly unansweredCalls?: 'drop' | 'stub'
   /** Who is to read it. Without one, compactions stay as they are. */
   readonly reader: Reader | null
 }
 
 export function planFor(policy: Policy): readonly Transform[] {
   const { historyMaxItems: maxItems, toolOutputRetentionRounds: rounds, reader } = policy
-  // Before everything else: what a compaction stands for is not there to be paired or counted.
-  const first = reader === null ? [] : [applyCompaction(reader)]
+  const { reasoningRetention: retention = 'conversation' } = policy
+  const first = [
+    // Before everything else: what is between a client and the gateway was never said.
+    stripMarkers(),
+    stripDetails(),
+    // What a compaction stands for is not there to be paired or counted.
+    ...(reader === null ? [] : [applyCompaction(reader)]),
+  ]
   const edits = [
     // Before shortening, which counts rounds from the first that is left: its border then stays put
     // between two cuts, and a list that has been through the plan is not cut or shortened again.
@@ -27,13 +40,19 @@ export function planFor(policy: Policy): readonly Transform[] {
     // After the window, for it thins what the window could only keep whole.
     ...(maxItems === null ? [] : [boundItems({ maxItems: 4 * maxItems })]),
     ...(rounds === null ? [] : [shortenToolOutputs({ rounds })]),
+    ...(retention === 'next_reply' ? [retainReasoning(retention)] : []),
   ]
-  if (edits.length === 0) return [...first, pruneOrphans()]
+  const pairs =
+    policy.unansweredCalls === 'stub'
+      ? // In this order, because a stub goes behind a batch, and a batch is whole once it is pruned.
+        [pruneOrphans({ unanswered: 'stub' }), answerCalls()]
+      : [pruneOrphans()]
+  if (edits.length === 0) return [...first, ...pairs]
   return [
     ...first,
     // Next, because what is never sent must not be counted as an item or part two rounds, and an
     // output must be at its call before anything is cut in between.
-    pruneOrphans(),
+    ...pairs,
     ...edits,
     // Last, because each of the above can part a call from its output.
     pruneOrphans(),

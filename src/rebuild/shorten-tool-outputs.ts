@@ -1,6 +1,6 @@
 /**
  * Shortens long outputs of tools in old rounds to their beginning and their end, with a note in
- * between that says how much is missing.
+ * between that says how much is missing. What is JSON stays JSON (`shortenJson`).
  *
  * The border between old and new moves in steps of `step` rounds, counted from the first round. If
  * it moved with every round, each question would change the prompt's prefix: that costs more at a
@@ -9,6 +9,8 @@
 import type { Item, Part } from '../conversation/item.ts'
 import { roundStarts } from '../conversation/rounds.ts'
 import type { Note } from '../conversation/note.ts'
+import { headAndTail } from './head-and-tail.ts'
+import { shortenJson } from './shorten-json.ts'
 import type { Transform } from './transform.ts'
 
 export interface Shortening {
@@ -69,10 +71,15 @@ function shortened(
   { minChars, headChars, tailChars }: Required<Omit<Shortening, 'rounds' | 'step'>>,
 ): string {
   if (text.length < minChars || text.length <= headChars + tailChars) return text
+  return (
+    shortenJson(text, headChars + LONGEST_NOTE + tailChars) ?? cutText(text, headChars, tailChars)
+  )
+}
+
+function cutText(text: string, headChars: number, tailChars: number): string {
   if (isShortened(text, headChars, tailChars)) return text
-  const head = text.slice(0, headEnd(text, headChars))
-  const tail = text.slice(tailStart(text, tailChars))
-  const short = `${head}\n[${text.length - head.length - tail.length}${LEFT_OUT}\n${tail}`
+  const { head, tail, leftOut } = headAndTail(text, headChars, tailChars)
+  const short = `${head}\n[${leftOut}${LEFT_OUT}\n${tail}`
   return short.length < text.length ? short : text
 }
 
@@ -89,20 +96,4 @@ function isShortened(text: string, headChars: number, tailChars: number): boolea
   if (found === null || found.index > headChars) return false
   const tail = text.length - note.lastIndex
   return tail === tailChars || tail === tailChars - 1
-}
-
-/** Never between the two halves of a character. */
-function headEnd(text: string, chars: number): number {
-  return splitsCharacter(text, chars) ? chars - 1 : chars
-}
-
-function tailStart(text: string, chars: number): number {
-  const start = text.length - chars
-  return splitsCharacter(text, start) ? start + 1 : start
-}
-
-function splitsCharacter(text: string, at: number): boolean {
-  const before = text.charCodeAt(at - 1)
-  const after = text.charCodeAt(at)
-  return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000
 }

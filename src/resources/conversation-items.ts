@@ -86,6 +86,8 @@ function written(turn: ReturnType<typeof turnOfItems>): StoredTurn {
     finish: null,
     servedModel: null,
     contentHash: null,
+    reasoningRefusedBy: null,
+    usedAtMs: turn.createdAtMs,
     output: [],
     hidden: new Set(),
   }

@@ -2,6 +2,7 @@
 import { COMPLETIONS } from './completions.ts'
 import { CONVERSATION_ITEMS } from './conversation-items.ts'
 import { CONVERSATIONS } from './conversations.ts'
+import { MEMORY } from './memory.ts'
 import type { Resource } from './resource.ts'
 import { RESPONSES } from './responses.ts'
 
@@ -10,4 +11,5 @@ export const RESOURCES: readonly Resource[] = [
   ...CONVERSATIONS,
   ...CONVERSATION_ITEMS,
   ...COMPLETIONS,
+  ...MEMORY,
 ]

@@ -11,7 +11,7 @@ import type { ArchiveStore, ContentTurn, Deletion, TurnPage } from './archive-st
 import { fromColumn, toColumn } from './column.ts'
 import type { Engine, Query, Rows } from './engine.ts'
 import { createItemStatements, MAX_WANTED, type ItemStatements } from './item-statements.ts'
-import { digestsOf, loneTurns, originOf, storedTurns, type PlacedRow } from './rows.ts'
+import { digestsOf, loneTurns, originOf, storedTurns, type PlacedRow } from './read-rows.ts'
 import { createStatements } from './statements.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
 

@@ -1,13 +1,100 @@
-/** The search verbs over any engine. */
-import type { Engine } from './engine.ts'
-import type { RecallStore } from './recall-store.ts'
+/** The verbs of searching and forgetting over any engine, each of them one round trip. */
+import { fromColumn, toColumn, toKeyColumn } from './column.ts'
+import type { Engine, Query, Rows } from './engine.ts'
+import { createForgetStatements, type Forgetting } from './forget-statements.ts'
+import { rememberedTurns, type PlacedRow, type RememberedRow } from './read-rows.ts'
+import { createRecallStatements, type RecallSearch } from './recall-statements.ts'
+import {
+  MAX_KEYS,
+  type ExpiryPlace,
+  type ForgottenThread,
+  type RecallKeys,
+  type RecallStore,
+} from './recall-store.ts'
+import type { TurnRow } from './tables.ts'
 
-export function createRecallStore(_engine: Engine): RecallStore {
+export function createRecallStore(engine: Engine): RecallStore {
+  const sql = createRecallStatements(engine.language)
+  const forget = createForgetStatements(engine.language)
   return {
-    findTurns: () => Promise.resolve([]),
-    touchTurns: () => Promise.resolve(),
-    expireTurns: () => Promise.resolve(0),
-    forgetThread: () => Promise.resolve(0),
-    forgetUser: () => Promise.resolve(0),
+    async findTurns(keys) {
+      if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0) return []
+      const search = searchOf(keys)
+      // Turns before items: a turn that has ended when it is read has all its items by then.
+      const [turns = [], items = []] = await engine.read([
+        sql.recalledTurns(search),
+        sql.recalledItems(search),
+      ])
+      return rememberedTurns(turns as readonly RememberedRow[], items as readonly PlacedRow[])
+    },
+    async touchTurns(tenant, turnIds, nowMs) {
+      if (turnIds.length === 0) return
+      const touch = { tenant: toColumn(tenant), turnIds: listOf(turnIds.map(toColumn)), nowMs }
+      await engine.write([sql.touchTurns(touch)], 'kill')
+    },
+    async expireTurns({ of, unusedSinceMs, nowMs, after, limit }) {
+      const page = {
+        unusedSinceMs,
+        nowMs,
+        afterMs: after?.usedAtMs ?? unusedSinceMs,
+        afterId: toColumn(after?.turnId ?? ''),
+        limit,
+      }
+      const [unused = [], , removed = []] = await engine.write(
+        [
+          forget.unusedTurns(of)(page),
+          forget.forgetEventsOfUnused(of)(page),
+          forget.removeUnused(of)(page),
+        ],
+        'kill',
+      )
+      return { removed: removed.length, next: nextPage(unused, limit) }
+    },
+    async forgetThread(thread) {
+      const removed = await engine.write(forgetting(forget.ofThread, threadKey(thread)))
+      return (removed.at(-1) ?? []).length
+    },
+    async forgetUser(tenant, user) {
+      const key = { tenant: toColumn(tenant), user: toColumn(user) }
+      const removed = await engine.write([
+        forget.removeConversations(key),
+        ...forgetting(forget.ofUser, key),
+      ])
+      return (removed.at(-1) ?? []).length
+    },
   }
+}
+
+function searchOf({ tenant, user, turnIds, callIds, fingerprints }: RecallKeys): RecallSearch {
+  return {
+    tenant: toColumn(tenant),
+    user: user === null ? '' : toColumn(user),
+    turnIds: listOf(turnIds.slice(-MAX_KEYS).map(toColumn)),
+    callIds: listOf(callIds.slice(-MAX_KEYS).map(toKeyColumn)),
+    fingerprints: listOf(fingerprints.slice(-MAX_KEYS).map(toColumn)),
+  }
+}
+
+/** What is no key finds nothing. */
+function listOf(columns: readonly (string | null)[]): string {
+  return JSON.stringify(columns.filter((column) => column !== null))
+}
+
+function nextPage(unused: Rows, limit: number): ExpiryPlace | null {
+  const last = unused.at(-1) as Pick<TurnRow, 'used_at' | 'id'> | undefined
+  if (last === undefined || unused.length < limit) return null
+  return { usedAtMs: last.used_at, turnId: fromColumn(last.id) }
+}
+
+function threadKey({ tenant, user, turnId }: ForgottenThread) {
+  return {
+    tenant: toColumn(tenant),
+    turnId: toColumn(turnId),
+    user: user === null ? null : toColumn(user),
+  }
+}
+
+function forgetting<Key>(statements: Forgetting<Key>, key: Key): readonly Query[] {
+  const { leaveConversations, forgetEvents, removeTurns } = statements
+  return [leaveConversations(key), forgetEvents(key), removeTurns(key)]
 }

@@ -8,8 +8,9 @@ import {
   createConversationStatements,
   type ConversationStatements,
 } from './conversation-statements.ts'
-import type { Engine, Query } from './engine.ts'
-import { endingRow, inputRows, outputRows, storedTurns, turnRow, type PlacedRow } from './rows.ts'
+import type { Engine, Query, Rows } from './engine.ts'
+import { storedTurns, type PlacedRow } from './read-rows.ts'
+import { endingRow, inputRows, outputRows, turnRow } from './rows.ts'
 import {
   createStatements,
   MAX_CHAIN_ITEMS,
@@ -31,12 +32,14 @@ export function createStore(engine: Engine): Store {
     },
     async journalItems(turnId, tenant, items) {
       if (items.length === 0) return
-      await engine.write(insertItems(sql, outputRows(turnId, tenant, items)), 'kill')
+      const rows = outputRows(turnId, tenant, items)
+      await engine.write(insertItems(sql, rows), 'kill').catch(unlessGone)
     },
     async closeTurn(ending) {
       const items = insertItems(sql, outputRows(ending.turnId, ending.tenant, ending.items))
       const end = sql.endTurn(endingRow(ending))
-      const written = await engine.write([...items, end, ...movedHead(conversations, ending)])
+      const queries = [...items, end, ...movedHead(conversations, ending)]
+      const written = await engine.write(queries).catch(unlessGone)
       return (written[items.length] ?? []).length > 0
     },
     async loadChain(tenant, turnId) {
@@ -65,6 +68,19 @@ export function insertItems(
   }
   return queries
 }
+
+/**
+ * Whoever had a turn forgotten wants nothing of it back. Items have one foreign key, that of their
+ * turn, and what a batch writes beside them is of the same turn.
+ */
+function unlessGone(error: unknown): readonly Rows[] {
+  const { message, code } = error as { readonly message?: unknown; readonly code?: unknown }
+  if (code === FOREIGN_KEY_VIOLATION || /foreign key/i.test(String(message))) return []
+  throw error
+}
+
+/** In Postgres, which may say it in any language. */
+const FOREIGN_KEY_VIOLATION = '23503'
 
 /** The conversation that the turn holds goes on from it, if it succeeded, and is free again. */
 export function movedHead(

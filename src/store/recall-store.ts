@@ -2,24 +2,30 @@
  * The memory as it is searched for a client that names no turn: by markers, by the ids of tool calls
  * and by fingerprints. Always within a tenant, and within a user where there is one; what belongs to
  * somebody else is not there, and takes no longer to be not there.
+ *
+ * Also how memory ends: what nobody needs goes by itself, and what somebody wants forgotten at once.
  */
 import type { RememberedTurn } from '../conversation/remembered.ts'
 
 export interface RecallStore {
   /**
    * Every turn that one of the keys names, in any order, in a constant number of queries. Turns that
-   * are queued, deleted, or were left without an answer are not among them.
+   * are queued, deleted, or were left without an answer are not among them, nor are hidden items.
    */
   readonly findTurns: (keys: RecallKeys) => Promise<readonly RememberedTurn[]>
   /** Notes that they are needed still. */
   readonly touchTurns: (tenant: string, turnIds: readonly string[], nowMs: number) => Promise<void>
   /**
-   * Removes turns that nobody has needed since then and that nothing stands on: no later turn, no
-   * conversation. At most `limit` at once; resolves to how many.
+   * Looks at a page of the turns that nobody has needed for long, from the newest to the oldest, and
+   * removes those that nothing stands on: no later turn, no conversation, no run that somebody works
+   * on. Then those that they alone stood on, if it is time for them too.
    */
-  readonly expireTurns: (unusedSinceMs: number, limit: number) => Promise<number>
-  /** Removes every turn of the thread that the turn belongs to. Resolves to how many. */
-  readonly forgetThread: (tenant: string, turnId: string) => Promise<number>
+  readonly expireTurns: (expiry: Expiry) => Promise<Expired>
+  /**
+   * Removes every turn of the thread that the turn belongs to, running ones too; conversations that
+   * went on from them are empty then. Resolves to how many.
+   */
+  readonly forgetThread: (thread: ForgottenThread) => Promise<number>
   /** Removes everything of a user: turns, conversations, events. Resolves to how many turns. */
   readonly forgetUser: (tenant: string, user: string) => Promise<number>
 }
@@ -27,8 +33,48 @@ export interface RecallStore {
 export interface RecallKeys {
   readonly tenant: string
   readonly user: string | null
+  /** Of each kind of key the last `MAX_KEYS` count: a client's newest words are its last. */
   readonly turnIds: readonly string[]
   /** Of calls that a model made; ids repeat with some providers, so that several turns may match. */
   readonly callIds: readonly string[]
   readonly fingerprints: readonly string[]
+}
+
+export const MAX_KEYS = 2_000
+
+/** Of the turns that one call id or one fingerprint names, so many are found: the newest. */
+export const MAX_NAMESAKES = 8
+
+/** Of all that are named, the newest are found, each of them whole. */
+export const MAX_RECALLED_TURNS = 2_000
+export const MAX_RECALLED_ITEMS = 20_000
+
+export interface Expiry {
+  /** Of all turns, or only of those that are kept for a day. */
+  readonly of: 'all' | 'temporary'
+  readonly unusedSinceMs: number
+  readonly nowMs: number
+  /** Behind which the page begins; `null` for the first. */
+  readonly after: ExpiryPlace | null
+  /** How many are looked at, and at most removed. */
+  readonly limit: number
+}
+
+export interface ExpiryPlace {
+  readonly usedAtMs: number
+  readonly turnId: string
+}
+
+export interface Expired {
+  readonly removed: number
+  /** Where the next page begins, if there is one. */
+  readonly next: ExpiryPlace | null
+}
+
+export interface ForgottenThread {
+  readonly tenant: string
+  /** Only what belongs to this user; `null` for whatever belongs to the tenant. */
+  readonly user: string | null
+  /** Any of its turns. */
+  readonly turnId: string
 }

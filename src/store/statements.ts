@@ -86,6 +86,9 @@ export function endingValues<Input extends TurnRowEnding>(slot: Slot<Input>) {
     finish: slot((turn) => turn.finish),
     served_model: slot((turn) => turn.served_model),
     content_hash: slot((turn) => turn.content_hash),
+    prefix_hash: slot((turn) => turn.prefix_hash),
+    fingerprint: slot((turn) => turn.fingerprint),
+    reasoning_refused_by: slot((turn) => turn.reasoning_refused_by),
   }
 }
 

@@ -12,7 +12,10 @@ export interface Store {
    * process; a power cut as well only when the turn is closed.
    */
   readonly openTurn: (turn: NewTurn) => Promise<void>
-  /** Adds finished output items to an open turn. A position that exists is left as it is. */
+  /**
+   * Adds finished output items to an open turn. A position that exists is left as it is, and of a
+   * turn that is gone nothing comes back.
+   */
   readonly journalItems: (
     turnId: string,
     tenant: string,
@@ -22,7 +25,8 @@ export interface Store {
   readonly gathersItems?: boolean
   /**
    * Adds the remaining output items and ends the turn, at once. A turn that has ended stays as it
-   * is; whether it was this that ended it is what the promise resolves to.
+   * is, and one that is gone does not come back; whether it was this that ended it is what the
+   * promise resolves to.
    */
   readonly closeTurn: (ending: TurnEnding) => Promise<boolean>
   /**
@@ -114,6 +118,9 @@ export interface StoredTurn extends Omit<NewTurn, 'input' | 'digests' | 'metadat
   readonly finish: Finish | null
   readonly servedModel: string | null
   readonly contentHash: string | null
+  readonly reasoningRefusedBy: string | null
+  /** When it was last needed, give or take a day. */
+  readonly usedAtMs: number
   readonly input: readonly Item[]
   readonly output: readonly Item[]
   /** Those of its items that were taken out of their conversation. */

@@ -40,6 +40,10 @@ export interface TurnRow {
   /** JSON. */
   readonly digests: string | null
   readonly content_hash: string | null
+  readonly fingerprint: string | null
+  readonly reasoning_refused_by: string | null
+  readonly used_at: number
+  readonly short_lived: number
 }
 
 export interface ItemRow {
@@ -112,6 +116,10 @@ export const TURN_COLUMNS = [
   'served_model',
   'digests',
   'content_hash',
+  'fingerprint',
+  'reasoning_refused_by',
+  'used_at',
+  'short_lived',
 ] as const satisfies readonly (keyof TurnRow)[]
 
 export const ITEM_COLUMNS = [

@@ -1,7 +1,8 @@
 /**
- * What a client is given of an upstream's stream, chunk for chunk. There are three: a stream in the
+ * What a client is given of an upstream's stream, chunk for chunk. There are four: a stream in the
  * client's own language goes through untouched or with ours instead of the upstream's ids
- * (`same-language.ts`), any other is told anew (`translated.ts`).
+ * (`same-language.ts`), any other is told anew (`translated.ts`), and so is a whole answer in the
+ * place of a stream (`rendition-of-json.ts`).
  */
 import type { Failure } from '../conversation/event.ts'
 import type { Outcome } from '../conversation/outcome.ts'

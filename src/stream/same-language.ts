@@ -31,9 +31,9 @@ export function sameLanguage({ decoder, retouch, fold, isKept }: SameLanguage): 
     const ours: SseMessage[] = []
     let isChanged = held !== null
     for (const message of messages) {
-      watch.see(message)
+      const events = watch.see(message)
       if (watch.isUnreadable()) return ours
-      const mended = retouch.message(message)
+      const mended = retouch.message(retouch.calls?.(message, events) ?? message)
       if (isKept && held === null && retouch.isEnding(message)) held = []
       if (held === null) ours.push(mended)
       else held.push(mended)
@@ -88,7 +88,11 @@ function watcher(decoder: Decoder, fold: OutcomeFold) {
     }
   }
   return {
-    see: (message: SseMessage) => told(decoder.push(message), true),
+    see(message: SseMessage) {
+      const events = decoder.push(message)
+      told(events, true)
+      return events
+    },
     close: (failure: Failure | null) =>
       told(failure === null ? decoder.end() : brokenOff(decoder, failure), false),
     isOver: () => isOver,

@@ -5,7 +5,7 @@ import { GatewayError } from '../errors.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Call, Reply } from './transport.ts'
 
-const MAX_ANSWER_BYTES = 256 * 1024 * 1024
+export const MAX_ANSWER_BYTES = 256 * 1024 * 1024
 const MAX_ERROR_BYTES = 1024 * 1024
 
 export async function readJson(

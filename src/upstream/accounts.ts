@@ -62,6 +62,7 @@ function twin(
   model: string,
   dialect: DialectName,
 ): Account {
+  if (first.wire === dialect) return first
   const other = accounts.find(
     ({ wire, baseUrl, ...account }) =>
       wire === dialect && baseUrl === first.baseUrl && serves(account, model),

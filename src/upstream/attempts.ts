@@ -8,6 +8,7 @@ import { upstreamRequest, type Prepared } from './prepare.ts'
 import { withoutRefused } from '../provider/degrade.ts'
 import { refusalOf } from '../transport/read-body.ts'
 import type { Call, Reply } from '../transport/transport.ts'
+import { withoutReasoning } from './without-reasoning.ts'
 import type { World } from '../world.ts'
 
 export interface Asked {
@@ -41,7 +42,10 @@ export async function ask(asking: Asking, world: World): Promise<Asked> {
   throw new GatewayError('model_not_found', 'There is no upstream to ask.')
 }
 
-/** An upstream that refuses an optional parameter is asked again without it, if that is wanted. */
+/**
+ * An upstream that refuses an optional parameter is asked again without it, if that is wanted; one
+ * that refuses reasoning is asked once more without any.
+ */
 async function askOne(first: Prepared, asking: Asking, world: World): Promise<Asked> {
   let prepared = first
   for (let retries = 0; ; retries += 1) {
@@ -51,8 +55,12 @@ async function askOne(first: Prepared, asking: Asking, world: World): Promise<As
     if (reply.status >= 200 && reply.status < 300) return { prepared, call, reply }
     const refusal = await refusalOf(call, reply, prepared.provider)
     const lighter = retries < MAX_RETRIES ? lightened(prepared, refusal) : null
-    if (lighter === null) throw refusal
-    prepared = lighter
+    const next = lighter ?? unreasoned(prepared, refusal)
+    if (next === null) throw refusal
+    if (next !== lighter) {
+      world.log('warn', 'reasoning-refused', { upstream: prepared.account.name })
+    }
+    prepared = next
   }
 }
 
@@ -64,6 +72,10 @@ function lightened(prepared: Prepared, { failure }: GatewayError): Prepared | nu
   if (encoded === null) return null
   const notes = [...prepared.notes, ...encoded.notes.slice(prepared.encoded.notes.length)]
   return { ...prepared, encoded, notes }
+}
+
+function unreasoned(prepared: Prepared, { failure }: GatewayError): Prepared | null {
+  return prepared.provider.refusesReasoning?.(failure) === true ? withoutReasoning(prepared) : null
 }
 
 /** Whatever says something about the upstream and not about the request. */

@@ -4,19 +4,23 @@
  */
 import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
-import type { Prompt } from '../conversation/prompt.ts'
+import type { Params, Prompt } from '../conversation/prompt.ts'
 import { route, type Target } from './accounts.ts'
 import { clientNotes } from './client-notes.ts'
 import type { Inbound } from '../dialect/dialect.ts'
-import { loadHistory, type History } from '../history/load-history.ts'
-import { resolveReferences } from '../history/resolve-references.ts'
+import type { History } from '../history/load-history.ts'
+import { remember } from '../history/remember.ts'
 import type { Caller } from '../keys.ts'
+import { checksPrefix } from '../provider/checks-prefix.ts'
 import { hasEndpoint } from '../provider/endpoints.ts'
 import type { Account, Encoded, Provider } from '../provider/provider.ts'
 import { PROVIDERS } from '../provider/providers.ts'
 import { withAccountStops } from '../provider/with-account-stops.ts'
+import { keepValidReasoning, type Validity } from '../rebuild/keep-valid-reasoning.ts'
 import { planFor, rebuild, type Policy } from '../rebuild/plan.ts'
+import { prefixSeed } from '../rebuild/prefix.ts'
 import type { Transform } from '../rebuild/transform.ts'
+import { refuseEmpty } from './refuse-empty.ts'
 import type { Settings } from '../settings.ts'
 import type { UpstreamRequest } from '../transport/transport.ts'
 import type { World } from '../world.ts'
@@ -31,13 +35,16 @@ export interface Prepared {
   readonly prompt: Prompt
   readonly encoded: Encoded
   readonly notes: readonly Note[]
+  /** Where each item of the prompt stands in `items`; `null` for one that was added. */
+  readonly places: readonly (number | null)[]
+  /** Whether the upstream has refused reasoning that stood in the prompt before. */
+  readonly reasoningRefused: boolean
 }
 
 /** What would be sent to the upstream that is asked first. */
-export async function prepare(asked: Inbound, caller: Caller, world: World): Promise<Prepared> {
-  const inbound = await resolveReferences(asked, caller, world)
-  const [target] = route(world, inbound.params.model, inbound.dialect)
-  const history = await loadHistory(inbound, caller, world)
+export async function prepare(given: Inbound, caller: Caller, world: World): Promise<Prepared> {
+  const [target] = route(world, given.params.model, given.dialect)
+  const { inbound, history } = await remember(given, caller, world)
   return prepareFor(target, inbound, history, world)
 }
 
@@ -51,22 +58,47 @@ export function prepareFor(
   const provider = PROVIDERS[account.wire]
   // The very same list, if there is nothing to add: that is how a wire knows that nothing changed.
   const items = history.items.length > 0 ? [...history.items, ...inbound.items] : inbound.items
-  const rebuilt = rebuild(items, [...planFor(policyOf(world.settings, account)), ...more])
+  const own = withAccountStops(inbound.params, account)
+  const params = model === own.model ? own : { ...own, model }
+  const rebuilt = rebuild(items, [
+    ...planFor(policyOf(world.settings, account)),
+    ...more,
+    // Last, because every change before it is one of the prefix that reasoning is bound to.
+    keepValidReasoning(validityFor(account, params, history)),
+  ])
   const { stream, dialect, body, bytes } = inbound
   const { items: asked, given = asked, params: said } = inbound
   const source = { dialect, body, bytes, items: given, params: said }
-  const own = withAccountStops(inbound.params, account)
-  const params = model === own.model ? own : { ...own, model }
-  const prompt = { items: rebuilt.items, params, stream, source }
+  const wantsUsage = inbound.client.isOpenWebUi
+  const prompt = { items: rebuilt.items, params, stream, wantsUsage, source }
   const encoded = provider.encode(prompt, account)
-  const notes = [...rebuilt.notes, ...clientNotes(encoded.notes, rebuilt.places, body)]
-  return { inbound, account, provider, history, items, prompt, encoded, notes }
+  const notes = [
+    ...history.notes,
+    ...rebuilt.notes,
+    ...clientNotes(encoded.notes, rebuilt.places, body),
+  ]
+  const { places } = rebuilt
+  const parts = { inbound, account, provider, history, items, prompt, encoded, notes, places }
+  return refuseEmpty({ ...parts, reasoningRefused: false })
+}
+
+function validityFor(account: Account, params: Params, { refusals }: History): Validity {
+  const { wire, name } = account
+  return {
+    wire,
+    account: name,
+    seed: () => prefixSeed(params, wire),
+    checksPrefix: checksPrefix(account, PROVIDERS[wire], params.model),
+    refusedBefore: refusals.flatMap((refusal) => (refusal.account === name ? refusal.origin : [])),
+  }
 }
 
 function policyOf(settings: Settings, account: Account): Policy {
   return {
     historyMaxItems: settings.HISTORY_MAX_ITEMS,
     toolOutputRetentionRounds: settings.TOOL_OUTPUT_RETENTION_TURNS,
+    reasoningRetention: settings.PERSIST_REASONING,
+    unansweredCalls: settings.UNANSWERED_CALLS,
     reader: {
       wire: account.wire,
       account: account.name,

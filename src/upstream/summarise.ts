@@ -10,9 +10,10 @@ import type { Target } from './accounts.ts'
 import { ask, type Asking } from './attempts.ts'
 import { responses } from '../dialect/responses/responses.ts'
 import { GatewayError } from '../errors.ts'
+import { NO_HISTORY } from '../history/load-history.ts'
 import { prepareFor } from './prepare.ts'
+import { readAnswer } from './read-answer.ts'
 import { chapterQuestion, type CompactionPlan } from '../rebuild/plan-compaction.ts'
-import { readJson } from '../transport/read-body.ts'
 import type { World } from '../world.ts'
 
 export interface Summary {
@@ -50,14 +51,11 @@ async function askAbout(
   const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
   const prepare = (target: Target) => prepareFor(target, inbound, NO_HISTORY, world)
   const { prepared, call, reply } = await ask({ ...asked, prepare }, world)
-  const { json } = await readJson(call, reply)
-  const { provider, account, prompt } = prepared
+  const { events } = await readAnswer(call, reply, prepared)
   const fold = foldOutcome()
-  for (const event of provider.decodeWhole(json, account, prompt)) fold.push(event)
+  for (const event of events) fold.push(event)
   return fold.now()
 }
-
-const NO_HISTORY = { items: [], parent: null }
 
 function summaryOf({ items, finish, failure }: Outcome): string {
   if (failure !== null) throw new GatewayError(failure)

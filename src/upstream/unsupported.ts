@@ -9,6 +9,7 @@ import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
 import type { Target } from './accounts.ts'
 import { GatewayError } from '../errors.ts'
+import type { Inbound } from '../dialect/dialect.ts'
 import type { Prepared } from './prepare.ts'
 import type { World } from '../world.ts'
 
@@ -85,10 +86,16 @@ function isOfClient(item: Item): boolean {
 }
 
 /** Which entry of the list it is can be told only where every entry has made one item. */
-function placeIn({ inbound, history }: Prepared, at: number): string {
-  const { dialect, body, items } = inbound
-  const list = dialect === 'chat' ? 'messages' : 'input'
+export function placeIn({ inbound, history }: Prepared, at: number): string {
+  const { body, items } = inbound
+  const list = listOf(inbound)
+  const place = at - history.items.length
   const entries = body[list]
   const isOneToOne = Array.isArray(entries) && entries.length === items.length
-  return isOneToOne ? `${list}[${at - history.items.length}]` : list
+  return isOneToOne && place >= 0 ? `${list}[${place}]` : list
+}
+
+/** What a client calls its conversation. */
+export function listOf({ dialect }: Inbound): 'messages' | 'input' {
+  return dialect === 'chat' ? 'messages' : 'input'
 }

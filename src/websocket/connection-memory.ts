@@ -60,8 +60,10 @@ export function connectionMemory(store: Store, nowMs: () => number): ConnectionM
         },
         aside: (turn, said) => ({
           opened: Promise.resolve(false),
+          itemStarted: () => undefined,
           itemEnded: () => undefined,
-          settle(outcome, ending, origin) {
+          mayBeNamed: () => false,
+          settle(outcome, ending, { origin }) {
             const isOver = ending === 'finished' && outcome.failure === null
             if (isOver) latest.set(lane, keptTurn(turn, said, outcome, origin, nowMs()))
             else evict(turn.parent)
@@ -103,6 +105,8 @@ function keptTurn(
     finish,
     servedModel: model,
     contentHash: null,
+    reasoningRefusedBy: null,
+    usedAtMs: endedAtMs,
     input: said,
     output: items.map((item) => ({ ...item, origin })),
     hidden: new Set(),

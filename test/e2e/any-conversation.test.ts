@@ -10,6 +10,7 @@ import { startGateway } from '../support/gateway.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { startServices, type Services } from '../support/services/start-services.ts'
 import { ANSWER_SCHEMA, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
+import { waitsForOutput } from '../support/waits-for-output.ts'
 import { asInput, asMessages } from '../support/written-conversations.ts'
 
 let services: Services
@@ -29,10 +30,14 @@ const NEWEST: Item = {
   role: 'user',
   content: [{ type: 'input_text', text: 'And now?' }],
 }
-/** Somebody has asked something; it may have been before a tool answered. */
-const asked = fc
-  .tuple(conversation, fc.boolean())
-  .map(([items, isOver]) => (isOver || !items.some(isUserMessage) ? [...items, NEWEST] : items))
+/**
+ * Somebody has asked something; it may have been before a tool answered. Before all tools have, it
+ * is the service that says so.
+ */
+const asked = fc.tuple(conversation, fc.boolean()).map(([items, isOver]) => {
+  const isToBeAsked = isOver || !items.some(isUserMessage) || waitsForOutput(items)
+  return isToBeAsked ? [...items, NEWEST] : items
+})
 
 const settings = fc.record({
   model: fc.constantFrom(...WIRE_MODELS.map(({ model }) => model)),

@@ -26,10 +26,18 @@ beforeEach(() => {
 const turnOf = (items: readonly Item[], fields: Partial<NewTurn> = {}) =>
   newTurn({ dialect: 'chat', tenant, input: items, ...fields })
 
+const recordingOf = (turn: NewTurn) => ({
+  placed: placeTurn(turn, null, world),
+  hold: null,
+  isWorth: () => false,
+})
+
+const MADE = { origin: ORIGIN, fingerprint: null, reasoningRefusedBy: null }
+
 /** Asks, is answered, and returns the turn. */
 async function said(items: readonly Item[], answer: string, fields: Partial<NewTurn> = {}) {
   const turn = turnOf(items, fields)
-  const recorder = recordTurn(turn, world)
+  const recorder = recordTurn(turn, recordingOf(turn), world)
   recorder.itemEnded(assistant(answer), 0)
   const outcome = {
     finish: 'stop',
@@ -38,7 +46,7 @@ async function said(items: readonly Item[], answer: string, fields: Partial<NewT
     upstreamId: null,
     model: 'm',
   } as const
-  await recorder.settle({ ...outcome, items: [assistant(answer)] }, 'finished', ORIGIN)
+  await recorder.settle({ ...outcome, items: [assistant(answer)] }, 'finished', MADE)
   return turn
 }
 const place = async (items: readonly Item[], fields: Partial<NewTurn> = {}) =>
@@ -77,10 +85,11 @@ test('alone, if nothing like it was said, or only by others', async () => {
 })
 
 test('alone, if the answer it goes on from was not finished', async () => {
-  const recorder = recordTurn(turnOf(hello), world)
+  const turn = turnOf(hello)
+  const recorder = recordTurn(turn, recordingOf(turn), world)
   recorder.itemEnded(assistant('hi'), 0)
   const cut = { finish: null, failure: null, usage: null, upstreamId: null, model: null }
-  await recorder.settle({ ...cut, items: [assistant('hi')] }, 'cancelled', ORIGIN)
+  await recorder.settle({ ...cut, items: [assistant('hi')] }, 'cancelled', MADE)
   expect((await place(goesOn)).parent).toBeNull()
 })
 

@@ -24,6 +24,14 @@ const TURN: NewTurn = {
   input: [],
 }
 
+const RECORDING = {
+  placed: Promise.resolve({ turn: TURN, contentHash: null }),
+  hold: null,
+  isWorth: () => false,
+}
+
+const MADE = { origin: TURN.origin, fingerprint: null, reasoningRefusedBy: null }
+
 const FINISHED: Outcome = {
   items: [],
   finish: 'stop',
@@ -79,30 +87,30 @@ const aMoment = () => new Promise((resolve) => setTimeout(resolve, 60))
 describe('writes', () => {
   test('an answer that ends at once makes two: open, and close with its items', async () => {
     const { world, calls, endings } = diary()
-    const recorder = recordTurn(TURN, world)
+    const recorder = recordTurn(TURN, RECORDING, world)
     recorder.itemEnded(said('a'), 0)
-    expect(await recorder.settle(FINISHED, 'finished', TURN.origin)).toBe(FINISHED)
+    expect(await recorder.settle(FINISHED, 'finished', MADE)).toBe(FINISHED)
     expect(calls).toEqual(['open', 'close 0'])
     expect(endings[0]).toMatchObject({ state: 'complete', endedAtMs: 2 })
   })
 
   test('a burst of items makes one', async () => {
     const { world, calls } = diary()
-    const recorder = recordTurn(TURN, world)
+    const recorder = recordTurn(TURN, RECORDING, world)
     recorder.itemEnded(said('a'), 0)
     recorder.itemEnded(said('b'), 1)
     await aMoment()
     recorder.itemEnded(said('c'), 2)
-    await recorder.settle(FINISHED, 'finished', TURN.origin)
+    await recorder.settle(FINISHED, 'finished', MADE)
     expect(calls).toEqual(['open', 'journal 0,1', 'close 2'])
   })
 
   test('items that could not be journaled are written at the close', async () => {
     const { world, calls } = diary(['journal'])
-    const recorder = recordTurn(TURN, world)
+    const recorder = recordTurn(TURN, RECORDING, world)
     recorder.itemEnded(said('a'), 0)
     await aMoment()
-    await recorder.settle(FINISHED, 'finished', TURN.origin)
+    await recorder.settle(FINISHED, 'finished', MADE)
     expect(calls).toEqual(['open', 'journal 0', 'close 0'])
   })
 })
@@ -110,17 +118,17 @@ describe('writes', () => {
 describe('promises', () => {
   test('a turn that could not be opened is not written to, and the answer stands', async () => {
     const { world, calls, logged } = diary(['open'])
-    const recorder = recordTurn(TURN, world)
+    const recorder = recordTurn(TURN, RECORDING, world)
     recorder.itemEnded(said('a'), 0)
     expect(await recorder.opened).toBe(false)
-    expect(await recorder.settle(FINISHED, 'finished', TURN.origin)).toBe(FINISHED)
+    expect(await recorder.settle(FINISHED, 'finished', MADE)).toBe(FINISHED)
     expect(calls).toEqual(['open'])
     expect(logged).toEqual(['turn-not-opened'])
   })
 
   test('an answer whose turn could not be closed is told as a failure', async () => {
     const { world } = diary(['close'])
-    const settled = await recordTurn(TURN, world).settle(FINISHED, 'finished', TURN.origin)
+    const settled = await recordTurn(TURN, RECORDING, world).settle(FINISHED, 'finished', MADE)
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
     // Somebody has to end it, when that is possible again.
     expect(world.replica.takeLetGo()).toEqual([{ turnId: TURN.id, tenant: TURN.tenant }])
@@ -128,7 +136,7 @@ describe('promises', () => {
 
   test('an answer whose turn has been ended by somebody else is told as a failure', async () => {
     const { world } = diary(['late'])
-    const settled = await recordTurn(TURN, world).settle(FINISHED, 'finished', TURN.origin)
+    const settled = await recordTurn(TURN, RECORDING, world).settle(FINISHED, 'finished', MADE)
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
     expect(world.replica.takeLetGo()).toEqual([])
   })
@@ -143,6 +151,43 @@ test.each([
   [{ finish: 'stop' }, 'cancelled', 'complete'],
 ] as const)('%j that %s is %s', async (part, ending, state) => {
   const { world, endings } = diary()
-  await recordTurn(TURN, world).settle({ ...FINISHED, ...part }, ending, TURN.origin)
+  await recordTurn(TURN, RECORDING, world).settle({ ...FINISHED, ...part }, ending, MADE)
   expect(endings[0]?.state).toBe(state)
+})
+
+describe('may be named', () => {
+  const isWorth = () => true
+
+  test('as soon as what it holds is written', async () => {
+    const { world } = diary()
+    const recorder = recordTurn(TURN, { ...RECORDING, isWorth }, world)
+    expect(recorder.mayBeNamed()).toBe(false)
+    await recorder.opened
+    expect(recorder.mayBeNamed()).toBe(false)
+    recorder.itemEnded(said('a'), 0)
+    expect(recorder.mayBeNamed()).toBe(false)
+    await expect.poll(recorder.mayBeNamed).toBe(true)
+  })
+
+  test('once it is closed, however short it was', async () => {
+    const { world } = diary()
+    const recorder = recordTurn(TURN, { ...RECORDING, isWorth }, world)
+    recorder.itemEnded(said('a'), 0)
+    await recorder.settle({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
+    expect(recorder.mayBeNamed()).toBe(true)
+  })
+
+  test('never, if it could not be written, or holds nothing that would be missed', async () => {
+    for (const [failing, worth] of [
+      [['open'], isWorth],
+      [['close', 'journal'], isWorth],
+      [[], () => false],
+    ] as const) {
+      const { world } = diary(failing)
+      const recorder = recordTurn(TURN, { ...RECORDING, isWorth: worth }, world)
+      recorder.itemEnded(said('a'), 0)
+      await recorder.settle({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
+      expect(recorder.mayBeNamed()).toBe(false)
+    }
+  })
 })

@@ -1,20 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
-import { planFor, rebuild } from '../../src/rebuild/plan.ts'
+import { planFor, rebuild, type Policy } from '../../src/rebuild/plan.ts'
 import type { Transform } from '../../src/rebuild/transform.ts'
 import { expectLawful } from '../support/laws.ts'
 import { show, talk } from '../support/talk.ts'
 
 const OFF = { historyMaxItems: null, toolOutputRetentionRounds: null, reader: null }
 
+const CLEAN = ['strip-markers', 'strip-details']
+
+const namesOf = (policy: Policy) => planFor(policy).map(({ name }) => name)
+
 describe('planFor', () => {
-  test('without a policy there is only pruning', () => {
-    expect(planFor(OFF).map(({ name }) => name)).toEqual(['prune-orphans'])
+  test('without a policy there is only cleaning and pruning', () => {
+    expect(namesOf(OFF)).toEqual([...CLEAN, 'prune-orphans'])
   })
 
   test('prunes before and after everything else', () => {
-    const plan = planFor({ ...OFF, historyMaxItems: 40, toolOutputRetentionRounds: 10 })
-    expect(plan.map(({ name }) => name)).toEqual([
+    expect(namesOf({ ...OFF, historyMaxItems: 40, toolOutputRetentionRounds: 10 })).toEqual([
+      ...CLEAN,
       'prune-orphans',
       'window-items',
       'bound-items',
@@ -23,8 +27,15 @@ describe('planFor', () => {
     ])
   })
 
+  test('answers what was never answered, where that is wanted, before anything is counted', () => {
+    const names = namesOf({ ...OFF, historyMaxItems: 40, unansweredCalls: 'stub' })
+    expect(names.slice(0, 5)).toEqual([...CLEAN, 'prune-orphans', 'answer-calls', 'window-items'])
+    expect(namesOf({ ...OFF, unansweredCalls: 'stub' })).toContain('answer-calls')
+    expect(namesOf({ ...OFF, unansweredCalls: 'drop' })).not.toContain('answer-calls')
+  })
+
   test('0 is a policy', () => {
-    expect(planFor({ ...OFF, toolOutputRetentionRounds: 0 })).toHaveLength(3)
+    expect(namesOf({ ...OFF, toolOutputRetentionRounds: 0 })).toContain('shorten-tool-outputs')
   })
 
   test('two hundred tool items under a window of four stay bounded, and the question is kept', () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
 import { pruneOrphans } from '../../src/rebuild/prune-orphans.ts'
 import { show, talk } from '../support/talk.ts'
@@ -45,9 +45,98 @@ test('drops only the unanswered call of a parallel batch', () => {
     call a
     call b
     output b 4 degrees
+    assistant: 4 degrees
   `)
-  expect(kept).toBe('thinks: two places\ncall b\noutput b 4 degrees')
+  expect(kept).toBe('thinks: two places\ncall b\noutput b 4 degrees\nassistant: 4 degrees')
   expect(notes).toEqual([{ did: 'dropped', at: 1, why: 'call-without-output' }])
+})
+
+describe('at the running end', () => {
+  test('leaves alone what waits for its output: the provider says so, if it must be there', () => {
+    const items = talk`
+      user: how warm is it?
+      sealed: two places
+      call a
+      custom b
+      shell c ls
+      hosted web_search_call
+      output a 4 degrees
+    `
+    expect(pruneOrphans().run(items).items).toBe(items)
+    expect(pruneOrphans({ unanswered: 'stub' }).run(items).items).toBe(items)
+  })
+
+  test('a word of anybody behind it ends the waiting', () => {
+    for (const word of ['user: hello?', 'assistant: well', 'developer: hurry']) {
+      const { kept } = pruned(talk`
+        call a
+        ${word}
+      `)
+      expect(kept).toBe(word)
+    }
+  })
+
+  test('so does another answer', () => {
+    const { kept } = pruned(talk`
+      call a
+      call b
+      output b
+      call c
+    `)
+    expect(kept).toBe('call b\noutput b\ncall c')
+  })
+
+  test('reasoning behind it that led to nothing does not', () => {
+    const { kept } = pruned(talk`
+      call a
+      call b
+      output b
+      thinks: hm
+    `)
+    expect(kept).toBe('call a\ncall b\noutput b')
+  })
+
+  test('nor does the late output of an older call, which is moved there', () => {
+    const { kept } = pruned(talk`
+      call a
+      user: and there?
+      call b
+      output a
+    `)
+    expect(kept).toBe('call a\noutput a\nuser: and there?\ncall b')
+  })
+
+  test('what no provider takes is dropped here as well', () => {
+    const [call] = talk`call a`
+    if (call?.type !== 'function_call') throw new Error('no call')
+    expect(pruned([{ ...call, name: '' }]).notes).toEqual([
+      { did: 'dropped', at: 0, why: 'call-malformed' },
+    ])
+    expect(pruned([{ ...call, call_id: '' }]).kept).toBe('')
+  })
+})
+
+test('keeps a call in the middle where it is to be answered, if words can do that', () => {
+  const { items, notes } = pruneOrphans({ unanswered: 'stub' }).run(talk`
+    call a
+    custom b
+    shell c ls
+    user: hello?
+  `)
+  expect(show(items)).toBe('call a\ncustom b\nuser: hello?')
+  expect(notes).toEqual([{ did: 'dropped', at: 2, why: 'call-without-output' }])
+})
+
+test('a call whose id was taken over beside it is dropped, for it would be taken for the other', () => {
+  const { items } = pruneOrphans({ unanswered: 'stub' }).run(talk`
+    call x
+    assistant: so
+    call 0 first
+    output x
+    call 0 second
+    output 0
+  `)
+  expect(show(items)).toBe('call x\noutput x\nassistant: so\ncall 0 second\noutput 0')
 })
 
 test('does not hide an unanswered call behind a later use of its id', () => {
@@ -189,6 +278,33 @@ test('pairs calls of every kind', () => {
     shell c pwd
     shell-output b a.ts
     custom-output a found
+    assistant: found
   `)
-  expect(kept).toBe('custom a\nshell b ls\nshell-output b a.ts\ncustom-output a found')
+  expect(kept).toBe(
+    'custom a\nshell b ls\nshell-output b a.ts\ncustom-output a found\nassistant: found',
+  )
+})
+
+test('sends a pair once that is there as recorded and as the client kept it, the first of them', () => {
+  const [question, thought, call, output, ...rest] = talk`
+    user: how warm is it?
+    sealed: let me see
+    call a weather {"city":"Rome"}
+    output a 4 degrees
+    sealed: let me see
+    call a weather {"city":"Rome"}
+    output a 4 degrees
+    sealed: now the words
+    assistant: 4 degrees
+  `
+  if (question === undefined || thought === undefined) throw new Error('no talk')
+  if (call === undefined || output === undefined) throw new Error('no pair')
+  const origin = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }
+  const { kept, notes } = pruned([question, thought, { ...call, origin }, output, ...rest])
+  expect(kept).toBe(show([question, thought, call, output, ...rest.slice(3)]))
+  expect(notes).toEqual([
+    { did: 'dropped', at: 4, why: 'reasoning-without-follower' },
+    { did: 'dropped', at: 5, why: 'pair-duplicate' },
+    { did: 'dropped', at: 6, why: 'pair-duplicate' },
+  ])
 })

@@ -68,6 +68,45 @@ test('shortens the texts of a list and keeps its images', () => {
   expect(short?.[1]).toBe(image)
 })
 
+describe('an output that is JSON', () => {
+  const json = JSON.stringify({ exit: 0, stdout: LONG })
+
+  test('stays JSON, in about the same room', () => {
+    const short = String(shortened(json))
+    expect(JSON.parse(short)).toEqual({
+      exit: 0,
+      stdout: expect.stringMatching(/^a+ … \d+ characters left out … b+$/) as string,
+    })
+    expect(short.length).toBeGreaterThan(384)
+    expect(short.length).toBeLessThanOrEqual(454)
+  })
+
+  test('is shortened the same in a list of parts', () => {
+    expect(shortened([{ type: 'input_text', text: json }])).toEqual([
+      { type: 'input_text', text: shortened(json) },
+    ])
+  })
+
+  test('is cut like any other text where that is not enough', () => {
+    const name = JSON.stringify({ [LONG]: 1 })
+    expect(shortened(name)).toContain('characters of this tool output were left out here')
+  })
+
+  test('says nothing of its age, and is not shortened again', () => {
+    const { run } = shortenToolOutputs({ rounds: 0, minChars: 1, headChars: 60, tailChars: 60 })
+    const [few, many] = [run(rounds(2, json)), run(rounds(9, json))]
+    expect(many.items.slice(0, 3)).toEqual(few.items.slice(0, 3))
+    expect(run(many.items).items).toBe(many.items)
+  })
+})
+
+test('half a character that stands alone is carried along', () => {
+  const torn = `${'x'.repeat(255)}\ud83e${'x'.repeat(800)}`
+  expect(String(shortened(torn)).slice(0, 257)).toBe(`${'x'.repeat(255)}\ud83e\n`)
+  const bytes = new TextEncoder().encode(JSON.stringify(shortened(torn)))
+  expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))).toBe(shortened(torn))
+})
+
 test('shortens outputs of custom tools, and leaves every other item alone', () => {
   const items = talk`
     user: ${LONG}

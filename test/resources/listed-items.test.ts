@@ -19,6 +19,8 @@ function turn(fields: Partial<StoredTurn>): StoredTurn {
     finish: 'stop',
     servedModel: null,
     contentHash: null,
+    reasoningRefusedBy: null,
+    usedAtMs: 1,
     output: [],
     hidden: new Set(),
     ...fields,

@@ -41,6 +41,9 @@ export function turnContract(open: OpenEngine): void {
         finish: null,
         servedModel: null,
         contentHash: null,
+        reasoningRefusedBy: null,
+        usedAtMs: turn.createdAtMs,
+        isTemporary: false,
         output: [],
         hidden: new Set(),
       })
@@ -66,6 +69,17 @@ export function turnContract(open: OpenEngine): void {
       await store.openTurn(turn)
       await store.closeTurn(ending(turn, { state: 'failed', endedAtMs: 7, usage, failure }))
       expect(await load(turn)).toMatchObject({ state: 'failed', endedAtMs: 7, usage, failure })
+    })
+
+    test('gives back what was found out on the way', async () => {
+      const turn = newTurn({ isTemporary: true, origin: { ...ORIGIN, prefixHash: null } })
+      await store.openTurn(turn)
+      await store.closeTurn(ending(turn, { origin: ORIGIN, reasoningRefusedBy: 'm"ain\0' }))
+      expect(await load(turn)).toMatchObject({
+        origin: ORIGIN,
+        reasoningRefusedBy: 'm"ain\0',
+        isTemporary: true,
+      })
     })
 
     test.each(Object.entries(ITEMS))('keeps every byte of %s', async (_, item) => {
@@ -207,11 +221,12 @@ export function turnContract(open: OpenEngine): void {
       expect((await names()).filter((name) => name.startsWith('not-'))).toEqual([])
     })
 
-    test('is what comes of writing into a turn that was never opened', async () => {
+    test('is no way back for a turn that is gone or never was', async () => {
       const turn = newTurn()
       const items: readonly Item[] = [assistant('lost')]
-      await expect(store.journalItems(turn.id, turn.tenant, placed(items))).rejects.toThrow()
-      await expect(store.closeTurn(ending(turn, { items: placed(items) }))).rejects.toThrow()
+      await store.journalItems(turn.id, turn.tenant, placed(items))
+      expect(await store.closeTurn(ending(turn, { items: placed(items) }))).toBe(false)
+      expect(await store.closeTurn(ending(turn))).toBe(false)
       expect(await load(turn)).toBeUndefined()
     })
   })

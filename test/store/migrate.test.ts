@@ -44,3 +44,20 @@ test('the files of the repository are read in their order', () => {
   expect(names[0]).toBe('0001_turns.sql')
   expect(names).toEqual(names.toSorted())
 })
+
+test('of turns from before it is known when they were needed: when they began', async () => {
+  const engine = await openNodeSqlite(':memory:')
+  const all = readMigrations()
+  await migrate(
+    engine,
+    all.filter(({ name }) => name < '0004'),
+  )
+  const run = (sql: string) => engine.write([{ name: null, sql, parameters: [] }])
+  await run(`insert into turns (id, tenant, thread, dialect, wire, account, model, state, created_at, request)
+    values ('T', 't', 'T', 'chat', 'w', 'a', 'm', 'complete', 77, '{}')`)
+  await migrate(engine, all)
+  expect(await run('select used_at, short_lived, fingerprint from turns')).toMatchObject([
+    [{ used_at: 77, short_lived: 0, fingerprint: null }],
+  ])
+  await engine.close()
+})

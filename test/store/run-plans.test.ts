@@ -21,6 +21,9 @@ const ending = {
   finish: null,
   served_model: null,
   content_hash: null,
+  prefix_hash: null,
+  fingerprint: null,
+  reasoning_refused_by: null,
 }
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {

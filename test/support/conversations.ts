@@ -3,12 +3,13 @@
  *
  * A tidy one is what a provider and a client that behave would make: groups are whole and stand in
  * order, although call ids repeat from round to round. A messy one is a tidy one out of which items
- * were lost, and in which others were moved or came twice.
+ * were lost, and in which others were moved or came twice, as the client kept them and as recorded.
  */
 import fc, { type Arbitrary } from 'fast-check'
 import { compactionItem } from '../../src/conversation/compaction.ts'
 import type { Item, Part, Role } from '../../src/conversation/item.ts'
 import type { JsonObject } from '../../src/conversation/json.ts'
+import { mishap } from './mishaps.ts'
 
 /** A call and its output of every kind that the waist carries without understanding it. */
 export const OPAQUE_PAIRS: readonly ((id: string) => readonly [JsonObject, JsonObject])[] = [
@@ -38,32 +39,62 @@ export const OPAQUE_PAIRS: readonly ((id: string) => readonly [JsonObject, JsonO
   ],
 ]
 
-export const tidyConversation: Arbitrary<readonly Item[]> = fc
-  .tuple(
-    fc.array(message(fc.constantFrom('system', 'developer')), { maxLength: 2 }),
-    fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: deed() }),
-    fc.array(fc.array(round(), { maxLength: 2 }), { maxLength: 6 }),
-  )
-  .map(([head, greeting, rounds]) => [...head, ...greeting, ...rounds.flat(2)])
+/** Outputs that are shortened as what they are: rows, a long string, long values far inside. */
+const LONG_JSON = [
+  Array.from({ length: 90 }, (_, id) => ({ id, name: `n${id}` })),
+  { exit: 0, stdout: 'line 🦊\n'.repeat(200), stderr: '' },
+  { at: 'x'.repeat(420), next: [['y'.repeat(420)]] },
+].map((value) => JSON.stringify(value))
 
-export const messyConversation: Arbitrary<readonly Item[]> = fc
-  .tuple(tidyConversation, fc.array(mishap(), { maxLength: 6 }))
-  .map(([items, mishaps]) => mishaps.reduce((before, happen) => happen(before), items))
-
+export const tidyConversation = tidy(6)
+export const messyConversation = messy(tidyConversation)
 export const conversation = fc.oneof(tidyConversation, messyConversation)
+const few = fc.oneof(tidy(1), messy(tidy(1)))
 
-/** A conversation, and the same one with another round behind it. */
-export const grown: Arbitrary<readonly [readonly Item[], readonly Item[]]> = fc
-  .tuple(conversation, round())
-  .map(([before, more]) => [before, [...before, ...more]])
+/** A conversation, and the same one a little later. */
+export type History = readonly [before: readonly Item[], after: readonly Item[]]
 
-/** A round that is being worked on, and the same one with more of the work done. */
-export const workedOn: Arbitrary<readonly [readonly Item[], readonly Item[]]> = fc
-  .tuple(tidyConversation, round(), fc.array(deed(), { minLength: 1, maxLength: 3 }))
-  .map(([before, opened, more]) => [
-    [...before, ...opened],
-    [...before, ...opened, ...more.flat()],
-  ])
+/** Another round stands behind it. */
+export const grown = growing(conversation)
+
+/** More of the work is done on the newest round. */
+export const workedOn = working(tidyConversation)
+
+/** Most are short, so that there can be a great many. */
+export const history: Arbitrary<History> = fc.oneof(
+  { weight: 1, arbitrary: grown },
+  { weight: 1, arbitrary: workedOn },
+  { weight: 3, arbitrary: growing(few) },
+  { weight: 2, arbitrary: working(few) },
+)
+
+function tidy(most: number): Arbitrary<readonly Item[]> {
+  return fc
+    .tuple(
+      fc.array(message(fc.constantFrom('system', 'developer')), { maxLength: 2 }),
+      fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: deed() }),
+      fc.array(fc.array(round(), { maxLength: 2 }), { maxLength: most }),
+    )
+    .map(([head, greeting, rounds]) => [...head, ...greeting, ...rounds.flat(2)])
+}
+
+function messy(before: Arbitrary<readonly Item[]>): Arbitrary<readonly Item[]> {
+  return fc
+    .tuple(before, fc.array(mishap(), { maxLength: 6 }))
+    .map(([items, mishaps]) => mishaps.reduce((so, happen) => happen(so), items))
+}
+
+function growing(conversation: Arbitrary<readonly Item[]>): Arbitrary<History> {
+  return fc.tuple(conversation, round()).map(([before, more]) => [before, [...before, ...more]])
+}
+
+function working(conversation: Arbitrary<readonly Item[]>): Arbitrary<History> {
+  const deeds = fc.array(deed(), { minLength: 1, maxLength: 3 })
+  return fc.tuple(conversation, round(), deeds).map(([before, opened, more]) => {
+    const open = [...before, ...opened]
+    return [open, [...open, ...more.flat()]]
+  })
+}
 
 /** A question and what came of it, which may be nothing. */
 function round(): Arbitrary<readonly Item[]> {
@@ -182,78 +213,24 @@ function output(): Arbitrary<string | readonly Part[]> {
     ),
     { maxLength: 2 },
   )
-  return fc.oneof({ weight: 3, arbitrary: longText() }, { weight: 1, arbitrary: parts })
+  return fc.oneof(
+    { weight: 3, arbitrary: longText() },
+    { weight: 1, arbitrary: fc.constantFrom(...LONG_JSON) },
+    { weight: 1, arbitrary: parts },
+  )
 }
 
+/** One of them is half a character, as a client leaves it that cuts a text by its length. */
 function text(): Arbitrary<string> {
-  return fc.constantFrom('', 'so', 'grüezi', '🦊', 'one\ntwo')
+  return fc.constantFrom('', 'so', 'grüezi', '🦊', 'one\ntwo', 'torn \ud83e')
 }
 
 /** Around every limit of shortening, with characters of two halves at any place. */
 function longText(): Arbitrary<string> {
   return fc
-    .tuple(fc.constantFrom('x', '🦊', 'x🦊', 'line\n'), fc.constantFrom(0, 5, 300, 799, 800, 2500))
+    .tuple(
+      fc.constantFrom('x', '🦊', 'x🦊', 'line\n', '\udd8a'),
+      fc.constantFrom(0, 5, 300, 799, 800, 2500),
+    )
     .map(([piece, length]) => piece.repeat(Math.ceil(length / piece.length)))
-}
-
-type Mishap = (items: readonly Item[]) => readonly Item[]
-
-/** Something that happens to a conversation at a client: lost, moved, doubled, made illegible. */
-function mishap(): Arbitrary<Mishap> {
-  const place = fc.nat({ max: 10_000 })
-  const places = fc.tuple(place, place)
-  return fc.oneof(
-    {
-      weight: 4,
-      arbitrary: place.map(
-        (from): Mishap =>
-          (items) =>
-            without(items, from),
-      ),
-    },
-    {
-      weight: 3,
-      arbitrary: places.map(
-        ([from, to]): Mishap =>
-          (items) =>
-            inserted(without(items, from), to, picked(items, from)),
-      ),
-    },
-    {
-      weight: 1,
-      arbitrary: places.map(
-        ([from, to]): Mishap =>
-          (items) =>
-            inserted(
-              items,
-              to,
-              picked(items, from).map((item) => ({ ...item })),
-            ),
-      ),
-    },
-    {
-      weight: 1,
-      arbitrary: place.map(
-        (from): Mishap =>
-          (items) =>
-            inserted(without(items, from), from, picked(items, from).map(withoutName)),
-      ),
-    },
-  )
-}
-
-function picked(items: readonly Item[], place: number): readonly Item[] {
-  return items.slice(place % items.length).slice(0, 1)
-}
-
-function without(items: readonly Item[], place: number): readonly Item[] {
-  return items.filter((_, at) => at !== place % items.length)
-}
-
-function inserted(items: readonly Item[], place: number, more: readonly Item[]): readonly Item[] {
-  return items.toSpliced(place % (items.length + 1), 0, ...more)
-}
-
-function withoutName(item: Item): Item {
-  return item.type === 'function_call' ? { ...item, name: '' } : item
 }

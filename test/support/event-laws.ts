@@ -3,7 +3,7 @@
  * no wire. Every decoder is held to it, and whoever makes up events for a renderer should be.
  */
 import type { StreamEvent } from '../../src/conversation/event.ts'
-import type { Item, Part } from '../../src/conversation/item.ts'
+import type { CustomCall, FunctionCall, Item, Part } from '../../src/conversation/item.ts'
 
 /** A sentence for every law that the events break. */
 export function eventFaults(events: readonly StreamEvent[]): readonly string[] {
@@ -16,7 +16,22 @@ export function eventFaults(events: readonly StreamEvent[]): readonly string[] {
   if (ends.length !== 1 || ends[0] !== events.length - 1) {
     faults.push('Exactly one terminal event, and nothing behind it.')
   }
-  return [...faults, ...itemFaults(events)]
+  return [...faults, ...itemFaults(events), ...callFaults(events)]
+}
+
+/** Whoever is told of a call answers it by its id. */
+function callFaults(events: readonly StreamEvent[]): readonly string[] {
+  const ids = events.flatMap((event) =>
+    event.type === 'item-started' && isCall(event.item) ? [event.item.call_id] : [],
+  )
+  return [
+    ...(ids.includes('') ? ['A call without an id.'] : []),
+    ...(new Set(ids).size < ids.length ? ['Two calls with one id.'] : []),
+  ]
+}
+
+function isCall(item: Item): item is FunctionCall | CustomCall {
+  return item.type === 'function_call' || item.type === 'custom_tool_call'
 }
 
 function isTerminal(type: StreamEvent['type']): boolean {

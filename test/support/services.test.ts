@@ -134,3 +134,71 @@ test('the newest Claude refuses thinking of another conversation, and takes it i
   const other = await send('/messages', { ...opus, system, messages: [goBlocks, said, goBlocks] })
   expect(other).toMatchObject({ status: 400, json: { error: { type: 'invalid_request_error' } } })
 })
+
+/** What a first answer holds, and the same request with it. */
+async function goneOn(model: string, changed: object = {}, key = 'sk-upstream', then = model) {
+  const { json } = await send('/messages', { ...claude, model, messages: [goBlocks] })
+  const said = { role: 'assistant', content: json['content'] }
+  const body = { ...claude, model: then, messages: [goBlocks, said, goBlocks], ...changed }
+  return send('/messages', body, { ...KEYS, 'x-api-key': key })
+}
+
+test.each([
+  ['claude-sonnet-5-5', 400],
+  ['claude-haiku-5-5', 400],
+  ['claude-opus-5-5', 200],
+  ['claude-sonnet-5', 200],
+])('%s in another account: %i', async (model, status) => {
+  expect((await goneOn(model, {}, 'sk-upstream-another')).status).toBe(status)
+})
+
+test.each([
+  ['claude-opus-5-5', 'claude-fable-5-1', 0],
+  ['claude-fable-5-1', 'claude-opus-5-5', 1],
+  ['claude-sonnet-5-5', 'claude-sonnet-5', 1],
+  ['claude-opus-4-6', 'claude-sonnet-5', 0],
+])(
+  'the thinking of %s with %s is passed over %i times, without an error',
+  async (from, to, times) => {
+    services.dropped.splice(0)
+    expect((await goneOn(from, {}, 'sk-upstream', to)).status).toBe(200)
+    expect(services.dropped).toHaveLength(times)
+  },
+)
+
+test('the marks of the cache are no part of what thinking is bound to', async () => {
+  const text = { type: 'text', text: 'go', cache_control: { type: 'ephemeral' } }
+  const opus = { ...claude, model: 'claude-opus-5-5' }
+  const { json } = await send('/messages', { ...opus, messages: [goBlocks] })
+  const said = { role: 'assistant', content: json['content'] }
+  const messages = [{ role: 'user', content: [text] }, said, goBlocks]
+  expect((await send('/messages', { ...opus, messages })).status).toBe(200)
+})
+
+const asked = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] }
+const sealed = { store: false, include: ['reasoning.encrypted_content'] }
+
+async function responded(model: string, before: object, key = 'sk-upstream') {
+  const { json } = await send('/responses', { model, ...sealed, input: [asked] })
+  const input = [before, ...(json['output'] as JsonObject[]), asked]
+  const headers = { ...KEYS, authorization: `Bearer ${key}` }
+  return send('/responses', { model, ...sealed, input }, headers)
+}
+
+test('what OpenAI has sealed for one organisation it refuses another', async () => {
+  expect((await responded('gpt-5', asked)).status).toBe(200)
+  const { status, json } = await responded('gpt-5', asked, 'sk-upstream-another')
+  expect(status).toBe(400)
+  expect(json).toMatchObject({ error: { code: 'invalid_encrypted_content' } })
+})
+
+test.each([
+  ['gpt-5', 'other words', 0],
+  ['gpt-5.6', 'other words', 1],
+  ['gpt-5.6', 'go', 0],
+])('%s passes over what stands behind %s: %i', async (model, text, times) => {
+  services.dropped.splice(0)
+  const before = { ...asked, content: [{ type: 'input_text', text }] }
+  expect((await responded(model, before)).status).toBe(200)
+  expect(services.dropped).toHaveLength(times)
+})

@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { SseMessage } from '../../stream/stage.ts'
+import { MAX_CHARS, textPieces } from '../text-pieces.ts'
 
 export interface ChunkWriter {
   readonly delta: (delta: JsonObject) => SseMessage
@@ -31,7 +32,7 @@ export function chunkWriter({ id, createdAtMs, model, announcesUsage }: ChunkHea
   return {
     delta: (delta) => ({ data: open + JSON.stringify(delta) + close }),
     text: (before, text, after) =>
-      pieces(text).map((piece) => ({
+      textPieces(text).map((piece) => ({
         data: open + before + JSON.stringify(piece) + after + close,
       })),
     logprobs: (tokens) =>
@@ -45,27 +46,8 @@ export function chunkWriter({ id, createdAtMs, model, announcesUsage }: ChunkHea
   }
 }
 
-/** A character takes at most six bytes of JSON, which makes 60,000. */
-const MAX_CHARS = 10_000
 /** With twenty alternatives a token takes some 2 KB. */
 const MAX_TOKENS = 24
-
-export function pieces(text: string): readonly string[] {
-  if (text.length <= MAX_CHARS) return [text]
-  const out: string[] = []
-  for (let at = 0; at < text.length;) {
-    let end = Math.min(at + MAX_CHARS, text.length)
-    // The two halves of a character stay together.
-    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1
-    out.push(text.slice(at, end))
-    at = end
-  }
-  return out
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff
-}
 
 function inGroups<One>(list: readonly One[], size: number): readonly (readonly One[])[] {
   if (list.length <= size) return [list]

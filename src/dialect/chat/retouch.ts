@@ -9,6 +9,7 @@ import { isObject, type Json, type JsonObject, parsedObject } from '../../conver
 import type { SseMessage } from '../../stream/stage.ts'
 import type { Answering, Retouch } from '../dialect.ts'
 import { errorEnding } from './error-ending.ts'
+import { withCallIds, withWholeCallIds } from './told-call-ids.ts'
 
 export function retouch(answering: Answering): Retouch {
   /** An answer that is not kept has no id of ours. */
@@ -19,6 +20,7 @@ export function retouch(answering: Answering): Retouch {
   let isOver = false
 
   return {
+    calls: withCallIds,
     message(message) {
       const { data } = message
       if (isDone(data)) return message
@@ -49,7 +51,8 @@ export function retouch(answering: Answering): Retouch {
       isOver ||= isDone(message.data) || (MAY_END.test(message.data) && ends(parse(message)))
       return isOver
     },
-    whole(body) {
+    whole(given, outcome) {
+      const body = withWholeCallIds(given, outcome?.items ?? [])
       const isOurs = id !== null && Array.isArray(body['choices'])
       return isOurs || isHostile(body) ? mended(body, id) : body
     },

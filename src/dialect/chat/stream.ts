@@ -2,6 +2,11 @@
  * Renders the events of an answer as chat chunks: one message, whose text, reasoning and calls come
  * in as deltas, one reason to finish, the usage if it was asked for, `[DONE]`. A failure is an error
  * chunk without choices, never an ending that looks well.
+ *
+ * Open WebUI shows the usage, adds it up over a turn, and mostly does not ask for it, so it is told all
+ * the same. It takes `<think>` and its like out of the text of an answer, wherever they stand. They are
+ * left in: to spoil them would spoil the code, or the very sentence, that speaks of them, and what is
+ * kept of an answer would not be what was said.
  */
 import type { StreamEvent } from '../../conversation/event.ts'
 import { completionId } from '../../conversation/ids.ts'
@@ -19,6 +24,8 @@ export function stream(answering: Answering): Renderer {
   const { inbound, turnId, createdAtMs } = answering
   const options = inbound.body['stream_options']
   const announcesUsage = isObject(options) && options['include_usage'] === true
+  const { isOpenWebUi } = inbound.client
+  const tellsUsage = announcesUsage || isOpenWebUi
   let out: SseMessage[] = []
   let open: { readonly writer: ChunkWriter; readonly teller: ItemTeller } | null = null
 
@@ -31,7 +38,7 @@ export function stream(answering: Answering): Renderer {
       announcesUsage,
     })
     out.push(writer.delta({ role: 'assistant', content: '' }))
-    open = { writer, teller: itemTeller(writer, turnId, (message) => out.push(message)) }
+    open = { writer, teller: itemTeller(writer, isOpenWebUi, (message) => out.push(message)) }
     return open
   }
   const take = (): readonly SseMessage[] => {
@@ -46,7 +53,7 @@ export function stream(answering: Answering): Renderer {
     // Told now what nobody told before, as when an answer was there at once.
     if (isFresh) for (const [index, item] of outcome.items.entries()) teller.ended(index, item)
     out.push(writer.finish(finishReason(outcome.finish, teller.hasCalls())))
-    if (announcesUsage && outcome.usage !== null) out.push(writer.usage(tellUsage(outcome.usage)))
+    if (tellsUsage && outcome.usage !== null) out.push(writer.usage(tellUsage(outcome.usage)))
     out.push({ data: '[DONE]' })
   }
 

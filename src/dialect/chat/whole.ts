@@ -1,4 +1,5 @@
 /** An answer as one chat.completion. */
+import { amend } from '../../conversation/amend.ts'
 import { completionId } from '../../conversation/ids.ts'
 import type { Item } from '../../conversation/item.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
@@ -10,7 +11,8 @@ import { tellUsage } from './tell-usage.ts'
 
 export function whole(outcome: Outcome, answering: Answering): JsonObject {
   const { items, usage } = outcome
-  const message = tellMessage(items)
+  const told = tellMessage(items)
+  const message = answering.inbound.client.isOpenWebUi ? withoutLoneDetails(told) : told
   const logprobs = logprobsOf(items)
   const choice = {
     index: 0,
@@ -26,6 +28,12 @@ export function whole(outcome: Outcome, answering: Answering): JsonObject {
     choices: [choice],
     ...(usage === null ? {} : { usage: tellUsage(usage) }),
   }
+}
+
+/** Open WebUI makes an empty thought of reasoning details without reasoning, as in a stream. */
+function withoutLoneDetails(message: JsonObject): JsonObject {
+  const isAlone = message['reasoning_content'] === undefined
+  return isAlone ? amend(message, { reasoning_details: undefined }) : message
 }
 
 export function tellMessage(items: readonly Item[]): JsonObject {
@@ -52,15 +60,14 @@ export function tellMessage(items: readonly Item[]): JsonObject {
   }
 }
 
-function tellCall(item: Item, place: number): JsonObject | null {
+function tellCall(item: Item): JsonObject | null {
   if (item.type === 'function_call') {
-    const { name, arguments: text } = item
-    const id = item.call_id === '' ? `call_${place}` : item.call_id
+    const { call_id: id, name, arguments: text } = item
     return { id, type: 'function', function: { name, arguments: text } }
   }
   if (item.type !== 'custom_tool_call') return null
-  const id = item.call_id === '' ? `call_${place}` : item.call_id
-  return { id, type: 'custom', custom: { name: item.name, input: item.input } }
+  const { call_id: id, name, input } = item
+  return { id, type: 'custom', custom: { name, input } }
 }
 
 function logprobsOf(items: readonly Item[]): readonly Json[] {

@@ -2,17 +2,30 @@
  * Renders an answer as a stream of Responses events. Whatever events it is given, in whatever order,
  * the stream is a legal one: it begins with `response.created`, every item that it announces is
  * closed, and it ends with one terminal event and `[DONE]`.
+ *
+ * For Open WebUI it is a slim one: no line of it is long, and nothing that was asked is echoed.
  */
+import type { Failure } from '../../conversation/event.ts'
 import type { Outcome } from '../../conversation/outcome.ts'
-import { failureOf } from '../../errors.ts'
+import { errorBody, failureOf } from '../../errors.ts'
+import type { SseMessage } from '../../stream/stage.ts'
 import type { Answering, Renderer } from '../dialect.ts'
-import { echoFields, JUST_BEGUN, progressFields, progressOf, type Progress } from './echo.ts'
+import { isLonger } from '../is-longer.ts'
+import {
+  echoFields,
+  JUST_BEGUN,
+  progressFields,
+  progressOf,
+  type Progress,
+  type ResponseStatus,
+} from './echo.ts'
 import { errorFields } from './error-fields.ts'
+import { slimWriter } from './slim-writer.ts'
 import { tellItems } from './tell-items.ts'
 import { writer, type Writer } from './writer.ts'
 
 export function stream(answering: Answering): Renderer {
-  const written = writer()
+  const written = answering.inbound.client.isOpenWebUi ? slimWriter() : writer()
   const lifecycle = tellLifecycle(answering, written)
   const items = tellItems(answering, written)
   return {
@@ -37,14 +50,15 @@ function over(outcome: Outcome): Outcome {
   return { ...outcome, failure }
 }
 
-function tellLifecycle(answering: Answering, { write }: Writer) {
-  const { background } = answering.inbound.memory
+function tellLifecycle(answering: Answering, { write, writeAs }: Writer) {
+  const { memory, client } = answering.inbound
+  const { background } = memory
   // It holds all tools and instructions, so it is put into JSON once.
-  const echo = JSON.stringify(echoFields(answering)).slice(1)
+  const echo = client.isOpenWebUi ? '}' : `,${JSON.stringify(echoFields(answering)).slice(1)}`
   let hasBegun = false
-  const show = (type: string, progress: Progress, output: string): void => {
+  const show = (type: string, progress: Progress, output: string | null): void => {
     const fields = JSON.stringify(progressFields(progress, answering)).slice(0, -1)
-    write(type, `"response":${fields},"output":${output},${echo}`)
+    write(type, `"response":${fields}${output === null ? '' : `,"output":${output}`}${echo}`)
   }
   return {
     begin(model: string | null): void {
@@ -57,8 +71,37 @@ function tellLifecycle(answering: Answering, { write }: Writer) {
       show('response.in_progress', running, '[]')
     },
     end(progress: Progress, output: string): void {
-      if (progress.failure !== null) write('error', errorFields(progress.failure))
-      show(`response.${progress.status}`, progress, output)
+      const { failure, status } = progress
+      if (client.isOpenWebUi) {
+        if (failure !== null) writeAs(keptError(failure))
+        return show(heardEnding(status), progress, keptOutput(output))
+      }
+      if (failure !== null) write('error', errorFields(failure))
+      show(`response.${status}`, progress, output)
     },
   }
 }
+
+/** Open WebUI shows a failed response, but keeps only an error that it is told as in a chat. */
+function keptError(failure: Failure): SseMessage {
+  return { data: JSON.stringify(errorBody(failure)) }
+}
+
+/**
+ * Open WebUI does not hear of `response.incomplete`, nor of the usage and the items that come with it.
+ * The status within stays what it is, and so does `incomplete_details`: whoever reads them is told.
+ */
+function heardEnding(status: ResponseStatus): string {
+  return status === 'incomplete' ? 'response.completed' : `response.${status}`
+}
+
+/**
+ * Open WebUI puts the output of a completed response in the place of what was streamed. Without one it
+ * keeps that, which is the same; a list of nothing would wipe out what stood there before, and a line
+ * above 128 KiB the whole answer.
+ */
+function keptOutput(output: string): string | null {
+  return output === '[]' || isLonger(output, MAX_OUTPUT_BYTES) ? null : output
+}
+
+const MAX_OUTPUT_BYTES = 100_000

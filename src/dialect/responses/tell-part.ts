@@ -3,6 +3,7 @@
  * arguments of a call are told the same way, but for the announcement.
  */
 import type { Json, JsonObject } from '../../conversation/json.ts'
+import { MAX_CHARS, textPieces } from '../text-pieces.ts'
 import type { Voice } from './voices.ts'
 import type { Writer } from './writer.ts'
 
@@ -38,12 +39,16 @@ export function tellPart(voice: Voice, item: string, at: number, writer: Writer)
     const part = parts?.part(whole) ?? {}
     return voice.hasLogprobs ? { ...part, annotations, logprobs: allLogprobs } : part
   }
+  const tell = (text: string, logprobs: readonly Json[] | undefined): void => {
+    const tail = voice.hasLogprobs ? `,"logprobs":${json(logprobs)}` : ''
+    writer.writeFrom(voice.delta, head + JSON.stringify(text) + tail)
+  }
   return {
     say(text, logprobs) {
       whole += text
       if (logprobs !== undefined) allLogprobs.push(...logprobs)
-      const tail = voice.hasLogprobs ? `,"logprobs":${json(logprobs)}` : ''
-      writer.writeFrom(voice.delta, head + JSON.stringify(text) + tail)
+      if (text.length <= MAX_CHARS) return tell(text, logprobs)
+      for (const [at, piece] of textPieces(text).entries()) tell(piece, at === 0 ? logprobs : [])
     },
     annotate(annotation) {
       const index = annotations.push(annotation) - 1

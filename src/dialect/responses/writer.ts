@@ -9,6 +9,8 @@ export interface Writer {
   readonly write: (type: string, fields: string) => void
   /** As `write`, for who has put the beginning together before: all up to the last field. */
   readonly writeFrom: (type: string, beginning: string) => void
+  /** A message that is no event of this API. */
+  readonly writeAs: (message: SseMessage) => void
   /** What was written since it was last asked. */
   readonly taken: () => readonly SseMessage[]
 }
@@ -22,6 +24,7 @@ export function writer(): Writer {
   return {
     write: (type, fields) => writeFrom(type, `{"type":"${type}",${fields}`),
     writeFrom,
+    writeAs: (message) => void messages.push(message),
     taken() {
       if (messages.length === 0) return NOTHING
       const taken = messages

@@ -14,7 +14,7 @@ export function openToolUse(answer: Answer, start: Block): Opened {
     isCustom: false,
   }
   const common = {
-    call_id: asText(id),
+    call_id: answer.callIdFor(asText(id)),
     name: called,
     ...(Object.keys(rest).length === 0 ? {} : { native: { anthropic: rest } }),
   }

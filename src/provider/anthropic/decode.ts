@@ -8,6 +8,7 @@ import { isObject, type Json, type JsonObject } from '../../conversation/json.ts
 import type { Prompt } from '../../conversation/prompt.ts'
 import { failureOf } from '../../errors.ts'
 import { NOTHING } from '../../stream/stage.ts'
+import { inventCallIds } from '../invent-call-ids.ts'
 import type { Account, Decoder } from '../provider.ts'
 import { openBlock } from './decode-blocks.ts'
 import { closeMessage } from './decode-text.ts'
@@ -59,18 +60,22 @@ interface State {
   /** Why a model refused, in the provider's words. */
   explanation: string
   usage: JsonObject | null
+  upstreamId: string
 }
 
 function newState(prompt: Prompt | undefined): State {
-  return {
-    answer: { nextIndex: 0, message: null, toolNames: toolNamesOf(prompt) },
+  const callIdFor = inventCallIds(() => state.upstreamId, prompt?.items ?? [])
+  const state: State = {
+    answer: { nextIndex: 0, message: null, toolNames: toolNamesOf(prompt), callIdFor },
     open: new Map(),
     isStarted: false,
     isOver: false,
     stopReason: '',
     explanation: '',
     usage: null,
+    upstreamId: '',
   }
+  return state
 }
 
 function read(state: State, name: string | undefined, data: string): readonly StreamEvent[] {
@@ -170,6 +175,7 @@ const FINISH: ReadonlyMap<string, Finish> = new Map([
 function started(state: State, upstreamId: string | null, model: string | null): StreamEvent[] {
   if (state.isStarted) return []
   state.isStarted = true
+  state.upstreamId = upstreamId ?? ''
   return [{ type: 'answer-started', upstreamId, model }]
 }
 

@@ -10,6 +10,25 @@ export function failure(status: number, body: JsonObject | string): Failure {
   return shaped(status, null, words || `The upstream answered with status ${status}.`)
 }
 
+/**
+ * In the words of the API, of Bedrock and of services with the same wire: a signature that is not
+ * valid, thinking that was changed, left out, or made for another conversation.
+ */
+export function refusesReasoning({ status, message }: Failure): boolean {
+  if (status !== 400 && status !== 422) return false
+  const words = message.toLowerCase()
+  if (!words.includes('thinking')) return false
+  return SAID_OF_THINKING.some((said) => words.includes(said))
+}
+
+const SAID_OF_THINKING = [
+  'signature',
+  'cannot be modified',
+  'bound to a different',
+  'expected `thinking`',
+  'expected thinking',
+]
+
 /** An error within a stream has only its type. */
 export function failureOfError(error: Json | undefined, status?: number): Failure {
   const { type, message } = isObject(error) ? error : {}

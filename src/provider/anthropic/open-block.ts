@@ -10,6 +10,8 @@ export interface Answer {
   /** The message that further text would be added to. */
   message: OpenMessage | null
   readonly toolNames: ReadonlyMap<string, ToolName>
+  /** The id that a call goes by, from the one that it came with. */
+  readonly callIdFor: (givenId: string) => string
 }
 
 export interface OpenMessage {

@@ -16,6 +16,11 @@ export interface Traits {
   readonly off: 'disabled' | 'between_tools' | null
   /** Whether thinking blocks of earlier turns may be sent. */
   readonly readsThinking: boolean
+  /**
+   * Whether a thinking block holds only behind the prefix that it was made on.
+   * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+   */
+  readonly bindsThinking: boolean
   /** When a request may insist on a tool call. */
   readonly forcedTools: 'always' | 'without-thinking' | 'never'
   readonly efforts: readonly string[]
@@ -61,6 +66,7 @@ const ANOTHER_SERVICE: Traits = {
   thinksUnasked: false,
   off: 'disabled',
   readsThinking: true,
+  bindsThinking: false,
   forcedTools: 'without-thinking',
   efforts: ['low', 'medium', 'high'],
   sampling: 'both',
@@ -101,7 +107,7 @@ const CLAUDE_4_7: Traits = {
   sampling: 'none',
 }
 const CLAUDE_5: Traits = { ...CLAUDE_4_7, thinksUnasked: true }
-const CLAUDE_5_5: Traits = { ...CLAUDE_5, off: null, forcedTools: 'never' }
+const CLAUDE_5_5: Traits = { ...CLAUDE_5, bindsThinking: true, off: null, forcedTools: 'never' }
 
 /** Newest first; the first whose version is not above the model's is the model's. */
 const GENERATIONS: readonly (readonly [version: number, Traits])[] = [
@@ -126,7 +132,9 @@ function ofModel(model: string): Traits {
   const version = major === undefined ? 900 : Number(major) * 100 + Number(minor ?? 0)
   const generation = GENERATIONS.find(([from]) => from <= version)?.[1] ?? CLAUDE_2
   if (family === 'fable' || family === 'mythos') {
-    return { ...generation, off: null, forcedTools: version > 500 ? 'never' : 'always' }
+    const isPreserved = version > 500
+    const forcedTools = isPreserved ? 'never' : 'always'
+    return { ...generation, bindsThinking: isPreserved, off: null, forcedTools }
   }
   if (version >= 505 && family === 'sonnet') return { ...generation, off: 'between_tools' }
   if (version >= 505 && family === 'haiku') return { ...generation, off: 'disabled' }

@@ -6,6 +6,7 @@ import type { StreamEvent } from '../../conversation/event.ts'
 import { isObject, type JsonObject } from '../../conversation/json.ts'
 import { failureOf } from '../../errors.ts'
 import type { Provider } from '../provider.ts'
+import { count } from '../quirk.ts'
 import { decode } from './decode.ts'
 import { ignored, NOTES } from './ignored.ts'
 
@@ -28,6 +29,7 @@ export const demo: Provider = {
   }),
   headers: () => ({}),
   notes: NOTES,
+  quirks: { delayMs: count('Milliseconds between two pieces of an answer; 12 if not said.') },
   decode,
   decodeWhole: (body) => body['events'] as unknown as readonly StreamEvent[],
   failure: (status, body) => failureOf('upstream_broken', messageOf(body), { status }),

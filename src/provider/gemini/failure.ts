@@ -14,6 +14,14 @@ export function failure(status: number, body: JsonObject | string): Failure {
   return shaped(error ?? {}, status, message)
 }
 
+/** A signature that is missing, corrupted, or of another model or route. */
+export function refusesReasoning({ status, code, message }: Failure): boolean {
+  if (status !== 400 && status !== 422) return false
+  return code === 'invalid_encrypted_content' || SIGNATURE.test(message)
+}
+
+const SIGNATURE = /thought.?signature/i
+
 /** The error that a body or a chunk consists of, `null` if it is none. */
 export function errorIn(value: unknown): WireError | null {
   const first: unknown = Array.isArray(value) ? value[0] : value
@@ -74,7 +82,7 @@ function shaped(error: WireError, upstreamStatus: number, message: string): Fail
 function codeOf(status: number, named: string, message: string): string | null {
   if (status === 404) return 'model_not_found'
   if (/input token count\b.{0,80}\bexceeds/i.test(message)) return 'context_length_exceeded'
-  if (/thought.?signature/i.test(message)) return 'invalid_encrypted_content'
+  if (SIGNATURE.test(message)) return 'invalid_encrypted_content'
   return named === '' || named === 'INVALID_ARGUMENT' ? null : named.toLowerCase()
 }
 

@@ -6,8 +6,9 @@
 import type { Provider } from '../provider.ts'
 import { decode, decodeWhole } from './decode.ts'
 import { encode } from './encode.ts'
-import { failure } from './failure.ts'
+import { failure, refusesReasoning } from './failure.ts'
 import { NOTES } from './notes.ts'
+import { QUIRKS } from './quirks.ts'
 
 export const gemini: Provider = {
   wire: 'gemini',
@@ -16,7 +17,9 @@ export const gemini: Provider = {
   decode,
   decodeWhole,
   failure,
+  refusesReasoning,
   headers: ({ apiKey }): Readonly<Record<string, string>> =>
     apiKey === null ? {} : { 'x-goog-api-key': apiKey },
   notes: NOTES,
+  quirks: QUIRKS,
 }

@@ -1,16 +1,20 @@
-/** What can be set about a Gemini upstream, under `quirks` of its account. */
+/** What can be said of an upstream that serves Gemini. */
 import type { JsonObject } from '../../conversation/json.ts'
+import { count, flag, type QuirkTable } from '../quirk.ts'
+
+export const QUIRKS: QuirkTable = {
+  callIds: flag('Takes ids of function calls back; Vertex AI refuses them. `true` if not said.'),
+  inlineLimitBytes: count('How much base64 one request may hold; 20 million if not said.'),
+  jsonSchema: flag('Takes JSON Schemas as they are, so that they are sent as they are.'),
+  prefill: flag("Its models continue their own words; if not said, the model's name decides."),
+  remoteUrls: flag('Fetches media from any https address.'),
+}
 
 export interface Quirks {
-  /** `jsonSchema`: JSON Schemas are sent as they are, to an API that takes them. Default false. */
   readonly jsonSchema: boolean
-  /** `remoteUrls`: the API fetches media from any https address. Default false. */
   readonly remoteUrls: boolean
-  /** `inlineLimitBytes`: how much base64 one request may hold. Default 20 million. */
   readonly inlineLimitBytes: number
-  /** `callIds`: ids of function calls are sent back; Vertex AI refuses them. Default true. */
   readonly callIds: boolean
-  /** `prefill`: whether a model continues its own words; by default the model's name decides. */
   readonly prefill: boolean | null
 }
 

@@ -2,8 +2,8 @@
  * The ids of the calls in one assistant message, as the upstream takes them: of the right form, and
  * no two alike. An id that already is both stays as it is.
  */
+import { shortHash } from '../short-hash.ts'
 import type { Encoding } from './options.ts'
-import { shortHash } from './short-hash.ts'
 import type { Call, Placed } from './turns.ts'
 
 export function callIdsFor(

@@ -3,7 +3,7 @@ import { objectsIn } from '../../conversation/chat-native.ts'
 import type { StreamEvent } from '../../conversation/event.ts'
 import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
 import { failureOf } from '../../errors.ts'
-import { chunkReader, type DecodeOptions } from './decode.ts'
+import { chunkReader, type DecodeOptions } from './chunk-reader.ts'
 
 export function decodeWholeChat(body: JsonObject, options: DecodeOptions): readonly StreamEvent[] {
   const reader = chunkReader(options)

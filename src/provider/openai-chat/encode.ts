@@ -2,7 +2,7 @@
  * A prompt as a request to /chat/completions. What a client of the same language wrote is sent on
  * as it is, to the byte where nothing had to change; anything else is told in chat's words.
  */
-import type { Json, JsonObject } from '../../conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
 import type { Params, Prompt } from '../../conversation/prompt.ts'
 import type { Account, Encoded } from '../provider.ts'
 import { encodeMessages } from './encode-messages.ts'
@@ -91,13 +91,19 @@ function gone(fields: JsonObject): JsonObject {
 }
 
 /** Storing is what the client asks of the gateway; no upstream shall do it as well. */
-function withoutOurs({ stream, source: { body } }: Prompt): JsonObject {
+function withoutOurs({ stream, wantsUsage = false, source: { body } }: Prompt): JsonObject {
   const fields: Record<string, Json | undefined> = {}
   if (body['store'] !== undefined) fields['store'] = undefined
   if (body['store'] === true) fields['metadata'] = undefined
   if (stream !== (body['stream'] === true)) {
     fields['stream'] = stream
     if (!stream) fields['stream_options'] = undefined
+  }
+  if (stream && wantsUsage) {
+    const { stream_options: options } = body
+    const isAsked = isObject(options) && options['include_usage'] === true
+    if (!isAsked)
+      fields['stream_options'] = { ...(isObject(options) ? options : {}), include_usage: true }
   }
   return fields
 }

@@ -5,12 +5,20 @@
  */
 import type { Failure } from '../../conversation/event.ts'
 import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { refusesReasoning as anthropicRefuses } from '../anthropic/failure.ts'
+import { refusesReasoning as geminiRefuses } from '../gemini/failure.ts'
+import { refusesReasoning as openaiRefuses } from '../openai-responses/failure.ts'
 import { textIn } from './wire.ts'
 
 /** An answer with an error status. */
 export function failureOfBody(status: number, body: JsonObject | string): Failure {
   if (typeof body === 'string') return failureOfText(status, body)
   return failureOfError(status, body['error'] ?? body)
+}
+
+/** Behind this wire is any of the others, and its refusal comes through in its own words. */
+export function refusesReasoning(failure: Failure): boolean {
+  return [anthropicRefuses, openaiRefuses, geminiRefuses].some((refuses) => refuses(failure))
 }
 
 /** An error in the middle of a stream, whose HTTP status was 200. */

@@ -4,7 +4,7 @@
  */
 import { isObject, type Json } from '../../conversation/json.ts'
 import type { Notebook } from './notes.ts'
-import type { ChatQuirks } from './profiles.ts'
+import type { ChatQuirks } from './quirks.ts'
 import { textIn, type ChatMessage } from './wire.ts'
 
 type Rule = (messages: readonly ChatMessage[], notebook: Notebook) => readonly ChatMessage[]

@@ -8,7 +8,7 @@ import type { Json } from '../../conversation/json.ts'
 import { isFit } from './call-ids.ts'
 import { isMedia } from './encode-parts.ts'
 import type { ChatOptions } from './options.ts'
-import type { ChatQuirks } from './profiles.ts'
+import type { ChatQuirks } from './quirks.ts'
 
 /** `messages` is what the client wrote, `items` what it means. */
 export function mustChange(

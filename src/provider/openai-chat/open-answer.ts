@@ -2,12 +2,13 @@
  * The items of an answer while it comes in. Chat says everything about one message; this makes of
  * it the items that the message consists of, each closed when the next one makes it final.
  */
-import type { StreamEvent } from '../../conversation/event.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
-import { openCalls, type OpenCalls } from './open-calls.ts'
+import type { CallOptions } from './open-call.ts'
+import { openCalls } from './open-calls.ts'
 import { openMessage, type OpenMessage } from './open-message.ts'
+import { openNative } from './open-native.ts'
 import { openReasoning, type OpenReasoning } from './open-reasoning.ts'
-import { addDetail, saysSomething } from './reasoning-details.ts'
+import { saysSomething } from './reasoning-details.ts'
 import type { Maker } from './sealed.ts'
 import type { CallFragment } from './wire.ts'
 
@@ -26,57 +27,43 @@ export interface OpenAnswer {
   readonly end: (isWhole: boolean) => void
 }
 
-export interface AnswerOptions {
-  readonly emit: (event: StreamEvent) => void
-  readonly seed: () => string
-  readonly wrapped: ReadonlySet<string>
+export interface AnswerOptions extends Omit<CallOptions, 'nextIndex'> {
   readonly maker: Maker | null
 }
 
-export function openAnswer({ emit, seed, wrapped, maker }: AnswerOptions): OpenAnswer {
+export function openAnswer({ maker, ...options }: AnswerOptions): OpenAnswer {
+  const { emit } = options
   let items = 0
   const nextIndex = () => items++
   let reasoning: OpenReasoning | null = null
   let message: OpenMessage | null = null
-  const calls: OpenCalls = openCalls({ emit, nextIndex, seed, wrapped })
-  let fields: Record<string, JsonObject> | null = null
-  // Details that come behind the reasoning they are of. Its item is final by then, so that they
-  // stay with whatever is open.
-  let late: JsonObject[] = []
+  const calls = openCalls({ ...options, nextIndex })
+  const native = openNative()
 
-  const takeNative = (): JsonObject | undefined => {
-    if (fields === null && late.length === 0) return undefined
-    const native = late.length === 0 ? { ...fields } : { ...fields, reasoning_details: late }
-    fields = null
-    late = []
-    return native
-  }
   const endReasoning = (isWhole = true): void => {
     reasoning?.end(isWhole)
     reasoning = null
   }
   const endMessage = (isWhole = true): void => {
-    message?.end(isWhole, takeNative())
+    message?.end(isWhole, native.taken())
     message = null
   }
   const thinking = (): OpenReasoning => {
     endMessage()
-    reasoning ??= openReasoning(nextIndex(), emit, maker)
-    return reasoning
+    return (reasoning ??= openReasoning(nextIndex(), emit, maker))
   }
   const speaking = (): OpenMessage => {
     endReasoning()
-    message ??= openMessage(nextIndex(), emit)
-    return message
+    return (message ??= openMessage(nextIndex(), emit))
   }
 
   return {
     reasoning: (text, channel) => thinking().text(text, channel),
     detail(piece) {
       if (!saysSomething(piece)) return
-      if (reasoning !== null) reasoning.detail(piece)
-      else if (message === null && calls.count() === 0) thinking().detail(piece)
-      else addDetail(late, piece)
+      const isLate = reasoning === null && (message !== null || calls.count() > 0)
+      if (isLate) native.lateDetail(piece)
+      else thinking().detail(piece)
     },
     text(text, logprobs) {
       // Blank lines behind a call are no message.
@@ -91,15 +78,12 @@ export function openAnswer({ emit, seed, wrapped, maker }: AnswerOptions): OpenA
       endMessage()
       calls.fragment(fragment)
     },
-    field(name, value) {
-      fields ??= {}
-      fields[name] = value
-    },
+    field: native.field,
     hasNamelessCall: calls.hasNameless,
     end(isWhole) {
       endReasoning(isWhole)
       endMessage(isWhole)
-      calls.end(isWhole, takeNative())
+      calls.end(isWhole, native.taken())
     },
   }
 }

@@ -4,14 +4,15 @@
  */
 import type { Prompt } from '../../conversation/prompt.ts'
 import type { Account, Provider } from '../provider.ts'
-import { chatDecoder, type DecodeOptions } from './decode.ts'
+import type { DecodeOptions } from './chunk-reader.ts'
+import { chatDecoder } from './decode.ts'
 import { decodeWholeChat } from './decode-whole.ts'
 import { encodeChat } from './encode.ts'
 import { wrappedNames } from './encode-tools.ts'
-import { failureOfBody } from './failure.ts'
+import { failureOfBody, refusesReasoning } from './failure.ts'
 import { NOTES } from './notes.ts'
 import { chatOptions } from './options.ts'
-import { quirksOf } from './quirks.ts'
+import { QUIRKS, quirksOf } from './quirks.ts'
 
 export const openaiChat: Provider = {
   wire: 'chat',
@@ -25,7 +26,9 @@ export const openaiChat: Provider = {
   decode: (account, prompt) => chatDecoder(decodeOptions(account, prompt)),
   decodeWhole: (body, account, prompt) => decodeWholeChat(body, decodeOptions(account, prompt)),
   failure: failureOfBody,
+  refusesReasoning,
   notes: NOTES,
+  quirks: QUIRKS,
   headers(account) {
     const { apiKey } = account
     if (apiKey === null) return {}
@@ -36,11 +39,11 @@ export const openaiChat: Provider = {
 
 function decodeOptions(account: Account, prompt: Prompt | undefined): DecodeOptions {
   const { thinkTags } = quirksOf(account)
-  if (prompt === undefined) return { thinkTags, wrapped: NONE, maker: null }
+  if (prompt === undefined) return { thinkTags, wrapped: NONE, maker: null, asked: [] }
   const { customTools } = chatOptions(prompt, account)
-  const { params } = prompt
+  const { params, items } = prompt
   const maker = isKeptByClient(prompt) ? { account: account.name, model: params.model } : null
-  return { thinkTags, wrapped: wrappedNames(params.tools, customTools), maker }
+  return { thinkTags, wrapped: wrappedNames(params.tools, customTools), maker, asked: items }
 }
 
 /** Whether the client asks for sealed reasoning, or can have it in no other way. */

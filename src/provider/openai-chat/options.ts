@@ -5,8 +5,7 @@
 import type { Prompt } from '../../conversation/prompt.ts'
 import type { Account } from '../provider.ts'
 import type { Notebook } from './notes.ts'
-import type { ChatQuirks } from './profiles.ts'
-import { quirksOf } from './quirks.ts'
+import { quirksOf, type ChatQuirks } from './quirks.ts'
 
 export interface ChatOptions {
   readonly account: Account

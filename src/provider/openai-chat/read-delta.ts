@@ -5,15 +5,9 @@ import type { OpenAnswer } from './open-answer.ts'
 import { isSummary, shownText } from './reasoning-details.ts'
 import { textIn, type Delta } from './wire.ts'
 
-/** `said` is where text goes, which may hold thinking yet. */
-export function readDelta(
-  delta: Delta,
-  logprobs: Json | undefined,
-  answer: OpenAnswer,
-  said: (text: string, logprobs?: readonly Json[]) => void,
-): void {
+export function readDelta(delta: Delta, logprobs: Json | undefined, answer: OpenAnswer): void {
   readReasoning(delta, answer)
-  readContent(delta.content, logprobs, answer, said)
+  readContent(delta.content, logprobs, answer)
   const refusal = textIn(delta.refusal)
   if (refusal !== '') answer.refusal(refusal)
   if (delta.annotations !== undefined) readAnnotations(delta.annotations, answer)
@@ -21,7 +15,7 @@ export function readDelta(
   // What a model that speaks aloud has said. The sound itself is not kept.
   if (isObject(delta.audio)) {
     const transcript = textIn(delta.audio['transcript'])
-    if (transcript !== '') said(transcript)
+    if (transcript !== '') answer.text(transcript)
   }
   if (delta.tool_calls !== undefined) {
     for (const fragment of objectsIn(delta.tool_calls)) answer.call(fragment)
@@ -46,24 +40,23 @@ function readContent(
   content: Json | undefined,
   logprobs: Json | undefined,
   answer: OpenAnswer,
-  said: (text: string, logprobs?: readonly Json[]) => void,
 ): void {
   if (typeof content === 'string') {
     if (content === '') return
     const tokens = isObject(logprobs) ? logprobs['content'] : undefined
-    if (Array.isArray(tokens) && tokens.length > 0) said(content, tokens)
-    else said(content)
+    if (Array.isArray(tokens) && tokens.length > 0) answer.text(content, tokens)
+    else answer.text(content)
   } else if (Array.isArray(content)) {
-    for (const part of objectsIn(content)) readPart(part, answer, said)
+    for (const part of objectsIn(content)) readPart(part, answer)
   }
 }
 
 /** Mistral's: parts of thinking and parts of text. */
-function readPart(part: JsonObject, answer: OpenAnswer, said: (text: string) => void): void {
+function readPart(part: JsonObject, answer: OpenAnswer): void {
   const { type, thinking } = part
   if (type === 'text' || type === 'output_text') {
     const text = textIn(part['text'])
-    if (text !== '') said(text)
+    if (text !== '') answer.text(text)
   } else if (type === 'thinking') {
     const pieces = Array.isArray(thinking) ? objectsIn(thinking) : [{ text: thinking }]
     for (const piece of pieces) {

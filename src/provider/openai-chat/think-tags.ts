@@ -2,7 +2,26 @@
  * Takes thinking out of the text of models whose server leaves it in there: `<think>…</think>` at
  * the very beginning, however the stream cuts it. Tags further in are the model's own words.
  */
-export interface ThinkTags {
+import type { OpenAnswer } from './open-answer.ts'
+
+/** The same answer, for a server that takes the thinking out itself. */
+export function withoutThinkTags(
+  answer: OpenAnswer,
+  kind: true | 'unopened' | undefined,
+): OpenAnswer {
+  if (kind === undefined) return answer
+  const tags = thinkTags(kind, answer.text, (text) => answer.reasoning(text, 'content'))
+  return {
+    ...answer,
+    text: tags.push,
+    end(isWhole) {
+      tags.end()
+      answer.end(isWhole)
+    },
+  }
+}
+
+interface ThinkTags {
   readonly push: (text: string) => void
   /** Gives out what was held back while it might still have become a tag. */
   readonly end: () => void
@@ -11,7 +30,7 @@ export interface ThinkTags {
 const TAGS = ['think', 'thinking', 'reasoning', 'thought'] as const
 
 /** `unopened`: the template has written the opening tag, so that the answer begins inside. */
-export function thinkTags(
+function thinkTags(
   kind: true | 'unopened',
   said: (text: string) => void,
   thought: (text: string) => void,

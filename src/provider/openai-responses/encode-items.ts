@@ -6,7 +6,7 @@
  * the id of a reasoning item is a 404, an id of ours or of another provider a 400, and an id whose
  * reasoning is gone asks for it back. Items go without ids, then, all of them, for to strip those of
  * the reasoning alone parts a group. One exception: who says `store: false` himself knows all that,
- * and what he brings along in this request is sent on as it is.
+ * and what he brings along in this request is sent on as it is, unless reasoning of his is left out.
  *
  * For the same reason reasoning is read upstream only from its `encrypted_content`, by the account
  * that sealed it, or from plain text where the upstream shows its reasoning that way.
@@ -27,11 +27,13 @@ export function encodeItems(
   notebook: Notebook,
 ): readonly JsonObject[] {
   const { dialect, body } = source
+  const own = new Set(dialect === 'responses' && body['store'] === false ? source.items : [])
   const target: Target = {
     account: account.name,
     takesRawReasoning: account.quirks['rawReasoning'] === true,
     dialect,
-    own: new Set(dialect === 'responses' && body['store'] === false ? source.items : []),
+    own,
+    keepsIds: keepsAll([...own], items),
   }
   const input: JsonObject[] = []
   for (const [at, item] of items.entries()) {
@@ -49,6 +51,19 @@ interface Target {
   readonly dialect: Prompt['source']['dialect']
   /** What a client that stores nothing upstream brings along itself. */
   readonly own: ReadonlySet<Item>
+  readonly keepsIds: boolean
+}
+
+/** An id whose reasoning is gone asks for it back. */
+function keepsAll(own: readonly Item[], items: readonly Item[]): boolean {
+  const reasoning = own.filter(({ type }) => type === 'reasoning')
+  if (reasoning.length === 0) return true
+  const sent = new Set(items)
+  return reasoning.every((item) => sent.has(item))
+}
+
+function keepsId(item: Item, { own, keepsIds }: Target): boolean {
+  return keepsIds && own.has(item)
 }
 
 type Write = (why: NoteCode) => void
@@ -77,7 +92,7 @@ function encodeItem(item: Item, target: Target, note: Write): JsonObject | null 
     note('call-id-shortened')
     changes['call_id'] = shortCallId(item.call_id)
   }
-  if (item.id !== undefined && !target.own.has(item)) {
+  if (item.id !== undefined && !keepsId(item, target)) {
     note('id-of-stored-item')
     changes['id'] = undefined
   }
@@ -112,7 +127,7 @@ function encodeOpaque(item: Opaque, target: Target, note: Write): JsonObject | n
     note('item-of-another-wire')
     return null
   }
-  if (raw['id'] === undefined || target.own.has(item) || !NEEDS_NO_ID.has(type)) return raw
+  if (raw['id'] === undefined || keepsId(item, target) || !NEEDS_NO_ID.has(type)) return raw
   note('id-of-stored-item')
   return amend(raw, { id: undefined })
 }

@@ -14,6 +14,20 @@ export function failure(status: number, body: JsonObject | string): Failure {
   return failureOfError({ ...body, message: words ?? asJson }, status)
 }
 
+/**
+ * By its code, or by its words, for the code may be missing: sealed reasoning is read only by the
+ * organisation and under the id that it was sealed for.
+ */
+export function refusesReasoning({ status, code, message }: Failure): boolean {
+  if (status !== 400 && status !== 422) return false
+  if (code === 'invalid_encrypted_content') return true
+  const words = message.toLowerCase()
+  if (words.includes('not issued to this caller')) return true
+  return /encrypted[ _]content/.test(words) && SAID_OF_SEALS.test(words)
+}
+
+const SAID_OF_SEALS = /could not be|did not match|does not match|invalid|failed to/
+
 /** An error object, from a body or from a stream. Where there is no status, its code tells it. */
 export function failureOfError(error: JsonObject, status: number | null): Failure {
   const code = wordOf(error['code']) ?? (status === 429 ? 'rate_limit_exceeded' : null)

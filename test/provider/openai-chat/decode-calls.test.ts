@@ -16,6 +16,7 @@ import {
   promptOf,
   receive,
   thought,
+  user,
 } from './kit.ts'
 
 function calls(...fragments: readonly JsonObject[]): JsonObject {
@@ -108,6 +109,29 @@ describe('ids', () => {
     expect(new Set(ids).size).toBe(4)
     expect(ids[2]).toBe('a')
     for (const id of ids.filter((one) => one !== 'a')) expect(id).toMatch(/^call_[0-9a-zA-Z]{9}$/)
+  })
+
+  test('that are invented are none that the conversation has, and others in its next answer', () => {
+    const nameless = {
+      choices: [{ index: 0, delta: { tool_calls: [{ function: { name: 'f' } }] } }],
+    }
+    const answered = (items: readonly Item[]) => {
+      const events = receive([nameless, finish(), DONE], {}, promptOf(items))
+      return itemsIn(events)
+    }
+    // Neither an id nor a time tells these answers apart, and all that is asked is the same.
+    let items: readonly Item[] = [user('Go on.')]
+    for (let turn = 0; turn < 5; turn++) {
+      const [made] = answered(items)
+      expect(answered(items)).toEqual([made])
+      expect(idsOf(items)).not.toContain(idsOf(made === undefined ? [] : [made])[0])
+      items = [...items, ...(made === undefined ? [] : [made]), user('Go on.')]
+    }
+    expect(new Set(idsOf(items)).size).toBe(5)
+    // Not even one that happens to be what would be invented.
+    const [first = ''] = idsOf(answered([user('Look.'), user('Go on.')]))
+    const taken = [call(first), user('Go on.')]
+    expect(idsOf(answered(taken))).not.toContain(first)
   })
 
   test('that are numbers are read as text', () => {

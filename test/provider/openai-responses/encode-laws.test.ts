@@ -18,15 +18,19 @@ import {
   promptOf,
 } from '../../support/responses-kit.ts'
 import { talk } from '../../support/talk.ts'
+import { waitsForOutput } from '../../support/waits-for-output.ts'
 
 const NO_LIMITS = { historyMaxItems: null, toolOutputRetentionRounds: null, reader: null }
 
 /** The items of a conversation with ids and makers, as a store would give them. */
 const remembered: fc.Arbitrary<readonly Item[]> = fc
   .tuple(fc.oneof(tidyConversation, messyConversation), fc.array(fc.nat(), { maxLength: 12 }))
-  .map(([items, picks]) =>
-    rebuild(items, planFor(NO_LIMITS)).items.map((item, at) => asStored(item, picks[at] ?? 0)),
-  )
+  .map(([items, picks]) => {
+    // What waits at the end for its output is sent, and refused.
+    const asked = waitsForOutput(items) ? [...items, ...talk`user: so?`] : items
+    const { items: sent } = rebuild(asked, planFor(NO_LIMITS))
+    return sent.map((item, at) => asStored(item, picks[at] ?? 0))
+  })
 
 const ORIGINS: readonly (Origin | undefined)[] = [
   undefined,

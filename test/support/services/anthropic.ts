@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from '../../../src/conversation/json.ts'
 import { anthropicRefusal } from '../anthropic-laws.ts'
 import { USAGE, type Beat } from './model.ts'
 import {
+  KEY,
   object,
   objects,
   pieces,
@@ -22,7 +23,7 @@ export const anthropic: Service = {
   serves: (path) => path.endsWith('/messages'),
   wantsStream: ({ body }) => body['stream'] === true,
   breach({ body, headers }) {
-    if (headers['x-api-key'] !== 'sk-upstream') {
+    if (!KEY.test(String(headers['x-api-key']))) {
       return refused(401, 'authentication_error', 'invalid x-api-key')
     }
     if (headers['anthropic-version'] !== '2023-06-01') {
@@ -31,10 +32,11 @@ export const anthropic: Service = {
     const refusal = anthropicRefusal(body)
     return refusal === null ? null : { status: 400, body: refusal }
   },
-  forgery({ body }, issued) {
+  forgery({ body, headers }, issued) {
+    const account = String(headers['x-api-key'])
     const [fault] = [
       ...signatureFaults(body, issued),
-      ...prefixFaults(body, issued),
+      ...bindingFaults(body, account, issued),
       ...changedThinking(body, issued),
     ]
     return fault === undefined ? null : refused(400, 'invalid_request_error', fault)
@@ -69,9 +71,9 @@ export const anthropic: Service = {
       mayThink: mayThink(body),
     }
   },
-  whole({ beats, isCut }, { body }, { number, issued }) {
+  whole({ beats, isCut }, { body, headers }, { number, issued }) {
     const content = beats.flatMap((beat, at) => blockOf(beat, `${number}_${at}`, body, issued))
-    remember(content, body, issued)
+    remember(content, body, String(headers['x-api-key']), issued)
     const refusal = beats.find(({ type }) => type === 'refusal')
     const isCalling = content.some(({ type }) => type === 'tool_use')
     return {
@@ -150,32 +152,65 @@ function signatureFaults(body: JsonObject, issued: Issued): readonly string[] {
   )
 }
 
-/** Under a call's id the thinking that led to it, under a signature what was said before it. */
-function remember(content: readonly JsonObject[], body: JsonObject, issued: Issued): void {
+/** Under a call's id the thinking that led to it, under a signature where it was made. */
+function remember(
+  content: readonly JsonObject[],
+  body: JsonObject,
+  account: string,
+  issued: Issued,
+): void {
   const thinking = thoughtsIn(content)
-  for (const { type, id, signature } of content) {
+  for (const [at, { type, id, signature }] of content.entries()) {
     if (type === 'tool_use') issued.note(String(id), thinking)
-    if (type === 'thinking') issued.note(`before ${String(signature)}`, prefixOf(body, Infinity))
+    if (type !== 'thinking') continue
+    const before = prefixOf(body, Infinity, content.slice(0, at))
+    issued.note(`made ${String(signature)}`, { model: body['model'], account, before })
   }
 }
 
-/** The newest models bind their thinking to all that was in front of it. */
-function prefixFaults(body: JsonObject, issued: Issued): readonly string[] {
-  if (!/claude-[a-z]+-5-[1-9]/.test(String(body['model']))) return []
+/** What a model does not read is passed over; what it reads must be where it was made. */
+function bindingFaults(body: JsonObject, account: string, issued: Issued): readonly string[] {
+  const model = String(body['model'])
   return objects(body['messages']).flatMap(({ content }, message) =>
-    objects(content).flatMap(({ type, signature }, at) =>
-      type !== 'thinking' || issued.find(`before ${String(signature)}`) === prefixOf(body, message)
-        ? []
-        : [
-            `messages.${message}.content.${at}: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation.`,
-          ],
-    ),
+    objects(content).flatMap(({ type, signature }, at) => {
+      const made = issued.find(`made ${String(signature)}`)
+      if (type !== 'thinking' || !isObject(made)) return []
+      const place = `messages.${message}.content.${at}`
+      if (!reads(model, String(made['model']))) {
+        issued.dropped.push(place)
+        return []
+      }
+      const before = prefixOf(body, message, objects(content).slice(0, at))
+      const isMoved = isPreserved(model) && made['before'] !== before
+      const isElsewhere = /-(sonnet|haiku)-5-5/.test(model) && made['account'] !== account
+      return isMoved || isElsewhere
+        ? [
+            `${place}: Invalid \`signature\` in \`thinking\` block. The block is bound to a different ${isMoved ? 'conversation' : 'account'}.`,
+          ]
+        : []
+    }),
   )
 }
 
+/** The newest models bind their thinking to all that was in front of it. */
+function isPreserved(model: string): boolean {
+  return /claude-[a-z]+-5-[1-9]/.test(model)
+}
+
+/** Each reads its own, and some read others'. The thinking of the newest is for nobody else. */
+function reads(model: string, maker: string): boolean {
+  if (model === maker || !(isPreserved(model) || isPreserved(maker))) return true
+  return model.includes('fable-5-1') && /opus-5(-5)?$/.test(maker)
+}
+
 /** Where the cache is marked does not matter. */
-function prefixOf({ system, tools, messages }: JsonObject, end: number): string {
-  return JSON.stringify([system, tools, objects(messages).slice(0, end)], (name, value: unknown) =>
+function prefixOf(
+  { system, tools, messages }: JsonObject,
+  end: number,
+  blocks: readonly JsonObject[],
+): string {
+  const before = [system, tools, objects(messages).slice(0, end), blocks]
+  return JSON.stringify(before, (name, value: unknown) =>
     name === 'cache_control' ? undefined : value,
   )
 }

@@ -7,12 +7,14 @@ import { responsesComplaints } from '../responses-laws.ts'
 import { USAGE, type Beat } from './model.ts'
 import { responsesEvents } from './responses-events.ts'
 import {
+  KEY,
   object,
   objects,
   textIn,
   type Issued,
   type Place,
   type Refusal,
+  type Request,
   type Service,
 } from './service.ts'
 
@@ -21,13 +23,16 @@ export const responses: Service = {
   serves: (path) => path.endsWith('/responses'),
   wantsStream: ({ body }) => body['stream'] === true,
   breach({ body, headers }) {
-    if (headers['authorization'] !== 'Bearer sk-upstream') {
+    if (!KEY.test(accountOf(headers))) {
       return refused(401, 'Incorrect API key provided: none.', 'invalid_api_key', null)
     }
     const [complaint] = responsesComplaints(body).filter((one) => !one.includes('not persisted'))
     return complaint === undefined ? null : refused(400, complaint, null, 'input')
   },
-  forgery: ({ body }, issued) => sealFault(objects(body['input']), issued),
+  forgery({ body, headers }, issued) {
+    const items = objects(body['input'])
+    return sealFault(items, accountOf(headers), issued) ?? passOver(body, items, issued)
+  },
   read({ body }) {
     const items = objects(body['input'])
     const asked = items.findLastIndex(({ role }) => role === 'user')
@@ -55,13 +60,18 @@ export const responses: Service = {
       mayThink: object(body['reasoning'])['effort'] !== 'none',
     }
   },
-  whole({ beats, isCut }, { body }, place) {
+  whole({ beats, isCut }, { body, headers }, place) {
     const output = beats.map((beat, at) => itemOf(beat, at, isCut, body, place))
     const reasoning = output.find(({ type }) => type === 'reasoning')
     for (const { id, type } of output) {
       if (type === 'function_call' && reasoning !== undefined) {
         place.issued.note(String(id), reasoning['id'] ?? null)
       }
+    }
+    for (const [at, { encrypted_content: sealed }] of output.entries()) {
+      if (typeof sealed !== 'string') continue
+      const before = prefixOf([...objects(body['input']), ...output.slice(0, at)])
+      place.issued.note(`made ${sealed}`, { account: accountOf(headers), before })
     }
     return {
       id: `resp_up${place.number}`,
@@ -99,6 +109,10 @@ export const responses: Service = {
     }
   },
   stream: responsesEvents,
+}
+
+function accountOf(headers: Request['headers']): string {
+  return String(headers['authorization']).replace('Bearer ', '')
 }
 
 function refused(
@@ -150,7 +164,7 @@ function itemOf(
  * A sealed item may have its own id or none. A call that comes back under its id asks for the
  * reasoning that led to it.
  */
-function sealFault(items: readonly JsonObject[], issued: Issued): Refusal | null {
+function sealFault(items: readonly JsonObject[], account: string, issued: Issued): Refusal | null {
   const ids = new Set(items.map(({ id }) => id))
   for (const { type, id, encrypted_content: sealed } of items) {
     if (type === 'function_call' && id !== undefined) {
@@ -171,11 +185,28 @@ function sealFault(items: readonly JsonObject[], issued: Issued): Refusal | null
         ? 'Encrypted content could not be decrypted or parsed.'
         : id !== undefined && id !== own
           ? 'Encrypted content item_id did not match the target item id.'
-          : null
+          : object(issued.find(`made ${sealed}`))['account'] !== account
+            ? 'Encrypted content organization_id did not match the target organization.'
+            : null
     if (why !== null) {
       const message = `The encrypted content ${sealed.slice(0, 4)}...${sealed.slice(-4)} could not be verified. Reason: ${why}`
       return refused(400, message, 'invalid_encrypted_content', null)
     }
   }
   return null
+}
+
+/** The newest models leave out reasoning whose messages are not those it was made on. */
+function passOver({ model }: JsonObject, items: readonly JsonObject[], issued: Issued): null {
+  if (!/^gpt-5\.[6-9]/.test(String(model))) return null
+  for (const [at, { encrypted_content: sealed }] of items.entries()) {
+    if (typeof sealed !== 'string') continue
+    const { before } = object(issued.find(`made ${sealed}`))
+    if (before !== prefixOf(items.slice(0, at))) issued.dropped.push(`input[${at}]`)
+  }
+  return null
+}
+
+function prefixOf(items: readonly JsonObject[]): string {
+  return JSON.stringify(items.map(({ id: _id, status: _status, ...said }) => said))
 }

@@ -51,7 +51,12 @@ export interface Issued {
   /** Under a name of the service's own, as that of a call. */
   readonly note: (name: string, what: Json) => void
   readonly find: (seal: unknown) => Json | undefined
+  /** What was left out of a request without an error, in order. */
+  readonly dropped: string[]
 }
+
+/** Every key of this kind is one of the services', and an account of its own. */
+export const KEY = /^sk-upstream(?:-\w+)?$/
 
 export function newIssued(): Issued {
   const known = new Map<unknown, Json>()
@@ -64,6 +69,7 @@ export function newIssued(): Issued {
     },
     note: (name, what) => void known.set(name, what),
     find: (seal) => known.get(seal),
+    dropped: [],
   }
 }
 

@@ -16,6 +16,8 @@ export interface Services extends Upstream {
   /** The environment of a gateway that has them behind it. */
   readonly environment: Readonly<Record<string, string>>
   readonly refusals: Refusal[]
+  /** Reasoning that was passed over without a word. */
+  readonly dropped: string[]
   manner: Manner
   /** Whether it looks at what it has sealed. Made-up conversations hold made-up seals. */
   checksSeals: boolean
@@ -63,6 +65,7 @@ export async function startServices(): Promise<Services> {
   const own: Omit<Services, keyof Upstream> = {
     environment: { UPSTREAMS: JSON.stringify(accountsAt(upstream.url)) },
     refusals,
+    dropped: issued.dropped,
     manner: 'plain',
     checksSeals: true,
     cut: null,

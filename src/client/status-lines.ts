@@ -1,0 +1,39 @@
+/**
+ * What Open WebUI shows above an answer in small print: a line of the stream that is no part of the
+ * answer. It knows the key `event` as a word of the server that it talks to, so nobody else is sent it,
+ * and what an upstream says under that name is never passed on.
+ */
+import type { Client } from '../conversation/client.ts'
+import type { Note } from '../conversation/note.ts'
+
+export interface StatusLine {
+  readonly data: string
+}
+
+/** `done: false` has it shown as work that goes on. */
+export function statusLine(text: string, done: boolean): StatusLine {
+  return { data: JSON.stringify({ event: { type: 'status', data: { description: text, done } } }) }
+}
+
+/** One line about what a user may miss in the answer; `null` where there is nothing to say, or nobody. */
+export function statusFor(client: Client, notes: readonly Note[]): StatusLine | null {
+  if (!client.isOpenWebUi || client.isTask) return null
+  const text = WORDS.find(({ codes }) => notes.some(({ why }) => codes.includes(why)))?.text
+  return text === undefined ? null : statusLine(text, true)
+}
+
+/** By the codes of notes, what matters most first: one line is read, several are not. */
+const WORDS: readonly { readonly codes: readonly string[]; readonly text: string }[] = [
+  {
+    codes: ['memory-not-reached'],
+    text: 'The memory could not be reached: earlier reasoning and tool results are missing',
+  },
+  {
+    codes: ['windowed', 'over-window'],
+    text: 'The oldest messages of this chat were left out',
+  },
+  {
+    codes: ['reasoning-refused'],
+    text: 'The model could not take up its earlier reasoning',
+  },
+]

@@ -1,0 +1,64 @@
+/**
+ * Tells what stands beside the texts of an answer: citations, images, and the details of its
+ * reasoning, which a client sends back. They are told as lists, when the item that has them ends.
+ */
+import type { Item } from '../../conversation/item.ts'
+import type { JsonObject } from '../../conversation/json.ts'
+import type { SseMessage } from '../../stream/stage.ts'
+import { isLonger, MAX_LINE_BYTES } from '../is-longer.ts'
+import { textPieces } from '../text-pieces.ts'
+import { inLines, type ChunkWriter } from './chunk-writer.ts'
+import { reasoningDetails, tellAnnotation, tellImage } from './tell-parts.ts'
+
+export interface AsideTeller {
+  /** `hasThoughts`: some reasoning was shown. */
+  readonly ended: (item: Item, hasThoughts: boolean) => void
+}
+
+export function asideTeller(
+  writer: ChunkWriter,
+  isOpenWebUi: boolean,
+  send: (message: SseMessage) => void,
+): AsideTeller {
+  let held: readonly JsonObject[] = []
+  const sendList = (field: string, list: readonly JsonObject[]): void => {
+    for (const line of inLines(list)) {
+      const message = writer.delta({ [field]: line })
+      // One object alone may be long, and over a long line Open WebUI gives up the whole answer.
+      if (!isOpenWebUi || !isLonger(message.data, MAX_LINE_BYTES)) send(message)
+    }
+  }
+  return {
+    ended(item, hasThoughts) {
+      if (item.type === 'message') {
+        const annotations = item.content.flatMap((part) =>
+          part.type === 'output_text' ? (part.annotations ?? []).map(tellAnnotation) : [],
+        )
+        sendList('annotations', present(annotations))
+        sendList('images', present(item.content.map(tellImage)))
+      }
+      const details = reasoningDetails(item)
+      held = held.length === 0 ? details : [...held, ...details]
+      // Open WebUI makes an empty thought of details that stand alone, in the middle of the text if
+      // need be. They wait for reasoning that is shown, and are not told if there is none.
+      if (held.length === 0 || (isOpenWebUi && !hasThoughts)) return
+      sendList('reasoning_details', held.flatMap(cutDetail))
+      held = []
+    },
+  }
+}
+
+/** Text of a block may come in pieces, which clients put together by `index`. */
+function cutDetail(detail: JsonObject): readonly JsonObject[] {
+  const name = typeof detail['text'] === 'string' ? 'text' : 'summary'
+  const text = detail[name]
+  const cut = typeof text === 'string' ? textPieces(text) : []
+  if (cut.length < 2) return [detail]
+  const { type, index } = detail
+  const leads = cut.slice(0, -1).map((piece): JsonObject => ({ type, index, [name]: piece }))
+  return [...leads, { ...detail, [name]: cut.at(-1) }]
+}
+
+function present<One>(list: readonly (One | null)[]): readonly One[] {
+  return list.filter((one) => one !== null)
+}

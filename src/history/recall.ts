@@ -1,0 +1,80 @@
+/**
+ * Gives a client that sends its whole chat what it has forgotten of it. What to look for is told from
+ * the chat alone, it is looked up at once, and put in its place (`rebuild/apply-recall.ts`).
+ *
+ * A memory that does not answer, or not in time, costs nothing but itself: the chat is sent as it is.
+ */
+import type { Note } from '../conversation/note.ts'
+import type { RememberedTurn } from '../conversation/remembered.ts'
+import type { Inbound } from '../dialect/dialect.ts'
+import { messageOf } from '../errors.ts'
+import type { Caller } from '../keys.ts'
+import { applyRecall } from '../rebuild/apply-recall.ts'
+import { planRecall, type RecallPlan } from '../rebuild/plan-recall.ts'
+import type { World } from '../world.ts'
+import { NO_HISTORY, refusalOf } from './load-history.ts'
+import type { Remembered } from './remember.ts'
+
+export async function recall(asked: Inbound, caller: Caller, world: World): Promise<Remembered> {
+  const { settings } = world
+  const isRemembered = settings.REMEMBER === 'on' && !asked.client.isTask
+  if (!isRemembered) return { asked, inbound: asked, history: NO_HISTORY }
+  const plan = planRecall(asked.items)
+  const found = await findTurns(plan, caller, world)
+  const turns = found ?? []
+  const policy = { replaysTools: settings.PERSIST_TOOL_RESULTS === 'on' }
+  const { items, notes, parent, newsFrom, used } = applyRecall(asked.items, plan, turns, policy)
+  const inbound =
+    items === asked.items ? asked : { ...asked, items, given: asked.given ?? asked.items }
+  const recollection = {
+    plan,
+    parent: parent ?? newestOf(used),
+    news: asked.items.slice(newsFrom),
+  }
+  const history = {
+    ...NO_HISTORY,
+    notes: found === null ? [...notes, NOT_REACHED] : notes,
+    needed: used,
+    recollection,
+    refusals: used.flatMap(refusalOf),
+  }
+  return { asked, inbound, history }
+}
+
+/** `null` if nobody knows. */
+async function findTurns(
+  { keys }: RecallPlan,
+  { tenant, user }: Caller,
+  { recall, log }: World,
+): Promise<readonly RememberedTurn[] | null> {
+  const { turnIds, callIds, fingerprints } = keys
+  if (turnIds.length + callIds.length + fingerprints.length === 0) return []
+  const patience = Promise.withResolvers<never>()
+  const timer = setTimeout(() => patience.reject(new Error('It took too long.')), PATIENCE_MS)
+  try {
+    return await Promise.race([recall.findTurns({ tenant, user, ...keys }), patience.promise])
+  } catch (error) {
+    log('warn', 'not-recalled', { why: messageOf(error) })
+    return null
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A user waits for the first word that long at most on account of a database. */
+const PATIENCE_MS = 1500
+
+const NOT_REACHED: Note = {
+  did: 'dropped',
+  why: 'memory-not-reached',
+  by: 'recall',
+  detail: 'The database did not answer in time, so the chat was sent without its backstory.',
+}
+
+/** Ids begin with the time. */
+function newestOf(turns: readonly RememberedTurn[]): RememberedTurn | null {
+  return turns.reduce<RememberedTurn | null>(
+    (newest, turn) => (newest === null || turn.id > newest.id ? turn : newest),
+    null,
+  )
+}

@@ -1,0 +1,84 @@
+/**
+ * Who keeps the answer to a request: what its client asked to have stored is recorded from the
+ * beginning; of what it did not ask for is remembered what it will have forgotten; of what it wants
+ * forgotten nothing is kept.
+ */
+import type { Item } from '../conversation/item.ts'
+import type { JsonObject } from '../conversation/json.ts'
+import type { Inbound } from '../dialect/dialect.ts'
+import type { NewTurn } from '../store/store.ts'
+import type { World } from '../world.ts'
+import type { Hold } from './hold-conversation.ts'
+import { keptOf } from './kept-of.ts'
+import type { History } from './load-history.ts'
+import { placeTurn } from './place-turn.ts'
+import { NOT_RECORDED, recordTurn, type Recorder } from './record-turn.ts'
+import { rememberTurn } from './remember-turn.ts'
+import { worthOf } from './worth.ts'
+
+/** What of a turn is known without its history. */
+export type BareTurn = Pick<
+  NewTurn,
+  'id' | 'tenant' | 'user' | 'owner' | 'origin' | 'createdAtMs' | 'dialect'
+>
+
+/** What a turn stands on. */
+interface Grounds {
+  /** The request as its client means it, before anything was put into it. */
+  readonly asked: Inbound
+  readonly history: History
+  readonly hold: Hold | null
+}
+
+export function recorderFor(
+  bare: BareTurn,
+  { asked, history, hold }: Grounds,
+  world: World,
+): Recorder {
+  const { memory, client } = asked
+  const { parent, recollection } = history
+  const isStored = memory.store ?? memory.storeByDefault
+  const turn: NewTurn = {
+    ...bare,
+    thread: parent?.thread ?? bare.id,
+    parent: parent?.id ?? null,
+    depth: parent === null ? 0 : parent.depth + 1,
+    conversation: memory.conversationId,
+    background: false,
+    isTemporary: client.isTemporary && !isStored,
+    ...keptOf(asked),
+  }
+  const worth = worthOf(client, asked.dialect, world.settings)
+  const { isWorth } = worth
+  if (isStored) {
+    return recordTurn(turn, { placed: placeTurn(turn, parent, world), hold, isWorth }, world)
+  }
+  const aside = world.aside?.(turn, [...history.items, ...asked.items])
+  if (aside !== undefined) return aside
+  if (memory.store === false || recollection === null) return NOT_RECORDED
+  const placed = Promise.resolve(rememberedTurn(turn, recollection))
+  return rememberTurn(() => recordTurn(turn, { placed, hold: null, isWorth }, world), worth)
+}
+
+/** What is known of where it stands needs not be found out, and its client asks for nothing of it. */
+function rememberedTurn(
+  turn: NewTurn,
+  { parent, news }: NonNullable<History['recollection']>,
+): { readonly turn: NewTurn; readonly contentHash: null } {
+  const placed = {
+    ...turn,
+    thread: parent?.thread ?? turn.id,
+    parent: parent?.id ?? null,
+    depth: parent === null ? 0 : parent.depth + 1,
+    input: news satisfies readonly Item[],
+    request: shortFields(turn.request),
+  }
+  return { turn: placed, contentHash: null }
+}
+
+/** The settings of a request; its tools are sent with every request and are large. */
+function shortFields(request: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(request).filter(([, value]) => typeof value !== 'object' || value === null),
+  )
+}

@@ -1,0 +1,47 @@
+/**
+ * What the gateway remembers for a request, by whatever the turns can be found: the client names one
+ * (`load-history.ts`), or it sends its whole chat, in which what it has forgotten is put back
+ * (`recall.ts`). By itself it is what a dry run begins with.
+ */
+import type { Inbound } from '../dialect/dialect.ts'
+import type { Caller } from '../keys.ts'
+import { dropCovered } from '../rebuild/drop-covered.ts'
+import type { World } from '../world.ts'
+import type { Hold } from './hold-conversation.ts'
+import { loadHistory, type History } from './load-history.ts'
+import { recall } from './recall.ts'
+import { resolveReferences } from './resolve-references.ts'
+
+export interface Remembered {
+  /** As the client means it. */
+  readonly asked: Inbound
+  /** The same, with what it has forgotten put back: the very same, if that is nothing. */
+  readonly inbound: Inbound
+  readonly history: History
+}
+
+/** `hold` is the conversation of the request, if it is to be added to. */
+export async function remember(
+  given: Inbound,
+  caller: Caller,
+  world: World,
+  hold: Hold | null = null,
+): Promise<Remembered> {
+  const asked = await resolveReferences(given, caller, world)
+  const history = await loadHistory(asked, caller, world, hold)
+  const { previousResponseId, conversationId } = asked.memory
+  if (previousResponseId !== null) return withoutCovered(asked, history)
+  if (conversationId !== null) return { asked, inbound: asked, history }
+  return recall(asked, caller, world)
+}
+
+/** Who names a response need not repeat what it holds, but some do. */
+function withoutCovered(asked: Inbound, history: History): Remembered {
+  const { items, notes } = dropCovered(history.items, asked.items)
+  if (items === asked.items) return { asked, inbound: asked, history }
+  const inbound = { ...asked, items, given: asked.given ?? asked.items }
+  const placed = notes.map((note) =>
+    note.at === undefined ? note : { ...note, at: note.at + history.items.length },
+  )
+  return { asked: inbound, inbound, history: { ...history, notes: placed } }
+}

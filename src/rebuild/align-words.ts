@@ -1,0 +1,189 @@
+/**
+ * Sets what a client says against what was recorded. A recorded text that the client still has,
+ * line for line, keeps its place; the words in between are the client's, and take the place of what
+ * they were written over.
+ */
+import { textOf, type Message } from '../conversation/item.ts'
+import { compactLine, compactWords, settled } from './compact-words.ts'
+import { findAnchors } from './find-anchors.ts'
+import { withoutDetails } from './without-details.ts'
+
+export interface Aligned {
+  /** For each recorded message what stands in its place: itself, the client's words, or nothing. */
+  readonly places: readonly (Message | null)[]
+  /** The client's words in front of a recorded message, by its number; 0 if there is none. */
+  readonly before: ReadonlyMap<number, readonly Message[]>
+  readonly behind: ReadonlyMap<number, readonly Message[]>
+}
+
+/** `said` is without markers, and without messages that say nothing. */
+export function alignWords(recorded: readonly Message[], said: readonly Message[]): Aligned {
+  const lines = said.flatMap(linesOf)
+  const sought = recorded.map(({ content }) => wordsByLine(withoutDetails(textOf(content))))
+  const anchors = findAnchors(
+    sought,
+    lines.map(({ words }) => words),
+  )
+  const places = recorded.map((message, at) =>
+    anchors[at] !== null || sought[at]?.length === 0 ? message : null,
+  )
+  const work: Work = { recorded, said, lines, sought, places, before: new Map(), behind: new Map() }
+  let last: number | null = null
+  let from = 0
+  for (const [next, to] of anchors.entries()) {
+    if (to === null) continue
+    fill(work, { last, next, from, to })
+    last = next
+    from = to + (sought[next]?.length ?? 0)
+  }
+  fill(work, { last, next: null, from, to: lines.length })
+  return work
+}
+
+interface Work extends Aligned {
+  readonly recorded: readonly Message[]
+  readonly said: readonly Message[]
+  readonly lines: readonly Line[]
+  readonly sought: readonly (readonly string[])[]
+  readonly places: (Message | null)[]
+  readonly before: Map<number, readonly Message[]>
+  readonly behind: Map<number, readonly Message[]>
+}
+
+/** A line with something in it; or a message that has only other parts, such as images. */
+interface Line {
+  /** The number of the message that it is in, and its place there. */
+  readonly message: number
+  readonly from: number
+  readonly to: number
+  readonly words: string
+  readonly isFirst: boolean
+  readonly isLast: boolean
+}
+
+/** What lies between two messages that are where they were, and the client's lines there. */
+interface Gap {
+  readonly last: number | null
+  readonly next: number | null
+  readonly from: number
+  readonly to: number
+}
+
+function fill(work: Work, gap: Gap): void {
+  const { recorded, sought, places, before, behind } = work
+  const { last, next, from, to } = gap
+  if (from >= to) return
+  const start = last === null ? 0 : last + 1
+  const slots = places
+    .slice(start, next ?? places.length)
+    .flatMap((place, at) =>
+      place === null
+        ? [{ at: start + at, words: settled((sought[start + at] ?? []).join('')) }]
+        : [],
+    )
+  if (slots.length === 0) {
+    if (next !== null) before.set(next, piecesOf(work, from, to))
+    else if (last === null) before.set(0, piecesOf(work, from, to))
+    else goOn(work, last, from, to)
+    return
+  }
+  const surplus: Message[] = []
+  let latest = start
+  for (const piece of piecesOf(work, from, to)) {
+    const words = settled(compactWords(textOf(piece.content)))
+    const likely = slots.find(
+      (slot) => slot.words.startsWith(words) || words.startsWith(slot.words),
+    )
+    const slot = likely ?? slots[0]
+    if (slot === undefined) surplus.push(piece)
+    else {
+      places[slot.at] = inPlaceOf(recorded[slot.at], piece)
+      slots.splice(0, slots.indexOf(slot) + 1)
+      latest = slot.at
+    }
+  }
+  behind.set(latest, surplus)
+}
+
+/** Words behind the last of all messages: it was continued, if they are in one message with it. */
+function goOn(work: Work, last: number, from: number, to: number): void {
+  const { lines, sought, recorded, places, behind } = work
+  const start = from - (sought[last]?.length ?? 0)
+  const isOne = lines[start]?.message === lines[from]?.message
+  const [first, ...others] = piecesOf(work, isOne ? start : from, to)
+  if (first === undefined) return
+  if (isOne) places[last] = inPlaceOf(recorded[last], first)
+  behind.set(last, isOne ? others : [first, ...others])
+}
+
+function inPlaceOf(recorded: Message | undefined, piece: Message): Message {
+  if (recorded?.phase === undefined || piece.phase !== undefined) return piece
+  return { ...piece, phase: recorded.phase }
+}
+
+/** The lines as messages: one for each message of the client that they are from. */
+function piecesOf({ lines, said }: Work, from: number, to: number): readonly Message[] {
+  const pieces: Message[] = []
+  for (let at = from; at < to;) {
+    const first = lines[at]
+    let last = first
+    for (; at < to && lines[at]?.message === first?.message; at += 1) last = lines[at]
+    const message = first === undefined ? undefined : said[first.message]
+    if (first === undefined || last === undefined || message === undefined) continue
+    if (first.isFirst && last.isLast) {
+      pieces.push(own(message))
+      continue
+    }
+    const text = textOf(message.content).slice(first.from, last.to)
+    pieces.push({
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text }],
+    })
+  }
+  return pieces
+}
+
+/** Of what else a client has with a message, nothing is known to be true of the edited one. */
+function own(message: Message): Message {
+  const { id, status, native, origin, ...rest } = message
+  return id === undefined && status === undefined && native === undefined && origin === undefined
+    ? message
+    : rest
+}
+
+function linesOf({ content }: Message, message: number): readonly Line[] {
+  const text = textOf(content)
+  const found = borders(text).map(([from, to]) => ({
+    message,
+    from,
+    to,
+    words: compactLine(text.slice(from, to)),
+  }))
+  const lines = found.filter(({ words }) => words !== '')
+  // No text is found at a line of its own kind.
+  const spoken = lines.length > 0 ? lines : [{ message, from: 0, to: 0, words: '\n' }]
+  return spoken.map((line, at) => ({
+    ...line,
+    isFirst: at === 0,
+    isLast: at === spoken.length - 1,
+  }))
+}
+
+function wordsByLine(text: string): readonly string[] {
+  return borders(text)
+    .map(([from, to]) => compactLine(text.slice(from, to)))
+    .filter((words) => words !== '')
+}
+
+/** Where the lines of a text begin and end, their breaks not among them. */
+function borders(text: string): readonly (readonly [number, number])[] {
+  const lines: [number, number][] = []
+  for (let from = 0; from <= text.length;) {
+    const found = text.indexOf('\n', from)
+    const end = found < 0 ? text.length : found
+    lines.push([from, text[end - 1] === '\r' ? end - 1 : end])
+    from = end + 1
+  }
+  return lines
+}

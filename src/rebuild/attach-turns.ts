@@ -1,0 +1,281 @@
+/**
+ * Which recorded turns a client's runs are. A turn is attached once in a list, and rather not at all
+ * than to the words of a sibling, another chat or another answer.
+ *
+ * What is believed, in this order: a fingerprint, which stands for everything said up to there; a
+ * marker that no fingerprint gainsays, for markers are moved, copied and pasted; the id of a call,
+ * if it can mean one turn only, for some providers count their calls from 0 in every answer. Who
+ * was whose parent decides between turns that are equally likely.
+ */
+import type { Item } from '../conversation/item.ts'
+import { callEndOf } from '../conversation/pairs.ts'
+import type { RememberedTurn } from '../conversation/remembered.ts'
+import { believeMarks } from './believe-marks.ts'
+import { settled, wordsOf } from './compact-words.ts'
+import type { Kin } from './kin.ts'
+import type { RecallPlan, Run } from './plan-recall.ts'
+import { isSameCall } from './same-item.ts'
+
+export interface Attached {
+  /** For each run its turns, in their order; none where nothing was found. */
+  readonly turns: readonly (readonly RememberedTurn[])[]
+  /** The runs that could be several turns. */
+  readonly ambiguous: ReadonlySet<number>
+}
+
+export function attachTurns(items: readonly Item[], plan: RecallPlan, kin: Kin): Attached {
+  const search: Search = {
+    items,
+    plan,
+    kin,
+    turns: plan.runs.map(() => []),
+    candidates: plan.runs.map(() => []),
+    taken: new Set(),
+    ambiguous: new Set(),
+    named: new Set(plan.keys.turnIds),
+    runNamed: new Map(plan.runs.map(({ fingerprint }, at) => [fingerprint, at])),
+  }
+  if (kin.all.length > 0) {
+    takeExact(search)
+    takeMarked(search)
+    takeCalled(search)
+    // What was found since may be the parent of one of several.
+    takeChildren(search)
+    for (const at of plan.runs.keys()) bringAlong(search, at)
+  }
+  return search
+}
+
+interface Search extends Attached {
+  readonly items: readonly Item[]
+  readonly plan: RecallPlan
+  readonly kin: Kin
+  readonly turns: RememberedTurn[][]
+  /** For each run the turns of its fingerprint. */
+  readonly candidates: RememberedTurn[][]
+  readonly taken: Set<RememberedTurn>
+  readonly ambiguous: Set<number>
+  /** Every turn that a marker names. */
+  readonly named: ReadonlySet<string>
+  /** Which run has this fingerprint. */
+  readonly runNamed: ReadonlyMap<string | null, number>
+}
+
+function take({ turns, taken }: Search, at: number, turn: RememberedTurn): void {
+  turns[at]?.push(turn)
+  taken.add(turn)
+}
+
+/** From the newest run back, because a turn knows its parent and not its children. */
+function takeExact(search: Search): void {
+  const { plan, kin, candidates } = search
+  for (const turn of kin.all) {
+    const at = turn.fingerprint === null ? undefined : search.runNamed.get(turn.fingerprint)
+    if (at !== undefined) candidates[at]?.push(turn)
+  }
+  let later: RememberedTurn | null = null
+  for (const [at, alike] of [...candidates.entries()].toReversed()) {
+    if (alike.length === 0) continue
+    const marks = plan.runs[at]?.marks ?? []
+    const likely = withoutCoincidence(search, alike, at)
+    candidates[at] = likely
+    if (likely.length === 0) continue
+    const turn: RememberedTurn | null =
+      only(likely) ??
+      kin.nearestAncestor(later, likely) ??
+      only(likely.filter(({ id }) => marks.includes(id))) ??
+      only(likely.filter(({ id }) => search.named.has(id)))
+    if (turn === null) {
+      search.ambiguous.add(at)
+      continue
+    }
+    take(search, at, turn)
+    later = turn
+  }
+  takeChildren(search)
+}
+
+/** Of several turns, the one that goes on from what was found before it. */
+function takeChildren(search: Search): void {
+  const { kin, turns, taken, ambiguous, candidates } = search
+  let earlier: RememberedTurn | null = null
+  for (const [at, likely] of candidates.entries()) {
+    const child = ambiguous.has(at) ? kin.onlyDescendant(earlier, likely) : null
+    if (child !== null && !taken.has(child)) {
+      take(search, at, child)
+      ambiguous.delete(at)
+    }
+    earlier = turns[at]?.at(-1) ?? earlier
+  }
+}
+
+/**
+ * A client that makes one text of several turns may come to the words of a single one, which another
+ * chat has. Its markers know better, if theirs are exactly these words; unless the turn is of the
+ * same chat, for then they were moved.
+ */
+function withoutCoincidence(
+  { plan, kin, named, runNamed }: Search,
+  alike: RememberedTurn[],
+  at: number,
+): RememberedTurn[] {
+  const { marks, words } = plan.runs[at] ?? NO_RUN
+  const marked = [...new Set(marks)].flatMap((id) => kin.turn(id) ?? [])
+  const [first] = marked
+  if (first === undefined || marked.some((turn) => alike.includes(turn))) return alike
+  if (marked.some((turn) => isNamedElsewhere({ runNamed }, turn, at))) return alike
+  const said = marked.map(({ output }) => wordsOf(output)).join('')
+  if (settled(said) !== settled(words)) return alike
+  return alike.filter(
+    (turn) => named.has(turn.id) || kin.isDescendant(first, turn) || kin.isDescendant(turn, first),
+  )
+}
+
+const NO_RUN = { marks: [], words: '' }
+
+function only(turns: readonly RememberedTurn[]): RememberedTurn | null {
+  return turns.length === 1 ? (turns[0] ?? null) : null
+}
+
+function takeMarked(search: Search): void {
+  const { plan, kin, turns, taken, ambiguous } = search
+  const open = [...plan.runs.entries()].filter(
+    ([at]) => turns[at]?.length === 0 && !ambiguous.has(at),
+  )
+  const marked = open.map(([at, run]) => ({
+    run,
+    turns: [...new Set(run.marks)]
+      .flatMap((id) => kin.turn(id) ?? [])
+      .filter((turn) => !taken.has(turn) && !isNamedElsewhere(search, turn, at)),
+  }))
+  for (const [place, believed] of believeMarks(marked).entries()) {
+    const at = open[place]?.[0]
+    if (at !== undefined) for (const turn of believed) take(search, at, turn)
+  }
+}
+
+/** Whether the fingerprint of a turn says that it is another run of this very list. */
+function isNamedElsewhere(
+  { runNamed }: Pick<Search, 'runNamed'>,
+  turn: RememberedTurn,
+  at: number,
+): boolean {
+  if (turn.fingerprint === null) return false
+  return (runNamed.get(turn.fingerprint) ?? at) !== at
+}
+
+/** From the newest run back, for the same reason as above. */
+function takeCalled(search: Search): void {
+  const { plan, kin, turns, taken, ambiguous } = search
+  const isOpen = (run: Run, at: number) =>
+    run.callIds.length > 0 && turns[at]?.length === 0 && !ambiguous.has(at)
+  if (!plan.runs.some(isOpen)) return
+  const callers = callersIn(kin.all)
+  const earlierOf: (RememberedTurn | null)[] = []
+  let earlier: RememberedTurn | null = null
+  for (const own of turns) {
+    earlierOf.push(earlier)
+    earlier = own.at(-1) ?? earlier
+  }
+  let later: RememberedTurn | null = null
+  for (const [at, run] of [...plan.runs.entries()].toReversed()) {
+    if (isOpen(run, at)) {
+      let isOneOfSeveral = false
+      for (const call of search.items.slice(run.start, run.end)) {
+        const likely = (callers.get(keyOf(call)) ?? []).filter(
+          (turn) =>
+            !isNamedElsewhere(search, turn, at) &&
+            !(taken.has(turn) && turns[at]?.includes(turn) === false) &&
+            hasMade(turn, call, run),
+        )
+        const turn =
+          only(likely) ??
+          kin.nearestAncestor(later, likely) ??
+          kin.onlyDescendant(earlierOf[at] ?? null, likely)
+        if (turn !== null && !taken.has(turn)) take(search, at, turn)
+        isOneOfSeveral ||= likely.length > 1
+      }
+      if (isOneOfSeveral && turns[at]?.length === 0) ambiguous.add(at)
+    }
+    later = turns[at]?.[0] ?? later
+  }
+}
+
+function callersIn(turns: readonly RememberedTurn[]): ReadonlyMap<string, RememberedTurn[]> {
+  const callers = new Map<string, RememberedTurn[]>()
+  for (const turn of turns) {
+    for (const key of new Set(turn.output.map(keyOf))) {
+      if (key === '') continue
+      const known = callers.get(key)
+      if (known === undefined) callers.set(key, [turn])
+      else known.push(turn)
+    }
+  }
+  return callers
+}
+
+/** Empty for what is no call. */
+function keyOf(item: Item): string {
+  const end = callEndOf(item)
+  return end?.side === 'call' && end.callId !== '' ? `${end.family} ${end.callId}` : ''
+}
+
+/** An id that somebody may have counted up to needs words that do not contradict it. */
+function hasMade(turn: RememberedTurn, call: Item, run: Run): boolean {
+  const key = keyOf(call)
+  const made = turn.output.find((item) => keyOf(item) === key && isSameCall(item, call))
+  if (made === undefined) return false
+  if (!isCounted(made) || run.words === '') return true
+  const [words, said] = [settled(run.words), settled(wordsOf(turn.output))]
+  return said === words || (said !== '' && words.includes(said))
+}
+
+/** `call_0`, `functions.weather:3`, or the name of the function itself. */
+function isCounted(call: Item): boolean {
+  const id = callEndOf(call)?.callId ?? ''
+  const rest = 'name' in call ? id.replace(call.name, '') : id
+  const lastWord = /[0-9A-Za-z]*$/.exec(rest)?.[0] ?? ''
+  return lastWord.length < SHORTEST_RANDOM
+}
+
+const SHORTEST_RANDOM = 8
+
+/**
+ * An answer that was continued has the turn that it continues within the same run, and so have all
+ * turns that are known to lie between two of a run.
+ */
+function bringAlong({ plan, kin, turns, taken }: Search, at: number): void {
+  const own = turns[at] ?? []
+  const run = plan.runs[at]
+  if (run === undefined || own[0] === undefined) return
+  for (let next = own.length - 1; next > 0; next -= 1) {
+    const [from, to] = [own[next - 1], own[next]]
+    if (from === undefined || to === undefined) continue
+    const between = kin.between(from, to)
+    if (between.some((turn) => taken.has(turn))) continue
+    own.splice(next, 0, ...between)
+    for (const turn of between) taken.add(turn)
+  }
+  const begun = begunBefore(own[0], kin).filter((turn) => !taken.has(turn))
+  const words = settled(begun.map(({ output }) => wordsOf(output)).join(''))
+  const isWhole = words !== '' && settled(run.words).startsWith(words)
+  for (const turn of begun.toReversed()) {
+    if (!isWhole && !run.marks.includes(turn.id)) return
+    own.unshift(turn)
+    taken.add(turn)
+  }
+}
+
+/**
+ * The turns that this one may have continued, because it was asked nothing new. If what it really
+ * continued was not kept, they are of another run.
+ */
+function begunBefore(turn: RememberedTurn, kin: Kin): readonly RememberedTurn[] {
+  const begun: RememberedTurn[] = []
+  if (turn.input.length > 0) return begun
+  for (const ancestor of kin.ancestors(turn)) {
+    begun.push(ancestor)
+    if (ancestor.input.length > 0) break
+  }
+  return begun.toReversed()
+}

@@ -1,0 +1,46 @@
+/**
+ * Words as they are compared: what clients and editors do to a text without saying anything else is
+ * not in them. Markers of ours are out, the boxes in which some clients show reasoning and tools,
+ * and all whitespace: whether messages are joined by a line break, by two or by nothing makes no
+ * difference.
+ */
+import { textOf, type Item, type Part } from '../conversation/item.ts'
+import { withoutAnyMarker } from '../conversation/marker.ts'
+import { withoutDetails } from './without-details.ts'
+
+export function compactWords(text: string): string {
+  return text === '' ? '' : withoutDetails(withoutAnyMarker(text)).replace(BLANK, '')
+}
+
+/** Of one line, in which nothing is known of what stands around it. */
+export function compactLine(line: string): string {
+  return withoutAnyMarker(line).replace(BLANK, '')
+}
+
+/** Words in which a fence that was put around a marker is gone too; what is left of it is empty. */
+export function settled(words: string): string {
+  return words.includes('``````') || words.includes('~~~~~~')
+    ? words.replace(EMPTY_FENCE, '')
+    : words
+}
+
+/** NUL is what databases of clients take out. */
+const BLANK = /[\s\0]+/g
+
+const EMPTY_FENCE = /`{6,}|~{6,}/g
+
+/** The words of all messages of the assistant, refusals included. */
+export function wordsOf(items: readonly Item[]): string {
+  let words = ''
+  for (const item of items) {
+    if (item.type === 'message' && item.role === 'assistant') words += wordsIn(item.content)
+  }
+  return words
+}
+
+/** Part by part, because a marker that ends one is not glued to the next. */
+export function wordsIn(content: readonly Part[]): string {
+  let words = ''
+  for (const part of content) words += compactWords(textOf([part]))
+  return words
+}

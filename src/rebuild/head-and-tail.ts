@@ -1,0 +1,21 @@
+/** The beginning and the end of a text, never cut between the two halves of a character. */
+export function headAndTail(
+  text: string,
+  headChars: number,
+  tailChars: number,
+): { readonly head: string; readonly tail: string; readonly leftOut: number } {
+  const headEnd = splitsCharacter(text, headChars) ? headChars - 1 : headChars
+  const start = text.length - tailChars
+  const tailStart = splitsCharacter(text, start) ? start + 1 : start
+  return {
+    head: text.slice(0, headEnd),
+    tail: text.slice(tailStart),
+    leftOut: tailStart - headEnd,
+  }
+}
+
+function splitsCharacter(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1)
+  const after = text.charCodeAt(at)
+  return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000
+}

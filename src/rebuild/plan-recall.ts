@@ -1,0 +1,186 @@
+/**
+ * Cuts a client's list into runs: what a model has made in one go, as far as the client still has
+ * it. Says by which keys the memory can be asked for the turns behind them, and what name the next
+ * answer will have.
+ *
+ * A fingerprint names a run by its words and calls and by all runs before it, so that the same
+ * words in another branch have another name. Of what the user said only the question counts, the
+ * last line of the first message: clients put text in front of it, and suggestions behind it, for
+ * one turn only. Instructions do not count.
+ */
+import { textOf, type Item, type Message, type Part } from '../conversation/item.ts'
+import { readMarkers } from '../conversation/marker.ts'
+import { callEndOf } from '../conversation/pairs.ts'
+import { isUserMessage } from '../conversation/rounds.ts'
+import { digest } from '../digest.ts'
+import { compactLine, settled, wordsIn, wordsOf } from './compact-words.ts'
+
+export interface RecallPlan {
+  readonly runs: readonly Run[]
+  readonly keys: {
+    readonly turnIds: readonly string[]
+    readonly callIds: readonly string[]
+    readonly fingerprints: readonly string[]
+  }
+  /** What the next answer goes on from: the run at the end of the list, or a new one. */
+  readonly next: Said
+}
+
+/** The items from `start` up to, and without, `end`. */
+export interface Run {
+  readonly start: number
+  readonly end: number
+  /** As `compactWords` leaves them. */
+  readonly words: string
+  /** The turns that its text names, in the order of their markers; a turn may be named twice. */
+  readonly marks: readonly string[]
+  readonly callIds: readonly string[]
+  /** `null` for a run that says nothing and calls nothing: some clients do not bring it back. */
+  readonly fingerprint: string | null
+}
+
+/** All that a fingerprint is made of. */
+export interface Said {
+  /** The fingerprint of the run before. */
+  readonly before: string
+  /** Empty but at the first run of a round. */
+  readonly question: string
+  readonly words: string
+  readonly callIds: readonly string[]
+}
+
+export function planRecall(items: readonly Item[]): RecallPlan {
+  const runs: Run[] = []
+  let before = ''
+  let question: string | null = null
+  let open: OpenRun | null = null
+  const close = (run: OpenRun): void => {
+    const { start, end, words, marks, callIds } = run
+    const isSilent = words === '' && callIds.length === 0
+    const fingerprint = isSilent ? null : fingerprintFor(run)
+    runs.push({ start, end, words, marks, callIds, fingerprint })
+    if (fingerprint === null) return
+    before = fingerprint
+    question = null
+  }
+  for (const [at, item] of items.entries()) {
+    if (isOfModel(item)) {
+      if (saysNothing(item)) continue
+      open ??= openRun(at, before, question)
+      addTo(open, item, at)
+      continue
+    }
+    if (open !== null) close(open)
+    open = null
+    if (question === null && isUserMessage(item)) question = questionIn(item)
+  }
+  const next = open ?? openRun(items.length, before, question)
+  if (open !== null) close(open)
+  return { runs, keys: keysOf(runs), next }
+}
+
+/** The name of the next answer, whose items are given as the client will send them back. */
+export function fingerprintOf({ next }: RecallPlan, answer: readonly Item[]): string {
+  return fingerprintFor({
+    ...next,
+    words: next.words + wordsOf(answer),
+    callIds: [...next.callIds, ...answer.flatMap(callIdOf)],
+  })
+}
+
+/** Whether only a model makes such an item, or the service that it runs on. */
+export function isOfModel(item: Item): boolean {
+  switch (item.type) {
+    case 'message':
+      return item.role === 'assistant'
+    case 'opaque':
+      return callEndOf(item)?.side !== 'output' && !OF_CLIENT.has(item.raw['type'])
+    case 'reasoning':
+    case 'function_call':
+    case 'custom_tool_call':
+      return true
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return false
+  }
+}
+
+/** Items of other kinds by which a client tells what is to be done. */
+const OF_CLIENT: ReadonlySet<unknown> = new Set([
+  'compaction_trigger',
+  'configuration_update',
+  'additional_tools',
+])
+
+/** What a client keeps of an answer that failed: a message with nothing in it. */
+export function saysNothing(item: Item): boolean {
+  return item.type === 'message' && item.role === 'assistant' && item.content.every(isBlank)
+}
+
+function isBlank(part: Part): boolean {
+  if (part.type === 'output_text' || part.type === 'input_text' || part.type === 'refusal') {
+    return !/\S/.test(textOf([part]))
+  }
+  return false
+}
+
+interface OpenRun extends Said {
+  readonly start: number
+  end: number
+  words: string
+  readonly marks: string[]
+  readonly callIds: string[]
+}
+
+function openRun(start: number, before: string, question: string | null): OpenRun {
+  return { start, end: start, before, question: question ?? '', words: '', marks: [], callIds: [] }
+}
+
+function addTo(run: OpenRun, item: Item, at: number): void {
+  run.end = at + 1
+  if (item.type !== 'message') {
+    run.callIds.push(...callIdOf(item))
+    return
+  }
+  run.words += wordsIn(item.content)
+  run.marks.push(...marksIn(item))
+}
+
+/** The turns that its text names. */
+export function marksIn({ content }: Message): readonly string[] {
+  return content.flatMap((part) =>
+    part.type === 'output_text' ? readMarkers(part.text).marks.map(({ turnId }) => turnId) : [],
+  )
+}
+
+function callIdOf(item: Item): readonly string[] {
+  const end = callEndOf(item)
+  return end?.side === 'call' && end.callId !== '' ? [end.callId] : []
+}
+
+function fingerprintFor({ before, question, words, callIds }: Said): string {
+  return digest(`${before}\n${question}\n${settled(words)}\n${JSON.stringify(callIds)}`)
+}
+
+/** The last line with anything in it. */
+function questionIn(item: Item): string {
+  if (item.type !== 'message') return ''
+  for (const part of item.content.toReversed()) {
+    const text = textOf([part])
+    for (let end = text.length; end > 0;) {
+      const start = text.lastIndexOf('\n', end - 1) + 1
+      const line = compactLine(text.slice(start, end))
+      if (line !== '') return line
+      end = start - 1
+    }
+  }
+  return ''
+}
+
+function keysOf(runs: readonly Run[]): RecallPlan['keys'] {
+  return {
+    turnIds: [...new Set(runs.flatMap(({ marks }) => marks))],
+    callIds: [...new Set(runs.flatMap(({ callIds }) => callIds))],
+    fingerprints: runs.flatMap(({ fingerprint }) => fingerprint ?? []),
+  }
+}

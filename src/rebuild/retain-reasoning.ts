@@ -1,0 +1,62 @@
+/**
+ * Leaves out reasoning that is older than it is to be kept. With `next_reply` it is given back until
+ * the next reply is complete: that of the running round, and of the last round that was answered.
+ *
+ * It is told from the list alone, so everybody who has the same list leaves out the same, and a
+ * question that is asked again, or whose answer failed, finds what it found before. Where none is
+ * kept (`disabled`), what is still remembered from before is given back.
+ */
+import type { Item } from '../conversation/item.ts'
+import { callEndOf } from '../conversation/pairs.ts'
+import { isPinned, roundStarts } from '../conversation/rounds.ts'
+import { keepWhere } from './keep-where.ts'
+import type { Transform } from './transform.ts'
+
+export type ReasoningRetention = 'disabled' | 'next_reply' | 'conversation'
+
+export function retainReasoning(retention: ReasoningRetention): Transform {
+  return {
+    name: 'retain-reasoning',
+    run(items) {
+      if (retention !== 'next_reply') return { items, notes: [] }
+      const border = startOfAnswered(items)
+      return keepWhere(
+        items,
+        (at, item) => item.type !== 'reasoning' || at >= border,
+        'reasoning-expired',
+      )
+    },
+  }
+}
+
+/** Where the newest round begins that was answered before the running one; 0 if there is none. */
+function startOfAnswered(items: readonly Item[]): number {
+  const starts = roundStarts(items)
+  for (let round = starts.length - 2; round >= 0; round -= 1) {
+    const [start, end] = [starts[round] ?? 0, starts[round + 1] ?? items.length]
+    for (let at = start; at < end; at += 1) if (isAnswer(items[at])) return start
+  }
+  return 0
+}
+
+/** Words or calls of the model. Reasoning alone answers nothing. */
+function isAnswer(item: Item | undefined): boolean {
+  switch (item?.type) {
+    case 'message':
+      return item.role === 'assistant' && item.content.some(saysSomething)
+    case 'function_call':
+    case 'custom_tool_call':
+      return true
+    case 'opaque':
+      return callEndOf(item)?.side !== 'output' && !isPinned(item)
+    case 'reasoning':
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+    case undefined:
+      return false
+  }
+}
+
+function saysSomething(part: object): boolean {
+  return !('text' in part) || part.text !== ''
+}

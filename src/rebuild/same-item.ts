@@ -1,0 +1,113 @@
+/**
+ * Whether what was recorded and what a client sends are the same thing said. Ids, states and
+ * origins are not: most clients forget them.
+ */
+import type { Item, Part } from '../conversation/item.ts'
+import { isObject, parsedJson } from '../conversation/json.ts'
+
+/** Whether nothing is lost if the client's item is sent instead of the recorded one. */
+export function saysTheSame(recorded: Item, given: Item): boolean {
+  if (recorded === given) return true
+  if (recorded.native !== undefined && !isEqual(recorded.native, given.native)) return false
+  if (recorded.type === 'message') {
+    return (
+      given.type === 'message' &&
+      recorded.role === given.role &&
+      recorded.phase === given.phase &&
+      isEqual(recorded.content.map(bare), given.content.map(bare))
+    )
+  }
+  if (recorded.type === 'opaque') {
+    return given.type === 'opaque' && isEqual(nameless(recorded.raw), nameless(given.raw))
+  }
+  return isEqual(nameless(recorded), nameless(given))
+}
+
+/** Whether two calls under one id are one call. Clients write the arguments anew. */
+export function isSameCall(recorded: Item, given: Item): boolean {
+  if (recorded.type === 'function_call') {
+    return (
+      given.type === 'function_call' &&
+      recorded.name === given.name &&
+      meansTheSame(recorded.arguments, given.arguments)
+    )
+  }
+  if (recorded.type === 'custom_tool_call') {
+    return (
+      given.type === 'custom_tool_call' &&
+      recorded.name === given.name &&
+      recorded.input === given.input
+    )
+  }
+  return (
+    recorded.type === 'opaque' &&
+    given.type === 'opaque' &&
+    isEqual(nameless(recorded.raw), nameless(given.raw))
+  )
+}
+
+/** Whether a client has brought back the very item, which need not be as it was. */
+export function isSameHosted(recorded: Item, given: Item): boolean {
+  if (recorded.type !== 'opaque' || given.type !== 'opaque') return false
+  if (recorded.raw['type'] !== given.raw['type']) return false
+  const [id, givenId] = [recorded.raw['id'], given.raw['id']]
+  if (typeof id === 'string' && id === givenId) return true
+  return isEqual(nameless(recorded.raw), nameless(given.raw))
+}
+
+/** Whether a client has brought back the very reasoning, sealed by its maker or by name. */
+export function isSameReasoning(recorded: Item, given: Item): boolean {
+  if (recorded.type !== 'reasoning' || given.type !== 'reasoning') return false
+  if (recorded.id !== undefined && recorded.id === given.id) return true
+  const sealed = recorded.encrypted_content ?? ''
+  return sealed !== '' && sealed === given.encrypted_content
+}
+
+function meansTheSame(one: string, other: string): boolean {
+  if (one === other) return true
+  // No arguments are written in two ways.
+  const [value, otherValue] = [parsedJson(one || '{}'), parsedJson(other || '{}')]
+  return value !== null && isEqual(value, otherValue)
+}
+
+function nameless(item: object): object {
+  const { id: _id, status: _status, origin: _origin, native: _native, ...rest } = item as Named
+  return rest
+}
+
+interface Named {
+  readonly id?: unknown
+  readonly status?: unknown
+  readonly origin?: unknown
+  readonly native?: unknown
+}
+
+/** Without the lists that one wire always writes and another only when there is something in them. */
+function bare(part: Part): Part {
+  if (part.type !== 'output_text' && part.type !== 'input_text') return part
+  const { annotations, logprobs, ...rest } = part
+  return {
+    ...rest,
+    ...(annotations === undefined || annotations.length === 0 ? {} : { annotations }),
+    ...(logprobs === undefined || logprobs.length === 0 ? {} : { logprobs }),
+  }
+}
+
+/** Equal as JSON, whatever order the fields come in; a field without a value is not there. */
+function isEqual(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (Array.isArray(one)) {
+    return (
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((value, at) => isEqual(value, other[at]))
+    )
+  }
+  if (!isObject(one) || !isObject(other)) return false
+  const fields = Object.keys(one).filter((name) => one[name] !== undefined)
+  const others = Object.keys(other).filter((name) => other[name] !== undefined)
+  return (
+    fields.length === others.length &&
+    fields.every((name) => Object.hasOwn(other, name) && isEqual(one[name], other[name]))
+  )
+}

@@ -1,0 +1,69 @@
+/**
+ * Forgetting at once what is remembered of a conversation, or of a user. There is no way back, so what
+ * is still on its way goes as well. Who comes with a user of its own may forget only itself.
+ */
+import { responseId, turnIdOfCompletion, turnIdOfResponse } from '../conversation/ids.ts'
+import type { JsonObject } from '../conversation/json.ts'
+import { GatewayError, notFound } from '../errors.ts'
+import { shortened, type Asked, type Resource } from './resource.ts'
+
+export const MEMORY: readonly Resource[] = [
+  {
+    method: 'DELETE',
+    path: '/memory/turns/:id',
+    async answer(asked, { recall }) {
+      const id = asked.named('id')
+      const turnId = turnIdIn(id)
+      const { tenant, user } = asked.caller
+      const turns = await forgotten(() => recall.forgetThread({ tenant, user, turnId }))
+      if (turns === 0) throw notFound(`Nothing is remembered of '${shortened(id)}'.`)
+      return told(turns)
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/memory/users/:user',
+    async answer(asked, { recall }) {
+      const user = userIn(asked)
+      const { tenant } = asked.caller
+      return told(await forgotten(() => recall.forgetUser(tenant, user)))
+    },
+  },
+]
+
+/** Everything that a client sees of a turn is named after it. */
+function turnIdIn(id: string): string {
+  const turnId = turnIdOfResponse(id) ?? turnIdOfCompletion(id) ?? turnIdOfResponse(responseId(id))
+  if (turnId !== null) return turnId
+  throw new GatewayError(
+    'invalid_value',
+    `Invalid 'id': '${shortened(id)}'. Expected the ID of a response ('resp_…'), of a chat completion ('chatcmpl-…'), or the 20 characters of a marker.`,
+    { param: 'id' },
+  )
+}
+
+function userIn({ named, caller }: Asked): string {
+  const user = named('user')
+  if (caller.user === null || caller.user === user) return user
+  throw new GatewayError(
+    'insufficient_permissions',
+    'You can only forget what is remembered of yourself.',
+    { param: 'user' },
+  )
+}
+
+async function forgotten(forget: () => Promise<number>): Promise<number> {
+  try {
+    return await forget()
+  } catch (cause) {
+    throw new GatewayError(
+      'store_unavailable',
+      'It is not certain that anything was forgotten, because the database does not answer. Ask again in a moment.',
+      { cause, headers: { 'retry-after': '1' } },
+    )
+  }
+}
+
+function told(turns: number): JsonObject {
+  return { object: 'memory.deleted', deleted: true, turns }
+}

@@ -1,0 +1,185 @@
+/** The queries by which memory ends. What they remove takes its items along. */
+import { sql, type RawBuilder } from 'kysely'
+import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import type { Engine } from './engine.ts'
+import { TENANT } from './statements.ts'
+
+export interface ForgetStatements {
+  /** A page of those that nobody has needed for long: the newest first. */
+  readonly unusedTurns: (of: Lifetime) => Statement<ExpiringPage>
+  readonly forgetEventsOfUnused: (of: Lifetime) => Statement<ExpiringPage>
+  readonly removeUnused: (of: Lifetime) => Statement<ExpiringPage>
+  readonly ofThread: Forgetting<ThreadKey>
+  readonly ofUser: Forgetting<UserKey>
+  readonly removeConversations: Statement<UserKey>
+}
+
+export type Lifetime = 'all' | 'temporary'
+
+export interface ExpiringPage {
+  readonly unusedSinceMs: number
+  readonly nowMs: number
+  readonly afterMs: number
+  readonly afterId: string
+  readonly limit: number
+}
+
+/** To be asked in this order, in one batch. */
+export interface Forgetting<Key> {
+  /** Conversations let go of what they hold of it. */
+  readonly leaveConversations: Statement<Key>
+  readonly forgetEvents: Statement<Key>
+  /** Returns a row for each. */
+  readonly removeTurns: Statement<Key>
+}
+
+export interface ThreadKey {
+  readonly tenant: string
+  readonly turnId: string
+  readonly user: string | null
+}
+
+export interface UserKey {
+  readonly tenant: string
+  readonly user: string
+}
+
+export function createForgetStatements(language: Engine['language']): ForgetStatements {
+  const db = queryBuilder(language)
+  const byLifetime = (
+    name: string,
+    build: (slot: Slot<ExpiringPage>, of: Lifetime) => RawBuilder<unknown>,
+  ) => {
+    const statement = (of: Lifetime) =>
+      compile<ExpiringPage>(`${name}-${of}`, (slot) => written(db, build(slot, of)))
+    const statements = { all: statement('all'), temporary: statement('temporary') }
+    return (of: Lifetime) => statements[of]
+  }
+  const forgetting = <Key extends { readonly tenant: string }>(
+    name: string,
+    isOfIt: (slot: Slot<Key>) => RawBuilder<unknown>,
+  ): Forgetting<Key> => ({
+    leaveConversations: compile(`leave-conversations-${name}`, (slot) =>
+      written(
+        db,
+        leaveConversations(
+          isOfIt(slot),
+          slot(({ tenant }) => tenant),
+        ),
+      ),
+    ),
+    forgetEvents: compile(`forget-events-${name}`, (slot) =>
+      written(
+        db,
+        sql`delete from stream_events where turn_id in (
+          select turns.id from turns where ${isOfIt(slot)})`,
+      ),
+    ),
+    removeTurns: compile(`remove-turns-${name}`, (slot) =>
+      written(db, sql`delete from turns where ${isOfIt(slot)} returning id`),
+    ),
+  })
+  return {
+    unusedTurns: byLifetime(
+      'unused-turns',
+      (slot, of) => sql`select turns.used_at, turns.id ${pageOfUnused(slot, of)}`,
+    ),
+    forgetEventsOfUnused: byLifetime(
+      'forget-events-of-unused',
+      (slot, of) => sql`${withDoomed(slot, of)}
+        delete from stream_events where turn_id in (${someDoomed(slot)})`,
+    ),
+    // Asked again of each row as it is removed: somebody may need it since it was chosen.
+    removeUnused: byLifetime(
+      'remove-unused',
+      (slot, of) => sql`${withDoomed(slot, of)}
+        delete from turns where id in (${someDoomed(slot)}) and ${isDue(slot, of)} returning id`,
+    ),
+    ofThread: forgetting('of-thread', isOfThread),
+    ofUser: forgetting('of-user', isOfUser),
+    removeConversations: compile('remove-conversations-of-user', (slot) =>
+      written(
+        db,
+        sql`delete from conversations where conversations.tenant = ${slot(({ tenant }) => tenant)}
+          and conversations.user_id = ${slot(({ user }) => user)}`,
+      ),
+    ),
+  }
+}
+
+function isUnused(slot: Slot<ExpiringPage>, of: Lifetime): RawBuilder<unknown> {
+  const unused = sql`turns.used_at < ${slot(({ unusedSinceMs }) => unusedSinceMs)}`
+  return of === 'all' ? unused : sql`turns.short_lived = 1 and ${unused}`
+}
+
+function pageOfUnused(slot: Slot<ExpiringPage>, of: Lifetime): RawBuilder<unknown> {
+  return sql`from turns where ${isUnused(slot, of)}
+    and (turns.used_at, turns.id) < (${slot(({ afterMs }) => afterMs)}, ${slot(({ afterId }) => afterId)})
+    order by turns.used_at desc, turns.id desc limit ${slot(({ limit }) => limit)}`
+}
+
+/**
+ * Leaves of the page, and from each up those ancestors that nothing else stands on. A deleted turn
+ * goes with the last that stood on it, however old it is.
+ */
+function withDoomed(slot: Slot<ExpiringPage>, of: Lifetime): RawBuilder<unknown> {
+  return sql`with recursive page(id) as (select turns.id ${pageOfUnused(slot, of)}),
+    doomed(id, parent) as (
+      select turns.id, turns.parent from page join turns on turns.id = page.id
+      where ${isFree(slot)}
+      and not exists (select 1 from turns child where child.parent = turns.id)
+    union
+      select turns.id, turns.parent from doomed join turns on turns.id = doomed.parent
+      where ${isDue(slot, of)} and ${isFree(slot)}
+      and not exists (
+        select 1 from turns child where child.parent = turns.id and child.id <> doomed.id)
+    )`
+}
+
+/** A turn comes before its parent, so that the first of them never leave one without the other. */
+function someDoomed(slot: Slot<ExpiringPage>): RawBuilder<unknown> {
+  return sql`select doomed.id from doomed limit ${slot(({ limit }) => limit)}`
+}
+
+function isDue(slot: Slot<ExpiringPage>, of: Lifetime): RawBuilder<unknown> {
+  return sql`((${isUnused(slot, of)}) or turns.deleted_at is not null)`
+}
+
+/** No conversation holds it, and nobody works on it. */
+function isFree(slot: Slot<ExpiringPage>): RawBuilder<unknown> {
+  return sql`not exists (select 1 from conversations where conversations.head = turns.id)
+    and not exists (select 1 from conversations where conversations.id = turns.conversation)
+    and not (turns.state in ('queued', 'open') and exists (
+      select 1 from replicas where replicas.id = turns.owner
+      and replicas.alive_until > ${slot(({ nowMs }) => nowMs)}))`
+}
+
+/** A conversation goes on without what is forgotten, and waits for none of it. */
+function leaveConversations(isOfIt: RawBuilder<unknown>, tenant: string): RawBuilder<unknown> {
+  const forgotten = sql`select turns.id from turns where ${isOfIt}`
+  return sql`update conversations set
+    head = case when head in (${forgotten}) then null else head end,
+    busy_until = case when busy_by in (${forgotten}) then null else busy_until end,
+    busy_by = case when busy_by in (${forgotten}) then null else busy_by end
+    where conversations.tenant || '' = ${tenant} and conversations.id in (
+      select turns.conversation from turns where ${isOfIt} and turns.conversation is not null)`
+}
+
+function isOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
+  const tenant = slot((key) => key.tenant)
+  const named = sql`select turns.thread from turns where turns.id = ${slot(({ turnId }) => turnId)}
+    and ${TENANT} = ${tenant} and ${isOfAsker(slot)}`
+  return sql`turns.tenant = ${tenant} and turns.thread = (${named}) and ${isOfAsker(slot)}`
+}
+
+/** Who is not a user of the tenant speaks for all of it. */
+function isOfAsker(slot: Slot<ThreadKey>): RawBuilder<unknown> {
+  // A query has one type for its values, and compares with nobody all the same.
+  const user = slot(({ user }) => user as string)
+  return sql`(cast(${user} as text) is null or turns.user_id || '' = ${user})`
+}
+
+function isOfUser(slot: Slot<UserKey>): RawBuilder<unknown> {
+  return sql`turns.tenant = ${slot(({ tenant }) => tenant)}
+    and turns.user_id = ${slot(({ user }) => user)}`
+}

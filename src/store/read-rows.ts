@@ -1,0 +1,194 @@
+/**
+ * Rows as turns and items again, which come from the database in any order. Every body is parsed
+ * once, and what it holds is what was written.
+ */
+import type { Failure, Finish, Usage } from '../conversation/event.ts'
+import type { Item, Origin } from '../conversation/item.ts'
+import type { JsonObject } from '../conversation/json.ts'
+import type { RememberedTurn } from '../conversation/remembered.ts'
+import { fromColumn } from './column.ts'
+import type { Digests, StoredTurn, TurnState } from './store.ts'
+import type { ItemRow, TurnRow } from './tables.ts'
+
+/** What a chain's items are read as: the columns that put them in their place, and their text. */
+export type PlacedRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'> & {
+  readonly hidden: number
+}
+
+/**
+ * Lines up the rows of a chain, which come in any order, from the root to `leaf`. A turn whose
+ * parent is not among them is the first; in a circle every turn stands once. What a turn's request
+ * has in common with its parent's it is given back.
+ */
+export function storedTurns(
+  leaf: string,
+  turns: readonly TurnRow[],
+  items: readonly PlacedRow[],
+): readonly StoredTurn[] {
+  const sides = sidesOf(items)
+  const remaining = new Map(turns.map((turn) => [turn.id, turn]))
+  const line: TurnRow[] = []
+  for (let row = remaining.get(leaf); row !== undefined;) {
+    remaining.delete(row.id)
+    line.push(row)
+    row = row.parent === null ? undefined : remaining.get(row.parent)
+  }
+  const chain: StoredTurn[] = []
+  for (const row of line.toReversed()) {
+    const request = requestOf(row, chain.at(-1)?.request ?? {})
+    chain.push(storedTurn(row, request, sides.get(row.id) ?? NO_ITEMS))
+  }
+  return chain
+}
+
+function requestOf(row: TurnRow, before: JsonObject): JsonObject {
+  const request = JSON.parse(row.request) as JsonObject
+  if (row.digests === null) return request
+  const inherited = Object.keys(digestsOf(row)).filter(
+    (name) => !Object.hasOwn(request, name) && Object.hasOwn(before, name),
+  )
+  if (inherited.length === 0) return request
+  return { ...request, ...Object.fromEntries(inherited.map((name) => [name, before[name]])) }
+}
+
+export function digestsOf({ digests }: Pick<TurnRow, 'digests'>): Digests {
+  return digests === null ? {} : (JSON.parse(digests) as Digests)
+}
+
+/** Turns by themselves, in the order of their rows: without what their requests share with others. */
+export function loneTurns(
+  turns: readonly TurnRow[],
+  items: readonly PlacedRow[],
+): readonly StoredTurn[] {
+  const sides = sidesOf(items)
+  return turns.map((row) => storedTurn(row, requestOf(row, {}), sides.get(row.id) ?? NO_ITEMS))
+}
+
+/** What of a turn is read to be remembered. */
+export type RememberedRow = Pick<TurnRow, (typeof REMEMBERED_COLUMNS)[number]>
+
+export const REMEMBERED_COLUMNS = [
+  'id',
+  'thread',
+  'parent',
+  'depth',
+  'fingerprint',
+  'reasoning_refused_by',
+  'created_at',
+  'used_at',
+  'wire',
+  'account',
+  'model',
+  'prefix_hash',
+] as const satisfies readonly (keyof TurnRow)[]
+
+/** One without output is none: it was left without an answer, or went between two queries. */
+export function rememberedTurns(
+  turns: readonly RememberedRow[],
+  items: readonly PlacedRow[],
+): readonly RememberedTurn[] {
+  const sides = sidesOf(items)
+  return turns.flatMap((row) => {
+    const own = sides.get(row.id)
+    return own === undefined || own.out.length === 0 ? [] : [rememberedTurn(row, own)]
+  })
+}
+
+function rememberedTurn(row: RememberedRow, sides: Sides): RememberedTurn {
+  return {
+    id: fromColumn(row.id),
+    thread: fromColumn(row.thread),
+    parent: fromMaybeColumn(row.parent),
+    depth: row.depth,
+    fingerprint: fromMaybeColumn(row.fingerprint),
+    reasoningRefusedBy: fromMaybeColumn(row.reasoning_refused_by),
+    createdAtMs: row.created_at,
+    usedAtMs: row.used_at,
+    input: inOrder(sides.in, null),
+    output: inOrder(sides.out, originOf(row)),
+  }
+}
+
+interface Sides {
+  readonly in: PlacedRow[]
+  readonly out: PlacedRow[]
+}
+
+const NO_ITEMS: Sides = { in: [], out: [] }
+
+function sidesOf(items: readonly PlacedRow[]): ReadonlyMap<string, Sides> {
+  const turns = new Map<string, Sides>()
+  for (const row of items) {
+    let sides = turns.get(row.turn_id)
+    if (sides === undefined) turns.set(row.turn_id, (sides = { in: [], out: [] }))
+    sides[row.side].push(row)
+  }
+  return turns
+}
+
+function storedTurn(row: TurnRow, request: JsonObject, sides: Sides): StoredTurn {
+  const origin = originOf(row)
+  const hidden = new Set<Item>()
+  const input = inOrder(sides.in, null, hidden)
+  const output = inOrder(sides.out, origin, hidden)
+  return {
+    id: fromColumn(row.id),
+    tenant: fromColumn(row.tenant),
+    user: fromMaybeColumn(row.user_id),
+    thread: fromColumn(row.thread),
+    parent: fromMaybeColumn(row.parent),
+    dialect: row.dialect,
+    origin,
+    createdAtMs: row.created_at,
+    request,
+    digests: digestsOf(row),
+    depth: row.depth,
+    conversation: fromMaybeColumn(row.conversation),
+    metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as JsonObject),
+    background: row.background === 1,
+    owner: row.owner,
+    deletedAtMs: row.deleted_at,
+    state: row.state as TurnState,
+    endedAtMs: row.ended_at,
+    usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage),
+    failure: row.failure === null ? null : (JSON.parse(row.failure) as Failure),
+    finish: row.finish as Finish | null,
+    servedModel: fromMaybeColumn(row.served_model),
+    contentHash: row.content_hash,
+    reasoningRefusedBy: fromMaybeColumn(row.reasoning_refused_by),
+    usedAtMs: row.used_at,
+    isTemporary: row.short_lived === 1,
+    input,
+    output,
+    hidden,
+  }
+}
+
+function fromMaybeColumn(column: string | null): string | null {
+  return column === null ? null : fromColumn(column)
+}
+
+export function originOf(row: Pick<TurnRow, 'wire' | 'account' | 'model' | 'prefix_hash'>): Origin {
+  return {
+    wire: row.wire,
+    account: fromColumn(row.account),
+    model: fromColumn(row.model),
+    prefixHash: row.prefix_hash,
+  }
+}
+
+/** Notes which of the items are hidden. Of an answer's items it is said who made them. */
+function inOrder(
+  rows: readonly PlacedRow[],
+  origin: Origin | null,
+  hidden: Set<Item> | null = null,
+): Item[] {
+  return rows
+    .toSorted((one, other) => one.position - other.position)
+    .map((row) => {
+      const body = JSON.parse(row.body) as Item
+      const item = origin === null ? body : { ...body, origin }
+      if (row.hidden === 1) hidden?.add(item)
+      return item
+    })
+}

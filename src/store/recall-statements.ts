@@ -1,0 +1,136 @@
+/**
+ * The queries by which turns are found from what a client has left of them. Their number and their
+ * parameters are the same for one key and for thousands, and each begins with the keys: of what
+ * belongs to others no row is read but by a key that names it.
+ */
+import { sql, type RawBuilder } from 'kysely'
+import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import type { Engine } from './engine.ts'
+import { isWanted, wantedIn } from './json-list.ts'
+import { REMEMBERED_COLUMNS } from './read-rows.ts'
+import { MAX_NAMESAKES, MAX_RECALLED_ITEMS, MAX_RECALLED_TURNS } from './recall-store.ts'
+import { TENANT } from './statements.ts'
+
+export interface RecallStatements {
+  readonly recalledTurns: Statement<RecallSearch>
+  readonly recalledItems: Statement<RecallSearch>
+  readonly touchTurns: Statement<Touch>
+}
+
+/** The lists are JSON. */
+export interface RecallSearch {
+  readonly tenant: string
+  /** Empty for nobody. */
+  readonly user: string
+  readonly turnIds: string
+  readonly callIds: string
+  readonly fingerprints: string
+}
+
+export interface Touch {
+  readonly tenant: string
+  readonly turnIds: string
+  readonly nowMs: number
+}
+
+export function createRecallStatements(language: Engine['language']): RecallStatements {
+  const db = queryBuilder(language)
+  const columns = sql.join(REMEMBERED_COLUMNS.map((name) => sql.ref(`turns.${name}`)))
+  return {
+    recalledTurns: compile('recalled-turns', (slot) =>
+      written(
+        db,
+        sql`${withFound(language, slot)} select ${columns}
+          from found join turns on turns.id = found.id`,
+      ),
+    ),
+    recalledItems: compile('recalled-items', (slot) =>
+      written(
+        db,
+        sql`${withFound(language, slot)}
+          select items.turn_id, items.side, items.position, items.body, items.hidden
+          from found join items on items.turn_id = found.id where items.hidden = 0`,
+      ),
+    ),
+    touchTurns: compile('touch-turns', (slot) => written(db, touchTurns(language, slot))),
+  }
+}
+
+/** The newest turns that a key names, as many of them as are whole within the bounds. */
+function withFound(language: Engine['language'], slot: Slot<RecallSearch>): RawBuilder<unknown> {
+  const turnIds = slot((search) => search.turnIds)
+  const fingerprints = slot((search) => search.fingerprints)
+  const callIds = slot((search) => search.callIds)
+  return sql`with named(id) as (
+      select wanted.value from ${wantedIn(language, turnIds)}
+    union
+      ${newest(language, fingerprints, bySameWords(slot))}
+    union
+      ${newest(language, callIds, byCall(slot))}
+    ), sized(id, size) as (
+      select named.id, (select count(*) from items where items.turn_id = named.id) from named
+      where ${isTheirs(sql`named.id`, slot)}
+      order by named.id desc limit ${sql.lit(MAX_RECALLED_TURNS)}
+    ), found(id) as (
+      select summed.id from (
+        select sized.id, sum(sized.size) over (order by sized.id desc) as size from sized
+      ) summed where summed.size <= ${sql.lit(MAX_RECALLED_ITEMS)}
+    )`
+}
+
+/** For each key of a list what `select` yields for it, which both languages say in their own way. */
+function newest(
+  language: Engine['language'],
+  list: string,
+  select: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const wanted = wantedIn(language, list)
+  return language === 'postgres'
+    ? sql`select same.id from ${wanted} cross join lateral (${select}) same`
+    : sql`select turns.id from ${wanted} left join turns on turns.id in (${select})`
+}
+
+/** Compared as it stands in the index, all of it. */
+function bySameWords(slot: Slot<RecallSearch>): RawBuilder<unknown> {
+  return sql`select same.id from turns same where same.fingerprint = wanted.value
+    and same.tenant = ${slot(({ tenant }) => tenant)}
+    and coalesce(same.user_id, '') = ${slot(({ user }) => user)}
+    and same.deleted_at is null and same.state <> 'queued'
+    order by same.id desc limit ${sql.lit(MAX_NAMESAKES)}`
+}
+
+/**
+ * An item does not know its user. Where users share a tenant and their provider uses the same ids
+ * again and again, only so many of them are looked at.
+ */
+function byCall(slot: Slot<RecallSearch>): RawBuilder<unknown> {
+  return sql`select called.turn_id as id from (
+      select distinct calls.turn_id from items calls
+      where calls.tenant = ${slot(({ tenant }) => tenant)} and calls.call_id = wanted.value
+      and calls.side = 'out'
+      order by calls.turn_id desc limit ${sql.lit(MAX_CALLS)}
+    ) called where ${isTheirs(sql`called.turn_id`, slot)}
+    order by called.turn_id desc limit ${sql.lit(MAX_NAMESAKES)}`
+}
+
+const MAX_CALLS = 100
+
+/**
+ * Compared with one row that is looked up by its id: of a join, a planner without statistics may
+ * begin with the wrong end.
+ */
+function isTheirs(id: RawBuilder<unknown>, slot: Slot<RecallSearch>): RawBuilder<unknown> {
+  return sql`1 = (select 1 from turns where turns.id = ${id}
+    and ${TENANT} = ${slot(({ tenant }) => tenant)}
+    and coalesce(turns.user_id, '') = ${slot(({ user }) => user)}
+    and turns.deleted_at is null and turns.state <> 'queued')`
+}
+
+/** It never goes back: of two that need a turn, the clock of one may be late. */
+function touchTurns(language: Engine['language'], slot: Slot<Touch>): RawBuilder<unknown> {
+  const turnIds = slot((touch) => touch.turnIds)
+  const now = slot(({ nowMs }) => nowMs)
+  return sql`update turns set used_at = ${now}
+    where ${isWanted(language, sql`turns.id`, turnIds)}
+    and ${TENANT} = ${slot(({ tenant }) => tenant)} and used_at + 0 < ${now}`
+}

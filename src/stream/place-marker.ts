@@ -1,0 +1,139 @@
+/**
+ * Puts the marker of a turn into an answer as it comes: as one delta of its own, and into the item
+ * whose text it is. Where it might be seen, or change what is seen, there is none: a turn is found
+ * by other means as well.
+ *
+ * Nothing is delayed but the end of a message that may be the last and has no marker yet. In the
+ * Responses API an item that has ended cannot grow, so that a marker behind its text has to come
+ * before its end. That waits for the next event; and, if the next event is the end of the answer,
+ * for the last moment at which the turn may become ready. All that the message says is told by then.
+ */
+import type { ItemEnded, StreamEvent, TextDelta } from '../conversation/event.ts'
+import { markerLine } from '../conversation/marker.ts'
+import type { Outcome } from '../conversation/outcome.ts'
+import { additions } from './additions.ts'
+import { IN_FRONT, markerSpots, NOWHERE } from './marker-spots.ts'
+import { NOTHING } from './stage.ts'
+
+export interface Mark {
+  readonly turnId: string
+  /** Whether the turn holds something worth replaying, and all of that is durable: only then it may be named. */
+  readonly isReady: () => boolean
+}
+
+export interface MarkingOptions {
+  /** The answer goes on with a text of the client's, which puts it directly behind that. */
+  readonly beginsWithBreak?: boolean
+  /** That text. Where it leaves something open, there is no place for a marker either. */
+  readonly continued?: string
+}
+
+export interface MarkerPlacer {
+  /** `null` stands for the very event, unchanged. */
+  readonly push: (event: StreamEvent) => readonly StreamEvent[] | null
+  /** What was held back, and the outcome as it is told to the client. */
+  readonly end: (outcome: Outcome) => Ending
+}
+
+interface Ending {
+  readonly events: readonly StreamEvent[]
+  readonly outcome: Outcome
+}
+
+const BREAK = '\n\n'
+
+export function placeMarker(mark: Mark, options: MarkingOptions = {}): MarkerPlacer {
+  const { beginsWithBreak = false, continued = '' } = options
+  const spots = markerSpots(continued + (beginsWithBreak ? BREAK : ''))
+  const added = additions()
+  const line = markerLine(mark.turnId) + BREAK
+  let needsBreak = beginsWithBreak
+  let hasShown = false
+  let isDone = false
+  let held: Held | null = null
+
+  const readText = (delta: TextDelta): readonly StreamEvent[] | null => {
+    if (isDone || delta.text === '') return null
+    const found = spots.read(delta)
+    const isMarked = found !== NOWHERE && mark.isReady()
+    isDone = isMarked || spots.isLost()
+    const lead = needsBreak ? BREAK : ''
+    const front = needsBreak || hasShown ? BREAK + line : line
+    needsBreak = false
+    hasShown = true
+    if (!isMarked && lead === '') return null
+    const { index, part, start } = spots.newest()
+    const addAt = (at: number, text: string) => added.add({ index, part, at: start + at, text })
+    if (!isMarked) return [addAt(0, lead), delta]
+    if (found === IN_FRONT) return [addAt(0, front), delta]
+    const before = lead === '' ? [] : [addAt(0, lead)]
+    return [...before, ...parted(delta, found, addAt(found, line))]
+  }
+  const endItem = (event: ItemEnded): readonly StreamEvent[] | null => {
+    if (!isDone && isNewest(event, spots.newest()) && spots.canEnd()) {
+      held = [event]
+      return NOTHING
+    }
+    return changed(event, added.toItem(event))
+  }
+  const tell = (event: StreamEvent): readonly StreamEvent[] | null => {
+    switch (event.type) {
+      case 'text-delta':
+        return readText(event)
+      case 'annotation-added':
+        return changed(event, added.toAnnotation(event))
+      case 'item-ended':
+        return endItem(event)
+      default:
+        return null
+    }
+  }
+  const release = ([ended, ...rest]: Held): readonly StreamEvent[] => {
+    held = null
+    return [added.toItem(ended), ...rest]
+  }
+  return {
+    push(event) {
+      if (held === null) return tell(event)
+      if (event.type === 'answer-ended' || event.type === 'answer-failed') {
+        held = [...held, event]
+        return NOTHING
+      }
+      const before = release(held)
+      return [...before, ...(tell(event) ?? [event])]
+    },
+    end(outcome) {
+      if (held === null) return { events: NOTHING, outcome: added.toOutcome(outcome) }
+      const { index, part, end } = spots.newest()
+      // What failed was cut off anywhere.
+      const isMarked = outcome.failure === null && mark.isReady()
+      const marker = isMarked ? [added.add({ index, part, at: end, text: BREAK + line })] : []
+      const events = [...marker, ...release(held)]
+      return { events, outcome: added.toOutcome(outcome) }
+    },
+  }
+}
+
+/** The end of a message, and what has come since. */
+type Held = readonly [ItemEnded, ...StreamEvent[]]
+
+function changed<Event extends StreamEvent>(event: Event, told: Event): readonly Event[] | null {
+  return told === event ? null : [told]
+}
+
+function parted(delta: TextDelta, at: number, marker: TextDelta): readonly TextDelta[] {
+  const { text } = delta
+  if (at === 0) return [marker, delta]
+  return [{ ...delta, text: text.slice(0, at) }, marker, { ...delta, text: text.slice(at) }]
+}
+
+/** Whether the item ends with the text that was told last, as it was told. */
+function isNewest(
+  { index, item }: ItemEnded,
+  newest: { readonly index: number; readonly part: number; readonly end: number },
+): boolean {
+  if (item.type !== 'message' || index !== newest.index) return false
+  const last = item.content.at(-1)
+  const isLast = item.content.length === newest.part + 1
+  return isLast && last?.type === 'output_text' && last.text.length === newest.end
+}

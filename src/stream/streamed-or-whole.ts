@@ -1,0 +1,36 @@
+/**
+ * Chooses how to read an answer that was asked for as a stream: some upstreams send it whole. It is
+ * told by its first character, because a content type is easily wrong and no event begins with `{`.
+ */
+import type { Rendition } from './rendition.ts'
+
+export function streamedOrWhole(streamed: Rendition, whole: () => Rendition): Rendition {
+  let chosen = streamed
+  let isOpen = true
+  return {
+    push(chunk) {
+      const first = isOpen ? firstByte(chunk) : null
+      if (first !== null) {
+        isOpen = false
+        if (first === BRACE) chosen = whole()
+      }
+      return chosen.push(chunk)
+    },
+    isOver: () => chosen.isOver(),
+    isCut: () => chosen.isCut(),
+    close: (failure) => chosen.close(failure),
+    outcome: () => chosen.outcome(),
+    end: (outcome) => chosen.end(outcome),
+  }
+}
+
+const BRACE = 123
+
+/** White space, and the mark that may stand in front of a text in UTF-8. */
+const SKIPPED: ReadonlySet<number> = new Set([9, 10, 13, 32, 0xef, 0xbb, 0xbf])
+
+/** `null` while there is nothing to read in it. */
+function firstByte(chunk: Uint8Array): number | null {
+  for (const byte of chunk) if (!SKIPPED.has(byte)) return byte
+  return null
+}

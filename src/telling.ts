@@ -1,0 +1,108 @@
+/**
+ * How an answer is told to its client: passed on as it comes, where the upstream speaks the client's
+ * language and nothing has to be changed, else told anew, with what this client in particular needs.
+ */
+import type { Outcome, OutcomeFold } from './conversation/outcome.ts'
+import { isAssistantMessage } from './conversation/rounds.ts'
+import { textOf } from './conversation/item.ts'
+import { statusFor } from './client/status-lines.ts'
+import type { Answering, Dialect, Inbound, Renderer } from './dialect/dialect.ts'
+import type { Recorder } from './history/record-turn.ts'
+import { REFUSED } from './provider/degrade.ts'
+import { guarded, guardedWhole, type Guard } from './stream/guarded.ts'
+import { markedOutcome, marking, type MarkingOptions } from './stream/marking.ts'
+import { prefaced } from './stream/prefaced.ts'
+import { renditionOfJson } from './stream/rendition-of-json.ts'
+import type { Rendition } from './stream/rendition.ts'
+import { sameLanguage } from './stream/same-language.ts'
+import { streamedOrWhole } from './stream/streamed-or-whole.ts'
+import { translated } from './stream/translated.ts'
+import type { Prepared } from './upstream/prepare.ts'
+import type { ReadAnswer } from './upstream/read-answer.ts'
+import type { World } from './world.ts'
+
+/** All that an answer is told from. */
+export interface Parts {
+  readonly dialect: Dialect
+  readonly prepared: Prepared
+  readonly guards: readonly Guard[]
+  readonly answering: Answering
+  readonly fold: OutcomeFold
+  readonly recorder: Recorder
+  readonly world: World
+}
+
+/** An upstream may answer whole where a stream was asked for. It is told as that stream. */
+export function renditionFor(parts: Parts): Rendition {
+  const { dialect, prepared, guards, answering, fold, world } = parts
+  const { provider, account, prompt } = prepared
+  return streamedOrWhole(streamRendition(parts), () =>
+    renditionOfJson({
+      decode: (body) => guardedWhole(provider.decodeWhole(body, account, prompt), guards),
+      renderer: shown(dialect.stream(answering), parts),
+      fold,
+      now: world.nowMs,
+    }),
+  )
+}
+
+/** The client's own language goes through as it is, but for what must be ours. */
+function streamRendition(parts: Parts): Rendition {
+  const { dialect, prepared, guards, answering, fold, world } = parts
+  const decoder = prepared.provider.decode(prepared.account, prepared.prompt)
+  if (speaks(parts)) {
+    const retouch = dialect.retouch(answering)
+    return sameLanguage({ decoder, fold, retouch, isKept: answering.stored })
+  }
+  const renderer = shown(dialect.stream(answering), parts)
+  return translated({ decoder: guarded(decoder, guards), fold, renderer, now: world.nowMs })
+}
+
+/** An answer that was not streamed, as the text of a body. */
+export function wholeFor(parts: Parts, outcome: Outcome, theirs: ReadAnswer['body']): BodyInit {
+  const { dialect, answering, recorder, world } = parts
+  if (theirs === null || !speaks(parts)) {
+    const isNamed = answering.inbound.client.isMarked && recorder.mayBeNamed()
+    const options = continuing(answering.inbound)
+    const told = isNamed ? markedOutcome(outcome, answering.turnId, options) : outcome
+    return JSON.stringify(dialect.whole(told, answering, world.nowMs()))
+  }
+  const body = dialect.retouch(answering).whole(theirs.json, outcome)
+  return body === theirs.json ? (theirs.bytes as BodyInit) : JSON.stringify(body)
+}
+
+/** As its client is told it: marked, if it will bring the marker back. */
+function shown(plain: Renderer, { answering, recorder, prepared }: Parts): Renderer {
+  const { inbound, turnId } = answering
+  const { client } = inbound
+  const renderer = prefaced(plain, statusFor(client, prepared.notes))
+  const options = continuing(inbound)
+  if (!client.isMarked && options.beginsWithBreak !== true) return renderer
+  const isReady = client.isMarked ? recorder.mayBeNamed : () => false
+  return marking(renderer, { turnId, isReady }, options)
+}
+
+/** Open WebUI puts what it is given directly behind the text that it asks to have continued. */
+function continuing({ client, items, given = items }: Inbound): MarkingOptions {
+  const last = given.at(-1)
+  if (!client.isOpenWebUi || last?.type !== 'message' || !isAssistantMessage(last)) return {}
+  return { beginsWithBreak: true, continued: textOf(last.content) }
+}
+
+/**
+ * Whether the answer comes in the client's own language, and may go on as it comes: not to a client
+ * that is told more than its language has words for.
+ */
+function speaks({ prepared, guards, dialect, answering: { inbound } }: Parts): boolean {
+  const { isMarked, isOpenWebUi } = inbound.client
+  if (guards.length > 0 || isMarked || isOpenWebUi) return false
+  return prepared.provider.speaks(prepared.prompt, prepared.account) === dialect.name
+}
+
+/** What was left out because an upstream refused it is told, not only noted. */
+export function ourHeaders({ answering, prepared }: Parts): Readonly<Record<string, string>> {
+  const headers = { 'x-request-id': `req_${answering.turnId}` }
+  const refused = prepared.notes.filter(({ why }) => why === REFUSED)
+  if (refused.length === 0) return headers
+  return { ...headers, 'x-backstory-dropped': refused.map(({ field }) => field).join(', ') }
+}

@@ -1,0 +1,26 @@
+/** How an answer came about, as it is kept with it. */
+import type { Origin } from '../conversation/item.ts'
+import type { Outcome } from '../conversation/outcome.ts'
+import { holdsSealedReasoning } from '../conversation/sealed-reasoning.ts'
+import type { Made } from '../history/record-turn.ts'
+import { fingerprintOf } from '../rebuild/plan-recall.ts'
+import { prefixHashOf } from '../rebuild/prefix.ts'
+import type { Prepared } from './prepare.ts'
+
+export function madeOf(prepared: Prepared, { items }: Outcome): Made {
+  const { account, prompt, history, reasoningRefused } = prepared
+  const { recollection } = history
+  const prefixHash = holdsSealedReasoning(items) ? prefixHashOf(prompt, account.wire) : null
+  return {
+    origin: { ...originOf(prepared), prefixHash },
+    // Found again are only the chats that a client sends as a whole.
+    fingerprint: recollection === null ? null : fingerprintOf(recollection.plan, items),
+    reasoningRefusedBy: reasoningRefused ? account.name : null,
+  }
+}
+
+/** Who was asked. What the answer stands on is known when it is there. */
+export function originOf({ account, prompt }: Prepared): Origin {
+  const { wire, name } = account
+  return { wire, account: name, model: prompt.params.model, prefixHash: null }
+}

@@ -1,0 +1,48 @@
+/**
+ * A request as it is made once more to an upstream that refused its reasoning: without any, and
+ * without the signatures that the wire puts elsewhere. What is left is the prefix that the answer is
+ * then made on.
+ */
+import type { Note } from '../conversation/note.ts'
+import { clientNotes } from './client-notes.ts'
+import { withoutReasoning as itemWithout } from '../conversation/without-reasoning.ts'
+import type { Prepared } from './prepare.ts'
+import { REFUSED } from '../provider/degrade.ts'
+
+/** `null` when there was nothing of the kind in it. */
+export function withoutReasoning(prepared: Prepared): Prepared | null {
+  const { account, provider, prompt, places, inbound } = prepared
+  const kept: (typeof prompt.items)[number][] = []
+  const keptPlaces: (number | null)[] = []
+  const notes: Note[] = []
+  for (const [at, item] of prompt.items.entries()) {
+    const plain = itemWithout(item, provider.wire)
+    const place = places[at] ?? null
+    if (plain !== null) {
+      kept.push(plain)
+      keptPlaces.push(place)
+    }
+    if (plain === item) continue
+    const did = plain === null ? 'dropped' : 'changed'
+    notes.push({ did, ...(place === null ? {} : { at: place }), ...NOTE })
+  }
+  if (notes.length === 0) return null
+  const asked = { ...prompt, items: kept }
+  const encoded = provider.encode(asked, account)
+  // What was noted on the body of the first request does not hold for this one.
+  const lasting = prepared.notes.filter(({ by, why }) => by !== provider.wire && why !== REFUSED)
+  return {
+    ...prepared,
+    prompt: asked,
+    encoded,
+    places: keptPlaces,
+    notes: [...lasting, ...notes, ...clientNotes(encoded.notes, keptPlaces, inbound.body)],
+    reasoningRefused: true,
+  }
+}
+
+const NOTE = {
+  why: 'reasoning-refused',
+  detail:
+    'The upstream refused the reasoning of this conversation, and was asked again without it.',
+}

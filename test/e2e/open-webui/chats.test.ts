@@ -1,0 +1,118 @@
+/**
+ * What people do in Open WebUI, each in every way in which it may tell of itself. Whatever they do, the
+ * model is sent what a perfect memory would send, and the answers are what Open WebUI can bear.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PROFILES } from '../../support/open-webui/headers.ts'
+import type { Story } from '../../support/open-webui/story.ts'
+import { startTown, type Town } from '../../support/open-webui/town.ts'
+
+const MODELS = ['gpt-5', 'claude-opus-5']
+const WAYS = PROFILES.flatMap((profile) => MODELS.map((model) => ({ profile, model })))
+
+describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
+  let town: Town
+  beforeAll(async () => void (town = await startTown(profile)))
+  afterAll(() => town.close())
+
+  const story = (): Story => town.story({}, { model })
+  const isPerfect = (told: Story) => expect(told.trouble()).toEqual([])
+
+  test('a new chat, with its tools, and the next turns', async () => {
+    const told = story()
+    await told.ask('RTCC|RC|RT')
+    await told.ask('RT')
+    await told.ask('T')
+    await told.ask('RX|RTRT')
+    await told.ask('RT')
+    isPerfect(told)
+  })
+
+  test('regenerating, with and without a suggestion, sees nothing of the other answers', async () => {
+    const told = story()
+    const first = await told.ask('RT')
+    await told.regenerate('RC|RT')
+    await told.ask('RT')
+    await told.regenerate('RC|RT', 'Make it shorter')
+    await told.ask('RT')
+    told.chat.goTo(first.node.id)
+    await told.ask('RT')
+    isPerfect(told)
+  })
+
+  test('a question in other words begins a branch, and the old one can be gone back to', async () => {
+    const told = story()
+    await told.ask('RT')
+    const old = await told.ask('RC|RT')
+    await told.editQuestion('RT')
+    await told.ask('RT')
+    told.chat.goTo(old.node.id)
+    await told.ask('RT')
+    isPerfect(told)
+  })
+
+  test('an answer whose words were edited keeps what else belongs to it', async () => {
+    const told = story()
+    await told.ask('RT')
+    await told.ask('RC|RT')
+    told.editAnswer((text) => text.replace('grey', 'blue'))
+    await told.ask('RT')
+    isPerfect(told)
+  })
+
+  test('an answer is continued, and continued again', async () => {
+    const told = story()
+    await told.ask('RT')
+    await told.goOn('T')
+    await told.goOn('RT')
+    await told.ask('T')
+    await told.goOn('RC|RT')
+    await told.ask('RT')
+    isPerfect(told)
+  })
+
+  test('what was heard before Stop stays, with what led to it', async () => {
+    const told = story()
+    await told.ask('RT')
+    await told.ask('R~T')
+    await told.ask('RTR~T')
+    await told.ask('RC|R~T')
+    await told.ask('~R')
+    await told.ask('R~C')
+    await told.ask('RT')
+    isPerfect(told)
+  })
+
+  test('an answer that failed leaves an empty place, which harms nothing', async () => {
+    const told = story()
+    await told.ask('RT')
+    await told.ask('!')
+    await told.ask('RC|!')
+    await told.regenerate('RT')
+    await told.ask('RT')
+    isPerfect(told)
+  })
+
+  test('a cloned chat remembers what was said in the one that it was made from', async () => {
+    const told = story()
+    await told.ask('RC|RT')
+    await told.ask('RT')
+    const copy = told.clone()
+    await copy.ask('RT')
+    await told.ask('RT')
+    isPerfect(copy)
+    isPerfect(told)
+  })
+
+  test('a document is there for one turn, a picture for good', async () => {
+    const told = story()
+    await told.ask('RT', { document: 'The word is swordfish.' })
+    await told.ask('RC|RT')
+    await told.ask('RT', { image: PIXEL })
+    await told.ask('RT')
+    isPerfect(told)
+  })
+})
+
+const PIXEL =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

@@ -1,0 +1,73 @@
+/** Connections to `/v1/responses`, as they are and "stateful", and what else a connection may be set to. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTown, type Town } from '../../support/open-webui/town.ts'
+
+let town: Town
+beforeAll(async () => void (town = await startTown()))
+afterAll(() => town.close())
+
+const MODELS = ['gpt-5', 'claude-opus-5'] as const
+const WAYS = (['responses', 'stateful'] as const).flatMap((connection) =>
+  MODELS.map((model) => ({ connection, model })),
+)
+
+describe.each(WAYS)('a $connection connection, $model', ({ connection, model }) => {
+  test('remembers what its conversion drops', async () => {
+    const story = town.story({ connection }, { model, system: 'You are a lighthouse.' })
+    await story.ask('RTCC|RC|RT')
+    await story.ask('RC|RT')
+    await story.regenerate('RT')
+    await story.ask('RTRT')
+    await story.ask('R~T')
+    await story.goOn('RT')
+    await story.editQuestion('RT')
+    await story.ask('RT')
+    expect(story.trouble()).toEqual([])
+  })
+})
+
+test.each(MODELS)('a connection that keeps reasoning does not say it twice, %s', async (model) => {
+  const story = town.story({ keepsReasoning: true }, { model })
+  await story.ask('RC|RT')
+  await story.ask('RTRT')
+  await story.ask('RT')
+  expect(story.trouble()).toEqual([])
+})
+
+test('several models answer at once, and each chat goes on with one of them', async () => {
+  const story = town.story()
+  const [first, second] = await story.askAll({ 'gpt-5': 'RC|RT', 'claude-opus-5': 'RT' })
+  await story.ask('RT')
+  expect(story.chat.tree().get(first?.node.id ?? '')).toMatchObject({ model: 'gpt-5' })
+  expect(story.trouble()).toEqual([])
+  story.chat.goTo(second?.node.id ?? '')
+  await story.ask('RT')
+  expect([...story.gaps, ...story.faults]).toEqual([])
+  expect(story.explained).toHaveLength(1)
+})
+
+test('the words of one upstream reach another, and its sealed reasoning does not', async () => {
+  const story = town.story()
+  await story.askAll({ 'gpt-5': 'RC|RT', 'claude-opus-5': 'T' })
+  const other = await story.askAll({ 'claude-opus-5': 'RT' })
+  expect(other[0]?.node.error).toBeNull()
+  expect([...story.faults, ...story.gaps]).toEqual([])
+  expect(story.explained).toMatchObject([{ step: 'ask claude-opus-5', strange: [] }])
+  expect(story.explained[0]?.missing).toHaveLength(2)
+})
+
+test('what a person has set by hand reaches the model', async () => {
+  const params = { temperature: 0.3, max_tokens: 77, stop: ['END'], reasoning_effort: 'high' }
+  const story = town.story({ params }, { system: 'SYS' })
+  const { rounds } = await story.ask('RT')
+  await story.ask('RT')
+  expect(rounds[0]?.body).toMatchObject(params)
+  expect(story.trouble()).toEqual([])
+})
+
+test('the list of models is one that Open WebUI takes', async () => {
+  const response = await fetch(`${town.gateway.url}/v1/models`)
+  const { data } = (await response.json()) as { readonly data: readonly object[] }
+  expect(response.status).toBe(200)
+  for (const model of data) expect(model).not.toHaveProperty('pipeline')
+})

@@ -1,0 +1,65 @@
+/** Requests that a real Open WebUI has sent, in front of models with every wire. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/conversation/json.ts'
+import { startGateway } from '../../support/gateway.ts'
+import { pythonJson } from '../../support/open-webui/python-json.ts'
+import { MARKER } from '../../support/open-webui/watch.ts'
+import { startServices, type Services } from '../../support/services/start-services.ts'
+import { readShared, sharedExists } from '../../support/shared.ts'
+
+interface Recorded {
+  readonly kind: string
+  readonly method: string
+  readonly path: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: JsonObject | null
+}
+
+const recorded: readonly Recorded[] = sharedExists
+  ? readShared('fixtures/open-webui/requests.jsonl')
+      .toString()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Recorded)
+  : []
+
+describe.skipIf(!sharedExists)('recorded requests', () => {
+  let services: Services
+  let gateway: Awaited<ReturnType<typeof startGateway>>
+  beforeAll(async () => {
+    services = await startServices()
+    gateway = await startGateway({ ...services.environment, TRUST_USER_HEADERS: 'on' })
+  })
+  afterAll(async () => {
+    await gateway.close()
+    await services.close()
+  })
+
+  const models = ['gpt-5', 'claude-opus-5', 'gemini-3.8-flash', 'chat-one', 'strict-one', 'a/b']
+  const each = recorded.flatMap((request) =>
+    request.body === null ? [request] : models.map((model) => ({ ...request, model })),
+  )
+  test.each(each)('$kind, $model', async ({ method, path, headers, body, ...more }) => {
+    services.received.length = 0
+    services.refusals.length = 0
+    // What somebody has set for an upstream of theirs goes to any, and these know nothing of it.
+    const { x_gateway: _own, ...known } = body ?? {}
+    const asked = body === null ? null : { ...known, model: 'model' in more ? more.model : '' }
+    const response = await fetch(gateway.url + path, {
+      method,
+      headers: headers.filter(([name]) => name !== 'Host').map(ours),
+      ...(asked === null ? {} : { body: pythonJson(asked) }),
+    })
+    const text = await response.text()
+    expect({ status: response.status, refusals: services.refusals, text }).toMatchObject({
+      status: 200,
+      refusals: [],
+    })
+    for (const { json } of services.received) expect(JSON.stringify(json)).not.toMatch(MARKER)
+  })
+})
+
+/** The names on the left of a connection's headers are free, and these are ours. */
+function ours([name, value]: readonly [string, string]): [string, string] {
+  return [name.replace(/^X-Gw-/, 'X-Backstory-'), value.replace('<api-key>', 'any')]
+}

@@ -1,0 +1,230 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import { ALONE, callEndOf, pairsOf } from '../../src/conversation/pairs.ts'
+import type { RememberedTurn } from '../../src/conversation/remembered.ts'
+import { applyRecall } from '../../src/rebuild/apply-recall.ts'
+import { planRecall } from '../../src/rebuild/plan-recall.ts'
+import { conversation } from '../support/conversations.ts'
+import { deepFreeze } from '../support/laws.ts'
+import {
+  bare,
+  script,
+  sentBack,
+  tell,
+  truth,
+  user,
+  withOwnWords,
+  type Habits,
+  type Marks,
+  type Script,
+  type Story,
+} from '../support/recalled-stories.ts'
+
+const ALL = { replaysTools: true }
+
+const READABLE: readonly Marks[] = ['start', 'end', 'twice', 'escaped', 'crlf']
+const UNREADABLE: readonly Marks[] = ['none', 'fenced', 'elsewhere']
+
+const joiner = fc.constantFrom('\n', '\n\n', '\r\n', null)
+
+const marked: fc.Arbitrary<Habits> = fc.record({
+  keepsCalls: fc.boolean(),
+  marks: fc.constantFrom(...READABLE),
+  joiner,
+})
+
+/** Without a marker to read, a client must bring its calls along to be known. */
+const unmarked: fc.Arbitrary<Habits> = fc.record({
+  keepsCalls: fc.constant(true),
+  marks: fc.constantFrom(...UNREADABLE),
+  joiner,
+})
+
+const habits = fc.oneof(marked, unmarked)
+
+/** A story, and others that the memory holds, in the same few words. */
+interface World {
+  readonly story: Story
+  readonly items: readonly Item[]
+  readonly turns: readonly RememberedTurn[]
+}
+
+function worldOf(scripts: readonly Script[], habits: Habits): World {
+  const [story, ...others] = scripts.map((script, at) => tell(script, String(at), habits))
+  if (story === undefined) throw new Error('no story')
+  const turns = [story, ...others].flatMap((one) => [
+    ...one.steps.map(({ turn }) => turn),
+    ...one.siblings,
+  ])
+  return {
+    story,
+    items: [...sentBack(story.steps, habits), user('And now?')],
+    turns: turns.toReversed(),
+  }
+}
+
+function recall({ items, turns }: Pick<World, 'items' | 'turns'>) {
+  return applyRecall(items, planRecall(items), turns, ALL)
+}
+
+const scripts = fc.array(script, { minLength: 1, maxLength: 3 })
+
+const ownScripts = scripts.map((all) => all.map((one, at) => withOwnWords(one, `Story ${at}`)))
+
+test('gives back all that was said, whatever became of the markers', () => {
+  fc.assert(
+    fc.property(ownScripts, habits, (scripts, habits) => {
+      const world = worldOf(scripts, habits)
+      const { items, parent } = recall(world)
+      expect(bare(items)).toEqual(bare([...truth(world.story), user('And now?')]))
+      expect(parent).toBe(world.story.steps.at(-1)?.turn)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('tells equal words in other branches and other chats apart by the markers', () => {
+  fc.assert(
+    fc.property(scripts, marked, (scripts, habits) => {
+      const world = worldOf(scripts, habits)
+      expect(bare(recall(world).items)).toEqual(bare([...truth(world.story), user('And now?')]))
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('never takes an item of another branch or another chat', () => {
+  const textOnly = fc.record({
+    keepsCalls: fc.constant(false),
+    marks: fc.constantFrom(...UNREADABLE),
+    joiner,
+  })
+  const worlds = fc.oneof(
+    fc.tuple(scripts, habits),
+    // A text that several turns were made into may be, word for word, that of another chat.
+    fc.tuple(ownScripts, textOnly),
+  )
+  fc.assert(
+    fc.property(worlds, ([scripts, habits]) => {
+      const { story, items, turns } = worldOf(scripts, habits)
+      const own = new Set(story.steps.map(({ turn }) => turn))
+      const strange = turns
+        .filter((turn) => !own.has(turn))
+        .flatMap(({ input, output }) => [...input, ...output])
+      const isStrange = new Set<Item>(strange)
+      const recalled = recall({ items, turns })
+      expect(recalled.items.filter((item) => isStrange.has(item))).toEqual([])
+      expect(recalled.used.filter((turn) => !own.has(turn))).toEqual([])
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('lets an edited text stand as it was edited, and all around it as it was recorded', () => {
+  const plain: fc.Arbitrary<Habits> = fc.record({
+    keepsCalls: fc.boolean(),
+    marks: fc.constantFrom('start', 'end', 'twice', 'escaped'),
+    joiner: fc.constantFrom('\n', '\n\n', null),
+  })
+  const edits = fc.constantFrom<(text: string) => string>(
+    () => 'Something else.',
+    (text) => `Not ${text}`,
+    (text) => `${text} Or so.`,
+    (text) => text.slice(0, -1),
+    (text) => text.replace('.', ':\n\n    a()\n    b()'),
+  )
+  fc.assert(
+    fc.property(ownScripts, plain, edits, fc.nat(), (scripts, habits, edit, pick) => {
+      const { story, turns } = worldOf(scripts, habits)
+      const said = truth(story).filter(
+        (item) => item.type === 'message' && item.role === 'assistant',
+      )
+      const target = said[pick % said.length]
+      fc.pre(target !== undefined)
+      const items = sentBack(story.steps, habits, false, (text, turn, place) =>
+        turn.output.filter((item) => item.type === 'message')[place] === target ? edit(text) : text,
+      )
+      const expected = truth(story).map((item) => (item === target ? edited(item, edit) : item))
+      expect(bare(recall({ items, turns }).items)).toEqual(bare(expected))
+    }),
+    { numRuns: 100 },
+  )
+})
+
+function edited(item: Item, edit: (text: string) => string): Item {
+  if (item.type !== 'message') return item
+  const content = item.content.map((part) =>
+    part.type === 'output_text' ? { ...part, text: edit(part.text) } : part,
+  )
+  return { ...item, content }
+}
+
+test('takes any list, and any turns of it', () => {
+  fc.assert(
+    fc.property(
+      conversation,
+      fc.array(fc.nat(), { maxLength: 9 }),
+      fc.boolean(),
+      (items, cuts, replaysTools) => {
+        const plan = planRecall(items)
+        const turns = cuts.map((cut, at) => ({
+          id: String(at),
+          thread: 't',
+          parent: at === 0 ? null : String(cut % (at + 1)),
+          depth: 0,
+          fingerprint: plan.runs[cut % 7]?.fingerprint ?? null,
+          reasoningRefusedBy: null,
+          createdAtMs: 0,
+          usedAtMs: 0,
+          input: items.slice(cut % 11, cut % 5),
+          output: items.slice(cut % 13, (cut % 13) + 3),
+        }))
+        const once = applyRecall(items, plan, turns, { replaysTools })
+        expect(once.notes.every(({ at }) => at !== undefined && at <= once.items.length)).toBe(true)
+        if (once.used.length === 0) expect(once.items).toBe(items)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+test('changes nothing of what it made', () => {
+  fc.assert(
+    fc.property(scripts, habits, (scripts, habits) => {
+      const world = worldOf(scripts, habits)
+      const once = recall(world)
+      const twice = recall({ items: once.items, turns: world.turns })
+      expect(twice.items).toBe(once.items)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('leaves no call without its output that had one', () => {
+  fc.assert(
+    fc.property(scripts, habits, fc.boolean(), (scripts, habits, replaysTools) => {
+      const { items, turns } = worldOf(scripts, habits)
+      const recalled = applyRecall(items, planRecall(items), turns, { replaysTools })
+      const partners = pairsOf(recalled.items)
+      const alone = recalled.items.filter(
+        (item, at) => callEndOf(item) !== null && partners[at] === ALONE,
+      )
+      expect(alone).toEqual([])
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('reads what it is given and nothing else', () => {
+  fc.assert(
+    fc.property(scripts, habits, (scripts, habits) => {
+      const world = worldOf(scripts, habits)
+      deepFreeze(world.items)
+      deepFreeze(world.turns)
+      expect(recall(world)).toEqual(recall(world))
+      expect(applyRecall(world.items, planRecall(world.items), [], ALL).used).toEqual([])
+    }),
+    { numRuns: 50 },
+  )
+})

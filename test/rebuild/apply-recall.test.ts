@@ -1,0 +1,722 @@
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import { markerLine } from '../../src/conversation/marker.ts'
+import type { RememberedTurn } from '../../src/conversation/remembered.ts'
+import { applyRecall } from '../../src/rebuild/apply-recall.ts'
+import { fingerprintOf, planRecall } from '../../src/rebuild/plan-recall.ts'
+import { said, user } from '../support/recalled-stories.ts'
+import { show, talk } from '../support/talk.ts'
+
+function recall(items: readonly Item[], turns: readonly RememberedTurn[], replaysTools = true) {
+  return applyRecall(items, planRecall(items), turns, { replaysTools })
+}
+
+/** A memory that learns as the gateway does: of each answer, what was new before it and its name. */
+function memory() {
+  const turns: RememberedTurn[] = []
+  return {
+    turns,
+    /** The client asked this, and was answered that; `echo` is what it will send back of it. */
+    answered(
+      items: readonly Item[],
+      output: readonly Item[],
+      echo = heard(output),
+    ): RememberedTurn {
+      const { parent, newsFrom } = recall(items, turns)
+      const turn: RememberedTurn = {
+        id: String(turns.length).padStart(20, '0'),
+        thread: 't',
+        parent: parent?.id ?? null,
+        depth: parent === null ? 0 : parent.depth + 1,
+        fingerprint: fingerprintOf(planRecall(items), echo),
+        reasoningRefusedBy: null,
+        createdAtMs: 0,
+        usedAtMs: 0,
+        input: items.slice(newsFrom),
+        output,
+      }
+      turns.push(turn)
+      return turn
+    },
+  }
+}
+
+function heard(output: readonly Item[]): readonly Item[] {
+  return output.filter((item) => item.type === 'message' || item.type === 'function_call')
+}
+
+function marked(turn: RememberedTurn, text: string): Item {
+  return said(`${markerLine(turn.id)}\n\n${text}`)
+}
+
+const warm = user('how warm is it?')
+
+const looked = talk`
+  thinks: where?
+  assistant: Let me look.
+  call a weather {"in":"Rome"}
+`
+const found = talk`
+  thinks: cold
+  assistant: It is 4 degrees.
+`
+const [output] = talk`output a 4 degrees`
+
+describe('a list in which nothing is found', () => {
+  test('is the very same list', () => {
+    const items = [warm, ...heard(found), user('and?')]
+    expect(recall(items, [])).toEqual({
+      items,
+      notes: [],
+      parent: null,
+      newsFrom: 2,
+      used: [],
+    })
+    expect(recall(items, []).items).toBe(items)
+    expect(recall([], []).items).toEqual([])
+  })
+
+  test('is the very same list if all that was recorded is what the client has', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], [{ ...said('Warm.'), id: 'msg_1', status: 'completed' }])
+    const items = [warm, said('Warm.'), user('and?')]
+    const recalled = recall(items, turns)
+    expect(recalled.items).toBe(items)
+    expect(recalled.notes).toEqual([])
+    expect(recalled.parent).toBe(turn)
+    expect(recalled.newsFrom).toBe(2)
+  })
+})
+
+describe('without any marker', () => {
+  test('reasoning comes back by the words', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], found)
+    const recalled = recall([warm, said('It is 4 degrees.'), user('and?')], turns)
+    expect(recalled.items.slice(1, 3)).toEqual(found)
+    expect(recalled.items[1]).toBe(found[0])
+    expect(recalled.notes).toEqual([
+      { did: 'added', at: 1, why: 'recalled', detail: `Recorded in turn ${turn.id}.` },
+    ])
+  })
+
+  test('reasoning comes back in a loop of tools, call by call', () => {
+    const { turns, answered } = memory()
+    const list: Item[] = [warm]
+    for (const id of ['a', 'b', 'c']) {
+      const [call] = talk`call ${id}`
+      const [result] = talk`output ${id}`
+      const [thought] = talk`thinks: for ${id}`
+      if (call === undefined || result === undefined || thought === undefined) throw new Error()
+      answered(list, [thought, call])
+      list.push(call, result)
+    }
+    expect(show(recall(list, turns).items)).toBe(
+      show(talk`
+        user: how warm is it?
+        thinks: for a
+        call a
+        output a
+        thinks: for b
+        call b
+        output b
+        thinks: for c
+        call c
+        output c
+      `),
+    )
+  })
+
+  test('a call brings its reasoning along, although the words before it were edited', () => {
+    const { turns, answered } = memory()
+    answered([warm], found)
+    const call = talk`
+      thinks: where?
+      call call_5hx8Qm20pT weather
+    `
+    answered([warm, ...heard(found), user('and?')], call)
+    const items = [warm, said('It is hot.'), user('and?'), ...call.slice(1)]
+    expect(recall(items, turns).items).toEqual([...items.slice(0, 3), ...call])
+  })
+
+  test('an id that is counted means no turn if the words say otherwise', () => {
+    const { turns, answered } = memory()
+    answered(
+      [user('hello')],
+      talk`
+        thinks: secret
+        assistant: Hi!
+        call call_0 weather
+      `,
+    )
+    const items = [
+      warm,
+      ...talk`
+        assistant: Let me look.
+        call call_0 weather
+        output call_0 4 degrees
+      `,
+    ]
+    expect(recall(items, turns).items).toBe(items)
+  })
+
+  test('one of two turns of the same name is told by the turn that goes on from it', () => {
+    const { turns, answered } = memory()
+    const first = answered([warm], [...talk`thinks: one`, said('OK.')])
+    answered([warm], [...talk`thinks: two`, said('OK.')])
+    const items = [warm, said('OK.'), user('and?')]
+    expect(recall(items, turns)).toMatchObject({ items, notes: [{ at: 1, why: 'turn-ambiguous' }] })
+    const next = answered([warm, marked(first, 'OK.'), user('and?')], found)
+    const recalled = recall([...items, ...heard(found), user('so?')], turns)
+    expect(recalled.used).toEqual([first, next])
+    expect(show(recalled.items)).toContain('thinks: one')
+  })
+
+  test('one of two turns of the same name is told by the turn that it goes on from', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], [...talk`thinks: one`, said('OK.')])
+    const two = answered([warm], [...talk`thinks: two`, said('OK.')])
+    const ones = answered(
+      [warm, marked(one, 'OK.'), user('and?')],
+      [...talk`thinks: 1`, said('So.')],
+    )
+    answered([warm, marked(two, 'OK.'), user('and?')], [...talk`thinks: 2`, said('So.')])
+    const items = [warm, marked(one, 'OK.'), user('and?'), said('So.'), user('so?')]
+    expect(recall(items, turns).used).toEqual([one, ones])
+  })
+})
+
+describe('two turns of the same name', () => {
+  const twins = () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], [...talk`thinks: one`, said('OK.')])
+    const two = answered([warm], [...talk`thinks: two`, said('OK.')])
+    return { turns, one, two }
+  }
+
+  test('are told apart by the marker', () => {
+    const { turns, one, two } = twins()
+    const items = [warm, marked(one, 'OK.'), user('and?'), marked(two, 'Hm.'), user('so?')]
+    expect(recall(items, turns).used).toEqual([one])
+  })
+
+  test('are told apart by a marker that was moved', () => {
+    const { turns, two } = twins()
+    const items = [warm, said('OK.'), user('and?'), marked(two, 'Hm.'), user('so?')]
+    const recalled = recall(items, turns)
+    expect(recalled.used).toEqual([two])
+    expect(show(recalled.items.slice(1, 3))).toBe('thinks: two\nassistant: OK.')
+  })
+
+  test('are neither taken, there nor elsewhere, if markers name them both', () => {
+    const { turns, one, two } = twins()
+    const both = marked(two, `${markerLine(one.id)}\n\nHm.`)
+    const recalled = recall([warm, said('OK.'), user('and?'), both], turns)
+    expect(recalled.items).toEqual([warm, said('OK.'), user('and?'), said('Hm.')])
+    expect(recalled.notes.map(({ at, why }) => [at, why])).toEqual([
+      [1, 'turn-ambiguous'],
+      [3, 'marker-removed'],
+    ])
+  })
+})
+
+describe('markers', () => {
+  test('bring back what a client forgot: calls, outputs and reasoning, in their order', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], looked)
+    const two = answered([warm, ...heard(looked), output ?? warm], found)
+    const text = `${markerLine(one.id)}\n\nLet me look.\n\n${markerLine(two.id)}\n\nIt is 4 degrees.`
+    const recalled = recall([warm, said(text), user('and?')], turns)
+    expect(recalled.items).toEqual([warm, ...looked, output, ...found, user('and?')])
+    expect(recalled.items[3]).toBe(looked[2])
+    expect(recalled.notes.map(({ did, at, why }) => [did, at, why])).toEqual([
+      ['added', 1, 'recalled'],
+      ['changed', 2, 'marker-removed'],
+      ['added', 3, 'recalled'],
+      ['added', 4, 'recalled'],
+      ['added', 5, 'recalled'],
+    ])
+    expect(recalled.parent).toBe(two)
+  })
+
+  test('that name nothing known are removed, and nothing else happens', () => {
+    const unknown = said(`${markerLine('Z'.repeat(20))}\n\nIt is 4 degrees.`)
+    const recalled = recall([warm, unknown, user('and?')], [])
+    expect(recalled.items).toEqual([warm, said('It is 4 degrees.'), user('and?')])
+    expect(recalled.notes).toEqual([{ did: 'changed', at: 1, why: 'marker-unknown' }])
+    const alone = recall([warm, said(markerLine('Z'.repeat(20))), user('and?')], [])
+    expect(alone.items).toEqual([warm, user('and?')])
+    expect(alone.notes).toEqual([{ did: 'dropped', at: 1, why: 'marker-unknown' }])
+  })
+
+  test('in the words of another turn are not believed', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], found)
+    const back = [warm, said('It is 4 degrees.'), user('and?')]
+    const two = answered(back, [...talk`thinks: no`, said('So what.')])
+    const moved = [warm, marked(two, 'It is 4 degrees.'), user('and?'), marked(one, 'So what.')]
+    expect(recall(moved, turns).used).toEqual([one, two])
+    // Even if the fingerprints are no help, because what was asked is another question.
+    const asked = user('how cold is it?')
+    const elsewhere = recall([asked, ...moved.slice(1)], turns)
+    expect(elsewhere.used).toEqual([])
+    expect(elsewhere.items).toEqual([
+      asked,
+      said('It is 4 degrees.'),
+      user('and?'),
+      said('So what.'),
+    ])
+  })
+
+  test('that are copied to another answer bring the turn to its own words only', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], found)
+    const items = [
+      user('how cold is it?'),
+      marked(one, 'Hm.'),
+      user('and?'),
+      marked(one, 'It is 4 degrees.'),
+    ]
+    const recalled = recall(items, turns)
+    expect(show(recalled.items)).toBe(show([items[0] ?? warm, said('Hm.'), user('and?'), ...found]))
+  })
+
+  test('of a turn without words stand for its calls', () => {
+    const { turns, answered } = memory()
+    const searched = talk`
+      thinks: hm
+      hosted web_search_call
+    `
+    const turn = answered([warm], searched)
+    const recalled = recall([warm, said(markerLine(turn.id)), user('and?')], turns)
+    expect(recalled.items).toEqual([warm, ...searched, user('and?')])
+    expect(recalled.notes.map(({ did, why }) => [did, why])).toEqual([
+      ['changed', 'marker-removed'],
+      ['added', 'recalled'],
+      ['added', 'recalled'],
+    ])
+  })
+})
+
+describe('words that the client has edited', () => {
+  const long = [
+    ...talk`
+    thinks: one
+    assistant: First.
+    thinks: two
+    assistant: Second.
+    thinks: three
+    assistant: Third.
+  `,
+  ]
+  const edit = (text: string) => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], long)
+    const recalled = recall([warm, marked(turn, text), user('and?')], turns)
+    const notes = recalled.notes.filter(({ did }) => did !== 'added')
+    return {
+      items: recalled.items.slice(1, -1),
+      shown: show(recalled.items.slice(1, -1)).split('\n'),
+      notes: notes.map(({ did, at, why }) => `${did} ${at} ${why}`),
+    }
+  }
+
+  test('stand in the place of what they were written over', () => {
+    const { items, shown, notes } = edit('First.\nSecond, or not.\nThird.')
+    expect(shown[3]).toBe('assistant: Second, or not.')
+    expect(items.filter((_, at) => at !== 3)).toEqual(long.filter((_, at) => at !== 3))
+    expect(items[1]).toBe(long[1])
+    expect(notes).toEqual(['changed 2 marker-removed', 'changed 4 text-edited'])
+  })
+
+  test('that were taken away are left out, with the reasoning that led to them', () => {
+    const { shown, notes } = edit('First.\n\nThird.')
+    expect(shown).toEqual([
+      'thinks: one',
+      'assistant: First.',
+      'thinks: three',
+      'assistant: Third.',
+    ])
+    expect(notes).toEqual([
+      'changed 2 marker-removed',
+      'dropped 3 text-removed',
+      'dropped 3 reasoning-without-follower',
+    ])
+  })
+
+  test('that were added stand in between, in front and behind', () => {
+    expect(edit('First.\nAnd a half.\nSecond.\nThird.').shown).toEqual([
+      'thinks: one',
+      'assistant: First.',
+      'thinks: two',
+      'assistant: And a half.',
+      'assistant: Second.',
+      'thinks: three',
+      'assistant: Third.',
+    ])
+    expect(edit('Zeroth.\nFirst.\nSecond.\nThird.').shown.slice(0, 3)).toEqual([
+      'thinks: one',
+      'assistant: Zeroth.',
+      'assistant: First.',
+    ])
+    expect(edit('First.\nSecond.\nThird.\n\nAnd so on.').shown.at(-1)).toBe(
+      'assistant: Third.⏎⏎And so on.',
+    )
+  })
+
+  test('of an answer that was stopped are the beginning of it', () => {
+    const { shown, notes } = edit('First.\nSecond.\nThi')
+    expect(shown.at(-1)).toBe('assistant: Thi')
+    expect(notes).toContain('changed 6 text-edited')
+    expect(edit('First.\nSeco').shown).toEqual([
+      'thinks: one',
+      'assistant: First.',
+      'thinks: two',
+      'assistant: Seco',
+    ])
+  })
+
+  test('take the place of what they begin like, not of what is missing before it', () => {
+    expect(edit('First.\nThird. And last.').shown).toEqual([
+      'thinks: one',
+      'assistant: First.',
+      'thinks: three',
+      'assistant: Third. And last.',
+    ])
+  })
+
+  test('keep their spelling: indents, blank lines, and the phase of what they replace', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], [...talk`thinks: hm`, { ...said('Code:'), phase: 'commentary' }])
+    const text = 'Code!\n\n    indented  twice\n\n\nend'
+    expect(recall([warm, marked(turn, text), user('and?')], turns).items[2]).toEqual({
+      ...said(text),
+      phase: 'commentary',
+    })
+  })
+
+  test('keep the images and sources that they came with', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], long)
+    const edited: Item = {
+      type: 'message',
+      role: 'assistant',
+      id: 'msg_client',
+      content: [
+        { type: 'output_text', text: 'Mine.', annotations: [{ type: 'url_citation', url: 'x' }] },
+        { type: 'input_image', image_url: 'https://example.com/a.png' },
+      ],
+    }
+    const items = [warm, marked(turn, 'First.'), edited, said('Third.'), user('and?')]
+    const { id: _id, ...own } = edited
+    expect(recall(items, turns).items[4]).toEqual(own)
+  })
+
+  test('said again elsewhere in the turn are told apart by what stands around them', () => {
+    const { turns, answered } = memory()
+    const same = ['one', 'two', 'three', 'four'].flatMap((text) => [
+      ...talk`thinks: ${text}`,
+      said(text === 'three' ? 'Something long.' : 'OK.'),
+    ])
+    const turn = answered([warm], same)
+    const text = 'Fine.\nOK.\nSomething long.\nOK.'
+    const recalled = recall([warm, marked(turn, text), user('and?')], turns).items.slice(1, -1)
+    expect(recalled[1]).toEqual(said('Fine.'))
+    expect(recalled.filter((_, at) => at !== 1)).toEqual(same.filter((_, at) => at !== 1))
+  })
+})
+
+describe('an answer that went on', () => {
+  const begun = talk`
+    thinks: hm
+    assistant: It is 4 de
+  `
+  const rest = talk`
+    thinks: and
+    assistant: grees.
+  `
+
+  test('is both turns, although its name is that of the second', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], begun)
+    const two = answered([warm, said('It is 4 de')], rest)
+    expect(two).toMatchObject({ parent: one.id, input: [] })
+    const recalled = recall([warm, said('It is 4 degrees.'), user('and?')], turns)
+    expect(recalled.items).toEqual([warm, ...begun, ...rest, user('and?')])
+    expect(recalled.parent).toBe(two)
+  })
+
+  test('is both turns, although the first was edited before it went on', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], begun)
+    const edited = `${markerLine(one.id)}\n\nIt is 5 de`
+    const two = answered([warm, said(edited)], rest)
+    const recalled = recall([warm, said(`${edited}\n\ngrees.`), user('and?')], turns)
+    expect(recalled.used).toEqual([one, two])
+    expect(show(recalled.items.slice(1, 5))).toBe(
+      'thinks: hm\nassistant: It is 5 de\nthinks: and\nassistant: grees.',
+    )
+  })
+})
+
+test('an answer that went on from one that was not kept takes along no other one', () => {
+  const { turns, answered } = memory()
+  const [call] = talk`call a`
+  const silent = answered([warm], [...talk`thinks: silent`, call ?? warm])
+  const two = answered([user('and?'), said('It is')], [...talk`thinks: hm`, said('so.')])
+  const list = turns.map((turn) => (turn === two ? { ...two, parent: silent.id } : turn))
+  const items = [user('and?'), said('It is so.'), user('ok')]
+  const recalled = recall(items, list)
+  expect(recalled.used).toEqual(list.slice(1))
+  expect(show(recalled.items)).toBe(
+    'user: and?\nassistant: It is\nthinks: hm\nassistant: so.\nuser: ok',
+  )
+})
+
+describe('calls', () => {
+  const twice = talk`
+    thinks: where?
+    call a weather {"in":"Rome","days":[1]}
+    call b weather {"in":"Bonn"}
+  `
+
+  test('that mean the same are the recorded ones, others are the client’s', () => {
+    const { turns, answered } = memory()
+    answered([warm], twice)
+    const items = [
+      warm,
+      ...talk`
+        call a weather {"days": [1], "in": "Rome"}
+        call b weather {"in":"Nice"}
+        output a 4
+        output b 9
+      `,
+    ]
+    const recalled = recall(items, turns)
+    expect(recalled.items.slice(1)).toEqual([...twice.slice(0, 2), ...items.slice(2)])
+    expect(recalled.items[2]).toBe(twice[1])
+    expect(recalled.notes.map(({ at, why }) => [at, why])).toEqual([
+      [1, 'recalled'],
+      [3, 'call-edited'],
+    ])
+  })
+
+  test('of the client alone stand behind the recorded ones', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], looked)
+    const items = [
+      warm,
+      marked(turn, 'Let me look.'),
+      ...talk`
+        call z mine
+        call a weather {"in":"Rome"}
+        output a 4
+        output z 9
+      `,
+    ]
+    expect(show(recall(items, turns).items.slice(1, 5))).toBe(
+      'thinks: where?\nassistant: Let me look.\ncall a weather {"in":"Rome"}\ncall z mine',
+    )
+  })
+
+  test('stay forgotten without their output, and so does the reasoning that led to them', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], [...heard(looked).slice(0, 1), ...twice])
+    const recalled = recall([warm, marked(turn, 'Let me look.'), user('no')], turns)
+    expect(show(recalled.items.slice(1, -1))).toBe('assistant: Let me look.')
+    expect(recalled.notes.map(({ why }) => why)).toEqual([
+      'marker-removed',
+      'call-forgotten',
+      'call-forgotten',
+      'reasoning-without-follower',
+    ])
+  })
+
+  test('stay forgotten if tools are not to be told again', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], looked)
+    const two = answered(
+      [warm, ...heard(looked), output ?? warm],
+      [...talk`hosted web_search_call`, ...found],
+    )
+    const text = `${markerLine(one.id)}\n\nLet me look.\n\n${markerLine(two.id)}\n\nIt is 4 degrees.`
+    const items = [warm, said(text), user('and?')]
+    expect(show(recall(items, turns, false).items.slice(1, -1))).toBe(
+      'thinks: where?\nassistant: Let me look.\nthinks: cold\nassistant: It is 4 degrees.',
+    )
+    const native = [warm, ...heard(looked), output ?? warm, marked(two, 'It is 4 degrees.')]
+    expect(show(recall(native, turns, false).items)).toContain('call a weather')
+  })
+
+  test('get the one output back that the client has lost, in its place', () => {
+    const { turns, answered } = memory()
+    answered([warm], twice)
+    const outputs = talk`
+      output a 4
+      output b 9
+    `
+    const list = [warm, ...twice.slice(1), ...outputs]
+    const two = answered(list, found)
+    const items = [warm, ...twice.slice(1), ...outputs.slice(1), marked(two, 'It is 4 degrees.')]
+    expect(show(recall([...items, user('and?')], turns).items)).toBe(
+      show([warm, ...twice, ...outputs, ...found, user('and?')]),
+    )
+  })
+
+  test('under one id get each its own output', () => {
+    const { turns, answered } = memory()
+    const list: Item[] = [warm]
+    const texts: string[] = []
+    const truth: Item[] = [warm]
+    for (const at of ['one', 'two', 'three']) {
+      const made = talk`
+        assistant: Looking ${at}.
+        call call_0 weather
+      `
+      const results = talk`output call_0 ${at}`
+      const turn = answered(list, made)
+      list.push(...made, ...results)
+      truth.push(...made, ...results)
+      texts.push(`${markerLine(turn.id)}\n\nLooking ${at}.`)
+    }
+    const last = answered(list, found)
+    texts.push(`${markerLine(last.id)}\n\nIt is 4 degrees.`)
+    const items = [warm, said(texts.join('\n')), user('and?')]
+    expect(recall(items, turns).items).toEqual([...truth, ...found, user('and?')])
+  })
+})
+
+describe('what a service has made by itself', () => {
+  test('comes back, but for what is never told again', () => {
+    const { turns, answered } = memory()
+    answered(
+      [warm],
+      talk`
+      thinks: search
+      hosted web_search_call
+      thinks: draw
+      hosted image_generation_call
+      hosted openrouter:datetime
+      thinks: done
+      assistant: Here.
+    `,
+    )
+    const recalled = recall([warm, said('Here.'), user('and?')], turns)
+    expect(show(recalled.items.slice(1, -1))).toBe(
+      'thinks: search\nhosted web_search_call\nthinks: done\nassistant: Here.',
+    )
+    expect(recalled.notes.map(({ at, why }) => [at, why])).toEqual([
+      [1, 'recalled'],
+      [2, 'recalled'],
+      [3, 'not-replayable'],
+      [3, 'not-replayable'],
+      [3, 'reasoning-without-follower'],
+      [3, 'recalled'],
+    ])
+  })
+
+  test('stays if the client has brought it', () => {
+    const { turns, answered } = memory()
+    const drawn = talk`
+      thinks: draw
+      hosted image_generation_call
+      assistant: Here.
+    `
+    answered([warm], drawn)
+    const items = [warm, ...drawn.slice(1), user('and?')]
+    expect(recall(items, turns).items).toEqual([warm, ...drawn, user('and?')])
+  })
+})
+
+describe('reasoning that the client brings', () => {
+  const thought = (id: string, sealed: string | null): Item => ({
+    type: 'reasoning',
+    id,
+    summary: [],
+    encrypted_content: sealed,
+  })
+  const once = [thought('rs_1', 'x'), said('One.'), thought('rs_2', 'y'), said('Two.')]
+
+  test('gives way to what was recorded, unless it is that', () => {
+    const { turns, answered } = memory()
+    answered([warm], once)
+    const merged = { ...thought('rs_9', 'other'), summary: [] }
+    const own = thought('rs_2', 'y')
+    const items = [warm, merged, own, said('One.\n\nTwo.'), user('and?')]
+    const recalled = recall(items, turns)
+    expect(recalled.items).toEqual([warm, ...once, user('and?')])
+    expect(recalled.items[3]).toBe(own)
+    expect(recalled.notes.map(({ did, at, why }) => [did, at, why])).toEqual([
+      ['changed', 1, 'reasoning-replaced'],
+      ['added', 1, 'recalled'],
+    ])
+  })
+
+  test('stays where no turn was found, and where none was recorded', () => {
+    const { turns, answered } = memory()
+    answered([warm], [said('One.')])
+    const items = [warm, thought('rs_9', 'other'), said('One.'), user('and?'), ...once]
+    expect(recall(items, turns).items).toBe(items)
+  })
+})
+
+test('a message with nothing in it does not hide where the conversation goes on', () => {
+  const { turns, answered } = memory()
+  const turn = answered([warm], found)
+  const items = [warm, ...heard(found), user('and?'), said(''), user('hello?')]
+  const recalled = recall(items, turns)
+  expect(recalled).toMatchObject({ parent: turn, newsFrom: 2 })
+  expect(recalled.items).toEqual([warm, ...found, ...items.slice(2)])
+})
+
+test('what goes on from an answer that is not known has no parent', () => {
+  const { turns, answered } = memory()
+  answered([warm], found)
+  const items = [warm, ...heard(found), user('and?'), said('Never said.'), user('so?')]
+  expect(recall(items, turns)).toMatchObject({ parent: null, newsFrom: 4 })
+})
+
+test('two thousand runs take no time', () => {
+  const { turns } = memory()
+  const items: Item[] = []
+  const answers = Array.from({ length: 2000 }, (_, at) => [
+    ...talk`thinks: ${String(at)}`,
+    said(`${at % 7} is the answer. `.repeat(20)),
+  ])
+  for (const [at, output] of answers.entries()) {
+    const input = [user(`question ${at % 3}`)]
+    items.push(...input, ...heard(output))
+    turns.push({
+      id: String(at).padStart(20, '0'),
+      thread: 't',
+      parent: at === 0 ? null : String(at - 1).padStart(20, '0'),
+      depth: at,
+      fingerprint: null,
+      reasoningRefusedBy: null,
+      createdAtMs: 0,
+      usedAtMs: 0,
+      input,
+      output,
+    })
+  }
+  const plan = planRecall(items)
+  const named = turns.map((turn, at) => ({
+    ...turn,
+    fingerprint: plan.runs[at]?.fingerprint ?? null,
+  }))
+  // Twins without parents make every run a riddle that its successor solves.
+  const twins = named.map((turn) => ({ ...turn, id: `1${turn.id.slice(1)}`, parent: null }))
+  const newest = named.slice(-1)
+  const begun = performance.now()
+  const recalled = applyRecall(
+    items,
+    plan,
+    [...named.slice(0, -1), ...twins.slice(0, -1), ...newest],
+    {
+      replaysTools: true,
+    },
+  )
+  expect(performance.now() - begun).toBeLessThan(700)
+  expect(recalled.items).toHaveLength(6000)
+  expect(recalled.used).toEqual(named)
+})

@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { findAnchors } from '../../src/rebuild/find-anchors.ts'
+
+/** Texts are parted by `|`, lines are single letters. */
+function anchors(texts: string, lines: string) {
+  return findAnchors(
+    texts.split('|').map((text) => text.split('')),
+    lines.split(''),
+  )
+}
+
+describe('texts in a longer one', () => {
+  test('are found where they stand, in their order', () => {
+    expect(anchors('ab|c|de', 'abcde')).toEqual([0, 2, 3])
+    expect(anchors('ab|c|de', 'xabyyczde')).toEqual([1, 5, 7])
+    expect(anchors('a|b', 'ba')).toEqual([1, null])
+  })
+
+  test('are found whole or not at all', () => {
+    expect(anchors('abc|d', 'abd')).toEqual([null, 2])
+    expect(anchors('abc', 'ab')).toEqual([null])
+    expect(anchors('|a', 'a')).toEqual([null, 0])
+  })
+
+  test('that are alike are told apart by what is around them', () => {
+    expect(anchors('k|k|abc|k', 'xkabck')).toEqual([null, 1, 2, 5])
+    expect(anchors('k|k|abc|k', 'kxabck')).toEqual([0, null, 2, 5])
+    expect(anchors('k|k|abc|k', 'kkabcx')).toEqual([0, 1, 2, null])
+  })
+})
+
+test('what is found stands there, and in order', () => {
+  const lines = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 })
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 })),
+      lines,
+      (texts, lines) => {
+        let end = 0
+        for (const [at, line] of findAnchors(texts, lines).entries()) {
+          if (line === null) continue
+          const text = texts[at] ?? []
+          expect(lines.slice(line, line + text.length)).toEqual(text)
+          expect(line).toBeGreaterThanOrEqual(end)
+          end = line + text.length
+        }
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('one text that was changed takes no other one along', () => {
+  const texts = fc.array(fc.constantFrom('k', 'ab', 'k k', 'c'), { minLength: 1, maxLength: 9 })
+  fc.assert(
+    fc.property(texts, fc.nat(), (texts, pick) => {
+      const all = texts.map((text) => text.split(' '))
+      const changed = pick % all.length
+      const lines = all.flatMap((text, at) => (at === changed ? ['x'] : text))
+      const found = findAnchors(all, lines)
+      expect(found.map((line) => line === null)).toEqual(all.map((_, at) => at === changed))
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,212 @@
+/**
+ * A chat as it happens: asked, answered with tools and without, regenerated, edited, continued,
+ * stopped, failed, gone back in. The memory knows only what it has learned from the requests before;
+ * what the model is given is held against what was really said.
+ */
+import fc, { type Arbitrary } from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import { markerLine } from '../../src/conversation/marker.ts'
+import type { RememberedTurn } from '../../src/conversation/remembered.ts'
+import { applyRecall } from '../../src/rebuild/apply-recall.ts'
+import { fingerprintOf, planRecall } from '../../src/rebuild/plan-recall.ts'
+import { bare, said, user } from '../support/recalled-stories.ts'
+
+/** What the client keeps of one answer, and what was really said in it. */
+interface Heard {
+  readonly text: string
+  readonly calls: readonly Item[]
+  readonly outputs: readonly Item[]
+  readonly truth: readonly Item[]
+  /** Where two of its texts are, nobody knows any more which is which. */
+  readonly isEdited?: boolean
+}
+
+/** A place in the tree of a chat. */
+interface Node {
+  readonly before: Node | null
+  readonly question: string
+  readonly context: string
+  answers: readonly Heard[]
+}
+
+type Action =
+  | { readonly do: 'ask'; readonly loops: number; readonly texts: readonly string[] }
+  | { readonly do: 'regenerate'; readonly suggests: boolean; readonly texts: readonly string[] }
+  | { readonly do: 'continue' | 'edit' | 'fail' | 'stop' }
+  | { readonly do: 'back'; readonly steps: number }
+
+const texts = fc.array(fc.constantFrom('OK.', 'Let me look.', 'So\n\nit is.'), { maxLength: 2 })
+
+const action: Arbitrary<Action> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('ask'), loops: fc.nat(2), texts }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('regenerate'), suggests: fc.boolean(), texts }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constantFrom('continue', 'edit', 'fail', 'stop') }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('back'), steps: fc.integer({ min: 1, max: 3 }) }),
+  },
+)
+
+interface Chat {
+  readonly turns: RememberedTurn[]
+  readonly isMarked: boolean
+  /** Told apart by what they say; else only a marker can. */
+  readonly ownWords: boolean
+  node: Node | null
+  made: number
+}
+
+const textOf = ({ text, calls, outputs }: Heard): readonly Item[] => [
+  ...(text === '' && calls.length > 0 ? [] : [said(text)]),
+  ...calls,
+  ...outputs,
+]
+
+/** What a client sends for a place in the tree, and what was really said up to there. */
+function pathOf(
+  node: Node | null,
+  show: (heard: Heard) => readonly Item[],
+  isNewest = true,
+): Item[] {
+  if (node === null) return []
+  const asked = isNewest ? `${node.context}${node.question}` : node.question
+  return [
+    ...pathOf(node.before, show, false),
+    user(asked),
+    ...node.answers.flatMap((heard) => show(heard)),
+  ]
+}
+
+/** The gateway's part: recalls, compares, answers, records. */
+function answer(
+  chat: Chat,
+  node: Node,
+  words: readonly string[],
+  calls: number,
+  more: Item[] = [],
+) {
+  const items = [...pathOf(node, textOf), ...more]
+  const plan = planRecall(items)
+  const recalled = applyRecall(items, plan, chat.turns, { replaysTools: true })
+  const expected = [...pathOf(node, ({ truth, outputs }) => [...truth, ...outputs]), ...more]
+  expect(bare(recalled.items)).toEqual(bare(expected))
+  const id = String(chat.made).padStart(20, '0')
+  chat.made += 1
+  const output: Item[] = [{ type: 'reasoning', id: `rs_${id}`, summary: [], encrypted_content: id }]
+  const all = chat.ownWords && calls === 0 ? [`Answer ${id}.`, ...words] : words
+  for (const [at, text] of all.entries()) {
+    output.push(said(chat.ownWords ? `${text} ${id} ${at}` : text, `msg_${id}_${at}`))
+  }
+  const made = Array.from({ length: calls }, (_, at): Item => {
+    const call_id = chat.ownWords ? `call_${id}${at}` : `call_${at}`
+    return { type: 'function_call', call_id, name: 'look', arguments: '{}' }
+  })
+  output.push(...made)
+  const shown = output.flatMap((item) =>
+    item.type === 'message'
+      ? item.content.flatMap((part) => ('text' in part ? [part.text] : []))
+      : [],
+  )
+  const text = [...(chat.isMarked ? [`${markerLine(id)}\n`] : []), ...shown].join('\n')
+  chat.turns.push({
+    id,
+    thread: 't',
+    parent: recalled.parent?.id ?? null,
+    depth: 0,
+    fingerprint: fingerprintOf(plan, [said(text), ...made]),
+    reasoningRefusedBy: null,
+    createdAtMs: 0,
+    usedAtMs: 0,
+    input: items.slice(recalled.newsFrom),
+    output,
+  })
+  const outputs = made.flatMap((call, at): readonly Item[] => {
+    if (call.type !== 'function_call') return []
+    return [{ type: 'function_call_output', call_id: call.call_id, output: `${id} ${at}` }]
+  })
+  return { text: text.trim(), calls: made, outputs, truth: output } satisfies Heard
+}
+
+function ask(chat: Chat, node: Node, loops: number, words: readonly string[], more: Item[] = []) {
+  for (let left = loops; left >= 0; left -= 1) {
+    node.answers = [...node.answers, answer(chat, node, words, left === 0 ? 0 : left, more)]
+  }
+}
+
+function happen(chat: Chat, action: Action): void {
+  const { node } = chat
+  const last = node?.answers.at(-1)
+  if (action.do === 'ask' || action.do === 'fail') {
+    const question = `question ${chat.made % 2}`
+    const context = chat.made % 3 === 0 ? '<context>of now</context>\n' : ''
+    chat.node = { before: node, question, context, answers: [] }
+    if (action.do === 'ask') ask(chat, chat.node, action.loops, action.texts)
+    else chat.node.answers = [{ text: '', calls: [], outputs: [], truth: [said('')] }]
+    return
+  }
+  if (node === null || last === undefined || last.text === '') return
+  const keep = (heard: Heard): void => {
+    node.answers = [...node.answers.slice(0, -1), heard]
+  }
+  switch (action.do) {
+    case 'regenerate': {
+      const more = action.suggests ? [user('Make it shorter')] : []
+      chat.node = { ...node, answers: [] }
+      // The loop is one of the first request only: a suggestion is not said again.
+      ask(chat, chat.node, action.suggests ? 0 : 1, action.texts, more)
+      return
+    }
+    case 'continue': {
+      const { text, truth } = answer(chat, node, ['going on'], 0)
+      keep({ ...last, text: `${last.text}\n\n${text}`, truth: [...last.truth, ...truth] })
+      return
+    }
+    case 'edit':
+    case 'stop': {
+      if (!chat.isMarked || last.isEdited === true) return
+      const message = last.truth.findLast((item) => item.type === 'message')
+      const old = message?.type === 'message' ? (message.content[0] ?? null) : null
+      if (
+        message === undefined ||
+        old === null ||
+        !('text' in old) ||
+        !last.text.endsWith(old.text)
+      )
+        return
+      const mine = action.do === 'edit' ? `Edited ${chat.made}.` : old.text.slice(0, 2)
+      keep({
+        ...last,
+        isEdited: true,
+        text: last.text.slice(0, -old.text.length) + mine,
+        truth: last.truth.map((item) => (item === message ? said(mine) : item)),
+      })
+      return
+    }
+    case 'back': {
+      for (let step = 0; step < action.steps; step += 1) chat.node = chat.node?.before ?? null
+    }
+  }
+}
+
+const many = Number(process.env['RECALL_RUNS'] ?? 60)
+
+test.each([
+  { name: 'with markers, whatever the words', isMarked: true, ownWords: false },
+  { name: 'with markers', isMarked: true, ownWords: true },
+  { name: 'by its words alone', isMarked: false, ownWords: true },
+])('a model is told all of a chat as it was, $name', ({ isMarked, ownWords }) => {
+  fc.assert(
+    fc.property(fc.array(action, { minLength: 1, maxLength: 14 }), (actions) => {
+      const chat: Chat = { turns: [], isMarked, ownWords, node: null, made: 0 }
+      for (const action of actions) happen(chat, action)
+    }),
+    { numRuns: many },
+  )
+})

@@ -1,0 +1,153 @@
+/**
+ * A model of the search that a reader can check by eye, against the real one: nothing of another
+ * tenant or another user ever comes back, and of one's own nothing is missing.
+ */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import { openNodeSqlite } from '../../src/store/engine-node-sqlite.ts'
+import type { Engine } from '../../src/store/engine.ts'
+import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
+import { createStore } from '../../src/store/kysely-store.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { MAX_NAMESAKES, MAX_RECALLED_ITEMS, type RecallKeys } from '../../src/store/recall-store.ts'
+import { assistant, ending, newId, newTurn, placed, user } from './turns.ts'
+
+let engine: Engine
+beforeAll(async () => {
+  engine = await openNodeSqlite(':memory:')
+  await migrate(engine)
+})
+afterAll(() => engine.close())
+
+const call = (id: string): Item => ({
+  type: 'function_call',
+  call_id: id,
+  name: 'f',
+  arguments: '',
+})
+
+/** Few of each, so that they collide all the time. */
+const tenants = fc.constantFrom('t', 't"', 'T')
+const users = fc.constantFrom(null, 'ann', 'Ann', 'ann ', 'null')
+const keys = fc.constantFrom<string>(
+  'a',
+  'A',
+  'a ',
+  '"a"',
+  "a'",
+  'a\0',
+  '\ud800',
+  '',
+  'a,b',
+  '["a"]',
+)
+
+const recorded = fc.record({
+  tenant: tenants,
+  user: users,
+  calls: fc.array(keys, { maxLength: 2 }),
+  outputs: fc.array(keys, { maxLength: 1 }),
+  fingerprint: fc.option(keys),
+  state: fc.constantFrom('queued', 'open', 'complete', 'failed', 'cancelled'),
+  isAnswered: fc.boolean(),
+})
+type Recorded = typeof recorded extends fc.Arbitrary<infer Value> ? Value : never
+
+const asked = fc.record({
+  tenant: tenants,
+  user: users,
+  places: fc.array(fc.nat(19), { maxLength: 8 }),
+  callIds: fc.array(keys, { maxLength: 4 }),
+  fingerprints: fc.array(keys, { maxLength: 4 }),
+})
+
+test('what is found is exactly what is theirs and named', async () => {
+  const store = createStore(engine)
+  const recall = createRecallStore(engine)
+  const many = fc.array(recorded, { minLength: 8, maxLength: 20 })
+  const law = fc.asyncProperty(
+    many,
+    fc.array(asked, { minLength: 5 }),
+    async (turns, questions) => {
+      const world = newId()
+      const ids = turns.map((_, at) => `${String.fromCharCode(65 + at)}${world}`)
+      for (const [at, turn] of turns.entries()) await record(store, world, ids[at] ?? '', turn)
+      for (const { places, ...question } of questions) {
+        const turnIds = places.map((place) => ids[place] ?? `nothing ${place}`)
+        const found = await recall.findTurns({
+          ...question,
+          tenant: `${world}${question.tenant}`,
+          turnIds,
+        })
+        const expected = modelled(turns, ids, { ...question, turnIds })
+        expect(found.map(({ id }) => id).toSorted()).toEqual(expected)
+      }
+    },
+  )
+  await fc.assert(law, { numRuns: 40 })
+})
+
+async function record(
+  store: ReturnType<typeof createStore>,
+  world: string,
+  id: string,
+  { tenant, user: who, calls, outputs, fingerprint, state, isAnswered }: Recorded,
+): Promise<void> {
+  const input = outputs.map((call_id): Item => ({
+    type: 'function_call_output',
+    call_id,
+    output: '',
+  }))
+  const background = state === 'queued'
+  const turn = newTurn({ id, tenant: `${world}${tenant}`, user: who, input, background })
+  const items = placed([...calls.map(call), ...(isAnswered ? [assistant('hi')] : [])])
+  await store.openTurn(turn)
+  if (state === 'queued' || state === 'open') {
+    await store.journalItems(turn.id, turn.tenant, items)
+  } else await store.closeTurn(ending(turn, { state, items, fingerprint }))
+}
+
+function modelled(
+  turns: readonly Recorded[],
+  ids: readonly string[],
+  { tenant, user: who, turnIds, callIds, fingerprints }: RecallKeys,
+): readonly string[] {
+  const theirs = turns.flatMap((turn, at) =>
+    turn.tenant === tenant && turn.user === who && turn.state !== 'queued'
+      ? [{ ...turn, id: ids[at] ?? '' }]
+      : [],
+  )
+  const answered = theirs.filter(({ calls, isAnswered }) => calls.length > 0 || isAnswered)
+  const newest = (some: typeof theirs) => some.slice(-MAX_NAMESAKES).map(({ id }) => id)
+  const byCall = callIds.flatMap((key) => newest(theirs.filter((turn) => turn.calls.includes(key))))
+  const isEnded = (turn: Recorded) => turn.state !== 'open'
+  const byWords = fingerprints.flatMap((key) =>
+    newest(theirs.filter((turn) => isEnded(turn) && turn.fingerprint === key)),
+  )
+  const named = new Set([...turnIds, ...byCall, ...byWords])
+  return answered.flatMap(({ id }) => (named.has(id) ? [id] : []))
+}
+
+test('of more than can be recalled the newest turns are found, each of them whole', async () => {
+  const store = createStore(engine)
+  const recall = createRecallStore(engine)
+  const tenant = newId()
+  const size = MAX_RECALLED_ITEMS / 2
+  const turns = ['A', 'B', 'C'].map((letter) =>
+    newTurn({
+      id: `${letter}${newId()}`,
+      tenant,
+      input: Array.from({ length: size - 1 }, (_, at) => user(`${at}`)),
+    }),
+  )
+  for (const turn of turns) {
+    await store.openTurn(turn)
+    await store.closeTurn(ending(turn, { items: placed([assistant('hi')]) }))
+  }
+  const turnIds = turns.map(({ id }) => id)
+  const keys = { tenant, user: null, turnIds, callIds: [], fingerprints: [] }
+  const found = await recall.findTurns(keys)
+  expect(found.map(({ id }) => id).toSorted()).toEqual(turnIds.slice(1))
+  expect(found.map(({ input }) => input.length)).toEqual([size - 1, size - 1])
+})

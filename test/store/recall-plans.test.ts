@@ -1,0 +1,88 @@
+/** However much others remember, no query of recall or of forgetting goes through all of it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Engine, Query } from '../../src/store/engine.ts'
+import { createForgetStatements } from '../../src/store/forget-statements.ts'
+import { createRecallStatements } from '../../src/store/recall-statements.ts'
+import { ENGINES } from './engines.ts'
+
+const search = {
+  tenant: 't',
+  user: '',
+  turnIds: '["7","8"]',
+  callIds: '["c7","c8"]',
+  fingerprints: '["f7","f8"]',
+}
+const page = { unusedSinceMs: 50, nowMs: 100, afterMs: 50, afterId: '', limit: 500 }
+const thread = { tenant: 't', turnId: '7', user: 'u7' }
+const user = { tenant: 't', user: 'u7' }
+
+function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
+  const recall = createRecallStatements(language)
+  const forget = createForgetStatements(language)
+  const { ofThread, ofUser } = forget
+  return {
+    recalledTurns: recall.recalledTurns(search),
+    recalledItems: recall.recalledItems(search),
+    touchTurns: recall.touchTurns({ tenant: 't', turnIds: '["7"]', nowMs: 1 }),
+    unusedTurns: forget.unusedTurns('all')(page),
+    unusedTemporaryTurns: forget.unusedTurns('temporary')(page),
+    forgetEventsOfUnused: forget.forgetEventsOfUnused('all')(page),
+    removeUnused: forget.removeUnused('all')(page),
+    removeUnusedTemporary: forget.removeUnused('temporary')(page),
+    leaveConversationsOfThread: ofThread.leaveConversations(thread),
+    forgetEventsOfThread: ofThread.forgetEvents(thread),
+    removeThread: ofThread.removeTurns(thread),
+    leaveConversationsOfUser: ofUser.leaveConversations(user),
+    forgetEventsOfUser: ofUser.forgetEvents(user),
+    removeTurnsOfUser: ofUser.removeTurns(user),
+    removeConversations: forget.removeConversations(user),
+  }
+}
+
+const NAMES = ['SQLite in memory', 'Postgres']
+
+/** Some rows without statistics, as in the first minutes of a busy gateway. */
+async function fill(engine: Engine): Promise<void> {
+  const inserts = [
+    `insert into turns (id, tenant, user_id, thread, dialect, wire, account, model, state,
+      created_at, used_at, request, conversation, fingerprint, parent, short_lived)
+      select n, 't', 'u' || n, n, 'chat', 'w', 'a', 'm', 'complete', n, n, '{}', 'conv_' || n,
+      'f' || n, n - 1, n % 2 from generate_series(1, 3000) n`,
+    `insert into items (turn_id, tenant, side, position, type, body, call_id)
+      select n, 't', 'out', p, 'message', repeat('x', 300), 'c' || n
+      from generate_series(1, 3000) n, generate_series(1, 4) p`,
+    `insert into conversations (id, tenant, user_id, metadata, created_at, head)
+      select 'conv_' || n, 't', 'u' || n, '{}', 1, n from generate_series(1, 3000) n`,
+    `insert into stream_events (turn_id, first_number, last_number, tenant, text)
+      select n, 0, 1, 't', 'x' from generate_series(1, 3000) n`,
+  ]
+  await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
+}
+
+/** What the query itself has found or was given is gone through as a whole, and nothing else. */
+const OWN = 'wanted|page|doomed|called|same|named|sized|summed|found|\\(subquery|\\d+ CONSTANT'
+const SCAN = new RegExp(`Seq Scan|\\bSCAN (?!${OWN})|\\(tenant=\\?\\)`)
+
+/** A step without a condition, or with none but the tenant. */
+function goesThroughAll(step: string, next = ''): boolean {
+  if (SCAN.test(step)) return true
+  if (!/Index (Only )?Scan/.test(step)) return false
+  return !/Index Cond: /.test(next) || /Index Cond: \(tenant = '\w+'::text\)$/.test(next)
+}
+
+describe.each(ENGINES.filter(([name]) => NAMES.includes(name)))('on %s', (name, open) => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await open()
+    if (name === 'Postgres') await fill(engine)
+  })
+  afterAll(() => engine.close())
+  const explain = name === 'Postgres' ? 'explain' : 'explain query plan'
+
+  test.each(Object.keys(queriesFor('sqlite')))('%s follows an index', async (query) => {
+    const { sql, parameters } = queriesFor(engine.language)[query] as Query
+    const [plan = []] = await engine.read([{ name: null, sql: `${explain} ${sql}`, parameters }])
+    const steps = plan.map((step) => Object.values(step as object).join(' '))
+    expect(steps.filter((step, at) => goesThroughAll(step, steps[at + 1]))).toEqual([])
+  })
+})

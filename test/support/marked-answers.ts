@@ -1,0 +1,103 @@
+/** Answers with a marker put into them, without a dialect around: events in, events out. */
+import type { StreamEvent } from '../../src/conversation/event.ts'
+import type { Item } from '../../src/conversation/item.ts'
+import { foldOutcome, type Outcome } from '../../src/conversation/outcome.ts'
+import { marking, type MarkingOptions } from '../../src/stream/marking.ts'
+import { NOTHING } from '../../src/stream/stage.ts'
+
+export const TURN = '01KQZ3V8M6T2X9R4B7C9'
+
+export interface Told {
+  /** What reaches the dialect's renderer, in order. */
+  readonly events: readonly StreamEvent[]
+  /** With what it is told to end. */
+  readonly outcome: Outcome
+}
+
+/** The turn is ready from the event at `readyAt` on; with `Infinity` it never is. */
+export function marked(
+  events: readonly StreamEvent[],
+  readyAt = 0,
+  options: MarkingOptions = {},
+): Told {
+  const told: StreamEvent[] = []
+  const outcomes: Outcome[] = []
+  let isReady = readyAt === 0
+  const inner = {
+    push: (event: StreamEvent) => {
+      told.push(event)
+      return NOTHING
+    },
+    end: (outcome: Outcome) => {
+      outcomes.push(outcome)
+      return NOTHING
+    },
+  }
+  const renderer = marking(inner, { turnId: TURN, isReady: () => isReady }, options)
+  for (const [at, event] of events.entries()) {
+    isReady ||= at >= readyAt
+    renderer.push(event)
+  }
+  isReady ||= readyAt <= events.length
+  const said = outcomeOf(events)
+  renderer.end(said, 0)
+  return { events: told, outcome: outcomes[0] ?? said }
+}
+
+export function outcomeOf(events: readonly StreamEvent[]): Outcome {
+  const fold = foldOutcome()
+  for (const event of events) fold.push(event)
+  return fold.now()
+}
+
+/** An answer of messages, each in pieces. */
+export function answerOf(...messages: readonly (readonly string[])[]): readonly StreamEvent[] {
+  return answerAround(messages.map((pieces, index) => messageEvents(index, pieces)))
+}
+
+export function answerAround(
+  items: readonly (readonly StreamEvent[])[],
+  finish: 'stop' | 'length' = 'stop',
+): readonly StreamEvent[] {
+  return [
+    { type: 'answer-started', upstreamId: null, model: null },
+    ...items.flat(),
+    { type: 'answer-ended', finish, usage: null },
+  ]
+}
+
+export function messageEvents(index: number, pieces: readonly string[]): readonly StreamEvent[] {
+  const item: Item = {
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'output_text', text: pieces.join('') }],
+  }
+  return [
+    { type: 'item-started', index, item: { ...item, content: [] } },
+    ...pieces.map((text): StreamEvent => ({ type: 'text-delta', index, part: 0, text })),
+    { type: 'item-ended', index, item },
+  ]
+}
+
+export function callEvents(index: number): readonly StreamEvent[] {
+  const call: Item = { type: 'function_call', call_id: `call_${index}`, name: 'f', arguments: '' }
+  return [
+    { type: 'item-started', index, item: call },
+    { type: 'arguments-delta', index, text: '{}' },
+    { type: 'item-ended', index, item: { ...call, arguments: '{}' } },
+  ]
+}
+
+export function reasoningEvents(index: number): readonly StreamEvent[] {
+  const item: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }
+  return [
+    { type: 'item-started', index, item: { ...item, summary: [] } },
+    { type: 'reasoning-delta', index, channel: 'summary', part: 0, text: 'hm' },
+    { type: 'item-ended', index, item },
+  ]
+}
+
+/** The pieces of text that a client is told, those that put items apart in Chat not among them. */
+export function pieces({ events }: Told): readonly string[] {
+  return events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : []))
+}

@@ -1,0 +1,85 @@
+/**
+ * A chat: questions and answers by their ids, each with the one it stands behind. Regenerating and
+ * editing make siblings; what is sent is always one path through the tree.
+ */
+import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { StoredItem } from './stored-item.ts'
+import { toMessages, type ChatMessage } from './to-messages.ts'
+
+export type Node = Question | AnswerNode
+
+export interface Question {
+  readonly kind: 'question'
+  readonly id: string
+  /** The answer that it follows. */
+  readonly parent: string | null
+  readonly text: string
+  /** A picture that was uploaded with it, as a data URL. */
+  readonly image: string | null
+  /** What of a document is put in front of it, as long as it is the newest question. */
+  readonly document: string | null
+  readonly fileId: string
+}
+
+export interface AnswerNode {
+  readonly kind: 'answer'
+  readonly id: string
+  /** The question that it answers. */
+  readonly parent: string
+  readonly model: string
+  readonly items: readonly StoredItem[]
+  readonly error: string | null
+}
+
+export type Tree = ReadonlyMap<string, Node>
+
+export function pathTo(tree: Tree, id: string | null): readonly Node[] {
+  const path: Node[] = []
+  for (let at = id; at !== null;) {
+    const node = tree.get(at)
+    if (node === undefined) throw new Error(`There is no message ${at}.`)
+    path.push(node)
+    at = node.parent
+  }
+  return path.toReversed()
+}
+
+export interface Telling {
+  readonly system: string | null
+  readonly keepsReasoning: boolean
+  /** The document stands in front of the newest question on the turn that brings it, and is then gone. */
+  readonly brings: string | null
+}
+
+export function messagesOf(path: readonly Node[], telling: Telling): readonly ChatMessage[] {
+  const { system, keepsReasoning, brings } = telling
+  const told = path.flatMap((node) =>
+    node.kind === 'answer'
+      ? toMessages(node.items, keepsReasoning)
+      : [userMessage(node, node.id === brings)],
+  )
+  return system === null ? told : [{ role: 'system', content: system }, ...told]
+}
+
+function userMessage(question: Question, bringsDocument: boolean): ChatMessage {
+  const { text, image, document } = question
+  if (image !== null) {
+    const parts: readonly JsonObject[] = [
+      { type: 'text', text: attached(question, 'image/png', 'a.png') },
+      { type: 'text', text },
+      { type: 'image_url', image_url: { url: image } },
+    ]
+    return { role: 'user', content: parts }
+  }
+  if (document === null) return { role: 'user', content: text }
+  const asked = attached(question, 'text/plain', 'n.txt') + text
+  return { role: 'user', content: bringsDocument ? retrieved(question, document) + asked : asked }
+}
+
+function attached({ fileId }: Question, contentType: string, name: string): string {
+  return `<attached_files>\n<file type="file" url="${fileId}" content_type="${contentType}" name="${name}"/>\n</attached_files>\n\n`
+}
+
+function retrieved({ fileId }: Question, document: string): string {
+  return `### Task:\nRespond to the user query using the provided context, incorporating inline citations.\n\n<context>\n<source id="1" name="n.txt" resource-type="file" resource-id="${fileId}">${document}</source>\n</context>\n\n`
+}

@@ -1,0 +1,85 @@
+/**
+ * What an Open WebUI tells of itself in headers, which is up to whoever set it up: nothing, its user,
+ * its user and the place in the chat, or its user in a signed token.
+ */
+import { createHmac } from 'node:crypto'
+
+export type Profile = 'bare' | 'user' | 'full' | 'jwt'
+
+export const PROFILES: readonly Profile[] = ['bare', 'user', 'full', 'jwt']
+
+export const JWT_SECRET = 'a secret that both sides know'
+
+/** What a gateway has to be told to believe each of them. */
+export const PROFILE_SETTINGS: Readonly<Record<Profile, Readonly<Record<string, string>>>> = {
+  bare: {},
+  user: { TRUST_USER_HEADERS: 'on' },
+  full: { TRUST_USER_HEADERS: 'on' },
+  jwt: { OPEN_WEBUI_JWT_SECRET: JWT_SECRET },
+}
+
+/** The place of a request in its chat; empty where there is none. */
+export interface Place {
+  readonly chat: string
+  readonly message: string
+  readonly userMessage: string
+  readonly userParent: string
+  readonly task: string
+}
+
+export const NOWHERE: Place = { chat: '', message: '', userMessage: '', userParent: '', task: '' }
+
+export interface Sender {
+  readonly profile: Profile
+  readonly key: string
+  readonly user: string
+}
+
+/** Names and values in turns, in the order in which they go over the wire. */
+export function headersOf(
+  { profile, key, user }: Sender,
+  place: Place,
+): readonly (readonly [string, string])[] {
+  const chatId = place.chat === '' ? [] : [['X-OpenWebUI-Chat-Id', place.chat] as const]
+  return [
+    ['Content-Type', 'application/json'],
+    ...(profile === 'bare' ? [] : [...identity(profile, user), ...chatId]),
+    ['Authorization', `Bearer ${key}`],
+    ...(profile === 'full' ? templates(user, place) : []),
+    ['Accept', '*/*'],
+    ['Accept-Encoding', 'gzip, deflate, br'],
+    ['User-Agent', 'Python/3.11 aiohttp/3.13.5'],
+  ]
+}
+
+function identity(profile: Profile, user: string): readonly (readonly [string, string])[] {
+  if (profile === 'jwt') return [['X-OpenWebUI-User-Jwt', signed(user)]]
+  return [
+    ['X-OpenWebUI-User-Name', 'User'],
+    ['X-OpenWebUI-User-Id', user],
+    ['X-OpenWebUI-User-Email', 'user@example.com'],
+    ['X-OpenWebUI-User-Role', 'user'],
+  ]
+}
+
+/** The custom headers of a connection. They are there even when there is nothing to say. */
+function templates(user: string, place: Place): readonly (readonly [string, string])[] {
+  return [
+    ['X-Backstory-Chat', place.chat],
+    ['X-Backstory-Message', place.message],
+    ['X-Backstory-User-Message', place.userMessage],
+    ['X-Backstory-User-Parent', place.userParent],
+    ['X-Backstory-Task', place.task],
+    ['X-Backstory-User', user],
+  ]
+}
+
+function signed(user: string): string {
+  const iat = Math.floor(Date.now() / 1000)
+  const person = { sub: user, email: 'user@example.com', name: 'User', role: 'user' }
+  const told = { ...person, iss: 'open-webui', iat, exp: iat + 300 }
+  const text = [{ alg: 'HS256', typ: 'JWT' }, told]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+  return `${text}.${createHmac('sha256', JWT_SECRET).update(text).digest('base64url')}`
+}

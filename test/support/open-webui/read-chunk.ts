@@ -1,0 +1,103 @@
+/** One chunk of Chat Completions, as it changes what Open WebUI has stored of an answer. */
+import { isObject, type Json, type JsonObject } from '../../../src/conversation/json.ts'
+import type { StoredItem, StoredReasoning } from './stored-item.ts'
+import { splitThinking } from './think-tags.ts'
+
+/** A call in the middle of being told. */
+export interface ToldCall {
+  callId: string
+  name: string
+  args: string
+}
+
+/** What a stream has come to so far; the reader owns it and changes it in place. */
+export interface Draft {
+  items: StoredItem[]
+  readonly calls: Map<number, ToldCall>
+}
+
+export function readChunk(delta: JsonObject, draft: Draft): void {
+  for (const call of listOf(delta['tool_calls'])) readCall(call, draft)
+  const thought = [delta['reasoning_content'], delta['reasoning'], delta['thinking']].find(isText)
+  const details = listOf(delta['reasoning_details'])
+  if (thought !== undefined || details.length > 0) {
+    draft.items = withReasoning(draft.items, thought ?? '', details)
+  }
+  if (isText(delta['content'])) draft.items = withText(draft.items, delta['content'])
+}
+
+function readCall(told: JsonObject, { calls }: Draft): void {
+  const { index, id } = told
+  if (typeof index !== 'number') return
+  const { name, arguments: args } = isObject(told['function']) ? told['function'] : {}
+  const call = calls.get(index)
+  if (call !== undefined) call.args += textOr(args)
+  // Only the first piece of a call says what it is called.
+  else calls.set(index, { callId: textOr(id), name: textOr(name), args: textOr(args) })
+}
+
+/** Details that come alone belong to the newest reasoning, wherever that is. */
+function withReasoning(
+  items: readonly StoredItem[],
+  text: string,
+  details: readonly JsonObject[],
+): StoredItem[] {
+  const isAlone = text === ''
+  const at = isAlone
+    ? items.findLastIndex(({ type }) => type === 'reasoning')
+    : items.at(-1)?.type === 'reasoning'
+      ? items.length - 1
+      : -1
+  const target = items[at]
+  if (target?.type !== 'reasoning') {
+    return [...items, { type: 'reasoning', text, details: mergedDetails([], details) }]
+  }
+  const grown: StoredReasoning = {
+    type: 'reasoning',
+    text: target.text + text,
+    details: mergedDetails(target.details, details),
+  }
+  return items.with(at, grown)
+}
+
+function mergedDetails(
+  known: readonly JsonObject[],
+  told: readonly JsonObject[],
+): readonly JsonObject[] {
+  const merged = [...known]
+  for (const detail of told) {
+    const at = merged.findIndex(
+      ({ index }) => typeof index === 'number' && index === detail['index'],
+    )
+    const before = merged[at]
+    if (before === undefined) merged.push(detail)
+    else merged[at] = { ...before, ...detail, ...joined(before, detail) }
+  }
+  return merged
+}
+
+function joined(before: JsonObject, detail: JsonObject): JsonObject {
+  const fields = ['text', 'summary'].filter((name) => isText(detail[name]))
+  return Object.fromEntries(
+    fields.map((name) => [name, textOr(before[name]) + textOr(detail[name])]),
+  )
+}
+
+export function withText(items: readonly StoredItem[], text: string): StoredItem[] {
+  const last = items.at(-1)
+  const before = last?.type === 'message' ? items.slice(0, -1) : items
+  const whole = last?.type === 'message' ? last.text + text : text
+  return [...before, ...(splitThinking(whole) ?? [{ type: 'message', text: whole } as const])]
+}
+
+function listOf(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : []
+}
+
+function isText(value: Json | undefined): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function textOr(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}

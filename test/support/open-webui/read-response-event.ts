@@ -1,0 +1,93 @@
+/**
+ * One event of the Responses API, as it changes what Open WebUI has stored. It reads these in any
+ * stream. `output_item.done` means nothing to it: what is said only there is lost, unless the end
+ * says it again.
+ */
+import { isObject, type Json, type JsonObject } from '../../../src/conversation/json.ts'
+import type { StoredItem } from './stored-item.ts'
+
+/** The items of the response that is being told, by output index. */
+export type ToldItems = readonly (StoredItem | undefined)[]
+
+export function readResponseEvent(event: JsonObject, told: ToldItems): ToldItems {
+  const { type, item, output_index: at, delta, text, arguments: args, response } = event
+  switch (type) {
+    case 'response.output_item.added':
+      return isObject(item) ? put(told, indexOf(at, told), storedItem(item)) : told
+    case 'response.completed': {
+      const output = isObject(response) ? response['output'] : undefined
+      return Array.isArray(output) ? (output as Json[]).filter(isObject).map(storedItem) : told
+    }
+    case 'response.output_text.delta':
+    case 'response.reasoning_text.delta':
+    case 'response.reasoning_summary_text.delta':
+    case 'response.function_call_arguments.delta':
+      return change(told, at, (item) => grown(item, textOf(delta)))
+    case 'response.output_text.done':
+      return change(told, at, (item) =>
+        item.type === 'message' ? { ...item, text: textOf(text) } : item,
+      )
+    case 'response.function_call_arguments.done':
+      return change(told, at, (item) =>
+        item.type === 'function_call' ? { ...item, args: textOf(args) } : item,
+      )
+    default:
+      return told
+  }
+}
+
+function put(told: ToldItems, at: number, item: StoredItem): ToldItems {
+  const items = [...told]
+  items[at] = item
+  return items
+}
+
+function change(
+  told: ToldItems,
+  index: Json | undefined,
+  by: (item: StoredItem) => StoredItem,
+): ToldItems {
+  const at = indexOf(index, told)
+  const item = told[at]
+  return item === undefined ? told : put(told, at, by(item))
+}
+
+function indexOf(at: Json | undefined, told: ToldItems): number {
+  return typeof at === 'number' ? at : told.length
+}
+
+function grown(item: StoredItem, text: string): StoredItem {
+  if (item.type === 'message' || item.type === 'reasoning') {
+    return { ...item, text: item.text + text }
+  }
+  return item.type === 'function_call' ? { ...item, args: item.args + text } : item
+}
+
+function storedItem(item: JsonObject): StoredItem {
+  const { type, call_id: id, name, arguments: args, output } = item
+  switch (type) {
+    case 'message':
+      return { type, text: textsOf(item['content']).join('\n') }
+    case 'reasoning': {
+      const texts = [...textsOf(item['summary']), ...textsOf(item['content'])]
+      return { type, text: texts.join('\n'), details: [] }
+    }
+    case 'function_call':
+      return { type, callId: textOf(id), name: textOf(name), args: textOf(args) }
+    case 'function_call_output': {
+      const parts = typeof output === 'string' ? output : textsOf(output)
+      return { type, callId: textOf(id), parts }
+    }
+    default:
+      return { type: 'other', raw: item }
+  }
+}
+
+function textsOf(parts: Json | undefined): readonly string[] {
+  if (!Array.isArray(parts)) return []
+  return (parts as readonly Json[]).filter(isObject).map(({ text }) => textOf(text))
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,76 @@
+/** The body of a request on either kind of connection. Everything starts as chat messages. */
+import { isObject, type JsonObject } from '../../../src/conversation/json.ts'
+import type { ChatMessage } from './to-messages.ts'
+
+export type Connection = 'chat' | 'responses' | 'stateful'
+
+export interface Asking {
+  readonly model: string
+  readonly messages: readonly ChatMessage[]
+  readonly stream: boolean
+  readonly tools: readonly JsonObject[]
+  /** Sampling, and what a person has set by hand. */
+  readonly params: JsonObject
+  /** Whether it says of its tools that they are not strict, as Open WebUI does since September 2026. */
+  readonly saysStrict?: boolean
+}
+
+export function toBody(connection: Connection, asking: Asking): JsonObject {
+  const { model, messages, stream, tools, params, saysStrict = false } = asking
+  if (connection === 'chat') {
+    const told = [...messages] as unknown as JsonObject[]
+    return { stream, model, messages: told, ...params, ...(tools.length > 0 ? { tools } : {}) }
+  }
+  const { max_tokens: most, stream_options: _options, stop: _stop, ...rest } = params
+  const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content)
+  return {
+    stream,
+    model,
+    ...rest,
+    ...(most === undefined ? {} : { max_output_tokens: most }),
+    ...(tools.length > 0 ? { tools: tools.map((tool) => flatTool(tool, saysStrict)) } : {}),
+    input: toInput(messages),
+    ...(system.length > 0 ? { instructions: system.join('\n') } : {}),
+  }
+}
+
+/** No ids, no reasoning, no status: what the conversion does not know is not there. */
+export function toInput(messages: readonly ChatMessage[]): readonly JsonObject[] {
+  return messages.flatMap((message): readonly JsonObject[] => {
+    const { role, content, tool_calls: calls = [], tool_call_id: callId } = message
+    if (role === 'system') return []
+    if (role === 'tool') {
+      return [{ type: 'function_call_output', call_id: callId ?? '', output: textIn(content) }]
+    }
+    if (role === 'user') return [{ type: 'message', role, content: inputParts(content) }]
+    const text = textIn(content)
+    const said = { type: 'message', role, content: [{ type: 'output_text', text }] }
+    return [...(text === '' ? [] : [said]), ...calls.map(flatCall)]
+  })
+}
+
+function inputParts(content: ChatMessage['content']): readonly JsonObject[] {
+  if (typeof content === 'string') return [{ type: 'input_text', text: content }]
+  return content.map((part) => {
+    const { type, text, image_url: image } = part
+    if (type === 'text') return { type: 'input_text', text: text ?? '' }
+    return { type: 'input_image', image_url: isObject(image) ? (image['url'] ?? '') : '' }
+  })
+}
+
+function flatCall(call: JsonObject): JsonObject {
+  const { name, arguments: args } = isObject(call['function']) ? call['function'] : {}
+  const called = { call_id: call['id'] ?? '', name: name ?? '', arguments: args ?? '' }
+  return { type: 'function_call', ...called }
+}
+
+function flatTool(tool: JsonObject, saysStrict: boolean): JsonObject {
+  const { function: inner } = tool
+  if (!isObject(inner)) return tool
+  return { type: 'function', ...inner, ...(saysStrict ? { strict: false } : {}) }
+}
+
+function textIn(content: ChatMessage['content']): string {
+  if (typeof content === 'string') return content
+  return content.map(({ text }) => (typeof text === 'string' ? text : '')).join('')
+}

@@ -1,0 +1,83 @@
+/**
+ * What the gateway would send of a conversation, by each wire and under several policies, shown to
+ * the checkers of the four wires.
+ */
+import type { Item } from '../../src/conversation/item.ts'
+import type { JsonObject } from '../../src/conversation/json.ts'
+import type { Params } from '../../src/conversation/prompt.ts'
+import { wellFormedJson } from '../../src/conversation/well-formed-json.ts'
+import type { Account, WireName } from '../../src/provider/provider.ts'
+import { PROVIDERS } from '../../src/provider/providers.ts'
+import { planFor, rebuild } from '../../src/rebuild/plan.ts'
+import { anthropicComplaints } from './anthropic-laws.ts'
+import { chatFaults } from './chat-laws.ts'
+import { geminiFaults } from './gemini-laws.ts'
+import { NO_PARAMS } from './no-params.ts'
+import { responsesComplaints } from './responses-laws.ts'
+import { talk } from './talk.ts'
+
+const LOOK = {
+  type: 'function',
+  name: 'look',
+  description: null,
+  parameters: null,
+  strict: false,
+} as const
+
+export interface Wire {
+  readonly wire: Exclude<WireName, 'demo'>
+  readonly model: string
+  readonly faults: (path: string, body: JsonObject) => readonly string[]
+}
+
+const WIRES: readonly Wire[] = [
+  { wire: 'chat', model: 'm', faults: (_, body) => chatFaults(body) },
+  { wire: 'responses', model: 'gpt-5', faults: (_, body) => responsesComplaints(body) },
+  { wire: 'anthropic', model: 'claude-sonnet-4-5', faults: (_, body) => anthropicComplaints(body) },
+  { wire: 'gemini', model: 'gemini-3.8-flash', faults: geminiFaults },
+]
+
+const POLICIES = {
+  drop: { historyMaxItems: null, toolOutputRetentionRounds: 0 },
+  stub: { historyMaxItems: 6, toolOutputRetentionRounds: 1 },
+} as const
+
+/** Throws with what a provider would say. What waits at the end is sent; who refuses it, may. */
+export function expectTaken(items: readonly Item[], unansweredCalls: 'drop' | 'stub'): void {
+  for (const wire of WIRES) {
+    const reader = { wire: wire.wire, account: wire.wire, compacts: false }
+    const plan = planFor({ ...POLICIES[unansweredCalls], unansweredCalls, reader })
+    sentOn(wire, rebuild(items, plan).items)
+    const { path, body } = sentOn(wire, rebuild([...items, ...QUESTION], plan).items)
+    const faults = wire.faults(path, body)
+    if (faults.length > 0) throw new Error(`${wire.wire}: ${faults.join('\n')}`)
+  }
+}
+
+const QUESTION = talk`user: so?`
+
+/** As bytes on the way out, and read as the upstream reads them. */
+export function sentOn({ wire, model }: Pick<Wire, 'wire' | 'model'>, items: readonly Item[]) {
+  const params: Params = { ...NO_PARAMS, model, tools: [LOOK] }
+  const bytes = new Uint8Array()
+  const source = { dialect: 'responses', body: { model }, bytes, items: [], params } as const
+  const prompt = { items, params, stream: true, source }
+  const { path, body } = PROVIDERS[wire].encode(prompt, accountOf(wire))
+  if (body instanceof Uint8Array) throw new Error('Nothing came that could be passed on.')
+  const sent = new TextEncoder().encode(wellFormedJson(body))
+  return { path, body: JSON.parse(DECODER.decode(sent)) as JsonObject }
+}
+
+const DECODER = new TextDecoder('utf-8', { fatal: true })
+
+function accountOf(wire: WireName): Account {
+  return {
+    name: wire,
+    wire,
+    baseUrl: 'https://up.example/v1',
+    apiKey: 'sk-1',
+    models: ['*'],
+    headers: {},
+    quirks: {},
+  }
+}

@@ -1,0 +1,8 @@
+/** Whether any call is without its output. Where it stands at the end, a strict service says so. */
+import type { Item } from '../../src/conversation/item.ts'
+import { ALONE, callEndOf, pairsOf } from '../../src/conversation/pairs.ts'
+
+export function waitsForOutput(items: readonly Item[]): boolean {
+  const partners = pairsOf(items)
+  return items.some((item, at) => partners[at] === ALONE && callEndOf(item)?.side === 'call')
+}
