@@ -8,13 +8,13 @@
  * was whose parent decides between turns that are equally likely.
  */
 import type { Item } from '../conversation/item.ts'
-import { callEndOf } from '../conversation/pairs.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
+import { begunBefore } from './begun-before.ts'
 import { believeMarks } from './believe-marks.ts'
-import { settled, wordsOf } from './compact-words.ts'
+import { saidIn, settled } from './compact-words.ts'
+import { findCallers } from './find-callers.ts'
 import type { Kin } from './kin.ts'
 import type { RecallPlan, Run } from './plan-recall.ts'
-import { isSameCall } from './same-item.ts'
 
 export interface Attached {
   /** For each run its turns, in their order; none where nothing was found. */
@@ -124,8 +124,7 @@ function withoutCoincidence(
   const [first] = marked
   if (first === undefined || marked.some((turn) => alike.includes(turn))) return alike
   if (marked.some((turn) => isNamedElsewhere({ runNamed }, turn, at))) return alike
-  const said = marked.map(({ output }) => wordsOf(output)).join('')
-  if (settled(said) !== settled(words)) return alike
+  if (saidIn(marked) !== settled(words)) return alike
   return alike.filter(
     (turn) => named.has(turn.id) || kin.isDescendant(first, turn) || kin.isDescendant(turn, first),
   )
@@ -170,7 +169,7 @@ function takeCalled(search: Search): void {
   const isOpen = (run: Run, at: number) =>
     run.callIds.length > 0 && turns[at]?.length === 0 && !ambiguous.has(at)
   if (!plan.runs.some(isOpen)) return
-  const callers = callersIn(kin.all)
+  const callersOf = findCallers(kin.all)
   const earlierOf: (RememberedTurn | null)[] = []
   let earlier: RememberedTurn | null = null
   for (const own of turns) {
@@ -182,11 +181,10 @@ function takeCalled(search: Search): void {
     if (isOpen(run, at)) {
       let isOneOfSeveral = false
       for (const call of search.items.slice(run.start, run.end)) {
-        const likely = (callers.get(keyOf(call)) ?? []).filter(
+        const likely = callersOf(call, run).filter(
           (turn) =>
             !isNamedElsewhere(search, turn, at) &&
-            !(taken.has(turn) && turns[at]?.includes(turn) === false) &&
-            hasMade(turn, call, run),
+            !(taken.has(turn) && turns[at]?.includes(turn) === false),
         )
         const turn =
           only(likely) ??
@@ -200,45 +198,6 @@ function takeCalled(search: Search): void {
     later = turns[at]?.[0] ?? later
   }
 }
-
-function callersIn(turns: readonly RememberedTurn[]): ReadonlyMap<string, RememberedTurn[]> {
-  const callers = new Map<string, RememberedTurn[]>()
-  for (const turn of turns) {
-    for (const key of new Set(turn.output.map(keyOf))) {
-      if (key === '') continue
-      const known = callers.get(key)
-      if (known === undefined) callers.set(key, [turn])
-      else known.push(turn)
-    }
-  }
-  return callers
-}
-
-/** Empty for what is no call. */
-function keyOf(item: Item): string {
-  const end = callEndOf(item)
-  return end?.side === 'call' && end.callId !== '' ? `${end.family} ${end.callId}` : ''
-}
-
-/** An id that somebody may have counted up to needs words that do not contradict it. */
-function hasMade(turn: RememberedTurn, call: Item, run: Run): boolean {
-  const key = keyOf(call)
-  const made = turn.output.find((item) => keyOf(item) === key && isSameCall(item, call))
-  if (made === undefined) return false
-  if (!isCounted(made) || run.words === '') return true
-  const [words, said] = [settled(run.words), settled(wordsOf(turn.output))]
-  return said === words || (said !== '' && words.includes(said))
-}
-
-/** `call_0`, `functions.weather:3`, or the name of the function itself. */
-function isCounted(call: Item): boolean {
-  const id = callEndOf(call)?.callId ?? ''
-  const rest = 'name' in call ? id.replace(call.name, '') : id
-  const lastWord = /[0-9A-Za-z]*$/.exec(rest)?.[0] ?? ''
-  return lastWord.length < SHORTEST_RANDOM
-}
-
-const SHORTEST_RANDOM = 8
 
 /**
  * An answer that was continued has the turn that it continues within the same run, and so have all
@@ -256,26 +215,8 @@ function bringAlong({ plan, kin, turns, taken }: Search, at: number): void {
     own.splice(next, 0, ...between)
     for (const turn of between) taken.add(turn)
   }
-  const begun = begunBefore(own[0], kin).filter((turn) => !taken.has(turn))
-  const words = settled(begun.map(({ output }) => wordsOf(output)).join(''))
-  const isWhole = words !== '' && settled(run.words).startsWith(words)
-  for (const turn of begun.toReversed()) {
-    if (!isWhole && !run.marks.includes(turn.id)) return
+  for (const turn of begunBefore(own, run, kin, taken).toReversed()) {
     own.unshift(turn)
     taken.add(turn)
   }
-}
-
-/**
- * The turns that this one may have continued, because it was asked nothing new. If what it really
- * continued was not kept, they are of another run.
- */
-function begunBefore(turn: RememberedTurn, kin: Kin): readonly RememberedTurn[] {
-  const begun: RememberedTurn[] = []
-  if (turn.input.length > 0) return begun
-  for (const ancestor of kin.ancestors(turn)) {
-    begun.push(ancestor)
-    if (ancestor.input.length > 0) break
-  }
-  return begun.toReversed()
 }

@@ -3,7 +3,7 @@
  * are copied and moved, but the words of a turn seldom leave the place where it was.
  */
 import type { RememberedTurn } from '../conversation/remembered.ts'
-import { settled, wordsOf } from './compact-words.ts'
+import { saidIn, settled } from './compact-words.ts'
 import type { Run } from './plan-recall.ts'
 
 /** The turns that the markers of a run name, in their order. */
@@ -41,15 +41,14 @@ function judge(marked: readonly MarkedRun[]) {
   let unexplained: ReadonlySet<string> | null = null
   return (turn: RememberedTurn, places: readonly number[]): number | null => {
     const first = places[0] ?? null
-    const words = settled(wordsOf(turn.output))
+    const words = saidIn([turn])
     if (words === '') return first
     const exact = places.find((at) => saidAt(at) === words)
     const likely = exact ?? places.find((at) => saidAt(at).includes(words))
     if (likely !== undefined) return likely
     unexplained ??= new Set(
       marked.flatMap(({ turns }, at) => {
-        const own = turns.map(({ output }) => wordsOf(output)).join('')
-        return settled(own) === saidAt(at) ? [] : [saidAt(at)]
+        return saidIn(turns) === saidAt(at) ? [] : [saidAt(at)]
       }),
     )
     return unexplained.has(words) ? null : first

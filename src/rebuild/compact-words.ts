@@ -6,6 +6,7 @@
  */
 import { textOf, type Item, type Part } from '../conversation/item.ts'
 import { withoutAnyMarker } from '../conversation/marker.ts'
+import type { RememberedTurn } from '../conversation/remembered.ts'
 import { withoutDetails } from './without-details.ts'
 
 export function compactWords(text: string): string {
@@ -36,6 +37,11 @@ export function wordsOf(items: readonly Item[]): string {
     if (item.type === 'message' && item.role === 'assistant') words += wordsIn(item.content)
   }
   return words
+}
+
+/** All that was said in these turns, settled. */
+export function saidIn(turns: readonly RememberedTurn[]): string {
+  return settled(turns.map(({ output }) => wordsOf(output)).join(''))
 }
 
 /** Part by part, because a marker that ends one is not glued to the next. */

@@ -31,7 +31,7 @@ export function outputsAtHand(attached: readonly RememberedTurn[], kin: Kin): Fi
       const nth = seen.get(key) ?? 0
       seen.set(key, nth + 1)
       const caller = firstOf(kin.ancestors(turn), (one) => (callsOf(one).get(key) ?? 0) > nth)
-      if (caller === null || !isAttached.has(caller)) continue
+      if (caller === null) continue
       const outputs = found.get(caller) ?? new Map<string, OutputAtHand>()
       found.set(caller, outputs)
       const name = `${nth} ${key}`

@@ -10,9 +10,9 @@ import type { Note } from '../conversation/note.ts'
 import { callEndOf } from '../conversation/pairs.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { alignWords, type Aligned } from './align-words.ts'
-import { settled, wordsOf } from './compact-words.ts'
+import { saidIn, settled } from './compact-words.ts'
 import { endKey, type FindOutput, type OutputAtHand } from './outputs-at-hand.ts'
-import { saysNothing, type Run } from './plan-recall.ts'
+import { isOfModel, saysNothing, type Run } from './plan-recall.ts'
 import { isSameCall, isSameHosted, isSameReasoning, saysTheSame } from './same-item.ts'
 import { withoutDetails } from './without-details.ts'
 import { withoutMarks } from './without-marks.ts'
@@ -59,13 +59,11 @@ export function recallRun(known: KnownRun): RecalledRun {
     thoughts: [],
     unled: false,
     messages: 0,
-    // With no message to stand by, words come first.
-    words: messages.length === 0 ? (aligned?.before.get(0) ?? []) : [],
     owed: [],
   }
   replaceReasoning(work)
+  if (messages.length === 0) addWords(work, aligned?.before.get(0))
   for (const turn of turns) replayTurn(work, turn)
-  keepWords(work)
   for (const item of work.left) work.pieces.push(asGiven(item))
   const items = work.pieces.flatMap(({ item }) => item ?? [])
   const isSame =
@@ -86,7 +84,6 @@ interface Work extends KnownRun {
   unled: boolean
   /** How many recorded messages there were so far. */
   messages: number
-  words: readonly Message[]
   owed: readonly OutputAtHand[]
 }
 
@@ -107,11 +104,11 @@ function wordsGiven(item: Item): readonly Message[] {
 function isUnedited({ run, turns }: KnownRun): boolean {
   const [first, ...others] = turns
   if (first !== undefined && others.length === 0 && first.fingerprint === run.fingerprint) {
-    const wentOn = first.input.length === 0 && first.parent !== null
+    const before = first.input.at(-1)
+    const wentOn = before === undefined || isOfModel(before)
     if (run.fingerprint !== null && !wentOn) return true
   }
-  const said = turns.map(({ output }) => wordsOf(output)).join('')
-  return settled(said) === settled(run.words)
+  return saidIn(turns) === settled(run.words)
 }
 
 /** Clients merge reasoning and move it, so that of a run it is all the client's or all recorded. */
@@ -161,7 +158,6 @@ function replayTurn(work: Work, turn: RememberedTurn): void {
 }
 
 function keep(work: Work, piece: Piece): void {
-  keepWords(work)
   if (piece.item === null) work.unled = work.thoughts.length > 0
   else {
     work.pieces.push(...work.thoughts)
@@ -179,21 +175,20 @@ function dropThoughts(work: Work): void {
   work.unled = false
 }
 
-function keepWords(work: Work): void {
-  const { words } = work
-  work.words = []
-  for (const message of words) keep(work, edited(message))
+/** In front of the reasoning that led to what comes next, and not in between. */
+function addWords({ pieces }: Work, words: readonly Message[] = []): void {
+  pieces.push(...words.map(edited))
 }
 
 function replayMessage(work: Work, item: Message): void {
   const { aligned } = work
   const number = work.messages
   work.messages += 1
-  for (const words of aligned?.before.get(number) ?? []) keep(work, edited(words))
+  addWords(work, aligned?.before.get(number))
   const place = aligned === null ? item : (aligned.places[number] ?? null)
   if (place === null) keep(work, { item: null, note: { did: 'dropped', why: 'text-removed' } })
   else keep(work, place === item ? { item, note: null } : edited(place))
-  for (const words of aligned?.behind.get(number) ?? []) keep(work, edited(words))
+  addWords(work, aligned?.behind.get(number))
 }
 
 function edited(item: Message): Piece {

@@ -60,7 +60,7 @@ export interface NewTurn {
   readonly dialect: string
   readonly origin: Origin
   readonly createdAtMs: number
-  /** Whether it is kept for a day only. */
+  /** Whether it goes two days after it was last needed, whatever else is kept for how long. */
   readonly isTemporary?: boolean
   /**
    * What the request asked for beside its items, to show when the answer is read again. A field that

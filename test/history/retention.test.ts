@@ -59,10 +59,10 @@ describe('what nobody needs any more', () => {
 
   test('stays for ever if it is to, but for what was not meant to last', async () => {
     const old = await usedDaysAgo(900)
-    const today = await usedDaysAgo(0.9, newTurn({ isTemporary: true }))
-    const yesterday = await usedDaysAgo(1.1, newTurn({ isTemporary: true }))
+    const young = await usedDaysAgo(1.9, newTurn({ isTemporary: true }))
+    const older = await usedDaysAgo(2.1, newTurn({ isTemporary: true }))
     expect(await expire('off')).toBe(1)
-    expect([await isThere(old), await isThere(today), await isThere(yesterday)]).toEqual([
+    expect([await isThere(old), await isThere(young), await isThere(older)]).toEqual([
       true,
       true,
       false,

@@ -80,7 +80,7 @@ test('gives back all that was said, whatever became of the markers', () => {
       expect(bare(items)).toEqual(bare([...truth(world.story), user('And now?')]))
       expect(parent).toBe(world.story.steps.at(-1)?.turn)
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   )
 })
 
@@ -90,7 +90,7 @@ test('tells equal words in other branches and other chats apart by the markers',
       const world = worldOf(scripts, habits)
       expect(bare(recall(world).items)).toEqual(bare([...truth(world.story), user('And now?')]))
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   )
 })
 
@@ -117,7 +117,7 @@ test('never takes an item of another branch or another chat', () => {
       expect(recalled.items.filter((item) => isStrange.has(item))).toEqual([])
       expect(recalled.used.filter((turn) => !own.has(turn))).toEqual([])
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })
 
@@ -148,7 +148,7 @@ test('lets an edited text stand as it was edited, and all around it as it was re
       const expected = truth(story).map((item) => (item === target ? edited(item, edit) : item))
       expect(bare(recall({ items, turns }).items)).toEqual(bare(expected))
     }),
-    { numRuns: 100 },
+    { numRuns: 80 },
   )
 })
 
@@ -185,7 +185,7 @@ test('takes any list, and any turns of it', () => {
         if (once.used.length === 0) expect(once.items).toBe(items)
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })
 
@@ -197,7 +197,7 @@ test('changes nothing of what it made', () => {
       const twice = recall({ items: once.items, turns: world.turns })
       expect(twice.items).toBe(once.items)
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   )
 })
 

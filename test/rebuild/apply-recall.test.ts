@@ -88,6 +88,17 @@ describe('a list in which nothing is found', () => {
   })
 })
 
+test('what only a wire understands, and the phase, are not lost for the client’s own words', () => {
+  const signed: Item = { ...said('Warm.'), native: { anthropic: { signature: 'x' } } }
+  const phased: Item = { ...said('Warm.'), phase: 'commentary' }
+  for (const recorded of [signed, phased]) {
+    const { turns, answered } = memory()
+    answered([warm], [recorded])
+    const recalled = recall([warm, said('Warm.'), user('and?')], turns)
+    expect(recalled.items[1]).toBe(recorded)
+  }
+})
+
 describe('without any marker', () => {
   test('reasoning comes back by the words', () => {
     const { turns, answered } = memory()
@@ -348,15 +359,15 @@ describe('words that the client has edited', () => {
     expect(edit('First.\nAnd a half.\nSecond.\nThird.').shown).toEqual([
       'thinks: one',
       'assistant: First.',
-      'thinks: two',
       'assistant: And a half.',
+      'thinks: two',
       'assistant: Second.',
       'thinks: three',
       'assistant: Third.',
     ])
     expect(edit('Zeroth.\nFirst.\nSecond.\nThird.').shown.slice(0, 3)).toEqual([
-      'thinks: one',
       'assistant: Zeroth.',
+      'thinks: one',
       'assistant: First.',
     ])
     expect(edit('First.\nSecond.\nThird.\n\nAnd so on.').shown.at(-1)).toBe(
@@ -412,6 +423,26 @@ describe('words that the client has edited', () => {
     expect(recall(items, turns).items[4]).toEqual(own)
   })
 
+  test('in several messages stand one behind the other', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], long)
+    const own = [said('Mine.'), said('Mine, too.')]
+    const items = [warm, marked(turn, 'First.'), ...own, said('Third.'), user('and?')]
+    expect(recall(items, turns).items.slice(4, 6)).toEqual(own)
+    expect(recall(items, turns).items[4]).toBe(own[0])
+  })
+
+  test('in a turn that had none come first', () => {
+    const { turns, answered } = memory()
+    const called = talk`
+      thinks: where?
+      call a weather
+    `
+    const turn = answered([warm], called)
+    const items = [warm, marked(turn, 'Mine.'), ...called.slice(1), output ?? warm]
+    expect(recall(items, turns).items).toEqual([warm, said('Mine.'), ...called, output])
+  })
+
   test('said again elsewhere in the turn are told apart by what stands around them', () => {
     const { turns, answered } = memory()
     const same = ['one', 'two', 'three', 'four'].flatMap((text) => [
@@ -459,18 +490,64 @@ describe('an answer that went on', () => {
   })
 })
 
-test('an answer that went on from one that was not kept takes along no other one', () => {
+describe('an answer that went on from one that was not kept', () => {
+  const more = [...talk`thinks: hm`, said('so.')]
+  const items = [user('and?'), said('It is\n\nso.'), user('ok')]
+  const whole = [user('and?'), said('It is'), ...more, user('ok')]
+
+  test('is the end of what the client has', () => {
+    const { turns, answered } = memory()
+    answered([user('and?'), said('It is')], more)
+    expect(recall(items, turns).items).toEqual(whole)
+    // However much is kept of what was before it.
+    const all = turns.map((turn) => ({ ...turn, input: [user('and?'), said('It is')] }))
+    expect(recall(items, all).items).toEqual(whole)
+  })
+
+  test('takes along no turn from somewhere else', () => {
+    const { turns, answered } = memory()
+    const silent = answered(
+      [warm],
+      talk`
+      thinks: silent
+      call a
+    `,
+    )
+    const two = answered([user('and?'), said('It is')], more)
+    const list = turns.map((turn) => (turn === two ? { ...two, parent: silent.id } : turn))
+    const recalled = recall(items, list)
+    expect(recalled.used).toEqual(list.slice(1))
+    expect(recalled.items).toEqual(whole)
+  })
+})
+
+test('a turn that is known to lie between two others of a text is not forgotten', () => {
   const { turns, answered } = memory()
-  const [call] = talk`call a`
-  const silent = answered([warm], [...talk`thinks: silent`, call ?? warm])
-  const two = answered([user('and?'), said('It is')], [...talk`thinks: hm`, said('so.')])
-  const list = turns.map((turn) => (turn === two ? { ...two, parent: silent.id } : turn))
-  const items = [user('and?'), said('It is so.'), user('ok')]
-  const recalled = recall(items, list)
-  expect(recalled.used).toEqual(list.slice(1))
-  expect(show(recalled.items)).toBe(
-    'user: and?\nassistant: It is\nthinks: hm\nassistant: so.\nuser: ok',
-  )
+  const one = answered([warm], looked)
+  const two = talk`
+    thinks: again
+    call b weather
+  `
+  const [second] = talk`output b 5 degrees`
+  const list = [warm, ...heard(looked), output ?? warm]
+  answered(list, two)
+  const three = answered([...list, ...heard(two), second ?? warm], found)
+  const text = `${markerLine(one.id)}\n\nLet me look.\n\n${markerLine(three.id)}\n\nIt is 4 degrees.`
+  const truth = [warm, ...looked, output, ...two, second, ...found, user('and?')]
+  expect(recall([warm, said(text), user('and?')], turns).items).toEqual(truth)
+})
+
+test('what a marker brings back tells apart what goes on from it', () => {
+  const { turns, answered } = memory()
+  const first = [warm, said('Hm.'), user('and?')]
+  const one = answered([warm], [...talk`thinks: one`, said('Yes.')])
+  const two = answered([warm], [...talk`thinks: two`, said('No.')])
+  for (const turn of [one, two]) {
+    answered([warm, marked(turn, 'Hm.'), user('and?')], [...talk`thinks: ${turn.id}`, said('OK.')])
+  }
+  expect(recall([...first, said('OK.')], turns).used).toEqual([])
+  const items = [warm, marked(two, 'Hm.'), user('and?'), said('OK.')]
+  expect(recall(items, turns).used).toEqual([two, turns[3]])
 })
 
 describe('calls', () => {
@@ -563,6 +640,37 @@ describe('calls', () => {
     )
   })
 
+  test('get back the one output of the second, too', () => {
+    const { turns, answered } = memory()
+    answered([warm], twice)
+    const outputs = talk`
+      output a 4
+      output b 9
+    `
+    const list = [warm, ...twice.slice(1), ...outputs]
+    const two = answered([...list, user('and?')], found)
+    const back = [marked(two, 'It is 4 degrees.'), user('so?')]
+    const items = [...list.slice(0, -1), user('and?'), ...back]
+    expect(show(recall(items, turns).items)).toBe(
+      show([warm, ...twice, ...outputs, user('and?'), ...found, user('so?')]),
+    )
+  })
+
+  test('get the output that a turn without words was given', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], looked)
+    const two = talk`
+      thinks: again
+      call b
+    `
+    const list = [warm, ...heard(looked), output ?? warm]
+    answered(list, two)
+    const last = [user('never mind')]
+    const three = answered([...list, ...heard(two), ...talk`output b`, ...last], found)
+    const items = [warm, marked(one, 'Let me look.'), ...last, marked(three, 'It is 4 degrees.')]
+    expect(recall(items, turns).items).toEqual([warm, ...looked, output, ...last, ...found])
+  })
+
   test('under one id get each its own output', () => {
     const { turns, answered } = memory()
     const list: Item[] = [warm]
@@ -613,6 +721,17 @@ describe('what a service has made by itself', () => {
       [3, 'reasoning-without-follower'],
       [3, 'recalled'],
     ])
+  })
+
+  test('stays as the client has brought it, if it is never told again', () => {
+    const { turns, answered } = memory()
+    const raw = { type: 'image_generation_call', id: 'ig_1' }
+    const drawn: Item = { type: 'opaque', raw: { ...raw, result: 'base64' } }
+    const own: Item = { type: 'opaque', raw: { ...raw, result: null } }
+    answered([warm], [...talk`thinks: draw`, drawn, said('Here.')])
+    const { items } = recall([warm, own, said('Here.'), user('and?')], turns)
+    expect(items[2]).toBe(own)
+    expect(items).toHaveLength(5)
   })
 
   test('stays if the client has brought it', () => {

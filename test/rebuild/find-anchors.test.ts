@@ -27,6 +27,7 @@ describe('texts in a longer one', () => {
     expect(anchors('k|k|abc|k', 'xkabck')).toEqual([null, 1, 2, 5])
     expect(anchors('k|k|abc|k', 'kxabck')).toEqual([0, null, 2, 5])
     expect(anchors('k|k|abc|k', 'kkabcx')).toEqual([0, 1, 2, null])
+    expect(anchors('k|abc', 'xabckx')).toEqual([null, 1])
   })
 })
 

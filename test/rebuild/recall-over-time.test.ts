@@ -18,8 +18,8 @@ interface Heard {
   readonly calls: readonly Item[]
   readonly outputs: readonly Item[]
   readonly truth: readonly Item[]
-  /** Where two of its texts are, nobody knows any more which is which. */
-  readonly isEdited?: boolean
+  /** It is not what was recorded: where more of it changes, nobody knows which words are whose. */
+  readonly isOther?: boolean
 }
 
 /** A place in the tree of a chat. */
@@ -90,8 +90,8 @@ function answer(
   node: Node,
   words: readonly string[],
   calls: number,
-  more: Item[] = [],
-) {
+  { more = [], isPlain = false }: { more?: Item[]; isPlain?: boolean } = {},
+): Heard {
   const items = [...pathOf(node, textOf), ...more]
   const plan = planRecall(items)
   const recalled = applyRecall(items, plan, chat.turns, { replaysTools: true })
@@ -99,6 +99,9 @@ function answer(
   expect(bare(recalled.items)).toEqual(bare(expected))
   const id = String(chat.made).padStart(20, '0')
   chat.made += 1
+  // What a client can bring back itself is not recorded.
+  const plain = `Plain ${id}.`
+  if (isPlain) return { text: plain, calls: [], outputs: [], truth: [said(plain)], isOther: true }
   const output: Item[] = [{ type: 'reasoning', id: `rs_${id}`, summary: [], encrypted_content: id }]
   const all = chat.ownWords && calls === 0 ? [`Answer ${id}.`, ...words] : words
   for (const [at, text] of all.entries()) {
@@ -118,7 +121,7 @@ function answer(
   chat.turns.push({
     id,
     thread: 't',
-    parent: recalled.parent?.id ?? null,
+    parent: recalled.parent?.id ?? recalled.used.at(-1)?.id ?? null,
     depth: 0,
     fingerprint: fingerprintOf(plan, [said(text), ...made]),
     reasoningRefusedBy: null,
@@ -136,7 +139,8 @@ function answer(
 
 function ask(chat: Chat, node: Node, loops: number, words: readonly string[], more: Item[] = []) {
   for (let left = loops; left >= 0; left -= 1) {
-    node.answers = [...node.answers, answer(chat, node, words, left === 0 ? 0 : left, more)]
+    const isPlain = left === 0 && chat.made % 4 === 3
+    node.answers = [...node.answers, answer(chat, node, words, left, { more, isPlain })]
   }
 }
 
@@ -170,7 +174,7 @@ function happen(chat: Chat, action: Action): void {
     }
     case 'edit':
     case 'stop': {
-      if (!chat.isMarked || last.isEdited === true) return
+      if (!chat.isMarked || last.isOther === true) return
       const message = last.truth.findLast((item) => item.type === 'message')
       const old = message?.type === 'message' ? (message.content[0] ?? null) : null
       if (
@@ -183,7 +187,7 @@ function happen(chat: Chat, action: Action): void {
       const mine = action.do === 'edit' ? `Edited ${chat.made}.` : old.text.slice(0, 2)
       keep({
         ...last,
-        isEdited: true,
+        isOther: true,
         text: last.text.slice(0, -old.text.length) + mine,
         truth: last.truth.map((item) => (item === message ? said(mine) : item)),
       })

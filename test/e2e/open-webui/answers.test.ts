@@ -79,9 +79,11 @@ describe.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
 test('silence is filled, so that nothing on the way takes the connection for dead', async () => {
   const chat = openChat({ account: town.account(), model: 'gpt-5' })
   const text = `Q${nextNumber()} silence?`
-  town.upstream.plan(text, 'gpt-5', scriptOf('~RT'))
+  const script = scriptOf('~RT')
+  town.upstream.plan(text, 'gpt-5', script)
   const { rounds } = await chat.ask(text, { stop: () => pause(2500) })
   expect(rounds[0]?.lines.some((line) => line.startsWith(':'))).toBe(true)
+  await script[0]?.givenUp.promise
 })
 
 test('an error is JSON before the answer, and a chunk of its own in the middle of it', async () => {

@@ -56,12 +56,16 @@ test('the words of one upstream reach another, and its sealed reasoning does not
   expect(story.explained[0]?.missing).toHaveLength(2)
 })
 
-test('what a person has set by hand reaches the model', async () => {
-  const params = { temperature: 0.3, max_tokens: 77, stop: ['END'], reasoning_effort: 'high' }
-  const story = town.story({ params }, { system: 'SYS' })
+test.each([
+  ['gpt-5', 'developer', 'max_completion_tokens'],
+  ['claude-opus-4-6', 'system', 'max_tokens'],
+])('what a person has set by hand reaches %s, whatever it is called', async (model, role, most) => {
+  const params = { max_tokens: 4000, stop: ['END'], reasoning_effort: 'high' }
+  const story = town.story({ params }, { model, system: 'SYS' })
   const { rounds } = await story.ask('RT')
   await story.ask('RT')
-  expect(rounds[0]?.body).toMatchObject(params)
+  expect(rounds[0]?.body).toMatchObject({ [most]: 4000, messages: [{ role, content: 'SYS' }, {}] })
+  expect(JSON.stringify(story.received.at(-1))).toMatch(/SYS.*Q|Q.*SYS/)
   expect(story.trouble()).toEqual([])
 })
 

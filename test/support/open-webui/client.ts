@@ -70,7 +70,8 @@ export async function askFor(account: Account, wanted: Wanted): Promise<Told> {
     const { round, answer, isOver } = await sendRound(account, wanted, request)
     rounds.push(round)
     const { error, responseId } = answer
-    const calls = isOver ? [] : openCalls(answer.items)
+    // What was cut off by Stop is not run when the answer goes on.
+    const calls = isOver ? [] : openCalls(answer.items.slice(items.length))
     const outputs = calls.map(runTool)
     const added = [...answer.items.slice(items.length), ...outputs]
     items = [...answer.items, ...outputs]

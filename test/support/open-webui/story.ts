@@ -89,7 +89,8 @@ export function tellStory(
       const { users, words } = saidIn(round.messages)
       const before = [...kept.rounds, ...rounds.slice(0, at)]
       const own = expectedRounds(before, kept.isEdited ? words : null)
-      const isFindable = kept === NOTHING || hasMarkers || isAsSaid(kept, path)
+      // Once it went on, its words are no single turn's any more.
+      const isFindable = kept === NOTHING || hasMarkers || (at === 0 && isAsSaid(kept, path))
       const wanted = [...expectedOf(path, truthOf, users, hasMarkers), { ...own, isFindable }]
       const lines = withoutPrompting(linesOf(received))
       const gap = difference(wanted, lines)

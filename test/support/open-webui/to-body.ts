@@ -18,8 +18,8 @@ export interface Asking {
 export function toBody(connection: Connection, asking: Asking): JsonObject {
   const { model, messages, stream, tools, params, saysStrict = false } = asking
   if (connection === 'chat') {
-    const told = [...messages] as unknown as JsonObject[]
-    return { stream, model, messages: told, ...params, ...(tools.length > 0 ? { tools } : {}) }
+    const told = { stream, model, messages, ...params, ...(tools.length > 0 ? { tools } : {}) }
+    return (NEWER_OPENAI.test(model) ? renamed(told) : told) as unknown as JsonObject
   }
   const { max_tokens: most, stream_options: _options, stop: _stop, ...rest } = params
   const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content)
@@ -32,6 +32,20 @@ export function toBody(connection: Connection, asking: Asking): JsonObject {
     input: toInput(messages),
     ...(system.length > 0 ? { instructions: system.join('\n') } : {}),
   }
+}
+
+/** For these it uses OpenAI's newer words, wherever they are served. */
+const NEWER_OPENAI = /^(o\d+|gpt-([5-9]|\d\d))/
+
+function renamed({
+  messages,
+  max_tokens: most,
+  ...rest
+}: Readonly<Record<string, unknown>> & Pick<Asking, 'messages'>): object {
+  const told = messages.map((message) =>
+    message.role === 'system' ? { ...message, role: 'developer' } : message,
+  )
+  return { ...rest, messages: told, ...(most === undefined ? {} : { max_completion_tokens: most }) }
 }
 
 /** No ids, no reasoning, no status: what the conversion does not know is not there. */

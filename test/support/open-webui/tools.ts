@@ -1,5 +1,5 @@
 /** The tools that the test Open WebUI has, and what they answer: the same for the same arguments. */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import { parsedObject, type JsonObject } from '../../../src/conversation/json.ts'
 import { pythonJson } from './python-json.ts'
 import type { StoredCall, StoredOutput } from './stored-item.ts'
 
@@ -20,7 +20,8 @@ export function runTool({ callId, name, args }: StoredCall): StoredOutput {
 export function toolResult(name: string, args: string): string {
   const run = TABLE[name]
   if (run === undefined) return `Error: Tool "${name}" not found.`
-  return pythonJson(run(JSON.parse(args) as JsonObject))
+  const input = parsedObject(args)
+  return input === null ? 'Error: The arguments are not JSON.' : pythonJson(run(input))
 }
 
 function tool(name: string, description: string, properties: JsonObject): JsonObject {
