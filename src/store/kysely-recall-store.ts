@@ -3,6 +3,7 @@ import { fromColumn, toColumn, toKeyColumn } from './column.ts'
 import type { Engine, Query, Rows } from './engine.ts'
 import { createForgetStatements, type Forgetting } from './forget-statements.ts'
 import { rememberedTurns, type PlacedRow, type RememberedRow } from './read-rows.ts'
+import { recallCache } from './recall-cache.ts'
 import { createRecallStatements, type RecallSearch } from './recall-statements.ts'
 import {
   MAX_KEYS,
@@ -16,16 +17,24 @@ import type { TurnRow } from './tables.ts'
 export function createRecallStore(engine: Engine): RecallStore {
   const sql = createRecallStatements(engine.language)
   const forget = createForgetStatements(engine.language)
+  const cache = recallCache(CACHED_CHARS)
   return {
     async findTurns(keys) {
       if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0) return []
       const search = searchOf(keys)
+      const atHand = listOf(
+        cache.atHand(keys.turnIds.map(toColumn), keys.fingerprints.map(toColumn)),
+      )
       // Turns before items: a turn that has ended when it is read has all its items by then.
       const [turns = [], items = []] = await engine.read([
         sql.recalledTurns(search),
-        sql.recalledItems(search),
+        sql.recalledItems({ ...search, atHand }),
       ])
-      return rememberedTurns(turns as readonly RememberedRow[], items as readonly PlacedRow[])
+      return rememberedTurns(
+        turns as readonly RememberedRow[],
+        items as readonly PlacedRow[],
+        cache,
+      )
     },
     async touchTurns(tenant, turnIds, nowMs) {
       if (turnIds.length === 0) return
@@ -64,6 +73,9 @@ export function createRecallStore(engine: Engine): RecallStore {
     },
   }
 }
+
+/** Some hundred long chats; an isolate of Workers has 128 MB for everything. */
+const CACHED_CHARS = 16_000_000
 
 function searchOf({ tenant, user, turnIds, callIds, fingerprints }: RecallKeys): RecallSearch {
   return {

@@ -7,6 +7,7 @@ import type { Item, Origin } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { fromColumn } from './column.ts'
+import type { RecallCache, RecalledItems } from './recall-cache.ts'
 import type { Digests, StoredTurn, TurnState } from './store.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
 
@@ -80,21 +81,39 @@ export const REMEMBERED_COLUMNS = [
   'account',
   'model',
   'prefix_hash',
+  'state',
+  'conversation',
 ] as const satisfies readonly (keyof TurnRow)[]
 
 /** One without output is none: it was left without an answer, or went between two queries. */
 export function rememberedTurns(
   turns: readonly RememberedRow[],
   items: readonly PlacedRow[],
+  cache: RecallCache,
 ): readonly RememberedTurn[] {
   const sides = sidesOf(items)
   return turns.flatMap((row) => {
-    const own = sides.get(row.id)
-    return own === undefined || own.out.length === 0 ? [] : [rememberedTurn(row, own)]
+    const read = sides.get(row.id)
+    const own = read === undefined ? cache.find(row.id) : parsedSides(row, read, cache)
+    return own === undefined || own.output.length === 0 ? [] : [rememberedTurn(row, own)]
   })
 }
 
-function rememberedTurn(row: RememberedRow, sides: Sides): RememberedTurn {
+function parsedSides(row: RememberedRow, sides: Sides, cache: RecallCache): RecalledItems {
+  const items = { input: inOrder(sides.in, null), output: inOrder(sides.out, originOf(row)) }
+  if (isSettled(row)) {
+    const chars = [...sides.in, ...sides.out].reduce((sum, { body }) => sum + body.length, 0)
+    cache.keep(row.id, row.fingerprint, items, chars)
+  }
+  return items
+}
+
+/** Whether its items stay what they are. */
+function isSettled({ state, conversation }: RememberedRow): boolean {
+  return state !== 'open' && state !== 'queued' && conversation === null
+}
+
+function rememberedTurn(row: RememberedRow, { input, output }: RecalledItems): RememberedTurn {
   return {
     id: fromColumn(row.id),
     thread: fromColumn(row.thread),
@@ -104,8 +123,8 @@ function rememberedTurn(row: RememberedRow, sides: Sides): RememberedTurn {
     reasoningRefusedBy: fromMaybeColumn(row.reasoning_refused_by),
     createdAtMs: row.created_at,
     usedAtMs: row.used_at,
-    input: inOrder(sides.in, null),
-    output: inOrder(sides.out, originOf(row)),
+    input,
+    output,
   }
 }
 

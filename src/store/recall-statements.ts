@@ -13,7 +13,7 @@ import { TENANT } from './statements.ts'
 
 export interface RecallStatements {
   readonly recalledTurns: Statement<RecallSearch>
-  readonly recalledItems: Statement<RecallSearch>
+  readonly recalledItems: Statement<ItemSearch>
   readonly touchTurns: Statement<Touch>
 }
 
@@ -25,6 +25,11 @@ export interface RecallSearch {
   readonly turnIds: string
   readonly callIds: string
   readonly fingerprints: string
+}
+
+export interface ItemSearch extends RecallSearch {
+  /** Turns whose items are not wanted. */
+  readonly atHand: string
 }
 
 export interface Touch {
@@ -44,12 +49,16 @@ export function createRecallStatements(language: Engine['language']): RecallStat
           from found join turns on turns.id = found.id`,
       ),
     ),
-    recalledItems: compile('recalled-items', (slot) =>
+    recalledItems: compile('recalled-items', (slot: Slot<ItemSearch>) =>
       written(
         db,
         sql`${withFound(language, slot)}
           select items.turn_id, items.side, items.position, items.body, items.hidden
-          from found join items on items.turn_id = found.id where items.hidden = 0`,
+          from found join items on items.turn_id = found.id where items.hidden = 0
+          and found.id not in (select wanted.value from ${wantedIn(
+            language,
+            slot((search) => search.atHand),
+          )})`,
       ),
     ),
     touchTurns: compile('touch-turns', (slot) => written(db, touchTurns(language, slot))),
@@ -57,7 +66,10 @@ export function createRecallStatements(language: Engine['language']): RecallStat
 }
 
 /** The newest turns that a key names, as many of them as are whole within the bounds. */
-function withFound(language: Engine['language'], slot: Slot<RecallSearch>): RawBuilder<unknown> {
+function withFound<Search extends RecallSearch>(
+  language: Engine['language'],
+  slot: Slot<Search>,
+): RawBuilder<unknown> {
   const turnIds = slot((search) => search.turnIds)
   const fingerprints = slot((search) => search.fingerprints)
   const callIds = slot((search) => search.callIds)
@@ -91,7 +103,7 @@ function newest(
 }
 
 /** Compared as it stands in the index, all of it. */
-function bySameWords(slot: Slot<RecallSearch>): RawBuilder<unknown> {
+function bySameWords<Search extends RecallSearch>(slot: Slot<Search>): RawBuilder<unknown> {
   return sql`select same.id from turns same where same.fingerprint = wanted.value
     and same.tenant = ${slot(({ tenant }) => tenant)}
     and coalesce(same.user_id, '') = ${slot(({ user }) => user)}
@@ -103,7 +115,7 @@ function bySameWords(slot: Slot<RecallSearch>): RawBuilder<unknown> {
  * An item does not know its user. Where users share a tenant and their provider uses the same ids
  * again and again, only so many of them are looked at.
  */
-function byCall(slot: Slot<RecallSearch>): RawBuilder<unknown> {
+function byCall<Search extends RecallSearch>(slot: Slot<Search>): RawBuilder<unknown> {
   return sql`select called.turn_id as id from (
       select distinct calls.turn_id from items calls
       where calls.tenant = ${slot(({ tenant }) => tenant)} and calls.call_id = wanted.value
@@ -119,7 +131,10 @@ const MAX_CALLS = 100
  * Compared with one row that is looked up by its id: of a join, a planner without statistics may
  * begin with the wrong end.
  */
-function isTheirs(id: RawBuilder<unknown>, slot: Slot<RecallSearch>): RawBuilder<unknown> {
+function isTheirs<Search extends RecallSearch>(
+  id: RawBuilder<unknown>,
+  slot: Slot<Search>,
+): RawBuilder<unknown> {
   return sql`1 = (select 1 from turns where turns.id = ${id}
     and ${TENANT} = ${slot(({ tenant }) => tenant)}
     and coalesce(turns.user_id, '') = ${slot(({ user }) => user)}

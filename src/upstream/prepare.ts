@@ -4,6 +4,7 @@
  */
 import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
+import { wellFormedJson } from '../conversation/well-formed-json.ts'
 import type { Params, Prompt } from '../conversation/prompt.ts'
 import { route, type Target } from './accounts.ts'
 import { clientNotes } from './client-notes.ts'
@@ -117,6 +118,6 @@ export function upstreamRequest({ account, provider, encoded }: Prepared): Upstr
       ...provider.headers(account),
       ...account.headers,
     },
-    body: body instanceof Uint8Array ? body : JSON.stringify(body),
+    body: body instanceof Uint8Array ? body : wellFormedJson(body),
   }
 }

@@ -44,7 +44,7 @@ function user(content: string): ChatCompletionMessageParam {
   return { role: 'user', content }
 }
 
-describe.each(WIRE_MODELS)('$model', ({ model, wire, thinks, refuses, returned }) => {
+describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
   const ask = (messages: ChatCompletionMessageParam[]) =>
     gateway.openai.chat.completions.create({ model, reasoning_effort: 'low', messages, tools })
 

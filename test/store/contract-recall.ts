@@ -157,9 +157,9 @@ export function recallContract(open: OpenEngine): void {
       expect(await find({ turnIds, callIds: ['c1'], fingerprints: ['said'] })).toEqual([])
     })
 
-    test('leaves out what is hidden', async () => {
+    test('leaves out what was taken out of its conversation', async () => {
       const turn = await tell(
-        { input: [user('a'), user('b')] },
+        { conversation: 'conv_1', input: [user('a'), user('b')] },
         { items: placed([assistant('c'), assistant('d')]) },
       )
       const hide = (side: string, position: number) =>

@@ -22,7 +22,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, Query
   const { ofThread, ofUser } = forget
   return {
     recalledTurns: recall.recalledTurns(search),
-    recalledItems: recall.recalledItems(search),
+    recalledItems: recall.recalledItems({ ...search, atHand: '["8"]' }),
     touchTurns: recall.touchTurns({ tenant: 't', turnIds: '["7"]', nowMs: 1 }),
     unusedTurns: forget.unusedTurns('all')(page),
     unusedTemporaryTurns: forget.unusedTurns('temporary')(page),

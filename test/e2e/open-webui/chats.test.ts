@@ -71,6 +71,16 @@ describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
     isPerfect(told)
   })
 
+  test('an answer goes on with tools', async () => {
+    const told = story()
+    await told.ask('RTRT')
+    await told.goOn('RTC|RT')
+    await told.ask('RT')
+    // Without markers nobody can tell where one turn ends and the next begins.
+    if (profile === 'bare') expect([...told.gaps, ...told.faults]).toEqual([])
+    else isPerfect(told)
+  })
+
   test('what was heard before Stop stays, with what led to it', async () => {
     const told = story()
     await told.ask('RT')

@@ -24,6 +24,16 @@ describe.each(WAYS)('a $connection connection, $model', ({ connection, model }) 
     await story.ask('RT')
     expect(story.trouble()).toEqual([])
   })
+
+  test('remembers both halves of an answer that was continued', async () => {
+    const story = town.story({ connection }, { model })
+    await story.ask('RT')
+    await story.goOn('T')
+    await story.ask('RC|RTRT')
+    await story.goOn('RT')
+    await story.ask('RT')
+    expect(story.trouble()).toEqual([])
+  })
 })
 
 test.each(MODELS)('a connection that keeps reasoning does not say it twice, %s', async (model) => {
@@ -52,7 +62,7 @@ test('the words of one upstream reach another, and its sealed reasoning does not
   const other = await story.askAll({ 'claude-opus-5': 'RT' })
   expect(other[0]?.node.error).toBeNull()
   expect([...story.faults, ...story.gaps]).toEqual([])
-  expect(story.explained).toMatchObject([{ step: 'ask claude-opus-5', strange: [] }])
+  expect(story.explained).toMatchObject([{ step: 'ask claude-opus-5 RT', strange: [] }])
   expect(story.explained[0]?.missing).toHaveLength(2)
 })
 

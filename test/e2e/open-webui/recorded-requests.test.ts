@@ -37,14 +37,16 @@ describe.skipIf(!sharedExists)('recorded requests', () => {
 
   const models = ['gpt-5', 'claude-opus-5', 'gemini-3.8-flash', 'chat-one', 'strict-one', 'a/b']
   const each = recorded.flatMap((request) =>
-    request.body === null ? [request] : models.map((model) => ({ ...request, model })),
+    request.body === null
+      ? [{ ...request, model: 'no model' }]
+      : models.map((model) => ({ ...request, model })),
   )
-  test.each(each)('$kind, $model', async ({ method, path, headers, body, ...more }) => {
+  test.each(each)('$kind, $model', async ({ method, path, headers, body, model }) => {
     services.received.length = 0
     services.refusals.length = 0
     // What somebody has set for an upstream of theirs goes to any, and these know nothing of it.
     const { x_gateway: _own, ...known } = body ?? {}
-    const asked = body === null ? null : { ...known, model: 'model' in more ? more.model : '' }
+    const asked = body === null ? null : { ...known, model }
     const response = await fetch(gateway.url + path, {
       method,
       headers: headers.filter(([name]) => name !== 'Host').map(ours),

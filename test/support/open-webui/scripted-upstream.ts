@@ -8,7 +8,14 @@ import type { JsonObject } from '../../../src/conversation/json.ts'
 import { anthropic } from '../services/anthropic.ts'
 import { chat } from '../services/chat.ts'
 import { responses } from '../services/responses.ts'
-import { newIssued, object, objects, type Service } from '../services/service.ts'
+import {
+  newIssued,
+  object,
+  objects,
+  type Place,
+  type Request,
+  type Service,
+} from '../services/service.ts'
 import { answerJson, startUpstream, type Received } from '../upstream.ts'
 import type { Planned, ScriptBeat } from './script.ts'
 
@@ -17,7 +24,7 @@ export interface ScriptedUpstream {
   readonly environment: Readonly<Record<string, string>>
   readonly plan: (question: string, model: string, rounds: readonly Planned[]) => void
   /** Forgets what was planned for a question and never asked. */
-  readonly unplan: (question: string) => void
+  readonly unplan: (question: string, model: string) => void
   /** Why requests with a question were refused, in the words of the service. Says it once. */
   readonly refusalsOf: (question: string) => readonly string[]
   readonly tasks: JsonObject[]
@@ -50,32 +57,19 @@ export async function startScriptedUpstream(thinkingMs = 40): Promise<ScriptedUp
       return void answerJson(refusal.status, refusal.body)(response, received)
     }
     number += 1
-    const place = { number, issued }
     const isTask = /<chat_history>|set of responses/.test(asked)
     const next = isTask ? null : planned.get(keyOf(asked, String(body['model'])))?.shift()
     if (next === undefined) return void answerJson(500, unplanned(asked))(response, received)
     if (next === null) tasks.push(body)
     else next.received = body
     if (next?.isRefused === true) return void answerJson(400, REFUSED)(response, received)
-    const beats = next?.beats ?? TASK_ANSWER
-    const said = beats.flatMap((beat) => (beat.type === 'hosted' ? [] : [beat]))
-    const whole = withHosted(
-      service.whole({ beats: said, isCut: false }, request, place),
-      beats,
-      number,
-    )
+    const whole = wholeAnswer(next?.beats ?? TASK_ANSWER, service, request, { number, issued })
     if (!service.wantsStream(request)) return void answerJson(200, whole)(response, received)
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     const frames = service.stream(whole, 'plain').filter(isLawful(whole))
-    const items = itemsIn(frames)
     if (next === null) return void response.end(frames.join(''))
-    if (next.stall === null) {
-      await tell(response, items, thinkingMs)
-      return void response.end()
-    }
-    await tell(response, items.slice(0, next.stall + 1), thinkingMs)
-    if (next.stall > 0) await pause(thinkingMs)
-    fallSilent(response, items[next.stall + 1] ?? [], next)
+    await perform(response, itemsIn(frames), next, thinkingMs)
+    if (next.stall === null) return
     await received.aborted
     next.givenUp.resolve()
   }
@@ -87,11 +81,7 @@ export async function startScriptedUpstream(thinkingMs = 40): Promise<ScriptedUp
       const key = keyOf(question, model)
       planned.set(key, [...(planned.get(key) ?? []), ...rounds])
     },
-    unplan(question) {
-      for (const key of planned.keys()) {
-        if (key.startsWith(`${newestQuestion(question)} `)) planned.delete(key)
-      }
-    },
+    unplan: (question, model) => void planned.delete(keyOf(question, model)),
     refusalsOf(question) {
       const known = refusals.get(newestQuestion(question)) ?? []
       refusals.delete(newestQuestion(question))
@@ -122,6 +112,20 @@ function keyOf(asked: string, model: string): string {
 /** Every question of a story has a number of its own. */
 function newestQuestion(asked: string): string {
   return [...asked.matchAll(/\bQ\d+\b/g)].at(-1)?.[0] ?? 'nothing'
+}
+
+function wholeAnswer(
+  beats: readonly ScriptBeat[],
+  service: Service,
+  request: Request,
+  place: Place,
+): JsonObject {
+  const said = beats.flatMap((beat) => (beat.type === 'hosted' ? [] : [beat]))
+  return withHosted(
+    service.whole({ beats: said, isCut: false }, request, place),
+    beats,
+    place.number,
+  )
 }
 
 /** A tool of the provider's own is among the items of its answer, where it was used. */
@@ -177,16 +181,23 @@ function itemsIn(frames: readonly string[]): readonly (readonly string[])[] {
   return items
 }
 
-async function tell(
+/** Tells an answer to its end, or to where it falls silent. */
+async function perform(
   response: ServerResponse,
   items: readonly (readonly string[])[],
+  next: Planned,
   thinkingMs: number,
 ): Promise<void> {
-  for (const [at, frames] of items.entries()) {
+  const { stall } = next
+  const end = stall === null ? items.length : stall + 1
+  for (const [at, frames] of items.slice(0, end).entries()) {
     // The first item follows the head of the answer at once.
     if (at > 1) await pause(thinkingMs)
     response.write(frames.join(''))
   }
+  if (stall === null) return void response.end()
+  if (stall > 0) await pause(thinkingMs)
+  fallSilent(response, items[end] ?? [], next)
 }
 
 /** Tells the first piece of an item, and then nothing more. */

@@ -5,28 +5,11 @@
 import type { JsonObject } from '../../../src/conversation/json.ts'
 import { openChat, type Answered, type Asked, type Chat, type Opening } from './chat.ts'
 import { pathTo } from './chat-tree.ts'
-import type { Account, Round, Stop } from './client.ts'
-import { headersOf } from './headers.ts'
-import { linesOf } from './lines.ts'
-import {
-  difference,
-  expectedOf,
-  isAsSaid,
-  saidBefore,
-  expectedRounds,
-  type Difference,
-  type Truth,
-} from './oracle.ts'
-import { textIn } from '../services/service.ts'
+import type { Account, Stop } from './client.ts'
+import type { Truth } from './oracle.ts'
 import { nextNumber, scriptOf, type Planned } from './script.ts'
 import type { ScriptedUpstream } from './scripted-upstream.ts'
-import type { ChatMessage } from './to-messages.ts'
-
-/** A request that was not what a perfect memory would have sent, and what the gateway says to that. */
-export interface Gap extends Difference {
-  readonly step: string
-  readonly notes: readonly string[]
-}
+import { NOTHING, watcherOf, type Gap, type Watcher } from './watcher.ts'
 
 export interface Story {
   readonly chat: Chat
@@ -61,78 +44,12 @@ export function tellStory(
   chat: Chat = openChat(beginning),
   known: ReadonlyMap<string, Truth> = new Map(),
 ): Story {
-  const { upstream, account } = beginning
+  const { upstream, account, model } = beginning
   const hasMarkers = beginning.hasMarkers ?? account.profile !== 'bare'
-  const truths = new Map(known)
-  const gaps: Gap[] = []
-  const explained: Gap[] = []
-  const faults: string[] = []
-  const all: JsonObject[] = []
-  const truthOf = (id: string): Truth => truths.get(id) ?? NOTHING
-
-  /** `kept` is what the model had said before of the answer that it went on with. */
-  const watch = async (
-    step: string,
-    { node, rounds: sent }: Answered,
-    rounds: readonly Planned[],
-    kept: Truth = NOTHING,
-  ) => {
-    for (const [at, round] of sent.entries()) {
-      faults.push(...round.faults.map((fault) => `${step}: ${fault}`))
-      const received = rounds[at]?.received ?? null
-      if (received === null) {
-        faults.push(`${step}: round ${at} did not reach the model`)
-        continue
-      }
-      all.push(received)
-      const path = pathTo(chat.tree(), node.parent)
-      const { users, words } = saidIn(round.messages)
-      const before = [...kept.rounds, ...rounds.slice(0, at)]
-      const own = expectedRounds(before, kept.isEdited ? words : null)
-      // Once it went on, its words are no single turn's any more.
-      const isFindable = kept === NOTHING || hasMarkers || (at === 0 && isAsSaid(kept, path))
-      const wanted = [...expectedOf(path, truthOf, users, hasMarkers), { ...own, isFindable }]
-      const lines = withoutPrompting(linesOf(received))
-      const gap = difference(wanted, lines)
-      if (gap === null) continue
-      const notes = await notesOn(account, round)
-      const losses = wanted.map((one) => ({ ...one, isFindable: false }))
-      const isExplained = notes.some(saysWhy) && difference(losses, lines) === null
-      const list = isExplained ? explained : gaps
-      list.push({ step, ...gap, notes })
-    }
-    const asked = chat.tree().get(node.parent)
-    const refusals = asked?.kind === 'question' ? upstream.refusalsOf(asked.text) : []
-    faults.push(...refusals.map((why) => `${step}: refused with ${why}`))
-    const behind = saidBefore(pathTo(chat.tree(), node.parent))
-    const isGone = node.items.length === 0
-    const told = { ...kept, rounds: [...kept.rounds, ...rounds], behind }
-    truths.set(node.id, { ...(isGone ? NOTHING : told), isContinued: kept !== NOTHING })
-  }
-  const step = async (
-    name: string,
-    question: string,
-    script: string,
-    run: (stop: Stop) => Promise<Answered>,
-    kept?: Truth,
-  ): Promise<Answered> => {
-    const rounds = scriptOf(script)
-    upstream.plan(question, name === 'ask' ? beginning.model : modelNow(beginning, chat), rounds)
-    const stalls = rounds.find(({ stall }) => stall !== null)
-    const answered = await run((shown) => (stalls === undefined ? NEVER : heard(stalls, shown)))
-    if (stalls !== undefined && stalls.received !== null) {
-      await stalls.givenUp.promise
-      // What was left has to be written down before anybody asks again.
-      await pause(STORING_MS)
-    }
-    upstream.unplan(question)
-    await watch(`${name} ${script}`, answered, rounds, kept)
-    return answered
-  }
-  const question = (): string => {
-    const node = chat.tree().get(pathTo(chat.tree(), chat.head()).at(-2)?.id ?? '')
-    return node?.kind === 'question' ? node.text : ''
-  }
+  const watcher = watcherOf(chat, account, hasMarkers, known)
+  const { gaps, explained, faults, received, truths, truthOf } = watcher
+  const step = (next: Omit<Step, 'model'> & Partial<Step>): Promise<Answered> =>
+    take({ model: modelIn(chat) ?? model, ...next }, upstream, watcher)
 
   return {
     chat,
@@ -140,32 +57,34 @@ export function tellStory(
     gaps,
     explained,
     faults,
+    received,
     trouble: () => [...gaps, ...explained, ...faults],
-    received: all,
     ask(script, asked = {}) {
-      const text = newQuestion()
-      return step('ask', text, script, (stop) => chat.ask(text, { ...asked, stop }))
+      const question = newQuestion()
+      const run = (stop: Stop) => chat.ask(question, { ...asked, stop })
+      return step({ name: 'ask', question, script, model, run })
     },
     async askAll(scripts) {
-      const text = newQuestion()
-      const planned = Object.entries(scripts).map(([model, script]) => ({
-        model,
-        rounds: scriptOf(script),
-      }))
-      for (const { model, rounds } of planned) upstream.plan(text, model, rounds)
-      const answers = await chat.askAll(Object.keys(scripts), text)
-      for (const answered of answers) {
-        const { model } = answered.node
-        const rounds = planned.find((plan) => plan.model === model)?.rounds ?? []
-        await watch(`ask ${model}`, answered, rounds)
-      }
-      return answers
+      const question = newQuestion()
+      const told = chat.askAll(Object.keys(scripts), question)
+      // All at once, but each is planned before any request can have arrived.
+      const steps = Object.entries(scripts).map(([by, script], at) => {
+        const run = async () => (await told)[at] ?? Promise.reject(new Error(`No ${by}.`))
+        return step({ name: `ask ${by}`, question, script, model: by, run })
+      })
+      return Promise.all(steps)
     },
     regenerate: (script, suggestion) =>
-      step('regenerate', question(), script, (stop) => chat.regenerate(suggestion, stop)),
+      step({
+        name: 'regenerate',
+        question: questionIn(chat),
+        script,
+        run: (stop) => chat.regenerate(suggestion, stop),
+      }),
     editQuestion(script) {
-      const text = newQuestion()
-      return step('edit question', text, script, (stop) => chat.editQuestion(text, stop))
+      const question = newQuestion()
+      const run = (stop: Stop) => chat.editQuestion(question, stop)
+      return step({ name: 'edit question', question, script, run })
     },
     editAnswer(edit) {
       chat.editAnswer(edit)
@@ -176,21 +95,46 @@ export function tellStory(
       const node = chat.tree().get(chat.head() ?? '')
       const isEmpty = node?.kind !== 'answer' || node.items.length === 0
       const kept = isEmpty ? NOTHING : truthOf(node.id)
-      return step('go on', question(), script, (stop) => chat.goOn(stop), kept)
+      return step({ name: 'go on', question: questionIn(chat), script, kept, run: chat.goOn })
     },
-    clone: (more = {}) => {
+    clone(more = {}) {
       const copied = { ...beginning, account: { ...account, ...more } }
       return tellStory(copied, chat.clone(copied.account), truths)
     },
   }
 }
 
-/** Reasoning that goes to another upstream, or would be refused; an answer that could be one of two. */
-function saysWhy(note: string): boolean {
-  return /^dropped (reasoning-|turn-ambiguous)/.test(note)
+interface Step {
+  readonly name: string
+  readonly question: string
+  readonly script: string
+  /** Who is going to answer. */
+  readonly model: string
+  readonly run: (stop: Stop) => Promise<Answered>
+  readonly kept?: Truth
 }
 
-const NOTHING: Truth = { rounds: [], isEdited: false, isContinued: false, behind: '' }
+async function take(
+  { name, question, script, model, run, kept }: Step,
+  upstream: ScriptedUpstream,
+  { watch, faults }: Watcher,
+): Promise<Answered> {
+  const step = `${name} ${script}`
+  const rounds = scriptOf(script)
+  upstream.plan(question, model, rounds)
+  const stalls = rounds.find(({ stall }) => stall !== null)
+  const answered = await run((shown) => (stalls === undefined ? NEVER : heard(stalls, shown)))
+  if (stalls !== undefined && stalls.received !== null) {
+    await stalls.givenUp.promise
+    // What was left has to be written down before anybody asks again.
+    await pause(STORING_MS)
+  }
+  upstream.unplan(question, model)
+  const refusals = upstream.refusalsOf(question)
+  faults.push(...refusals.map((why) => `${step}: refused with ${why}`))
+  await watch({ step, answered, rounds, kept })
+  return answered
+}
 
 const NEVER = new Promise<void>(() => undefined)
 const STORING_MS = 25
@@ -216,40 +160,13 @@ function newQuestion(): string {
   return `Q${nextNumber()} what of the fog, ‘really’?`
 }
 
-function modelNow({ model }: Beginning, chat: Chat): string {
+/** Of the newest answer. */
+function modelIn(chat: Chat): string | null {
   const node = chat.tree().get(chat.head() ?? '')
-  return node?.kind === 'answer' ? node.model : model
+  return node?.kind === 'answer' ? node.model : null
 }
 
-/** Where a model cannot go on with its own words, the gateway asks it to. */
-function withoutPrompting(lines: readonly string[]): readonly string[] {
-  return lines.at(-1)?.startsWith('user: Continue exactly where') === true
-    ? lines.slice(0, -1)
-    : lines
-}
-
-/** The questions of a request, and the words of the answer that stands behind the newest of them. */
-function saidIn(messages: readonly ChatMessage[]) {
-  const words = messages
-    .slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
-    .filter(({ role }) => role === 'assistant')
-    .map(({ content }) => textIn(content))
-  return { users: messages.filter(({ role }) => role === 'user'), words: words.join('') }
-}
-
-/** What the gateway says of a request, code by code. */
-export async function notesOn(
-  account: Account,
-  { body, place }: Round,
-): Promise<readonly string[]> {
-  const api = account.connection === 'chat' ? 'chat' : 'responses'
-  const response = await fetch(`${account.url}/v1/context/explain`, {
-    method: 'POST',
-    headers: [...headersOf(account, place)].map(([name, value]): [string, string] => [name, value]),
-    body: JSON.stringify({ ...body, api }),
-  })
-  const { notes = [] } = (await response.json()) as {
-    readonly notes?: readonly { readonly did: string; readonly why: string }[]
-  }
-  return notes.map(({ did, why }) => `${did} ${why}`)
+function questionIn(chat: Chat): string {
+  const question = pathTo(chat.tree(), chat.head()).at(-2)
+  return question?.kind === 'question' ? question.text : ''
 }

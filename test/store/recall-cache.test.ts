@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import type { RecalledItems } from '../../src/store/recall-cache.ts'
+import { recallCache } from '../../src/store/recall-cache.ts'
+import { openEngine } from '../../src/store/open-store.ts'
+import { createStores } from '../../src/store/stores.ts'
+import { assistant, ending, newTurn, placed, user } from './turns.ts'
+
+const ITEMS: RecalledItems = { input: [], output: [assistant('a')] }
+
+describe('what was read lately', () => {
+  test('is at hand by its id and by its words', () => {
+    const cache = recallCache(100)
+    cache.keep('A', 'words', ITEMS, 10)
+    cache.keep('B', 'words', ITEMS, 10)
+    cache.keep('C', null, ITEMS, 10)
+    expect(cache.atHand(['A', 'X'], [])).toEqual(['A'])
+    expect(cache.atHand([], ['words', 'other'])).toEqual(['A', 'B'])
+    expect(cache.find('C')).toBe(ITEMS)
+    expect(cache.find('X')).toBeUndefined()
+  })
+
+  test('makes room for what is newer, but not what is in use', () => {
+    const cache = recallCache(40)
+    for (const id of ['A', 'B', 'C', 'D']) cache.keep(id, `words of ${id}`, ITEMS, 10)
+    cache.find('A')
+    cache.keep('E', null, ITEMS, 10)
+    expect(cache.atHand(['A', 'B', 'C', 'D', 'E'], ['words of B', 'words of A'])).toEqual([
+      'A',
+      'C',
+      'D',
+      'E',
+      'A',
+    ])
+  })
+
+  test('is not one large thing instead of everything else', () => {
+    const cache = recallCache(40)
+    cache.keep('A', null, ITEMS, 11)
+    expect(cache.find('A')).toBeUndefined()
+  })
+
+  test('kept twice counts once', () => {
+    const cache = recallCache(40)
+    for (let round = 0; round < 9; round++) cache.keep('A', 'words', ITEMS, 10)
+    cache.keep('B', null, ITEMS, 10)
+    expect(cache.atHand(['A', 'B'], ['words'])).toEqual(['A', 'B', 'A'])
+  })
+})
+
+describe('a turn that was read before', () => {
+  const keysOf = (turnIds: readonly string[], tenant = 't') => ({
+    tenant,
+    user: null,
+    turnIds,
+    callIds: [],
+    fingerprints: [],
+  })
+  const kept = async (conversation: string | null = null) => {
+    const engine = await openEngine('sqlite::memory:')
+    const stores = createStores(engine)
+    const turn = newTurn({ tenant: 't', user: null, conversation, input: [user('q')] })
+    await stores.store.openTurn(turn)
+    const items = placed([assistant('first')])
+    return { stores, turn, end: () => stores.store.closeTurn(ending(turn, { items })) }
+  }
+
+  test('is the very same when it is read again', async () => {
+    const { stores, turn, end } = await kept()
+    await end()
+    const [first] = await stores.recall.findTurns(keysOf([turn.id]))
+    const [second] = await stores.recall.findTurns(keysOf([turn.id]))
+    expect(second).toEqual(first)
+    expect(second?.output).toBe(first?.output)
+  })
+
+  test('is read anew while it is still growing', async () => {
+    const { stores, turn, end } = await kept()
+    await stores.store.journalItems(turn.id, 't', [{ position: 0, item: assistant('first') }])
+    expect((await stores.recall.findTurns(keysOf([turn.id])))[0]?.output).toHaveLength(1)
+    await stores.store.journalItems(turn.id, 't', [{ position: 1, item: assistant('second') }])
+    expect((await stores.recall.findTurns(keysOf([turn.id])))[0]?.output).toHaveLength(2)
+    await end()
+  })
+
+  test("is gone at once when it is forgotten, and never was anybody else's", async () => {
+    const { stores, turn, end } = await kept()
+    await end()
+    expect(await stores.recall.findTurns(keysOf([turn.id]))).toHaveLength(1)
+    expect(await stores.recall.findTurns(keysOf([turn.id], 'other'))).toEqual([])
+    await stores.recall.forgetThread({ tenant: 't', user: null, turnId: turn.id })
+    expect(await stores.recall.findTurns(keysOf([turn.id]))).toEqual([])
+  })
+
+  test('is read anew if its items may be taken out of a conversation', async () => {
+    const { stores, turn, end } = await kept('conv_1')
+    await end()
+    const [first] = await stores.recall.findTurns(keysOf([turn.id]))
+    const [second] = await stores.recall.findTurns(keysOf([turn.id]))
+    expect(second?.output).not.toBe(first?.output)
+  })
+})
