@@ -137,6 +137,7 @@ function journalOf(
   let timer: ReturnType<typeof setTimeout> | null = null
   let writing: Promise<void> = Promise.resolve()
   let unwritten = 0
+  let isWarned = false
 
   const write = async (items: readonly PlacedItem[]): Promise<void> => {
     if (!(await opened)) return
@@ -146,7 +147,8 @@ function journalOf(
     } catch (error) {
       // They are written again when the turn is closed.
       waiting.unshift(...items)
-      log('warn', 'items-not-journaled', { turn: turn.id, why: messageOf(error) })
+      if (!isWarned) log('warn', 'items-not-journaled', { turn: turn.id, why: messageOf(error) })
+      isWarned = true
     }
   }
   const flush = (): void => {

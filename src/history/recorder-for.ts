@@ -57,7 +57,8 @@ export function recorderFor(
   if (aside !== undefined) return aside
   if (memory.store === false || recollection === null) return NOT_RECORDED
   const placed = Promise.resolve(rememberedTurn(turn, recollection))
-  return rememberTurn(() => recordTurn(turn, { placed, hold: null, isWorth }, world), worth)
+  const open = () => recordTurn(turn, { placed, hold: null, isWorth }, world)
+  return rememberTurn(open, worth, () => world.log('warn', 'turn-late', { turn: turn.id }))
 }
 
 /** What is known of where it stands needs not be found out, and its client asks for nothing of it. */

@@ -11,6 +11,7 @@ import { errorBody, failureOf } from '../../errors.ts'
 import type { SseMessage } from '../../stream/stage.ts'
 import type { Answering, Renderer } from '../dialect.ts'
 import { isLonger } from '../is-longer.ts'
+import { continuedOutput } from './continued-output.ts'
 import {
   echoFields,
   JUST_BEGUN,
@@ -74,7 +75,8 @@ function tellLifecycle(answering: Answering, { write, writeAs }: Writer) {
       const { failure, status } = progress
       if (client.isOpenWebUi) {
         if (failure !== null) writeAs(keptError(failure))
-        return show(heardEnding(status), progress, keptOutput(output))
+        const kept = keptOutput(continuedOutput(output, answering))
+        return show(heardEnding(status), progress, kept)
       }
       if (failure !== null) write('error', errorFields(failure))
       show(`response.${status}`, progress, output)

@@ -21,6 +21,7 @@ import {
 } from './oracle.ts'
 import type { Planned } from './script.ts'
 import type { ChatMessage } from './to-messages.ts'
+import { markersIn } from './watch.ts'
 
 /** A request that was not what a perfect memory would have sent, and what the gateway says to that. */
 export interface Gap extends Difference {
@@ -68,11 +69,12 @@ export function watcherOf(
     at: number,
   ): readonly Expected[] => {
     const path = pathTo(chat.tree(), answered.node.parent)
-    const { users, words } = saidIn(answered.rounds[at]?.messages ?? [])
+    const { users, words, isMarked } = saidIn(answered.rounds[at]?.messages ?? [])
     const before = [...kept.rounds, ...rounds.slice(0, at)]
     const own = expectedRounds(before, kept.isEdited ? words : null)
     // Once it went on, its words are no single turn's any more.
-    const isFindable = kept === NOTHING || hasMarkers || (at === 0 && isAsSaid(kept, path))
+    const isKnown = hasMarkers ? !kept.isEdited || isMarked : at === 0 && isAsSaid(kept, path)
+    const isFindable = kept === NOTHING || isKnown
     return [...expectedOf(path, truthOf, users, hasMarkers), { ...own, isFindable }]
   }
   const compare = async (seen: Seen, round: Round, at: number): Promise<void> => {
@@ -130,7 +132,8 @@ function saidIn(messages: readonly ChatMessage[]) {
     .slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
     .filter(({ role }) => role === 'assistant')
     .map(({ content }) => textIn(content))
-  return { users: messages.filter(({ role }) => role === 'user'), words: words.join('') }
+  const users = messages.filter(({ role }) => role === 'user')
+  return { users, words: words.join(''), isMarked: markersIn(words.at(-1) ?? '').length > 0 }
 }
 
 /** What the gateway says of a request, code by code. */

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import type { Item } from '../../../src/conversation/item.ts'
+import { continuedOutput } from '../../../src/dialect/responses/continued-output.ts'
+import type { Answering } from '../../../src/dialect/dialect.ts'
+import { assistant, user } from '../../store/turns.ts'
+
+const TURN = '0123456789ABCDEFGHJK'
+const OUTPUT = '[{"type":"message","id":"new"}]'
+
+function answeringTo(...items: readonly Item[]): Answering {
+  return { inbound: { items }, turnId: TURN } as unknown as Answering
+}
+
+test('begins with the words that are to be continued', () => {
+  const told = continuedOutput(OUTPUT, answeringTo(user('q'), assistant('one'), assistant('two')))
+  expect(JSON.parse(told)).toMatchObject([
+    { role: 'assistant', content: [{ type: 'output_text', text: 'one' }] },
+    { role: 'assistant', content: [{ type: 'output_text', text: 'two' }] },
+    { id: 'new' },
+  ])
+  const ids = (JSON.parse(told) as readonly { readonly id: string }[]).map(({ id }) => id)
+  expect(new Set(ids).size).toBe(3)
+})
+
+test('is what it was, if a question is answered, or nothing was said', () => {
+  expect(continuedOutput(OUTPUT, answeringTo(assistant('one'), user('q')))).toBe(OUTPUT)
+  expect(continuedOutput('[]', answeringTo(assistant('one')))).toBe('[]')
+})
