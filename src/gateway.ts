@@ -39,8 +39,8 @@ export async function answer(
   try {
     const { asked, inbound, history } = await remember(given, caller, world, hold)
     exchange.waitUntil(keepNeeded(history, caller, world))
-    const turn = { id: turnId, createdAtMs, hold, history, asked }
-    return await answerFrom(turn, dialect, inbound, caller, world, exchange)
+    const turn = { id: turnId, createdAtMs, hold, history, asked, inbound }
+    return await answerFrom(turn, dialect, caller, world, exchange)
   } catch (error) {
     // However it ended, the conversation is free again.
     if (hold !== null) exchange.waitUntil(hold.letGo())
@@ -66,17 +66,18 @@ interface Beginning {
   readonly history: History
   /** The request as its client means it, before anything was put into it. */
   readonly asked: Inbound
+  /** The same with what was put into it. */
+  readonly inbound: Inbound
 }
 
 async function answerFrom(
   beginning: Beginning,
   dialect: Dialect,
-  inbound: Inbound,
   caller: Caller,
   world: World,
   exchange: Exchange,
 ): Promise<Response> {
-  const { id: turnId, createdAtMs, history } = beginning
+  const { id: turnId, createdAtMs, history, inbound } = beginning
   const served = route(world, inbound.params.model, inbound.dialect)
   const targets = ableTargets(served, (to) => prepareFor(to, inbound, history, world), world)
   const client = clientOf(exchange)

@@ -38,6 +38,8 @@ export function hashedFromStart(items: readonly Item[]): Said {
     if (at > 0 && isAnswer(items[at - 1]) && !isAnswer(item)) borders.push({ at, hash })
     hash = withItem(hash, item)
   }
+  // What the model itself said last is to be gone on with.
+  if (isAnswer(items.at(-1))) borders.push({ at: items.length, hash })
   return { hash, borders: borders.toReversed() }
 }
 

@@ -23,13 +23,14 @@ export interface History {
   readonly notes: readonly Note[]
   /** The turns that were needed, so that they are kept. */
   readonly needed: readonly NeededTurn[]
+  /** By which the answer will be found again; `null` where nobody will look for it. */
+  readonly plan: RecallPlan | null
   /** What was found out about a chat that its client sends as a whole. */
   readonly recollection: Recollection | null
   readonly refusals: readonly Refusal[]
 }
 
 export interface Recollection {
-  readonly plan: RecallPlan
   /** The turn that the chat has come to, as far as it was kept. */
   readonly parent: RememberedTurn | null
   /** What is new since the model last spoke, as the client gave it. */
@@ -50,6 +51,7 @@ export const NO_HISTORY: History = {
   parent: null,
   notes: [],
   needed: [],
+  plan: null,
   recollection: null,
   refusals: [],
 }

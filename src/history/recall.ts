@@ -27,7 +27,6 @@ export async function recall(asked: Inbound, caller: Caller, world: World): Prom
   const inbound =
     items === asked.items ? asked : { ...asked, items, given: asked.given ?? asked.items }
   const recollection = {
-    plan,
     parent: parent ?? newestOf(used),
     news: asked.items.slice(newsFrom),
   }
@@ -35,6 +34,7 @@ export async function recall(asked: Inbound, caller: Caller, world: World): Prom
     ...NO_HISTORY,
     notes: found === null ? [...notes, NOT_REACHED] : notes,
     needed: used,
+    plan,
     recollection,
     refusals: used.flatMap(refusalOf),
   }

@@ -57,12 +57,14 @@ export interface Recording {
   readonly hold: Hold | null
   /** Whether an item is one that its client will forget. */
   readonly isWorth: (item: Item) => boolean
+  /** Whether the answer is to name the turn, which waits for what it holds to be written. */
+  readonly isMarked?: boolean
 }
 
 /** `turn` is what is known of it before it has found its place. */
 export function recordTurn(
   turn: Pick<NewTurn, 'id' | 'tenant' | 'dialect'>,
-  { placed, hold, isWorth }: Recording,
+  { placed, hold, isWorth, isMarked = false }: Recording,
   world: World,
 ): Recorder {
   const { store, log } = world
@@ -78,7 +80,7 @@ export function recordTurn(
         return false
       },
     )
-  const journal = journalOf(turn, store, opened, log)
+  const journal = journalOf(turn, store, opened, isMarked ? 0 : JOURNAL_DELAY_MS, log)
   return {
     opened,
     itemStarted: () => undefined,
@@ -131,6 +133,7 @@ function journalOf(
   turn: Pick<NewTurn, 'id' | 'tenant'>,
   store: Store,
   opened: Promise<boolean>,
+  delayMs: number,
   log: World['log'],
 ) {
   let waiting: PlacedItem[] = []
@@ -162,7 +165,7 @@ function journalOf(
       unwritten += 1
       if (store.gathersItems === true) return void store.journalItems(turn.id, turn.tenant, [item])
       waiting.push(item)
-      timer ??= setTimeout(flush, JOURNAL_DELAY_MS)
+      timer ??= setTimeout(flush, delayMs)
     },
     isWritten: () => unwritten === 0,
     /** What was not written yet. */

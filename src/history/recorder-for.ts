@@ -26,13 +26,15 @@ export type BareTurn = Pick<
 interface Grounds {
   /** The request as its client means it, before anything was put into it. */
   readonly asked: Inbound
+  /** The same with what was put into it. */
+  readonly inbound: Inbound
   readonly history: History
   readonly hold: Hold | null
 }
 
 export function recorderFor(
   bare: BareTurn,
-  { asked, history, hold }: Grounds,
+  { asked, inbound, history, hold }: Grounds,
   world: World,
 ): Recorder {
   const { memory, client } = asked
@@ -50,15 +52,29 @@ export function recorderFor(
   }
   const worth = worthOf(client, asked.dialect, world.settings)
   const { isWorth } = worth
+  const { isMarked } = client
   if (isStored) {
-    return recordTurn(turn, { placed: placeTurn(turn, parent, world), hold, isWorth }, world)
+    const whole = { ...turn, ...keptOf(storedForm(asked, inbound)) }
+    return recordTurn(
+      turn,
+      { placed: placeTurn(whole, parent, world), hold, isWorth, isMarked },
+      world,
+    )
   }
   const aside = world.aside?.(turn, [...history.items, ...asked.items])
   if (aside !== undefined) return aside
   if (memory.store === false || recollection === null) return NOT_RECORDED
   const placed = Promise.resolve(rememberedTurn(turn, recollection))
-  const open = () => recordTurn(turn, { placed, hold: null, isWorth }, world)
+  const open = () => recordTurn(turn, { placed, hold: null, isWorth, isMarked }, world)
   return rememberTurn(open, worth, () => world.log('warn', 'turn-late', { turn: turn.id }))
+}
+
+/**
+ * Stored is what the model was told, with what its client had forgotten, so that whoever goes on from
+ * there is given all of it. A stored chat is listed as the messages that its client sent.
+ */
+function storedForm(asked: Inbound, inbound: Inbound): Inbound {
+  return asked.dialect === 'chat' ? asked : inbound
 }
 
 /** What is known of where it stands needs not be found out, and its client asks for nothing of it. */

@@ -6,6 +6,7 @@
 import type { Inbound } from '../dialect/dialect.ts'
 import type { Caller } from '../keys.ts'
 import { dropCovered } from '../rebuild/drop-covered.ts'
+import { planRecall } from '../rebuild/plan-recall.ts'
 import type { World } from '../world.ts'
 import type { Hold } from './hold-conversation.ts'
 import { loadHistory, type History } from './load-history.ts'
@@ -30,9 +31,17 @@ export async function remember(
   const asked = await resolveReferences(given, caller, world)
   const history = await loadHistory(asked, caller, world, hold)
   const { previousResponseId, conversationId } = asked.memory
-  if (previousResponseId !== null) return withoutCovered(asked, history)
+  if (previousResponseId !== null) return toBeFound(withoutCovered(asked, history))
   if (conversationId !== null) return { asked, inbound: asked, history }
   return recall(asked, caller, world)
+}
+
+/** Open WebUI names a response within a tool loop only, and sends its text with the next question. */
+function toBeFound(remembered: Remembered): Remembered {
+  const { inbound, history } = remembered
+  if (!inbound.client.isOpenWebUi) return remembered
+  const plan = planRecall([...history.items, ...inbound.items])
+  return { ...remembered, history: { ...history, plan } }
 }
 
 /** Who names a response need not repeat what it holds, but some do. */

@@ -202,12 +202,33 @@ function inOrder(
   origin: Origin | null,
   hidden: Set<Item> | null = null,
 ): Item[] {
+  const shared = oneOfEach()
   return rows
     .toSorted((one, other) => one.position - other.position)
     .map((row) => {
       const body = JSON.parse(row.body) as Item
-      const item = origin === null ? body : { ...body, origin }
+      const own = origin ?? shared(body.origin)
+      const item = own === undefined ? body : { ...body, origin: own }
       if (row.hidden === 1) hidden?.add(item)
       return item
     })
+}
+
+/** The items of one answer share one origin, as they did when it was told. */
+function oneOfEach(): (origin: Origin | undefined) => Origin | undefined {
+  let last: Origin | undefined
+  return (origin) => {
+    if (origin === undefined || !isSame(origin, last)) last = origin
+    return last
+  }
+}
+
+function isSame(one: Origin, other: Origin | undefined): boolean {
+  return (
+    other !== undefined &&
+    one.wire === other.wire &&
+    one.account === other.account &&
+    one.model === other.model &&
+    one.prefixHash === other.prefixHash
+  )
 }

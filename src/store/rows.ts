@@ -110,7 +110,9 @@ function itemRow(
   position: number,
   item: Item,
 ): ItemRow {
-  const { origin: _, ...body } = item
+  const { origin, ...rest } = item
+  // Who made an answer is told by its turn; of what was said before, only the item itself can tell.
+  const body = side === 'in' && origin !== undefined ? { ...rest, origin } : rest
   // What only a wire understands is looked up by the names that the wire gave it.
   const names: JsonObject = item.type === 'opaque' ? item.raw : (body as JsonObject)
   return {

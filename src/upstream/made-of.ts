@@ -9,12 +9,11 @@ import type { Prepared } from './prepare.ts'
 
 export function madeOf(prepared: Prepared, { items }: Outcome): Made {
   const { account, prompt, history, reasoningRefused } = prepared
-  const { recollection } = history
+  const { plan } = history
   const prefixHash = holdsSealedReasoning(items) ? prefixHashOf(prompt, account.wire) : null
   return {
     origin: { ...originOf(prepared), prefixHash },
-    // Found again are only the chats that a client sends as a whole.
-    fingerprint: recollection === null ? null : fingerprintOf(recollection.plan, items),
+    fingerprint: plan === null ? null : fingerprintOf(plan, items),
     reasoningRefusedBy: reasoningRefused ? account.name : null,
   }
 }

@@ -12,57 +12,81 @@ import { frailLine, type FrailLine } from '../support/frail-line.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { askInText, goneOn, type Message, type Told } from '../support/text-client.ts'
-import { startUpstream, type Upstream } from '../support/upstream.ts'
-import { speak } from '../support/wires.ts'
+import { answerSse, startUpstream, type Received, type Upstream } from '../support/upstream.ts'
+import { chatStream, speak } from '../support/wires.ts'
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>
 
-/** A second for what the machine does beside. */
+/** How long a client waits for its first word and for its last on account of a memory. */
 const READ_MS = 1_500
 const END_MS = 1_000
-const SLACK_MS = 1_000
+/** For what a machine does beside. */
+const SLACK_MS = 2_000
 
 const UNREACHED = 'The memory could not be reached'
-const HELLO: readonly Message[] = [{ role: 'user', content: 'What is a lighthouse for?' }]
-const WORDS = 'It warns ships.\n\nAnd it guides them home.'
+const FIRST = 'It warns ships.\n\n'
+const LAST = 'And it guides them home.'
 
+/** Of a chat by its name and of a round by its number is said, and thought, what no other says. */
 let upstream: Upstream
-let asked = 0
 beforeAll(async () => {
   upstream = await startUpstream((response, received) => {
-    asked += 1
-    const said = { reasoning: `Thought ${asked}.`, text: `${WORDS} (${asked})` }
-    return speak(said)(response, received)
+    const chat = chatOf(received)
+    const round = messagesOf(received).filter(({ role }) => role === 'user').length
+    const thought = `Thought ${round} of ${chat}.`
+    const text = wordsOf(round)
+    if (received.json['stream'] !== true)
+      return speak({ reasoning: thought, text })(response, received)
+    const before = chatStream({ reasoning: thought, text: FIRST }).slice(0, -3)
+    const behind = chatStream({ reasoning: 'And more.', text: text.slice(FIRST.length) }).slice(1)
+    return answerSse([...before, ...behind], 'end', STEP_MS)(response, received)
   })
 })
 afterAll(() => upstream.close())
 
+function wordsOf(round: number): string {
+  return `${FIRST}${LAST} (${round})`
+}
+
+/** Slowly enough for what is journaled to be written one by one. */
+const STEP_MS = 15
+
+function messagesOf({ json }: Received): readonly Message[] {
+  return json['messages'] as readonly Message[]
+}
+
+function chatOf(received: Received): string {
+  return /chat \S+/.exec(messagesOf(received)[0]?.content ?? '')?.[0] ?? ''
+}
+
+let chats = 0
+function newChat(): { readonly name: string; readonly hello: readonly Message[] } {
+  chats += 1
+  const name = `chat ${chats}`
+  return { name, hello: [{ role: 'user', content: `What is a lighthouse for? This is ${name} .` }] }
+}
+
+/** The numbers of the rounds whose thoughts the upstream was given back last. */
+function thoughtsSent(chat: string): readonly number[] {
+  const last = upstream.received.findLast((received) => chatOf(received) === chat)
+  return [...(last?.text ?? '').matchAll(/Thought (\d+) of (chat \d+)/g)].map(
+    ([, round, whose]) => {
+      expect(whose).toBe(chat)
+      return Number(round)
+    },
+  )
+}
+
 function start(databaseUrl = 'sqlite::memory:'): Promise<Gateway> {
+  const quirks = { reasoningField: 'reasoning_content', reasoningOn: 'all' }
   return startGateway({
     DATABASE_URL: databaseUrl,
     DRAIN_SECONDS: '1',
-    ...upstreams(
-      { name: 'c', wire: 'chat', models: ['m'], baseUrl: upstream.url },
-      { name: 'r', wire: 'responses', models: ['r'], baseUrl: upstream.url },
-    ),
+    ...upstreams({ name: 'c', wire: 'chat', baseUrl: upstream.url, quirks }),
   })
 }
 
-/** What the upstream was given back of what it had thought. */
-function thoughtsSent(): readonly string[] {
-  return upstream.received.at(-1)?.text.match(/Thought \d+\./g) ?? []
-}
-
-function thoughtsUpTo(last: number, from = 1): readonly string[] {
-  return Array.from({ length: last - from + 1 }, (_, at) => `Thought ${from + at}.`)
-}
-
-beforeEach(() => {
-  asked = 0
-  upstream.received.splice(0)
-})
-
-/** Of one request. */
+/** What was logged, but for what is always said. */
 function linesOf(gateway: Gateway): readonly string[] {
   return gateway.log
     .filter(({ level }) => level !== 'info')
@@ -106,7 +130,7 @@ const CASES: Readonly<Record<string, Case>> = {
     log: ['not-recalled', 'turn-late'],
     atMostMs: READ_MS + END_MS,
   },
-  'fails': {
+  fails: {
     mood: always('fails'),
     isRead: false,
     log: ['not-recalled', 'turn-not-opened'],
@@ -148,6 +172,12 @@ const CASES: Readonly<Record<string, Case>> = {
     log: ['turn-late'],
     atMostMs: END_MS,
   },
+  'takes a moment': {
+    mood: always(100),
+    isRead: true,
+    log: [],
+    atMostMs: 1_000,
+  },
   'falls silent in the middle': {
     mood: only('hangs', 'journalItems', 'closeTurn'),
     isRead: true,
@@ -156,56 +186,49 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
-describe.each(Object.entries(CASES))('a memory that %s', (_, luck) => {
-  let gateway: Gateway
-  let memory: FailingMemory
-  beforeAll(async () => {
-    gateway = await start()
-    memory = failingMemory(gateway.world)
-  })
-  afterEach(() => void (memory.mood = WELL))
-  afterAll(() => gateway.close())
+describe.concurrent.each(Object.entries(CASES))('a memory that %s', (_, luck) => {
+  test.each([
+    ['an Open WebUI', 'a stream', true, true],
+    ['an Open WebUI', 'an answer at once', true, false],
+    ['any other client', 'a stream', false, true],
+    ['any other client', 'an answer at once', false, false],
+  ] as const)('costs %s no word of %s', async (...[, , isOpenWebUi, stream]) => {
+    const gateway = await start()
+    const memory = failingMemory(gateway.world)
+    const ask = (chat: readonly Message[]) =>
+      askInText({ url: gateway.url, chat, isOpenWebUi, stream })
+    const { name, hello } = newChat()
+    const first = await ask(hello)
+    const second = goneOn(hello, first, 'And at noon?')
+    memory.mood = luck.mood
 
-  describe.each([
-    ['an Open WebUI', true],
-    ['any other client', false],
-  ] as const)('costs %s', (_, isOpenWebUi) => {
-    test.each([
-      ['a stream', true],
-      ['an answer at once', false],
-    ] as const)('no word of %s', async (_, stream) => {
-      const ask = (chat: readonly Message[]) =>
-        askInText({ url: gateway.url, chat, isOpenWebUi, stream })
-      const first = await ask(HELLO)
-      const second = goneOn(HELLO, first, 'And at noon?')
-      gateway.log.splice(0)
-      memory.mood = luck.mood
+    const told = await ask(second)
+    expectWhole(told, 2, luck.atMostMs)
+    await expectDurable(told, memory)
+    expect(thoughtsSent(name)).toEqual(luck.isRead ? [1] : [])
+    expect(told.statusLines).toEqual(
+      luck.isRead || !isOpenWebUi || !stream ? [] : [expect.stringContaining(UNREACHED)],
+    )
+    expect(linesOf(gateway)).toEqual(
+      luck.log.filter((event) => stream || event !== 'items-not-journaled'),
+    )
+    if (!luck.isRead) expect(await explained(gateway, second)).toContain('memory-not-reached')
 
-      const told = await ask(second)
-      expectWhole(told, 2, luck.atMostMs)
-      await expectDurable(told, memory)
-      expect(thoughtsSent()).toEqual(luck.isRead ? ['Thought 1.'] : [])
-      expect(told.statusLines).toEqual(
-        luck.isRead || !isOpenWebUi || !stream ? [] : [expect.stringContaining(UNREACHED)],
-      )
-      expect(linesOf(gateway)).toEqual(
-        luck.log.filter((event) => stream || event !== 'items-not-journaled'),
-      )
-      if (!luck.isRead) expect(await explained(gateway, second)).toContain('memory-not-reached')
-
-      memory.mood = WELL
-      const third = goneOn(second, told, 'And at night?')
-      expectWhole(await ask(third), 3, 0)
-      expect(thoughtsSent()).toContain('Thought 1.')
-      const fourth = goneOn(third, { text: `${WORDS} (3)` }, 'Thanks.')
-      expectWhole(await ask(fourth), 4, 0)
-      expect(thoughtsSent()).toEqual(expect.arrayContaining(['Thought 1.', 'Thought 3.']))
-    })
+    memory.mood = WELL
+    const third = goneOn(second, told, 'And at night?')
+    const again = await ask(third)
+    expectWhole(again, 3, 0)
+    expect(thoughtsSent(name)).toContain(1)
+    expectWhole(await ask(goneOn(third, again, 'Thanks.')), 4, 0)
+    expect(thoughtsSent(name)).toEqual(expect.arrayContaining([1, 3]))
+    await gateway.close()
   })
 })
 
-function expectWhole(told: Told, number: number, atMostMs: number): void {
-  expect(told).toMatchObject({ status: 200, isWhole: true, words: `${WORDS} (${number})` })
+function expectWhole(told: Told, round: number, atMostMs: number): void {
+  expect(told).toMatchObject({ status: 200, isWhole: true })
+  // An Open WebUI is told two messages apart.
+  expect(told.words.replace(/\s+/g, ' ')).toBe(wordsOf(round).replace(/\s+/g, ' '))
   expect(told.tookMs).toBeLessThan(atMostMs + SLACK_MS)
 }
 
@@ -217,3 +240,127 @@ async function expectDurable({ turnIds }: Told, memory: FailingMemory): Promise<
     expect(turn?.output.map(({ type }) => type)).toContain('reasoning')
   }
 }
+
+/** Real ones, in trouble as it comes: each is broken, and later mended. */
+interface Trouble {
+  readonly url: string
+  readonly break: () => void | Promise<void>
+  readonly mend: () => void | Promise<void>
+  readonly close: () => Promise<void>
+}
+
+interface Real {
+  readonly start: () => Promise<Trouble>
+  readonly isRead: boolean
+  readonly log: readonly string[]
+  /** Whether what was said meanwhile is kept after all. */
+  readonly isKept: boolean
+}
+
+const REAL: Readonly<Record<string, Real>> = {
+  'a SQLite file that somebody else writes to without end': {
+    start: () =>
+      brokenFile(
+        (other) => other.exec('begin immediate'),
+        (other) => other.exec('rollback'),
+      ),
+    isRead: true,
+    log: ['turn-late'],
+    isKept: true,
+  },
+  'a SQLite file with no room for another item': {
+    start: () =>
+      brokenFile(
+        (other) =>
+          other.exec(`create trigger no_room before insert on items when new.side = 'out'
+            begin select raise(abort, 'database or disk is full'); end`),
+        (other) => other.exec('drop trigger no_room'),
+      ),
+    isRead: true,
+    log: ['items-not-journaled', 'turn-not-closed'],
+    isKept: false,
+  },
+  'a Postgres that falls silent': {
+    start: () => brokenLine((line) => line.silence()),
+    isRead: false,
+    log: ['not-recalled', 'turn-late'],
+    isKept: true,
+  },
+  'a Postgres that is gone': {
+    start: () => brokenLine((line) => line.cut()),
+    isRead: false,
+    log: ['not-recalled', 'turn-not-opened'],
+    isKept: false,
+  },
+}
+
+async function brokenFile(
+  broken: (other: DatabaseSync) => void,
+  mended: (other: DatabaseSync) => void,
+): Promise<Trouble> {
+  const folder = mkdtempSync(join(tmpdir(), 'backstory-bad-luck-'))
+  const path = join(folder, 'backstory.db')
+  let other: DatabaseSync | null = null
+  return {
+    url: `sqlite:${path}`,
+    break() {
+      other = new DatabaseSync(path, { timeout: 5_000 })
+      broken(other)
+    },
+    mend: () => void (other !== null && mended(other)),
+    async close() {
+      other?.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+async function brokenLine(broken: (line: FrailLine) => void | Promise<void>): Promise<Trouble> {
+  const database = await createDatabase()
+  const url = new URL(database.url)
+  const line = await frailLine({ port: Number(url.port) })
+  url.port = String(line.port)
+  return {
+    url: url.href,
+    break: () => broken(line),
+    mend: line.mend,
+    async close() {
+      await line.close()
+      await database.drop()
+    },
+  }
+}
+
+describe.concurrent.each(Object.entries(REAL))('%s', (_, luck) => {
+  test('takes nothing away from a chat but, for a while, its memory', async ({ expect }) => {
+    const trouble = await luck.start()
+    const gateway = await start(trouble.url)
+    const ask = (chat: readonly Message[]) =>
+      askInText({ url: gateway.url, chat, isOpenWebUi: true })
+    const { name, hello } = newChat()
+    const first = await ask(hello)
+    expect(first.turnIds).toHaveLength(1)
+    const second = goneOn(hello, first, 'And at noon?')
+    await trouble.break()
+
+    const told = await ask(second)
+    expectWhole(told, 2, READ_MS + END_MS)
+    expect(thoughtsSent(name)).toEqual(luck.isRead ? [1] : [])
+    const lines = linesOf(gateway).filter((event) => /recall|turn|items/.test(event))
+    expect(lines).toEqual(luck.log)
+
+    await trouble.mend()
+    const third = goneOn(second, told, 'And at night?')
+    const kept = luck.isKept ? [1, 2] : [1]
+    await expect
+      .poll(async () => (expectWhole(await ask(third), 3, READ_MS + END_MS), thoughtsSent(name)), {
+        timeout: 10_000,
+      })
+      .toEqual(kept)
+    const again = await ask(third)
+    expectWhole(await ask(goneOn(third, again, 'Thanks.')), 4, 0)
+    expect(thoughtsSent(name)).toEqual([...kept, 3])
+    await gateway.close()
+    await trouble.close()
+  })
+})

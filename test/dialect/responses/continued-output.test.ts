@@ -22,6 +22,18 @@ test('begins with the words that are to be continued', () => {
   expect(new Set(ids).size).toBe(3)
 })
 
+test('begins with the loop that led there', () => {
+  const call: Item = { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' }
+  const result: Item = { type: 'function_call_output', call_id: 'c', output: '21' }
+  const told = continuedOutput(OUTPUT, answeringTo(user('q'), call, result, assistant('so')))
+  expect(JSON.parse(told)).toMatchObject([
+    { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' },
+    { type: 'function_call_output', output: [{ type: 'input_text', text: '21' }] },
+    { type: 'message' },
+    { id: 'new' },
+  ])
+})
+
 test('is what it was, if a question is answered, or nothing was said', () => {
   expect(continuedOutput(OUTPUT, answeringTo(assistant('one'), user('q')))).toBe(OUTPUT)
   expect(continuedOutput('[]', answeringTo(assistant('one')))).toBe('[]')

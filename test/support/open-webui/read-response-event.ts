@@ -16,7 +16,10 @@ export function readResponseEvent(event: JsonObject, told: ToldItems): ToldItems
       return isObject(item) ? put(told, indexOf(at, told), storedItem(item)) : told
     case 'response.completed': {
       const output = isObject(response) ? response['output'] : undefined
-      return Array.isArray(output) ? (output as Json[]).filter(isObject).map(storedItem) : told
+      if (!Array.isArray(output)) return told
+      const items = (output as Json[]).filter(isObject).map(storedItem)
+      // What stands in front was there before the answer went on.
+      return told.length === 0 ? items : items.slice(-told.length)
     }
     case 'response.output_text.delta':
     case 'response.reasoning_text.delta':

@@ -116,7 +116,7 @@ function isInFence(above: string): boolean {
 
 function endFaults(
   chunks: readonly JsonObject[],
-  { connection, isKnown, lines }: Watched,
+  { connection, isKnown, isContinued, lines }: Watched,
 ): readonly string[] {
   if (connection === 'chat') {
     if (chunks.some(({ error }) => error !== undefined)) return []
@@ -134,6 +134,10 @@ function endFaults(
   const done = chunks.filter(({ type }) => type === 'response.output_item.done').length
   return [
     ...(isObject(response['usage']) ? [] : ['`response.completed` without usage']),
-    ...(output === done ? [] : [`${output} items at the end of a response of ${done}`]),
+    ...(output === done || (isContinued && output > done)
+      ? []
+      : [`${output} items at the end of a response of ${done}`]),
+    // Its output takes the place of everything that the message held.
+    ...(isContinued && isKnown && output === done ? ['what was continued is lost at the end'] : []),
   ]
 }
