@@ -113,7 +113,7 @@ export const TABLE = {
     default: 'conversation' as const,
     read: oneOf('disabled', 'next_reply', 'conversation'),
     sentence:
-      'How long reasoning is given back to the model that it came from: to the end of the conversation, until the next reply is complete, or not at all (then none is kept either).',
+      'How long reasoning is given back to the model that it came from: to the end of the `conversation`, until the `next_reply` is complete, or, with `disabled`, none is kept from then on.',
   },
   PERSIST_TOOL_RESULTS: {
     default: 'on' as const,

@@ -36,7 +36,12 @@ export interface Told {
   readonly tookMs: number
 }
 
-export async function askInText({ heard, stream = true, isHasty = false, ...asking }: Asking): Promise<Told> {
+export async function askInText({
+  heard,
+  stream = true,
+  isHasty = false,
+  ...asking
+}: Asking): Promise<Told> {
   const { url, chat, isOpenWebUi, model = 'm' } = asking
   const begunAt = performance.now()
   const response = await fetch(`${url}/v1/chat/completions`, {
