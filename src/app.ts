@@ -1,15 +1,13 @@
 /** The routes: who may ask, what is asked, and how an error is told. All work is done elsewhere. */
 import { Hono, type Context, type MiddlewareHandler } from 'hono'
-import { clientOf } from './client/client-of.ts'
 import { preflight, sharedWith, type Sharing } from './client/cross-origin.ts'
-import { withLooseTools } from './client/loose-tools.ts'
 import { userOf, type Asking } from './client/user-of.ts'
 import { PLAIN_CLIENT } from './conversation/client.ts'
 import { isObject, type JsonObject } from './conversation/json.ts'
 import { compact } from './endpoints/compact-endpoint.ts'
 import { countTokens } from './endpoints/count-tokens.ts'
 import { chat } from './dialect/chat/chat.ts'
-import type { Dialect, Inbound } from './dialect/dialect.ts'
+import type { Dialect } from './dialect/dialect.ts'
 import { responses } from './dialect/responses/responses.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { errorBody, GatewayError } from './errors.ts'
@@ -22,6 +20,7 @@ import { RESOURCES } from './resources/resources.ts'
 import { RESUMABLE_HEADER } from './runs/answer-resumably.ts'
 import { runRoutes } from './runs/run-routes.ts'
 import type { Runs } from './runs/runs.ts'
+import { understand } from './understand.ts'
 import { UNSUPPORTED_HEADER, withUnsupported } from './upstream/unsupported.ts'
 import { converse } from './websocket/converse.ts'
 import { onlyUpgrades } from './websocket/only-upgrades.ts'
@@ -126,7 +125,9 @@ function answers(app: Hono, { enter, bytes }: Door, world: World, runs: Runs): v
     const { exchange, caller } = enter(context)
     const forThis = withUnsupported(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
     const isResumable = context.req.header(RESUMABLE_HEADER) === 'true'
-    const understood = understand(dialect, await bytes(exchange), context.req.raw.headers, world)
+    const body = await bytes(exchange)
+    const { headers } = context.req.raw
+    const understood = understand(dialect, jsonObject(body), body, headers, world.settings)
     // What outlives its client is told to whoever follows it.
     const outlives = isResumable || understood.memory.background
     const inbound = outlives ? { ...understood, client: PLAIN_CLIENT } : understood
@@ -144,20 +145,6 @@ function answers(app: Hono, { enter, bytes }: Door, world: World, runs: Runs): v
     const isBeta = /responses_websockets/.test(context.req.header('openai-beta') ?? '')
     return upgrade((socket) => converse(socket, { ...exchange, caller, world, isBeta }))
   })
-}
-
-/** What is asked, and by whom. */
-function understand(
-  dialect: Dialect,
-  bytes: Uint8Array,
-  headers: Headers,
-  { settings }: World,
-): Inbound {
-  const written = jsonObject(bytes)
-  const client = clientOf(headers, written, settings)
-  const body = client.isOpenWebUi && dialect === responses ? withLooseTools(written) : written
-  const said = body === written ? bytes : new TextEncoder().encode(JSON.stringify(body))
-  return { ...dialect.parse(body, said), client }
 }
 
 /** What is kept: read, followed, labelled, deleted. */
@@ -189,11 +176,13 @@ function questions(app: Hono, { enter, json }: Door, world: World): void {
         caller: Caller,
         world: World,
         exchange: Exchange,
+        headers: Headers,
       ) => Promise<JsonObject>,
     ) =>
     async (context: Context) => {
       const { exchange, caller } = enter(context)
-      return Response.json(await run(await json(exchange), caller, world, exchange))
+      const { headers } = context.req.raw
+      return Response.json(await run(await json(exchange), caller, world, exchange, headers))
     }
   app.on('POST', both('/responses/input_tokens'), asked(countTokens))
   app.on('POST', both('/responses/compact'), asked(compact))

@@ -85,7 +85,12 @@ async function answerFrom(
   const { first, prepareOther, own } = await readied(inbound, history, turnId, asking, world)
   const prepare = (target: Target) => (target === targets[0] ? first : prepareOther(target))
   const asked = own === null ? ask({ ...asking, prepare }, world) : own
-  const recorder = recorderFor(bareTurn(first, beginning, caller, world), beginning, world)
+  const recorder = recorderFor(
+    bareTurn(first, beginning, caller, world),
+    beginning,
+    world,
+    exchange.waitUntil,
+  )
   const fold = foldOutcome(recorder)
   try {
     const [{ prepared, call, reply }, stored] = await Promise.all([asked, recorder.opened])

@@ -69,6 +69,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'keys',
     'world',
     'errors',
+    'understand',
   ],
   history: [
     'conversation',

@@ -14,7 +14,7 @@ import { isTaskShaped } from './is-task-shaped.ts'
 export function clientOf(
   headers: Headers,
   body: JsonObject,
-  { MARKERS: markers }: Pick<Settings, 'MARKERS'>,
+  { MARKERS: markers, REMEMBER: remembers }: Pick<Settings, 'MARKERS' | 'REMEMBER'>,
 ): Client {
   const isOpenWebUi = comesFromOpenWebUi(headers)
   const isTask = headerSaid(headers, 'x-backstory-task') !== null || isTaskShaped(body)
@@ -22,7 +22,8 @@ export function clientOf(
   return {
     isOpenWebUi,
     isTask,
-    isMarked: getsMarkers && !isTask && isOneText(body),
+    // What nobody will look for need not be named.
+    isMarked: getsMarkers && remembers === 'on' && !isTask && isOneText(body),
     isTemporary: isLocal(headers, 'x-backstory-chat') || isLocal(headers, 'x-openwebui-chat-id'),
   }
 }

@@ -9,7 +9,9 @@ import type { Dialect } from '../dialect/dialect.ts'
 import { responses } from '../dialect/responses/responses.ts'
 import { fit, tokensOf } from '../upstream/fit.ts'
 import { prepare, upstreamRequest, type Prepared } from '../upstream/prepare.ts'
+import type { Exchange } from '../edge/exchange.ts'
 import type { Caller } from '../keys.ts'
+import { understand } from '../understand.ts'
 import { sentenceOf } from '../upstream/unsupported.ts'
 import type { World } from '../world.ts'
 
@@ -17,11 +19,14 @@ export async function explain(
   request: JsonObject,
   caller: Caller,
   world: World,
+  _exchange: Exchange,
+  headers: Headers,
 ): Promise<JsonObject> {
   const { api, ...body } = request
   const dialect = dialectOf(maybe(asOneOf(['chat', 'responses']), api, 'api'), body)
   const bytes = new TextEncoder().encode(JSON.stringify(body))
-  const prepared = readiedDry(await prepare(dialect.parse(body, bytes), caller, world), world)
+  const inbound = understand(dialect, body, bytes, headers, world.settings)
+  const prepared = readiedDry(await prepare(inbound, caller, world), world)
   const sent = upstreamRequest(prepared)
   const { items: asked, given = asked } = prepared.inbound
   return {

@@ -3,7 +3,6 @@
  * beginning; of what it did not ask for is remembered what it will have forgotten; of what it wants
  * forgotten nothing is kept.
  */
-import type { Item } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { NewTurn } from '../store/store.ts'
@@ -11,9 +10,11 @@ import type { World } from '../world.ts'
 import type { Hold } from './hold-conversation.ts'
 import { keptOf } from './kept-of.ts'
 import type { History } from './load-history.ts'
+import { openInTime } from './open-in-time.ts'
 import { placeTurn } from './place-turn.ts'
 import { NOT_RECORDED, recordTurn, type Recorder } from './record-turn.ts'
 import { rememberTurn } from './remember-turn.ts'
+import { rememberedInput } from './remembered-input.ts'
 import { worthOf } from './worth.ts'
 
 /** What of a turn is known without its history. */
@@ -36,10 +37,12 @@ export function recorderFor(
   bare: BareTurn,
   { asked, inbound, history, hold }: Grounds,
   world: World,
+  waitUntil: (work: Promise<unknown>) => void,
 ): Recorder {
   const { memory, client } = asked
   const { parent, recollection } = history
-  const isStored = memory.store ?? memory.storeByDefault
+  // Housekeeping leaves nothing, unless its client says so itself.
+  const isStored = memory.store ?? (memory.storeByDefault && !client.isTask)
   const turn: NewTurn = {
     ...bare,
     thread: parent?.thread ?? bare.id,
@@ -47,26 +50,24 @@ export function recorderFor(
     depth: parent === null ? 0 : parent.depth + 1,
     conversation: memory.conversationId,
     background: false,
-    isTemporary: client.isTemporary && !isStored,
+    isTemporary: client.isTemporary && memory.store !== true,
     ...keptOf(asked),
   }
   const worth = worthOf(client, asked.dialect, world.settings)
   const { isWorth } = worth
   const { isMarked } = client
+  const late = () => world.log('warn', 'turn-late', { turn: turn.id })
   if (isStored) {
     const whole = { ...turn, ...keptOf(storedForm(asked, inbound)) }
-    return recordTurn(
-      turn,
-      { placed: placeTurn(whole, parent, world), hold, isWorth, isMarked },
-      world,
-    )
+    const recording = { placed: placeTurn(whole, parent, world), hold, isWorth, isMarked }
+    return openInTime(recordTurn(turn, recording, world), late)
   }
   const aside = world.aside?.(turn, [...history.items, ...asked.items])
   if (aside !== undefined) return aside
   if (memory.store === false || recollection === null) return NOT_RECORDED
   const placed = Promise.resolve(rememberedTurn(turn, recollection))
   const open = () => recordTurn(turn, { placed, hold: null, isWorth, isMarked }, world)
-  return rememberTurn(open, worth, () => world.log('warn', 'turn-late', { turn: turn.id }))
+  return rememberTurn(open, worth, { late, waitUntil })
 }
 
 /**
@@ -87,7 +88,7 @@ function rememberedTurn(
     thread: parent?.thread ?? turn.id,
     parent: parent?.id ?? null,
     depth: parent === null ? 0 : parent.depth + 1,
-    input: news satisfies readonly Item[],
+    input: rememberedInput(news),
     request: shortFields(turn.request),
   }
   return { turn: placed, contentHash: null }
@@ -95,7 +96,7 @@ function rememberedTurn(
 
 /** The settings of a request; its tools are sent with every request and are large. */
 function shortFields(request: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(request).filter(([, value]) => typeof value !== 'object' || value === null),
-  )
+  const isShort = (value: unknown): boolean =>
+    typeof value === 'string' ? value.length < 100 : typeof value !== 'object' || value === null
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => isShort(value)))
 }

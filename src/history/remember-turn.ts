@@ -5,6 +5,7 @@
  * is slow holds its end back for a moment only. What it is still about to write is not given up.
  */
 import type { Item } from '../conversation/item.ts'
+import { inTime, LATE } from './in-time.ts'
 import type { Recorder } from './record-turn.ts'
 
 export interface Worth {
@@ -16,11 +17,17 @@ export interface Worth {
   readonly isKept: (item: Item) => boolean
 }
 
-/** `late` hears of a turn whose end was told before it was written. */
+export interface Afterwards {
+  /** Hears of a turn whose end was told before it was written. */
+  readonly late: () => void
+  /** Has the process live until it is written all the same. */
+  readonly waitUntil: (work: Promise<unknown>) => void
+}
+
 export function rememberTurn(
   open: () => Recorder,
   worth: Worth,
-  late: () => void = () => undefined,
+  { late, waitUntil }: Afterwards,
 ): Recorder {
   const early: (readonly [Item, number])[] = []
   let recorder: Recorder | null = null
@@ -44,9 +51,12 @@ export function rememberTurn(
     },
     mayBeNamed: () => recorder !== null && recorder.mayBeNamed(),
     async settle(outcome, ending, made) {
-      if (recorder === null && !outcome.items.some(worth.isWorth)) return outcome
+      const isWorth = outcome.items.some(worth.isWorth) || made.reasoningRefusedBy !== null
+      if (recorder === null && !isWorth) return outcome
       const kept = { ...outcome, items: outcome.items.filter(worth.isKept) }
-      if (!(await isInTime(opened().settle(kept, ending, made)))) late()
+      const settled = opened().settle(kept, ending, made)
+      waitUntil(settled)
+      if ((await inTime(settled, PATIENCE_MS)) === LATE) late()
       return outcome
     },
   }
@@ -54,11 +64,3 @@ export function rememberTurn(
 
 /** A user waits for the last word that long at most on account of a database. */
 const PATIENCE_MS = 1000
-
-async function isInTime(work: Promise<unknown>): Promise<boolean> {
-  const patience = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => patience.resolve(false), PATIENCE_MS)
-  const isDone = await Promise.race([work.then(() => true), patience.promise])
-  clearTimeout(timer)
-  return isDone
-}

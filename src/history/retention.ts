@@ -1,6 +1,6 @@
 /**
  * How long turns are kept: those that nobody has needed for RETENTION_DAYS go, and those of chats that
- * are not meant to last go after a day. A turn on which something stands stays as long as that. It is
+ * are not meant to last after two days. A turn on which something stands stays as long as that. It is
  * done in small rounds with rests between them, so that nobody who asks for something waits for it.
  */
 import { messageOf } from '../errors.ts'

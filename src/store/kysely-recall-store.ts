@@ -22,19 +22,16 @@ export function createRecallStore(engine: Engine): RecallStore {
     async findTurns(keys) {
       if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0) return []
       const search = searchOf(keys)
-      const atHand = listOf(
-        cache.atHand(keys.turnIds.map(toColumn), keys.fingerprints.map(toColumn)),
-      )
+      const atHand = cache.atHand(keys.turnIds.map(toColumn), keys.fingerprints.map(toColumn))
       // Turns before items: a turn that has ended when it is read has all its items by then.
       const [turns = [], items = []] = await engine.read([
         sql.recalledTurns(search),
-        sql.recalledItems({ ...search, atHand }),
+        sql.recalledItems({ ...search, atHand: listOf([...atHand.keys()]) }),
       ])
-      return rememberedTurns(
-        turns as readonly RememberedRow[],
-        items as readonly PlacedRow[],
+      return rememberedTurns(turns as readonly RememberedRow[], items as readonly PlacedRow[], {
         cache,
-      )
+        atHand,
+      })
     },
     async touchTurns(tenant, turnIds, nowMs) {
       if (turnIds.length === 0) return

@@ -89,14 +89,20 @@ export const REMEMBERED_COLUMNS = [
 export function rememberedTurns(
   turns: readonly RememberedRow[],
   items: readonly PlacedRow[],
-  cache: RecallCache,
+  { cache, atHand }: KnownItems,
 ): readonly RememberedTurn[] {
   const sides = sidesOf(items)
   return turns.flatMap((row) => {
     const read = sides.get(row.id)
-    const own = read === undefined ? cache.find(row.id) : parsedSides(row, read, cache)
+    const own = read === undefined ? atHand.get(row.id) : parsedSides(row, read, cache)
     return own === undefined || own.output.length === 0 ? [] : [rememberedTurn(row, own)]
   })
+}
+
+/** What was read before, for this request and for later ones. */
+interface KnownItems {
+  readonly cache: RecallCache
+  readonly atHand: ReadonlyMap<string, RecalledItems>
 }
 
 function parsedSides(row: RememberedRow, sides: Sides, cache: RecallCache): RecalledItems {

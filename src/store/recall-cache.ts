@@ -8,14 +8,16 @@ import type { RememberedTurn } from '../conversation/remembered.ts'
 
 export type RecalledItems = Pick<RememberedTurn, 'input' | 'output'>
 
-/** `id` as it stands in its column. */
+/** Ids and fingerprints are as they stand in their columns. */
 export interface RecallCache {
-  /** Which turns that these keys may name need not be read, by their ids. */
+  /**
+   * Of the turns that these keys may name those that need not be read. Whoever asks holds them from
+   * then on: what makes room for others meanwhile does not take them away from him.
+   */
   readonly atHand: (
     turnIds: readonly string[],
     fingerprints: readonly string[],
-  ) => readonly string[]
-  readonly find: (id: string) => RecalledItems | undefined
+  ) => ReadonlyMap<string, RecalledItems>
   /** `chars` is how long its items are as text. */
   readonly keep: (
     id: string,
@@ -47,15 +49,18 @@ export function recallCache(maxChars: number): RecallCache {
   }
   return {
     atHand(turnIds, fingerprints) {
-      const known = turnIds.filter((id) => entries.has(id))
-      return [...known, ...fingerprints.flatMap((words) => [...(byWords.get(words) ?? [])])]
-    },
-    find(id) {
-      const entry = entries.get(id)
-      if (entry === undefined) return undefined
-      entries.delete(id)
-      entries.set(id, entry)
-      return entry.items
+      const found = new Map<string, RecalledItems>()
+      const take = (id: string): void => {
+        const entry = entries.get(id)
+        if (entry === undefined) return
+        found.set(id, entry.items)
+        // Now it is the one that was used last.
+        entries.delete(id)
+        entries.set(id, entry)
+      }
+      for (const id of turnIds) take(id)
+      for (const words of fingerprints) for (const id of byWords.get(words) ?? []) take(id)
+      return found
     },
     keep(id, fingerprint, items, size) {
       const before = entries.get(id)

@@ -12,7 +12,7 @@ const HI = { model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' 
 const OPEN_WEBUI = { 'X-OpenWebUI-Chat-Id': 'c1' }
 
 function client(headers: Pairs, body: JsonObject = HI, MARKERS: Markers = 'auto') {
-  return clientOf(new Headers(headers), body, { MARKERS })
+  return clientOf(new Headers(headers), body, { MARKERS, REMEMBER: 'on' })
 }
 
 const task = (content: string, more: JsonObject = {}) => ({
@@ -189,13 +189,19 @@ describe.skipIf(!sharedExists)('requests that Open WebUI has sent', () => {
       value,
     ])
     const bare = headers.filter((header) => !isNamed(header))
-    expect(clientOf(new Headers(full), body ?? {}, { MARKERS: 'auto' })).toEqual({
+    expect(clientOf(new Headers(full), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' })).toEqual({
       isOpenWebUi: true,
       isTask,
       isTemporary,
       isMarked: !isTask,
     })
-    const byShape = clientOf(new Headers(bare), body ?? {}, { MARKERS: 'auto' })
+    const byShape = clientOf(new Headers(bare), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' })
     expect(byShape).toEqual({ ...PLAIN_CLIENT, isTask })
   })
+})
+
+test('where nothing is remembered nobody needs a marker', () => {
+  const headers = new Headers({ 'x-backstory-chat': 'c' })
+  const settings = { MARKERS: 'always', REMEMBER: 'off' } as const
+  expect(clientOf(headers, { messages: [] }, settings).isMarked).toBe(false)
 })

@@ -1,48 +1,28 @@
-/** What a close look at the memory for text clients has found. */
-import { expect, test } from 'vitest'
+/** What a close look at the memory for text clients has found: promises that are not kept yet. */
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import { markerLine } from '../../src/conversation/marker.ts'
+import { applyRecall } from '../../src/rebuild/apply-recall.ts'
+import { planRecall } from '../../src/rebuild/plan-recall.ts'
 import { openEngine } from '../../src/store/open-store.ts'
 import { createStores } from '../../src/store/stores.ts'
+import { assistant, ending, newTurn, ORIGIN, placed, user } from '../store/turns.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { answerJson, startUpstream, type Upstream } from '../support/upstream.ts'
-import { assistant, ending, newTurn, placed, user } from '../store/turns.ts'
 
-const MODEL = 'gpt-5'
+const MODEL = 'm'
+const OPEN_WEBUI = { 'x-backstory-chat': 'chat', 'x-backstory-message': 'message' }
 
-function answering(words: string, thought: string | null) {
-  return answerJson(200, {
-    id: 'c1',
-    object: 'chat.completion',
-    created: 1,
-    model: MODEL,
-    choices: [
-      {
-        index: 0,
-        finish_reason: 'stop',
-        message: {
-          role: 'assistant',
-          content: words,
-          ...(thought === null ? {} : { reasoning_content: thought }),
-        },
-      },
-    ],
-  })
-}
+type Gateway = Awaited<ReturnType<typeof startGateway>>
 
 async function withGateway(
-  run: (gateway: Awaited<ReturnType<typeof startGateway>>, upstream: Upstream) => Promise<void>,
-  environment = {},
+  run: (gateway: Gateway, upstream: Upstream) => Promise<void>,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const upstream = await startUpstream()
-  const gateway = await startGateway({
-    ...upstreams({
-      name: 'up',
-      wire: 'chat',
-      baseUrl: upstream.url,
-      apiKey: 'k',
-      quirks: { reasoningField: 'reasoning_content' },
-    }),
-    ...environment,
-  })
+  const quirks = { reasoningField: 'reasoning_content' }
+  const account = { name: 'up', wire: 'chat', baseUrl: upstream.url, apiKey: 'k', quirks }
+  const gateway = await startGateway({ ...upstreams(account), ...environment })
   try {
     await run(gateway, upstream)
   } finally {
@@ -51,153 +31,210 @@ async function withGateway(
   }
 }
 
-const said = (role: string, content: string) => ({ role, content })
+function saying(content: string, thought: string | null = null) {
+  const reasoning = thought === null ? {} : { reasoning_content: thought }
+  const message = { role: 'assistant', content, ...reasoning }
+  const choices = [{ index: 0, finish_reason: 'stop', message }]
+  return answerJson(200, { id: 'c', object: 'chat.completion', created: 1, model: MODEL, choices })
+}
 
-test('a turn at hand is recalled though the cache is full', async () => {
-  const stores = createStores(await openEngine('sqlite::memory:'))
-  const keep = async (size: number) => {
-    const turn = newTurn({ tenant: 't', input: [user('q')] })
-    await stores.store.openTurn(turn)
-    await stores.store.closeTurn(
-      ending(turn, { items: placed([assistant('x'.repeat(size))]) }),
-    )
-    return turn.id
-  }
-  const find = async (turnIds: readonly string[]) => {
-    const keys = { tenant: 't', user: null, turnIds, callIds: [], fingerprints: [] }
-    return (await stores.recall.findTurns(keys)).map(({ id }) => id).toSorted()
-  }
-  const chat = [await keep(3_000_000), await keep(3_000_000)].toSorted()
-  expect(await find(chat)).toEqual(chat)
-  // Others fill the cache.
-  for (let other = 0; other < 3; other += 1) await find([await keep(3_300_000)])
-  const later = [...chat, await keep(3_000_000)].toSorted()
-  expect(await find(later)).toEqual(later)
-})
+const said = (role: string, content: unknown) => ({ role, content })
 
-test('reasoning about one text is not given to a chat about another', async () => {
-  await withGateway(async (gateway, upstream) => {
-    const rule = 'Answer only yes or no.'
-    upstream.behave = answering('Yes.', 'The secret of Alice is in her text.')
-    await gateway.post('/v1/chat/completions', {
-      model: MODEL,
-      messages: [said('user', `Is 7 a prime?\n${rule}`)],
-    })
-    upstream.behave = answering('Good.', null)
-    await gateway.post('/v1/chat/completions', {
-      model: MODEL,
-      messages: [
-        said('user', `Is Paris in France?\n${rule}`),
+async function complete(gateway: Gateway, messages: readonly unknown[], headers = {}) {
+  const body = { model: MODEL, messages }
+  return (await gateway.post('/v1/chat/completions', body, headers)).text()
+}
+
+async function respond(gateway: Gateway, fields: object, headers = {}): Promise<string> {
+  const response = await gateway.post('/v1/responses', { model: MODEL, ...fields }, headers)
+  return ((await response.json()) as { readonly id: string }).id
+}
+
+describe('whose reasoning it is', () => {
+  test.fails('that about one text is not given to a chat about another', async () => {
+    await withGateway(async (gateway, upstream) => {
+      upstream.behave = saying('Yes.', 'She earns 90k.')
+      await complete(gateway, [said('user', 'My contract: 90k a year\n\nIs this fair?')])
+      upstream.behave = saying('Because.')
+      await complete(gateway, [
+        said('user', 'My rent: 1k a month\n\nIs this fair?'),
         said('assistant', 'Yes.'),
-        said('user', 'Good.'),
-      ],
+        said('user', 'Why?'),
+      ])
+      expect(upstream.received.at(-1)?.text).not.toContain('90k')
     })
-    expect(upstream.received.at(-1)?.text).not.toContain('secret of Alice')
   })
-})
 
-test('an edit of blanks in an answer is the edit that is sent', async () => {
-  await withGateway(async (gateway, upstream) => {
-    const answer = '```python\nfor x in y:\nprint(x)\n```'
-    const edited = '```python\nfor x in y:\n    print(x)\n```'
-    upstream.behave = answering(answer, 'Thought.')
-    await gateway.post('/v1/chat/completions', { model: MODEL, messages: [said('user', 'Code?')] })
-    const messages = [said('user', 'Code?'), said('assistant', edited), said('user', 'Run it.')]
-    const explained = await gateway.post('/v1/context/explain', { model: MODEL, messages })
-    console.log(JSON.stringify(((await explained.json()) as any).notes))
-    await gateway.post('/v1/chat/completions', { model: MODEL, messages })
-    expect(upstream.received.at(-1)?.text).toContain('    print(x)')
+  test.fails('that about one picture is not given to a chat about another', async () => {
+    await withGateway(async (gateway, upstream) => {
+      const shown = (bytes: string) =>
+        said('user', [
+          { type: 'text', text: 'What is this?' },
+          { type: 'image_url', image_url: { url: `data:image/png;base64,${bytes}` } },
+        ])
+      upstream.behave = saying('A cat.', 'Black, with one eye.')
+      await complete(gateway, [shown('AAAA')])
+      upstream.behave = saying('Grey.')
+      await complete(gateway, [shown('BBBB'), said('assistant', 'A cat.'), said('user', 'Colour?')])
+      expect(upstream.received.at(-1)?.text).not.toContain('one eye')
+    })
   })
-})
 
-const OWUI = { 'x-backstory-chat': 'c-1', 'x-backstory-message': 'm-1' }
-
-test('housekeeping on a responses connection leaves no turn', async () => {
-  await withGateway(async (gateway, upstream) => {
-    upstream.behave = answering('{"title":"T"}', null)
-    const asked = await gateway.post(
-      '/v1/responses',
-      { model: MODEL, input: 'Title?' },
-      { ...OWUI, 'x-backstory-task': 'title_generation' },
+  test.fails('a response of another user is not there', async () => {
+    await withGateway(
+      async (gateway, upstream) => {
+        upstream.behave = saying('Hello', 'A secret.')
+        const alice = { 'x-backstory-user': 'alice' }
+        const headers = { 'x-backstory-user': 'bob' }
+        const id = await respond(gateway, { input: 'Hi' }, alice)
+        const more = { model: MODEL, input: 'What was said?', previous_response_id: id }
+        const next = await gateway.post('/v1/responses', more, headers)
+        const read = await fetch(`${gateway.url}/v1/responses/${id}`, { headers })
+        expect([next.status, read.status]).toEqual([400, 404])
+      },
+      { TRUST_USER_HEADERS: 'on' },
     )
-    const { id } = (await asked.json()) as { id: string }
-    const found = await fetch(`${gateway.url}/v1/responses/${id}`)
-    expect(found.status).toBe(404)
   })
 })
 
-test('a temporary chat on a responses connection is not kept for ever', async () => {
-  await withGateway(async (gateway, upstream) => {
-    upstream.behave = answering('Hello', 'Thought.')
-    const asked = await gateway.post(
-      '/v1/responses',
-      { model: MODEL, input: 'Hi' },
-      { 'x-backstory-chat': 'local:tab' },
+describe('what is kept', () => {
+  test('housekeeping on a responses connection leaves no turn', async () => {
+    await withGateway(async (gateway, upstream) => {
+      upstream.behave = saying('{"title":"T"}')
+      const headers = { ...OPEN_WEBUI, 'x-backstory-task': 'title_generation' }
+      const id = await respond(gateway, { input: 'Title?' }, headers)
+      expect((await fetch(`${gateway.url}/v1/responses/${id}`)).status).toBe(404)
+    })
+  })
+
+  test('a temporary chat on a responses connection is temporary', async () => {
+    await withGateway(async (gateway, upstream) => {
+      upstream.behave = saying('Hello', 'Thought.')
+      const id = await respond(gateway, { input: 'Hi' }, { 'x-backstory-chat': 'local:tab' })
+      const chain = await gateway.world.store.loadChain('local', id.slice('resp_'.length))
+      expect(chain?.map(({ isTemporary }) => isTemporary)).toEqual([true])
+    })
+  })
+
+  test('where nothing is remembered no turn is named', async () => {
+    await withGateway(
+      async (gateway, upstream) => {
+        upstream.behave = saying('Hello', 'Thought.')
+        const asked = { model: MODEL, input: 'Hi' }
+        const told = await (await gateway.post('/v1/responses', asked, OPEN_WEBUI)).text()
+        expect(told).not.toContain(']: #')
+      },
+      { REMEMBER: 'off' },
     )
-    const { id } = (await asked.json()) as { id: string }
-    const chain = await gateway.world.store.loadChain('local', id.slice('resp_'.length))
-    console.log(chain?.map((turn) => [turn.tenant, turn.isTemporary]))
-    const tenants = ['local', 'default', '']
-    const chains = await Promise.all(
-      tenants.map((tenant) => gateway.world.store.loadChain(tenant, id.slice(5))),
-    )
-    expect(chains.find((one) => one !== null)?.at(-1)?.isTemporary).toBe(true)
+  })
+
+  test.fails('a refusal of reasoning is remembered though the answer has none', async () => {
+    await withGateway(async (gateway, upstream) => {
+      const messages = [said('user', 'Q')]
+      const counts: number[] = []
+      upstream.behave = saying('A0', 'sealed')
+      for (let turn = 1; turn <= 4; turn += 1) {
+        const before = upstream.received.length
+        await complete(gateway, messages)
+        counts.push(upstream.received.length - before)
+        messages.push(said('assistant', `A${turn - 1}`), said('user', 'Q'))
+        const message = 'The encrypted content could not be verified.'
+        const refuse = answerJson(400, { error: { message, code: 'invalid_encrypted_content' } })
+        upstream.behave = (response, received) =>
+          (received.text.includes('sealed') ? refuse : saying(`A${turn}`))(response, received)
+      }
+      expect(counts).toEqual([1, 2, 1, 1])
+    })
   })
 })
 
-test('a response of another user is not gone on from', async () => {
-  await withGateway(
-    async (gateway, upstream) => {
-      upstream.behave = answering('Hello', 'The secret of Alice.')
-      const asked = await gateway.post(
-        '/v1/responses',
-        { model: MODEL, input: 'Hi' },
-        { 'x-backstory-user': 'alice' },
-      )
-      const { id } = (await asked.json()) as { id: string }
-      const bob = { 'x-backstory-user': 'bob' }
-      const next = await gateway.post(
-        '/v1/responses',
-        { model: MODEL, input: 'What was said?', previous_response_id: id },
-        bob,
-      )
-      const read = await fetch(`${gateway.url}/v1/responses/${id}`, { headers: bob })
-      console.log('next', next.status, 'read', read.status, upstream.received.at(-1)?.text)
-      const gone = await fetch(`${gateway.url}/v1/responses/${id}`, { method: 'DELETE', headers: bob })
-      console.log('delete', gone.status)
-      expect([next.status, read.status]).toEqual([400, 404])
-    },
-    { TRUST_USER_HEADERS: 'on' },
-  )
+describe('what is sent', () => {
+  test.fails('an edit of blanks in an answer is the edit that is sent', async () => {
+    await withGateway(async (gateway, upstream) => {
+      upstream.behave = saying('for x in y:\nprint(x)', 'Thought.')
+      await complete(gateway, [said('user', 'Code?')])
+      const edited = said('assistant', 'for x in y:\n    print(x)')
+      await complete(gateway, [said('user', 'Code?'), edited, said('user', 'Run it.')])
+      expect(upstream.received.at(-1)?.json['messages']).toMatchObject([{}, edited, {}])
+    })
+  })
+
+  test.fails('of an answer that a kill cut off in its words, the thought is in front of them', () => {
+    const id = '0123456789ABCDEFGHJK'
+    const thought: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 't' }] }
+    const turn = { ...newTurn({ id }), fingerprint: null, reasoningRefusedBy: null, usedAtMs: 0 }
+    const output = [{ ...thought, origin: ORIGIN }]
+    const items = [user('q'), assistant(`${markerLine(id)}\n\nIt was`), user('Go on.')]
+    const policy = { replaysTools: true }
+    const recalled = applyRecall(items, planRecall(items), [{ ...turn, output }], policy)
+    const types = recalled.items.map(({ type }) => type)
+    expect(types).toEqual(['message', 'reasoning', 'message', 'message'])
+  })
+
+  test('to Open WebUI is what explain says', async () => {
+    await withGateway(async (gateway, upstream) => {
+      upstream.behave = saying('Hello')
+      const body = { model: MODEL, stream: true, messages: [said('user', 'Hi')] }
+      await (await gateway.post('/v1/chat/completions', body, OPEN_WEBUI)).text()
+      const explained = await gateway.post('/v1/context/explain', body, OPEN_WEBUI)
+      const sent = { body: upstream.received.at(-1)?.json }
+      expect(await explained.json()).toMatchObject({ upstream: sent })
+    })
+  })
 })
 
-test('a chat on a responses connection is stored once', async () => {
-  await withGateway(async (gateway, upstream) => {
-    const input: unknown[] = []
-    const sizes: number[] = []
-    for (let turn = 0; turn < 5; turn += 1) {
-      input.push({ type: 'message', role: 'user', content: [{ type: 'input_text', text: `Q${turn}` }] })
-      upstream.behave = answering(`A${turn}`, `T${turn}`)
-      const response = await gateway.post('/v1/responses', { model: MODEL, input }, OWUI)
-      const body = (await response.json()) as { id: string; output: any[] }
-      const text = body.output.find((item) => item.type === 'message').content[0].text
-      // As Open WebUI sends it back.
-      input.push({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: text.trim() }] })
-      const chain = await gateway.world.store.loadChain('local', body.id.slice(5)) ?? await gateway.world.store.loadChain('default', body.id.slice(5))
-      sizes.push(chain?.at(-1)?.input.length ?? -1)
-      console.log(JSON.stringify(text), JSON.stringify(chain?.map((t) => [t.depth, t.input])))
+describe('what is found', () => {
+  const keysOf = (turnIds: readonly string[]) => ({
+    tenant: 't',
+    user: null,
+    turnIds,
+    callIds: [],
+    fingerprints: [],
+  })
+  async function memory() {
+    const engine = await openEngine('sqlite::memory:')
+    const { store, recall } = createStores(engine)
+    let kept = 0
+    const keep = async (words: string) => {
+      kept += 1
+      const turn = newTurn({ id: String(kept).padStart(20, '0'), tenant: 't', input: [user('q')] })
+      await store.openTurn(turn)
+      await store.closeTurn(ending(turn, { items: placed([assistant(words)]) }))
+      return turn.id
     }
-    expect(sizes).toEqual([1, 1, 1, 1, 1])
-  })
-})
+    const find = async (turnIds: readonly string[]) =>
+      (await recall.findTurns(keysOf(turnIds))).map(({ id }) => id).toSorted()
+    return { engine, keep, find }
+  }
 
-test('explain says what is sent to Open WebUI\'s request', async () => {
-  await withGateway(async (gateway, upstream) => {
-    upstream.behave = answering('Hello', 'Thought.')
-    const body = { model: MODEL, stream: true, messages: [said('user', 'Hi')] }
-    await (await gateway.post('/v1/chat/completions', body, OWUI)).text()
-    const explained = await gateway.post('/v1/context/explain', body, OWUI)
-    const { upstream: would } = (await explained.json()) as { upstream: { body: unknown } }
-    expect(would.body).toEqual(upstream.received.at(-1)?.json)
+  test('all turns of a chat, though others have filled the cache since', async () => {
+    const { keep, find } = await memory()
+    const long = 'x'.repeat(3_000_000)
+    const chat = [await keep(long), await keep(long)]
+    expect(await find(chat)).toEqual(chat)
+    for (let other = 0; other < 3; other += 1) await find([await keep(long)])
+    const longer = [...chat, await keep(long)]
+    expect(await find(longer)).toEqual(longer)
+  })
+
+  test.fails('everything but the turn whose row is damaged', async () => {
+    const { engine, keep, find } = await memory()
+    const ids = [await keep('a'), await keep('b'), await keep('c')]
+    const sql = `update items set body = '{' where turn_id = '${ids[1] ?? ''}' and side = 'out'`
+    await engine.write([{ name: null, sql, parameters: [] }])
+    expect(await find(ids)).toEqual([ids[0], ids[2]])
+  })
+
+  test('one marker in a thousand messages costs no more than the messages', () => {
+    const id = '0123456789ABCDEFGHJK'
+    const turn = { ...newTurn({ id }), fingerprint: null, reasoningRefusedBy: null, usedAtMs: 0 }
+    const output: readonly Item[] = [{ ...assistant('word '.repeat(40_000)), origin: ORIGIN }]
+    const items = Array.from({ length: 1000 }, (_, at) => [
+      user('q'),
+      assistant(`x${at}\n\n${markerLine(id)}`),
+    ]).flat()
+    const start = performance.now()
+    applyRecall(items, planRecall(items), [{ ...turn, output }], { replaysTools: true })
+    expect(performance.now() - start).toBeLessThan(300)
   })
 })

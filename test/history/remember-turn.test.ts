@@ -13,6 +13,8 @@ const MADE = {
   reasoningRefusedBy: null,
 }
 
+const AFTERWARDS = { late: () => undefined, waitUntil: () => undefined }
+
 const REASONING: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] }
 const CALL: Item = { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' }
 
@@ -48,7 +50,7 @@ const plain = worthOf(PLAIN_CLIENT, 'chat', settings())
 
 test('a plain exchange of text writes nothing', async () => {
   const { lines, open } = diary()
-  const recorder = rememberTurn(open, plain)
+  const recorder = rememberTurn(open, plain, AFTERWARDS)
   recorder.itemStarted(said(''))
   recorder.itemEnded(said('Hello.'), 0)
   const outcome = finished(said('Hello.'))
@@ -59,14 +61,14 @@ test('a plain exchange of text writes nothing', async () => {
 
 test('it is opened as soon as the model begins to think', () => {
   const { lines, open } = diary()
-  const recorder = rememberTurn(open, plain)
+  const recorder = rememberTurn(open, plain, AFTERWARDS)
   recorder.itemStarted({ type: 'reasoning', summary: [] })
   expect(lines).toEqual(['open'])
 })
 
 test('what was said before the first thing worth keeping is kept in its place', async () => {
   const { lines, open } = diary()
-  const recorder = rememberTurn(open, plain)
+  const recorder = rememberTurn(open, plain, AFTERWARDS)
   recorder.itemEnded(said('Let me see.'), 0)
   expect(lines).toEqual([])
   recorder.itemEnded(REASONING, 1)
@@ -81,10 +83,19 @@ test('what was said before the first thing worth keeping is kept in its place', 
   ])
 })
 
+test('that an upstream refused its reasoning is kept, though nothing else is worth it', async () => {
+  const { lines, open } = diary()
+  const recorder = rememberTurn(open, plain, AFTERWARDS)
+  recorder.itemEnded(said('So.'), 0)
+  const made = { ...MADE, reasoningRefusedBy: 'a' }
+  await recorder.settle(finished(said('So.')), 'finished', made)
+  expect(lines).toEqual(['open', '0 message', 'settle message'])
+})
+
 test('a store that fails takes nothing away from the answer', async () => {
   const failure = { status: 503, type: 't', code: null, message: 'away', param: null }
   const { open } = diary((outcome) => ({ ...outcome, finish: null, failure }))
-  const recorder = rememberTurn(open, plain)
+  const recorder = rememberTurn(open, plain, AFTERWARDS)
   recorder.itemEnded(REASONING, 0)
   const outcome = finished(REASONING)
   expect(await recorder.settle(outcome, 'finished', MADE)).toBe(outcome)
@@ -94,7 +105,7 @@ test('with PERSIST_REASONING=disabled no reasoning reaches the store', async () 
   const { lines, open } = diary()
   const client = { ...PLAIN_CLIENT, isMarked: true }
   const worth = worthOf(client, 'chat', settings({ PERSIST_REASONING: 'disabled' }))
-  const recorder = rememberTurn(open, worth)
+  const recorder = rememberTurn(open, worth, AFTERWARDS)
   recorder.itemStarted(REASONING)
   recorder.itemEnded(REASONING, 0)
   recorder.itemEnded(CALL, 1)

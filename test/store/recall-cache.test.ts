@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import type { RecalledItems } from '../../src/store/recall-cache.ts'
-import { recallCache } from '../../src/store/recall-cache.ts'
+import { recallCache, type RecallCache, type RecalledItems } from '../../src/store/recall-cache.ts'
 import { openEngine } from '../../src/store/open-store.ts'
 import { createStores } from '../../src/store/stores.ts'
 import { assistant, ending, newTurn, placed, user } from './turns.ts'
 
 const ITEMS: RecalledItems = { input: [], output: [assistant('a')] }
+
+function idsIn(
+  cache: RecallCache,
+  turnIds: readonly string[],
+  fingerprints: readonly string[] = [],
+): readonly string[] {
+  return [...cache.atHand(turnIds, fingerprints).keys()]
+}
 
 describe('what was read lately', () => {
   test('is at hand by its id and by its words', () => {
@@ -13,37 +20,41 @@ describe('what was read lately', () => {
     cache.keep('A', 'words', ITEMS, 10)
     cache.keep('B', 'words', ITEMS, 10)
     cache.keep('C', null, ITEMS, 10)
-    expect(cache.atHand(['A', 'X'], [])).toEqual(['A'])
-    expect(cache.atHand([], ['words', 'other'])).toEqual(['A', 'B'])
-    expect(cache.find('C')).toBe(ITEMS)
-    expect(cache.find('X')).toBeUndefined()
+    expect(idsIn(cache, ['A', 'X'])).toEqual(['A'])
+    expect(idsIn(cache, [], ['words', 'other'])).toEqual(['A', 'B'])
+    expect(cache.atHand(['C'], []).get('C')).toBe(ITEMS)
   })
 
   test('makes room for what is newer, but not what is in use', () => {
     const cache = recallCache(40)
     for (const id of ['A', 'B', 'C', 'D']) cache.keep(id, `words of ${id}`, ITEMS, 10)
-    cache.find('A')
+    cache.atHand(['A'], [])
     cache.keep('E', null, ITEMS, 10)
-    expect(cache.atHand(['A', 'B', 'C', 'D', 'E'], ['words of B', 'words of A'])).toEqual([
-      'A',
-      'C',
-      'D',
-      'E',
-      'A',
-    ])
+    expect(idsIn(cache, ['A', 'B', 'C', 'D', 'E'], ['words of B'])).toEqual(['A', 'C', 'D', 'E'])
+  })
+
+  test('stays with whoever has asked for it, whatever comes meanwhile', () => {
+    const cache = recallCache(40)
+    cache.keep('A', null, ITEMS, 10)
+    const held = cache.atHand(['A'], [])
+    for (const id of ['B', 'C', 'D', 'E']) cache.keep(id, null, ITEMS, 10)
+    expect(idsIn(cache, ['A'])).toEqual([])
+    expect(held.get('A')).toBe(ITEMS)
   })
 
   test('is not one large thing instead of everything else', () => {
     const cache = recallCache(40)
     cache.keep('A', null, ITEMS, 11)
-    expect(cache.find('A')).toBeUndefined()
+    expect(idsIn(cache, ['A'])).toEqual([])
   })
 
   test('kept twice counts once', () => {
     const cache = recallCache(40)
     for (let round = 0; round < 9; round++) cache.keep('A', 'words', ITEMS, 10)
     cache.keep('B', null, ITEMS, 10)
-    expect(cache.atHand(['A', 'B'], ['words'])).toEqual(['A', 'B', 'A'])
+    cache.keep('B', null, ITEMS, 10)
+    cache.keep('C', null, ITEMS, 10)
+    expect(idsIn(cache, ['A', 'B', 'C'], ['words'])).toEqual(['A', 'B', 'C'])
   })
 })
 

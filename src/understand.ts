@@ -1,0 +1,21 @@
+/** A request understood: what is asked, in its dialect, and what kind of client asks. */
+import { clientOf } from './client/client-of.ts'
+import { withLooseTools } from './client/loose-tools.ts'
+import type { JsonObject } from './conversation/json.ts'
+import type { Dialect, Inbound } from './dialect/dialect.ts'
+import type { Settings } from './settings.ts'
+
+/** `bytes` is `written` as it came. */
+export function understand(
+  dialect: Dialect,
+  written: JsonObject,
+  bytes: Uint8Array,
+  headers: Headers,
+  settings: Settings,
+): Inbound {
+  const client = clientOf(headers, written, settings)
+  const isLoose = client.isOpenWebUi && dialect.name === 'responses'
+  const body = isLoose ? withLooseTools(written) : written
+  const said = body === written ? bytes : new TextEncoder().encode(JSON.stringify(body))
+  return { ...dialect.parse(body, said), client }
+}
