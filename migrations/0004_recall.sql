@@ -11,7 +11,7 @@ alter table turns add column used_at bigint not null default 0;
 
 update turns set used_at = created_at;
 
--- Whether it is kept for a day only.
+-- Whether it is kept for two days only, from when it was last needed.
 alter table turns add column short_lived integer not null default 0;
 
 -- Of several turns with one fingerprint the newest are wanted, and turn ids begin with the time. All

@@ -2,10 +2,10 @@
  * A short name for a text: two texts of the same name are the same text. 132 bits of SHA-256, which
  * both runtimes have synchronously.
  */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 
 export function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+  return hash('sha256', text, 'base64url').slice(0, 22)
 }
 
 /** The same of a text that comes piece by piece. It may be asked for at any time, and goes on. */

@@ -1,18 +1,32 @@
-/** The gateway on Node, as a program: settings in, a few friendly lines out, and an orderly end. */
+/**
+ * The gateway on Node, as a program: settings in, a few friendly lines out, and an orderly end. With
+ * `reseal` behind its name it seals what is stored with the newest key instead, and ends.
+ */
 import { readFileSync } from 'node:fs'
 import { jsonLog } from './log.ts'
+import { resealDatabase } from './reseal-database.ts'
 import { serveNode, type Serving } from './serve-node.ts'
 import { TABLE } from './settings.ts'
 
 try {
-  const log = jsonLog((line) => process.stderr.write(`${line}\n`), Date.now)
-  const serving = await serveNode(process.env, configFile(), log)
-  greet(serving)
-  onSignal(serving.close)
-  onOrphaned(() => process.kill(process.pid, 'SIGTERM'))
+  const [, , command] = process.argv
+  if (command === undefined) await serve()
+  else if (command === 'reseal') await resealDatabase(process.env, configFile(), toStderr)
+  else throw new Error(`There is no command "${command}"; without one the gateway starts.`)
 } catch (fault) {
   console.error(fault instanceof Error ? fault.message : fault)
   process.exitCode = 1
+}
+
+async function serve(): Promise<void> {
+  const serving = await serveNode(process.env, configFile(), jsonLog(toStderr, Date.now))
+  greet(serving)
+  onSignal(serving.close)
+  onOrphaned(() => process.kill(process.pid, 'SIGTERM'))
+}
+
+function toStderr(line: string): void {
+  process.stderr.write(`${line}\n`)
 }
 
 /** The file must exist if it was asked for by name. */
@@ -45,7 +59,9 @@ function greet({ url, world: { accounts, settings } }: Serving): void {
   const here = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   console.log(`listening on ${url}`)
   console.log(`  upstreams  ${accounts.map(({ name, wire }) => `${name} (${wire})`).join(', ')}`)
-  console.log(`  memory     ${database}`)
+  const [seal] = settings.STORAGE_KEYS
+  const sealed = seal === undefined ? '' : `, sealed with "${seal.kid}"`
+  console.log(`  memory     ${database}${sealed}`)
   console.log(`  keys       ${names || 'none, so only this machine is served'}`)
   console.log(`Try it:`)
   console.log(

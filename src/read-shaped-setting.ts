@@ -14,6 +14,12 @@ export interface NamedKey {
   readonly key: string
 }
 
+export interface StorageKeySetting {
+  readonly kid: string
+  /** 32 bytes. */
+  readonly key: Uint8Array
+}
+
 export interface UpstreamSetting {
   readonly name: string
   readonly wire: WireName
@@ -50,6 +56,40 @@ export function namedKeys(raw: Raw): readonly NamedKey[] {
     throw new Error('has the same key twice; each belongs to one name.')
   }
   return keys
+}
+
+export function storageKeys(raw: Raw): readonly StorageKeySetting[] {
+  const keys = text(raw)
+    .split(',')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '')
+    .map((pair, at) => {
+      const [, kid, words] = /^([\w.-]{1,32}):(\S+)$/.exec(pair) ?? []
+      const key = words === undefined ? null : bytesOfKey(words)
+      // The pair itself is a secret and stays out of the message.
+      if (kid === undefined || key === null) {
+        throw new Error(
+          `must be kid:key,kid:key, each kid of letters, digits and ._- and each key of 32 bytes as base64 or hex; entry ${at + 1} is not. \`openssl rand -base64 32\` makes a key.`,
+        )
+      }
+      return { kid, key }
+    })
+  if (new Set(keys.map(({ kid }) => kid)).size < keys.length) {
+    throw new Error('has the same kid twice; each names one key.')
+  }
+  return keys
+}
+
+/** `null` if it is not what 32 bytes look like. */
+function bytesOfKey(words: string): Uint8Array | null {
+  if (/^[0-9a-f]{64}$/i.test(words)) {
+    return Uint8Array.from({ length: 32 }, (_, at) =>
+      Number.parseInt(words.slice(2 * at, 2 * at + 2), 16),
+    )
+  }
+  if (!/^[\w+/-]{43}=?$/.test(words)) return null
+  const base64 = words.replaceAll('-', '+').replaceAll('_', '/').slice(0, 43)
+  return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
 }
 
 export function aliases(raw: Raw): Readonly<Record<string, readonly string[]>> {

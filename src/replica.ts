@@ -14,6 +14,7 @@ export interface Replica {
 export interface OwnTurn {
   readonly turnId: string
   readonly tenant: string
+  readonly user: string | null
 }
 
 export function replica(id: string | null): Replica {

@@ -21,6 +21,7 @@ import { readSettings, type Settings } from './settings.ts'
 import { openRuns } from './runs/runs.ts'
 import { openEngine } from './store/open-store.ts'
 import { createStores } from './store/stores.ts'
+import { vaultFor } from './vault-for.ts'
 import { withDemo } from './transport/demo-transport.ts'
 import { undiciTransport } from './transport/undici-transport.ts'
 import type { Log, World } from './world.ts'
@@ -39,7 +40,10 @@ export async function serveNode(
 ): Promise<Serving> {
   const settings = readSettings(environment, configFile)
   const accounts = accountsFrom(settings, environment)
-  const stores = createStores(await openEngine(settings.DATABASE_URL))
+  const stores = createStores(
+    await openEngine(settings.DATABASE_URL),
+    vaultFor(settings.STORAGE_KEYS, log),
+  )
   const upstream = undiciTransport({
     headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,
     idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,

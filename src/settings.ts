@@ -8,9 +8,11 @@ import { oneOf, ownLabels, text, wholeNumber } from './read-setting.ts'
 import {
   aliases,
   namedKeys,
+  storageKeys,
   upstreams,
   url,
   type NamedKey,
+  type StorageKeySetting,
   type UpstreamSetting,
 } from './read-shaped-setting.ts'
 
@@ -56,6 +58,13 @@ export const TABLE = {
     read: namedKeys,
     sentence:
       'Keys of clients, as `name:key,name:key`; each name has a memory of its own. Without keys only this machine is served.',
+  },
+  STORAGE_KEYS: {
+    default: [] as readonly StorageKeySetting[],
+    shown: 'none',
+    read: storageKeys,
+    sentence:
+      'Seals what is stored of conversations, as `kid:key,kid:key`: a name of your own, and 32 bytes as base64 or hex (`openssl rand -base64 32`). The first key seals, all of them read. Without keys nothing is sealed, and what was sealed cannot be read.',
   },
   UPSTREAMS: {
     default: [] as readonly UpstreamSetting[],

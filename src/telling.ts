@@ -48,11 +48,13 @@ export function renditionFor(parts: Parts): Rendition {
 
 /** The client's own language goes through as it is, but for what must be ours. */
 function streamRendition(parts: Parts): Rendition {
-  const { dialect, prepared, guards, answering, fold, world } = parts
+  const { dialect, prepared, guards, answering, fold, recorder, world } = parts
   const decoder = prepared.provider.decode(prepared.account, prepared.prompt)
   if (speaks(parts)) {
     const retouch = dialect.retouch(answering)
-    return sameLanguage({ decoder, fold, retouch, isKept: answering.stored })
+    const { stored: isKept } = answering
+    const isKeeping = () => isKept || recorder.isKeeping?.() === true
+    return sameLanguage({ decoder, fold, retouch, isKept, isKeeping })
   }
   const renderer = shown(dialect.stream(answering), parts)
   return translated({ decoder: guarded(decoder, guards), fold, renderer, now: world.nowMs })

@@ -13,6 +13,7 @@ import { openD1, type D1 } from './store/engine-d1.ts'
 import { createStores } from './store/stores.ts'
 import { withDemo } from './transport/demo-transport.ts'
 import { fetchTransport } from './transport/fetch-transport.ts'
+import { vaultFor } from './vault-for.ts'
 import type { World } from './world.ts'
 
 interface Bindings extends Readonly<Record<string, unknown>> {
@@ -65,7 +66,7 @@ function build(bindings: Bindings): Gateway {
   const ulid = monotonicFactory()
   const log = jsonLog((line) => console.log(line), Date.now)
   const world: World = {
-    ...createStores(openD1(bindings.DB)),
+    ...createStores(openD1(bindings.DB), vaultFor(settings.STORAGE_KEYS, log)),
     settings,
     accounts: accountsFrom(settings, bindings),
     transport: withDemo(

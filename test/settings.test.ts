@@ -59,3 +59,24 @@ test('a slip of the pen in an upstream, and a key that is two names’, are faul
   expect(() => readSettings({ BACKSTORY_KEYS: 'a:x,b:x' })).toThrow('the same key twice')
   expect(readSettings({ BACKSTORY_KEYS: 'a:x,a:y' }).BACKSTORY_KEYS).toHaveLength(2)
 })
+
+test('a storage key is 32 bytes in any of three spellings, and the order is kept', () => {
+  const bytes = Uint8Array.from({ length: 32 }, (_, at) => 255 - 5 * at)
+  const spelled = (['base64', 'base64url', 'hex'] as const).map((spelling, at) => {
+    return `k.${at}:${Buffer.from(bytes).toString(spelling)}`
+  })
+  expect(readSettings({ STORAGE_KEYS: spelled.join(', ') }).STORAGE_KEYS).toEqual(
+    ['k.0', 'k.1', 'k.2'].map((kid) => ({ kid, key: bytes })),
+  )
+})
+
+test('a storage key that is none is a fault that says how one is made, and not what it was', () => {
+  const good = Buffer.alloc(32, 7).toString('base64')
+  const short = Buffer.alloc(31, 7).toString('base64')
+  for (const bad of ['secret', ':secret', `a b:${good}`, `k:${short}`, 'k:', `k:${good}${good}`]) {
+    const read = () => readSettings({ STORAGE_KEYS: `first:${good},${bad}` })
+    expect(read).toThrow(/STORAGE_KEYS must be kid:key.*entry 2 is not.*openssl rand -base64 32/)
+    expect(read).not.toThrow(/secret|Bwc/)
+  }
+  expect(() => readSettings({ STORAGE_KEYS: `a:${good},a:${good}` })).toThrow('the same kid twice')
+})

@@ -5,6 +5,7 @@
 import type { Inbound } from '../dialect/dialect.ts'
 import { GatewayError, messageOf, notFound } from '../errors.ts'
 import type { Caller } from '../keys.ts'
+import type { Owner } from '../store/owner.ts'
 import type { World } from '../world.ts'
 import { askMemory } from './ask-memory.ts'
 
@@ -23,24 +24,25 @@ export const HOLD_MS = 60_000
 /** `null` for a request that adds to no conversation. `by` is the turn that it will add. */
 export async function holdFor(
   { memory }: Inbound,
-  { tenant }: Caller,
+  caller: Caller,
   by: string,
   world: World,
 ): Promise<Hold | null> {
   const { conversationId, store, storeByDefault } = memory
   if (conversationId === null || !(store ?? storeByDefault)) return null
-  return holdConversation(conversationId, tenant, by, world, 'conversation')
+  return holdConversation(conversationId, caller, by, world, 'conversation')
 }
 
 export async function holdConversation(
   id: string,
-  tenant: string,
+  { tenant, user }: Owner,
   by: string,
   world: World,
   param: string | null,
 ): Promise<Hold> {
   const { conversations, nowMs, log } = world
-  const hold = () => ({ id, tenant, by, nowMs: nowMs(), untilMs: nowMs() + HOLD_MS })
+  const holder = { id, tenant, user, by }
+  const hold = () => ({ ...holder, nowMs: nowMs(), untilMs: nowMs() + HOLD_MS })
   const held = await askMemory(() => conversations.holdConversation(hold()))
   if (held.type !== 'held') {
     throw held.type === 'busy' ? conversationLocked() : unknownConversation(id, param)
@@ -58,7 +60,7 @@ export async function holdConversation(
     async letGo() {
       stop()
       // It goes by itself after a while.
-      await conversations.letGo({ id, tenant, by }).catch((error: unknown) => {
+      await conversations.letGo(holder).catch((error: unknown) => {
         tell('hold-not-released', error)
       })
     },

@@ -10,6 +10,7 @@ import type { Inbound } from '../dialect/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../keys.ts'
 import type { RecallPlan } from '../rebuild/plan-recall.ts'
+import type { Owner } from '../store/owner.ts'
 import type { StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { askMemory } from './ask-memory.ts'
@@ -59,15 +60,15 @@ export const NO_HISTORY: History = {
 /** `hold` is the conversation of the request, if it is to be added to. */
 export async function loadHistory(
   inbound: Inbound,
-  { tenant }: Caller,
+  caller: Caller,
   world: World,
   hold: Hold | null = null,
 ): Promise<History> {
   const { previousResponseId, conversationId } = inbound.memory
-  if (previousResponseId !== null) return afterResponse(previousResponseId, tenant, world)
+  if (previousResponseId !== null) return afterResponse(previousResponseId, caller, world)
   if (conversationId === null) return NO_HISTORY
-  const head = hold === null ? await headOf(conversationId, tenant, world) : hold.head
-  const chain = head === null ? null : await chainOf(world, tenant, head)
+  const head = hold === null ? await headOf(conversationId, caller, world) : hold.head
+  const chain = head === null ? null : await chainOf(world, caller, head)
   return chain === null ? NO_HISTORY : historyOf(chain)
 }
 
@@ -96,9 +97,9 @@ export function refusalOf({
   return [{ account: reasoningRefusedBy, origin }]
 }
 
-async function afterResponse(id: string, tenant: string, world: World): Promise<History> {
+async function afterResponse(id: string, owner: Owner, world: World): Promise<History> {
   const turnId = turnIdOfResponse(id)
-  const chain = turnId === null ? null : await chainOf(world, tenant, turnId)
+  const chain = turnId === null ? null : await chainOf(world, owner, turnId)
   const parent = chain?.at(-1)
   if (chain === null || parent === undefined || !isResponse(parent)) throw responseNotFound(id)
   const { state } = parent
@@ -111,14 +112,14 @@ function isResponse({ dialect, deletedAtMs }: StoredTurn): boolean {
   return dialect === 'responses' && deletedAtMs === null
 }
 
-async function headOf(id: string, tenant: string, world: World): Promise<string | null> {
-  const conversation = await askMemory(() => world.conversations.findConversation(tenant, id))
+async function headOf(id: string, owner: Owner, world: World): Promise<string | null> {
+  const conversation = await askMemory(() => world.conversations.findConversation(owner, id))
   if (conversation === null) throw unknownConversation(id, 'conversation')
   return conversation.head
 }
 
-function chainOf({ store }: World, tenant: string, turnId: string) {
-  return askMemory(() => store.loadChain(tenant, turnId))
+function chainOf({ store }: World, owner: Owner, turnId: string) {
+  return askMemory(() => store.loadChain(owner, turnId))
 }
 
 function responseNotFound(id: string): GatewayError {

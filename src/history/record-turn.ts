@@ -20,6 +20,8 @@ export interface Recorder {
   readonly itemEnded: (item: Item, index: number) => void
   /** Whether it holds what its client will forget, and all that it holds would survive a kill. */
   readonly mayBeNamed: () => boolean
+  /** Whether something is being kept that was not promised: who asks next shall find it nevertheless. */
+  readonly isKeeping?: () => boolean
   /** Resolves to what may be told: an outcome that could not be kept is a failure. */
   readonly settle: (
     outcome: Outcome,
@@ -63,7 +65,7 @@ export interface Recording {
 
 /** `turn` is what is known of it before it has found its place. */
 export function recordTurn(
-  turn: Pick<NewTurn, 'id' | 'tenant' | 'dialect'>,
+  turn: Pick<NewTurn, 'id' | 'tenant' | 'user' | 'dialect'>,
   { placed, hold, isWorth, isMarked = false }: Recording,
   world: World,
 ): Recorder {
@@ -111,7 +113,7 @@ export function recordTurn(
       } catch (error) {
         log('error', 'turn-not-closed', { turn: turn.id, why: messageOf(error) })
         // It must not look for ever as if it were still on its way.
-        world.replica.letGo({ turnId: turn.id, tenant: turn.tenant })
+        world.replica.letGo({ turnId: turn.id, tenant: turn.tenant, user: turn.user })
         return { ...outcome, finish: null, failure: NOT_KEPT }
       }
     },

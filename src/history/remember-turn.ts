@@ -50,6 +50,7 @@ export function rememberTurn(
       else opened().itemEnded(item, index)
     },
     mayBeNamed: () => recorder !== null && recorder.mayBeNamed(),
+    isKeeping: () => recorder !== null,
     async settle(outcome, ending, made) {
       const isWorth = outcome.items.some(worth.isWorth) || made.reasoningRefusedBy !== null
       if (recorder === null && !isWorth) return outcome

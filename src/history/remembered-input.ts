@@ -1,25 +1,15 @@
 /**
  * What of a client's news is kept with a turn that it did not ask to have stored. Its words and the
  * outputs of its tools are, by which the turn is known again; its pictures and files, which it sends
- * again with every request, only by their digests.
+ * again with every request, only by name.
  */
-import type { Item, Part } from '../conversation/item.ts'
-import { digest } from '../digest.ts'
+import type { Item } from '../conversation/item.ts'
+import { mediaName, namedMedia } from '../conversation/media-name.ts'
 
 export function rememberedInput(items: readonly Item[]): readonly Item[] {
   return items.map((item) => {
-    if (item.type !== 'message' || item.content.every(isText)) return item
-    return { ...item, content: item.content.map(named) }
+    if (item.type !== 'message' || item.content.every((part) => mediaName(part) === '')) return item
+    const content = item.content.map((part) => (mediaName(part) === '' ? part : namedMedia(part)))
+    return { ...item, content }
   })
 }
-
-function isText({ type }: Part): boolean {
-  return type === 'input_text' || type === 'output_text' || type === 'refusal'
-}
-
-function named(part: Part): Part {
-  if (isText(part)) return part
-  return { type: 'opaque', raw: { type: MEDIA, digest: digest(JSON.stringify(part)) } }
-}
-
-const MEDIA = 'backstory:media'

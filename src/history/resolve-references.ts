@@ -22,12 +22,12 @@ export async function resolveReferences(
 /** The very same list, if it has no references. */
 export async function resolvedItems(
   items: readonly Item[],
-  { tenant }: Caller,
+  caller: Caller,
   { archive }: Pick<World, 'archive'>,
 ): Promise<readonly Item[]> {
   const ids = items.map(referenceIn).filter((id) => id !== null)
   if (ids.length === 0) return items
-  const found = await askMemory(() => archive.findItems(tenant, ids))
+  const found = await askMemory(() => archive.findItems(caller, ids))
   return items.map((item) => {
     const id = referenceIn(item)
     if (id === null) return item

@@ -4,8 +4,10 @@
  * they were written over.
  */
 import { textOf, type Message } from '../conversation/item.ts'
-import { compactLine, compactWords, settled } from './compact-words.ts'
+import { withoutAnyMarker } from '../conversation/marker.ts'
+import { compactWords, settled } from './compact-words.ts'
 import { findAnchors } from './find-anchors.ts'
+import { plain } from './same-words.ts'
 import { withoutDetails } from './without-details.ts'
 
 export interface Aligned {
@@ -14,12 +16,23 @@ export interface Aligned {
   /** The client's words in front of a recorded message, by its number; 0 if there is none. */
   readonly before: ReadonlyMap<number, readonly Message[]>
   readonly behind: ReadonlyMap<number, readonly Message[]>
+  /** The messages in their place that the client has with other blanks that say nothing. */
+  readonly restored: ReadonlySet<number>
 }
 
-/** `said` is without markers, and without messages that say nothing. */
-export function alignWords(recorded: readonly Message[], said: readonly Message[]): Aligned {
-  const lines = said.flatMap(linesOf)
-  const sought = recorded.map(({ content }) => wordsByLine(withoutDetails(textOf(content))))
+/**
+ * `said` is without markers, and without messages that say nothing. What was `cutOff` thought of
+ * words that are not recorded: what stands behind the last message is then no more of that.
+ */
+export function alignWords(
+  recorded: readonly Message[],
+  said: readonly Message[],
+  cutOff = false,
+): Aligned {
+  const texts = said.map(({ content }) => textOf(content))
+  const lines = texts.flatMap(linesOf)
+  const known = new Set(lines.map(({ words }) => words))
+  const sought = recorded.map((message) => trimmed(wordsByLine(wordsOf(message)), known))
   const anchors = findAnchors(
     sought,
     lines.map(({ words }) => words),
@@ -27,12 +40,15 @@ export function alignWords(recorded: readonly Message[], said: readonly Message[
   const places = recorded.map((message, at) =>
     anchors[at] !== null || sought[at]?.length === 0 ? message : null,
   )
-  const work: Work = { recorded, said, lines, sought, places, before: new Map(), behind: new Map() }
+  const restored = new Set<number>()
+  const given = { recorded, said, texts, lines, sought, cutOff }
+  const work: Work = { ...given, places, before: new Map(), behind: new Map(), restored }
   let last: number | null = null
   let from = 0
   for (const [next, to] of anchors.entries()) {
     if (to === null) continue
     fill(work, { last, next, from, to })
+    if (!isVerbatim(work, next, to)) restored.add(next)
     last = next
     from = to + (sought[next]?.length ?? 0)
   }
@@ -43,8 +59,10 @@ export function alignWords(recorded: readonly Message[], said: readonly Message[
 interface Work extends Aligned {
   readonly recorded: readonly Message[]
   readonly said: readonly Message[]
+  readonly texts: readonly string[]
   readonly lines: readonly Line[]
   readonly sought: readonly (readonly string[])[]
+  readonly cutOff: boolean
   readonly places: (Message | null)[]
   readonly before: Map<number, readonly Message[]>
   readonly behind: Map<number, readonly Message[]>
@@ -70,16 +88,14 @@ interface Gap {
 }
 
 function fill(work: Work, gap: Gap): void {
-  const { recorded, sought, places, before, behind } = work
+  const { recorded, places, before, behind } = work
   const { last, next, from, to } = gap
   if (from >= to) return
   const start = last === null ? 0 : last + 1
   const slots = places
     .slice(start, next ?? places.length)
     .flatMap((place, at) =>
-      place === null
-        ? [{ at: start + at, words: settled((sought[start + at] ?? []).join('')) }]
-        : [],
+      place === null ? [{ at: start + at, words: compact(recorded[start + at]) }] : [],
     )
   if (slots.length === 0) {
     if (next !== null) before.set(next, piecesOf(work, from, to))
@@ -89,27 +105,36 @@ function fill(work: Work, gap: Gap): void {
   }
   const surplus: Message[] = []
   let latest = start
+  let open = 0
   for (const piece of piecesOf(work, from, to)) {
-    const words = settled(compactWords(textOf(piece.content)))
-    const likely = slots.find(
-      (slot) => slot.words.startsWith(words) || words.startsWith(slot.words),
-    )
-    const slot = likely ?? slots[0]
+    const words = compact(piece)
+    const likely = slots
+      .slice(open, open + MOST_LOOKS)
+      .findIndex((slot) => slot.words.startsWith(words) || words.startsWith(slot.words))
+    const found = open + Math.max(likely, 0)
+    const slot = slots[found]
     if (slot === undefined) surplus.push(piece)
     else {
       places[slot.at] = inPlaceOf(recorded[slot.at], piece)
-      slots.splice(0, slots.indexOf(slot) + 1)
+      open = found + 1
       latest = slot.at
     }
   }
   behind.set(latest, surplus)
 }
 
+/** Nobody leaves out so many texts and edits the next. */
+const MOST_LOOKS = 32
+
+function compact(message: Message | undefined): string {
+  return message === undefined ? '' : settled(compactWords(textOf(message.content)))
+}
+
 /** Words behind the last of all messages: it was continued, if they are in one message with it. */
 function goOn(work: Work, last: number, from: number, to: number): void {
-  const { lines, sought, recorded, places, behind } = work
+  const { lines, sought, recorded, places, behind, cutOff } = work
   const start = from - (sought[last]?.length ?? 0)
-  const isOne = lines[start]?.message === lines[from]?.message
+  const isOne = !cutOff && lines[start]?.message === lines[from]?.message
   const [first, ...others] = piecesOf(work, isOne ? start : from, to)
   if (first === undefined) return
   if (isOne) places[last] = inPlaceOf(recorded[last], first)
@@ -122,7 +147,7 @@ function inPlaceOf(recorded: Message | undefined, piece: Message): Message {
 }
 
 /** The lines as messages: one for each message of the client that they are from. */
-function piecesOf({ lines, said }: Work, from: number, to: number): readonly Message[] {
+function piecesOf({ lines, said, texts }: Work, from: number, to: number): readonly Message[] {
   const pieces: Message[] = []
   for (let at = from; at < to;) {
     const first = lines[at]
@@ -134,7 +159,7 @@ function piecesOf({ lines, said }: Work, from: number, to: number): readonly Mes
       pieces.push(own(message))
       continue
     }
-    const text = textOf(message.content).slice(first.from, last.to)
+    const text = texts[first.message]?.slice(first.from, last.to) ?? ''
     pieces.push({
       type: 'message',
       role: 'assistant',
@@ -152,28 +177,55 @@ function own(message: Message): Message {
     : rest
 }
 
-function linesOf({ content }: Message, message: number): readonly Line[] {
-  const text = textOf(content)
+function linesOf(text: string, message: number): readonly Line[] {
   const found = borders(text).map(([from, to]) => ({
     message,
     from,
     to,
-    words: compactLine(text.slice(from, to)),
+    words: lineWords(text.slice(from, to)),
   }))
   const lines = found.filter(({ words }) => words !== '')
   // No text is found at a line of its own kind.
   const spoken = lines.length > 0 ? lines : [{ message, from: 0, to: 0, words: '\n' }]
   return spoken.map((line, at) => ({
     ...line,
+    // Clients trim what they send.
+    words: at === 0 && line.words !== '\n' ? line.words.trimStart() : line.words,
     isFirst: at === 0,
     isLast: at === spoken.length - 1,
   }))
 }
 
+function wordsOf({ content }: Message): string {
+  return withoutDetails(textOf(content))
+}
+
 function wordsByLine(text: string): readonly string[] {
   return borders(text)
-    .map(([from, to]) => compactLine(text.slice(from, to)))
+    .map(([from, to]) => lineWords(text.slice(from, to)))
     .filter((words) => words !== '')
+}
+
+/** With its indentation. Of one line nothing is known of what stands around it. */
+function lineWords(line: string): string {
+  return plain(withoutAnyMarker(line)).trimEnd()
+}
+
+/** Its first line as the client has it: with the indentation, or as it is left where that is trimmed. */
+function trimmed(text: readonly string[], known: ReadonlySet<string>): readonly string[] {
+  const [first, ...others] = text
+  return first === undefined || known.has(first) ? text : [first.trimStart(), ...others]
+}
+
+/** Whether nothing is lost or won where the recorded message takes the place of the client's lines. */
+function isVerbatim({ lines, texts, sought, recorded }: Work, number: number, at: number): boolean {
+  const first = lines[at]
+  const last = lines[at + (sought[number]?.length ?? 1) - 1]
+  const message = recorded[number]
+  // Where the message begins in one of the client's and ends in another, it was parted at a line.
+  if (first === undefined || message === undefined || first.message !== last?.message) return true
+  const told = texts[first.message]?.slice(first.from, last.to) ?? ''
+  return plain(told).trim() === plain(wordsOf(message)).trim()
 }
 
 /** Where the lines of a text begin and end, their breaks not among them. */

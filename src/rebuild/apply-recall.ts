@@ -181,15 +181,33 @@ function placesOf(
     if (key !== null) behind.set(key, at + 1)
   }
   const places = new Map<number, OutputAtHand[]>()
-  for (const one of owed.toSorted((one, other) => one.place - other.place)) {
-    const neighbour = one.turn.input
-      .slice(0, one.place)
-      .findLast((item) => behind.has(endKey(item, 'output') ?? ''))
-    const place =
-      neighbour === undefined ? start : (behind.get(endKey(neighbour, 'output') ?? '') ?? start)
+  const sorted = owed.toSorted((one, other) => one.place - other.place)
+  const neighbours = behind.size === 0 ? null : neighboursOf(sorted, behind)
+  for (const one of sorted) {
+    const place = neighbours?.get(one) ?? start
     const there = places.get(place)
     if (there === undefined) places.set(place, [one])
     else there.push(one)
   }
   return [...places].toSorted(([one], [other]) => one - other)
+}
+
+/** Where the nearest output in front of each ends, if the client has one of those. */
+function neighboursOf(
+  sorted: readonly OutputAtHand[],
+  behind: ReadonlyMap<string, number>,
+): ReadonlyMap<OutputAtHand, number> {
+  const neighbours = new Map<OutputAtHand, number>()
+  for (const [{ input }, own] of Map.groupBy(sorted, ({ turn }) => turn)) {
+    let at = 0
+    let last: number | undefined
+    for (const one of own) {
+      for (; at < one.place; at += 1) {
+        const item = input[at]
+        last = behind.get(item === undefined ? '' : (endKey(item, 'output') ?? '')) ?? last
+      }
+      if (last !== undefined) neighbours.set(one, last)
+    }
+  }
+  return neighbours
 }

@@ -3,8 +3,8 @@
  * than to the words of a sibling, another chat or another answer.
  *
  * What is believed, in this order: a fingerprint, which stands for everything said up to there; a
- * marker that no fingerprint gainsays, for markers are moved, copied and pasted; the id of a call,
- * if it can mean one turn only, for some providers count their calls from 0 in every answer. Who
+ * marker that no fingerprint gainsays, and no words (`believe-marks.ts`); the id of a call, if it can
+ * mean one turn only, for some providers count their calls from 0 in every answer. Who
  * was whose parent decides between turns that are equally likely.
  */
 import type { Item } from '../conversation/item.ts'
@@ -15,12 +15,15 @@ import { saidIn, settled } from './compact-words.ts'
 import { findCallers } from './find-callers.ts'
 import type { Kin } from './kin.ts'
 import type { RecallPlan, Run } from './plan-recall.ts'
+import { isSameQuestion } from './same-question.ts'
 
 export interface Attached {
   /** For each run its turns, in their order; none where nothing was found. */
   readonly turns: readonly (readonly RememberedTurn[])[]
   /** The runs that could be several turns. */
   readonly ambiguous: ReadonlySet<number>
+  /** The turns whose markers were not believed. */
+  readonly doubted: ReadonlySet<RememberedTurn>
 }
 
 export function attachTurns(items: readonly Item[], plan: RecallPlan, kin: Kin): Attached {
@@ -32,6 +35,7 @@ export function attachTurns(items: readonly Item[], plan: RecallPlan, kin: Kin):
     candidates: plan.runs.map(() => []),
     taken: new Set(),
     ambiguous: new Set(),
+    doubted: new Set(),
     named: new Set(plan.keys.turnIds),
     runNamed: new Map(plan.runs.map(({ fingerprint }, at) => [fingerprint, at])),
   }
@@ -55,6 +59,7 @@ interface Search extends Attached {
   readonly candidates: RememberedTurn[][]
   readonly taken: Set<RememberedTurn>
   readonly ambiguous: Set<number>
+  readonly doubted: Set<RememberedTurn>
   /** Every turn that a marker names. */
   readonly named: ReadonlySet<string>
   /** Which run has this fingerprint. */
@@ -116,10 +121,11 @@ function takeChildren(search: Search): void {
  */
 function withoutCoincidence(
   { plan, kin, named, runNamed }: Search,
-  alike: RememberedTurn[],
+  found: RememberedTurn[],
   at: number,
 ): RememberedTurn[] {
-  const { marks, words } = plan.runs[at] ?? NO_RUN
+  const { marks, words, asked } = plan.runs[at] ?? NO_RUN
+  const alike = found.filter(({ input }) => isSameQuestion(input, asked))
   const marked = [...new Set(marks)].flatMap((id) => kin.turn(id) ?? [])
   const [first] = marked
   if (first === undefined || marked.some((turn) => alike.includes(turn))) return alike
@@ -130,27 +136,28 @@ function withoutCoincidence(
   )
 }
 
-const NO_RUN = { marks: [], words: '' }
+const NO_RUN = { marks: [], words: '', asked: null }
 
 function only(turns: readonly RememberedTurn[]): RememberedTurn | null {
   return turns.length === 1 ? (turns[0] ?? null) : null
 }
 
 function takeMarked(search: Search): void {
-  const { plan, kin, turns, taken, ambiguous } = search
-  const open = [...plan.runs.entries()].filter(
-    ([at]) => turns[at]?.length === 0 && !ambiguous.has(at),
-  )
-  const marked = open.map(([at, run]) => ({
-    run,
-    turns: [...new Set(run.marks)]
-      .flatMap((id) => kin.turn(id) ?? [])
-      .filter((turn) => !taken.has(turn) && !isNamedElsewhere(search, turn, at)),
-  }))
-  for (const [place, believed] of believeMarks(marked).entries()) {
-    const at = open[place]?.[0]
-    if (at !== undefined) for (const turn of believed) take(search, at, turn)
+  const { plan, kin, turns, taken, ambiguous, doubted } = search
+  let isMoved = false
+  const named = plan.runs.map(({ marks }, at) => {
+    const own = turns[at] ?? []
+    const known = [...new Set(marks)].flatMap((id) => kin.turn(id) ?? [])
+    const likely = known.filter((turn) => !taken.has(turn) && !isNamedElsewhere(search, turn, at))
+    isMoved ||= known.some((turn) => !likely.includes(turn) && !own.includes(turn))
+    return own.length > 0 || ambiguous.has(at) ? [] : likely
+  })
+  if (named.every((likely) => likely.length === 0)) return
+  const believed = believeMarks({ runs: plan.runs, kin, attached: turns, named, isMoved })
+  for (const [at, own] of believed.turns.entries()) {
+    for (const turn of own) take(search, at, turn)
   }
+  for (const turn of believed.doubted) doubted.add(turn)
 }
 
 /** Whether the fingerprint of a turn says that it is another run of this very list. */
@@ -203,7 +210,7 @@ function takeCalled(search: Search): void {
  * An answer that was continued has the turn that it continues within the same run, and so have all
  * turns that are known to lie between two of a run.
  */
-function bringAlong({ plan, kin, turns, taken }: Search, at: number): void {
+function bringAlong({ plan, kin, turns, taken, doubted }: Search, at: number): void {
   const own = turns[at] ?? []
   const run = plan.runs[at]
   if (run === undefined || own[0] === undefined) return
@@ -211,11 +218,11 @@ function bringAlong({ plan, kin, turns, taken }: Search, at: number): void {
     const [from, to] = [own[next - 1], own[next]]
     if (from === undefined || to === undefined) continue
     const between = kin.between(from, to)
-    if (between.some((turn) => taken.has(turn))) continue
+    if (between.some((turn) => taken.has(turn) || doubted.has(turn))) continue
     own.splice(next, 0, ...between)
     for (const turn of between) taken.add(turn)
   }
-  for (const turn of begunBefore(own, run, kin, taken).toReversed()) {
+  for (const turn of begunBefore(own, run, kin, { taken, doubted }).toReversed()) {
     own.unshift(turn)
     taken.add(turn)
   }

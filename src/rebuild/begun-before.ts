@@ -7,12 +7,12 @@ import { saidIn, settled } from './compact-words.ts'
 import type { Kin } from './kin.ts'
 import type { Run } from './plan-recall.ts'
 
-/** `own` are the turns of the run, `taken` those of any run. */
+/** `own` are the turns of the run, `taken` those of any run, `doubted` those whose markers lie. */
 export function begunBefore(
   own: readonly RememberedTurn[],
   { words, marks }: Run,
   kin: Kin,
-  taken: ReadonlySet<RememberedTurn>,
+  { taken, doubted }: Record<'taken' | 'doubted', ReadonlySet<RememberedTurn>>,
 ): readonly RememberedTurn[] {
   const begun: RememberedTurn[] = []
   for (let turn = own[0]; turn?.input.length === 0; turn = begun[0]) {
@@ -26,7 +26,7 @@ export function begunBefore(
     const beginning = saidIn(begun)
     const isThere = said.startsWith(beginning) || said.endsWith(settled(beginning + rest))
     if (beginning !== '' && isThere) return begun
-    if (begun.every(({ id }) => marks.includes(id))) return begun
+    if (begun.every((turn) => marks.includes(turn.id) && !doubted.has(turn))) return begun
     begun.shift()
   }
   return begun

@@ -1,56 +1,88 @@
 /**
- * Which markers of a client's text are to be believed, where no fingerprint knows better. Markers
- * are copied and moved, but the words of a turn seldom leave the place where it was.
+ * Which markers of a client's text are to be believed, where no fingerprint knows better. Markers are
+ * moved, copied and pasted. So a turn is attached only where its question and its words fit at least
+ * as well as at any other run that nothing else explains; and words that were edited are a turn's
+ * only if nothing else is known to be what they were. Where one marker was moved, others were, too:
+ * then each has to fit its place better than any other. A turn that is doubted is nowhere.
  */
 import type { RememberedTurn } from '../conversation/remembered.ts'
-import { saidIn, settled } from './compact-words.ts'
-import type { Run } from './plan-recall.ts'
+import { isUserMessage } from '../conversation/rounds.ts'
+import { claimsIn, type Claim, type MarkedRuns } from './claims-in.ts'
+import { outOfLine } from './out-of-line.ts'
+import { EXACT, WHOLE } from './word-fit.ts'
 
-/** The turns that the markers of a run name, in their order. */
-export interface MarkedRun {
-  readonly run: Run
-  readonly turns: readonly RememberedTurn[]
+export interface Believed {
+  /** For each run those of its turns that are really its own. No turn is in two of them. */
+  readonly turns: readonly (readonly RememberedTurn[])[]
+  /** The others that markers name. */
+  readonly doubted: ReadonlySet<RememberedTurn>
 }
 
-/** For each of the runs those of its turns that are really its own. None is in two of them. */
-export function believeMarks(marked: readonly MarkedRun[]): readonly (readonly RememberedTurn[])[] {
-  const claims = new Map<RememberedTurn, number[]>()
-  for (const [at, { turns }] of marked.entries()) {
-    for (const turn of turns) {
-      const places = claims.get(turn)
-      if (places === undefined) claims.set(turn, [at])
-      else places.push(at)
-    }
+export function believeMarks(marked: MarkedRuns): Believed {
+  const { named, attached, kin } = marked
+  const { claims, isMoved } = claimsIn(marked)
+  const settled = new Map(attached.flatMap((own, at) => own.map((turn) => [turn, at] as const)))
+  const claimed = settledOn(claims, () => true)
+  const wrong = outOfLine(new Map([...claimed, ...settled]), kin)
+  const places = settledOn(claims, isMoved || wrong.size > 0 ? isBest : isFair)
+  // Out of order only words count, and the whole of them.
+  for (const { turn, fit } of claims) {
+    const isDoubtful = wrong.has(turn) ? fit < EXACT : wrong.size > 0 && fit < WHOLE
+    if (isDoubtful) places.delete(turn)
   }
-  const likeliest = judge(marked)
-  const owners = new Map([...claims].map(([turn, places]) => [turn, likeliest(turn, places)]))
-  return marked.map(({ turns }, at) => turns.filter((turn) => owners.get(turn) === at))
+  bringSilent(marked, claims, places)
+  return {
+    turns: named.map((own, at) => own.filter((turn) => places.get(turn) === at)),
+    doubted: new Set(named.flat().filter((turn) => !places.has(turn))),
+  }
+}
+
+function settledOn(
+  claims: readonly Claim[],
+  isTrue: (claim: Claim) => boolean,
+): Map<RememberedTurn, number> {
+  return new Map(claims.filter(isTrue).map(({ turn, at }) => [turn, at]))
+}
+
+/** As long as no marker is known to have been moved. */
+function isFair(claim: Claim): boolean {
+  const { rank, fit, openRank } = claim
+  if (!isPossible(claim)) return false
+  return fit === EXACT ? rank >= openRank : rank > openRank
+}
+
+function isBest(claim: Claim): boolean {
+  return isPossible(claim) && claim.rank > Math.max(claim.openRank, claim.otherRank)
+}
+
+function isPossible({ isDisplaced, isRefused }: Claim): boolean {
+  return !isDisplaced && !isRefused
 }
 
 /**
- * Of the runs that carry one marker the one that the words speak for, or else the first. None, if
- * its words are all that another run says that has no marker to explain them: then it was moved.
+ * A turn whose words do not tell, because it has none or they were edited, is where the marker is if
+ * the turn that went on from it there, or from which it went on, is there.
  */
-function judge(marked: readonly MarkedRun[]) {
-  const known = new Map<number, string>()
-  const saidAt = (at: number): string => {
-    const words = known.get(at) ?? settled(marked[at]?.run.words ?? '')
-    known.set(at, words)
-    return words
+function bringSilent(
+  { kin }: MarkedRuns,
+  claims: readonly Claim[],
+  places: Map<RememberedTurn, number>,
+): void {
+  const claimOf = new Map(claims.map((claim) => [claim.turn, claim]))
+  const bring = ({ turn, at, fit, isDisplaced }: Claim, other: Claim): void => {
+    if (places.get(other.turn) !== at || places.has(turn)) return
+    if (fit < WHOLE && !isDisplaced) places.set(turn, at)
   }
-  let unexplained: ReadonlySet<string> | null = null
-  return (turn: RememberedTurn, places: readonly number[]): number | null => {
-    const first = places[0] ?? null
-    const words = saidIn([turn])
-    if (words === '') return first
-    const exact = places.find((at) => saidAt(at) === words)
-    const likely = exact ?? places.find((at) => saidAt(at).includes(words))
-    if (likely !== undefined) return likely
-    unexplained ??= new Set(
-      marked.flatMap(({ turns }, at) => {
-        return saidIn(turns) === saidAt(at) ? [] : [saidAt(at)]
-      }),
-    )
-    return unexplained.has(words) ? null : first
+  const join = (claim: Claim, bringsParent: boolean): void => {
+    const { turn, at } = claim
+    const parent = kin.parent(turn)
+    const before = parent === null ? undefined : claimOf.get(parent)
+    if (before?.at !== at || turn.input.some(isUserMessage)) return
+    // With nothing new it may have gone on from an answer that was not kept.
+    if (turn.input.length === 0 && !before.isAsked) return
+    if (bringsParent) bring(before, claim)
+    else bring(claim, before)
   }
+  for (const claim of claims.toReversed()) join(claim, true)
+  for (const claim of claims) join(claim, false)
 }

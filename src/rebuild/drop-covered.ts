@@ -11,7 +11,7 @@ import { callEndOf } from '../conversation/pairs.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import { compactWords } from './compact-words.ts'
 import { isOfModel } from './plan-recall.ts'
-import { isSameHosted, isSameReasoning } from './same-item.ts'
+import { hostedKeys, reasoningKeys } from './same-item.ts'
 import type { Step } from './transform.ts'
 
 export function dropCovered(history: readonly Item[], items: readonly Item[]): Step {
@@ -36,52 +36,106 @@ function isOutput(item: Item): boolean {
 /** From the end back: what is found last in the history is the last that is repeated. */
 function coveredBy(tail: readonly Item[], repeated: readonly Item[]): ReadonlySet<number> {
   const covered = new Set<number>()
-  if (repeated.length === 0) return covered
-  let end = tail.length
-  let last = -1
-  for (; end > 0 && last < 0; end -= 1)
-    last = repeated.findLastIndex((item) => covers(tail, end, item) > 0)
-  if (last >= 0) end += 1
+  if (repeated.length === 0 || tail.length === 0) return covered
+  const said = openSaid(tail)
+  const sought = repeated.map(namesOf)
+  let [last, end] = [-1, 0]
+  for (const [at, names] of sought.entries()) {
+    const found = said.find(names, tail.length)
+    if (found !== null && found.end >= end) [last, end] = [at, found.end]
+  }
   for (let at = last; at >= 0; at -= 1) {
-    const item = repeated[at]
-    if (item === undefined) continue
-    for (let before = end; before > 0; before -= 1) {
-      const length = covers(tail, before, item)
-      if (length === 0) continue
-      covered.add(at)
-      end = before - length
-      break
-    }
+    const found = said.find(sought[at] ?? NAMELESS, end)
+    if (found === null) continue
+    covered.add(at)
+    end = found.start
   }
   return covered
 }
 
-/** How many items of the tail in front of `end` the item says again; 0 if it does not. */
-function covers(tail: readonly Item[], end: number, item: Item): number {
-  const before = tail[end - 1]
-  if (before === undefined) return 0
-  if (before.type === 'message') return item.type === 'message' ? coversWords(tail, end, item) : 0
-  if (isSameReasoning(before, item) || isSameHosted(before, item)) return 1
-  const [one, other] = [callEndOf(before), callEndOf(item)]
-  if (one === null || other === null || one.callId === '') return 0
-  const isSame =
-    one.side === other.side && one.family === other.family && one.callId === other.callId
-  return isSame ? 1 : 0
+interface Names {
+  /** Two items that have one in common are the same thing said. */
+  readonly keys: readonly string[]
+  /** `null` for what is no message, or one that says nothing. */
+  readonly words: string | null
 }
 
-/** Some clients make one message of all that was said between two calls. */
-function coversWords(tail: readonly Item[], end: number, item: Item): number {
-  if (item.type !== 'message') return 0
-  const words = compactWords(textOf(item.content))
-  if (words === '') return 0
-  let said = ''
-  for (let at = end - 1; at >= 0; at -= 1) {
-    const before = tail[at]
-    if (before?.type === 'reasoning') continue
-    if (before?.type !== 'message' || before.role !== 'assistant') return 0
-    said = compactWords(textOf(before.content)) + said
-    if (!words.endsWith(said)) return 0
-    if (said.length === words.length) return end - at
+const NAMELESS: Names = { keys: [], words: null }
+
+function namesOf(item: Item): Names {
+  if (item.type === 'message') {
+    const words = compactWords(textOf(item.content))
+    return words === '' ? NAMELESS : { keys: [`said ${words}`], words }
   }
-  return 0
+  const end = callEndOf(item)
+  const called =
+    end === null || end.callId === '' ? [] : [`${end.side} ${end.family} ${end.callId}`]
+  return { keys: [...called, ...reasoningKeys(item), ...hostedKeys(item)], words: null }
+}
+
+/** The items that say it, without those behind them. */
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where it is said for the last time in front of `end`. */
+function openSaid(tail: readonly Item[]) {
+  const names = tail.map((item) =>
+    item.type === 'message' && !isSpoken(item) ? NAMELESS : namesOf(item),
+  )
+  const places = new Map<string, number[]>()
+  for (const [at, { keys }] of names.entries()) {
+    for (const key of keys) {
+      const there = places.get(key)
+      if (there === undefined) places.set(key, [at])
+      else there.push(at)
+    }
+  }
+  let looks = MOST_LOOKS
+  const findJoined = (text: string, before: number): Span | null => {
+    for (let end = before; end > 0 && looks > 0; end -= 1) {
+      let left = text.length
+      for (let start = end - 1; start >= 0; start -= 1) {
+        const part = names[start]?.words ?? null
+        looks -= 1 + (part ?? '').length / CHARS_A_LOOK
+        if (part === null) {
+          if (left < text.length && tail[start]?.type === 'reasoning') continue
+          break
+        }
+        if (!text.endsWith(part, left)) break
+        left -= part.length
+        if (left === 0) return { start, end }
+      }
+    }
+    return null
+  }
+  return {
+    find({ keys, words: text }: Names, end: number): Span | null {
+      let last = -1
+      for (const key of keys) last = Math.max(last, lastBefore(places.get(key) ?? [], end))
+      if (last >= 0) return { start: last, end: last + 1 }
+      // Some clients make one message of all that was said between two calls.
+      return text === null ? null : findJoined(text, end)
+    },
+  }
+}
+
+/** Where a client joins messages there are a few. Beyond this, what it repeats counts as new. */
+const MOST_LOOKS = 100_000
+const CHARS_A_LOOK = 100
+
+function isSpoken(item: Item): boolean {
+  return item.type === 'message' && item.role === 'assistant'
+}
+
+/** -1 if there is none. */
+function lastBefore(places: readonly number[], end: number): number {
+  let [low, high] = [0, places.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((places[middle] ?? 0) < end) low = middle + 1
+    else high = middle
+  }
+  return places[low - 1] ?? -1
 }

@@ -21,28 +21,22 @@ export type FindOutput = (turn: RememberedTurn, key: string, nth: number) => Out
 /** `attached` are the turns of a list, in their order. Those known to lie between are asked, too. */
 export function outputsAtHand(attached: readonly RememberedTurn[], kin: Kin): FindOutput {
   const isAttached = new Set(attached)
+  const given = outputsGiven(attached, kin)
+  const asked = new Set<RememberedTurn>()
   const found = new Map<RememberedTurn, Map<string, OutputAtHand>>()
-  const callsOf = callCounter()
-  const supply = (turn: RememberedTurn): void => {
-    const seen = new Map<string, number>()
-    for (const [place, output] of turn.input.entries()) {
-      const key = endKey(output, 'output')
-      if (key === null) continue
-      const nth = seen.get(key) ?? 0
-      seen.set(key, nth + 1)
-      const caller = firstOf(kin.ancestors(turn), (one) => (callsOf(one).get(key) ?? 0) > nth)
-      if (caller === null) continue
+  const ask = (turn: RememberedTurn): void => {
+    asked.add(turn)
+    for (const { name, caller, atHand } of given.get(turn) ?? []) {
       const outputs = found.get(caller) ?? new Map<string, OutputAtHand>()
       found.set(caller, outputs)
-      const name = `${nth} ${key}`
-      if (!outputs.has(name)) outputs.set(name, { output, turn, place })
+      if (!outputs.has(name)) outputs.set(name, atHand)
     }
   }
   for (const turn of attached) {
-    supply(turn)
-    for (const ancestor of kin.ancestors(turn)) {
-      if (isAttached.has(ancestor)) break
-      supply(ancestor)
+    if (!asked.has(turn)) ask(turn)
+    for (let next = kin.parent(turn); next !== null; next = kin.parent(next)) {
+      if (isAttached.has(next) || asked.has(next)) break
+      ask(next)
     }
   }
   return (turn, key, nth) => found.get(turn)?.get(`${nth} ${key}`) ?? null
@@ -54,25 +48,85 @@ export function endKey(item: Item, side: CallEnd['side']): string | null {
   return end?.side === side && end.callId !== '' ? `${end.family} ${end.callId}` : null
 }
 
-function callCounter() {
-  const known = new Map<RememberedTurn, ReadonlyMap<string, number>>()
-  return (turn: RememberedTurn): ReadonlyMap<string, number> => {
-    const before = known.get(turn)
-    if (before !== undefined) return before
-    const counts = new Map<string, number>()
-    for (const item of turn.output) {
-      const key = endKey(item, 'call')
-      if (key !== null) counts.set(key, (counts.get(key) ?? 0) + 1)
-    }
-    known.set(turn, counts)
-    return counts
-  }
+interface Given {
+  readonly name: string
+  readonly caller: RememberedTurn
+  readonly atHand: OutputAtHand
 }
 
-function firstOf(
-  turns: Iterable<RememberedTurn>,
-  matches: (turn: RememberedTurn) => boolean,
-): RememberedTurn | null {
-  for (const turn of turns) if (matches(turn)) return turn
-  return null
+/**
+ * For each turn the outputs it was given, with the nearest turn before it that has made the call. All
+ * ways from the first turns down are gone once, with the calls that were made on the way.
+ */
+function outputsGiven(
+  attached: readonly RememberedTurn[],
+  kin: Kin,
+): ReadonlyMap<RememberedTurn, readonly Given[]> {
+  const { roots, children } = treeOf(attached, kin)
+  const given = new Map<RememberedTurn, readonly Given[]>()
+  const callers = new Map<string, RememberedTurn[]>()
+  const way: Step[] = roots.map((turn) => ({ turn, calls: null }))
+  for (let step = way.pop(); step !== undefined; step = way.pop()) {
+    const { turn, calls } = step
+    if (calls !== null) {
+      for (const name of calls) callers.get(name)?.pop()
+      continue
+    }
+    given.set(turn, givenTo(turn, callers))
+    const made = namesOf(turn.output, 'call').map(({ name }) => name)
+    for (const name of made) {
+      const before = callers.get(name)
+      if (before === undefined) callers.set(name, [turn])
+      else before.push(turn)
+    }
+    way.push({ turn, calls: made })
+    for (const child of children.get(turn) ?? []) way.push({ turn: child, calls: null })
+  }
+  return given
+}
+
+/** To a turn, or back from it, when its calls are no longer on the way. */
+interface Step {
+  readonly turn: RememberedTurn
+  readonly calls: readonly string[] | null
+}
+
+function givenTo(
+  turn: RememberedTurn,
+  callers: ReadonlyMap<string, readonly RememberedTurn[]>,
+): readonly Given[] {
+  return namesOf(turn.input, 'output').flatMap(({ name, item: output, place }) => {
+    const caller = callers.get(name)?.at(-1)
+    return caller === undefined ? [] : [{ name, caller, atHand: { output, turn, place } }]
+  })
+}
+
+/** Each end of a call under its key, and which one of that key it is. */
+function namesOf(items: readonly Item[], side: CallEnd['side']) {
+  const seen = new Map<string, number>()
+  return items.flatMap((item, place) => {
+    const key = endKey(item, side)
+    if (key === null) return []
+    const nth = seen.get(key) ?? 0
+    seen.set(key, nth + 1)
+    return [{ name: `${nth} ${key}`, item, place }]
+  })
+}
+
+/** These turns and all before them. Links that lead in a circle lead to no first turn. */
+function treeOf(turns: readonly RememberedTurn[], kin: Kin) {
+  const roots: RememberedTurn[] = []
+  const children = new Map<RememberedTurn, RememberedTurn[]>()
+  const known = new Set<RememberedTurn>()
+  for (const turn of turns) {
+    for (let next: RememberedTurn | null = turn; next !== null && !known.has(next);) {
+      known.add(next)
+      const parent = kin.parent(next)
+      const siblings = parent === null ? roots : (children.get(parent) ?? [])
+      siblings.push(next)
+      if (parent !== null) children.set(parent, siblings)
+      next = parent
+    }
+  }
+  return { roots, children }
 }

@@ -30,6 +30,12 @@ export interface RecallPlan {
 export interface Run {
   readonly start: number
   readonly end: number
+  /** What the round was about that it is in, as far as a fingerprint says it; empty if unknown. */
+  readonly question: string
+  /** What the round began with; `null` if with nothing that a user said. */
+  readonly asked: Item | null
+  /** The calls whose results stand in front of it. */
+  readonly resultsOf: readonly string[]
   /** As `compactWords` leaves them. */
   readonly words: string
   /** The turns that its text names, in the order of their markers; a turn may be named twice. */
@@ -53,12 +59,19 @@ export function planRecall(items: readonly Item[]): RecallPlan {
   const runs: Run[] = []
   let before = ''
   let question: string | null = null
+  let asked = ''
+  let askedBy: Item | null = null
+  let isAnswered = true
+  let resultsOf: string[] = []
   let open: OpenRun | null = null
   const close = (run: OpenRun): void => {
     const { start, end, words, marks, callIds } = run
     const isSilent = words === '' && callIds.length === 0
     const fingerprint = isSilent ? null : fingerprintFor(run)
-    runs.push({ start, end, words, marks, callIds, fingerprint })
+    const round = { question: asked, asked: askedBy, resultsOf }
+    runs.push({ start, end, ...round, words, marks, callIds, fingerprint })
+    isAnswered = true
+    resultsOf = []
     if (fingerprint === null) return
     before = fingerprint
     question = null
@@ -72,7 +85,15 @@ export function planRecall(items: readonly Item[]): RecallPlan {
     }
     if (open !== null) close(open)
     open = null
-    if (question === null && isUserMessage(item)) question = questionIn(item)
+    resultsOf.push(...resultIdsIn(item))
+    if (!isUserMessage(item)) continue
+    if (isAnswered) {
+      asked = questionIn(item)
+      askedBy = item
+    }
+    isAnswered = false
+    // A run that is silent need not come back: its question is still to be answered.
+    question ??= asked
   }
   const next = open ?? openRun(items.length, before, question)
   if (open !== null) close(open)
@@ -86,6 +107,19 @@ export function fingerprintOf({ next }: RecallPlan, answer: readonly Item[]): st
     words: next.words + wordsOf(answer),
     callIds: [...next.callIds, ...answer.flatMap(callIdOf)],
   })
+}
+
+/** What these items ask, as `Run` has it of a run behind them. */
+export function questionOf(items: readonly Item[]): string {
+  let question = ''
+  let isAnswered = true
+  for (const item of items) {
+    if (isUserMessage(item) && isAnswered) {
+      question = questionIn(item)
+      isAnswered = false
+    } else if (isOfModel(item) && !saysNothing(item)) isAnswered = true
+  }
+  return question
 }
 
 /** Whether only a model makes such an item, or the service that it runs on. */
@@ -156,6 +190,12 @@ export function marksIn({ content }: Message): readonly string[] {
 function callIdOf(item: Item): readonly string[] {
   const end = callEndOf(item)
   return end?.side === 'call' && end.callId !== '' ? [end.callId] : []
+}
+
+/** The call whose result this is. */
+export function resultIdsIn(item: Item): readonly string[] {
+  const end = callEndOf(item)
+  return end?.side === 'output' && end.callId !== '' ? [end.callId] : []
 }
 
 function fingerprintFor({ before, question, words, callIds }: Said): string {

@@ -10,12 +10,15 @@ import type { Note } from '../conversation/note.ts'
 import { callEndOf } from '../conversation/pairs.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { alignWords, type Aligned } from './align-words.ts'
-import { saidIn, settled } from './compact-words.ts'
+import { itemsLeft, type ItemsLeft } from './items-left.ts'
 import { endKey, type FindOutput, type OutputAtHand } from './outputs-at-hand.ts'
-import { isOfModel, saysNothing, type Run } from './plan-recall.ts'
-import { isSameCall, isSameHosted, isSameReasoning, saysTheSame } from './same-item.ts'
+import { isNeverReplayed } from './never-replayed.ts'
+import { saysNothing, type Run } from './plan-recall.ts'
+import { isSameCall, saysTheSame } from './same-item.ts'
+import { thoughtsAmong } from './thoughts-given.ts'
 import { withoutDetails } from './without-details.ts'
 import { withoutMarks } from './without-marks.ts'
+import { wordsKept } from './words-kept.ts'
 
 export interface KnownRun {
   readonly run: Run
@@ -49,42 +52,72 @@ export function recallRun(known: KnownRun): RecalledRun {
   const spoken = given.filter((item) => !saysNothing(item))
   const recorded = turns.flatMap((turn) => turn.output)
   const messages = recorded.filter(isMessage)
-  const aligned = isUnedited(known) ? null : alignWords(messages, spoken.flatMap(wordsGiven))
+  const words = spoken.flatMap(wordsGiven)
+  const cutOff = cutOffIn(turns)
+  const same = wordsKept(known.run, turns, messages, words)
+  const aligned = same === null ? alignWords(messages, words, cutOff !== null) : null
+  const own = spoken.filter(isReasoning)
   const work: Work = {
     ...known,
     aligned,
-    left: new Set(spoken.filter((item) => !isMessage(item))),
-    ownThoughts: spoken.filter(isReasoning),
+    restored: aligned?.restored ?? same ?? NONE,
+    cutOff,
+    recordedMessages: messages.length,
+    left: itemsLeft(spoken.filter((item) => !isMessage(item))),
+    ownThought: thoughtsAmong(own),
     pieces: [],
     thoughts: [],
     unled: false,
     messages: 0,
-    owed: [],
+    owed: new Map(),
   }
-  replaceReasoning(work)
-  if (messages.length === 0) addWords(work, aligned?.before.get(0))
+  replaceReasoning(work, own)
+  if (messages.length === 0 && cutOff === null) addWords(work, aligned?.before.get(0))
   for (const turn of turns) replayTurn(work, turn)
-  for (const item of work.left) work.pieces.push(asGiven(item))
+  for (const item of work.left.rest()) work.pieces.push(asGiven(item))
   const items = work.pieces.flatMap(({ item }) => item ?? [])
   const isSame =
     items.length === spoken.length &&
     items.every((item, at) => saysTheSame(item, spoken[at] ?? item))
-  return { pieces: isSame ? null : work.pieces, owed: work.owed }
+  // Where an upstream has refused what is before it, its place has to be known.
+  const isPlaced = turns.some(({ reasoningRefusedBy }) => reasoningRefusedBy !== null)
+  return { pieces: isSame && !isPlaced ? null : work.pieces, owed: [...work.owed.values()].flat() }
 }
+
+const NONE: ReadonlySet<number> = new Set()
 
 interface Work extends KnownRun {
   /** `null` if the words are as they were. */
   readonly aligned: Aligned | null
+  /** The recorded messages that the client does not have quite as they were. */
+  readonly restored: ReadonlySet<number>
+  readonly cutOff: RememberedTurn | null
+  readonly recordedMessages: number
   /** What of the client's is not in its place yet, messages aside. */
-  readonly left: Set<Item>
-  readonly ownThoughts: readonly Item[]
+  readonly left: ItemsLeft
+  /** The client's own of a thought. */
+  readonly ownThought: (thought: Item) => Item | null
   readonly pieces: Piece[]
   /** Reasoning that waits for what it led to, and whether something of that was left out. */
   thoughts: Piece[]
   unled: boolean
   /** How many recorded messages there were so far. */
   messages: number
-  owed: readonly OutputAtHand[]
+  /** By the turn that was given them. */
+  readonly owed: Map<RememberedTurn, OutputAtHand[]>
+}
+
+/**
+ * The turn that ended in a thought, with no message behind it: what it led to was cut off before it
+ * was recorded, and only the client has its beginning.
+ */
+function cutOffIn(turns: readonly RememberedTurn[]): RememberedTurn | null {
+  const turn = turns.findLast(({ output }) => {
+    const last = output.at(-1)
+    return output.some(isMessage) || (last !== undefined && isReasoning(last))
+  })
+  const last = turn?.output.at(-1)
+  return turn === undefined || last === undefined || !isReasoning(last) ? null : turn
 }
 
 function isMessage(item: Item): item is Message {
@@ -97,28 +130,15 @@ function wordsGiven(item: Item): readonly Message[] {
   return saysNothing(words) ? [] : [words]
 }
 
-/**
- * A fingerprint stands for the words as the client was shown them, and they need not be the recorded
- * ones. But that of an answer that went on says nothing of what it went on from.
- */
-function isUnedited({ run, turns }: KnownRun): boolean {
-  const [first, ...others] = turns
-  if (first !== undefined && others.length === 0 && first.fingerprint === run.fingerprint) {
-    const before = first.input.at(-1)
-    const wentOn = before === undefined || isOfModel(before)
-    if (run.fingerprint !== null && !wentOn) return true
-  }
-  return saidIn(turns) === settled(run.words)
-}
-
 /** Clients merge reasoning and move it, so that of a run it is all the client's or all recorded. */
-function replaceReasoning({ turns, ownThoughts, left, pieces }: Work): void {
-  if (ownThoughts.length === 0) return
+function replaceReasoning({ turns, left, pieces }: Work, own: readonly Item[]): void {
+  if (own.length === 0) return
   const recorded = turns.flatMap(({ output }) => output.filter(isReasoning))
-  for (const thought of ownThoughts) {
-    left.delete(thought)
+  const find = thoughtsAmong(recorded)
+  for (const thought of own) {
+    left.take(thought)
     if (recorded.length === 0) pieces.push(asGiven(thought))
-    else if (!recorded.some((item) => isKnownAs(item, thought))) {
+    else if (find(thought) === null) {
       pieces.push({ item: null, note: { did: 'changed', why: 'reasoning-replaced' } })
     }
   }
@@ -128,13 +148,9 @@ function isReasoning(item: Item): boolean {
   return item.type === 'reasoning'
 }
 
-function isKnownAs(recorded: Item, given: Item): boolean {
-  return recorded === given || isSameReasoning(recorded, given)
-}
-
 function replayTurn(work: Work, turn: RememberedTurn): void {
-  const own = work.owed.filter((owed) => owed.turn === turn)
-  work.owed = work.owed.filter((owed) => owed.turn !== turn)
+  const own = work.owed.get(turn) ?? []
+  work.owed.delete(turn)
   for (const { output } of own.toSorted((one, other) => one.place - other.place)) {
     work.pieces.push(recalled(output, turn))
   }
@@ -155,6 +171,12 @@ function replayTurn(work: Work, turn: RememberedTurn): void {
   if (work.unled) dropThoughts(work)
   work.pieces.push(...work.thoughts)
   work.thoughts = []
+  if (turn === work.cutOff) addWords(work, wordsBehind(work))
+}
+
+/** What the client has behind all that was recorded. */
+function wordsBehind({ aligned, recordedMessages }: Work): readonly Message[] | undefined {
+  return recordedMessages === 0 ? aligned?.before.get(0) : aligned?.behind.get(recordedMessages - 1)
 }
 
 function keep(work: Work, piece: Piece): void {
@@ -187,17 +209,26 @@ function replayMessage(work: Work, item: Message): void {
   addWords(work, aligned?.before.get(number))
   const place = aligned === null ? item : (aligned.places[number] ?? null)
   if (place === null) keep(work, { item: null, note: { did: 'dropped', why: 'text-removed' } })
-  else keep(work, place === item ? { item, note: null } : edited(place))
-  addWords(work, aligned?.behind.get(number))
+  else if (place !== item) keep(work, edited(place))
+  else keep(work, { item, note: work.restored.has(number) ? RESTORED : null })
+  const isLast = number === work.recordedMessages - 1
+  if (!isLast || work.cutOff === null) addWords(work, aligned?.behind.get(number))
+}
+
+const RESTORED: Piece['note'] = {
+  did: 'changed',
+  why: 'text-restored',
+  detail:
+    'What the client has differs in blanks, in parts it was not shown, or in a damaged marker.',
 }
 
 function edited(item: Message): Piece {
   return { item, note: { did: 'changed', why: 'text-edited' } }
 }
 
-function thoughtPiece({ ownThoughts }: Work, item: Item, turn: RememberedTurn): Piece {
-  const own = ownThoughts.find((one) => isKnownAs(item, one))
-  return own === undefined ? recalled(item, turn) : { item: own, note: null }
+function thoughtPiece({ ownThought }: Work, item: Item, turn: RememberedTurn): Piece {
+  const own = ownThought(item)
+  return own === null ? recalled(item, turn) : { item: own, note: null }
 }
 
 function callPiece(
@@ -210,21 +241,21 @@ function callPiece(
   const place = nth.get(key) ?? 0
   nth.set(key, place + 1)
   const answer = work.replaysTools ? work.findOutput(turn, key, place) : null
-  const own = firstLeft(work, (one) => endKey(one, 'call') === key)
+  const own = work.left.takeCall(key)
   if (own !== null) {
-    if (answer !== null && !work.answered.has(own)) work.owed = [...work.owed, answer]
+    if (answer !== null && !work.answered.has(own)) owe(work, answer)
     if (isSameCall(item, own)) return { item, note: null }
     return { item: own, note: { did: 'changed', why: 'call-edited' } }
   }
   if (isNeverReplayed(item)) return NOT_REPLAYED
   if (work.replaysTools && work.strayOutputs.has(key)) return recalled(item, turn)
   if (answer === null) return FORGOTTEN
-  work.owed = [...work.owed, answer]
+  owe(work, answer)
   return recalled(item, turn)
 }
 
 function hostedPiece(work: Work, item: Item, turn: RememberedTurn): Piece {
-  const own = firstLeft(work, (one) => isSameHosted(item, one))
+  const own = work.left.takeHosted(item)
   if (own !== null) return isNeverReplayed(item) ? asGiven(own) : { item, note: null }
   if (isNeverReplayed(item)) return NOT_REPLAYED
   return !work.replaysTools && isHostedCall(item) ? FORGOTTEN : recalled(item, turn)
@@ -233,28 +264,11 @@ function hostedPiece(work: Work, item: Item, turn: RememberedTurn): Piece {
 const NOT_REPLAYED: Piece = { item: null, note: { did: 'dropped', why: 'not-replayable' } }
 const FORGOTTEN: Piece = { item: null, note: { did: 'dropped', why: 'call-forgotten' } }
 
-/** Takes it from what is left. */
-function firstLeft({ left }: Work, matches: (item: Item) => boolean): Item | null {
-  for (const item of left) {
-    if (!matches(item)) continue
-    left.delete(item)
-    return item
-  }
-  return null
+function owe({ owed }: Work, answer: OutputAtHand): void {
+  const others = owed.get(answer.turn)
+  if (others === undefined) owed.set(answer.turn, [answer])
+  else others.push(answer)
 }
-
-function isNeverReplayed(item: Item): boolean {
-  return item.type === 'opaque' && NEVER_REPLAYED.has(item.raw['type'])
-}
-
-const NEVER_REPLAYED: ReadonlySet<unknown> = new Set([
-  'image_generation_call',
-  'local_shell_call',
-  'openrouter:image_generation',
-  'openrouter:web_search',
-  'openrouter:web_fetch',
-  'openrouter:datetime',
-])
 
 /** A tool that brings its own result. */
 function isHostedCall(item: Item): boolean {

@@ -46,21 +46,25 @@ export function isSameCall(recorded: Item, given: Item): boolean {
   )
 }
 
-/** Whether a client has brought back the very item, which need not be as it was. */
-export function isSameHosted(recorded: Item, given: Item): boolean {
-  if (recorded.type !== 'opaque' || given.type !== 'opaque') return false
-  if (recorded.raw['type'] !== given.raw['type']) return false
-  const [id, givenId] = [recorded.raw['id'], given.raw['id']]
-  if (typeof id === 'string' && id === givenId) return true
-  return isEqual(nameless(recorded.raw), nameless(given.raw))
+/**
+ * The names by which the item of a hosted tool is known; two that have one in common are the same
+ * item. A client need not bring it back as it was, nor with its id.
+ */
+export function hostedKeys(item: Item): readonly string[] {
+  if (item.type !== 'opaque') return []
+  const { id, type } = item.raw
+  const content = `as ${written(nameless(item.raw))}`
+  return typeof id === 'string' ? [`id ${written(type)} ${id}`, content] : [content]
 }
 
-/** Whether a client has brought back the very reasoning, sealed by its maker or by name. */
-export function isSameReasoning(recorded: Item, given: Item): boolean {
-  if (recorded.type !== 'reasoning' || given.type !== 'reasoning') return false
-  if (recorded.id !== undefined && recorded.id === given.id) return true
-  const sealed = recorded.encrypted_content ?? ''
-  return sealed !== '' && sealed === given.encrypted_content
+/** The same for reasoning: by its id, or sealed by its maker. */
+export function reasoningKeys(item: Item): readonly string[] {
+  if (item.type !== 'reasoning') return []
+  const sealed = item.encrypted_content ?? ''
+  return [
+    ...(item.id === undefined ? [] : [`id ${item.id}`]),
+    ...(sealed === '' ? [] : [`sealed ${sealed}`]),
+  ]
 }
 
 function meansTheSame(one: string, other: string): boolean {
@@ -110,4 +114,15 @@ function isEqual(one: unknown, other: unknown): boolean {
     fields.length === others.length &&
     fields.every((name) => Object.hasOwn(other, name) && isEqual(one[name], other[name]))
   )
+}
+
+/** As JSON that is the same wherever `isEqual` is true. */
+function written(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(written).join()}]`
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null'
+  const fields = Object.keys(value).filter((name) => value[name] !== undefined)
+  return `{${fields
+    .toSorted()
+    .map((name) => `${JSON.stringify(name)}:${written(value[name])}`)
+    .join()}}`
 }

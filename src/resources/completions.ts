@@ -28,9 +28,8 @@ export const COMPLETIONS: readonly Resource[] = [
       const { metadata: given } = await asked.body()
       if (given === undefined) throw missing('metadata')
       const metadata = maybe(asMetadata, given, 'metadata') ?? {}
-      const { tenant } = asked.caller
-      const isThere = await world.archive.relabelTurn({ tenant, turnId, dialect: 'chat', metadata })
-      if (!isThere) throw completionNotFound(id)
+      const labels = { ...asked.caller, turnId, dialect: 'chat', metadata }
+      if (!(await world.archive.relabelTurn(labels))) throw completionNotFound(id)
       return completionOf(await loaded(asked, world))
     },
   },
@@ -39,8 +38,7 @@ export const COMPLETIONS: readonly Resource[] = [
     path: '/chat/completions/:id',
     async answer(asked, { archive, nowMs }) {
       const { id, turnId } = idIn(asked)
-      const { tenant } = asked.caller
-      const deletion = { tenant, turnId, dialect: 'chat', nowMs: nowMs() }
+      const deletion = { ...asked.caller, turnId, dialect: 'chat', nowMs: nowMs() }
       if ((await archive.deleteTurn(deletion)) !== 'deleted') throw completionNotFound(id)
       return { id, object: 'chat.completion.deleted', deleted: true }
     },
@@ -54,7 +52,7 @@ async function listCompletions(asked: Asked, { archive }: World): Promise<JsonOb
   const after = paging.after === null ? null : turnIdOfCompletion(paging.after)
   if (paging.after !== null && after === null) throw unknownCursor(paging.after)
   const turns = await archive.listTurns({
-    tenant: caller.tenant,
+    ...caller,
     model: query.get('model') || null,
     metadata: labelsIn(query),
     after,
@@ -77,7 +75,7 @@ function labelsIn(query: URLSearchParams): Readonly<Record<string, string>> {
 async function listMessages(asked: Asked, { store }: World): Promise<JsonObject> {
   const paging = pagingIn(asked.query, 'asc')
   const { id, turnId } = idIn(asked)
-  const chain = await store.loadChain(asked.caller.tenant, turnId)
+  const chain = await store.loadChain(asked.caller, turnId)
   const last = known(chain?.at(-1) ?? null, id)
   const messages = (chain ?? []).flatMap((turn) => {
     const asked = tellMessages(turn.input)
@@ -114,7 +112,7 @@ const NO_BYTES = new Uint8Array(0)
 
 async function loaded(asked: Asked, { archive }: World): Promise<StoredTurn> {
   const { id, turnId } = idIn(asked)
-  return known(await archive.loadTurn(asked.caller.tenant, turnId), id)
+  return known(await archive.loadTurn(asked.caller, turnId), id)
 }
 
 function idIn({ named }: Asked): { readonly id: string; readonly turnId: string } {

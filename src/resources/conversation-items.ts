@@ -7,6 +7,7 @@ import {
   holdConversation,
   unknownConversation,
 } from '../history/hold-conversation.ts'
+import type { Owner } from '../store/owner.ts'
 import type { StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { itemsIn, turnOfItems } from './conversation-turn.ts'
@@ -43,7 +44,7 @@ export const CONVERSATION_ITEMS: readonly Resource[] = [
     path: '/conversations/:id/items/:item',
     async answer(asked, world) {
       const { items, conversation } = await found(asked, world)
-      await world.conversations.hideItem(asked.caller.tenant, named(asked, items).place)
+      await world.conversations.hideItem(asked.caller, named(asked, items).place)
       return conversation
     },
   },
@@ -56,9 +57,9 @@ async function addItems(asked: Asked, world: World): Promise<JsonObject> {
   if (given === undefined) throw missing('items')
   const items = await itemsIn(given, caller, world)
   const id = world.newTurnId()
-  const hold = await holdConversation(conversation, caller.tenant, id, world, null)
+  const hold = await holdConversation(conversation, caller, id, world, null)
   try {
-    const chain = await chainTo(hold.head, caller.tenant, world)
+    const chain = await chainTo(hold.head, caller, world)
     if (items.length === 0) return listOf([], false)
     const turn = turnOfItems(items, { id, conversation, chain }, caller, world)
     if (!(await world.conversations.appendItems(turn))) throw conversationLocked()
@@ -101,10 +102,9 @@ interface Found {
 
 async function found(asked: Asked, world: World): Promise<Found> {
   const id = conversationIn(asked)
-  const { tenant } = asked.caller
-  const conversation = await world.conversations.findConversation(tenant, id)
+  const conversation = await world.conversations.findConversation(asked.caller, id)
   if (conversation === null) throw unknownConversation(id, null)
-  const chain = await chainTo(conversation.head, tenant, world)
+  const chain = await chainTo(conversation.head, asked.caller, world)
   return {
     conversation: shownOr404(conversation, id),
     items: listedItems(chain, 'answer', includeIn(asked.query)),
@@ -113,10 +113,10 @@ async function found(asked: Asked, world: World): Promise<Found> {
 
 async function chainTo(
   head: string | null,
-  tenant: string,
+  owner: Owner,
   { store }: World,
 ): Promise<readonly StoredTurn[]> {
-  return head === null ? [] : ((await store.loadChain(tenant, head)) ?? [])
+  return head === null ? [] : ((await store.loadChain(owner, head)) ?? [])
 }
 
 function named(asked: Asked, items: readonly ListedItem[]): ListedItem {

@@ -34,7 +34,7 @@ export const CONVERSATIONS: readonly Resource[] = [
     path: '/conversations/:id',
     async answer(asked, { conversations }) {
       const id = conversationIn(asked)
-      return shownOr404(await conversations.findConversation(asked.caller.tenant, id), id)
+      return shownOr404(await conversations.findConversation(asked.caller, id), id)
     },
   },
   {
@@ -45,8 +45,7 @@ export const CONVERSATIONS: readonly Resource[] = [
       const { metadata } = await asked.body()
       if (metadata === undefined) throw missing('metadata')
       const labels = maybe(asMetadata, metadata, 'metadata') ?? {}
-      const { tenant } = asked.caller
-      return shownOr404(await conversations.relabelConversation(tenant, id, labels), id)
+      return shownOr404(await conversations.relabelConversation(asked.caller, id, labels), id)
     },
   },
   {
@@ -54,7 +53,7 @@ export const CONVERSATIONS: readonly Resource[] = [
     path: '/conversations/:id',
     async answer(asked, { conversations, nowMs }) {
       const id = conversationIn(asked)
-      const came = await conversations.deleteConversation(asked.caller.tenant, id, nowMs())
+      const came = await conversations.deleteConversation(asked.caller, id, nowMs())
       if (came === 'unknown') throw unknownConversation(id, null)
       if (came === 'busy') throw conversationLocked()
       return { id, object: 'conversation.deleted', deleted: true }

@@ -1,6 +1,10 @@
 /**
  * Forgetting at once what is remembered of a conversation, or of a user. There is no way back, so what
  * is still on its way goes as well. Who comes with a user of its own may forget only itself.
+ *
+ * A conversation goes with all of its branches. A chat that was cloned is a branch like one that was
+ * regenerated, and nobody could tell them apart: rather does a clone lose what it shares (it goes on
+ * with its text) than something of a chat stay that somebody wanted gone.
  */
 import { responseId, turnIdOfCompletion, turnIdOfResponse } from '../conversation/ids.ts'
 import type { JsonObject } from '../conversation/json.ts'

@@ -17,9 +17,13 @@ export function responseOf(turn: StoredTurn, include: readonly string[] = []): J
   return { ...response, output }
 }
 
-/** The request is understood again as it was then, except for what is to be shown of the answer. */
+/**
+ * The request is understood again as it was then, except for what is to be shown of the answer. Of one
+ * that cannot be read any more it is known which model was asked.
+ */
 function answeringOf(turn: StoredTurn, include: readonly string[]): Answering {
-  const body = { ...turn.request, input: [] as readonly Json[], include }
+  const { model } = turn.origin
+  const body = { model, ...turn.request, input: [] as readonly Json[], include }
   return {
     inbound: responses.parse(body, NO_BYTES),
     turnId: turn.id,

@@ -15,7 +15,7 @@ export const RESPONSES: readonly Resource[] = [
     async answer(asked, { archive }) {
       if (asked.query.get('stream') === 'true') return null
       const { id, turnId } = idIn(asked)
-      const turn = await archive.loadTurn(asked.caller.tenant, turnId)
+      const turn = await archive.loadTurn(asked.caller, turnId)
       return responseOf(known(turn, id), includeIn(asked.query))
     },
   },
@@ -24,8 +24,7 @@ export const RESPONSES: readonly Resource[] = [
     path: '/responses/:id',
     async answer(asked, { archive, nowMs }) {
       const { id, turnId } = idIn(asked)
-      const { tenant } = asked.caller
-      const deletion = { tenant, turnId, dialect: 'responses', nowMs: nowMs() }
+      const deletion = { ...asked.caller, turnId, dialect: 'responses', nowMs: nowMs() }
       const came = await archive.deleteTurn(deletion)
       if (came === 'unknown') throw responseNotFound(id)
       if (came === 'running') throw stillRunning()
@@ -56,7 +55,7 @@ function idIn({ named }: Asked): { readonly id: string; readonly turnId: string 
 
 async function chainIn(asked: Asked, { store }: World): Promise<readonly StoredTurn[]> {
   const { id, turnId } = idIn(asked)
-  const chain = await store.loadChain(asked.caller.tenant, turnId)
+  const chain = await store.loadChain(asked.caller, turnId)
   known(chain?.at(-1) ?? null, id)
   return chain ?? []
 }

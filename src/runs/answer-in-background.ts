@@ -18,7 +18,7 @@ export async function answerInBackground(
   world: World,
 ): Promise<Response> {
   const { inbound, caller, exchange } = asked
-  const { tenant } = caller
+  const { tenant, user } = caller
   const named = newlyNamed(world)
   const { turnId } = named
   const { events, response } = opening(asked.dialect, { inbound, ...named, stored: true })
@@ -26,13 +26,13 @@ export async function answerInBackground(
   const open = async (turn: NewTurn): Promise<void> => {
     await world.runs.openRun({ ...turn, background: true }, events)
     // It waits for nothing. If this is not told, it shows when the run ends.
-    world.runs.startRun({ turnId, tenant, owner: room.owner }).catch(() => undefined)
+    world.runs.startRun({ turnId, tenant, user, owner: room.owner }).catch(() => undefined)
   }
   const run = { ...asked, ...named, logged: null, opensWith: events.last + 1, open }
   const { opened, over, log } = startRun(run, room, world)
   exchange.waitUntil(over)
   await opened
   if (inbound.stream)
-    return streamLog({ turnId, tenant, from: 0, live: log }, exchange, home, world)
+    return streamLog({ turnId, whose: caller, from: 0, live: log }, exchange, home, world)
   return Response.json(response, { headers: { 'x-request-id': `req_${turnId}` } })
 }

@@ -16,7 +16,6 @@ export const RESUMABLE_HEADER = 'x-backstory-resumable'
 
 export async function answerResumably(asked: Asked, home: Home, world: World): Promise<Response> {
   const { caller, exchange } = asked
-  const { tenant } = caller
   const named = newlyNamed(world)
   const { turnId } = named
   const room = await askMemory(() => home.admit(turnId))
@@ -30,6 +29,12 @@ export async function answerResumably(asked: Asked, home: Home, world: World): P
   })
   const [{ headers }] = await Promise.all([begun, opened])
   isTold = true
-  const following = { turnId, tenant, from: 0, live: log, headers: Object.fromEntries(headers) }
+  const following = {
+    turnId,
+    whose: caller,
+    from: 0,
+    live: log,
+    headers: Object.fromEntries(headers),
+  }
   return streamLog(following, exchange, home, world)
 }

@@ -19,19 +19,19 @@ import { readRun } from './read-run.ts'
 /** Resolves to the response as it was left. */
 export async function cancelRun(
   id: string,
-  { tenant }: Caller,
+  caller: Caller,
   home: Home,
   world: World,
 ): Promise<JsonObject> {
   const turnId = turnIdOfResponse(id)
   if (turnId === null) throw responseNotFound(id)
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const run = await readRun(tenant, turnId, world.runs)
+    const run = await readRun(caller, turnId, world.runs)
     if (run === null || !isVisible(run)) break
     if (!isInFlight(run.state)) refuseUnlessCancelled(run)
     // If somebody else was faster, what came of it is to be seen now.
     else if (!(await cancelled(run, home, world))) continue
-    const turn = await world.archive.loadTurn(tenant, turnId)
+    const turn = await world.archive.loadTurn(caller, turnId)
     if (turn !== null) return responseOf(turn)
   }
   throw responseNotFound(id)
@@ -60,7 +60,7 @@ function notCancellable(kind: string): GatewayError {
 }
 
 async function cancelled(run: LogPage, home: Home, world: World): Promise<boolean> {
-  const { turnId, tenant } = run
+  const { turnId, tenant, user } = run
   const { runs, nowMs, log } = world
   const live = home.find(turnId)
   // For a moment it is an owner of its own, so that it parts the run from whoever runs it.
@@ -69,7 +69,7 @@ async function cancelled(run: LogPage, home: Home, world: World): Promise<boolea
   try {
     if (!(await runs.takeRun(run, owner))) return false
     void live?.giveUp()
-    return await concludeRun({ turnId, tenant, owner }, CANCELLED, world)
+    return await concludeRun({ turnId, tenant, user, owner }, CANCELLED, world)
   } finally {
     await runs.retireReplica(owner).catch((error: unknown) => {
       log('warn', 'lease-not-given-back', { why: messageOf(error) })

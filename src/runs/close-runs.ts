@@ -31,7 +31,7 @@ async function waitFor(logs: readonly RunLog[], graceMs: number): Promise<void> 
 
 async function end({ hold, giveUp }: RunLog, world: World): Promise<void> {
   await giveUp()
-  const run = await readRun(hold.tenant, hold.turnId, world.runs)
+  const run = await readRun(hold, hold.turnId, world.runs)
   if (run === null || (await isFresh(run, world))) return
   await concludeRun(hold, DIED, world)
 }

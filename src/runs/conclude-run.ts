@@ -21,7 +21,7 @@ export async function concludeRun(
   { runs, nowMs }: World,
 ): Promise<Held> {
   const { turnId, tenant } = hold
-  const run = await readRun(tenant, turnId, runs)
+  const run = await readRun(hold, turnId, runs)
   if (run === null) return false
   const finished = await runs.journaledItems(tenant, turnId)
   const words = lastWords(run.groups, { status, failure, finished })

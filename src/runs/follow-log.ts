@@ -6,6 +6,7 @@
  */
 import type { Client } from '../edge/exchange.ts'
 import { messageOf } from '../errors.ts'
+import type { Owner } from '../store/owner.ts'
 import { PAGE_GROUPS, type EventGroup, type LogPage } from '../store/run-store.ts'
 import type { World } from '../world.ts'
 import { bell } from './bell.ts'
@@ -15,7 +16,7 @@ import { DONE } from './number-events.ts'
 import type { RunLog } from './run-log.ts'
 
 export interface Following {
-  readonly tenant: string
+  readonly whose: Owner
   readonly turnId: string
   /** The number of the first event that is wanted. */
   readonly from: number
@@ -61,12 +62,12 @@ async function takeHeard(ear: Ear, reader: Reader): Promise<boolean> {
 }
 
 async function takeRead(
-  { tenant, turnId, rescue }: Following,
+  { whose, turnId, rescue }: Following,
   reader: Reader,
   { runs, nowMs, log }: World,
 ): Promise<boolean> {
   try {
-    const page = await runs.readLog(tenant, turnId, reader.next())
+    const page = await runs.readLog(whose, turnId, reader.next())
     if (page === null) return true
     for (const group of page.groups) reader.give(group)
     if (page.groups.length === PAGE_GROUPS) return false

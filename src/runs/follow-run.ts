@@ -21,14 +21,13 @@ export interface Follow {
 
 export async function followRun(follow: Follow, home: Home, world: World): Promise<Response> {
   const { id, startingAfter, caller, exchange } = follow
-  const { tenant } = caller
   const from = firstWanted(startingAfter)
   const turnId = turnIdOfResponse(id)
-  const run = turnId && (await askMemory(() => world.runs.readLog(tenant, turnId, LAST_NUMBER)))
+  const run = turnId && (await askMemory(() => world.runs.readLog(caller, turnId, LAST_NUMBER)))
   if (!run || run.isDeleted || run.dialect !== 'responses') throw responseNotFound(id)
   if (!run.isLogged) throw run.background ? notLoggedAnyMore() : notLogged()
   const { turnId: found } = run
-  const following = { turnId: found, tenant, from, live: home.find(found) }
+  const following = { turnId: found, whose: caller, from, live: home.find(found) }
   return streamLog(following, exchange, home, world)
 }
 

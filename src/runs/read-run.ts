@@ -1,14 +1,15 @@
-/** A run with the whole of its log. `null` if there is none that the tenant may know of. */
+/** A run with the whole of its log. `null` if there is none that its asker may know of. */
+import type { Owner } from '../store/owner.ts'
 import { PAGE_GROUPS, type EventGroup, type LogPage, type RunStore } from '../store/run-store.ts'
 
 export async function readRun(
-  tenant: string,
+  owner: Owner,
   turnId: string,
   runs: RunStore,
 ): Promise<LogPage | null> {
   const groups: EventGroup[] = []
   for (let from = 0; ; from = (groups.at(-1)?.last ?? -1) + 1) {
-    const page = await runs.readLog(tenant, turnId, from)
+    const page = await runs.readLog(owner, turnId, from)
     if (page === null) return null
     groups.push(...page.groups)
     if (page.groups.length < PAGE_GROUPS) return { ...page, groups }

@@ -26,17 +26,17 @@ export async function rescueRun(
   home: Home,
   world: World,
 ): Promise<StartedRun | null> {
-  const { turnId, tenant } = found
+  const { turnId, tenant, user } = found
   const room = await home.admit(turnId)
   try {
     if (await world.runs.takeRun(found, room.owner)) {
       const again = await runAgain(found, room, world)
       if (again !== null) return again
-      await concludeRun({ turnId, tenant, owner: room.owner }, DIED, world)
+      await concludeRun({ turnId, tenant, user, owner: room.owner }, DIED, world)
     }
   } catch (error) {
     world.log('warn', 'run-not-rescued', { turn: turnId, why: messageOf(error) })
-    world.replica.letGo({ turnId, tenant })
+    world.replica.letGo({ turnId, tenant, user })
   }
   await room.leave()
   return null
@@ -64,7 +64,7 @@ export async function lookAfter(
 ): Promise<void> {
   const turnId = turnIdOfResponse(id)
   if (turnId === null) return
-  const run = await askMemory(() => world.runs.readLog(caller.tenant, turnId, LAST_NUMBER))
+  const run = await askMemory(() => world.runs.readLog(caller, turnId, LAST_NUMBER))
   if (run !== null && isOrphaned(run, world.nowMs())) await rescueFor(exchange, home, world)(run)
 }
 
@@ -78,13 +78,14 @@ export const DIED: Conclusion = {
 
 /** `null` for what cannot be run again as if nothing had happened. */
 async function runAgain(
-  { turnId, tenant }: FoundRun,
+  { turnId, tenant, user }: FoundRun,
   room: Room,
   world: World,
 ): Promise<StartedRun | null> {
-  const run = await readRun(tenant, turnId, world.runs)
+  const caller = { tenant, user }
+  const run = await readRun(caller, turnId, world.runs)
   if (run === null || !(await isFresh(run, world))) return null
-  const chain = await world.store.loadChain(tenant, turnId)
+  const chain = await world.store.loadChain(caller, turnId)
   const turn = chain?.at(-1)
   const inbound = chain === null || turn === undefined ? null : requestOf(turn, chain)
   if (turn === undefined || inbound === null) return null
@@ -92,14 +93,14 @@ async function runAgain(
   const again = {
     dialect: responses,
     inbound,
-    caller: { tenant, user: turn.user },
+    caller,
     turnId,
     createdAtMs: turn.createdAtMs,
     logged: (run.groups.at(-1)?.last ?? -1) + 1,
     opensWith: 0,
     async open(placed: NewTurn) {
       if (!standsWhereItStood(placed, turn)) throw movedOn()
-      await world.runs.startRun({ turnId, tenant, owner: room.owner })
+      await world.runs.startRun({ turnId, tenant, user, owner: room.owner })
     },
   }
   return startRun(again, room, world)

@@ -42,7 +42,7 @@ export interface StartedRun {
 
 export function startRun(run: NewRun, room: Room, world: World): StartedRun {
   const { dialect, inbound, caller, turnId, createdAtMs } = run
-  const hold = { turnId, tenant: caller.tenant, owner: room.owner }
+  const hold = { turnId, ...caller, owner: room.owner }
   const log = runLog(hold, run.logged ?? run.opensWith, leaseMsOf(world), world)
   const opening = Promise.withResolvers<void>()
   const state = { isOpen: run.logged !== null, isTakenBack: false }

@@ -3,7 +3,8 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { MAX_CONTENT_HASHES, type TurnPage } from './archive-store.ts'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
-import { TENANT } from './statements.ts'
+import type { OwnerKey } from './owner.ts'
+import { TENANT, USER } from './statements.ts'
 import { TURN_COLUMNS, type Tables } from './tables.ts'
 
 export interface ArchiveStatements {
@@ -19,9 +20,8 @@ export interface ArchiveStatements {
   readonly listedItems: (shape: PageShape) => Statement<Listing>
 }
 
-export interface TurnKey {
+export interface TurnKey extends OwnerKey {
   readonly id: string
-  readonly tenant: string
 }
 
 export interface Marking extends TurnKey {
@@ -34,16 +34,13 @@ export interface Relabelling extends TurnKey {
   readonly metadata: string
 }
 
-export interface ContentSearch {
-  readonly tenant: string
-  readonly user: string
+export interface ContentSearch extends OwnerKey {
   readonly hashes: readonly string[]
 }
 
 export type PageShape = Pick<TurnPage, 'order'> & { readonly labels: number }
 
-export interface Listing {
-  readonly tenant: string
+export interface Listing extends OwnerKey {
   readonly after: string
   readonly limit: number
   /** Empty for any. */
@@ -98,7 +95,8 @@ function columns(table: string, names: readonly string[]): RawBuilder<unknown> {
 }
 
 const idOf = ({ id }: TurnKey): string => id
-const tenantOf = ({ tenant }: TurnKey): string => tenant
+const tenantOf = ({ tenant }: OwnerKey): string => tenant
+const userOf = ({ user }: OwnerKey): string => user
 
 function turnState(db: Kysely<Tables>, slot: Slot<TurnKey>) {
   return db
@@ -106,6 +104,7 @@ function turnState(db: Kysely<Tables>, slot: Slot<TurnKey>) {
     .select(['state', 'dialect', 'deleted_at'])
     .where('id', '=', slot(idOf))
     .where(TENANT, '=', slot(tenantOf))
+    .where(USER, '=', slot(userOf))
 }
 
 function turnItems(db: Kysely<Tables>, slot: Slot<TurnKey>) {
@@ -114,6 +113,7 @@ function turnItems(db: Kysely<Tables>, slot: Slot<TurnKey>) {
     .select(['turn_id', 'side', 'position', 'body', 'hidden'])
     .where('turn_id', '=', slot(idOf))
     .where('tenant', '=', slot(tenantOf))
+    .where((build) => build.exists(turnState(db, slot)))
 }
 
 function markDeleted(db: Kysely<Tables>, slot: Slot<Marking>) {
@@ -122,6 +122,7 @@ function markDeleted(db: Kysely<Tables>, slot: Slot<Marking>) {
     .set({ deleted_at: slot(({ nowMs }) => nowMs) })
     .where('id', '=', slot(idOf))
     .where(TENANT, '=', slot(tenantOf))
+    .where(USER, '=', slot(userOf))
     .where(
       'dialect',
       '=',
@@ -135,7 +136,7 @@ function markDeleted(db: Kysely<Tables>, slot: Slot<Marking>) {
 function forgetEvents(slot: Slot<TurnKey>): RawBuilder<unknown> {
   return sql`delete from stream_events where turn_id = ${slot(idOf)} and exists (
     select 1 from turns where turns.id = ${slot(idOf)} and ${TENANT} = ${slot(tenantOf)}
-    and turns.deleted_at is not null)`
+    and ${USER} = ${slot(userOf)} and turns.deleted_at is not null)`
 }
 
 /**
@@ -146,7 +147,7 @@ function removeTurns(slot: Slot<TurnKey>): RawBuilder<unknown> {
   return sql`with recursive doomed(id, parent) as (
       select turns.id, turns.parent from turns
       where turns.id = ${slot(idOf)} and ${TENANT} = ${slot(tenantOf)}
-      and turns.deleted_at is not null
+      and ${USER} = ${slot(userOf)} and turns.deleted_at is not null
       and not exists (select 1 from turns child where child.parent = turns.id)
       and not exists (select 1 from conversations where conversations.head = turns.id)
     union
@@ -166,6 +167,7 @@ function relabelTurn(db: Kysely<Tables>, slot: Slot<Relabelling>) {
     .set({ metadata: slot(({ metadata }) => metadata) })
     .where('id', '=', slot(idOf))
     .where(TENANT, '=', slot(tenantOf))
+    .where(USER, '=', slot(userOf))
     .where(
       'dialect',
       '=',
@@ -185,16 +187,8 @@ function contentTurns(db: Kysely<Tables>, slot: Slot<ContentSearch>) {
     .selectFrom('turns')
     .select(['id', 'thread', 'depth', 'digests', 'content_hash'])
     .where('content_hash', 'in', hashes)
-    .where(
-      TENANT,
-      '=',
-      slot(({ tenant }) => tenant),
-    )
-    .where(
-      sql<string>`coalesce(turns.user_id, '')`,
-      '=',
-      slot(({ user }) => user),
-    )
+    .where(TENANT, '=', slot(tenantOf))
+    .where(USER, '=', slot(userOf))
     .where('deleted_at', 'is', null)
     .orderBy('id', 'desc')
     .limit(2 * MAX_CONTENT_HASHES)
@@ -213,7 +207,8 @@ function pageOfTurns(
     const label = slot((listing) => listing.labels[at] ?? '')
     return sql` and ${find}(',' || substr(turns.metadata, 2), ${label}) > 0`
   })
-  return sql`where turns.tenant = ${slot((listing) => listing.tenant)} and turns.dialect = 'chat'
+  return sql`where turns.tenant = ${slot(tenantOf)} and ${USER} = ${slot(userOf)}
+    and turns.dialect = 'chat'
     and turns.state in ('complete', 'incomplete') and turns.deleted_at is null
     and turns.id ${sql.raw(order === 'asc' ? '>' : '<')} ${after}
     and (${model} in ('', turns.model, turns.served_model))${sql.join(labelled, sql``)}

@@ -2,7 +2,8 @@
 import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
-import { TENANT } from './statements.ts'
+import type { OwnerKey } from './owner.ts'
+import { TENANT, USER } from './statements.ts'
 import type { ConversationRow, Tables } from './tables.ts'
 
 export interface ConversationStatements {
@@ -23,9 +24,8 @@ export interface ConversationStatements {
   readonly hideItem: Statement<HiddenPlace>
 }
 
-export interface ConversationKey {
+export interface ConversationKey extends OwnerKey {
   readonly id: string
-  readonly tenant: string
 }
 
 export interface Moment {
@@ -46,8 +46,7 @@ export interface ConversationHolding extends Holder, Moment {
   readonly untilMs: number
 }
 
-export interface HiddenPlace {
-  readonly tenant: string
+export interface HiddenPlace extends OwnerKey {
   readonly turnId: string
   readonly side: 'in' | 'out'
   readonly index: number
@@ -87,8 +86,12 @@ export function createConversationStatements(language: Engine['language']): Conv
 }
 
 const idOf = ({ id }: ConversationKey): string => id
-const tenantOf = ({ tenant }: ConversationKey): string => tenant
+const tenantOf = ({ tenant }: OwnerKey): string => tenant
+const userOf = ({ user }: OwnerKey): string => user
 const holderOf = ({ by }: Holder): string => by
+
+/** Nobody is the empty text, as with turns. */
+const WHOSE = sql<string>`coalesce(conversations.user_id, '')`
 
 function insertConversation(db: Kysely<Tables>, slot: Slot<ConversationRow>) {
   return db
@@ -110,6 +113,7 @@ function findConversation(db: Kysely<Tables>, slot: Slot<ConversationKey>) {
     .selectAll()
     .where('id', '=', slot(idOf))
     .where('tenant', '=', slot(tenantOf))
+    .where(WHOSE, '=', slot(userOf))
 }
 
 function update<Key extends ConversationKey>(db: Kysely<Tables>, slot: Slot<Key>) {
@@ -117,6 +121,7 @@ function update<Key extends ConversationKey>(db: Kysely<Tables>, slot: Slot<Key>
     .updateTable('conversations')
     .where('id', '=', slot(idOf))
     .where('tenant', '=', slot(tenantOf))
+    .where(WHOSE, '=', slot(userOf))
 }
 
 function deleteConversation(db: Kysely<Tables>, slot: Slot<ConversationKey & Moment>) {
@@ -124,6 +129,7 @@ function deleteConversation(db: Kysely<Tables>, slot: Slot<ConversationKey & Mom
     .deleteFrom('conversations')
     .where('id', '=', slot(idOf))
     .where('tenant', '=', slot(tenantOf))
+    .where(WHOSE, '=', slot(userOf))
     .where((build) =>
       build.or([
         build('busy_by', 'is', null),
@@ -192,6 +198,7 @@ function moveHead(db: Kysely<Tables>, slot: Slot<TurnKey>) {
 function markTurns(slot: Slot<ConversationKey & Moment>): RawBuilder<unknown> {
   return sql`update turns set deleted_at = ${slot(({ nowMs }) => nowMs)}
     where conversation = ${slot(idOf)} and ${TENANT} = ${slot(tenantOf)}
+    and ${USER} = ${slot(userOf)}
     and deleted_at is null and state not in ('queued', 'open')
     and not exists (select 1 from conversations where conversations.id = ${slot(idOf)})`
 }
@@ -199,12 +206,14 @@ function markTurns(slot: Slot<ConversationKey & Moment>): RawBuilder<unknown> {
 function forgetEvents(slot: Slot<ConversationKey>): RawBuilder<unknown> {
   return sql`delete from stream_events where turn_id in (
     select turns.id from turns where turns.conversation = ${slot(idOf)}
-    and ${TENANT} = ${slot(tenantOf)} and turns.deleted_at is not null)`
+    and ${TENANT} = ${slot(tenantOf)} and ${USER} = ${slot(userOf)}
+    and turns.deleted_at is not null)`
 }
 
 /** Of a conversation that is gone, all turns but those that turns outside of it stand on. */
 function removeTurns(slot: Slot<ConversationKey>): RawBuilder<unknown> {
-  const isOfIt = sql`turns.conversation = ${slot(idOf)} and ${TENANT} = ${slot(tenantOf)}`
+  const isOfIt = sql`turns.conversation = ${slot(idOf)} and ${TENANT} = ${slot(tenantOf)}
+    and ${USER} = ${slot(userOf)}`
   return sql`with recursive kept(id, parent) as (
       select turns.id, turns.parent from turns where ${isOfIt}
       and (turns.deleted_at is null or exists (
@@ -238,9 +247,9 @@ function hideItem(db: Kysely<Tables>, slot: Slot<HiddenPlace>) {
       '=',
       slot(({ index }) => index),
     )
+    .where('tenant', '=', slot(tenantOf))
     .where(
-      'tenant',
-      '=',
-      slot(({ tenant }) => tenant),
+      sql<SqlBool>`exists (
+        select 1 from turns where turns.id = items.turn_id and ${USER} = ${slot(userOf)})`,
     )
 }

@@ -1,9 +1,11 @@
 /**
  * Conversations that several clients can add to. A conversation is a chain of turns of which it knows
  * the newest, its head. Whoever wants to add to it holds it until then; nobody else can meanwhile.
+ * It is its owner's: whatever is asked for somebody else finds no such conversation.
  */
 import type { ItemPlace } from '../conversation/ids.ts'
 import type { JsonObject } from '../conversation/json.ts'
+import type { Owner } from './owner.ts'
 import type { NewTurn } from './store.ts'
 
 export interface ConversationStore {
@@ -12,10 +14,10 @@ export interface ConversationStore {
     conversation: NewConversation,
     turn: NewTurn | null,
   ) => Promise<void>
-  readonly findConversation: (tenant: string, id: string) => Promise<Conversation | null>
+  readonly findConversation: (owner: Owner, id: string) => Promise<Conversation | null>
   /** `null` if there is no such conversation. */
   readonly relabelConversation: (
-    tenant: string,
+    owner: Owner,
     id: string,
     metadata: JsonObject,
   ) => Promise<Conversation | null>
@@ -24,7 +26,7 @@ export interface ConversationStore {
    * these, but are not found any more.
    */
   readonly deleteConversation: (
-    tenant: string,
+    owner: Owner,
     id: string,
     nowMs: number,
   ) => Promise<'deleted' | 'busy' | 'unknown'>
@@ -32,20 +34,18 @@ export interface ConversationStore {
   readonly holdConversation: (hold: ConversationHold) => Promise<Held>
   /** Holds it for longer. `false` if it is somebody else's by now. */
   readonly renewHold: (hold: ConversationHold) => Promise<boolean>
-  readonly letGo: (hold: Pick<ConversationHold, 'tenant' | 'id' | 'by'>) => Promise<void>
+  readonly letGo: (hold: HeldConversation) => Promise<void>
   /**
    * Adds a turn of items to a conversation that the turn holds, and lets it go. `false` if it is
    * somebody else's by now; then nothing is added.
    */
   readonly appendItems: (turn: NewTurn) => Promise<boolean>
   /** Takes an item out of its conversation. */
-  readonly hideItem: (tenant: string, place: ItemPlace) => Promise<void>
+  readonly hideItem: (owner: Owner, place: ItemPlace) => Promise<void>
 }
 
-export interface NewConversation {
+export interface NewConversation extends Owner {
   readonly id: string
-  readonly tenant: string
-  readonly user: string | null
   readonly metadata: JsonObject
   readonly createdAtMs: number
 }
@@ -55,11 +55,13 @@ export interface Conversation extends NewConversation {
   readonly head: string | null
 }
 
-export interface ConversationHold {
-  readonly tenant: string
+export interface HeldConversation extends Owner {
   readonly id: string
   /** The turn that is to be added. */
   readonly by: string
+}
+
+export interface ConversationHold extends HeldConversation {
   readonly nowMs: number
   readonly untilMs: number
 }

@@ -2,6 +2,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
+import type { OwnerKey } from './owner.ts'
+import { TENANT, USER } from './statements.ts'
 
 export interface ItemStatements {
   /** Both take up to MAX_WANTED of what is wanted. */
@@ -9,13 +11,11 @@ export interface ItemStatements {
   readonly itemsByPlace: Statement<WantedPlaces>
 }
 
-export interface WantedIds {
-  readonly tenant: string
+export interface WantedIds extends OwnerKey {
   readonly ids: readonly string[]
 }
 
-export interface WantedPlaces {
-  readonly tenant: string
+export interface WantedPlaces extends OwnerKey {
   readonly places: readonly WantedPlace[]
 }
 
@@ -58,6 +58,7 @@ function itemsById(slot: Slot<WantedIds>): RawBuilder<unknown> {
       select own.turn_id from items own left join turns on turns.id = own.turn_id
       where own.tenant = ${tenant} and own.item_id = wanted.id
       and own.hidden = 0 and turns.deleted_at is null
+      and ${USER} = ${slot(({ user }) => user)}
       order by own.turn_id desc limit 1)
     left join turns on turns.id = items.turn_id`
 }
@@ -71,7 +72,8 @@ function itemsByPlace(slot: Slot<WantedPlaces>): RawBuilder<unknown> {
   })
   return sql`with wanted(turn_id, side, place) as (values ${sql.join(places)})
     select ${FOUND} from wanted
-    left join items on items.turn_id = wanted.turn_id and items.side = wanted.side
-    and items.position = wanted.place and items.tenant = ${slot(({ tenant }) => tenant)}
-    left join turns on turns.id = items.turn_id`
+    left join turns on turns.id = wanted.turn_id and ${TENANT} = ${slot(({ tenant }) => tenant)}
+    and ${USER} = ${slot(({ user }) => user)}
+    left join items on items.turn_id = turns.id and items.side = wanted.side
+    and items.position = wanted.place`
 }

@@ -11,24 +11,28 @@ import type { ArchiveStore, ContentTurn, Deletion, TurnPage } from './archive-st
 import { fromColumn, toColumn } from './column.ts'
 import type { Engine, Query, Rows } from './engine.ts'
 import { createItemStatements, MAX_WANTED, type ItemStatements } from './item-statements.ts'
+import { ownerKey, type Owner, type OwnerKey } from './owner.ts'
 import { digestsOf, loneTurns, originOf, storedTurns, type PlacedRow } from './read-rows.ts'
 import { createStatements } from './statements.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
+import { OPEN_VAULT, reading, type Reading, type Vault } from './vault.ts'
 
-export function createArchiveStore(engine: Engine): ArchiveStore {
+export function createArchiveStore(engine: Engine, vault: Vault = OPEN_VAULT): ArchiveStore {
   const sql = createArchiveStatements(engine.language)
   const items = createItemStatements(engine.language)
   const { chainTurns } = createStatements(engine.language)
   return {
-    async loadTurn(tenant, turnId) {
-      const key = keyOf(tenant, turnId)
+    async loadTurn(owner, turnId) {
+      const key = keyOf(owner, turnId)
       // Its ancestors are read because its request may be the same as theirs.
       const [turns = [], own = []] = await engine.read([chainTurns(key), sql.turnItems(key)])
-      const chain = storedTurns(key.id, turns as readonly TurnRow[], own as readonly PlacedRow[])
+      const chain = reading(vault, key.tenant, (rows) =>
+        storedTurns(key.id, turns as readonly TurnRow[], own as readonly PlacedRow[], rows),
+      )
       return chain.at(-1) ?? null
     },
-    async deleteTurn({ tenant, turnId, dialect, nowMs }) {
-      const key = keyOf(tenant, turnId)
+    async deleteTurn({ turnId, dialect, nowMs, ...owner }) {
+      const key = keyOf(owner, turnId)
       const [before = []] = await engine.write([
         sql.turnState(key),
         sql.markDeleted({ ...key, dialect, nowMs }),
@@ -37,32 +41,39 @@ export function createArchiveStore(engine: Engine): ArchiveStore {
       ])
       return deletionOf(before, dialect)
     },
-    async relabelTurn({ tenant, turnId, dialect, metadata }) {
-      const labels = { ...keyOf(tenant, turnId), dialect, metadata: JSON.stringify(metadata) }
+    async relabelTurn({ turnId, dialect, metadata, ...owner }) {
+      const labels = { ...keyOf(owner, turnId), dialect, metadata: JSON.stringify(metadata) }
       const [rows = []] = await engine.write([sql.relabelTurn(labels)])
       return rows.length > 0
     },
     async listTurns(page) {
       const [turns = [], outputs = []] = await engine.read(listing(sql, page))
-      return loneTurns(turns as readonly TurnRow[], outputs as readonly PlacedRow[])
+      return reading(vault, toColumn(page.tenant), (rows) =>
+        loneTurns(turns as readonly TurnRow[], outputs as readonly PlacedRow[], rows),
+      )
     },
-    async findItems(tenant, ids) {
+    async findItems(owner, ids) {
       const wanted = [...new Set(ids)]
       if (wanted.length === 0) return new Map()
-      const rows = await engine.read(searches(items, toColumn(tenant), wanted))
-      return foundItems(wanted, rows.flat() as readonly FoundRow[])
+      const key = ownerKey(owner)
+      const found = await engine.read(searches(items, key, wanted))
+      return reading(vault, key.tenant, (rows) =>
+        foundItems(wanted, found.flat() as readonly FoundRow[], rows),
+      )
     },
-    async findContent({ tenant, user, hashes }) {
+    async findContent({ hashes, ...owner }) {
       if (hashes.length === 0) return null
-      const search = { tenant: toColumn(tenant), user: user === null ? '' : toColumn(user), hashes }
-      const [rows = []] = await engine.read([sql.contentTurns(search)])
-      return bestOf(hashes, rows as readonly ContentRow[])
+      const search = { ...ownerKey(owner), hashes }
+      const [turns = []] = await engine.read([sql.contentTurns(search)])
+      return reading(vault, search.tenant, (rows) =>
+        bestOf(hashes, turns as readonly ContentRow[], rows),
+      )
     },
   }
 }
 
-function keyOf(tenant: string, turnId: string) {
-  return { tenant: toColumn(tenant), id: toColumn(turnId) }
+function keyOf(owner: Owner, turnId: string) {
+  return { ...ownerKey(owner), id: toColumn(turnId) }
 }
 
 function deletionOf(before: Rows, dialect: string): Deletion {
@@ -77,7 +88,7 @@ function listing(sql: ArchiveStatements, page: TurnPage): readonly Query[] {
   )
   const shape: PageShape = { order: page.order, labels: labels.length }
   const values: Listing = {
-    tenant: toColumn(page.tenant),
+    ...ownerKey(page),
     after: page.after ?? (page.order === 'asc' ? '' : BEHIND_ALL_IDS),
     limit: page.limit,
     model: page.model === null ? '' : toColumn(page.model),
@@ -89,15 +100,15 @@ function listing(sql: ArchiveStatements, page: TurnPage): readonly Query[] {
 const BEHIND_ALL_IDS = '~'
 
 /** By id and by place; what has been looked for both ways is found by either. */
-function searches(sql: ItemStatements, tenant: string, ids: readonly string[]): readonly Query[] {
+function searches(sql: ItemStatements, owner: OwnerKey, ids: readonly string[]): readonly Query[] {
   const places = ids.map(placeOfItem).filter((place) => place !== null)
   const queries: Query[] = []
   for (let from = 0; from < ids.length; from += MAX_WANTED) {
     const some = ids.slice(from, from + MAX_WANTED).map(toColumn)
-    queries.push(sql.itemsById({ tenant, ids: some }))
+    queries.push(sql.itemsById({ ...owner, ids: some }))
   }
   for (let from = 0; from < places.length; from += MAX_WANTED) {
-    queries.push(sql.itemsByPlace({ tenant, places: places.slice(from, from + MAX_WANTED) }))
+    queries.push(sql.itemsByPlace({ ...owner, places: places.slice(from, from + MAX_WANTED) }))
   }
   return queries
 }
@@ -112,6 +123,7 @@ type FoundRow = Pick<ItemRow, 'item_id' | 'turn_id' | 'side' | 'position' | 'bod
 function foundItems(
   wanted: readonly string[],
   found: readonly FoundRow[],
+  reading: Reading,
 ): ReadonlyMap<string, Item> {
   const rows = found.filter(({ hidden, deleted_at }) => hidden === 0 && deleted_at === null)
   const byId = new Map(rows.map((row) => [row.item_id, row]))
@@ -122,7 +134,8 @@ function foundItems(
     const row =
       (place === null ? undefined : byPlace.get(placeKey(place.turnId, place.side, place.index))) ??
       byId.get(toColumn(id))
-    if (row !== undefined) items.set(id, itemOf(row))
+    const item = row === undefined ? null : itemOf(row, reading)
+    if (item !== null) items.set(id, item)
   }
   return items
 }
@@ -131,16 +144,21 @@ function placeKey(turnId: string, side: string, index: number): string {
   return `${turnId} ${side} ${index}`
 }
 
-function itemOf(row: FoundRow): Item {
-  const item = JSON.parse(row.body) as Item
-  return row.side === 'out' ? { ...item, origin: originOf(row) } : item
+function itemOf(row: FoundRow, reading: Reading): Item | null {
+  const { turn_id: turnId, side: part, position } = row
+  const item = reading.object(row.body, { turnId, part, position }) as Item | null
+  return item !== null && part === 'out' ? { ...item, origin: originOf(row) } : item
 }
 
 type ContentRow = Pick<TurnRow, 'id' | 'thread' | 'depth' | 'digests'> & {
   readonly content_hash: string
 }
 
-function bestOf(hashes: readonly string[], rows: readonly ContentRow[]): ContentTurn | null {
+function bestOf(
+  hashes: readonly string[],
+  rows: readonly ContentRow[],
+  reading: Reading,
+): ContentTurn | null {
   for (const hash of hashes) {
     const row = rows.find((row) => row.content_hash === hash)
     if (row === undefined) continue
@@ -149,7 +167,7 @@ function bestOf(hashes: readonly string[], rows: readonly ContentRow[]): Content
       id: fromColumn(id),
       thread: fromColumn(thread),
       depth,
-      digests: digestsOf(row),
+      digests: digestsOf(row, reading),
       contentHash: hash,
     }
   }

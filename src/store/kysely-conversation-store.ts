@@ -11,35 +11,42 @@ import type {
   ConversationHold,
   ConversationStore,
   Held,
+  HeldConversation,
   NewConversation,
 } from './conversation-store.ts'
 import type { Engine, Query } from './engine.ts'
 import { insertItems } from './kysely-store.ts'
+import { ownerKey, type Owner } from './owner.ts'
 import { endingRow, inputRows, turnRow } from './rows.ts'
+import type { Sealer } from './seal.ts'
 import { createStatements, type Statements } from './statements.ts'
 import type { NewTurn } from './store.ts'
 import type { ConversationRow } from './tables.ts'
+import { OPEN_VAULT, type Vault } from './vault.ts'
 
-export function createConversationStore(engine: Engine): ConversationStore {
+export function createConversationStore(
+  engine: Engine,
+  { sealer }: Vault = OPEN_VAULT,
+): ConversationStore {
   const sql = createConversationStatements(engine.language)
   const turns = createStatements(engine.language)
   return {
     async createConversation(conversation, turn) {
       const row = conversationRow(conversation, turn?.id ?? null)
-      const first = turn === null ? [] : wholeTurn(turns, turn)
+      const first = turn === null ? [] : wholeTurn(turns, turn, sealer)
       await engine.write([...first, sql.insertConversation(row)])
     },
-    async findConversation(tenant, id) {
-      const [rows = []] = await engine.read([sql.findConversation(keyOf(tenant, id))])
+    async findConversation(owner, id) {
+      const [rows = []] = await engine.read([sql.findConversation(keyOf(owner, id))])
       return onlyConversation(rows as readonly ConversationRow[])
     },
-    async relabelConversation(tenant, id, metadata) {
-      const labels = { ...keyOf(tenant, id), metadata: JSON.stringify(metadata) }
+    async relabelConversation(owner, id, metadata) {
+      const labels = { ...keyOf(owner, id), metadata: JSON.stringify(metadata) }
       const [rows = []] = await engine.write([sql.relabelConversation(labels)])
       return onlyConversation(rows as readonly ConversationRow[])
     },
-    async deleteConversation(tenant, id, nowMs) {
-      const key = keyOf(tenant, id)
+    async deleteConversation(owner, id, nowMs) {
+      const key = keyOf(owner, id)
       const [deleted = [], left = []] = await engine.write([
         sql.deleteConversation({ ...key, nowMs }),
         sql.findConversation(key),
@@ -52,7 +59,7 @@ export function createConversationStore(engine: Engine): ConversationStore {
     },
     async holdConversation(hold) {
       const [held = [], there = []] = await engine.write(
-        [sql.holdConversation(holdingOf(hold)), sql.findConversation(keyOf(hold.tenant, hold.id))],
+        [sql.holdConversation(holdingOf(hold)), sql.findConversation(keyOf(hold, hold.id))],
         'kill',
       )
       return heldOf(held as readonly Pick<ConversationRow, 'head'>[], there.length > 0)
@@ -65,23 +72,23 @@ export function createConversationStore(engine: Engine): ConversationStore {
       await engine.write([sql.letGo(holderOf(hold))], 'kill')
     },
     async appendItems(turn) {
-      const key = keyOf(turn.tenant, turn.id)
-      const rows = await engine.write([...wholeTurn(turns, turn), sql.moveHead(key)])
+      const key = keyOf(turn, turn.id)
+      const rows = await engine.write([...wholeTurn(turns, turn, sealer), sql.moveHead(key)])
       return (rows.at(-1) ?? []).length > 0
     },
-    async hideItem(tenant, { turnId, side, index }) {
-      const place = { tenant: toColumn(tenant), turnId: toColumn(turnId), side, index }
+    async hideItem(owner, { turnId, side, index }) {
+      const place = { ...ownerKey(owner), turnId: toColumn(turnId), side, index }
       await engine.write([sql.hideItem(place)])
     },
   }
 }
 
-function keyOf(tenant: string, id: string) {
-  return { tenant: toColumn(tenant), id: toColumn(id) }
+function keyOf(owner: Owner, id: string) {
+  return { ...ownerKey(owner), id: toColumn(id) }
 }
 
-function holderOf({ tenant, id, by }: Pick<ConversationHold, 'tenant' | 'id' | 'by'>): Holder {
-  return { ...keyOf(tenant, id), by: toColumn(by) }
+function holderOf({ id, by, ...owner }: HeldConversation): Holder {
+  return { ...keyOf(owner, id), by: toColumn(by) }
 }
 
 function holdingOf(hold: ConversationHold): ConversationHolding {
@@ -95,7 +102,7 @@ function heldOf(held: readonly Pick<ConversationRow, 'head'>[], isThere: boolean
 }
 
 /** A turn that is over as soon as it begins: nobody has to answer it. */
-function wholeTurn(turns: Statements, turn: NewTurn): readonly Query[] {
+function wholeTurn(turns: Statements, turn: NewTurn, sealer: Sealer): readonly Query[] {
   const { id, tenant, createdAtMs, origin } = turn
   const ending = {
     turnId: id,
@@ -108,9 +115,9 @@ function wholeTurn(turns: Statements, turn: NewTurn): readonly Query[] {
     items: [],
   } as const
   return [
-    turns.insertTurn(turnRow(turn)),
-    ...insertItems(turns, inputRows(turn)),
-    turns.endTurn(endingRow(ending)),
+    turns.insertTurn(turnRow(turn, sealer)),
+    ...insertItems(turns, inputRows(turn, sealer)),
+    turns.endTurn(endingRow(ending, sealer)),
   ]
 }
 

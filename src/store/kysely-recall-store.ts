@@ -7,14 +7,16 @@ import { recallCache } from './recall-cache.ts'
 import { createRecallStatements, type RecallSearch } from './recall-statements.ts'
 import {
   MAX_KEYS,
+  STEPS,
   type ExpiryPlace,
   type ForgottenThread,
   type RecallKeys,
   type RecallStore,
 } from './recall-store.ts'
 import type { TurnRow } from './tables.ts'
+import { OPEN_VAULT, reading, type Vault } from './vault.ts'
 
-export function createRecallStore(engine: Engine): RecallStore {
+export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): RecallStore {
   const sql = createRecallStatements(engine.language)
   const forget = createForgetStatements(engine.language)
   const cache = recallCache(CACHED_CHARS)
@@ -28,10 +30,15 @@ export function createRecallStore(engine: Engine): RecallStore {
         sql.recalledTurns(search),
         sql.recalledItems({ ...search, atHand: listOf([...atHand.keys()]) }),
       ])
-      return rememberedTurns(turns as readonly RememberedRow[], items as readonly PlacedRow[], {
-        cache,
-        atHand,
-      })
+      const known = { cache, atHand }
+      return reading(vault, search.tenant, (rows) =>
+        rememberedTurns(
+          turns as readonly RememberedRow[],
+          items as readonly PlacedRow[],
+          known,
+          rows,
+        ),
+      )
     },
     async touchTurns(tenant, turnIds, nowMs) {
       if (turnIds.length === 0) return
@@ -78,10 +85,18 @@ function searchOf({ tenant, user, turnIds, callIds, fingerprints }: RecallKeys):
   return {
     tenant: toColumn(tenant),
     user: user === null ? '' : toColumn(user),
-    turnIds: listOf(turnIds.slice(-MAX_KEYS).map(toColumn)),
-    callIds: listOf(callIds.slice(-MAX_KEYS).map(toKeyColumn)),
-    fingerprints: listOf(fingerprints.slice(-MAX_KEYS).map(toColumn)),
+    turnIds: listOf(newest(turnIds).map(toColumn)),
+    callIds: listOf(newest(callIds).map(toKeyColumn)),
+    fingerprints: listOf(newest(fingerprints).map(toColumn)),
   }
+}
+
+/** What is beyond the bound goes in steps, as in the query. */
+function newest(keys: readonly string[]): readonly string[] {
+  const step = MAX_KEYS / STEPS
+  return keys.length <= MAX_KEYS
+    ? keys
+    : keys.slice(Math.ceil(keys.length / step) * step - MAX_KEYS)
 }
 
 /** What is no key finds nothing. */

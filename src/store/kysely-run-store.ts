@@ -4,6 +4,7 @@ import { fromColumn, toColumn } from './column.ts'
 import { createConversationStatements } from './conversation-statements.ts'
 import type { Engine, Query, Rows, Survives } from './engine.ts'
 import { insertItems, movedHead } from './kysely-store.ts'
+import { ownerKey, type Owner } from './owner.ts'
 import { originOf } from './read-rows.ts'
 import { endingRow, inputRows, outputRows, turnRow } from './rows.ts'
 import { createReplicaStatements } from './replica-statements.ts'
@@ -17,11 +18,14 @@ import {
   type LogPage,
   type RunStore,
 } from './run-store.ts'
+import type { Place, Sealer } from './seal.ts'
 import { createStatements } from './statements.ts'
 import type { PlacedItem, TurnState } from './store.ts'
 import type { ItemRow, ReplicaRow, StreamEventRow, TurnRow } from './tables.ts'
+import { OPEN_VAULT, reading, type Reading, type Vault } from './vault.ts'
 
-export function createRunStore(engine: Engine): RunStore {
+export function createRunStore(engine: Engine, vault: Vault = OPEN_VAULT): RunStore {
+  const { sealer } = vault
   const sql = createRunStatements(engine.language)
   const turns = createStatements(engine.language)
   const replicas = createReplicaStatements(engine.language)
@@ -33,17 +37,20 @@ export function createRunStore(engine: Engine): RunStore {
   return {
     async openRun(turn, opening) {
       const log =
-        opening === null ? [] : [sql.insertOpening(eventRow(turn.id, turn.tenant, opening))]
-      const rows = [turns.insertTurn(turnRow(turn)), ...insertItems(turns, inputRows(turn))]
+        opening === null ? [] : [sql.insertOpening(eventRow(turn.id, turn.tenant, opening, sealer))]
+      const rows = [
+        turns.insertTurn(turnRow(turn, sealer)),
+        ...insertItems(turns, inputRows(turn, sealer)),
+      ]
       await engine.write([...rows, ...log], 'kill')
     },
     startRun: (hold) => isHeld([sql.startRun(holdKey(hold))], 'kill'),
     recordRun: (hold, events, items) =>
-      isHeld([...newItems(sql, hold, items), lastOf(sql, hold, events)], 'kill'),
+      isHeld([...newItems(sql, hold, items, sealer), lastOf(sql, hold, events, sealer)], 'kill'),
     async endRun(hold, ending, events) {
-      const log = events === null ? [] : [newEvents(sql, hold, events)]
-      const rows = [...newItems(sql, hold, ending.items), ...log]
-      const end = sql.endRun({ ...endingRow(ending), ...holdKey(hold) })
+      const log = events === null ? [] : [newEvents(sql, hold, events, sealer)]
+      const rows = [...newItems(sql, hold, ending.items, sealer), ...log]
+      const end = sql.endRun({ ...endingRow(ending, sealer), ...holdKey(hold) })
       const written = await engine.write([...rows, end, ...movedHead(conversations, ending)])
       return (written[rows.length] ?? []).length > 0
     },
@@ -54,11 +61,13 @@ export function createRunStore(engine: Engine): RunStore {
       ])
       return new Set((rows as readonly Pick<TurnRow, 'id'>[]).map(({ id }) => fromColumn(id)))
     },
-    async readLog(tenant, turnId, from) {
-      const key = { id: toColumn(turnId), tenant: toColumn(tenant), from }
+    async readLog(whose, turnId, from) {
+      const key = { id: toColumn(turnId), ...ownerKey(whose), from }
       // The turn before its log: when a turn is over as it is read, its log is whole by then.
       const [[head] = [], groups = []] = await engine.read([sql.logHead(key), sql.logGroups(key)])
-      return head === undefined ? null : logPage(turnId, tenant, head as HeadRow, groups)
+      if (head === undefined) return null
+      const log = reading(vault, key.tenant, (rows) => groupsOf(key.id, groups, rows))
+      return logPage(turnId, whose, head as HeadRow, log)
     },
     async journaledItems(tenant, turnId) {
       const key = { id: toColumn(turnId), tenant: toColumn(tenant) }
@@ -67,7 +76,7 @@ export function createRunStore(engine: Engine): RunStore {
     },
     async orphanedRuns(nowMs) {
       const [rows = []] = await engine.read([replicas.orphanedRuns(nowMs)])
-      return (rows as readonly HoldKey[]).map(foundRun)
+      return (rows as readonly OrphanRow[]).map(foundRun)
     },
     async renewReplica(id, nowMs, aliveUntil) {
       const renewed = replicas.renewReplica({ id, aliveUntil })
@@ -92,30 +101,43 @@ function eventRow(
   turnId: string,
   tenant: string,
   { first, last, text }: EventGroup,
+  { seal }: Sealer,
 ): StreamEventRow {
-  return {
-    turn_id: toColumn(turnId),
+  const place: Place = {
     tenant: toColumn(tenant),
+    turnId: toColumn(turnId),
+    part: 'events',
+    position: first,
+  }
+  return {
+    turn_id: place.turnId,
+    tenant: place.tenant,
     first_number: first,
     last_number: last,
-    text: toColumn(text),
+    text: seal(toColumn(text), place),
   }
 }
 
-function newEvents(sql: RunStatements, hold: Hold, events: EventGroup): Query {
-  return sql.insertEvents({ ...eventRow(hold.turnId, hold.tenant, events), ...holdKey(hold) })
+function newEvents(sql: RunStatements, hold: Hold, events: EventGroup, sealer: Sealer): Query {
+  const row = eventRow(hold.turnId, hold.tenant, events, sealer)
+  return sql.insertEvents({ ...row, ...holdKey(hold) })
 }
 
-function newItems(sql: RunStatements, hold: Hold, items: readonly PlacedItem[]): readonly Query[] {
+function newItems(
+  sql: RunStatements,
+  hold: Hold,
+  items: readonly PlacedItem[],
+  sealer: Sealer,
+): readonly Query[] {
   const key = holdKey(hold)
-  return outputRows(hold.turnId, hold.tenant, items).map((row) =>
+  return outputRows(hold.turnId, hold.tenant, items, sealer).map((row) =>
     sql.insertItem({ ...row, ...key }),
   )
 }
 
 /** The query whose row says that the run was the owner's. */
-function lastOf(sql: RunStatements, hold: Hold, events: EventGroup | null): Query {
-  return events === null ? sql.holdRun(holdKey(hold)) : newEvents(sql, hold, events)
+function lastOf(sql: RunStatements, hold: Hold, events: EventGroup | null, sealer: Sealer): Query {
+  return events === null ? sql.holdRun(holdKey(hold)) : newEvents(sql, hold, events, sealer)
 }
 
 type HeadRow = Pick<
@@ -136,10 +158,16 @@ type HeadRow = Pick<
   readonly first_number: number | null
 }
 
-function logPage(turnId: string, tenant: string, head: HeadRow, groups: Rows): LogPage {
+function logPage(
+  turnId: string,
+  { tenant, user }: Owner,
+  head: HeadRow,
+  groups: LogPage['groups'],
+): LogPage {
   return {
     turnId,
     tenant,
+    user,
     dialect: head.dialect,
     origin: originOf(head),
     conversation: head.conversation === null ? null : fromColumn(head.conversation),
@@ -150,14 +178,21 @@ function logPage(turnId: string, tenant: string, head: HeadRow, groups: Rows): L
     aliveUntilMs: head.alive_until,
     createdAtMs: head.created_at,
     isLogged: head.first_number !== null,
-    groups: (groups as readonly StreamEventRow[]).map(({ first_number, last_number, text }) => ({
-      first: first_number,
-      last: last_number,
-      text: fromColumn(text),
-    })),
+    groups,
   }
 }
 
-function foundRun({ id, tenant, owner }: HoldKey): FoundRun {
-  return { turnId: fromColumn(id), tenant: fromColumn(tenant), owner }
+function groupsOf(turnId: string, rows: Rows, { text }: Reading): readonly EventGroup[] {
+  return (rows as readonly StreamEventRow[]).map((row) => {
+    const { first_number: first, last_number: last } = row
+    const said = text(row.text, { turnId, part: 'events', position: first })
+    return { first, last, text: said === null ? '' : fromColumn(said) }
+  })
+}
+
+type OrphanRow = Pick<TurnRow, 'id' | 'tenant' | 'user_id' | 'owner'>
+
+function foundRun({ id, tenant, user_id, owner }: OrphanRow): FoundRun {
+  const user = user_id === null ? null : fromColumn(user_id)
+  return { turnId: fromColumn(id), tenant: fromColumn(tenant), user, owner }
 }

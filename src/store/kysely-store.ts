@@ -9,6 +9,7 @@ import {
   type ConversationStatements,
 } from './conversation-statements.ts'
 import type { Engine, Query, Rows } from './engine.ts'
+import { ownerKey } from './owner.ts'
 import { storedTurns, type PlacedRow } from './read-rows.ts'
 import { endingRow, inputRows, outputRows, turnRow } from './rows.ts'
 import {
@@ -20,35 +21,43 @@ import {
 } from './statements.ts'
 import type { Store, TurnEnding } from './store.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
+import { OPEN_VAULT, reading, type Vault } from './vault.ts'
 
-export function createStore(engine: Engine): Store {
+export function createStore(engine: Engine, vault: Vault = OPEN_VAULT): Store {
+  const { sealer } = vault
   const sql = createStatements(engine.language)
   const conversations = createConversationStatements(engine.language)
   return {
     async openTurn(turn) {
-      const rows = [sql.insertTurn(turnRow(turn)), ...insertItems(sql, inputRows(turn))]
+      const rows = [
+        sql.insertTurn(turnRow(turn, sealer)),
+        ...insertItems(sql, inputRows(turn, sealer)),
+      ]
       // Its first token waits for this; what comes at its end waits for the disk.
       await engine.write(rows, 'kill')
     },
     async journalItems(turnId, tenant, items) {
       if (items.length === 0) return
-      const rows = outputRows(turnId, tenant, items)
+      const rows = outputRows(turnId, tenant, items, sealer)
       await engine.write(insertItems(sql, rows), 'kill').catch(unlessGone)
     },
     async closeTurn(ending) {
-      const items = insertItems(sql, outputRows(ending.turnId, ending.tenant, ending.items))
-      const end = sql.endTurn(endingRow(ending))
+      const { turnId, tenant } = ending
+      const items = insertItems(sql, outputRows(turnId, tenant, ending.items, sealer))
+      const end = sql.endTurn(endingRow(ending, sealer))
       const queries = [...items, end, ...movedHead(conversations, ending)]
       const written = await engine.write(queries).catch(unlessGone)
       return (written[items.length] ?? []).length > 0
     },
-    async loadChain(tenant, turnId) {
-      const key = { tenant: toColumn(tenant), id: toColumn(turnId) }
+    async loadChain(owner, turnId) {
+      const key = { ...ownerKey(owner), id: toColumn(turnId) }
       // Turns before items: a turn that has ended when it is read has all its items by then.
       const [turns = [], items = []] = await engine.read([sql.chainTurns(key), sql.chainItems(key)])
       if (turns.length === 0) return null
       if (turns.length > MAX_CHAIN_TURNS || items.length > MAX_CHAIN_ITEMS) throw tooLong()
-      return storedTurns(key.id, turns as readonly TurnRow[], items as readonly PlacedRow[])
+      return reading(vault, key.tenant, (rows) =>
+        storedTurns(key.id, turns as readonly TurnRow[], items as readonly PlacedRow[], rows),
+      )
     },
     async ping() {
       await engine.read([sql.ping(null)])

@@ -1,6 +1,7 @@
 /**
  * Rows as turns and items again, which come from the database in any order. Every body is parsed
- * once, and what it holds is what was written.
+ * once, and what it holds is what was written. One that cannot be read is left out, and a request that
+ * cannot be read is an empty one.
  */
 import type { Failure, Finish, Usage } from '../conversation/event.ts'
 import type { Item, Origin } from '../conversation/item.ts'
@@ -10,6 +11,7 @@ import { fromColumn } from './column.ts'
 import type { RecallCache, RecalledItems } from './recall-cache.ts'
 import type { Digests, StoredTurn, TurnState } from './store.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
+import type { Reading } from './vault.ts'
 
 /** What a chain's items are read as: the columns that put them in their place, and their text. */
 export type PlacedRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'> & {
@@ -25,6 +27,7 @@ export function storedTurns(
   leaf: string,
   turns: readonly TurnRow[],
   items: readonly PlacedRow[],
+  reading: Reading,
 ): readonly StoredTurn[] {
   const sides = sidesOf(items)
   const remaining = new Map(turns.map((turn) => [turn.id, turn]))
@@ -36,33 +39,38 @@ export function storedTurns(
   }
   const chain: StoredTurn[] = []
   for (const row of line.toReversed()) {
-    const request = requestOf(row, chain.at(-1)?.request ?? {})
-    chain.push(storedTurn(row, request, sides.get(row.id) ?? NO_ITEMS))
+    const request = requestOf(row, chain.at(-1)?.request ?? {}, reading)
+    chain.push(storedTurn(row, request, sides.get(row.id) ?? NO_ITEMS, reading))
   }
   return chain
 }
 
-function requestOf(row: TurnRow, before: JsonObject): JsonObject {
-  const request = JSON.parse(row.request) as JsonObject
+function requestOf(row: TurnRow, before: JsonObject, reading: Reading): JsonObject {
+  const place = { turnId: row.id, part: 'request', position: 0 } as const
+  const request = reading.object(row.request, place)
+  if (request === null) return {}
   if (row.digests === null) return request
-  const inherited = Object.keys(digestsOf(row)).filter(
+  const inherited = Object.keys(digestsOf(row, reading)).filter(
     (name) => !Object.hasOwn(request, name) && Object.hasOwn(before, name),
   )
   if (inherited.length === 0) return request
   return { ...request, ...Object.fromEntries(inherited.map((name) => [name, before[name]])) }
 }
 
-export function digestsOf({ digests }: Pick<TurnRow, 'digests'>): Digests {
-  return digests === null ? {} : (JSON.parse(digests) as Digests)
+export function digestsOf({ digests }: Pick<TurnRow, 'digests'>, { plain }: Reading): Digests {
+  return (plain(digests) ?? {}) as Digests
 }
 
 /** Turns by themselves, in the order of their rows: without what their requests share with others. */
 export function loneTurns(
   turns: readonly TurnRow[],
   items: readonly PlacedRow[],
+  reading: Reading,
 ): readonly StoredTurn[] {
   const sides = sidesOf(items)
-  return turns.map((row) => storedTurn(row, requestOf(row, {}), sides.get(row.id) ?? NO_ITEMS))
+  return turns.map((row) =>
+    storedTurn(row, requestOf(row, {}, reading), sides.get(row.id) ?? NO_ITEMS, reading),
+  )
 }
 
 /** What of a turn is read to be remembered. */
@@ -90,11 +98,12 @@ export function rememberedTurns(
   turns: readonly RememberedRow[],
   items: readonly PlacedRow[],
   { cache, atHand }: KnownItems,
+  reading: Reading,
 ): readonly RememberedTurn[] {
   const sides = sidesOf(items)
   return turns.flatMap((row) => {
     const read = sides.get(row.id)
-    const own = read === undefined ? atHand.get(row.id) : parsedSides(row, read, cache)
+    const own = read === undefined ? atHand.get(row.id) : parsedSides(row, read, cache, reading)
     return own === undefined || own.output.length === 0 ? [] : [rememberedTurn(row, own)]
   })
 }
@@ -105,9 +114,17 @@ interface KnownItems {
   readonly atHand: ReadonlyMap<string, RecalledItems>
 }
 
-function parsedSides(row: RememberedRow, sides: Sides, cache: RecallCache): RecalledItems {
-  const items = { input: inOrder(sides.in, null), output: inOrder(sides.out, originOf(row)) }
-  if (isSettled(row)) {
+function parsedSides(
+  row: RememberedRow,
+  sides: Sides,
+  cache: RecallCache,
+  reading: Reading,
+): RecalledItems {
+  const input = inOrder(sides.in, null, reading)
+  const output = inOrder(sides.out, originOf(row), reading)
+  const items = { input, output }
+  const isWhole = input.length === sides.in.length && output.length === sides.out.length
+  if (isWhole && isSettled(row)) {
     const chars = [...sides.in, ...sides.out].reduce((sum, { body }) => sum + body.length, 0)
     cache.keep(row.id, row.fingerprint, items, chars)
   }
@@ -151,11 +168,13 @@ function sidesOf(items: readonly PlacedRow[]): ReadonlyMap<string, Sides> {
   return turns
 }
 
-function storedTurn(row: TurnRow, request: JsonObject, sides: Sides): StoredTurn {
+function storedTurn(row: TurnRow, request: JsonObject, sides: Sides, reading: Reading): StoredTurn {
   const origin = originOf(row)
   const hidden = new Set<Item>()
-  const input = inOrder(sides.in, null, hidden)
-  const output = inOrder(sides.out, origin, hidden)
+  const input = inOrder(sides.in, null, reading, hidden)
+  const output = inOrder(sides.out, origin, reading, hidden)
+  const place = { turnId: row.id, part: 'failure', position: 0 } as const
+  const failure = row.failure === null ? null : reading.object(row.failure, place)
   return {
     id: fromColumn(row.id),
     tenant: fromColumn(row.tenant),
@@ -166,17 +185,17 @@ function storedTurn(row: TurnRow, request: JsonObject, sides: Sides): StoredTurn
     origin,
     createdAtMs: row.created_at,
     request,
-    digests: digestsOf(row),
+    digests: digestsOf(row, reading),
     depth: row.depth,
     conversation: fromMaybeColumn(row.conversation),
-    metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as JsonObject),
+    metadata: reading.plain(row.metadata),
     background: row.background === 1,
     owner: row.owner,
     deletedAtMs: row.deleted_at,
     state: row.state as TurnState,
     endedAtMs: row.ended_at,
-    usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage),
-    failure: row.failure === null ? null : (JSON.parse(row.failure) as Failure),
+    usage: reading.plain(row.usage) as Usage | null,
+    failure: failure as Failure | null,
     finish: row.finish as Finish | null,
     servedModel: fromMaybeColumn(row.served_model),
     contentHash: row.content_hash,
@@ -206,13 +225,16 @@ export function originOf(row: Pick<TurnRow, 'wire' | 'account' | 'model' | 'pref
 function inOrder(
   rows: readonly PlacedRow[],
   origin: Origin | null,
+  reading: Reading,
   hidden: Set<Item> | null = null,
 ): Item[] {
   const shared = oneOfEach()
   return rows
     .toSorted((one, other) => one.position - other.position)
-    .map((row) => {
-      const body = JSON.parse(row.body) as Item
+    .flatMap((row) => {
+      const { turn_id: turnId, side: part, position } = row
+      const body = reading.object(row.body, { turnId, part, position }) as Item | null
+      if (body === null) return []
       const own = origin ?? shared(body.origin)
       const item = own === undefined ? body : { ...body, origin: own }
       if (row.hidden === 1) hidden?.add(item)

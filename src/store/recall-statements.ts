@@ -8,8 +8,15 @@ import { compile, queryBuilder, written, type Slot, type Statement } from './com
 import type { Engine } from './engine.ts'
 import { isWanted, wantedIn } from './json-list.ts'
 import { REMEMBERED_COLUMNS } from './read-rows.ts'
-import { MAX_NAMESAKES, MAX_RECALLED_ITEMS, MAX_RECALLED_TURNS } from './recall-store.ts'
-import { TENANT } from './statements.ts'
+import type { OwnerKey } from './owner.ts'
+import {
+  ITEM_BYTES,
+  MAX_NAMESAKES,
+  MAX_RECALLED_BYTES,
+  MAX_RECALLED_TURNS,
+  STEPS,
+} from './recall-store.ts'
+import { TENANT, USER } from './statements.ts'
 
 export interface RecallStatements {
   readonly recalledTurns: Statement<RecallSearch>
@@ -18,10 +25,7 @@ export interface RecallStatements {
 }
 
 /** The lists are JSON. */
-export interface RecallSearch {
-  readonly tenant: string
-  /** Empty for nobody. */
-  readonly user: string
+export interface RecallSearch extends OwnerKey {
   readonly turnIds: string
   readonly callIds: string
   readonly fingerprints: string
@@ -65,7 +69,13 @@ export function createRecallStatements(language: Engine['language']): RecallStat
   }
 }
 
-/** The newest turns that a key names, as many of them as are whole within the bounds. */
+/**
+ * The newest turns that a key names, as many of them as are whole within the bounds.
+ *
+ * How much is left out of what lies before them is told in steps, and from the oldest turn on, so
+ * that a chat beyond the bounds begins with the same turn for as long as a step lasts. A turn that is
+ * beyond them by itself is left out, and the others stay.
+ */
 function withFound<Search extends RecallSearch>(
   language: Engine['language'],
   slot: Slot<Search>,
@@ -79,15 +89,30 @@ function withFound<Search extends RecallSearch>(
       ${newest(language, fingerprints, bySameWords(slot))}
     union
       ${newest(language, callIds, byCall(slot))}
-    ), sized(id, size) as (
-      select named.id, (select count(*) from items where items.turn_id = named.id) from named
+    ), theirs(id, before, total) as (
+      select named.id, row_number() over (order by named.id) - 1, count(*) over () from named
       where ${isTheirs(sql`named.id`, slot)}
-      order by named.id desc limit ${sql.lit(MAX_RECALLED_TURNS)}
+    ), sized(id, bytes) as (
+      select theirs.id, (
+        select coalesce(sum(octet_length(items.body) + ${sql.lit(ITEM_BYTES)}), 0)
+        from items where items.turn_id = theirs.id)
+      from theirs where theirs.before >= ${leftOut(sql`theirs.total`, MAX_RECALLED_TURNS)}
+    ), summed(id, before, total) as (
+      select sized.id,
+      cast(sum(sized.bytes) over (order by sized.id) - sized.bytes as bigint),
+      cast(sum(sized.bytes) over () as bigint)
+      from sized where sized.bytes <= ${sql.lit(MAX_RECALLED_BYTES)}
     ), found(id) as (
-      select summed.id from (
-        select sized.id, sum(sized.size) over (order by sized.id desc) as size from sized
-      ) summed where summed.size <= ${sql.lit(MAX_RECALLED_ITEMS)}
+      select summed.id from summed
+      where summed.before >= ${leftOut(sql`summed.total`, MAX_RECALLED_BYTES)}
     )`
+}
+
+/** As few whole steps as bring the rest within the bound. */
+function leftOut(total: RawBuilder<unknown>, bound: number): RawBuilder<unknown> {
+  const step = bound / STEPS
+  return sql`case when ${total} <= ${sql.lit(bound)} then 0
+    else (${total} - ${sql.lit(bound - step + 1)}) / ${sql.lit(step)} * ${sql.lit(step)} end`
 }
 
 /** For each key of a list what `select` yields for it, which both languages say in their own way. */
@@ -137,7 +162,7 @@ function isTheirs<Search extends RecallSearch>(
 ): RawBuilder<unknown> {
   return sql`1 = (select 1 from turns where turns.id = ${id}
     and ${TENANT} = ${slot(({ tenant }) => tenant)}
-    and coalesce(turns.user_id, '') = ${slot(({ user }) => user)}
+    and ${USER} = ${slot(({ user }) => user)}
     and turns.deleted_at is null and turns.state <> 'queued')`
 }
 

@@ -33,7 +33,7 @@ export interface RecallStore {
 export interface RecallKeys {
   readonly tenant: string
   readonly user: string | null
-  /** Of each kind of key the last `MAX_KEYS` count: a client's newest words are its last. */
+  /** Of each kind of key the last count, up to `MAX_KEYS`: a client's newest words are its last. */
   readonly turnIds: readonly string[]
   /** Of calls that a model made; ids repeat with some providers, so that several turns may match. */
   readonly callIds: readonly string[]
@@ -47,10 +47,19 @@ export const MAX_NAMESAKES = 8
 
 /** Of all that are named, the newest are found, each of them whole. */
 export const MAX_RECALLED_TURNS = 2_000
-export const MAX_RECALLED_ITEMS = 20_000
+export const MAX_RECALLED_BYTES = 64_000_000
+
+/** What an item counts beside its text, so that there are at most 20,000. */
+export const ITEM_BYTES = 3_200
+
+/**
+ * What is beyond a bound goes a quarter of the bound at a time: did it go turn by turn, the prompt of
+ * such a chat would begin differently each time, and no provider would find it in its cache.
+ */
+export const STEPS = 4
 
 export interface Expiry {
-  /** Of all turns, or only of those that are kept for a day. */
+  /** Of all turns, or only of those of chats that are not meant to last. */
   readonly of: 'all' | 'temporary'
   readonly unusedSinceMs: number
   readonly nowMs: number

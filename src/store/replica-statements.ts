@@ -106,7 +106,7 @@ function orphanedRuns(db: Kysely<Tables>, slot: Slot<number>) {
   return db
     .selectFrom('turns')
     .leftJoin('replicas', 'replicas.id', 'turns.owner')
-    .select(['turns.id', 'turns.tenant', 'turns.owner'])
+    .select(['turns.id', 'turns.tenant', 'turns.user_id', 'turns.owner'])
     .where(NOT_OVER)
     .where((build) =>
       build.or([

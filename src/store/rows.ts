@@ -1,17 +1,20 @@
 /**
  * Turns and items as rows. An item's text is the JSON of the item and nothing else, so what nobody
- * understands survives; beside it stand the few columns that it is looked up by.
+ * understands survives; beside it stand the few columns that it is looked up by. What was said is
+ * sealed; ids, labels and hashes are not, because they are searched for.
  */
-import type { Item } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import { toColumn, toKeyColumn } from './column.ts'
+import type { Sealer } from './seal.ts'
 import type { NewTurn, PlacedItem, TurnEnding } from './store.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
 
-export function turnRow(turn: NewTurn): TurnRow {
+export function turnRow(turn: NewTurn, { seal }: Sealer): TurnRow {
+  const [id, tenant] = [toColumn(turn.id), toColumn(turn.tenant)]
+  const place = { tenant, turnId: id, part: 'request', position: 0 } as const
   return {
-    id: toColumn(turn.id),
-    tenant: toColumn(turn.tenant),
+    id,
+    tenant,
     user_id: toMaybeColumn(turn.user),
     thread: toColumn(turn.thread),
     parent: toMaybeColumn(turn.parent),
@@ -25,7 +28,7 @@ export function turnRow(turn: NewTurn): TurnRow {
     ended_at: null,
     usage: null,
     failure: null,
-    request: JSON.stringify(turn.request),
+    request: seal(JSON.stringify(turn.request), place),
     depth: turn.depth,
     conversation: toMaybeColumn(turn.conversation),
     metadata: jsonOrNull(turn.metadata),
@@ -70,17 +73,21 @@ export type TurnRowEnding = Pick<
   | 'reasoning_refused_by'
 >
 
-export function endingRow(ending: TurnEnding): TurnRowEnding {
+export function endingRow(ending: TurnEnding, { seal }: Sealer): TurnRowEnding {
+  const [id, tenant] = [toColumn(ending.turnId), toColumn(ending.tenant)]
+  // A provider that refuses a text may repeat it.
+  const failure = jsonOrNull(ending.failure)
+  const place = { tenant, turnId: id, part: 'failure', position: 0 } as const
   return {
-    id: toColumn(ending.turnId),
-    tenant: toColumn(ending.tenant),
+    id,
+    tenant,
     state: ending.state,
     wire: ending.origin.wire,
     account: toColumn(ending.origin.account),
     model: toColumn(ending.origin.model),
     ended_at: ending.endedAtMs,
     usage: jsonOrNull(ending.usage),
-    failure: jsonOrNull(ending.failure),
+    failure: failure === null ? null : seal(failure, place),
     finish: ending.finish ?? null,
     served_model: toMaybeColumn(ending.servedModel),
     content_hash: ending.contentHash ?? null,
@@ -90,39 +97,40 @@ export function endingRow(ending: TurnEnding): TurnRowEnding {
   }
 }
 
-export function inputRows({ id, tenant, input }: NewTurn): readonly ItemRow[] {
+export function inputRows({ id, tenant, input }: NewTurn, sealer: Sealer): readonly ItemRow[] {
   const turn = { id: toColumn(id), tenant: toColumn(tenant) }
-  return input.map((item, position) => itemRow(turn, 'in', position, item))
+  return input.map((item, position) => itemRow(turn, { side: 'in', position, item }, sealer))
 }
 
 export function outputRows(
   turnId: string,
   tenant: string,
   items: readonly PlacedItem[],
+  sealer: Sealer,
 ): readonly ItemRow[] {
   const turn = { id: toColumn(turnId), tenant: toColumn(tenant) }
-  return items.map(({ position, item }) => itemRow(turn, 'out', position, item))
+  return items.map((placed) => itemRow(turn, { side: 'out', ...placed }, sealer))
 }
 
 function itemRow(
   turn: { readonly id: string; readonly tenant: string },
-  side: ItemRow['side'],
-  position: number,
-  item: Item,
+  { side, position, item }: PlacedItem & Pick<ItemRow, 'side'>,
+  { seal }: Sealer,
 ): ItemRow {
   const { origin, ...rest } = item
   // Who made an answer is told by its turn; of what was said before, only the item itself can tell.
   const body = side === 'in' && origin !== undefined ? { ...rest, origin } : rest
   // What only a wire understands is looked up by the names that the wire gave it.
   const names: JsonObject = item.type === 'opaque' ? item.raw : (body as JsonObject)
+  const { id, tenant } = turn
   return {
-    turn_id: turn.id,
-    tenant: turn.tenant,
+    turn_id: id,
+    tenant,
     side,
     position,
     item_id: toKeyColumn(item.id ?? names['id']),
     type: toKeyColumn(names['type']) ?? item.type,
     call_id: toKeyColumn(names['call_id']),
-    body: JSON.stringify(body),
+    body: seal(JSON.stringify(body), { tenant, turnId: id, part: side, position }),
   }
 }

@@ -5,9 +5,10 @@
 import { sql, type Expression, type Kysely, type SqlBool } from 'kysely'
 import { compile, queryBuilder, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
+import type { OwnerKey } from './owner.ts'
 import type { TurnRowEnding } from './rows.ts'
 import { PAGE_GROUPS } from './run-store.ts'
-import { endingValues, TENANT } from './statements.ts'
+import { endingValues, TENANT, USER } from './statements.ts'
 import { ITEM_COLUMNS, type ItemRow, type StreamEventRow, type Tables } from './tables.ts'
 
 export interface RunStatements {
@@ -22,7 +23,7 @@ export interface RunStatements {
   readonly insertItem: Statement<HoldKey & ItemRow>
   readonly logHead: Statement<LogKey>
   readonly logGroups: Statement<LogKey>
-  readonly outPositions: Statement<Omit<LogKey, 'from'>>
+  readonly outPositions: Statement<Omit<HoldKey, 'owner'>>
 }
 
 export interface HoldKey {
@@ -35,9 +36,8 @@ export interface Taking extends HoldKey {
   readonly taker: string
 }
 
-export interface LogKey {
+export interface LogKey extends OwnerKey {
   readonly id: string
-  readonly tenant: string
   readonly from: number
 }
 
@@ -186,6 +186,11 @@ function logHead(db: Kysely<Tables>, slot: Slot<LogKey>) {
       '=',
       slot(({ tenant }) => tenant),
     )
+    .where(
+      USER,
+      '=',
+      slot(({ user }) => user),
+    )
 }
 
 /**
@@ -209,13 +214,17 @@ function logGroups(db: Kysely<Tables>, slot: Slot<LogKey>) {
       '=',
       slot((key) => key.tenant),
     )
+    .where(
+      sql<SqlBool>`exists (select 1 from turns where turns.id = ${id}
+        and ${USER} = ${slot((key) => key.user)})`,
+    )
     .where('first_number', '>=', begin as unknown as Expression<number>)
     .where('last_number', '>=', from)
     .orderBy('first_number')
     .limit(PAGE_GROUPS)
 }
 
-function outPositions(db: Kysely<Tables>, slot: Slot<Omit<LogKey, 'from'>>) {
+function outPositions(db: Kysely<Tables>, slot: Slot<Omit<HoldKey, 'owner'>>) {
   return db
     .selectFrom('items')
     .select('position')

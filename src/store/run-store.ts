@@ -6,6 +6,7 @@
  * written by two. Every verb may be repeated.
  */
 import type { Origin } from '../conversation/item.ts'
+import type { Owner } from './owner.ts'
 import type { NewTurn, PlacedItem, TurnEnding, TurnState } from './store.ts'
 
 export interface RunStore {
@@ -26,7 +27,7 @@ export interface RunStore {
   /** Which of these runs are the owner's, and not over; of at most `MAX_ASKED`. */
   readonly heldRuns: (owner: string, turnIds: readonly string[]) => Promise<ReadonlySet<string>>
   /** The state of a run with what its log holds from event `from` on, or the beginning of it. */
-  readonly readLog: (tenant: string, turnId: string, from: number) => Promise<LogPage | null>
+  readonly readLog: (whose: Owner, turnId: string, from: number) => Promise<LogPage | null>
   /** The positions of the output items that a turn has. */
   readonly journaledItems: (tenant: string, turnId: string) => Promise<ReadonlySet<number>>
   /** Some turns that are not over and that nobody works on any more, of all tenants. */
@@ -43,9 +44,8 @@ export interface RunStore {
 export type Held = boolean
 
 /** A run as its owner names it. */
-export interface Hold {
+export interface Hold extends Owner {
   readonly turnId: string
-  readonly tenant: string
   readonly owner: string
 }
 
@@ -56,9 +56,8 @@ export interface EventGroup {
   readonly text: string
 }
 
-export interface FoundRun {
+export interface FoundRun extends Owner {
   readonly turnId: string
-  readonly tenant: string
   readonly owner: string | null
 }
 
@@ -74,7 +73,10 @@ export interface LogPage extends FoundRun {
   readonly createdAtMs: number
   /** Whether it has a log at all. */
   readonly isLogged: boolean
-  /** Without a gap; the first may begin before the event that was asked for. */
+  /**
+   * Without a gap; the first may begin before the event that was asked for. One that nobody can read
+   * any more is empty.
+   */
   readonly groups: readonly EventGroup[]
 }
 

@@ -2,6 +2,7 @@
 import { sql, type Kysely } from 'kysely'
 import { compile, queryBuilder, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
+import type { OwnerKey } from './owner.ts'
 import type { TurnRowEnding } from './rows.ts'
 import { ITEM_COLUMNS, TURN_COLUMNS, type ItemRow, type Tables, type TurnRow } from './tables.ts'
 
@@ -15,9 +16,8 @@ export interface Statements {
   readonly ping: Statement<null>
 }
 
-export interface ChainKey {
+export interface ChainKey extends OwnerKey {
   readonly id: string
-  readonly tenant: string
 }
 
 /** D1 binds at most 100 values in one statement. */
@@ -72,6 +72,9 @@ function insertItems(db: Kysely<Tables>, slot: Slot<readonly ItemRow[]>, count: 
  * planner that has no statistics to go through all turns of the tenant by an index of theirs.
  */
 export const TENANT = sql<string>`turns.tenant || ''`
+
+/** Nobody is the empty text, so that one comparison tells whose a turn is. */
+export const USER = sql<string>`coalesce(turns.user_id, '')`
 
 /** What is written of a turn when it ends. */
 export function endingValues<Input extends TurnRowEnding>(slot: Slot<Input>) {
@@ -129,7 +132,7 @@ function chainItems(db: Kysely<Tables>, slot: Slot<ChainKey>) {
 }
 
 /**
- * From a turn up to its root, through turns of its tenant only. It is `union` and not `union all`:
+ * From a turn up to its root, through turns of its owner only. It is `union` and not `union all`:
  * in a circle of turns there is nothing new any more, and the walk ends.
  */
 function withChain(db: Kysely<Tables>, slot: Slot<ChainKey>) {
@@ -147,6 +150,11 @@ function withChain(db: Kysely<Tables>, slot: Slot<ChainKey>) {
         '=',
         slot((key) => key.tenant),
       )
+      .where(
+        USER,
+        '=',
+        slot((key) => key.user),
+      )
       .union((up) =>
         up
           .selectFrom('chain')
@@ -156,6 +164,11 @@ function withChain(db: Kysely<Tables>, slot: Slot<ChainKey>) {
             TENANT,
             '=',
             slot((key) => key.tenant),
+          )
+          .where(
+            USER,
+            '=',
+            slot((key) => key.user),
           ),
       ),
   )

@@ -5,6 +5,7 @@
 import type { Failure, Finish, Usage } from '../conversation/event.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
+import type { Owner } from './owner.ts'
 
 export interface Store {
   /**
@@ -30,10 +31,10 @@ export interface Store {
    */
   readonly closeTurn: (ending: TurnEnding) => Promise<boolean>
   /**
-   * A turn of this tenant with its ancestors, oldest first, in a constant number of queries.
+   * A turn of this owner with its ancestors, oldest first, in a constant number of queries.
    * `null` if there is no such turn; somebody else's is no such turn.
    */
-  readonly loadChain: (tenant: string, turnId: string) => Promise<readonly StoredTurn[] | null>
+  readonly loadChain: (owner: Owner, turnId: string) => Promise<readonly StoredTurn[] | null>
   /** Answers if the database does. */
   readonly ping: () => Promise<void>
   readonly close: () => Promise<void>

@@ -10,6 +10,7 @@ import { createStore } from './kysely-store.ts'
 import type { RecallStore } from './recall-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { Store } from './store.ts'
+import { OPEN_VAULT, type Vault } from './vault.ts'
 
 export interface Stores {
   readonly store: Store
@@ -19,12 +20,12 @@ export interface Stores {
   readonly recall: RecallStore
 }
 
-export function createStores(engine: Engine): Stores {
+export function createStores(engine: Engine, vault: Vault = OPEN_VAULT): Stores {
   return {
-    store: createStore(engine),
-    archive: createArchiveStore(engine),
-    conversations: createConversationStore(engine),
-    runs: createRunStore(engine),
-    recall: createRecallStore(engine),
+    store: createStore(engine, vault),
+    archive: createArchiveStore(engine, vault),
+    conversations: createConversationStore(engine, vault),
+    runs: createRunStore(engine, vault),
+    recall: createRecallStore(engine, vault),
   }
 }

@@ -1,23 +1,37 @@
 /**
- * Whether a text may be JSON as a whole, told from how it begins, without blanks in front. `null`
- * while that cannot be told. A list is told from a link by what stands behind the bracket.
+ * Whether a text may be an object or a list in JSON as a whole, told from how it begins, without
+ * blanks in front; that is what clients read answers for. `null` while it cannot be told. A list is
+ * told from a link, a citation and a box to tick by what is in the brackets, and what behind them.
  */
 export function mayBeJson(head: string): boolean | null {
   if (head.startsWith('{')) return true
   if (!head.startsWith('[')) return false
-  const inside = head.slice(1, ENOUGH).trimStart()
-  if (inside === '') return head.length < ENOUGH ? null : true
-  const id = /^[0-9A-HJKMNP-TV-Z]*/.exec(inside)?.[0] ?? ''
-  if (id.length >= 20) return false
-  if (id === inside && head.length < ENOUGH) return null
-  if (/^["{[\]\-0-9]/.test(inside)) return true
-  const word = /^[a-z]*/.exec(inside)?.[0] ?? ''
-  const literal = LITERALS.find((one) => word !== '' && one.startsWith(word))
-  if (literal === undefined) return false
-  return word === literal || word.length < inside.length ? word === literal : null
+  const undecided = head.length < ENOUGH ? null : true
+  let depth = 0
+  for (let at = 0; at < head.length; at += 1) {
+    const letter = head.charAt(at)
+    if (depth === 0 && at > 0 && !BLANK.test(letter)) return false
+    if (letter === '[') depth += 1
+    else if (letter === ']') depth -= 1
+    else if (letter === '{' || letter === '"') return true
+    else if (!IN_NUMBERS.test(letter)) return mayBeWord(head.slice(at)) ?? undecided
+  }
+  return undecided
 }
 
 /** So many characters say it. */
 export const ENOUGH = 24
+
+const BLANK = /\s/
+
+const IN_NUMBERS = /[\s\d.,+\-eE]/
+
+function mayBeWord(text: string): boolean | null {
+  const word = /^[a-z]*/.exec(text)?.[0] ?? ''
+  const literal = LITERALS.find((one) => word !== '' && one.startsWith(word))
+  if (literal === undefined) return false
+  if (word === literal) return true
+  return word.length < text.length ? false : null
+}
 
 const LITERALS = ['true', 'false', 'null']

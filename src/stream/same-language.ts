@@ -18,9 +18,12 @@ export interface SameLanguage {
   readonly fold: OutcomeFold
   /** Whether the last messages wait until the outcome is safe. */
   readonly isKept: boolean
+  /** The same of an answer of which that is not known from the beginning: asked where it ends. */
+  readonly isKeeping?: () => boolean
 }
 
-export function sameLanguage({ decoder, retouch, fold, isKept }: SameLanguage): Rendition {
+export function sameLanguage(parts: SameLanguage): Rendition {
+  const { decoder, retouch, fold, isKept, isKeeping = () => isKept } = parts
   const sse = sseDecoder()
   const whole = wholeEvents()
   const watch = watcher(decoder, fold)
@@ -28,19 +31,23 @@ export function sameLanguage({ decoder, retouch, fold, isKept }: SameLanguage): 
 
   /** What is sent of the messages now; `null` if that is all of them, as they came. */
   const changed = (messages: readonly SseMessage[]): readonly SseMessage[] | null => {
-    const ours: SseMessage[] = []
-    let isChanged = held !== null
+    let ours: SseMessage[] | null = held === null ? null : []
+    let at = 0
     for (const message of messages) {
       const events = watch.see(message)
-      if (watch.isUnreadable()) return ours
+      if (watch.isUnreadable()) return ours ?? messages.slice(0, at)
       const mended = retouch.message(retouch.calls?.(message, events) ?? message)
-      if (isKept && held === null && retouch.isEnding(message)) held = []
-      if (held === null) ours.push(mended)
+      if (held === null && isKeeping() && retouch.isEnding(message)) held = []
+      // Nearly always nothing changes, and then nothing is gathered.
+      if (mended !== message || held !== null) ours ??= messages.slice(0, at)
+      if (held === null) ours?.push(mended)
       else held.push(mended)
-      isChanged ||= mended !== message || held !== null
+      at += 1
     }
-    return isChanged ? ours : null
+    return ours
   }
+  const waits = (): boolean => isKept || held !== null
+
   return {
     push(chunk) {
       const bytes = whole.push(chunk)
@@ -48,7 +55,7 @@ export function sameLanguage({ decoder, retouch, fold, isKept }: SameLanguage): 
       const ours = changed(sse.push(bytes))
       return ours === null ? bytes : frameAll(ours)
     },
-    isOver: () => watch.isUnreadable() || (isKept && watch.isOver()),
+    isOver: () => watch.isUnreadable() || (waits() && watch.isOver()),
     isCut: watch.isUnreadable,
     close(failure) {
       const rest = failure === null ? [...sse.push(whole.rest()), ...sse.end()] : []
@@ -60,7 +67,7 @@ export function sameLanguage({ decoder, retouch, fold, isKept }: SameLanguage): 
     end({ failure }) {
       // What the upstream said at last is true only while the outcome is still what it said.
       if (failure !== null && !watch.failureWasSent()) return frameAll(retouch.broken(failure))
-      return isKept ? ending(held ?? []) : ''
+      return waits() ? ending(held ?? []) : ''
     },
   }
 }

@@ -44,9 +44,9 @@ export function connectionMemory(store: Store, nowMs: () => number): ConnectionM
       return {
         store: {
           ...store,
-          async loadChain(tenant, turnId) {
+          async loadChain(owner, turnId) {
             const kept = find(turnId)
-            return kept === null ? store.loadChain(tenant, turnId) : [kept]
+            return kept === null ? store.loadChain(owner, turnId) : [kept]
           },
           openTurn(turn) {
             previous = turn.parent

@@ -2,7 +2,7 @@
  * What the mock upstream says, as prepared bytes: a Chat Completions answer in the shape and size
  * that OpenAI sends, whole or as a stream with each event in an HTTP chunk of its own.
  */
-import { MARK, MARKS_IN_JSON_ANSWER, prose } from './traffic.ts'
+import { MARKS_IN_JSON_ANSWER, prose, tokenText } from './traffic.ts'
 import type { AnswerKind } from './traffic.ts'
 
 export interface Canned {
@@ -19,16 +19,12 @@ export function cannedAnswer(answer: AnswerKind): Canned {
     return { first: Buffer.concat([start, token(0)]), rest: [], gapMs: 0, thinkMs: 0 }
   }
   const tokens = Array.from({ length: answer.chunks }, (_, at) => token(at))
-  const all = [...tokens, ENDING]
+  const thoughts = Array.from({ length: answer.thoughts }, () => THOUGHT)
+  const all = [...thoughts, ...tokens, ENDING]
   const { perSecond, thinkMs } = answer
   return perSecond > 0
     ? { first: start, rest: all, gapMs: 1000 / perSecond, thinkMs }
     : { first: start, rest: packed(all), gapMs: 0, thinkMs }
-}
-
-/** The text that a stream of so many tokens adds up to. */
-export function streamedText(chunks: number): string {
-  return Array.from({ length: chunks }, (_, at) => tokenText(at)).join('')
 }
 
 export function wholeText(): string {
@@ -56,10 +52,7 @@ const ENDING = Buffer.concat([
   frame('data: [DONE]\n\n'),
   Buffer.from('0\r\n\r\n'),
 ])
-
-function tokenText(at: number): string {
-  return `${MARK}tok${String(at % 1000).padStart(3, '0')}`
-}
+const THOUGHT = frame(event({ reasoning_content: 'Let me think. ' }, null))
 
 function token(at: number): Buffer {
   return frame(event({ content: tokenText(at) }, null))

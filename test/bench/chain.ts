@@ -27,7 +27,7 @@ for (let at = 0; at < TURNS; at++) {
 
 const raw = new DatabaseSync(path, { readOnly: true })
 const rows = raw.prepare('select body from items')
-const chainMs = await median(() => store.loadChain(turn.tenant, turn.id))
+const chainMs = await median(() => store.loadChain(turn, turn.id))
 const rawMs = await median(() => rows.all().map(({ body }) => JSON.parse(String(body)) as unknown))
 console.log(
   `${TURNS} turns: ${chainMs.toFixed(1)} ms, raw read and parse ${rawMs.toFixed(1)} ms, ratio ${(chainMs / rawMs).toFixed(2)}`,

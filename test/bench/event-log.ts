@@ -79,7 +79,7 @@ async function measure(
   isLogged: boolean,
 ): Promise<number> {
   const chunks = perSecond * SECONDS
-  const answer = { kind: 'stream', chunks, perSecond, thinkMs: 0 } as const
+  const answer = { kind: 'stream', chunks, perSecond, thinkMs: 0, thoughts: 0 } as const
   const body = requestBody({ api: 'responses', store: true, requestKb: 1, answer })
   const headers = {
     'content-type': 'application/json',

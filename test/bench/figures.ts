@@ -28,6 +28,7 @@ type Reading = (samples: readonly Sample[]) => number | null
 export interface Goal {
   readonly subject: SubjectName
   readonly against: SubjectName
+  /** A ratio, or milliseconds where a figure says what is added. */
   readonly atMost: number
 }
 
@@ -67,12 +68,9 @@ export const addedTotal: Figure = {
 
 const firstByteMiddle = medianOf(({ tally }) => median(tally.firstByteMs))
 
-export const addedFirstByte: Figure = {
-  label: 'added to the first byte, p50 / p99',
-  unit: 'ms',
-  as: 'added',
-  values: [firstByteMiddle, pooled((tally) => tally.firstByteMs)],
-  targets: [],
+export function addedFirstByte(...targets: readonly Goal[]): Figure {
+  const values = [firstByteMiddle, pooled((tally) => tally.firstByteMs)]
+  return { label: 'added to the first byte, p50 / p99', unit: 'ms', as: 'added', values, targets }
 }
 
 export function firstByte(...targets: readonly Goal[]): Figure {

@@ -7,6 +7,7 @@ import type { Sample } from './figures.ts'
 import type { Expected, Job, Tally } from './job.ts'
 import { cpuMs, machineBusyMs, residentMb } from './machine.ts'
 import { probe } from './probe.ts'
+import { seed } from './seed.ts'
 import type { Scenario } from './scenarios.ts'
 import type { Cast, Subject, SubjectName } from './subjects.ts'
 
@@ -83,7 +84,9 @@ function subjectsOf({ cast }: Bench, scenario: Scenario): readonly Subject[] {
 async function expectedOf(subject: Subject, { traffic }: Scenario): Promise<Expected | null> {
   if (traffic.answer.kind === 'hold') return null
   const isPipe = subject.name === 'direct' || subject.name === 'floor'
-  return probe(subject.target, subject.adapt(traffic), isPipe)
+  const asked = subject.adapt(traffic)
+  await seed(subject.target, asked, subject.remembers === true)
+  return probe(subject.target, asked, isPipe)
 }
 
 async function takeSample(bench: Bench, scenario: Scenario, subject: Subject): Promise<Sample> {

@@ -3,9 +3,9 @@
  * one that the mock upstream sent, in order, and the ending must be there. What the answer weighs is
  * then what every later answer is held to, which costs a count instead of a parse.
  */
-import { streamedText, wholeText } from './canned.ts'
+import { wholeText } from './canned.ts'
 import type { Expected, Target } from './job.ts'
-import { MARK, requestBody, requestPath } from './traffic.ts'
+import { MARK, requestBody, requestPath, streamedText } from './traffic.ts'
 import type { Traffic } from './traffic.ts'
 
 export async function probe(target: Target, traffic: Traffic, exact: boolean): Promise<Expected> {

@@ -49,7 +49,7 @@ async function profileOne(bench: Bench, scenario: Scenario, subject: Subject): P
   return results.samples.get(scenario)?.get(subject.name)?.[0]?.tally.answers ?? 1
 }
 
-const WORTH_IT = /^small request, 64|^200 KB|^stream of|^60 new streams a second$/
+const WORTH_IT = /^small request, 64|^200 KB|^stream of|^60 new streams a second$|^chat of/
 
 function toggle({ child }: Subject): void {
   child?.process.kill('SIGUSR2')

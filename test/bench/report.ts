@@ -65,13 +65,17 @@ function cell({ scenario, figure, samples, results }: Cells, name: SubjectName):
 }
 
 function targets({ scenario, figure, samples, results }: Cells): string {
+  const isRatio = figure.as === 'ratio'
   const texts = figure.targets.map(({ subject, against, atMost }) => {
-    const goal = `≤ ${atMost}×${against === 'floor' ? '' : ` ${against}`}`
+    const most = isRatio ? `${atMost}×` : `${atMost} ms above`
+    const goal = `≤ ${most}${against === 'floor' ? '' : ` ${against}`}`
     if (results.wrong.has(keyOf(scenario, subject))) return `${goal} ✗`
     const base = valuesOf(figure, samples.get(against))[0]
-    const reached = ratio(valuesOf(figure, samples.get(subject))[0], base)
+    const value = valuesOf(figure, samples.get(subject))[0]
+    const reached = isRatio ? ratio(value, base) : minus(value, base)
     if (reached === null) return `${goal} ?`
-    const how = against === 'floor' ? '' : ` (${times(reached)})`
+    const how =
+      against === 'floor' ? '' : ` (${isRatio ? times(reached) : `${amount(reached)} ms`})`
     return `${goal}${how} ${reached <= atMost ? '✓' : '✗'}`
   })
   return texts.join('<br>')

@@ -15,7 +15,7 @@ import {
 import type { Figure } from './figures.ts'
 import type { Job, Until } from './job.ts'
 import type { SubjectName } from './subjects.ts'
-import type { AnswerKind, Traffic } from './traffic.ts'
+import type { AnswerKind, StreamKind, Traffic } from './traffic.ts'
 
 export interface Scenario {
   readonly name: string
@@ -56,8 +56,8 @@ export function warmUp(quick: boolean): readonly Scenario[] {
   ]
   return shapes.map(([traffic, load], at) => {
     // The translation is measured by its streams only.
-    const isStream = traffic.answer.kind === 'stream'
-    const subjects = isStream ? [...PROXIES, 'translated' as const] : PROXIES
+    const translated = traffic.answer.kind === 'stream' ? (['translated'] as const) : []
+    const subjects = [...PROXIES, 'memory-off' as const, ...translated]
     return { name: `warm-up ${at + 1}`, subjects, traffic, load, figures: [] }
   })
 }
@@ -124,17 +124,33 @@ function streams(quick: boolean): readonly Scenario[] {
       subjects: ALL,
       traffic: chat(1, stream(chunks)),
       load: closed(1, { forMs }),
-      figures: [addedFirstByte, addedTotal, cpuPerThousandChunks(chunks)],
+      figures: [addedFirstByte(), addedTotal, cpuPerThousandChunks(chunks)],
     })),
     {
       name: '60 new streams a second',
       subjects: ALL,
       traffic: chat(1, stream(10, 50)),
       load: { kind: 'open', perSecond: 60, forMs: quick ? 600 : 2500 },
-      figures: [firstByte(everythingOn(2.5)), addedFirstByte],
+      figures: [firstByte(everythingOn(2.5)), addedFirstByte()],
     },
+    remembered(quick),
     ...(quick ? [] : [thinking]),
   ]
+}
+
+/**
+ * A chat of a client that keeps only text, with a model that thinks. Memory looks for 20 turns, puts
+ * their reasoning back, and keeps the new one; without it, the same chat passes through.
+ */
+function remembered(quick: boolean): Scenario {
+  const goal = { subject: 'pass-through', against: 'memory-off', atMost: 1 } as const
+  return {
+    name: 'chat of 20 turns, 30 new streams a second',
+    subjects: ['direct', 'floor', 'pass-through', 'memory-off'],
+    traffic: { ...chat(1, { ...stream(10, 100), thoughts: 5 }), turnsBefore: 20 },
+    load: { kind: 'open', perSecond: 30, forMs: quick ? 1000 : 3000 },
+    figures: [addedFirstByte(goal), cpuPerRequest()],
+  }
 }
 
 /** The same as models do it. What can be done while they think should cost nothing here. */
@@ -143,15 +159,15 @@ const thinking: Scenario = {
   subjects: ALL,
   traffic: chat(1, stream(10, 50, 50)),
   load: { kind: 'open', perSecond: 60, forMs: 2500 },
-  figures: [addedFirstByte],
+  figures: [addedFirstByte()],
 }
 
 function chat(requestKb: Traffic['requestKb'], answer: AnswerKind): Traffic {
   return { api: 'chat', store: false, requestKb, answer }
 }
 
-function stream(chunks: number, perSecond = 0, thinkMs = 0): AnswerKind {
-  return { kind: 'stream', chunks, perSecond, thinkMs }
+function stream(chunks: number, perSecond = 0, thinkMs = 0): StreamKind {
+  return { kind: 'stream', chunks, perSecond, thinkMs, thoughts: 0 }
 }
 
 function closed(connections: number, until: Partial<Until>): Load {

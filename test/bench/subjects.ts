@@ -13,6 +13,7 @@ export const SUBJECT_NAMES = [
   'floor',
   'pass-through',
   'everything',
+  'memory-off',
   'translated',
   'portkey',
 ] as const
@@ -25,6 +26,8 @@ export interface Subject {
   readonly target: Target
   /** How a request to this subject differs from a plain chat completion. */
   readonly adapt: (traffic: Traffic) => Traffic
+  /** Whether it gives a chat back what its client forgets. */
+  readonly remembers?: boolean
 }
 
 export interface Cast {
@@ -88,7 +91,16 @@ async function startSubject(
       return { name, child, target: target(port), adapt: same }
     }
     case 'pass-through':
-      return { name, ...(await startBackstory(name, upstream, staging)), adapt: same }
+      return {
+        name,
+        ...(await startBackstory(name, upstream, staging)),
+        adapt: same,
+        remembers: true,
+      }
+    case 'memory-off': {
+      const off = { REMEMBER: 'off' }
+      return { name, ...(await startBackstory(name, upstream, staging, off)), adapt: same }
+    }
     case 'everything':
       return { name, ...(await startBackstory(name, upstream, staging)), adapt: stored }
     case 'translated':
@@ -109,6 +121,7 @@ async function startBackstory(
   name: SubjectName,
   upstream: number,
   { folder, nodeArgs }: Staging,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly child: Child; readonly target: Target }> {
   const cwd = join(folder, name)
   mkdirSync(cwd)
@@ -125,6 +138,7 @@ async function startBackstory(
     DATABASE_URL: `sqlite:${join(cwd, 'bench.db')}`,
     BACKSTORY_KEYS: 'bench:sk-bench',
     UPSTREAMS: JSON.stringify([account]),
+    ...more,
   }
   const { child, port } = await listening({
     args: [...HEAP, ...nodeArgs, SCRIPTS.backstory],
@@ -173,6 +187,7 @@ export function titleOf(name: SubjectName): string {
     floor: 'floor',
     'pass-through': 'Backstory, pass-through',
     everything: 'Backstory, everything on',
+    'memory-off': 'Backstory, `REMEMBER=off`',
     translated: 'Backstory, Responses over Chat',
     portkey: `Portkey (${PORTKEY})`,
   }[name]

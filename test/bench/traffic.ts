@@ -9,6 +9,8 @@ export interface Traffic {
   readonly store: boolean
   /** About so many kilobytes of request: a question, or the history of a long chat. */
   readonly requestKb: 1 | 200 | 400
+  /** How many turns of the chat have gone before, each answered as this one will be. */
+  readonly turnsBefore?: number
   readonly answer: AnswerKind
 }
 
@@ -18,13 +20,15 @@ export type AnswerKind =
   /** A stream that begins and then says nothing until the client hangs up. */
   | { readonly kind: 'hold' }
 
-interface StreamKind {
+export interface StreamKind {
   readonly kind: 'stream'
   readonly chunks: number
   /** 0 is a burst: everything at once, as fast as it can be read. */
   readonly perSecond: number
   /** How long the model is silent, headers included, before it begins. */
   readonly thinkMs: number
+  /** How many pieces of reasoning come before the first word. */
+  readonly thoughts: number
 }
 
 export const MARK = '~'
@@ -38,16 +42,18 @@ export interface MockPlan {
 
 export function parseModel(model: string): MockPlan | null {
   const [mock, kind, ...numbers] = model.split('.')
-  const [requestMarks = 0, chunks = 0, perSecond = 0, thinkMs = 0] = numbers.map(Number)
+  const [requestMarks = 0, chunks = 0, perSecond = 0, thinkMs = 0, thoughts = 0] =
+    numbers.map(Number)
   if (mock !== 'mock') return null
   if (kind === 'json' || kind === 'hold') return { answer: { kind }, requestMarks }
   if (kind !== 'stream') return null
-  return { answer: { kind, chunks, perSecond, thinkMs }, requestMarks }
+  return { answer: { kind, chunks, perSecond, thinkMs, thoughts }, requestMarks }
 }
 
 export function requestBody(traffic: Traffic): string {
-  const history = chatHistory(traffic.requestKb)
-  const model = modelName({ answer: traffic.answer, requestMarks: history.length })
+  const history = historyOf(traffic)
+  const requestMarks = history.reduce((sum, { content }) => sum + marksIn(content), 0)
+  const model = modelName({ answer: traffic.answer, requestMarks })
   const stream = traffic.answer.kind !== 'json'
   return traffic.api === 'chat'
     ? JSON.stringify({ model, messages: history, stream, ...(traffic.store && { store: true }) })
@@ -59,8 +65,13 @@ export function requestPath(traffic: Traffic): string {
 }
 
 function modelName({ answer, requestMarks }: MockPlan): string {
-  const numbers = answer.kind === 'stream' ? [answer.chunks, answer.perSecond, answer.thinkMs] : []
-  return ['mock', answer.kind, requestMarks, ...numbers].join('.')
+  if (answer.kind !== 'stream') return `mock.${answer.kind}.${requestMarks}`
+  const { kind, chunks, perSecond, thinkMs, thoughts } = answer
+  return ['mock', kind, requestMarks, chunks, perSecond, thinkMs, thoughts].join('.')
+}
+
+function marksIn(text: string): number {
+  return text.split(MARK).length - 1
 }
 
 interface ChatMessage {
@@ -68,6 +79,27 @@ interface ChatMessage {
   readonly content: string
   readonly tool_calls?: readonly unknown[]
   readonly tool_call_id?: string
+}
+
+function historyOf({ requestKb, turnsBefore, answer }: Traffic): readonly ChatMessage[] {
+  if (turnsBefore === undefined || answer.kind !== 'stream') return chatHistory(requestKb)
+  const answered: ChatMessage = { role: 'assistant', content: streamedText(answer.chunks) }
+  const question = (turn: number): ChatMessage => ({
+    role: 'user',
+    content: prose(`question ${turn}`, 350),
+  })
+  const before = Array.from({ length: turnsBefore }, (_, turn) => [question(turn), answered])
+  const system: ChatMessage = { role: 'system', content: prose('system', 300) }
+  return [system, ...before.flat(), question(turnsBefore)]
+}
+
+/** The text that a stream of so many tokens adds up to. */
+export function streamedText(chunks: number): string {
+  return Array.from({ length: chunks }, (_, at) => tokenText(at)).join('')
+}
+
+export function tokenText(at: number): string {
+  return `${MARK}tok${String(at % 1000).padStart(3, '0')}`
 }
 
 /**

@@ -75,7 +75,7 @@ test('what had arrived when a client hung up is kept', async () => {
   socket.destroy()
   const id = /resp_([0-9A-Z]{20})/.exec(text)?.[1] ?? ''
   const turn = await untilAsync(async () => {
-    const chain = await gateway.world.store.loadChain('local', id)
+    const chain = await gateway.world.store.loadChain({ tenant: 'local', user: null }, id)
     return chain?.[0]?.state === 'open' ? undefined : chain?.[0]
   })
   expect(turn.state).toBe('cancelled')

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startChild } from '../support/child-gateway.ts'
+import { startChild, type ChildGateway } from '../support/child-gateway.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { createDatabase } from '../support/postgres.ts'
 import {
@@ -16,7 +16,7 @@ import {
   thoughtsOf,
   type SlowThinker,
 } from '../support/slow-thinker.ts'
-import { askInText, goneOn, type Message } from '../support/text-client.ts'
+import { askInText, goneOn, type Message, type Told } from '../support/text-client.ts'
 
 const ROUNDS = Number(process.env['MARKER_ROUNDS'] ?? 3)
 const REPLICA_CHATS = Number(process.env['REPLICA_CHATS'] ?? 50)
@@ -63,16 +63,7 @@ describe.each(DATABASES)('over %s', (kind, make) => {
         const heard = await killedOnTheWay(gateway, `${kind} ${round}`)
         gateway = await startChild(environment)
         const { url } = gateway
-        for (const { chat, model, told } of heard) {
-          const next = goneOn(hello(chat), told, 'Go on.')
-          const answer = await askInText({ url, model, chat: next, isOpenWebUi: true })
-          expect(answer).toMatchObject({ status: 200, isWhole: true })
-          const [first, second] = thoughtsOf(chat, 1)
-          const sent = thinker.thoughtsSent(chat)
-          seen.push(told.turnIds.length > 0)
-          if (told.turnIds.length === 0) expect(sent).toEqual([])
-          else expect([[first], [first, second]]).toContainEqual(sent)
-        }
+        seen.push(...(await Promise.all(heard.map((cut) => isSeenAgain(url, cut)))))
       }
       await gateway.kill('SIGKILL')
       await place.remove()
@@ -83,10 +74,29 @@ describe.each(DATABASES)('over %s', (kind, make) => {
   )
 })
 
+/** An answer, as far as it was heard. */
+interface Cut {
+  readonly chat: string
+  readonly model: string
+  readonly told: Told
+}
+
+/** Whether it was marked. Then what was thought before the marker comes back, and else nothing. */
+async function isSeenAgain(url: string, { chat, model, told }: Cut): Promise<boolean> {
+  const next = goneOn(hello(chat), told, 'Go on.')
+  const answer = await askInText({ url, model, chat: next, isOpenWebUi: true })
+  expect(answer).toMatchObject({ status: 200, isWhole: true })
+  const isSeen = told.turnIds.length > 0
+  const sent = thinker.thoughtsSent(chat)
+  const [first, second] = thoughtsOf(chat, 1)
+  expect(isSeen ? [[first], [first, second]] : [[]]).toContainEqual(sent)
+  return isSeen
+}
+
 const CHATS = 8
 
 /** Chats that begin one after the other, and end at some moment after the first marker was seen. */
-async function killedOnTheWay(gateway: Awaited<ReturnType<typeof startChild>>, name: string) {
+async function killedOnTheWay(gateway: ChildGateway, name: string): Promise<readonly Cut[]> {
   const marked = Promise.withResolvers<void>()
   const told = Array.from({ length: CHATS }, async (_, at) => {
     await wait(at * 60)
@@ -123,7 +133,7 @@ describe.each(DATABASES)('two replicas over %s', (kind, make) => {
           const { url } = replicas[(number + round) % 2] ?? replicas[0]
           const told = await askInText({ url, model, chat: said, isOpenWebUi, isHasty })
           if (String(thinker.thoughtsSent(chat)) !== String(before)) {
-            misses.push(`${JSON.stringify({ chat, model, isOpenWebUi, isHasty, round })}`)
+            misses.push(JSON.stringify({ chat, model, isOpenWebUi, isHasty, round }))
           }
           before.push(...thoughtsOf(chat, round).slice(0, model === 'c' ? 2 : 1))
           said = goneOn(said, told, 'Go on.')

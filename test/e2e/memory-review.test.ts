@@ -51,7 +51,7 @@ async function respond(gateway: Gateway, fields: object, headers = {}): Promise<
 }
 
 describe('whose reasoning it is', () => {
-  test.fails('that about one text is not given to a chat about another', async () => {
+  test('that about one text is not given to a chat about another', async () => {
     await withGateway(async (gateway, upstream) => {
       upstream.behave = saying('Yes.', 'She earns 90k.')
       await complete(gateway, [said('user', 'My contract: 90k a year\n\nIs this fair?')])
@@ -65,7 +65,7 @@ describe('whose reasoning it is', () => {
     })
   })
 
-  test.fails('that about one picture is not given to a chat about another', async () => {
+  test('that about one picture is not given to a chat about another', async () => {
     await withGateway(async (gateway, upstream) => {
       const shown = (bytes: string) =>
         said('user', [
@@ -80,7 +80,7 @@ describe('whose reasoning it is', () => {
     })
   })
 
-  test.fails('a response of another user is not there', async () => {
+  test('a response of another user is not there', async () => {
     await withGateway(
       async (gateway, upstream) => {
         upstream.behave = saying('Hello', 'A secret.')
@@ -111,7 +111,10 @@ describe('what is kept', () => {
     await withGateway(async (gateway, upstream) => {
       upstream.behave = saying('Hello', 'Thought.')
       const id = await respond(gateway, { input: 'Hi' }, { 'x-backstory-chat': 'local:tab' })
-      const chain = await gateway.world.store.loadChain('local', id.slice('resp_'.length))
+      const chain = await gateway.world.store.loadChain(
+        { tenant: 'local', user: null },
+        id.slice('resp_'.length),
+      )
       expect(chain?.map(({ isTemporary }) => isTemporary)).toEqual([true])
     })
   })
@@ -128,7 +131,7 @@ describe('what is kept', () => {
     )
   })
 
-  test.fails('a refusal of reasoning is remembered though the answer has none', async () => {
+  test('a refusal of reasoning is remembered though the answer has none', async () => {
     await withGateway(async (gateway, upstream) => {
       const messages = [said('user', 'Q')]
       const counts: number[] = []
@@ -149,7 +152,7 @@ describe('what is kept', () => {
 })
 
 describe('what is sent', () => {
-  test.fails('an edit of blanks in an answer is the edit that is sent', async () => {
+  test('an edit of blanks in an answer is the edit that is sent', async () => {
     await withGateway(async (gateway, upstream) => {
       upstream.behave = saying('for x in y:\nprint(x)', 'Thought.')
       await complete(gateway, [said('user', 'Code?')])
@@ -159,7 +162,7 @@ describe('what is sent', () => {
     })
   })
 
-  test.fails('of an answer that a kill cut off in its words, the thought is in front of them', () => {
+  test('of an answer that a kill cut off in its words, the thought is in front of them', () => {
     const id = '0123456789ABCDEFGHJK'
     const thought: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 't' }] }
     const turn = { ...newTurn({ id }), fingerprint: null, reasoningRefusedBy: null, usedAtMs: 0 }
@@ -217,7 +220,7 @@ describe('what is found', () => {
     expect(await find(longer)).toEqual(longer)
   })
 
-  test.fails('everything but the turn whose row is damaged', async () => {
+  test('everything but the turn whose row is damaged', async () => {
     const { engine, keep, find } = await memory()
     const ids = [await keep('a'), await keep('b'), await keep('c')]
     const sql = `update items set body = '{' where turn_id = '${ids[1] ?? ''}' and side = 'out'`

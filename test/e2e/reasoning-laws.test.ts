@@ -148,6 +148,19 @@ test('a model is not sent the thinking of another that binds it', async () => {
   expect(sealsSent()).toEqual([0, 1, 0, 1, 2, 3])
 })
 
+test.each(['claude-opus-5-5', 'claude-sonnet-4-5', 'gpt-5.6'])(
+  '%s goes on with its own answer, and what it thought then stays valid',
+  async (model) => {
+    const { ask, say } = converse(gateway)
+    await ask({ model })
+    await say({ model }, [])
+    await say({ model }, [])
+    await ask({ model })
+    expect([services.refusals, services.dropped]).toEqual([[], []])
+    expect(sealsSent()).toEqual([0, 1, 2, 3, 4, 5])
+  },
+)
+
 describe('messages that are shortened', () => {
   const long = (): string => 'fog '.repeat(1000)
   let shortening: Gateway

@@ -28,7 +28,8 @@ function diary(held: Awaited<ReturnType<ConversationStore['holdConversation']>>,
   return {
     calls,
     logged,
-    hold: () => holdConversation('conv_1', 'me', 'T1', world, 'conversation'),
+    hold: () =>
+      holdConversation('conv_1', { tenant: 'me', user: null }, 'T1', world, 'conversation'),
   }
 }
 

@@ -102,7 +102,10 @@ test('alone and whole, if the database does not say', async () => {
 
 test('where its request says, if it says so', async () => {
   await said(hello, 'hi')
-  const parent = await stores.archive.loadTurn(tenant, (await said(hello, 'other')).id)
+  const parent = await stores.archive.loadTurn(
+    { tenant, user: null },
+    (await said(hello, 'other')).id,
+  )
   const named = turnOf([user('go')], { parent: parent?.id ?? '' })
   const { turn, contentHash } = await placeTurn(named, parent, world)
   expect(turn).toMatchObject({ parent: parent?.id, input: [user('go')] })

@@ -131,7 +131,8 @@ describe('promises', () => {
     const settled = await recordTurn(TURN, RECORDING, world).settle(FINISHED, 'finished', MADE)
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
     // Somebody has to end it, when that is possible again.
-    expect(world.replica.takeLetGo()).toEqual([{ turnId: TURN.id, tenant: TURN.tenant }])
+    const { id: turnId, tenant, user } = TURN
+    expect(world.replica.takeLetGo()).toEqual([{ turnId, tenant, user }])
   })
 
   test('an answer whose turn has been ended by somebody else is told as a failure', async () => {

@@ -34,7 +34,7 @@ describe('what nobody needs any more', () => {
     return turn
   }
   const isThere = async ({ id, tenant }: NewTurn) =>
-    (await stores.store.loadChain(tenant, id)) !== null
+    (await stores.store.loadChain({ tenant, user: null }, id)) !== null
   const expire = (days: string) => expireUnused(worldOf(stores.recall, days), { restMs: 0 })
 
   test('goes after so many days, and is told of once', async () => {
@@ -159,8 +159,8 @@ describe('on Workers', () => {
     await store.openTurn(old)
     await store.openTurn(young)
     await worker.scheduled({ cron: '17 * * * *' })
-    expect(await store.loadChain(old.tenant, old.id)).toBeNull()
-    expect(await store.loadChain(young.tenant, young.id)).toHaveLength(1)
+    expect(await store.loadChain(old, old.id)).toBeNull()
+    expect(await store.loadChain(young, young.id)).toHaveLength(1)
     await harness.close()
   })
 })

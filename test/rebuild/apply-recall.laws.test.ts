@@ -121,18 +121,23 @@ test('never takes an item of another branch or another chat', () => {
   )
 })
 
+const plain: fc.Arbitrary<Habits> = fc.record({
+  keepsCalls: fc.boolean(),
+  marks: fc.constantFrom('start', 'end', 'twice', 'escaped'),
+  joiner: fc.constantFrom('\n', '\n\n', null),
+})
+
 test('lets an edited text stand as it was edited, and all around it as it was recorded', () => {
-  const plain: fc.Arbitrary<Habits> = fc.record({
-    keepsCalls: fc.boolean(),
-    marks: fc.constantFrom('start', 'end', 'twice', 'escaped'),
-    joiner: fc.constantFrom('\n', '\n\n', null),
-  })
   const edits = fc.constantFrom<(text: string) => string>(
     () => 'Something else.',
     (text) => `Not ${text}`,
     (text) => `${text} Or so.`,
     (text) => text.slice(0, -1),
     (text) => text.replace('.', ':\n\n    a()\n    b()'),
+    // To a program, and to a list, blanks say something.
+    (text) => text.replaceAll('\n', '\n    '),
+    (text) => text.replace(/\n(?=\S)/, '\n\t'),
+    (text) => text.replaceAll(' ', '  '),
   )
   fc.assert(
     fc.property(ownScripts, plain, edits, fc.nat(), (scripts, habits, edit, pick) => {
@@ -159,6 +164,27 @@ function edited(item: Item, edit: (text: string) => string): Item {
   )
   return { ...item, content }
 }
+
+test('lets words that were never recorded follow the thought that led to them', () => {
+  fc.assert(
+    fc.property(ownScripts, plain, (scripts, habits) => {
+      const { story, items, turns } = worldOf(scripts, habits)
+      const cutOff = story.steps
+        .map(({ turn }) => turn)
+        .findLast(({ output }) => {
+          const [before, last] = output.slice(-2)
+          return before?.type === 'reasoning' && last?.type === 'message'
+        })
+      fc.pre(cutOff !== undefined)
+      const known = turns.map((turn) =>
+        turn === cutOff ? { ...turn, fingerprint: null, output: turn.output.slice(0, -1) } : turn,
+      )
+      const recalled = recall({ items, turns: known })
+      expect(bare(recalled.items)).toEqual(bare([...truth(story), user('And now?')]))
+    }),
+    { numRuns: 80 },
+  )
+})
 
 test('takes any list, and any turns of it', () => {
   fc.assert(

@@ -457,6 +457,101 @@ describe('words that the client has edited', () => {
   })
 })
 
+describe('blanks', () => {
+  const code = 'for x in y:\nprint(x)\n\ndone'
+  const recallOf = (text: string) => {
+    const { turns, answered } = memory()
+    answered([warm], [...talk`thinks: hm`, said(code)])
+    const { items, notes } = recall([warm, said(text), user('and?')], turns)
+    return { shown: show(items.slice(1, -1)), whys: notes.map(({ why }) => why) }
+  }
+
+  test('that say something are the client’s', () => {
+    const edited = code.replace('print', '    print')
+    expect(recallOf(edited)).toEqual({
+      shown: show([...talk`thinks: hm`, said(edited)]),
+      whys: ['recalled', 'text-edited'],
+    })
+  })
+
+  test('that say nothing are those that were recorded, and that is told', () => {
+    const recorded = show([...talk`thinks: hm`, said(code)])
+    expect(recallOf(code.replace('\n\n', '\n\n\n'))).toEqual({
+      shown: recorded,
+      whys: ['recalled', 'text-restored'],
+    })
+    expect(recallOf(`\n${code.replaceAll('\n', '\r\n')}  `)).toEqual({
+      shown: recorded,
+      whys: ['recalled'],
+    })
+  })
+
+  test('are told of beside an edit, too, and where a damaged marker is left out', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], [said(code), ...talk`thinks: hm`, said('So.')])
+    const two = `${code.replace('\n\n', '\n\n\n')}\n\nSo!`
+    const notes = recall([warm, marked(turn, two), user('and?')], turns).notes
+    expect(notes.map(({ at, why }) => [at, why])).toEqual([
+      [1, 'text-restored'],
+      [2, 'recalled'],
+      [3, 'text-edited'],
+    ])
+    const fenced = `\`\`\`\n${markerLine(turn.id)}\n\`\`\`\n\n${code}\n\nSo.`
+    const recalled = recall([warm, said(fenced), user('and?')], turns)
+    expect(recalled.items.slice(1, -1)).toEqual(turn.output)
+    expect(recalled.notes.map(({ why }) => why)).toContain('text-restored')
+  })
+})
+
+describe('words that were cut off before they were recorded', () => {
+  const cutOff = (recorded: readonly Item[], text: string, ...more: readonly Item[]) => {
+    const { turns, answered } = memory()
+    const { id } = answered([warm], recorded)
+    const known = turns.map((turn) => ({ ...turn, fingerprint: null }))
+    const first = said(`${markerLine(id)}\n\n${text}`)
+    return show(recall([warm, first, ...more, user('and?')], known).items.slice(1, -1))
+  }
+
+  test('follow the thought that led to them', () => {
+    expect(cutOff(talk`thinks: one`, 'It was')).toBe('thinks: one\nassistant: It was')
+    const two = [...talk`thinks: one`, said('First.'), ...talk`thinks: two`]
+    expect(cutOff(two, 'First.\n\nSeco')).toBe(
+      'thinks: one\nassistant: First.\nthinks: two\nassistant: Seco',
+    )
+    expect(cutOff(two, 'First, or not.', said('Seco'))).toBe(
+      'thinks: one\nassistant: First, or not.\nthinks: two\nassistant: Seco',
+    )
+  })
+
+  test('follow it in a search, too, and in front of a call that was not recorded', () => {
+    const searched = talk`
+      thinks: one
+      hosted web_search_call
+      thinks: two
+    `
+    expect(cutOff(searched, 'It was')).toBe(`${show(searched)}\nassistant: It was`)
+    const called = talk`
+      call a
+      output a 4
+    `
+    expect(cutOff(talk`thinks: one`, 'It was', ...called)).toBe(
+      `thinks: one\nassistant: It was\n${show(called)}`,
+    )
+  })
+
+  test('follow it in front of an answer that went on from them', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], talk`thinks: one`)
+    const known = [{ ...one, fingerprint: null }]
+    turns.splice(0, 1, ...known)
+    const two = answered([warm, marked(one, 'It was')], [...talk`thinks: two`, said('cold.')])
+    const text = `It was\n\n${markerLine(two.id)}\n\ncold.`
+    expect(show(recall([warm, marked(one, text), user('and?')], turns).items.slice(1, -1))).toBe(
+      'thinks: one\nassistant: It was\nthinks: two\nassistant: cold.',
+    )
+  })
+})
+
 describe('an answer that went on', () => {
   const begun = talk`
     thinks: hm
@@ -795,6 +890,59 @@ test('what goes on from an answer that is not known has no parent', () => {
   expect(recall(items, turns)).toMatchObject({ parent: null, newsFrom: 4 })
 })
 
+describe('the work in one run', () => {
+  /** How often a field of an item is read. */
+  function readsOf(count: number, make: (at: number) => Item, field: 'call_id' | 'raw' | 'id') {
+    let reads = 0
+    const counted = (at: number): Item => {
+      const item = make(at)
+      const value = Reflect.get(item, field) as unknown
+      return Object.defineProperty({ ...item }, field, {
+        enumerable: true,
+        get() {
+          reads += 1
+          return value
+        },
+      })
+    }
+    const turn: RememberedTurn = {
+      id: '0'.repeat(20),
+      thread: 't',
+      parent: null,
+      depth: 0,
+      fingerprint: null,
+      reasoningRefusedBy: null,
+      createdAtMs: 0,
+      usedAtMs: 0,
+      input: [warm],
+      output: Array.from({ length: count }, (_, at) => counted(at)),
+    }
+    // The last one first, so that none is where it is looked for.
+    const own = Array.from({ length: count }, (_, at) => counted(count - 1 - at))
+    const recalled = recall([warm, marked(turn, ''), ...own, user('and?')], [turn])
+    expect(recalled.used).toEqual([turn])
+    return reads
+  }
+
+  test.each<[string, (at: number) => Item, 'call_id' | 'raw' | 'id']>([
+    [
+      'calls',
+      (at) => ({ type: 'function_call', call_id: `call_${at}`, name: 'look', arguments: '{}' }),
+      'call_id',
+    ],
+    [
+      'what a service has made',
+      (at) => ({ type: 'opaque', raw: { type: 'web_search_call', query: `${at}` } }),
+      'raw',
+    ],
+    ['thoughts', (at) => ({ type: 'reasoning', id: `rs_${at}`, summary: [] }), 'id'],
+  ])('grows with it: %s', (_name, make, field) => {
+    const reads = readsOf(300, make, field)
+    expect(reads).toBeGreaterThan(300)
+    expect(readsOf(600, make, field)).toBeLessThan(2.5 * reads)
+  })
+})
+
 test('two thousand runs take no time', () => {
   const { turns } = memory()
   const items: Item[] = []
@@ -838,4 +986,45 @@ test('two thousand runs take no time', () => {
   expect(performance.now() - begun).toBeLessThan(700)
   expect(recalled.items).toHaveLength(6000)
   expect(recalled.used).toEqual(named)
+})
+
+describe('an answer that broke off, whose last words were never recorded', () => {
+  const [where] = talk`thinks: where?`
+  const [cold] = talk`thinks: cold`
+  const asked = [warm]
+  const look = said('Let me look.')
+  const thanks = user('thanks')
+
+  test('has what was thought in front of the words that the client has', () => {
+    const { turns, answered } = memory()
+    const turn = answered(
+      asked,
+      [where].flatMap((item) => item ?? []),
+      [],
+    )
+    const { items } = recall([warm, marked(turn, 'It is 4'), thanks], turns)
+    expect(items).toEqual([warm, where, said('It is 4'), thanks])
+  })
+
+  test('has its later thoughts behind the words that were recorded', () => {
+    const { turns, answered } = memory()
+    const turn = answered(
+      asked,
+      [where, look, cold].flatMap((item) => item ?? []),
+      [],
+    )
+    const { items } = recall([warm, marked(turn, 'Let me look.\n\nIt is 4'), thanks], turns)
+    expect(items).toEqual([warm, where, look, cold, said('It is 4'), thanks])
+  })
+
+  test('is given no words that the client does not have', () => {
+    const { turns, answered } = memory()
+    const turn = answered(
+      asked,
+      [where, look, cold].flatMap((item) => item ?? []),
+      [],
+    )
+    const { items } = recall([warm, marked(turn, 'Let me look.'), thanks], turns)
+    expect(items).toEqual([warm, where, look, cold, thanks])
+  })
 })

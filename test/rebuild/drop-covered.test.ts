@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
 import { dropCovered } from '../../src/rebuild/drop-covered.ts'
 import { tidyConversation } from '../support/conversations.ts'
 import { said } from '../support/recalled-stories.ts'
@@ -134,4 +135,69 @@ test('leaves nothing of a whole round that is repeated, and all that comes after
     }),
     { numRuns: 100 },
   )
+})
+
+test('knows the end of what was said in several answers, made one message of', () => {
+  const before = talk`
+    user: hm
+    assistant: One.
+    thinks: two
+    assistant: Two.
+    assistant: Three.
+  `
+  expect(show(dropCovered(before, [said('Two.\n\nThree.'), said('Four.')]).items)).toBe(
+    'assistant: Four.',
+  )
+  const half = [said('wo.\n\nThree.')]
+  expect(dropCovered(before, half).items).toBe(half)
+})
+
+describe('the work', () => {
+  /** How often one of the items is read. */
+  function readsOf(tail: readonly Item[], repeated: readonly Item[]): number {
+    let reads = 0
+    const counted = (item: Item): Item =>
+      new Proxy(item, {
+        get(target, field) {
+          reads += 1
+          return Reflect.get(target, field) as unknown
+        },
+      })
+    dropCovered([...talk`user: hm`, ...tail].map(counted), repeated.map(counted))
+    return reads
+  }
+
+  const list = (count: number, make: (at: number) => Item) =>
+    Array.from({ length: count }, (_, at) => make(at))
+  const call = (id: string): Item => ({
+    type: 'function_call',
+    call_id: id,
+    name: 'look',
+    arguments: '{}',
+  })
+  const hosted = (query: string): Item => ({
+    type: 'opaque',
+    raw: { type: 'web_search_call', query },
+  })
+
+  test.each<[string, (name: string) => Item]>([
+    ['messages', (name) => said(name)],
+    ['calls', call],
+    ['what a service has made', hosted],
+  ])('grows with the lists: %s', (_name, make) => {
+    const shapes = [
+      // Nothing, all, and only the first is repeated.
+      (count: number) => [list(count, (at) => make(`a${at}`)), list(count, (at) => make(`b${at}`))],
+      (count: number) => [list(count, (at) => make(`a${at}`)), list(count, (at) => make(`a${at}`))],
+      (count: number) => [list(count, (at) => make(`a${at}`)), list(count, () => make('a0'))],
+    ]
+    for (const shape of shapes) {
+      const [small, large] = [300, 600].map((count) => {
+        const [tail = [], repeated = []] = shape(count)
+        return readsOf(tail, repeated)
+      })
+      expect(small).toBeGreaterThan(600)
+      expect(large).toBeLessThan(2.5 * (small ?? 0))
+    }
+  })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findAnchors } from '../../src/rebuild/find-anchors.ts'
+import { effortFor, findAnchors, type Lines } from '../../src/rebuild/find-anchors.ts'
 
 /** Texts are parted by `|`, lines are single letters. */
 function anchors(texts: string, lines: string) {
@@ -64,4 +64,56 @@ test('one text that was changed takes no other one along', () => {
     }),
     { numRuns: 300 },
   )
+})
+
+describe('the work', () => {
+  const repeated = (line: string, count: number): string[] =>
+    Array.from({ length: count }, () => line)
+
+  /** How many lines are compared, however many that is. */
+  function comparedIn(sought: readonly Lines[], lines: Lines): number {
+    const effort = { left: Number.MAX_SAFE_INTEGER }
+    findAnchors(sought, lines, effort)
+    return Number.MAX_SAFE_INTEGER - effort.left
+  }
+
+  test.each<[string, (size: number) => [readonly Lines[], Lines]]>([
+    ['a text of the same line', (n) => [[[...repeated('a', n), 'b']], repeated('a', 4 * n)]],
+    [
+      'one that ends otherwise',
+      (n) => [[[...repeated('a', n), 'b']], [...repeated('a', 4 * n), 'b', 'c']],
+    ],
+    [
+      'many texts of the same line',
+      (n) => [repeated('a', n).map((line) => [line]), repeated('a', 2 * n)],
+    ],
+    [
+      'many texts that are not there',
+      (n) => [repeated('b', n).map((line) => [line]), repeated('a', n)],
+    ],
+    [
+      'many texts between changed ones',
+      (n) => [
+        Array.from({ length: n }, (_, at) => (at % 2 === 0 ? ['x', String(at)] : [`t${at}`])),
+        Array.from({ length: n }, (_, at) => (at % 2 === 0 ? 'y' : `t${at}`)),
+      ],
+    ],
+  ])('grows with the lines: %s', (_name, made) => {
+    const compared = comparedIn(...made(1000))
+    expect(compared).toBeLessThan(20_000)
+    expect(comparedIn(...made(2000))).toBeLessThanOrEqual(2.5 * compared + 10)
+  })
+
+  test('has an end, behind which a text counts as edited', () => {
+    const pattern = [...repeated('a', 8), 'x', 'b']
+    const many = (count: number) => Array.from({ length: count }, () => pattern).flat()
+    const sought = [[...many(200), 'b', 'x']]
+    const lines = ['c', ...many(800), 'b', 'x', 'c']
+    const effort = effortFor(sought, lines)
+    const [given] = [effort.left]
+    expect(findAnchors(sought, lines, { left: Number.MAX_SAFE_INTEGER })).toEqual([6001])
+    expect(findAnchors(sought, lines, effort)).toEqual([null])
+    // The one comparison during which it ends is made to its end.
+    expect(given - effort.left).toBeLessThan(given + 3000)
+  })
 })

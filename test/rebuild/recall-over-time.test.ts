@@ -1,6 +1,6 @@
 /**
- * A chat as it happens: asked, answered with tools and without, regenerated, edited, continued,
- * stopped, failed, gone back in. The memory knows only what it has learned from the requests before;
+ * A chat as it happens: asked, answered with tools and without, regenerated, edited, indented, continued,
+ * stopped, cut off by a crash, failed, gone back in. The memory knows only what it has learned from the requests before;
  * what the model is given is held against what was really said.
  */
 import fc, { type Arbitrary } from 'fast-check'
@@ -33,7 +33,7 @@ interface Node {
 type Action =
   | { readonly do: 'ask'; readonly loops: number; readonly texts: readonly string[] }
   | { readonly do: 'regenerate'; readonly suggests: boolean; readonly texts: readonly string[] }
-  | { readonly do: 'continue' | 'edit' | 'fail' | 'stop' }
+  | { readonly do: 'continue' | 'edit' | 'indent' | 'fail' | 'stop' | 'crash' }
   | { readonly do: 'back'; readonly steps: number }
 
 const texts = fc.array(fc.constantFrom('OK.', 'Let me look.', 'So\n\nit is.'), { maxLength: 2 })
@@ -46,7 +46,9 @@ const action: Arbitrary<Action> = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constantFrom('continue', 'edit', 'fail', 'stop') }),
+    arbitrary: fc.record({
+      do: fc.constantFrom('continue', 'edit', 'indent', 'fail', 'stop', 'crash'),
+    }),
   },
   {
     weight: 2,
@@ -102,9 +104,13 @@ function answer(
   // What a client can bring back itself is not recorded.
   const plain = `Plain ${id}.`
   if (isPlain) return { text: plain, calls: [], outputs: [], truth: [said(plain)], isOther: true }
-  const output: Item[] = [{ type: 'reasoning', id: `rs_${id}`, summary: [], encrypted_content: id }]
+  const thought = (of: string): Item => {
+    return { type: 'reasoning', id: `rs_${of}`, summary: [], encrypted_content: of }
+  }
+  const output: Item[] = [thought(id)]
   const all = chat.ownWords && calls === 0 ? [`Answer ${id}.`, ...words] : words
   for (const [at, text] of all.entries()) {
+    if (at > 0) output.push(thought(`${id}_${at}`))
     output.push(said(chat.ownWords ? `${text} ${id} ${at}` : text, `msg_${id}_${at}`))
   }
   const made = Array.from({ length: calls }, (_, at): Item => {
@@ -148,7 +154,8 @@ function happen(chat: Chat, action: Action): void {
   const { node } = chat
   const last = node?.answers.at(-1)
   if (action.do === 'ask' || action.do === 'fail') {
-    const question = `question ${chat.made % 2}`
+    // Where neither words nor questions tell, an edited answer is nobody’s.
+    const question = `question ${chat.ownWords ? chat.made % 2 : chat.made}`
     const context = chat.made % 3 === 0 ? '<context>of now</context>\n' : ''
     chat.node = { before: node, question, context, answers: [] }
     if (action.do === 'ask') ask(chat, chat.node, action.loops, action.texts)
@@ -173,7 +180,9 @@ function happen(chat: Chat, action: Action): void {
       return
     }
     case 'edit':
-    case 'stop': {
+    case 'indent':
+    case 'stop':
+    case 'crash': {
       if (!chat.isMarked || last.isOther === true) return
       const message = last.truth.findLast((item) => item.type === 'message')
       const old = message?.type === 'message' ? (message.content[0] ?? null) : null
@@ -184,7 +193,8 @@ function happen(chat: Chat, action: Action): void {
         !last.text.endsWith(old.text)
       )
         return
-      const mine = action.do === 'edit' ? `Edited ${chat.made}.` : old.text.slice(0, 2)
+      const mine = SAID_BY[action.do](old.text, chat.made)
+      if (action.do === 'crash') forget(chat, message)
       keep({
         ...last,
         isOther: true,
@@ -197,6 +207,23 @@ function happen(chat: Chat, action: Action): void {
       for (let step = 0; step < action.steps; step += 1) chat.node = chat.node?.before ?? null
     }
   }
+}
+
+/** What is left of a text, or has become of it. */
+const SAID_BY = {
+  edit: (_text: string, made: number) => `Edited ${made}.`,
+  indent: (text: string) => text.replaceAll(' ', '    ').replaceAll('\n', '\n    '),
+  stop: (text: string) => text.slice(0, 2),
+  crash: (text: string) => text.slice(0, -1),
+}
+
+/** Only what was complete is recorded, and only a turn that has ended has a name. */
+function forget({ turns }: Chat, message: Item): void {
+  const at = turns.findIndex(({ output }) => output.includes(message))
+  const turn = turns[at]
+  if (turn === undefined) return
+  const output = turn.output.filter((item) => item !== message)
+  turns[at] = { ...turn, fingerprint: null, output }
 }
 
 const many = Number(process.env['RECALL_RUNS'] ?? 60)

@@ -35,8 +35,8 @@ async function said(fields: Partial<NewTurn> = {}): Promise<NewTurn> {
   return turn
 }
 
-const isThere = async ({ tenant, id }: NewTurn) =>
-  (await gateway.world.store.loadChain(tenant, id)) !== null
+const isThere = async (turn: NewTurn) =>
+  (await gateway.world.store.loadChain(turn, turn.id)) !== null
 
 describe('of a turn', () => {
   test.each([
@@ -50,6 +50,16 @@ describe('of a turn', () => {
     expect(await remove(`turns/${named(second.id)}`)).toEqual(forgot(2))
     expect(await Promise.all([first, second, other].map(isThere))).toEqual([false, false, true])
     expect((await remove(`turns/${named(second.id)}`)).status).toBe(404)
+  })
+
+  test('its branches and clones are forgotten with it, and counted', async () => {
+    const next = (turn: NewTurn) => said(nextTurn(turn, { id: gateway.world.newTurnId() }))
+    const first = await said()
+    const [answer, regenerated, cloned] = [await next(first), await next(first), await next(first)]
+    const later = await next(cloned)
+    expect(await remove(`turns/${answer.id}`)).toEqual(forgot(5))
+    const all = [first, answer, regenerated, cloned, later]
+    expect(await Promise.all(all.map(isThere))).toEqual(all.map(() => false))
   })
 
   test('a response that is forgotten is not there any more', async () => {

@@ -17,9 +17,9 @@ afterAll(() => world.close())
 afterEach(() => void vi.restoreAllMocks())
 
 const DONE = 'data: [DONE]\n\n'
-const holdOf = (turn: NewTurn): Hold => ({ turnId: turn.id, tenant: turn.tenant, owner: 'R1' })
+const holdOf = ({ id, tenant, user }: NewTurn): Hold => ({ turnId: id, tenant, user, owner: 'R1' })
 const following = (turn: NewTurn, from = 0, live: RunLog | null = null): Following => ({
-  tenant: turn.tenant,
+  whose: turn,
   turnId: turn.id,
   from,
   live,
@@ -162,7 +162,7 @@ describe('a log that is written in this process', () => {
     log.client.write(group(0, 0).text)
     await end()
     expect(seen.text).toBe('')
-    expect((await world.runs.readLog(turn.tenant, turn.id, 0))?.state).toBe('complete')
+    expect((await world.runs.readLog(turn, turn.id, 0))?.state).toBe('complete')
   })
 })
 

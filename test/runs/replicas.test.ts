@@ -5,7 +5,7 @@ import { responsesFaults } from '../support/responses-checker.ts'
 import { jsonOf } from '../support/responses-kit.ts'
 import { newTurn } from '../store/turns.ts'
 import { aMoment, newTurnId } from './kit.ts'
-import { beginInVain, inTown, until } from './town.ts'
+import { ANN, beginInVain, inTown, until } from './town.ts'
 
 describe.concurrent('a replica that dies', () => {
   test('leaves what had said nothing to be run again, as if nothing had happened', () =>
@@ -20,7 +20,7 @@ describe.concurrent('a replica that dies', () => {
         const turn = await town.turn(lost)
         return turn?.state === 'complete' && turn
       })
-      expect(turn).toMatchObject({ owner: second.id, createdAtMs: before?.createdAtMs })
+      expect(turn).toMatchObject({ ...ANN, owner: second.id, createdAtMs: before?.createdAtMs })
       const messages = framesIn(await text)
       expect(responsesFaults(messages)).toEqual([])
       expect(messages.filter(({ event }) => event === 'response.queued')).toHaveLength(1)
@@ -47,7 +47,7 @@ describe.concurrent('a replica that dies', () => {
   test('leaves no ordinary answer open for ever', () =>
     inTown(async (town) => {
       const first = await town.citizen()
-      const turn = newTurn({ id: newTurnId(), tenant: 'local', owner: first.id })
+      const turn = newTurn({ id: newTurnId(), ...ANN, owner: first.id })
       await first.world.store.openTurn(turn)
       first.die()
       await town.citizen()
@@ -81,7 +81,7 @@ describe.concurrent('a replica that dies', () => {
       // Its lease runs out behind its back.
       const turnId = id.slice('resp_'.length)
       await town.shared.runs.retireReplica(first.id)
-      await town.shared.runs.takeRun({ turnId, tenant: 'local', owner: first.id }, 'R9')
+      await town.shared.runs.takeRun({ turnId, ...ANN, owner: first.id }, 'R9')
       await until(async () => first.cancelled() > 0)
       expect(await town.turn(id)).toMatchObject({ state: 'open', owner: 'R9' })
     }))
@@ -167,8 +167,8 @@ describe.concurrent('on another replica', () => {
 test('an answer whose end could not be kept is ended later, by whoever let it go', () =>
   inTown(async (town) => {
     const first = await town.citizen()
-    const turn = newTurn({ id: newTurnId(), tenant: 'local', owner: first.id })
+    const turn = newTurn({ id: newTurnId(), ...ANN, owner: first.id })
     await first.world.store.openTurn(turn)
-    first.world.replica.letGo({ turnId: turn.id, tenant: 'local' })
+    first.world.replica.letGo({ turnId: turn.id, ...ANN })
     await until(async () => (await town.turn(`resp_${turn.id}`))?.state === 'failed')
   }))

@@ -8,9 +8,7 @@ import { framesIn } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { newTurn } from '../store/turns.ts'
 import { newTurnId } from './kit.ts'
-import { asked, beginInVain, inTown, UNANSWERED, until } from './town.ts'
-
-const CALLER = { tenant: 'local', user: null }
+import { ANN, asked, beginInVain, inTown, UNANSWERED, until } from './town.ts'
 
 describe.concurrent('a resumable stream', () => {
   test('is taken back when its client leaves before there is an answer', () =>
@@ -73,9 +71,9 @@ describe.concurrent('a memory that is away', () => {
 describe.concurrent('a run in a conversation', () => {
   async function conversationIn({ conversations }: Parameters<typeof runsByRequest>[0]) {
     const id = conversationId(newTurnId())
-    const conversation = { id, ...CALLER, metadata: {}, createdAtMs: 1 }
+    const conversation = { id, ...ANN, metadata: {}, createdAtMs: 1 }
     await conversations.createConversation(conversation, null)
-    const head = async () => (await conversations.findConversation('local', id))?.head
+    const head = async () => (await conversations.findConversation(ANN, id))?.head
     return { id, head }
   }
 
@@ -148,9 +146,9 @@ describe.concurrent('where no process lasts', () => {
       first.die()
       await town.shared.runs.retireReplica(first.id)
       const runs = runsByRequest(town.shared)
-      await runs.lookAfter({ id: told, caller: CALLER, exchange: visit() })
+      await runs.lookAfter({ id: told, caller: ANN, exchange: visit() })
       expect((await town.turn(told))?.state).toBe('failed')
-      const follow = { id: untold, startingAfter: null, caller: CALLER, exchange: visit() }
+      const follow = { id: untold, startingAfter: null, caller: ANN, exchange: visit() }
       const text = await (await runs.follow(follow)).text()
       expect(responsesFaults(framesIn(text))).toEqual([])
       expect((await town.turn(untold))?.state).toBe('complete')
@@ -162,17 +160,17 @@ describe.concurrent('where no process lasts', () => {
       const id = await town.begin(first, '/hang')
       const runs = runsByRequest(town.shared)
       for (const one of [id, 'resp_01JZZZZZZZZZZZZZZZZZ', 'resp_x']) {
-        await runs.lookAfter({ id: one, caller: CALLER, exchange: visit() })
+        await runs.lookAfter({ id: one, caller: ANN, exchange: visit() })
       }
       expect((await town.turn(id))?.state).toMatch(/queued|open/)
-      expect(await runs.cancel(id, CALLER)).toMatchObject({ status: 'cancelled' })
+      expect(await runs.cancel(id, ANN)).toMatchObject({ status: 'cancelled' })
     }))
 
   test('an answer that says nothing of its owner is given up after long', () =>
     inTown(async (town) => {
-      const turn = newTurn({ id: newTurnId(), tenant: 'local', createdAtMs: Date.now() })
+      const turn = newTurn({ id: newTurnId(), ...ANN, createdAtMs: Date.now() })
       await town.shared.store.openTurn(turn)
-      const look = { id: `resp_${turn.id}`, caller: CALLER, exchange: visit() }
+      const look = { id: `resp_${turn.id}`, caller: ANN, exchange: visit() }
       await runsByRequest(town.shared).lookAfter(look)
       expect((await town.turn(look.id))?.state).toBe('open')
       const later = { ...town.shared, nowMs: () => Date.now() + OWNERLESS_MS }

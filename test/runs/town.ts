@@ -6,9 +6,13 @@ import { webExchange } from '../../src/edge/web-exchange.ts'
 import { replica } from '../../src/replica.ts'
 import { openRuns, type ProcessRuns } from '../../src/runs/runs.ts'
 import type { Call, Transport } from '../../src/transport/transport.ts'
+import type { Owner } from '../../src/store/owner.ts'
 import type { World } from '../../src/world.ts'
 import { framesIn } from '../support/logs.ts'
 import { aMoment, newTurnId, testWorld, type TestWorld } from './kit.ts'
+
+/** Whose everything in the town is: whoever takes it over takes it over as hers. */
+export const ANN: Owner = { tenant: 'local', user: 'ann' }
 
 /** Every test has a memory of its own, or its replicas would look after those of the others. */
 export async function inTown(play: (town: Town) => Promise<void>): Promise<void> {
@@ -58,7 +62,7 @@ function townOf(memory: TestWorld) {
       },
     },
   }
-  const caller = { tenant: 'local', user: null }
+  const caller = ANN
   return {
     all,
     shared,
@@ -101,10 +105,10 @@ function townOf(memory: TestWorld) {
       return response.text()
     },
     async turn(id: string) {
-      return (await shared.store.loadChain('local', id.slice('resp_'.length)))?.at(-1)
+      return (await shared.store.loadChain(ANN, id.slice('resp_'.length)))?.at(-1)
     },
     async events(id: string) {
-      const page = await shared.runs.readLog('local', id.slice('resp_'.length), 0)
+      const page = await shared.runs.readLog(ANN, id.slice('resp_'.length), 0)
       return framesIn(page?.groups.map(({ text }) => text).join('') ?? '')
     },
   }
@@ -115,7 +119,7 @@ export function asked(body: JsonObject, isResumable = false, leaves?: AbortSigna
   const inbound: Inbound = responses.parse({ model: 'demo', ...body }, new Uint8Array())
   const request = new Request('http://localhost/', leaves && { signal: leaves })
   const exchange = webExchange(request, () => undefined)
-  const caller = { tenant: 'local', user: null }
+  const caller = ANN
   return { dialect: responses, inbound, caller, exchange, isResumable }
 }
 

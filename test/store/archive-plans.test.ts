@@ -6,8 +6,9 @@ import type { Engine, Query } from '../../src/store/engine.ts'
 import { createItemStatements } from '../../src/store/item-statements.ts'
 import { ENGINES } from './engines.ts'
 
-const key = { id: 'x', tenant: 't' }
-const listing = { tenant: 't', after: '', limit: 3, model: 'm', labels: [',"a":"b"'] }
+const owner = { tenant: 't', user: '' }
+const key = { ...owner, id: 'x' }
+const listing = { ...owner, after: '', limit: 3, model: 'm', labels: [',"a":"b"'] }
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
   const archive = createArchiveStatements(language)
@@ -22,12 +23,12 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, Query
     forgetEvents: archive.forgetEvents(key),
     removeTurns: archive.removeTurns(key),
     relabelTurn: archive.relabelTurn({ ...key, dialect: 'chat', metadata: '{}' }),
-    contentTurns: archive.contentTurns({ tenant: 't', user: '', hashes: ['h'] }),
+    contentTurns: archive.contentTurns({ ...owner, hashes: ['h'] }),
     listedTurns: archive.listedTurns(shape)(listing),
     listedItems: archive.listedItems(shape)(listing),
-    itemsById: items.itemsById({ tenant: 't', ids: ['x'] }),
+    itemsById: items.itemsById({ ...owner, ids: ['x'] }),
     itemsByPlace: items.itemsByPlace({
-      tenant: 't',
+      ...owner,
       places: [{ turnId: 'x', side: 'in', index: 0 }],
     }),
     findConversation: conversations.findConversation(key),
@@ -37,7 +38,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, Query
     markTurns: conversations.markTurns({ ...key, nowMs: 1 }),
     forgetEventsOfConversation: conversations.forgetEvents(key),
     removeTurnsOfConversation: conversations.removeTurns(key),
-    hideItem: conversations.hideItem({ tenant: 't', turnId: 'x', side: 'in', index: 0 }),
+    hideItem: conversations.hideItem({ ...owner, turnId: 'x', side: 'in', index: 0 }),
   }
 }
 

@@ -8,17 +8,29 @@ import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
 import { createStore } from '../../src/store/kysely-store.ts'
 import type { NewTurn, Store } from '../../src/store/store.ts'
 import { counting } from './counting.ts'
+import type { Vault } from '../../src/store/vault.ts'
 import type { OpenEngine } from './engines.ts'
-import { assistant, ending, newId, newTurn, nextTurn, ORIGIN, placed, user } from './turns.ts'
+import {
+  assistant,
+  ending,
+  newId,
+  newTurn,
+  nextTurn,
+  ORIGIN,
+  OWNER,
+  placed,
+  STRANGER,
+  user,
+} from './turns.ts'
 
-export function archiveContract(open: OpenEngine): void {
+export function archiveContract(open: OpenEngine, vault: Vault): void {
   let engine: Engine
   let store: Store
   let archive: ArchiveStore
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine)
-    archive = createArchiveStore(engine)
+    store = createStore(engine, vault)
+    archive = createArchiveStore(engine, vault)
   })
   afterAll(() => engine.close())
 
@@ -28,8 +40,7 @@ export function archiveContract(open: OpenEngine): void {
       await store.closeTurn(ending(turn, { items: placed([assistant(turn.id)]) }))
     }
   }
-  const remove = ({ id, tenant, dialect }: NewTurn) =>
-    archive.deleteTurn({ turnId: id, tenant, dialect, nowMs: 5 })
+  const remove = (turn: NewTurn) => archive.deleteTurn({ ...turn, turnId: turn.id, nowMs: 5 })
   /** Whether any row of it is left. */
   const isStored = async ({ id }: NewTurn): Promise<readonly number[]> => {
     const count = (sql: string) => ({ name: null, sql, parameters: [] })
@@ -51,13 +62,13 @@ export function archiveContract(open: OpenEngine): void {
         digests: { ...digests, instructions: 'd3' },
       })
       await tell(first, second, third)
-      expect(await archive.loadTurn('tenant', second.id)).toMatchObject({
+      expect(await archive.loadTurn(OWNER, second.id)).toMatchObject({
         id: second.id,
         request: { tools, instructions: 'Be kind.', top_p: 1 },
         input: [user('two')],
         output: [assistant(second.id)],
       })
-      const chain = await store.loadChain('tenant', third.id)
+      const chain = await store.loadChain(OWNER, third.id)
       expect(chain?.map(({ request }) => request)).toEqual([
         { tools, instructions: 'Be kind.' },
         { tools, instructions: 'Be kind.', top_p: 1 },
@@ -69,7 +80,7 @@ export function archiveContract(open: OpenEngine): void {
       const first = newTurn({ request: { tools: [1] }, digests: { tools: 'd' } })
       const second = nextTurn(first, { request: {}, digests: {} })
       await tell(first, second)
-      expect((await archive.loadTurn('tenant', second.id))?.request).toEqual({})
+      expect((await archive.loadTurn(OWNER, second.id))?.request).toEqual({})
     })
 
     test('says how it ended', async () => {
@@ -77,14 +88,14 @@ export function archiveContract(open: OpenEngine): void {
       await store.openTurn(turn)
       const end = { finish: 'length', servedModel: 'm"odel\0', contentHash: 'h1' } as const
       await store.closeTurn(ending(turn, { state: 'incomplete', ...end }))
-      expect(await archive.loadTurn('tenant', turn.id)).toMatchObject(end)
+      expect(await archive.loadTurn(OWNER, turn.id)).toMatchObject(end)
     })
 
     test('is somebody’s', async () => {
       const turn = newTurn()
       await tell(turn)
-      expect(await archive.loadTurn('other', turn.id)).toBeNull()
-      expect(await archive.loadTurn('tenant', newId())).toBeNull()
+      expect(await archive.loadTurn(STRANGER, turn.id)).toBeNull()
+      expect(await archive.loadTurn(OWNER, newId())).toBeNull()
     })
   })
 
@@ -106,8 +117,8 @@ export function archiveContract(open: OpenEngine): void {
       await tell(first, second, third)
       expect(await remove(first)).toBe('deleted')
       expect(await remove(second)).toBe('deleted')
-      expect((await archive.loadTurn('tenant', first.id))?.deletedAtMs).toBe(5)
-      const chain = await store.loadChain('tenant', third.id)
+      expect((await archive.loadTurn(OWNER, first.id))?.deletedAtMs).toBe(5)
+      const chain = await store.loadChain(OWNER, third.id)
       expect(chain?.flatMap(({ output }) => output)).toMatchObject(
         [first, second, third].map(({ id }) => assistant(id)),
       )
@@ -123,7 +134,7 @@ export function archiveContract(open: OpenEngine): void {
       await remove(first)
       await remove(left)
       expect(await isStored(left)).toEqual([0, 0])
-      expect(await store.loadChain('tenant', right.id)).toHaveLength(2)
+      expect(await store.loadChain(OWNER, right.id)).toHaveLength(2)
       await remove(right)
       expect(await isStored(first)).toEqual([0, 0])
     })
@@ -153,7 +164,7 @@ export function archiveContract(open: OpenEngine): void {
       expect(await remove({ ...turn, dialect: 'chat' })).toBe('unknown')
       expect(await remove(turn)).toBe('running')
       expect(await isStored(turn)).toEqual([1, 0])
-      expect((await archive.loadTurn('tenant', turn.id))?.deletedAtMs).toBeNull()
+      expect((await archive.loadTurn(OWNER, turn.id))?.deletedAtMs).toBeNull()
     })
 
     test('takes along what a stream has said', async () => {
@@ -177,15 +188,15 @@ export function archiveContract(open: OpenEngine): void {
   describe('labels', () => {
     test('are replaced whole, and only of a completed turn of the tenant', async () => {
       const turn = newTurn({ dialect: 'chat', metadata: { a: '1', b: '2' } })
-      const labels = { tenant: 'tenant', turnId: turn.id, dialect: 'chat', metadata: { c: 'ü"' } }
+      const labels = { ...OWNER, turnId: turn.id, dialect: 'chat', metadata: { c: 'ü"' } }
       await store.openTurn(turn)
       expect(await archive.relabelTurn(labels)).toBe(false)
       await store.closeTurn(ending(turn))
       expect(await archive.relabelTurn({ ...labels, tenant: 'other' })).toBe(false)
       expect(await archive.relabelTurn({ ...labels, dialect: 'responses' })).toBe(false)
-      expect((await archive.loadTurn('tenant', turn.id))?.metadata).toEqual({ a: '1', b: '2' })
+      expect((await archive.loadTurn(OWNER, turn.id))?.metadata).toEqual({ a: '1', b: '2' })
       expect(await archive.relabelTurn(labels)).toBe(true)
-      expect((await archive.loadTurn('tenant', turn.id))?.metadata).toEqual({ c: 'ü"' })
+      expect((await archive.loadTurn(OWNER, turn.id))?.metadata).toEqual({ c: 'ü"' })
     })
   })
 
@@ -203,7 +214,7 @@ export function archiveContract(open: OpenEngine): void {
     )
     const ids = turns.map(({ id }) => id).toSorted()
     const list = async (page: Partial<TurnPage> = {}): Promise<readonly string[]> => {
-      const all = { tenant, model: null, metadata: {}, after: null, limit: 100 } as const
+      const all = { tenant, user: null, model: null, metadata: {}, after: null, limit: 100 }
       const found = await archive.listTurns({ ...all, order: 'asc', ...page })
       return found.map(({ id }) => id)
     }
@@ -244,8 +255,8 @@ export function archiveContract(open: OpenEngine): void {
     })
 
     test('shows what was answered', async () => {
-      const page = { tenant, model: 'other', metadata: {}, after: null, limit: 9, order: 'asc' }
-      const [turn] = await archive.listTurns(page as TurnPage)
+      const page = { tenant, user: null, model: 'other', metadata: {}, after: null, limit: 9 }
+      const [turn] = await archive.listTurns({ ...page, order: 'asc' })
       expect(turn?.output).toMatchObject([assistant(turn?.id ?? '')])
     })
   })
@@ -274,7 +285,7 @@ export function archiveContract(open: OpenEngine): void {
         'nothing',
         itemId('message', turn.id, 999),
       ]
-      const found = await createArchiveStore(watched).findItems('tenant', wanted)
+      const found = await createArchiveStore(watched, vault).findItems(OWNER, wanted)
       expect(trips.map(({ verb }) => verb)).toEqual(['read'])
       expect(Math.max(...(trips[0]?.queries ?? []).map((q) => q.parameters.length))).toBeLessThan(
         101,
@@ -294,7 +305,8 @@ export function archiveContract(open: OpenEngine): void {
       const early = newTurn({ id: `0${newId().slice(1)}`, input: [{ ...user('early'), id }] })
       const late = newTurn({ id: `1${newId().slice(1)}`, input: [{ ...user('late'), id }] })
       await tell(late, early, nextTurn(late))
-      const find = async (tenant = 'tenant') => (await archive.findItems(tenant, [id])).get(id)
+      const find = async (tenant = 'tenant') =>
+        (await archive.findItems({ tenant, user: null }, [id])).get(id)
       expect(await find()).toMatchObject(user('late'))
       expect(await find('other')).toBeUndefined()
       await remove(late)
@@ -307,13 +319,13 @@ export function archiveContract(open: OpenEngine): void {
         },
       ])
       expect(await find()).toBeUndefined()
-      const hidden = await archive.findItems('tenant', [itemId('message', early.id, 0, 'in')])
+      const hidden = await archive.findItems(OWNER, [itemId('message', early.id, 0, 'in')])
       expect(hidden.size).toBe(0)
     })
 
     test('are searched for in no database if none is wanted', async () => {
       const { engine: watched, trips } = counting(engine)
-      expect((await createArchiveStore(watched).findItems('tenant', [])).size).toBe(0)
+      expect((await createArchiveStore(watched, vault).findItems(OWNER, [])).size).toBe(0)
       expect(trips).toEqual([])
     })
   })

@@ -5,15 +5,26 @@ import type { Engine } from '../../src/store/engine.ts'
 import { createStore } from '../../src/store/kysely-store.ts'
 import type { NewTurn, Store } from '../../src/store/store.ts'
 import { counting } from './counting.ts'
+import type { Vault } from '../../src/store/vault.ts'
 import type { OpenEngine } from './engines.ts'
-import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
+import {
+  assistant,
+  ending,
+  newId,
+  newTurn,
+  nextTurn,
+  OWNER,
+  placed,
+  STRANGER,
+  user,
+} from './turns.ts'
 
-export function chainContract(open: OpenEngine): void {
+export function chainContract(open: OpenEngine, vault: Vault): void {
   let engine: Engine
   let store: Store
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine)
+    store = createStore(engine, vault)
   })
   afterAll(() => engine.close())
 
@@ -25,14 +36,14 @@ export function chainContract(open: OpenEngine): void {
     }
   }
   const idsOf = async (turn: NewTurn): Promise<readonly string[] | undefined> =>
-    (await store.loadChain(turn.tenant, turn.id))?.map(({ id }) => id)
+    (await store.loadChain(turn, turn.id))?.map(({ id }) => id)
 
   test('a chain is its turns from the first to the one asked for, each with its items', async () => {
     const first = newTurn()
     const second = nextTurn(first)
     const third = nextTurn(second)
     await tell(first, second, third)
-    const chain = await store.loadChain('tenant', second.id)
+    const chain = await store.loadChain(OWNER, second.id)
     expect(chain).toMatchObject(
       [first, second].map((turn) => ({
         id: turn.id,
@@ -47,7 +58,7 @@ export function chainContract(open: OpenEngine): void {
 
   test('an unknown turn has no chain', async () => {
     for (const id of [newId(), '', 'a\0b', '\ud800', 'x'.repeat(10_000)]) {
-      expect(await store.loadChain('tenant', id)).toBeNull()
+      expect(await store.loadChain(OWNER, id)).toBeNull()
     }
   })
 
@@ -61,7 +72,7 @@ export function chainContract(open: OpenEngine): void {
     const turn = newTurn()
     await store.openTurn(turn)
     await store.journalItems(turn.id, turn.tenant, placed([assistant('so far')]))
-    const [loaded] = (await store.loadChain(turn.tenant, turn.id)) ?? []
+    const [loaded] = (await store.loadChain(turn, turn.id)) ?? []
     expect(loaded).toMatchObject({ state: 'open', input: [], output: [assistant('so far')] })
   })
 
@@ -70,8 +81,8 @@ export function chainContract(open: OpenEngine): void {
     const theirs = nextTurn(mine, { tenant: 'other' })
     const mineAgain = nextTurn(theirs, { tenant: 'tenant' })
     await tell(mine, theirs, mineAgain)
-    expect(await store.loadChain('other', mine.id)).toBeNull()
-    expect(await store.loadChain('tenant', theirs.id)).toBeNull()
+    expect(await store.loadChain(STRANGER, mine.id)).toBeNull()
+    expect(await store.loadChain(OWNER, theirs.id)).toBeNull()
     expect(await idsOf(theirs)).toEqual([theirs.id])
     expect(await idsOf(mineAgain)).toEqual([mineAgain.id])
   })
@@ -87,8 +98,8 @@ export function chainContract(open: OpenEngine): void {
       store.openTurn({ ...foreign, input: [user('theirs'), user('theirs')] }),
     ).rejects.toThrow()
     await store.closeTurn(ending(foreign))
-    expect(await store.loadChain('other', turn.id)).toBeNull()
-    const chain = await store.loadChain('tenant', turn.id)
+    expect(await store.loadChain(STRANGER, turn.id)).toBeNull()
+    const chain = await store.loadChain(OWNER, turn.id)
     expect(chain).toMatchObject([{ state: 'open', input: [user('mine')], output: [] }])
   })
 
@@ -101,9 +112,9 @@ export function chainContract(open: OpenEngine): void {
     ]
     const itself = newId()
     await tell(...turns, newTurn({ id: itself, parent: itself }))
-    expect((await store.loadChain('tenant', three))?.map(({ id }) => id)).toEqual([one, two, three])
-    expect((await store.loadChain('tenant', one))?.map(({ id }) => id)).toEqual([two, three, one])
-    expect((await store.loadChain('tenant', itself))?.map(({ id }) => id)).toEqual([itself])
+    expect((await store.loadChain(OWNER, three))?.map(({ id }) => id)).toEqual([one, two, three])
+    expect((await store.loadChain(OWNER, one))?.map(({ id }) => id)).toEqual([two, three, one])
+    expect((await store.loadChain(OWNER, itself))?.map(({ id }) => id)).toEqual([itself])
   })
 
   test('siblings never mix, in any tree and in any order of writing', async () => {
@@ -129,11 +140,11 @@ export function chainContract(open: OpenEngine): void {
       Array.from({ length: 25 }, async (_, at) => {
         const turn = nextTurn(first, { input: [user(`${at}`)] })
         await store.openTurn(turn)
-        expect((await store.loadChain('tenant', turn.id))?.at(-1)?.input).toEqual(turn.input)
+        expect((await store.loadChain(OWNER, turn.id))?.at(-1)?.input).toEqual(turn.input)
         await store.journalItems(turn.id, turn.tenant, placed([assistant('a')]))
-        expect((await store.loadChain('tenant', turn.id))?.at(-1)?.output).toHaveLength(1)
+        expect((await store.loadChain(OWNER, turn.id))?.at(-1)?.output).toHaveLength(1)
         await store.closeTurn(ending(turn, { items: placed([assistant('b')], 1) }))
-        const chain = await store.loadChain('tenant', turn.id)
+        const chain = await store.loadChain(OWNER, turn.id)
         expect(chain?.map(({ state }) => state)).toEqual(['complete', 'complete'])
         expect(chain?.at(-1)?.output).toHaveLength(2)
       }),
@@ -142,13 +153,13 @@ export function chainContract(open: OpenEngine): void {
 
   test('a verb is one round trip of few statements, however long the conversation', async () => {
     const { engine: counted, trips } = counting(engine)
-    const watched = createStore(counted)
+    const watched = createStore(counted, vault)
     const turns = [newTurn()]
     while (turns.length < 40) turns.push(nextTurn(turns.at(-1) as NewTurn))
     await tell(...turns)
     const loads = async (turn: NewTurn | undefined): Promise<readonly number[]> => {
       trips.length = 0
-      await watched.loadChain('tenant', turn?.id ?? '')
+      await watched.loadChain(OWNER, turn?.id ?? '')
       return trips.map(({ queries }) => queries.length)
     }
     expect(await loads(turns[0])).toEqual([2])

@@ -6,17 +6,28 @@ import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
 import { createConversationStore } from '../../src/store/kysely-conversation-store.ts'
 import { createStore } from '../../src/store/kysely-store.ts'
 import type { NewTurn, Store, TurnEnding } from '../../src/store/store.ts'
+import type { Vault } from '../../src/store/vault.ts'
 import type { OpenEngine } from './engines.ts'
-import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
+import {
+  assistant,
+  ending,
+  newId,
+  newTurn,
+  nextTurn,
+  OWNER,
+  placed,
+  STRANGER,
+  user,
+} from './turns.ts'
 
-export function conversationContract(open: OpenEngine): void {
+export function conversationContract(open: OpenEngine, vault: Vault): void {
   let engine: Engine
   let store: Store
   let conversations: ConversationStore
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine)
-    conversations = createConversationStore(engine)
+    store = createStore(engine, vault)
+    conversations = createConversationStore(engine, vault)
   })
   afterAll(() => engine.close())
 
@@ -27,8 +38,8 @@ export function conversationContract(open: OpenEngine): void {
     return id
   }
   const hold = (id: string, by: string, nowMs = 0) =>
-    conversations.holdConversation({ tenant: 'tenant', id, by, nowMs, untilMs: nowMs + 10 })
-  const head = async (id: string) => (await conversations.findConversation('tenant', id))?.head
+    conversations.holdConversation({ ...OWNER, id, by, nowMs, untilMs: nowMs + 10 })
+  const head = async (id: string) => (await conversations.findConversation(OWNER, id))?.head
   /** A turn that goes on with a conversation which it holds. */
   const run = async (turn: NewTurn, fields: Partial<TurnEnding> = {}): Promise<void> => {
     await store.openTurn(turn)
@@ -43,10 +54,10 @@ export function conversationContract(open: OpenEngine): void {
   test('a conversation is what it was made as', async () => {
     const id = await create()
     const made = { id, tenant: 'tenant', user: null, metadata: { a: 'ü' }, createdAtMs: 3 }
-    expect(await conversations.findConversation('tenant', id)).toEqual({ ...made, head: null })
-    expect(await conversations.findConversation('other', id)).toBeNull()
-    expect(await conversations.relabelConversation('other', id, {})).toBeNull()
-    expect(await conversations.relabelConversation('tenant', id, { b: '1' })).toEqual({
+    expect(await conversations.findConversation(OWNER, id)).toEqual({ ...made, head: null })
+    expect(await conversations.findConversation(STRANGER, id)).toBeNull()
+    expect(await conversations.relabelConversation(STRANGER, id, {})).toBeNull()
+    expect(await conversations.relabelConversation(OWNER, id, { b: '1' })).toEqual({
       ...made,
       metadata: { b: '1' },
       head: null,
@@ -57,7 +68,7 @@ export function conversationContract(open: OpenEngine): void {
     const first = newTurn({ conversation: `conv_${newId()}`, input: [user('hi')] })
     const id = await create(first)
     expect(await head(id)).toBe(first.id)
-    const [turn] = (await store.loadChain('tenant', first.id)) ?? []
+    const [turn] = (await store.loadChain(OWNER, first.id)) ?? []
     expect(turn).toMatchObject({ state: 'complete', conversation: id, input: [user('hi')] })
   })
 
@@ -67,9 +78,9 @@ export function conversationContract(open: OpenEngine): void {
       expect(await hold(id, 'A')).toEqual({ type: 'held', head: null })
       expect(await hold(id, 'A')).toEqual({ type: 'held', head: null })
       expect(await hold(id, 'B')).toEqual({ type: 'busy' })
-      await conversations.letGo({ tenant: 'tenant', id, by: 'B' })
+      await conversations.letGo({ ...OWNER, id, by: 'B' })
       expect(await hold(id, 'B')).toEqual({ type: 'busy' })
-      await conversations.letGo({ tenant: 'tenant', id, by: 'A' })
+      await conversations.letGo({ ...OWNER, id, by: 'A' })
       expect(await hold(id, 'B')).toMatchObject({ type: 'held' })
     })
 
@@ -82,7 +93,7 @@ export function conversationContract(open: OpenEngine): void {
     test('ends by itself, unless it is renewed', async () => {
       const id = await create()
       await hold(id, 'A', 0)
-      const renewed = { tenant: 'tenant', id, by: 'A', nowMs: 8, untilMs: 30 }
+      const renewed = { ...OWNER, id, by: 'A', nowMs: 8, untilMs: 30 }
       expect(await conversations.renewHold(renewed)).toBe(true)
       expect(await hold(id, 'B', 20)).toEqual({ type: 'busy' })
       expect(await hold(id, 'B', 30)).toMatchObject({ type: 'held' })
@@ -91,7 +102,7 @@ export function conversationContract(open: OpenEngine): void {
 
     test('is not for others, nor of what is not there', async () => {
       const id = await create()
-      const theirs = { tenant: 'other', id, by: 'A', nowMs: 0, untilMs: 1 }
+      const theirs = { ...STRANGER, id, by: 'A', nowMs: 0, untilMs: 1 }
       expect(await conversations.holdConversation(theirs)).toEqual({ type: 'unknown' })
       expect(await hold(`conv_${newId()}`, 'A')).toEqual({ type: 'unknown' })
     })
@@ -154,10 +165,10 @@ export function conversationContract(open: OpenEngine): void {
     test('are hidden one by one', async () => {
       const first = newTurn({ conversation: `conv_${newId()}`, input: [user('a'), user('b')] })
       await create(first)
-      await conversations.hideItem('other', { turnId: first.id, side: 'in', index: 1 })
-      await conversations.hideItem('tenant', { turnId: first.id, side: 'in', index: 0 })
-      await conversations.hideItem('tenant', { turnId: first.id, side: 'out', index: 1 })
-      const turn = (await store.loadChain('tenant', first.id))?.at(-1)
+      await conversations.hideItem(STRANGER, { turnId: first.id, side: 'in', index: 1 })
+      await conversations.hideItem(OWNER, { turnId: first.id, side: 'in', index: 0 })
+      await conversations.hideItem(OWNER, { turnId: first.id, side: 'out', index: 1 })
+      const turn = (await store.loadChain(OWNER, first.id))?.at(-1)
       expect(turn?.input).toEqual([user('a'), user('b')])
       expect([...(turn?.hidden ?? [])]).toEqual([user('a')])
     })
@@ -181,41 +192,41 @@ export function conversationContract(open: OpenEngine): void {
       const { id, turns } = await told()
       const failed = nextTurn(turns[1] as NewTurn, { conversation: id })
       await run(failed, { state: 'failed' })
-      expect(await conversations.deleteConversation('other', id, 9)).toBe('unknown')
-      expect(await conversations.deleteConversation('tenant', id, 9)).toBe('deleted')
+      expect(await conversations.deleteConversation(STRANGER, id, 9)).toBe('unknown')
+      expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('deleted')
       expect(await Promise.all([...turns, failed].map(isStored))).toEqual(Array(5).fill(false))
-      expect(await conversations.findConversation('tenant', id)).toBeNull()
-      expect(await conversations.deleteConversation('tenant', id, 9)).toBe('unknown')
+      expect(await conversations.findConversation(OWNER, id)).toBeNull()
+      expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('unknown')
     })
 
     test('leaves what a response outside stands on, but not to be found by itself', async () => {
       const { id, turns } = await told()
       const outside = nextTurn(turns[2] as NewTurn)
       await run(outside, { holdsConversation: false })
-      await conversations.deleteConversation('tenant', id, 9)
+      await conversations.deleteConversation(OWNER, id, 9)
       expect(await Promise.all(turns.map(isStored))).toEqual([true, true, true, false])
-      const chain = await store.loadChain('tenant', outside.id)
+      const chain = await store.loadChain(OWNER, outside.id)
       expect(chain?.map(({ deletedAtMs }) => deletedAtMs)).toEqual([9, 9, 9, null])
-      const deletion = { tenant: 'tenant', turnId: outside.id, dialect: 'responses', nowMs: 10 }
-      expect(await createArchiveStore(engine).deleteTurn(deletion)).toBe('deleted')
+      const deletion = { ...OWNER, turnId: outside.id, dialect: 'responses', nowMs: 10 }
+      expect(await createArchiveStore(engine, vault).deleteTurn(deletion)).toBe('deleted')
       expect(await Promise.all(turns.map(isStored))).toEqual(Array(4).fill(false))
     })
 
     test('waits for a run', async () => {
       const { id, turns } = await told()
       await hold(id, newId(), 0)
-      expect(await conversations.deleteConversation('tenant', id, 9)).toBe('busy')
+      expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('busy')
       expect(await Promise.all(turns.map(isStored))).toEqual(Array(4).fill(true))
-      expect(await conversations.deleteConversation('tenant', id, 10)).toBe('deleted')
+      expect(await conversations.deleteConversation(OWNER, id, 10)).toBe('deleted')
     })
 
     test('leaves a run that is not over, for as long as it goes on', async () => {
       const { id, turns } = await told()
       const running = nextTurn(turns[3] as NewTurn, { conversation: id })
       await store.openTurn(running)
-      expect(await conversations.deleteConversation('tenant', id, 9)).toBe('deleted')
+      expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('deleted')
       expect(await isStored(running)).toBe(true)
-      expect(await store.loadChain('tenant', running.id)).toHaveLength(5)
+      expect(await store.loadChain(OWNER, running.id)).toHaveLength(5)
     })
   })
 }

@@ -9,10 +9,11 @@ import { createRunStore } from '../../src/store/kysely-run-store.ts'
 import { createStore } from '../../src/store/kysely-store.ts'
 import type { Expiry, ExpiryPlace, RecallStore } from '../../src/store/recall-store.ts'
 import type { NewTurn, Store } from '../../src/store/store.ts'
+import type { Vault } from '../../src/store/vault.ts'
 import type { OpenEngine } from './engines.ts'
 import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
 
-export function forgetContract(open: OpenEngine): void {
+export function forgetContract(open: OpenEngine, vault: Vault): void {
   let engine: Engine
   let store: Store
   let recall: RecallStore
@@ -20,9 +21,9 @@ export function forgetContract(open: OpenEngine): void {
   let tenant: string
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine)
-    recall = createRecallStore(engine)
-    conversations = createConversationStore(engine)
+    store = createStore(engine, vault)
+    recall = createRecallStore(engine, vault)
+    conversations = createConversationStore(engine, vault)
   })
   afterAll(() => engine.close())
   beforeEach(() => {
@@ -126,7 +127,7 @@ export function forgetContract(open: OpenEngine): void {
       await created(`conv_${tenant}`)
       expect(await expire(10, { limit: 2 })).toBe(1)
       expect(await left(...held, free)).toEqual(held)
-      await conversations.deleteConversation(tenant, `conv_${tenant}`, 1)
+      await conversations.deleteConversation({ tenant, user: null }, `conv_${tenant}`, 1)
       expect(await left(...held)).toEqual([])
     })
 
@@ -141,20 +142,20 @@ export function forgetContract(open: OpenEngine): void {
       const gone = await tell({ createdAtMs: 1, conversation: 'conv_that_is_gone' })
       expect(await expire(10)).toBe(1)
       expect(await left(head, gone)).toEqual([head])
-      expect(await store.loadChain(tenant, first.id)).toHaveLength(1)
-      await conversations.deleteConversation(tenant, `conv_h${tenant}`, 1)
+      expect(await store.loadChain({ tenant, user: null }, first.id)).toHaveLength(1)
+      await conversations.deleteConversation({ tenant, user: null }, `conv_h${tenant}`, 1)
       expect(await expire(10)).toBe(1)
     })
 
     test('leaves a run that somebody works on', async () => {
       const [alive, dead] = [newId(), newId()]
-      const runs = createRunStore(engine)
+      const runs = createRunStore(engine, vault)
       await runs.renewReplica(alive, 0, 100)
       await runs.renewReplica(dead, 0, 40)
       const turns = [alive, dead, null].map((owner) => newTurn({ tenant, owner, createdAtMs: 1 }))
       for (const turn of turns) await store.openTurn(turn)
       expect(await expire(10, { nowMs: 50 })).toBe(2)
-      const chains = turns.map(({ id }) => store.loadChain(tenant, id))
+      const chains = turns.map(({ id }) => store.loadChain({ tenant, user: null }, id))
       expect((await Promise.all(chains)).map((chain) => chain === null)).toEqual([
         false,
         true,
@@ -177,8 +178,8 @@ export function forgetContract(open: OpenEngine): void {
     test('takes along what is deleted and was there only for the sake of others', async () => {
       const first = await tell({ createdAtMs: 30 })
       const second = await follow(first, { createdAtMs: 1 })
-      const archive = createArchiveStore(engine)
-      await archive.deleteTurn({ tenant, turnId: first.id, dialect: 'responses', nowMs: 5 })
+      const archive = createArchiveStore(engine, vault)
+      await archive.deleteTurn({ ...first, turnId: first.id, nowMs: 5 })
       await engine.write([
         query(`insert into stream_events (turn_id, first_number, last_number, tenant, text)
           values ('${first.id}', 0, 1, '${tenant}', 'x')`),
@@ -216,14 +217,14 @@ export function forgetContract(open: OpenEngine): void {
     })
 
     test('takes what still runs, and nothing of it comes back', async () => {
-      const runs = createRunStore(engine)
+      const runs = createRunStore(engine, vault)
       const plain = newTurn({ tenant, owner: 'r' })
       const run = nextTurn(plain, { background: true, owner: 'r' })
       await store.openTurn(plain)
       await store.journalItems(plain.id, tenant, placed([assistant('a')]))
       await runs.openRun(run, { first: 0, last: 0, text: 'x' })
       expect(await forget(run)).toBe(2)
-      const hold = { turnId: run.id, tenant, owner: 'r' }
+      const hold = { turnId: run.id, tenant, user: null, owner: 'r' }
       const events = { first: 1, last: 1, text: 'y' }
       const items = placed([assistant('late')])
       await store.journalItems(plain.id, tenant, items)
@@ -238,7 +239,7 @@ export function forgetContract(open: OpenEngine): void {
       const id = `conv_${tenant}`
       await created(id)
       const first = newTurn({ tenant, conversation: id })
-      const hold = { tenant, id, by: first.id, nowMs: 1, untilMs: 100 }
+      const hold = { tenant, user: null, id, by: first.id, nowMs: 1, untilMs: 100 }
       await conversations.holdConversation(hold)
       await store.openTurn(first)
       await store.closeTurn(ending(first, { holdsConversation: true }))
@@ -256,7 +257,9 @@ export function forgetContract(open: OpenEngine): void {
       await created(id, null, start)
       const failed = await tell({ conversation: id })
       expect(await forget(failed)).toBe(1)
-      expect(await conversations.findConversation(tenant, id)).toMatchObject({ head: start.id })
+      expect(await conversations.findConversation({ tenant, user: null }, id)).toMatchObject({
+        head: start.id,
+      })
     })
   })
 
@@ -277,10 +280,14 @@ export function forgetContract(open: OpenEngine): void {
       await created(`conv_b${tenant}`, 'bob')
       expect(await recall.forgetUser(tenant, "o'ann\0")).toBe(4)
       expect(await left(turn, next, alone, ...kept)).toEqual(kept)
-      expect(await store.loadChain(tenant, running.id)).toBeNull()
-      expect(await store.loadChain(tenant, kept[0]?.id ?? '')).toHaveLength(1)
-      expect(await conversations.findConversation(tenant, `conv_a${tenant}`)).toBeNull()
-      expect(await conversations.findConversation(tenant, `conv_b${tenant}`)).not.toBeNull()
+      expect(await store.loadChain(running, running.id)).toBeNull()
+      expect(await store.loadChain({ tenant, user: 'bob' }, kept[0]?.id ?? '')).toHaveLength(1)
+      expect(
+        await conversations.findConversation({ tenant, user: "o'ann\0" }, `conv_a${tenant}`),
+      ).toBeNull()
+      expect(
+        await conversations.findConversation({ tenant, user: 'bob' }, `conv_b${tenant}`),
+      ).not.toBeNull()
       expect(await recall.forgetUser(tenant, "o'ann\0")).toBe(0)
       expect(await recall.forgetUser(tenant, 'nobody')).toBe(0)
     })
@@ -290,7 +297,9 @@ export function forgetContract(open: OpenEngine): void {
       const head = newTurn({ tenant, user: 'ann', conversation: id })
       await created(id, 'bob', head)
       expect(await recall.forgetUser(tenant, 'ann')).toBe(1)
-      expect(await conversations.findConversation(tenant, id)).toMatchObject({ head: null })
+      expect(await conversations.findConversation({ tenant, user: 'bob' }, id)).toMatchObject({
+        head: null,
+      })
     })
 
     test('is all or nothing, as is that of a thread', async () => {
@@ -305,7 +314,9 @@ export function forgetContract(open: OpenEngine): void {
       const thread = { tenant, user: null, turnId: turn.id }
       await expect(broken.forgetThread(thread)).rejects.toThrow(/nowhere/)
       expect(await left(turn)).toEqual([turn])
-      expect(await conversations.findConversation(tenant, `conv_${tenant}`)).not.toBeNull()
+      expect(
+        await conversations.findConversation({ tenant, user: 'ann' }, `conv_${tenant}`),
+      ).not.toBeNull()
     })
   })
 }

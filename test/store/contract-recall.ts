@@ -8,18 +8,19 @@ import { createStore } from '../../src/store/kysely-store.ts'
 import { MAX_NAMESAKES, type RecallKeys, type RecallStore } from '../../src/store/recall-store.ts'
 import type { NewTurn, Store, TurnEnding } from '../../src/store/store.ts'
 import { counting } from './counting.ts'
+import type { Vault } from '../../src/store/vault.ts'
 import type { OpenEngine } from './engines.ts'
 import { assistant, ending, newId, newTurn, nextTurn, ORIGIN, placed, user } from './turns.ts'
 
-export function recallContract(open: OpenEngine): void {
+export function recallContract(open: OpenEngine, vault: Vault): void {
   let engine: Engine
   let store: Store
   let recall: RecallStore
   let tenant: string
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine)
-    recall = createRecallStore(engine)
+    store = createStore(engine, vault)
+    recall = createRecallStore(engine, vault)
   })
   afterAll(() => engine.close())
   beforeEach(() => {
@@ -106,7 +107,7 @@ export function recallContract(open: OpenEngine): void {
       )
       const { engine: watched, trips } = counting(engine)
       const many = (text: string) => Array.from({ length: 500 }, (_, at) => `${text} ${at}`)
-      const found = await createRecallStore(watched).findTurns(
+      const found = await createRecallStore(watched, vault).findTurns(
         keysOf({
           turnIds: [...many('id'), ...idsOf(...turns.slice(40))],
           callIds: many('call').slice(0, 20),
@@ -125,7 +126,7 @@ export function recallContract(open: OpenEngine): void {
 
     test('asks nobody if there is nothing to look for', async () => {
       const { engine: watched, trips } = counting(engine)
-      expect(await createRecallStore(watched).findTurns(keysOf({}))).toEqual([])
+      expect(await createRecallStore(watched, vault).findTurns(keysOf({}))).toEqual([])
       expect(trips).toEqual([])
     })
 
@@ -147,10 +148,9 @@ export function recallContract(open: OpenEngine): void {
       const unanswered = await tell({ input: [user('hello?')] }, { state: 'failed', items: [] })
       const deleted = await tell({ dialect: 'chat' }, { fingerprint: 'said' })
       await tell({ parent: deleted.id })
-      await createArchiveStore(engine).deleteTurn({
-        tenant,
+      await createArchiveStore(engine, vault).deleteTurn({
+        ...deleted,
         turnId: deleted.id,
-        dialect: 'chat',
         nowMs: 1,
       })
       const turnIds = idsOf(queued, unanswered, deleted)

@@ -11,38 +11,55 @@ import {
   type RunStore,
 } from '../../src/store/run-store.ts'
 import type { NewTurn, Store } from '../../src/store/store.ts'
+import type { Vault } from '../../src/store/vault.ts'
 import type { OpenEngine } from './engines.ts'
-import { assistant, bytes, ending, newId, newTurn, ORIGIN, placed, user } from './turns.ts'
+import {
+  assistant,
+  bytes,
+  ending,
+  newId,
+  newTurn,
+  ORIGIN,
+  OWNER,
+  placed,
+  STRANGER,
+  user,
+} from './turns.ts'
 
-export function runContract(open: OpenEngine): void {
+export function runContract(open: OpenEngine, vault: Vault): void {
   let engine: Engine
   let store: Store
   let runs: RunStore
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine)
-    runs = createRunStore(engine)
+    store = createStore(engine, vault)
+    runs = createRunStore(engine, vault)
   })
   afterAll(() => engine.close())
 
-  const holdOf = ({ id, tenant }: NewTurn, owner = 'R1') => ({ turnId: id, tenant, owner })
+  const holdOf = ({ id, tenant, user }: NewTurn, owner = 'R1') => ({
+    turnId: id,
+    tenant,
+    user,
+    owner,
+  })
   const opened = async (fields: Partial<NewTurn> = {}): Promise<NewTurn> => {
     const turn = newTurn({ background: true, owner: 'R1', ...fields })
     await runs.openRun(turn, group(0, 2))
     return turn
   }
   const logOf = async ({ id, tenant }: NewTurn, from = 0) =>
-    (await runs.readLog(tenant, id, from))?.groups
-  const load = async (turn: NewTurn) => (await store.loadChain(turn.tenant, turn.id))?.at(-1)
+    (await runs.readLog({ tenant, user: null }, id, from))?.groups
+  const load = async (turn: NewTurn) => (await store.loadChain(turn, turn.id))?.at(-1)
 
   describe('a log', () => {
     test('begins with the turn and goes on in groups', async () => {
       const turn = await opened({ input: [user('hi')] })
       expect(await load(turn)).toMatchObject({ state: 'queued', input: [user('hi')] })
       expect(await runs.recordRun(holdOf(turn), group(3, 7), [])).toBe(true)
-      expect(await runs.readLog(turn.tenant, turn.id, 0)).toEqual({
+      expect(await runs.readLog(turn, turn.id, 0)).toEqual({
         turnId: turn.id,
-        tenant: turn.tenant,
+        ...OWNER,
         owner: 'R1',
         dialect: 'responses',
         origin: ORIGIN,
@@ -97,11 +114,11 @@ export function runContract(open: OpenEngine): void {
 
     test('is not there for another tenant, nor for a turn without one', async () => {
       const turn = await opened()
-      expect(await runs.readLog('other', turn.id, 0)).toBeNull()
-      expect(await runs.readLog(turn.tenant, newId(), 0)).toBeNull()
+      expect(await runs.readLog(STRANGER, turn.id, 0)).toBeNull()
+      expect(await runs.readLog(turn, newId(), 0)).toBeNull()
       const plain = newTurn()
       await store.openTurn(plain)
-      expect(await runs.readLog(plain.tenant, plain.id, 0)).toMatchObject({
+      expect(await runs.readLog(plain, plain.id, 0)).toMatchObject({
         isLogged: false,
         background: false,
         state: 'open',
@@ -173,7 +190,7 @@ export function runContract(open: OpenEngine): void {
       const takers = Array.from({ length: 8 }, (_, at) => `T${at}`)
       const taken = await Promise.all(takers.map((taker) => runs.takeRun(holdOf(turn), taker)))
       expect(taken.filter(Boolean)).toHaveLength(1)
-      const page = await runs.readLog(turn.tenant, turn.id, 0)
+      const page = await runs.readLog(turn, turn.id, 0)
       expect(page?.owner).toBe(takers[taken.indexOf(true)])
     })
 
@@ -212,7 +229,7 @@ export function runContract(open: OpenEngine): void {
 
     test('may be nobody, and a run without one can be taken', async () => {
       const turn = await opened({ owner: null })
-      const found = { turnId: turn.id, tenant: turn.tenant, owner: null }
+      const found = { ...OWNER, turnId: turn.id, owner: null }
       expect(await runs.takeRun({ ...found, owner: 'R9' }, 'R1')).toBe(false)
       expect(await runs.takeRun(found, 'R1')).toBe(true)
     })
@@ -239,13 +256,13 @@ export function runContract(open: OpenEngine): void {
     test('keeps the runs of a replica until it has run out', async () => {
       const owner = newId()
       const turn = await opened({ owner })
-      const found = { turnId: turn.id, tenant: turn.tenant, owner }
+      const found = { ...OWNER, turnId: turn.id, owner }
       await runs.renewReplica(owner, NOW, NOW + 10)
       expect(await orphans(NOW + 9)).not.toContain(turn.id)
       expect(await runs.orphanedRuns(NOW + 10)).toContainEqual(found)
       await runs.renewReplica(owner, NOW, NOW + 20)
       expect(await orphans(NOW + 10)).not.toContain(turn.id)
-      expect(await runs.readLog(turn.tenant, turn.id, 0)).toMatchObject({ aliveUntilMs: NOW + 20 })
+      expect(await runs.readLog(turn, turn.id, 0)).toMatchObject({ aliveUntilMs: NOW + 20 })
       await runs.retireReplica(owner)
       expect(await orphans(NOW)).toContain(turn.id)
       await runs.endRun(holdOf(turn, owner), ending(turn), null)
@@ -274,7 +291,7 @@ export function runContract(open: OpenEngine): void {
       await runs.endRun(holdOf(young), ending(young), null)
       await runs.renewReplica('R1', Date.now(), Date.now() + 1_000)
       const isLogged = async ({ tenant, id }: NewTurn) =>
-        (await runs.readLog(tenant, id, 0))?.isLogged
+        (await runs.readLog({ tenant, user: null }, id, 0))?.isLogged
       expect(await Promise.all([over, running, young].map(isLogged))).toEqual([false, true, true])
       expect((await load(over))?.state).toBe('complete')
       await runs.endRun(holdOf(running), ending(running), null)

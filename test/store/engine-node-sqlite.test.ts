@@ -10,7 +10,7 @@ import { openNodeSqlite } from '../../src/store/engine-node-sqlite.ts'
 import type { Query } from '../../src/store/engine.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { assistant, bytes, newId, newTurn, user } from './turns.ts'
+import { assistant, bytes, newId, newTurn, OWNER, user } from './turns.ts'
 
 let folder: string
 let path: string
@@ -36,7 +36,7 @@ function appending(count: number): { child: ChildProcess; lines: () => readonly 
 async function expectKept(store: Store, lines: readonly string[]): Promise<void> {
   for (const line of lines) {
     const [promise, id = ''] = line.split(' ')
-    const [turn] = (await store.loadChain('tenant', id)) ?? []
+    const [turn] = (await store.loadChain(OWNER, id)) ?? []
     expect(bytes(turn?.input ?? [])).toEqual(bytes([user(`asked in ${id}`)]))
     if (promise === 'opened') continue
     expect(turn?.state).toBe('complete')
@@ -76,7 +76,7 @@ test('what one process has written another one reads at once', async () => {
   for (let round = 0; round < 20; round++) {
     const turn = newTurn()
     await one.openTurn(turn)
-    expect(await other.loadChain(turn.tenant, turn.id)).toHaveLength(1)
+    expect(await other.loadChain(turn, turn.id)).toHaveLength(1)
   }
   await Promise.all([one.close(), other.close()])
 })
@@ -88,7 +88,8 @@ test('writes that are waiting when it is closed are still done', async () => {
   await store.close()
   await writing
   const again = await openStore(`sqlite:${path}`)
-  for (const { tenant, id } of turns) expect(await again.loadChain(tenant, id)).toHaveLength(1)
+  for (const { tenant, id } of turns)
+    expect(await again.loadChain({ tenant, user: null }, id)).toHaveLength(1)
   await again.close()
 })
 

@@ -61,7 +61,7 @@ test('a chain is read by its ids, whether the planner sees no rows or has no sta
   const { chainTurns, chainItems } = createStatements('postgres')
   const expectIds = async (): Promise<void> => {
     for (const { sql, parameters } of [chainTurns, chainItems].map((by) =>
-      by({ id: '7', tenant: 't' }),
+      by({ id: '7', tenant: 't', user: '' }),
     )) {
       const [plan] = await engine.read([once(`explain ${sql}`, ...parameters)])
       const steps = JSON.stringify(plan)
@@ -90,7 +90,7 @@ test('several processes may start at once on an empty database', async () => {
   const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(empty.url)))
   const turn = newTurn()
   await stores[0]?.openTurn(turn)
-  expect(await stores[5]?.loadChain(turn.tenant, turn.id)).toHaveLength(1)
+  expect(await stores[5]?.loadChain(turn, turn.id)).toHaveLength(1)
   await Promise.all(stores.map((store) => store.close()))
   await empty.drop()
 })

@@ -8,6 +8,8 @@ import { openNodeSqlite } from '../../src/store/engine-node-sqlite.ts'
 import { openPostgres } from '../../src/store/engine-postgres.ts'
 import type { Engine } from '../../src/store/engine.ts'
 import { migrate } from '../../src/store/migrate.ts'
+import { sealer } from '../../src/store/seal.ts'
+import { OPEN_VAULT, type Vault } from '../../src/store/vault.ts'
 import { createDatabase } from '../support/postgres.ts'
 
 /** Its `close` also removes what was made for it. */
@@ -19,6 +21,22 @@ export const ENGINES: readonly (readonly [name: string, open: OpenEngine])[] = [
   ['Postgres', openOnPostgres],
   ['D1', openLocalD1],
 ]
+
+/** All of them once as they are and once sealed, which is the same for a file and for memory. */
+export const SEALED_OR_NOT: readonly (readonly [name: string, open: OpenEngine, vault: Vault])[] = [
+  ...ENGINES.map(([name, open]) => [name, open, OPEN_VAULT] as const),
+  ...ENGINES.slice(1).map(([name, open]) => [`${name}, sealed`, open, sealedVault()] as const),
+]
+
+/** Whoever cannot read a row in a contract has broken it. */
+function sealedVault(): Vault {
+  return {
+    sealer: sealer([{ kid: 'k1', key: new Uint8Array(32).fill(7) }]),
+    onUnreadable(count) {
+      throw new Error(`${count} rows cannot be read.`)
+    },
+  }
+}
 
 async function openFile(): Promise<Engine> {
   const folder = mkdtempSync(join(tmpdir(), 'backstory-store-'))

@@ -6,7 +6,8 @@ import { createStore } from '../../src/store/kysely-store.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { turnRow } from '../../src/store/rows.ts'
 import { createStatements, MAX_CHAIN_TURNS } from '../../src/store/statements.ts'
-import { newTurn, ORIGIN, placed, user } from './turns.ts'
+import { OPEN_VAULT } from '../../src/store/vault.ts'
+import { newTurn, ORIGIN, OWNER, placed, user } from './turns.ts'
 
 let engine: Engine
 beforeAll(async () => {
@@ -23,12 +24,12 @@ test('a chain longer than anything a model can read is refused, not loaded in pa
   const turns = Array.from({ length: MAX_CHAIN_TURNS + 1 }, (_, at) =>
     newTurn({ id: `L${at}`, parent: at === 0 ? null : `L${at - 1}` }),
   )
-  await engine.write(turns.map((turn) => insertTurn(turnRow(turn))))
+  await engine.write(turns.map((turn) => insertTurn(turnRow(turn, OPEN_VAULT.sealer))))
   const store = createStore(engine)
-  await expect(store.loadChain('tenant', `L${MAX_CHAIN_TURNS}`)).rejects.toMatchObject({
+  await expect(store.loadChain(OWNER, `L${MAX_CHAIN_TURNS}`)).rejects.toMatchObject({
     failure: { status: 400, code: 'context_length_exceeded' },
   })
-  expect(await store.loadChain('tenant', `L${MAX_CHAIN_TURNS - 1}`)).toHaveLength(MAX_CHAIN_TURNS)
+  expect(await store.loadChain(OWNER, `L${MAX_CHAIN_TURNS - 1}`)).toHaveLength(MAX_CHAIN_TURNS)
 })
 
 test('an item can be looked up by its type, its id and the id of its call', async () => {
@@ -72,7 +73,7 @@ test('what goes into a column as text is the same text only for the same text', 
 test.each(['chainTurns', 'chainItems'] as const)(
   '%s walks by index and scans no table',
   async (name) => {
-    const { sql, parameters } = createStatements('sqlite')[name]({ id: 'x', tenant: 't' })
+    const { sql, parameters } = createStatements('sqlite')[name]({ id: 'x', tenant: 't', user: '' })
     const plan = (
       await engine.read([{ name: null, sql: `explain query plan ${sql}`, parameters }])
     )[0]
@@ -85,5 +86,7 @@ test.each(['chainTurns', 'chainItems'] as const)(
 test('a turn is stored by columns, with nothing of it left out', async () => {
   const turn = newTurn({ user: 'someone', parent: 'P', request: { a: [1] }, origin: ORIGIN })
   await createStore(engine).openTurn(turn)
-  expect(await select('select * from turns where id = ?', turn.id)).toMatchObject([turnRow(turn)])
+  expect(await select('select * from turns where id = ?', turn.id)).toMatchObject([
+    turnRow(turn, OPEN_VAULT.sealer),
+  ])
 })

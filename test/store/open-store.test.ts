@@ -17,7 +17,7 @@ test('a path names a file, which is made together with its folders and found aga
   for (const url of [`sqlite:${folder}/a/b/turns.db`, `sqlite://${folder}/a/b/turns.db`]) {
     const store = await openStore(url)
     await store.openTurn(turn)
-    expect(await store.loadChain(turn.tenant, turn.id)).toHaveLength(1)
+    expect(await store.loadChain(turn, turn.id)).toHaveLength(1)
     await store.close()
   }
 })
@@ -28,7 +28,7 @@ test('memory is forgotten', async () => {
   await store.openTurn(turn)
   await store.close()
   const another = await openStore('sqlite::memory:')
-  expect(await another.loadChain(turn.tenant, turn.id)).toBeNull()
+  expect(await another.loadChain(turn, turn.id)).toBeNull()
   await another.close()
 })
 

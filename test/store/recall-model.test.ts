@@ -10,8 +10,8 @@ import type { Engine } from '../../src/store/engine.ts'
 import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
 import { createStore } from '../../src/store/kysely-store.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { MAX_NAMESAKES, MAX_RECALLED_ITEMS, type RecallKeys } from '../../src/store/recall-store.ts'
-import { assistant, ending, newId, newTurn, placed, user } from './turns.ts'
+import { MAX_NAMESAKES, type RecallKeys } from '../../src/store/recall-store.ts'
+import { assistant, ending, newId, newTurn, placed } from './turns.ts'
 
 let engine: Engine
 beforeAll(async () => {
@@ -128,26 +128,3 @@ function modelled(
   const named = new Set([...turnIds, ...byCall, ...byWords])
   return answered.flatMap(({ id }) => (named.has(id) ? [id] : []))
 }
-
-test('of more than can be recalled the newest turns are found, each of them whole', async () => {
-  const store = createStore(engine)
-  const recall = createRecallStore(engine)
-  const tenant = newId()
-  const size = MAX_RECALLED_ITEMS / 2
-  const turns = ['A', 'B', 'C'].map((letter) =>
-    newTurn({
-      id: `${letter}${newId()}`,
-      tenant,
-      input: Array.from({ length: size - 1 }, (_, at) => user(`${at}`)),
-    }),
-  )
-  for (const turn of turns) {
-    await store.openTurn(turn)
-    await store.closeTurn(ending(turn, { items: placed([assistant('hi')]) }))
-  }
-  const turnIds = turns.map(({ id }) => id)
-  const keys = { tenant, user: null, turnIds, callIds: [], fingerprints: [] }
-  const found = await recall.findTurns(keys)
-  expect(found.map(({ id }) => id).toSorted()).toEqual(turnIds.slice(1))
-  expect(found.map(({ input }) => input.length)).toEqual([size - 1, size - 1])
-})

@@ -60,7 +60,8 @@ async function fill(engine: Engine): Promise<void> {
 }
 
 /** What the query itself has found or was given is gone through as a whole, and nothing else. */
-const OWN = 'wanted|page|doomed|called|same|named|sized|summed|found|\\(subquery|\\d+ CONSTANT'
+const OWN =
+  'wanted|page|doomed|called|same|named|theirs|sized|summed|found|\\(subquery|\\d+ CONSTANT'
 const SCAN = new RegExp(`Seq Scan|\\bSCAN (?!${OWN})|\\(tenant=\\?\\)`)
 
 /** A step without a condition, or with none but the tenant. */

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { forgetContract } from './contract-forget.ts'
 import { recallContract } from './contract-recall.ts'
-import { ENGINES } from './engines.ts'
+import { SEALED_OR_NOT } from './engines.ts'
 
-describe.each(ENGINES)('recall on %s', (_, open) => recallContract(open))
-describe.each(ENGINES)('forgetting on %s', (_, open) => forgetContract(open))
+describe.each(SEALED_OR_NOT)('recall on %s', (_, open, vault) => recallContract(open, vault))
+describe.each(SEALED_OR_NOT)('forgetting on %s', (_, open, vault) => forgetContract(open, vault))

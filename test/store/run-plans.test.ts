@@ -4,11 +4,12 @@ import type { Engine, Query } from '../../src/store/engine.ts'
 import { createReplicaStatements } from '../../src/store/replica-statements.ts'
 import { createRunStatements } from '../../src/store/run-statements.ts'
 import { outputRows } from '../../src/store/rows.ts'
+import { OPEN_VAULT } from '../../src/store/vault.ts'
 import { ENGINES } from './engines.ts'
 import { assistant, placed } from './turns.ts'
 
 const hold = { id: 'x', tenant: 't', owner: 'r' }
-const log = { id: 'x', tenant: 't', from: 7 }
+const log = { id: 'x', tenant: 't', user: '', from: 7 }
 const events = { turn_id: 'x', tenant: 't', first_number: 7, last_number: 8, text: '' }
 const ending = {
   state: 'complete',
@@ -29,7 +30,7 @@ const ending = {
 function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
   const runs = createRunStatements(language)
   const replicas = createReplicaStatements(language)
-  const [item] = outputRows('x', 't', placed([assistant('hi')]))
+  const [item] = outputRows('x', 't', placed([assistant('hi')]), OPEN_VAULT.sealer)
   if (item === undefined) throw new Error('There is an item.')
   return {
     holdRun: runs.holdRun(hold),

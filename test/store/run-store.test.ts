@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { runContract } from './contract-runs.ts'
-import { ENGINES } from './engines.ts'
+import { SEALED_OR_NOT } from './engines.ts'
 
-describe.each(ENGINES)('a run store on %s', (_, open) => {
-  runContract(open)
+describe.each(SEALED_OR_NOT)('a run store on %s', (_, open, vault) => {
+  runContract(open, vault)
 })

@@ -1,6 +1,7 @@
 /** Turns and items to store, each with an id that no other test uses. */
 import { randomBytes } from 'node:crypto'
 import type { Item, Message, Origin } from '../../src/conversation/item.ts'
+import type { Owner } from '../../src/store/owner.ts'
 import type { NewTurn, PlacedItem, TurnEnding } from '../../src/store/store.ts'
 
 export function newId(): string {
@@ -14,12 +15,15 @@ export const ORIGIN: Origin = {
   prefixHash: 'p1',
 }
 
+/** Of every turn that does not say otherwise. */
+export const OWNER: Owner = { tenant: 'tenant', user: null }
+export const STRANGER: Owner = { tenant: 'other', user: null }
+
 export function newTurn(fields: Partial<NewTurn> = {}): NewTurn {
   const id = fields.id ?? newId()
   return {
     id,
-    tenant: 'tenant',
-    user: null,
+    ...OWNER,
     thread: id,
     parent: null,
     depth: 0,
@@ -37,7 +41,8 @@ export function newTurn(fields: Partial<NewTurn> = {}): NewTurn {
 
 /** The turn that follows `parent`. */
 export function nextTurn(parent: NewTurn, fields: Partial<NewTurn> = {}): NewTurn {
-  return newTurn({ tenant: parent.tenant, thread: parent.thread, parent: parent.id, ...fields })
+  const { tenant, user, thread, id } = parent
+  return newTurn({ tenant, user, thread, parent: id, ...fields })
 }
 
 export function ending(turn: NewTurn, fields: Partial<TurnEnding> = {}): TurnEnding {

@@ -1,14 +1,15 @@
 /**
- * The two ends of a conversation. It starts with a user; and where the model cannot continue an
- * assistant message, it ends with one as well. Thinking of a turn that is still running is left out
- * while thinking is off, because it is refused there.
+ * The ends of a conversation. It starts with a user; and where the model cannot continue an assistant
+ * message, it ends with one as well. What was an end once is told as it was then, because what came
+ * behind it was made there. Thinking of a turn that is still running is left out while thinking is
+ * off, because it is refused there.
  */
 import { textBlock } from './encode-parts.ts'
 import type { Notebook } from './notes.ts'
-import { runsOf } from './settle.ts'
-import { openLoop } from './thinking.ts'
+import { runsOf, withoutLooseThinking } from './settle.ts'
+import { lacksThinking, openLoop } from './thinking.ts'
 import type { Traits } from './traits.ts'
-import { asText, isServerCall, isThinking, type Entry } from './wire.ts'
+import { asText, isServerCall, isThinking, type Entry, type Stretch } from './wire.ts'
 
 export interface Ends {
   readonly isThinkingOn: boolean
@@ -18,12 +19,31 @@ export interface Ends {
 }
 
 export function encodeEnds(
-  entries: readonly Entry[],
+  stretches: readonly Stretch[],
   ends: Ends,
   notebook: Notebook,
 ): readonly Entry[] {
+  const entries = withFormerEnds(stretches, ends, notebook)
   const allowed = ends.isThinkingOn ? entries : withoutOpenThinking(entries, ends.traits, notebook)
   return lawfulEnd(lawfulStart(allowed, notebook), ends, notebook)
+}
+
+/** All of it in one list, with each former end as it was when there was thinking, or none. */
+export function withFormerEnds(
+  stretches: readonly Stretch[],
+  ends: Ends,
+  notebook: Notebook,
+): readonly Entry[] {
+  const newest = stretches.length - 1
+  let running: readonly Entry[] = []
+  return stretches.flatMap((entries, at) => {
+    if (at === newest) return entries
+    const isThinkingOn =
+      ends.isThinkingOn && !lacksThinking(openLoop([...running, ...entries]), ends.traits)
+    const ended = lawfulEnd(entries, { ...ends, isThinkingOn }, notebook)
+    running = openLoop([...running, ...ended])
+    return ended
+  })
 }
 
 /** Another service with this wire may want its thinking back at any time. */
@@ -59,7 +79,7 @@ function lawfulEnd(entries: readonly Entry[], ends: Ends, notebook: Notebook): r
   }
   const text = asText(last.block['text']).trimEnd()
   const before = entries.slice(0, -1)
-  if (text === '') return lawfulEnd(before, ends, notebook)
+  if (text === '') return lawfulEnd(withoutLooseThinking(before, notebook), ends, notebook)
   return [...before, { ...last, block: { ...last.block, text } }]
 }
 

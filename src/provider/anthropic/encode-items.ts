@@ -7,13 +7,14 @@
  * message, in front of anything else (facts: `tool_use` ids were found without `tool_result` blocks
  * immediately after).
  */
+import { continuations } from '../../conversation/continued.ts'
 import type { Item } from '../../conversation/item.ts'
 import { encodeAssistant } from './encode-assistant.ts'
 import { encodeParts, textBlock } from './encode-parts.ts'
 import type { Notebook } from './notes.ts'
 import { isCall, isOutput, pairCalls, type Output, type Pairs } from './pair-calls.ts'
 import type { Traits } from './traits.ts'
-import { isThinking, type Block, type Entry } from './wire.ts'
+import { isThinking, type Block, type Entry, type Stretch } from './wire.ts'
 
 /** `start` is the place of the first item that is not leading instructions. */
 export function encodeItems(
@@ -21,15 +22,18 @@ export function encodeItems(
   start: number,
   traits: Traits,
   notebook: Notebook,
-): readonly Entry[] {
+): readonly Stretch[] {
   const pairs = pairCalls(items, notebook)
-  const entries: Entry[] = []
+  const borders = new Set(continuations(items))
+  let entries: Entry[] = []
+  const stretches = [entries]
   let at = start
   while (at < items.length) {
     const item = items[at]
     if (item === undefined) break
+    if (borders.has(at)) stretches.push((entries = []))
     if (isAssistants(item)) {
-      const end = endOfRun(items, at)
+      const end = endOfRun(items, at, borders)
       entries.push(...encodeRun({ items, from: at, end, pairs, traits, notebook }))
       at = end
       continue
@@ -38,16 +42,16 @@ export function encodeItems(
     else if (!pairs.answers.has(at)) notebook.write('output-without-call', { at })
     at += 1
   }
-  return entries
+  return stretches
 }
 
 function isAssistants(item: Item): boolean {
   return item.type === 'message' ? item.role === 'assistant' : !isOutput(item)
 }
 
-function endOfRun(items: readonly Item[], from: number): number {
-  let end = from
-  while (end < items.length) {
+function endOfRun(items: readonly Item[], from: number, borders: ReadonlySet<number>): number {
+  let end = from + 1
+  while (end < items.length && !borders.has(end)) {
     const item = items[end]
     if (item === undefined || !isAssistants(item)) break
     end += 1

@@ -8,7 +8,7 @@ import type { Item } from '../../conversation/item.ts'
 import type { Prompt } from '../../conversation/prompt.ts'
 import type { Account, Encoded } from '../provider.ts'
 import { withBreakpoints } from './cache-breakpoints.ts'
-import { encodeEnds } from './encode-ends.ts'
+import { encodeEnds, withFormerEnds } from './encode-ends.ts'
 import { encodeItems } from './encode-items.ts'
 import { encodeParts, textBlock } from './encode-parts.ts'
 import { encodeTools, withStubs } from './encode-tools.ts'
@@ -26,11 +26,14 @@ export function encode({ items, params, stream }: Prompt, account: Account): Enc
   const output = structuredOutput(params, traits, notebook)
   const asked = encodeTools(params, output.tool, traits, notebook)
   const start = endOfInstructions(items)
-  const spoken = settle(encodeItems(items, start, traits, notebook), notebook)
+  const stretches = settle(encodeItems(items, start, traits, notebook), notebook)
+  const hasFormat = output.format !== null
+  // Whether it may think depends on what it would be sent if it did.
+  const thinker = { isThinkingOn: true, hasFormat, traits }
+  const spoken = withFormerEnds(stretches, thinker, openNotebook())
   const plan = planThinking(params, asked.choice, spoken, traits, notebook)
   const { isOn: isThinkingOn, thinking, effort, maxTokens } = plan
-  const hasFormat = output.format !== null
-  const entries = encodeEnds(spoken, { isThinkingOn, hasFormat, traits }, notebook)
+  const entries = encodeEnds(stretches, { isThinkingOn, hasFormat, traits }, notebook)
   const offered = withStubs({ tools: asked.tools, choice: plan.choice }, entries, notebook)
   const { tools, system, messages } = withBreakpoints(
     {

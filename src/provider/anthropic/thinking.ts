@@ -79,9 +79,7 @@ function limitOf({ maxOutputTokens }: Params, { ceiling, maxTokens }: Traits, no
 function obstacleOf(choice: Choice | null, entries: readonly Entry[], traits: Traits) {
   if (isForced(choice) && traits.forcedTools === 'without-thinking')
     return 'thinking-with-forced-tool'
-  return traits.thinking === 'budget' && lacksThinking(openLoop(entries))
-    ? 'thinking-missing-in-loop'
-    : null
+  return lacksThinking(openLoop(entries), traits) ? 'thinking-missing-in-loop' : null
 }
 
 /**
@@ -104,9 +102,8 @@ function isResult({ block }: Entry): boolean {
   return block['type'] === 'tool_result'
 }
 
-function lacksThinking(loop: readonly Entry[]): boolean {
-  const first = loop[0]
-  return first !== undefined && !isThinking(first.block)
+export function lacksThinking([first]: readonly Entry[], { thinking }: Traits): boolean {
+  return thinking === 'budget' && first !== undefined && !isThinking(first.block)
 }
 
 const BUDGETS: Readonly<Record<string, number>> = { low: 2048, medium: 8192, high: 16_384 }

@@ -32,6 +32,9 @@ export interface Entry {
   readonly block: Block
 }
 
+/** Up to where an answer was the end of a request, which the next one goes on with. */
+export type Stretch = readonly Entry[]
+
 export interface WireMessage {
   readonly role: 'user' | 'assistant'
   readonly content: readonly Block[]

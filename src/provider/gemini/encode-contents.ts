@@ -6,6 +6,7 @@
  * What stands in the list decides what is sent, nothing else: with one more round everything before
  * it comes out the same.
  */
+import { continuations } from '../../conversation/continued.ts'
 import type { Item, Message, Opaque, Reasoning } from '../../conversation/item.ts'
 import { textOf } from '../../conversation/item.ts'
 import { isObject } from '../../conversation/json.ts'
@@ -27,12 +28,22 @@ export function encodeContents(
   context: Context,
 ): readonly Content[] {
   const draft = newDraft(items, context, mediaEncoder(items, context))
+  const borders = new Set(continuations(items))
   for (let at = from; at < items.length; at++) {
     const item = items[at]
+    if (borders.has(at)) goOn(draft, at)
     if (item !== undefined) place(item, at, draft)
   }
   answerCalls(draft, items.length)
   return framed(draft)
+}
+
+/** What came before was the end of a request, and is told again as it was then. */
+function goOn(draft: Draft, at: number): void {
+  draft.sealed = null
+  answerCalls(draft, at)
+  showRelocated(draft)
+  endWithUser(draft)
 }
 
 function place(item: Item, at: number, draft: Draft): void {
@@ -171,14 +182,24 @@ function opaque(item: Opaque, at: number, draft: Draft): void {
 
 /** A line of the user at both ends, where one is missing. */
 function framed(draft: Draft): readonly Content[] {
-  const { contents, relocated, context } = draft
-  if (relocated.length > 0) draft.userParts().push(...relocated)
+  const { contents, context } = draft
+  showRelocated(draft)
   const opening = { role: 'user', parts: [{ text: '[The conversation begins.]' }] } as const
   const isHeadless = contents[0]?.role !== 'user'
   if (isHeadless) context.notebook.write('first-turn-added')
-  const whole = isHeadless ? [opening, ...contents] : contents
-  if (whole.at(-1)?.role === 'user') return whole
-  if (context.quirks.prefill ?? context.model.continues) return whole
+  endWithUser(draft)
+  return isHeadless ? [opening, ...contents] : contents
+}
+
+function showRelocated(draft: Draft): void {
+  if (draft.relocated.length > 0) draft.userParts().push(...draft.relocated.splice(0))
+}
+
+/** Asks the model to go on with its own words, where it does not do so by itself. */
+function endWithUser(draft: Draft): void {
+  const { contents, context } = draft
+  if (contents.at(-1)?.role !== 'model') return
+  if (context.quirks.prefill ?? context.model.continues) return
   context.notebook.write('last-turn-added')
-  return [...whole, { role: 'user', parts: [{ text: 'Continue.' }] }]
+  draft.userParts().push({ text: 'Continue.' })
 }

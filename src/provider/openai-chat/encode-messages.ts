@@ -1,9 +1,14 @@
-/** A conversation as chat messages, instructions in front. */
+/**
+ * A conversation as chat messages, instructions in front. An answer that was continued stays a message
+ * of its own, as it was sent then, with what the user was made to say behind it.
+ */
+import { continuations } from '../../conversation/continued.ts'
 import type { Item } from '../../conversation/item.ts'
 import { encodeAssistant } from './encode-assistant.ts'
 import { encodeSaid } from './encode-said.ts'
-import { inRightOrder } from './message-rules.ts'
+import { inRightOrder, requestToGoOn } from './message-rules.ts'
 import type { Encoding } from './options.ts'
+import type { ChatQuirks } from './quirks.ts'
 import { turnsOf } from './turns.ts'
 import type { ChatMessage } from './wire.ts'
 
@@ -14,9 +19,16 @@ export function encodeMessages(
 ): readonly ChatMessage[] {
   const messages: ChatMessage[] = []
   if (instructions !== null) messages.push({ role: 'system', content: instructions })
-  for (const turn of turnsOf(items, encoding.notebook)) {
+  const { quirks } = encoding.options
+  for (const turn of turnsOf(items, bordersIn(items, quirks), encoding.notebook)) {
     if (turn.type === 'said') messages.push(encodeSaid(turn, encoding))
-    else messages.push(...encodeAssistant(turn, encoding))
+    else if (turn.type === 'assistant') messages.push(...encodeAssistant(turn, encoding))
+    else messages.push(...requestToGoOn(messages, quirks, encoding.notebook))
   }
-  return inRightOrder(messages, encoding.options.quirks, encoding.notebook)
+  return inRightOrder(messages, quirks, encoding.notebook)
+}
+
+/** A marked message and what its upstream went on with are one. */
+function bordersIn(items: readonly Item[], quirks: ChatQuirks): ReadonlySet<number> {
+  return new Set(quirks.prefixCompletion === true ? [] : continuations(items))
 }

@@ -19,7 +19,7 @@ export function inRightOrder(
   if (quirks.strictAlternation === true) rules.push(takingTurns)
   if (quirks.userAfterTool === false) rules.push(withAssistantBehindTools)
   if (quirks.prefixCompletion !== undefined) {
-    rules.push(quirks.prefixCompletion ? markPrefix(quirks) : withUserLast)
+    rules.push(quirks.prefixCompletion ? markPrefix(quirks) : withUserLast(quirks))
   }
   return rules.reduce((so, rule) => rule(so, notebook), messages)
 }
@@ -78,11 +78,26 @@ function markPrefix({ reasoningField }: ChatQuirks): Rule {
   }
 }
 
-const withUserLast: Rule = (messages, notebook) => {
-  if (openEnded(messages) === null) return messages
+function withUserLast(quirks: ChatQuirks): Rule {
+  return (messages, notebook) => {
+    const request = requestToGoOn(messages, quirks, notebook)
+    return request.length === 0 ? messages : [...messages, ...request]
+  }
+}
+
+/**
+ * What the user says behind messages that end with the assistant's own, where the upstream does not
+ * go on with these.
+ */
+export function requestToGoOn(
+  messages: readonly ChatMessage[],
+  { prefixCompletion }: ChatQuirks,
+  notebook: Notebook,
+): readonly ChatMessage[] {
+  if (prefixCompletion !== false || openEnded(messages) === null) return []
   notebook.write('prefill-as-request')
   const content = 'Go on with your last message exactly where it ends, without repeating any of it.'
-  return [...messages, { role: 'user', content }]
+  return [{ role: 'user', content }]
 }
 
 /** The assistant's message that the model is to go on with, if the conversation ends in one. */

@@ -1,7 +1,8 @@
 /**
  * The items of a conversation as the messages they will become: what stands for itself, and the
- * assistant's words with the calls that go with them and the outputs that answer these. Items that
- * have no place among chat messages are left out with a note.
+ * assistant's words with the calls that go with them and the outputs that answer these. No message
+ * reaches over a place where an answer went on with another. Items that have no place among chat
+ * messages are left out with a note.
  */
 import type {
   CustomCall,
@@ -36,6 +37,8 @@ export type Turn =
       readonly message: Placed<Message> | null
       readonly calls: readonly AnsweredCall[]
     }
+  /** The answer before it was gone on with. */
+  | { readonly type: 'continued' }
 
 interface Open {
   readonly type: 'assistant'
@@ -44,7 +47,12 @@ interface Open {
   readonly calls: AnsweredCall[]
 }
 
-export function turnsOf(items: readonly Item[], notebook: Notebook): readonly Turn[] {
+/** `borders` are the places before which an answer went on with another. */
+export function turnsOf(
+  items: readonly Item[],
+  borders: ReadonlySet<number>,
+  notebook: Notebook,
+): readonly Turn[] {
   const partners = pairsOf(items)
   const turns: Turn[] = []
   let open: Open | null = null
@@ -56,6 +64,10 @@ export function turnsOf(items: readonly Item[], notebook: Notebook): readonly Tu
   }
 
   for (const [at, item] of items.entries()) {
+    if (borders.has(at)) {
+      close()
+      turns.push({ type: 'continued' })
+    }
     switch (item.type) {
       case 'message':
         if (item.role !== 'assistant') {
@@ -68,7 +80,7 @@ export function turnsOf(items: readonly Item[], notebook: Notebook): readonly Tu
         opened().message = { at, item }
         break
       case 'reasoning':
-        if (startsAnother(open, items, at)) close()
+        if (startsAnother(open, items, borders, at)) close()
         opened().reasoning.push({ at, item })
         break
       case 'function_call':
@@ -97,9 +109,14 @@ function closeTurn(open: Open, turns: Turn[], notebook: Notebook): void {
 }
 
 /** Reasoning behind a message begins the next one, unless it is only calls that follow. */
-function startsAnother(open: Open | null, items: readonly Item[], at: number): boolean {
+function startsAnother(
+  open: Open | null,
+  items: readonly Item[],
+  borders: ReadonlySet<number>,
+  at: number,
+): boolean {
   if (open === null || open.message === null) return false
-  for (let next = at + 1; next < items.length; next++) {
+  for (let next = at + 1; next < items.length && !borders.has(next); next++) {
     const item = items[next]
     if (item === undefined || item.type === 'reasoning' || item.type === 'opaque') continue
     return item.type === 'message' && item.role === 'assistant'

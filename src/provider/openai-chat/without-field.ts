@@ -31,7 +31,9 @@ const FIELD = `${BLANK}"\\w+"${COLON}${PLAIN}${BLANK}`
 
 /** A character for each byte, so that places in the text are places in the bytes. */
 function textOf(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes)
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return text
 }
 
 function parted(bytes: Uint8Array, from: number, to: number): Uint8Array {

@@ -120,10 +120,9 @@ function saysWhy(note: string): boolean {
   return /^dropped (reasoning-|turn-ambiguous)/.test(note)
 }
 
-/** Where a model cannot go on with its own words, the gateway asks it to. */
+/** Where a model cannot go on with its own words, the gateway asks it to, and tells of it ever after. */
 function withoutPrompting(lines: readonly string[]): readonly string[] {
-  const isPrompted = lines.at(-1)?.startsWith('user: Continue exactly where') === true
-  return isPrompted ? lines.slice(0, -1) : lines
+  return lines.filter((line) => !line.startsWith('user: Continue exactly where'))
 }
 
 /** The questions of a request, and the words of the answer that stands behind the newest of them. */

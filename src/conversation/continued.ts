@@ -1,0 +1,54 @@
+/**
+ * Where an answer goes on with another. A client may ask to have an answer continued, and from then on
+ * the two stand side by side, with nobody between them. A wire on which a model cannot go on with its
+ * own words asks it to, in a line of the user's; what came then was said behind that line, and stays
+ * so in every later request only if the line is put there again.
+ *
+ * An answer is told by its origin, which all its items share as one object. Words without one are the
+ * client's own. They may also be words of an answer that were edited: these stand among what else
+ * belongs to it, or in front of its calls, which is therefore no such place.
+ */
+import { callEndOf } from './pairs.ts'
+import { isAssistantMessage, isPinned } from './rounds.ts'
+import type { Item, Origin } from './item.ts'
+
+/** The places of the first items of answers that went on with what stands right before them. */
+export function continuations(items: readonly Item[]): readonly number[] {
+  const begun = new Set<Origin>()
+  const places: number[] = []
+  let before: Item | null = null
+  for (const [at, item] of items.entries()) {
+    const { origin } = item
+    if (origin !== undefined && !begun.has(origin)) {
+      begun.add(origin)
+      if (before !== null && isSaid(item) && wentOn(before, item)) places.push(at)
+    }
+    before = isSaid(item) ? item : null
+  }
+  return places
+}
+
+/** By the model. What others say, and what tools return, parts two answers. */
+function isSaid(item: Item): boolean {
+  switch (item.type) {
+    case 'message':
+      return isAssistantMessage(item)
+    case 'reasoning':
+    case 'function_call':
+    case 'custom_tool_call':
+      return true
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return false
+    case 'opaque':
+      return !isPinned(item) && callEndOf(item)?.side !== 'output'
+  }
+}
+
+function wentOn(before: Item, item: Item): boolean {
+  return before.origin !== undefined || (isAssistantMessage(before) && !isCall(item))
+}
+
+function isCall(item: Item): boolean {
+  return item.type === 'function_call' || item.type === 'custom_tool_call'
+}

@@ -1,0 +1,31 @@
+/**
+ * Whether the words of a run are those that were recorded, as `sameWords` tells; or those that the
+ * client was shown, which need not be the recorded ones, but whose fingerprint the turn has.
+ */
+import type { Message } from '../conversation/item.ts'
+import type { RememberedTurn } from '../conversation/remembered.ts'
+import { saidIn, settled } from './compact-words.ts'
+import { isOfModel, type Run } from './plan-recall.ts'
+import { sameWords } from './same-words.ts'
+
+/** `recorded` are the messages of the turns, `given` those of the run. */
+export function wordsKept(
+  run: Run,
+  turns: readonly RememberedTurn[],
+  recorded: readonly Message[],
+  given: readonly Message[],
+): ReadonlySet<number> | null {
+  const same = sameWords(recorded, given)
+  if (same !== null) return same
+  if (!isNamed(run, turns)) return null
+  // Words that differ only in what does not count for a fingerprint are the client's edit.
+  return saidIn(turns) === settled(run.words) ? null : new Set(recorded.keys())
+}
+
+/** The fingerprint of an answer that went on says nothing of what it went on from. */
+function isNamed({ fingerprint }: Run, [first, ...others]: readonly RememberedTurn[]): boolean {
+  if (first === undefined || others.length > 0) return false
+  if (fingerprint === null || first.fingerprint !== fingerprint) return false
+  const before = first.input.at(-1)
+  return before !== undefined && !isOfModel(before)
+}

@@ -1,0 +1,43 @@
+/**
+ * Answers that are continued, with models that bind their reasoning to what stands in front of it and
+ * with models that do not: every request begins with what was sent before it, to the byte, so that
+ * nothing is refused and nothing that a provider has cached is lost.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/conversation/json.ts'
+import { startTown, type Town } from '../../support/open-webui/town.ts'
+import { objects } from '../../support/services/service.ts'
+
+let town: Town
+beforeAll(async () => void (town = await startTown()))
+afterAll(() => town.close())
+
+const MODELS = ['claude-opus-5', 'claude-opus-5-5', 'gpt-5', 'gpt-5.6']
+
+test.each(MODELS)('%s is sent what it was sent, and then more', async (model) => {
+  const told = town.story({}, { model, system: 'You are a lighthouse.' })
+  await told.ask('RTRT')
+  await told.goOn('RTC|RT')
+  await told.goOn('RT')
+  await told.ask('RT')
+  await told.goOn('RTRT')
+  await told.ask('RC|RT')
+  expect(told.trouble()).toEqual([])
+  const sent = told.received.map(saidIn)
+  expect(sent).toHaveLength(8)
+  for (const [at, said] of sent.slice(1).entries()) {
+    const before = sent[at] ?? []
+    expect(said.slice(0, before.length)).toEqual(before)
+  }
+})
+
+/** Piece by piece, each with who says it. Where the cache is marked does not matter. */
+function saidIn({ messages, input }: JsonObject): readonly string[] {
+  const pieces = objects(messages ?? input).flatMap((message) => {
+    const { role, content } = message
+    return input === undefined ? objects(content).map((block) => [role, block]) : [message]
+  })
+  return pieces.map((piece) =>
+    JSON.stringify(piece, (name, value: unknown) => (name === 'cache_control' ? undefined : value)),
+  )
+}

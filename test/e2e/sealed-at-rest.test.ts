@@ -1,0 +1,168 @@
+/** Whoever gets hold of the database without its key reads nothing that was said, and the keys can change. */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
+import { HOSTS } from './hosts.ts'
+
+const OLD = `old:${Buffer.alloc(32, 1).toString('base64')}`
+const NEW = `new:${Buffer.alloc(32, 2).toString('hex')}`
+const DEMO = {
+  UPSTREAMS: '[{"name":"demo","wire":"demo","models":["demo"],"quirks":{"delayMs":1}}]',
+}
+const ASKED = '/think zebra-thought\n/call look {"at":"zebra-call"}\n/say zebra-answer'
+const CHATTED = '/think zebra-thought\n/say zebra-answer'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'backstory-sealed-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+type Gateway = Awaited<ReturnType<typeof startGateway>>
+
+function settingsWith(keys: string) {
+  return { ...DEMO, DATABASE_URL: `sqlite:${folder}/turns.db`, STORAGE_KEYS: keys }
+}
+
+async function withKeys<Result>(
+  keys: string,
+  run: (gateway: Gateway) => Promise<Result>,
+): Promise<Result> {
+  const gateway = await startGateway(settingsWith(keys))
+  try {
+    return await run(gateway)
+  } finally {
+    await gateway.close()
+  }
+}
+
+/** Everything that is kept anywhere: of requests, answers, runs with their log, failures, chats. */
+async function talk(gateway: Gateway): Promise<string> {
+  const asking = { model: 'demo', instructions: 'zebra-instructions', input: ASKED }
+  const { id } = await gateway.openai.responses.create(asking)
+  const stream = await gateway.openai.responses.create({
+    ...asking,
+    stream: true,
+    background: true,
+  })
+  for await (const event of stream) void event
+  const failed = { model: 'demo', input: '/error zebra-failure' }
+  await (await gateway.post('/v1/responses', failed)).text()
+  const messages = [{ role: 'user' as const, content: CHATTED }]
+  await gateway.openai.chat.completions.create({ model: 'demo', messages })
+  return id
+}
+
+function words(): readonly string[] {
+  const files = ['turns.db', 'turns.db-wal'].map((name) => join(folder, name)).filter(existsSync)
+  const bytes = Buffer.concat(files.map((file) => readFileSync(file))).toString('latin1')
+  return [...new Set(bytes.match(/zebra-[a-z]+/g))].toSorted()
+}
+
+async function reseal(
+  keys: string,
+): Promise<{ readonly code: number | null; readonly told: string }> {
+  const child = spawn(process.execPath, ['src/start.js', 'reseal'], {
+    cwd: new URL('../..', import.meta.url).pathname,
+    env: { ...process.env, ...settingsWith(keys) },
+  })
+  let told = ''
+  child.stderr.on('data', (bytes: Buffer) => (told += String(bytes)))
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, told })))
+}
+
+async function remembered(gateway: Gateway, id: string): Promise<string> {
+  const asking = { model: 'demo', input: 'Who am I?', previous_response_id: id }
+  return (await gateway.openai.responses.create(asking)).output_text
+}
+const REMEMBERS = 'I remember 1 earlier of your messages'
+
+function warnings({ log }: Gateway): readonly unknown[] {
+  return log.filter(({ event }) => event === 'unreadable-rows').map(({ level }) => level)
+}
+
+describe('the file', () => {
+  test('holds no word of what was said, which it does without a key', async () => {
+    await withKeys(OLD, talk)
+    expect(words()).toEqual([])
+    await withKeys('', talk)
+    expect(words()).toEqual(
+      ['answer', 'call', 'failure', 'instructions', 'thought'].map((word) => `zebra-${word}`),
+    )
+  })
+
+  test('holds none any more when all of it was sealed, beside a gateway that runs', async () => {
+    const id = await withKeys('', talk)
+    const told = await withKeys(OLD, async (gateway) => {
+      const done = await reseal(OLD)
+      expect(await remembered(gateway, id)).toContain(REMEMBERS)
+      return done
+    })
+    expect(told).toMatchObject({ code: 0 })
+    expect(told.told).toMatch(/sealed with "old": \d\d rows sealed, 0 that no key reads/)
+    expect(words()).toEqual([])
+    await withKeys(OLD, async (gateway) => {
+      expect(await remembered(gateway, id)).toContain(REMEMBERS)
+      expect(warnings(gateway)).toEqual([])
+    })
+  })
+
+  test('is left alone where there is no key to seal it with', async () => {
+    const { code, told } = await reseal('')
+    expect(code).toBe(1)
+    expect(told).toContain('STORAGE_KEYS is not set')
+  })
+})
+
+describe('a new key', () => {
+  test('in front of the old one reads what either has sealed', async () => {
+    const before = await withKeys(OLD, talk)
+    await withKeys(`${NEW},${OLD}`, async (gateway) => {
+      const after = await talk(gateway)
+      expect(await remembered(gateway, before)).toContain(REMEMBERS)
+      expect(await remembered(gateway, after)).toContain(REMEMBERS)
+      expect(warnings(gateway)).toEqual([])
+    })
+  })
+
+  test('in the place of the old one leaves a chat its text', async () => {
+    const id = await withKeys(OLD, talk)
+    await withKeys(NEW, async (gateway) => {
+      expect(await remembered(gateway, id)).toContain('Who am I?')
+      expect(warnings(gateway)).toEqual(['warn'])
+      const messages = [
+        { role: 'user' as const, content: CHATTED },
+        { role: 'assistant' as const, content: 'zebra-answer' },
+        { role: 'user' as const, content: 'Who am I?' },
+      ]
+      const chat = await gateway.openai.chat.completions.create({ model: 'demo', messages })
+      expect(chat.choices[0]?.message.content).toContain(REMEMBERS)
+      expect(warnings(gateway)).toEqual(['warn', 'warn'])
+      expect(JSON.stringify(gateway.log)).not.toContain('zebra')
+      const read = await fetch(`${gateway.url}/v1/responses/${id}`)
+      expect(await read.json()).toMatchObject({ id, output: [] })
+    })
+  })
+})
+
+describe.each(HOSTS)('on %s', (_, start) => {
+  test('what was sealed is remembered', async () => {
+    const host = await start({ ...DEMO, STORAGE_KEYS: NEW })
+    const respond = async (fields: object) => {
+      const response = await fetch(`${host.url}/v1/responses`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'demo', ...fields }),
+      })
+      return (await response.json()) as { readonly id: string }
+    }
+    // Long enough to be compressed as well.
+    const { id } = await respond({ input: 'My name is Ada. '.repeat(2_000) })
+    const next = await respond({ input: 'Who am I?', previous_response_id: id })
+    expect(JSON.stringify(next)).toContain(REMEMBERS)
+    await host.close()
+  })
+})

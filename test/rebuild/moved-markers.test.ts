@@ -1,0 +1,192 @@
+/**
+ * Markers of a chat that were shifted, swapped, copied, lost, or pasted from another chat: wherever
+ * they are, nothing that was recorded stands with words that are not its own.
+ */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { textOf, type Item } from '../../src/conversation/item.ts'
+import { markerLine } from '../../src/conversation/marker.ts'
+import { isUserMessage } from '../../src/conversation/rounds.ts'
+import type { RememberedTurn } from '../../src/conversation/remembered.ts'
+import { applyRecall } from '../../src/rebuild/apply-recall.ts'
+import { compactWords, saidIn } from '../../src/rebuild/compact-words.ts'
+import { planRecall } from '../../src/rebuild/plan-recall.ts'
+import {
+  said,
+  script,
+  sentBack,
+  tell,
+  user,
+  withOwnWords,
+  type Habits,
+  type Script,
+  type Story,
+} from '../support/recalled-stories.ts'
+
+const HABITS: Habits = { keepsCalls: false, marks: 'none', joiner: '\n' }
+
+/** Which markers an answer has: some of all that there are, by their numbers. */
+const places = fc.array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: 5, maxLength: 5 })
+
+/** Every marker as far on; the kind of damage that moves them all. */
+const shift = fc.integer({ min: 1, max: 4 })
+
+const edits = fc.array(
+  fc.constantFrom<(text: string) => string>(
+    (text) => text,
+    (text) => text,
+    (text) => `${text}\n\nAnd so on.`,
+    (text) => `${text} Or so.`,
+    (text) => text.slice(0, -3),
+    () => 'Something else.',
+  ),
+  { minLength: 5, maxLength: 5 },
+)
+
+function asks(one: Script, name: string): Script {
+  const rounds = one.rounds.map((round, at) => ({ ...round, question: `${name} asks ${at}?` }))
+  return { ...one, rounds }
+}
+
+/** For each answer the turns that were really said in it. */
+function roundsOf({ steps }: Story): readonly (readonly RememberedTurn[])[] {
+  const rounds: RememberedTurn[][] = []
+  for (const { turn, isFirstOfRound } of steps) {
+    if (isFirstOfRound) rounds.push([turn])
+    else rounds.at(-1)?.push(turn)
+  }
+  return rounds
+}
+
+interface Sent {
+  readonly story: Story
+  readonly ids: (round: number) => readonly string[]
+  readonly edit?: readonly ((text: string) => string)[]
+  /** What was asked first was edited, so that no fingerprint holds. */
+  readonly isUnnamed: boolean
+}
+
+function sent({ story, ids, edit = [], isUnnamed }: Sent): readonly Item[] {
+  let round = -1
+  const items = sentBack(story.steps, HABITS).map((item) => {
+    if (item.type !== 'message') return item
+    if (item.role !== 'assistant') {
+      round += 1
+      return isUnnamed && round === 0 ? user('Something else was asked.') : item
+    }
+    const text = (edit[round] ?? ((same) => same))(textOf(item.content))
+    return said([...ids(round).map((id) => `${markerLine(id)}\n`), text].join('\n'))
+  })
+  return [...items, user('And now?')]
+}
+
+/** Each recorded item that the model is told, and the number of the answer that it is in. */
+function told(items: readonly Item[], turns: readonly RememberedTurn[]) {
+  const owners = new Map(turns.flatMap((turn) => turn.output.map((item) => [item, turn] as const)))
+  const plan = planRecall(items)
+  const recalled = applyRecall(items, plan, turns, { replaysTools: true })
+  let round = -1
+  return recalled.items.flatMap((item) => {
+    if (isUserMessage(item)) round += 1
+    const turn = owners.get(item)
+    return turn === undefined ? [] : [{ turn, round }]
+  })
+}
+
+function expectOwn(items: readonly Item[], turns: readonly RememberedTurn[], story: Story): void {
+  const rounds = roundsOf(story)
+  const wrong = told(items, turns).filter(
+    ({ turn, round }) => rounds[round]?.includes(turn) !== true,
+  )
+  expect(wrong).toEqual([])
+}
+
+function allOf(stories: readonly Story[]): readonly RememberedTurn[] {
+  return stories.flatMap((one) => [...one.steps.map(({ turn }) => turn), ...one.siblings])
+}
+
+const scripts = fc.array(script, { minLength: 1, maxLength: 2 })
+
+test('whatever the markers say, words that are a turn’s own have its items and no others', () => {
+  fc.assert(
+    fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
+      const own = scripts.map((one, at) => withOwnWords(one, `Story ${at}`))
+      const stories = own.map((one, at) => tell(one, String(at), HABITS))
+      const [story] = stories
+      if (story === undefined) return
+      const turns = allOf(stories)
+      const ids = (round: number) =>
+        (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
+      expectOwn(sent({ story, ids, isUnnamed }), turns, story)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('and an edited answer has those of its own place, or none', () => {
+  fc.assert(
+    fc.property(scripts, places, edits, fc.boolean(), (scripts, places, edit, isUnnamed) => {
+      const own = scripts.map((one, at) => asks(withOwnWords(one, `Story ${at}`), `Story ${at}`))
+      const stories = own.map((one, at) => tell(one, String(at), HABITS))
+      const [story] = stories
+      if (story === undefined) return
+      const turns = stories.flatMap(({ steps }) => steps.map(({ turn }) => turn))
+      const ids = (round: number) =>
+        (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
+      const named = new Set(edit.flatMap((_, round) => ids(round)))
+      const items = sent({ story, ids, edit, isUnnamed })
+      expectOwn(items, turns, story)
+      // The memory may know no others than those that are named.
+      expectOwn(
+        items,
+        turns.filter(({ id }) => named.has(id)),
+        story,
+      )
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('nor does anything else if all markers were moved on, and all ask the same', () => {
+  fc.assert(
+    fc.property(script, shift, edits, fc.boolean(), (one, by, edit, isUnnamed) => {
+      const rounds = one.rounds.map((round) => ({ ...round, question: 'Go on.' }))
+      const story = tell(withOwnWords({ ...one, rounds }, 'Story'), '0', HABITS)
+      const answers = roundsOf(story)
+      fc.pre(by % answers.length !== 0)
+      const ids = (round: number) =>
+        (answers.at((round - by) % answers.length) ?? []).map(({ id }) => id)
+      expectOwn(sent({ story, ids, edit, isUnnamed }), allOf([story]), story)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('where many say the same, what is told was said in these words', () => {
+  fc.assert(
+    fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
+      const stories = scripts.map((one, at) => tell(one, String(at), HABITS))
+      const [story] = stories
+      if (story === undefined) return
+      const turns = allOf(stories)
+      const ids = (round: number) =>
+        (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
+      const words = roundsOf(story).map(saidIn)
+      const items = sent({ story, ids, isUnnamed })
+      const wrong = told(items, turns).filter(
+        ({ turn, round }) => words[round]?.includes(saidIn([turn])) !== true,
+      )
+      expect(wrong).toEqual([])
+      // No word of the client’s is lost over it.
+      const recalled = applyRecall(items, planRecall(items), turns, { replaysTools: true })
+      expect(spoken(recalled.items)).toBe(spoken(items))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+function spoken(items: readonly Item[]): string {
+  return items
+    .map((item) => (item.type === 'message' ? compactWords(textOf(item.content)) : ''))
+    .join('')
+}

@@ -1,0 +1,140 @@
+/** What every database must do so that a user of a tenant finds nothing but what is its own. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { itemId } from '../../src/conversation/ids.ts'
+import type { Engine } from '../../src/store/engine.ts'
+import type { Owner } from '../../src/store/owner.ts'
+import { createStores, type Stores } from '../../src/store/stores.ts'
+import type { NewTurn } from '../../src/store/store.ts'
+import type { OpenEngine } from './engines.ts'
+import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
+
+const TENANT = 'shared'
+const ALICE: Owner = { tenant: TENANT, user: 'alice' }
+const OTHERS: readonly (readonly [string, Owner])[] = [
+  ['another user', { tenant: TENANT, user: 'bob' }],
+  ['nobody in particular', { tenant: TENANT, user: null }],
+  ['a user of another tenant with the same name', { tenant: 'elsewhere', user: 'alice' }],
+]
+const NOW = 1_795_000_000_000
+
+export function ownerContract(open: OpenEngine): void {
+  let engine: Engine
+  let stores: Stores
+  beforeAll(async () => {
+    engine = await open()
+    stores = createStores(engine)
+  })
+  afterAll(() => engine.close())
+
+  const said = async (fields: Partial<NewTurn> = {}, before: NewTurn | null = null) => {
+    const own = { ...ALICE, input: [user('q')], ...fields }
+    const turn = before === null ? newTurn(own) : nextTurn(before, own)
+    await stores.store.openTurn(turn)
+    await stores.store.closeTurn(ending(turn, { items: placed([assistant('a')]) }))
+    return turn
+  }
+  const pageOf = (owner: Owner) =>
+    ({ ...owner, model: null, metadata: {}, after: null, limit: 100, order: 'asc' }) as const
+  const listed = async (owner: Owner) =>
+    (await stores.archive.listTurns(pageOf(owner))).map(({ id }) => id)
+  const conversation = async () => {
+    const id = `conv_${newId()}`
+    const first = newTurn({ ...ALICE, conversation: id, input: [user('q')] })
+    const made = { ...ALICE, id, metadata: {}, createdAtMs: 1 }
+    await stores.conversations.createConversation(made, first)
+    return { id, first }
+  }
+
+  describe.each(OTHERS)('to %s', (_, other) => {
+    test('a turn is not there', async () => {
+      const { store, archive } = stores
+      const turn = await said({ dialect: 'chat' })
+      const named = { ...other, turnId: turn.id, dialect: 'chat' }
+      expect(await store.loadChain(other, turn.id)).toBeNull()
+      expect(await archive.loadTurn(other, turn.id)).toBeNull()
+      expect(await listed(other)).not.toContain(turn.id)
+      expect(await archive.relabelTurn({ ...named, metadata: { a: '1' } })).toBe(false)
+      expect(await archive.deleteTurn({ ...named, nowMs: NOW })).toBe('unknown')
+      expect(await archive.loadTurn(ALICE, turn.id)).toMatchObject({
+        ...ALICE,
+        metadata: null,
+        deletedAtMs: null,
+      })
+      expect(await listed(ALICE)).toContain(turn.id)
+    })
+
+    test('an item is not there, by its id or by its place', async () => {
+      const id = `msg_${newId()}`
+      const turn = await said({ input: [{ ...user('q'), id }] })
+      const ids = [id, itemId('message', turn.id, 0, 'in'), itemId('message', turn.id, 0, 'out')]
+      expect((await stores.archive.findItems(other, ids)).size).toBe(0)
+      expect([...(await stores.archive.findItems(ALICE, ids)).keys()]).toEqual(ids)
+      await said({ ...other, input: [{ ...user('another'), id }] })
+      expect((await stores.archive.findItems(ALICE, [id])).get(id)).toMatchObject(user('q'))
+    })
+
+    test('a chain ends where somebody else’s turn begins', async () => {
+      const alices = await said()
+      const others = await said({ ...other }, alices)
+      const chain = await stores.store.loadChain(other, others.id)
+      expect(chain?.map(({ id }) => id)).toEqual([others.id])
+    })
+
+    test('a conversation is not there, and cannot be held, changed or deleted', async () => {
+      const { conversations, store, archive } = stores
+      const { id, first } = await conversation()
+      const hold = { ...other, id, by: newId(), nowMs: NOW, untilMs: NOW + 10 }
+      expect(await conversations.findConversation(other, id)).toBeNull()
+      expect(await conversations.relabelConversation(other, id, { a: '1' })).toBeNull()
+      expect(await conversations.holdConversation(hold)).toEqual({ type: 'unknown' })
+      expect(await conversations.deleteConversation(other, id, NOW)).toBe('unknown')
+      await conversations.hideItem(other, { turnId: first.id, side: 'in', index: 0 })
+      expect((await store.loadChain(ALICE, first.id))?.[0]?.hidden.size).toBe(0)
+      expect((await archive.loadTurn(ALICE, first.id))?.deletedAtMs).toBeNull()
+      expect(await conversations.findConversation(ALICE, id)).toMatchObject({
+        metadata: {},
+        head: first.id,
+      })
+    })
+
+    test('what is held cannot be held for longer or let go', async () => {
+      const { conversations } = stores
+      const { id } = await conversation()
+      const hold = { id, by: newId(), nowMs: NOW, untilMs: NOW + 10 }
+      expect(await conversations.holdConversation({ ...ALICE, ...hold })).toMatchObject({
+        type: 'held',
+      })
+      expect(await conversations.renewHold({ ...other, ...hold, untilMs: NOW + 99 })).toBe(false)
+      await conversations.letGo({ ...other, ...hold })
+      const second = { ...ALICE, ...hold, by: newId() }
+      expect(await conversations.holdConversation(second)).toEqual({ type: 'busy' })
+      await conversations.letGo({ ...ALICE, ...hold })
+      expect(await conversations.holdConversation(second)).toMatchObject({ type: 'held' })
+    })
+
+    test('a run has no log', async () => {
+      const turn = newTurn({ ...ALICE, background: true, owner: 'R1' })
+      await stores.runs.openRun(turn, { first: 0, last: 0, text: 'x' })
+      expect(await stores.runs.readLog(other, turn.id, 0)).toBeNull()
+      const log = await stores.runs.readLog(ALICE, turn.id, 0)
+      expect(log).toMatchObject({ ...ALICE, groups: [{ text: 'x' }] })
+    })
+  })
+
+  test('what is nobody’s in particular is not there for a user', async () => {
+    const turn = await said({ user: null, dialect: 'chat' })
+    expect(await stores.store.loadChain(ALICE, turn.id)).toBeNull()
+    expect(await listed(ALICE)).not.toContain(turn.id)
+    expect(await stores.store.loadChain({ ...ALICE, user: null }, turn.id)).toHaveLength(1)
+  })
+
+  test('a run that is left behind is found with its user', async () => {
+    for (const who of ['al"ice\0', null]) {
+      const turn = newTurn({ tenant: newId(), user: who, background: true, owner: newId() })
+      await stores.runs.openRun(turn, null)
+      const { id: turnId, tenant, owner } = turn
+      const orphans = await stores.runs.orphanedRuns(NOW)
+      expect(orphans).toContainEqual({ turnId, tenant, user: who, owner })
+    }
+  })
+}

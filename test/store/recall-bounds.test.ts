@@ -1,0 +1,114 @@
+/**
+ * Of a chat that is longer than can be recalled at once the newest part is: whole turns, and from the
+ * same turn on for as long as possible, so that the prompt goes on as it began.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openNodeSqlite } from '../../src/store/engine-node-sqlite.ts'
+import type { Engine } from '../../src/store/engine.ts'
+import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import {
+  ITEM_BYTES,
+  MAX_KEYS,
+  MAX_RECALLED_BYTES,
+  MAX_RECALLED_TURNS,
+  STEPS,
+} from '../../src/store/recall-store.ts'
+import { newId } from './turns.ts'
+
+let engine: Engine
+let tenant: string
+beforeAll(async () => {
+  engine = await openNodeSqlite(':memory:')
+  await migrate(engine)
+})
+afterAll(() => engine.close())
+beforeEach(() => {
+  tenant = newId()
+})
+
+const run = (...queries: readonly string[]) =>
+  engine.write(queries.map((sql) => ({ name: null, sql, parameters: [] })))
+
+const idOf = (at: number): string => `${tenant}${String(at).padStart(6, '0')}`
+
+/** Turns `from` up to `to`, with so many items each, of which one is so long. */
+async function keep(from: number, to: number, items: number, bytes = 200): Promise<void> {
+  const body = (length: string) => `'{"type":"message","role":"assistant","content":"'
+    || replace(hex(zeroblob(${length})), '00', 'x') || '"}'`
+  await run(
+    `insert into turns (id, tenant, thread, dialect, wire, account, model, state, created_at,
+      request, fingerprint)
+      with recursive n(at) as (select ${from} union all select at + 1 from n where at + 1 < ${to})
+      select '${tenant}' || printf('%06d', at), '${tenant}', 't', 'chat', 'w', 'a', 'm', 'complete',
+      1, '{}', '${tenant}' || at from n`,
+    `insert into items (turn_id, tenant, side, position, type, body)
+      with recursive n(at) as (select 0 union all select at + 1 from n where at + 1 < ${items})
+      select turns.id, turns.tenant, 'out', n.at, 'message',
+      case n.at when 0 then ${body(String(bytes))} else ${body('9')} end
+      from turns, n where turns.tenant = '${tenant}' and turns.id >= '${idOf(from)}'`,
+  )
+}
+
+async function found(turnIds: readonly string[], fingerprints: readonly string[] = []) {
+  const keys = { tenant, user: null, turnIds, callIds: [], fingerprints }
+  return (await createRecallStore(engine).findTurns(keys)).map(({ id }) => id).toSorted()
+}
+
+const upTo = (to: number, from = 0): readonly number[] =>
+  Array.from({ length: to - from }, (_, at) => from + at)
+
+test('there are never more bytes of them than there may be', async () => {
+  const size = MAX_RECALLED_BYTES / STEPS
+  await keep(0, 6, 1, size)
+  const six = await found(upTo(6).map(idOf))
+  expect(six).toEqual(upTo(6, 3).map(idOf))
+})
+
+test('one that is too large by itself takes no other away', async () => {
+  await keep(0, 2, 1)
+  await keep(2, 3, 1, MAX_RECALLED_BYTES)
+  await keep(3, 5, 1)
+  expect(await found(upTo(5).map(idOf))).toEqual([0, 1, 3, 4].map(idOf))
+})
+
+test('of many small items there are no more than there may be either', async () => {
+  const items = MAX_RECALLED_BYTES / ITEM_BYTES / STEPS
+  await keep(0, 5, items, 9)
+  expect(await found(upTo(5).map(idOf))).toEqual(upTo(5, 2).map(idOf))
+})
+
+describe('turn by turn a chat begins where it began, but for one step now and then', () => {
+  const firstAt = (ids: readonly string[]): number => Number(ids[0]?.slice(-6))
+  const steps = (firsts: readonly number[]) => new Set(firsts).size
+
+  test('when it has too many turns', async () => {
+    await keep(0, MAX_RECALLED_TURNS + 520, 1)
+    const counts = [-2, 0, 1, 2, 3, 250, 500, 501, 502].map((more) => MAX_RECALLED_TURNS + more)
+    const firsts = []
+    for (const count of counts) {
+      const byWords = upTo(count, 1000).map((at) => `${tenant}${at}`)
+      const ids = await found(upTo(1000).map(idOf), byWords)
+      expect(ids).toEqual(upTo(count, firstAt(ids)).map(idOf))
+      firsts.push(firstAt(ids))
+    }
+    expect(firsts).toEqual([0, 0, 500, 500, 500, 500, 500, 1000, 1000])
+  })
+
+  test('when it has too many keys', async () => {
+    await keep(0, MAX_KEYS + 520, 1)
+    const counts = [-1, 0, 1, 2, 499, 500, 501].map((more) => MAX_KEYS + more)
+    const firsts = []
+    for (const count of counts) firsts.push(firstAt(await found(upTo(count).map(idOf))))
+    expect(firsts).toEqual([0, 0, 500, 500, 500, 500, 1000])
+  })
+
+  test('when it has too many bytes', async () => {
+    await keep(0, 60, 1, MAX_RECALLED_BYTES / 40)
+    const firsts = []
+    for (const count of upTo(60, 30)) firsts.push(firstAt(await found(upTo(count).map(idOf))))
+    expect(firsts.slice(0, 9).every((first) => first === 0)).toBe(true)
+    expect(steps(firsts)).toBe(3)
+    expect(firsts).toEqual(firsts.toSorted((one, other) => one - other))
+  })
+})
