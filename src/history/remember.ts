@@ -36,10 +36,13 @@ export async function remember(
   return recall(asked, caller, world)
 }
 
-/** Open WebUI names a response within a tool loop only, and sends its text with the next question. */
+/**
+ * Open WebUI names a response within a tool loop only, and sends its text with the next question. So
+ * does whoever repeats what the response holds.
+ */
 function toBeFound(remembered: Remembered): Remembered {
   const { inbound, history } = remembered
-  if (!inbound.client.isOpenWebUi) return remembered
+  if (!inbound.client.isOpenWebUi && inbound.given === undefined) return remembered
   const plan = planRecall([...history.items, ...inbound.items])
   return { ...remembered, history: { ...history, plan } }
 }

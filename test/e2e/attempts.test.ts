@@ -52,7 +52,9 @@ test.each([500, 503, 429, 401, 404])(
       model: 'small',
       messages: [{ role: 'user', content: 'Hi' }],
     })
-    const [turn] = (await gateway.world.store.loadChain({ tenant: 'local', user: null }, answer.id.slice(5))) ?? []
+    const [turn] =
+      (await gateway.world.store.loadChain({ tenant: 'local', user: null }, answer.id.slice(5))) ??
+      []
     expect(turn?.origin).toMatchObject({ account: 'two', wire: 'chat', model: 'small' })
   },
 )

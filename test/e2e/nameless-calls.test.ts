@@ -29,7 +29,10 @@ const LOOK = { name: 'look', arguments: '{"at":"it"}' }
 const tool = { name: 'look', parameters: { type: 'object', properties: {} } } as const
 
 async function recordedIds(id: string): Promise<readonly string[]> {
-  const chain = await gateway.world.store.loadChain({ tenant: 'local', user: null }, id.slice(id.indexOf('-') + 1))
+  const chain = await gateway.world.store.loadChain(
+    { tenant: 'local', user: null },
+    id.slice(id.indexOf('-') + 1),
+  )
   return (chain?.at(-1)?.output ?? []).flatMap((item: Item) =>
     item.type === 'function_call' ? [item.call_id] : [],
   )

@@ -539,6 +539,16 @@ describe('words that were cut off before they were recorded', () => {
     )
   })
 
+  test.fails('follow it behind the results of a tool', () => {
+    const { turns, answered } = memory()
+    const list = [warm, ...heard(looked), output ?? warm]
+    answered([warm], looked)
+    const two = answered(list, talk`thinks: cold`)
+    turns.splice(1, 1, { ...two, fingerprint: null })
+    const { items } = recall([...list, marked(two, 'It was'), user('and?')], turns)
+    expect(show(items.slice(-3, -1))).toBe('thinks: cold\nassistant: It was')
+  })
+
   test('follow it in front of an answer that went on from them', () => {
     const { turns, answered } = memory()
     const one = answered([warm], talk`thinks: one`)

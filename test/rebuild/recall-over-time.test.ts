@@ -193,6 +193,8 @@ function happen(chat: Chat, action: Action): void {
         !last.text.endsWith(old.text)
       )
         return
+      // With no words at all, a turn is not found where the same was asked twice.
+      if (action.do === 'crash' && wordsBeside(chat, message) === 0) return
       const mine = SAID_BY[action.do](old.text, chat.made)
       if (action.do === 'crash') forget(chat, message)
       keep({
@@ -215,6 +217,11 @@ const SAID_BY = {
   indent: (text: string) => text.replaceAll(' ', '    ').replaceAll('\n', '\n    '),
   stop: (text: string) => text.slice(0, 2),
   crash: (text: string) => text.slice(0, -1),
+}
+
+function wordsBeside({ turns }: Chat, message: Item): number {
+  const turn = turns.find(({ output }) => output.includes(message))
+  return turn?.output.filter((item) => item !== message && item.type === 'message').length ?? 0
 }
 
 /** Only what was complete is recorded, and only a turn that has ended has a name. */
