@@ -11,6 +11,8 @@ export interface AskedWhere {
   /** Empty if nobody knows. */
   readonly questionOf: (turn: RememberedTurn) => string
   readonly isAskedAt: (turn: RememberedTurn, at: number) => boolean
+  /** Whether results that it was given stand in front of the run. */
+  readonly isGivenAt: (turn: RememberedTurn, at: number) => boolean
 }
 
 export function askedWhere(runs: readonly Run[], kin: Kin): AskedWhere {
@@ -30,13 +32,18 @@ export function askedWhere(runs: readonly Run[], kin: Kin): AskedWhere {
     known.set(turn, question)
     return question
   }
+  const isGivenAt = (turn: RememberedTurn, at: number): boolean => {
+    const { resultsOf = [] } = runs[at] ?? {}
+    return turn.input.some((item) => isResultOf(item, resultsOf))
+  }
   return {
     questionOf: find,
+    isGivenAt,
     isAskedAt(turn, at) {
       const question = find(turn)
       if (question === '' || question !== runs[at]?.question) return false
       const { resultsOf } = runs[at]
-      return resultsOf.length === 0 || turn.input.some((item) => isResultOf(item, resultsOf))
+      return resultsOf.length === 0 || isGivenAt(turn, at)
     },
   }
 }

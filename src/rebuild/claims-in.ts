@@ -195,8 +195,10 @@ function speaksAgainst(court: Court, turn: RememberedTurn, at: number): boolean 
   const { words, asked, left, kin } = court
   const [fit, rank, said] = [court.fit(turn, at), rankOf(court, turn, at), words.saidAt(at)]
   const isWhole = fit >= WHOLE
+  // Of edited words only its question, or what its tools have said, can tell whose they are.
   const isKnown = asked.questionOf(turn) !== ''
-  if (!isWhole && !asked.isAskedAt(turn, at) && (isKnown || fit === 0)) return true
+  const isGiven = !isKnown && fit > 0 && asked.isGivenAt(turn, at)
+  if (!isWhole && !asked.isAskedAt(turn, at) && !isGiven) return true
   const isSilent = words.wordsOf(turn) === ''
   if (!isWhole && !isSilent && said !== '' && left[at] === 0) return true
   // Without words of its own it has but the question, and that must be asked nowhere else.

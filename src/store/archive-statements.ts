@@ -194,7 +194,10 @@ function contentTurns(db: Kysely<Tables>, slot: Slot<ContentSearch>) {
     .limit(2 * MAX_CONTENT_HASHES)
 }
 
-/** Labels are looked for in their JSON, where a quote that belongs to a text is always escaped. */
+/**
+ * Labels are looked for in their JSON, where a quote that belongs to a text is always escaped. What was
+ * only remembered, and not asked to be stored, has no hash of its content.
+ */
 function pageOfTurns(
   slot: Slot<Listing>,
   { order, labels }: PageShape,
@@ -210,6 +213,7 @@ function pageOfTurns(
   return sql`where turns.tenant = ${slot(tenantOf)} and ${USER} = ${slot(userOf)}
     and turns.dialect = 'chat'
     and turns.state in ('complete', 'incomplete') and turns.deleted_at is null
+    and turns.content_hash is not null
     and turns.id ${sql.raw(order === 'asc' ? '>' : '<')} ${after}
     and (${model} in ('', turns.model, turns.served_model))${sql.join(labelled, sql``)}
     order by turns.id ${sql.raw(order)} limit ${slot((listing) => listing.limit)}`

@@ -234,6 +234,7 @@ function forget({ turns }: Chat, message: Item): void {
 }
 
 const many = Number(process.env['RECALL_RUNS'] ?? 60)
+const seed = Number(process.env['RECALL_SEED'] ?? 1)
 
 test.each([
   { name: 'with markers, whatever the words', isMarked: true, ownWords: false },
@@ -245,6 +246,6 @@ test.each([
       const chat: Chat = { turns: [], isMarked, ownWords, node: null, made: 0 }
       for (const action of actions) happen(chat, action)
     }),
-    { numRuns: many },
+    { numRuns: many, seed },
   )
 })

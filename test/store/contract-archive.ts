@@ -37,7 +37,8 @@ export function archiveContract(open: OpenEngine, vault: Vault): void {
   const tell = async (...turns: readonly NewTurn[]): Promise<void> => {
     for (const turn of turns) {
       await store.openTurn(turn)
-      await store.closeTurn(ending(turn, { items: placed([assistant(turn.id)]) }))
+      const items = placed([assistant(turn.id)])
+      await store.closeTurn(ending(turn, { items, contentHash: turn.id }))
     }
   }
   const remove = (turn: NewTurn) => archive.deleteTurn({ ...turn, turnId: turn.id, nowMs: 5 })
@@ -230,6 +231,10 @@ export function archiveContract(open: OpenEngine, vault: Vault): void {
       const failed = newTurn({ tenant, dialect: 'chat' })
       await store.openTurn(failed)
       await store.closeTurn(ending(failed, { state: 'failed' }))
+      // One that was remembered, and that nobody asked to store.
+      const remembered = newTurn({ tenant, dialect: 'chat' })
+      await store.openTurn(remembered)
+      await store.closeTurn(ending(remembered))
     })
 
     test('has the completed chats of the tenant in both orders', async () => {

@@ -34,7 +34,9 @@ const failure = { status: 500, type: 'server_error', code: null, message: 'two?'
 async function tell(stores: Stores, turn: typeof first, words: string): Promise<void> {
   await stores.store.openTurn(turn)
   const items = placed([assistant(words), assistant(`${words}!`)])
-  await stores.store.closeTurn(ending(turn, { items, failure: turn === second ? failure : null }))
+  await stores.store.closeTurn(
+    ending(turn, { items, contentHash: turn.id, failure: turn === second ? failure : null }),
+  )
 }
 
 async function damage(sql: string): Promise<void> {

@@ -15,7 +15,7 @@ import type { Connection } from '../../support/open-webui/to-body.ts'
 import { startTown, type Town } from '../../support/open-webui/town.ts'
 
 const RUNS = Number(process.env['OPEN_WEBUI_RUNS'] ?? 60)
-const SEED = Number(process.env['OPEN_WEBUI_SEED'] ?? Math.floor(Math.random() * 1e9))
+const SEED = Number(process.env['OPEN_WEBUI_SEED'] ?? 2)
 
 const towns = new Map<Profile, Town>()
 beforeAll(async () => {
