@@ -26,7 +26,9 @@ export function mediaName(part: Part): string {
       return nameOf(part.type, [part.filename, part.file_id, part.file_url, part.file_data])
     case 'opaque': {
       const { type, name } = part.raw
-      return type === NAMED ? String(name) : nameOf('opaque', [JSON.stringify(part.raw)])
+      return type === NAMED && typeof name === 'string'
+        ? name
+        : nameOf('opaque', [JSON.stringify(part.raw)])
     }
   }
 }
