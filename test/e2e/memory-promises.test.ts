@@ -1,4 +1,4 @@
-/** What a close look at the memory for text clients has found: promises that are not kept yet. */
+/** Promises of the memory for text clients that were once broken, each by the story that broke it. */
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
 import { markerLine } from '../../src/conversation/marker.ts'
