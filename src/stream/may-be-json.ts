@@ -30,8 +30,9 @@ function mayBeWord(text: string): boolean | null {
   const word = /^[a-z]*/.exec(text)?.[0] ?? ''
   const literal = LITERALS.find((one) => word !== '' && one.startsWith(word))
   if (literal === undefined) return false
-  if (word === literal) return true
-  return word.length < text.length ? false : null
+  // It may go on, and be another word.
+  if (word.length === text.length) return null
+  return word === literal
 }
 
 const LITERALS = ['true', 'false', 'null']
