@@ -30,7 +30,8 @@ export function ownerContract(open: OpenEngine): void {
     const own = { ...ALICE, input: [user('q')], ...fields }
     const turn = before === null ? newTurn(own) : nextTurn(before, own)
     await stores.store.openTurn(turn)
-    await stores.store.closeTurn(ending(turn, { items: placed([assistant('a')]) }))
+    const items = placed([assistant('a')])
+    await stores.store.closeTurn(ending(turn, { items, contentHash: turn.id }))
     return turn
   }
   const pageOf = (owner: Owner) =>
