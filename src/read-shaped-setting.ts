@@ -3,7 +3,7 @@
  * an Error whose message completes "NAME …".
  */
 import { isObject } from './conversation/json.ts'
-import { WIRES, type WireName } from './provider/provider.ts'
+import { WIRES, type Account } from './provider/provider.ts'
 import { quirkFaults } from './provider/quirk-faults.ts'
 import { text } from './read-setting.ts'
 
@@ -18,16 +18,6 @@ export interface StorageKeySetting {
   readonly kid: string
   /** 32 bytes. */
   readonly key: Uint8Array
-}
-
-export interface UpstreamSetting {
-  readonly name: string
-  readonly wire: WireName
-  readonly baseUrl: string
-  readonly apiKey: string | null
-  readonly models: readonly string[]
-  readonly headers: Readonly<Record<string, string>>
-  readonly quirks: Readonly<Record<string, never>>
 }
 
 export function url(raw: Raw): string {
@@ -106,7 +96,7 @@ export function aliases(raw: Raw): Readonly<Record<string, readonly string[]>> {
 
 const UPSTREAM_FIELDS = ['name', 'wire', 'baseUrl', 'apiKey', 'models', 'headers', 'quirks']
 
-export function upstreams(raw: Raw): readonly UpstreamSetting[] {
+export function upstreams(raw: Raw): readonly Account[] {
   const list: unknown = typeof raw === 'string' ? parsed(raw, NOT_A_LIST) : raw
   if (!Array.isArray(list)) throw NOT_A_LIST
   return list.map(upstream)
@@ -122,7 +112,7 @@ function parsed(raw: string, fault: Error): unknown {
   }
 }
 
-function upstream(entry: unknown, at: number): UpstreamSetting {
+function upstream(entry: unknown, at: number): Account {
   const fault = (words: string) => new Error(`entry ${at + 1} ${words}`)
   if (!isObject(entry)) throw fault('must be an object.')
   const unknown = Object.keys(entry).filter((name) => !UPSTREAM_FIELDS.includes(name))
@@ -150,6 +140,6 @@ function upstream(entry: unknown, at: number): UpstreamSetting {
     apiKey,
     models: models,
     headers: headers as Readonly<Record<string, string>>,
-    quirks: quirks as Readonly<Record<string, never>>,
+    quirks,
   }
 }

@@ -4,6 +4,7 @@
  */
 import { isObject } from './conversation/json.ts'
 import { WIRES } from './provider/provider.ts'
+import type { Account } from './provider/provider.ts'
 import { oneOf, ownLabels, text, wholeNumber } from './read-setting.ts'
 import {
   aliases,
@@ -13,7 +14,6 @@ import {
   url,
   type NamedKey,
   type StorageKeySetting,
-  type UpstreamSetting,
 } from './read-shaped-setting.ts'
 
 type Raw = unknown
@@ -67,7 +67,7 @@ export const TABLE = {
       'Seals what is stored of conversations, as `kid:key,kid:key`: a name of your own, and 32 bytes as base64 or hex (`openssl rand -base64 32`). The first key seals, all of them read. Without keys nothing is sealed, and what was sealed cannot be read.',
   },
   UPSTREAMS: {
-    default: [] as readonly UpstreamSetting[],
+    default: [] as readonly Account[],
     shown: 'none',
     read: upstreams,
     sentence: `Upstreams as a JSON list of \`{"name", "wire": "${WIRES.join('\\|')}", "baseUrl", "apiKey", "models": ["*"], "headers", "quirks"}\`. The first whose \`models\` match serves. An \`apiKey\` of \`env:NAME\` is read from the environment.`,
@@ -230,7 +230,7 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
 
 /** `env:NAME` of an upstream names a variable, which has to be there. */
 function unsetKeys(upstreams: unknown, environment: Environment): readonly string[] {
-  return ((upstreams ?? []) as readonly UpstreamSetting[]).flatMap(({ name, apiKey }) => {
+  return ((upstreams ?? []) as readonly Account[]).flatMap(({ name, apiKey }) => {
     const variable = apiKey?.startsWith('env:') === true ? apiKey.slice('env:'.length) : null
     const isSet = variable === null || Boolean(environment[variable])
     return isSet ? [] : [`UPSTREAMS "${name}" takes its apiKey from ${apiKey}, which is not set.`]

@@ -8,7 +8,7 @@
  * client's own. They may also be words of an answer that were edited: these stand among what else
  * belongs to it, or in front of its calls, which is therefore no such place.
  */
-import { callEndOf } from './pairs.ts'
+import { isOfModel } from './of-model.ts'
 import { isAssistantMessage, isPinned } from './rounds.ts'
 import type { Item, Origin } from './item.ts'
 
@@ -28,21 +28,9 @@ export function continuations(items: readonly Item[]): readonly number[] {
   return places
 }
 
-/** By the model. What others say, and what tools return, parts two answers. */
+/** What others say, and what tools return, parts two answers, and so does what holds from there on. */
 function isSaid(item: Item): boolean {
-  switch (item.type) {
-    case 'message':
-      return isAssistantMessage(item)
-    case 'reasoning':
-    case 'function_call':
-    case 'custom_tool_call':
-      return true
-    case 'function_call_output':
-    case 'custom_tool_call_output':
-      return false
-    case 'opaque':
-      return !isPinned(item) && callEndOf(item)?.side !== 'output'
-  }
+  return isOfModel(item) && !isPinned(item)
 }
 
 function wentOn(before: Item, item: Item): boolean {

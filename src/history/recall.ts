@@ -12,6 +12,7 @@ import type { Caller } from '../keys.ts'
 import { applyRecall } from '../rebuild/apply-recall.ts'
 import { planRecall, type RecallPlan } from '../rebuild/plan-recall.ts'
 import type { World } from '../world.ts'
+import { inTime, LATE } from './in-time.ts'
 import { NO_HISTORY, refusalOf } from './load-history.ts'
 import type { Remembered } from './remember.ts'
 
@@ -49,16 +50,14 @@ async function findTurns(
 ): Promise<readonly RememberedTurn[] | null> {
   const { turnIds, callIds, fingerprints } = keys
   if (turnIds.length + callIds.length + fingerprints.length === 0) return []
-  const patience = Promise.withResolvers<never>()
-  const timer = setTimeout(() => patience.reject(new Error('It took too long.')), PATIENCE_MS)
   try {
-    return await Promise.race([recall.findTurns({ tenant, user, ...keys }), patience.promise])
+    const found = await inTime(recall.findTurns({ tenant, user, ...keys }), PATIENCE_MS)
+    if (found !== LATE) return found
+    log('warn', 'not-recalled', { why: 'It took too long.' })
   } catch (error) {
     log('warn', 'not-recalled', { why: messageOf(error) })
-    return null
-  } finally {
-    clearTimeout(timer)
   }
+  return null
 }
 
 /** A user waits for the first word that long at most on account of a database. */

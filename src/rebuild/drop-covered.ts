@@ -10,7 +10,7 @@ import type { Note } from '../conversation/note.ts'
 import { callEndOf } from '../conversation/pairs.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import { compactWords } from './compact-words.ts'
-import { isOfModel } from './plan-recall.ts'
+import { isOfModel } from '../conversation/of-model.ts'
 import { hostedKeys, reasoningKeys } from './same-item.ts'
 import type { Step } from './transform.ts'
 

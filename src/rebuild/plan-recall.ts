@@ -10,6 +10,7 @@
  */
 import { textOf, type Item, type Message, type Part } from '../conversation/item.ts'
 import { readMarkers } from '../conversation/marker.ts'
+import { isOfModel } from '../conversation/of-model.ts'
 import { callEndOf } from '../conversation/pairs.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import { digest } from '../digest.ts'
@@ -121,30 +122,6 @@ export function questionOf(items: readonly Item[]): string {
   }
   return question
 }
-
-/** Whether only a model makes such an item, or the service that it runs on. */
-export function isOfModel(item: Item): boolean {
-  switch (item.type) {
-    case 'message':
-      return item.role === 'assistant'
-    case 'opaque':
-      return callEndOf(item)?.side !== 'output' && !OF_CLIENT.has(item.raw['type'])
-    case 'reasoning':
-    case 'function_call':
-    case 'custom_tool_call':
-      return true
-    case 'function_call_output':
-    case 'custom_tool_call_output':
-      return false
-  }
-}
-
-/** Items of other kinds by which a client tells what is to be done. */
-const OF_CLIENT: ReadonlySet<unknown> = new Set([
-  'compaction_trigger',
-  'configuration_update',
-  'additional_tools',
-])
 
 /** What a client keeps of an answer that failed: a message with nothing in it. */
 export function saysNothing(item: Item): boolean {

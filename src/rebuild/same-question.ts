@@ -7,7 +7,8 @@ import type { Item } from '../conversation/item.ts'
 import { mediaName } from '../conversation/media-name.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import { wordsIn } from './compact-words.ts'
-import { isOfModel, saysNothing } from './plan-recall.ts'
+import { isOfModel } from '../conversation/of-model.ts'
+import { saysNothing } from './plan-recall.ts'
 
 /** `input` is what was new before the turn; `asked` what the round of the run began with. */
 export function isSameQuestion(input: readonly Item[], asked: Item | null): boolean {

@@ -5,7 +5,8 @@
 import type { Message } from '../conversation/item.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { saidIn, settled } from './compact-words.ts'
-import { isOfModel, type Run } from './plan-recall.ts'
+import { isOfModel } from '../conversation/of-model.ts'
+import type { Run } from './plan-recall.ts'
 import { sameWords } from './same-words.ts'
 
 /** `recorded` are the messages of the turns, `given` those of the run. */

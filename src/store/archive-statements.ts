@@ -1,5 +1,5 @@
 /** The queries of the archive. What follows chains of turns is written in SQL, where it is shortest. */
-import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
 import { MAX_CONTENT_HASHES, type TurnPage } from './archive-store.ts'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
@@ -120,16 +120,17 @@ function markDeleted(db: Kysely<Tables>, slot: Slot<Marking>) {
   return db
     .updateTable('turns')
     .set({ deleted_at: slot(({ nowMs }) => nowMs) })
-    .where('id', '=', slot(idOf))
-    .where(TENANT, '=', slot(tenantOf))
-    .where(USER, '=', slot(userOf))
-    .where(
-      'dialect',
-      '=',
-      slot(({ dialect }) => dialect),
-    )
-    .where('deleted_at', 'is', null)
+    .where(isTheirs(slot))
     .where('state', 'not in', ['queued', 'open'])
+}
+
+/** The turn is its owner's, of the dialect that it is asked for in, and not deleted. */
+function isTheirs<Input extends TurnKey & { readonly dialect: string }>(
+  slot: Slot<Input>,
+): RawBuilder<SqlBool> {
+  return sql`turns.id = ${slot(idOf)} and ${TENANT} = ${slot(tenantOf)}
+    and ${USER} = ${slot(userOf)} and turns.dialect = ${slot(({ dialect }) => dialect)}
+    and turns.deleted_at is null`
 }
 
 /** Nobody can follow a run that is not there any more. */
@@ -165,15 +166,7 @@ function relabelTurn(db: Kysely<Tables>, slot: Slot<Relabelling>) {
   return db
     .updateTable('turns')
     .set({ metadata: slot(({ metadata }) => metadata) })
-    .where('id', '=', slot(idOf))
-    .where(TENANT, '=', slot(tenantOf))
-    .where(USER, '=', slot(userOf))
-    .where(
-      'dialect',
-      '=',
-      slot(({ dialect }) => dialect),
-    )
-    .where('deleted_at', 'is', null)
+    .where(isTheirs(slot))
     .where('state', 'in', ['complete', 'incomplete'])
     .returning('id')
 }

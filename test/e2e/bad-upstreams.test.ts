@@ -3,29 +3,20 @@
  * told once, in the service's words where it had any; what had arrived is kept; nothing hangs.
  */
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { textOf } from '../../src/conversation/item.ts'
-import { startGateway } from '../support/gateway.ts'
 import { heard, PATHS, servus, type Dialect, type Heard } from '../support/heard.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
+import { serviceTown } from '../support/services/service-town.ts'
+import type { Services } from '../support/services/start-services.ts'
 import { SPOILS } from '../support/spoiled-streams.ts'
 import { answerSse } from '../support/upstream.ts'
 import { WIRE_MODELS } from '../support/wire-models.ts'
 
-let services: Services
-let gateway: Awaited<ReturnType<typeof startGateway>>
-beforeAll(async () => {
-  services = await startServices()
-  gateway = await startGateway(services.environment)
-})
-afterAll(async () => {
-  await gateway.close()
-  await services.close()
-})
+const town = serviceTown()
 afterEach(() => {
-  services.spoil = null
-  services.behaveWell()
+  town.services.spoil = null
+  town.services.behaveWell()
 })
 
 const MODELS = WIRE_MODELS.filter(({ model }) =>
@@ -36,12 +27,12 @@ const WHOLE = 'You said “Servus”. Grüezi 🦊!'
 const DIALECTS: readonly Dialect[] = ['responses', 'chat']
 
 const ask = (dialect: Dialect, model: string, stream: boolean) =>
-  gateway.post(PATHS[dialect], servus(dialect, model, stream))
+  town.gateway.post(PATHS[dialect], servus(dialect, model, stream))
 
 /** How a kept answer ended, and the text that was kept of it. */
 async function kept({ responseId }: Heard) {
   const turn = (
-    await gateway.world.store.loadChain({ tenant: 'local', user: null }, responseId)
+    await town.gateway.world.store.loadChain({ tenant: 'local', user: null }, responseId)
   )?.at(-1)
   const items = turn?.output ?? []
   const text = items.map((item) => (item.type === 'message' ? textOf(item.content) : '')).join('')
@@ -52,7 +43,7 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
   describe.each(DIALECTS)('for %s', (dialect) => {
     const isOwn = dialect === wire
     const spoilt = async (spoil: Services['spoil']) => {
-      services.spoil = spoil
+      town.services.spoil = spoil
       return heard(dialect, await ask(dialect, model, true))
     }
     /** What is passed on in a chat that is not kept is the service's own. */
@@ -78,8 +69,8 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
 
     test('a stream: the SDK throws what the service said', async () => {
       const error = SPOILS.find(({ name }) => name === 'an error behind a good beginning')
-      services.spoil = (told) => error?.frames(told, wire) ?? told
-      const { responses, chat } = gateway.openai
+      town.services.spoil = (told) => error?.frames(told, wire) ?? told
+      const { responses, chat } = town.gateway.openai
       const reading =
         dialect === 'responses'
           ? responses.stream({ model, input: 'Servus' }).finalResponse()
@@ -118,7 +109,7 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
     test('a stream: under the wrong name', async () => {
       const told: string[] = []
       await spoilt((frames) => (told.push(...frames), frames))
-      services.behave = (response) => {
+      town.services.behave = (response) => {
         response.writeHead(200, { 'content-type': 'text/plain' })
         response.end(told.join(''))
       }
@@ -129,14 +120,14 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
     test('a stream: the connection breaks', async () => {
       const told: string[] = []
       await spoilt((frames) => (told.push(...frames), frames))
-      services.behave = answerSse(told.slice(0, -2), 'reset', 1)
+      town.services.behave = answerSse(told.slice(0, -2), 'reset', 1)
       const answer = await heard(dialect, await ask(dialect, model, true))
       expect(answer.failure).toMatch(/connection to the upstream broke/)
       expectOneEnding(answer)
     })
 
     test.each(BODIES)('a body: %s', async (_, status, type, body) => {
-      services.behave = (response) => {
+      town.services.behave = (response) => {
         response.writeHead(status, { 'content-type': type })
         response.end(body)
       }

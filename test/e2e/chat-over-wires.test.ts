@@ -6,26 +6,16 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startGateway } from '../support/gateway.ts'
+import { afterEach, describe, expect, test } from 'vitest'
 import { REFUSAL, USAGE } from '../support/services/model.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
+import { serviceTown } from '../support/services/service-town.ts'
 import { ANSWER_SCHEMA, degreesAt, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
 
-let services: Services
-let gateway: Awaited<ReturnType<typeof startGateway>>
-beforeAll(async () => {
-  services = await startServices()
-  gateway = await startGateway(services.environment)
-})
-afterAll(async () => {
-  await gateway.close()
-  await services.close()
-})
+const town = serviceTown()
 afterEach(() => {
-  services.manner = 'plain'
-  services.cut = null
-  expect(services.refusals.splice(0)).toEqual([])
+  town.services.manner = 'plain'
+  town.services.cut = null
+  expect(town.services.refusals.splice(0)).toEqual([])
 })
 
 const tools: ChatCompletionTool[] = [{ type: 'function', function: { strict: true, ...LOOK } }]
@@ -46,7 +36,7 @@ function user(content: string): ChatCompletionMessageParam {
 
 describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
   const ask = (messages: ChatCompletionMessageParam[]) =>
-    gateway.openai.chat.completions.create({ model, reasoning_effort: 'low', messages, tools })
+    town.gateway.openai.chat.completions.create({ model, reasoning_effort: 'low', messages, tools })
 
   test('answers, whole', async () => {
     const { choices, usage } = await ask([user('Servus')])
@@ -70,8 +60,8 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
   ] as const)('says streamed what it says whole (%s, cut %s)', async (manner, cut) => {
     const messages = [user(QUESTION)]
     const whole = await ask(messages)
-    Object.assign(services, { manner, cut })
-    const streamed = await gateway.openai.chat.completions
+    Object.assign(town.services, { manner, cut })
+    const streamed = await town.gateway.openai.chat.completions
       .stream({ model, messages, tools, ...more })
       .finalChatCompletion()
     expect(shown(streamed)).toEqual(shown(whole))
@@ -83,7 +73,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
 
   test('tells its reasoning', async () => {
     if (!thinks || model.includes('/')) return
-    const stream = gateway.openai.chat.completions.stream({
+    const stream = town.gateway.openai.chat.completions.stream({
       model,
       messages: [user('Servus')],
       ...more,
@@ -98,7 +88,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
   })
 
   test.each([true, false])('runs tools by itself (streamed: %s)', async (stream) => {
-    const runner = gateway.openai.chat.completions.runTools({
+    const runner = town.gateway.openai.chat.completions.runTools({
       model,
       reasoning_effort: 'low',
       stream: stream as true,
@@ -130,7 +120,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     }
     expect(message.content).toBe(ANSWER)
     // What chat has no words for is remembered, and found by the calls that it led to.
-    const sent = services.received.at(-1)?.text.match(returned ?? /never/)?.length ?? 0
+    const sent = town.services.received.at(-1)?.text.match(returned ?? /never/)?.length ?? 0
     expect(sent).toBe(returned !== null ? 2 : 0)
   })
 
@@ -143,14 +133,14 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
       (text) => JSON.parse(text) as Record<string, unknown>,
     )
     const asked = { model, messages: [user('Answer in JSON.')], response_format }
-    const parsed = await gateway.openai.chat.completions.parse(asked)
+    const parsed = await town.gateway.openai.chat.completions.parse(asked)
     expect(parsed.choices[0]?.message.parsed).toMatchObject({ place: 'so', degrees: 7 })
-    const streamed = await gateway.openai.chat.completions.stream(asked).finalChatCompletion()
+    const streamed = await town.gateway.openai.chat.completions.stream(asked).finalChatCompletion()
     expect(streamed.choices[0]?.message.parsed).toEqual(parsed.choices[0]?.message.parsed)
   })
 
   test('refuses in its own way', async () => {
-    const { choices } = await gateway.openai.chat.completions
+    const { choices } = await town.gateway.openai.chat.completions
       .stream({ model, messages: [user('Refuse this.')], ...more })
       .finalChatCompletion()
     expect(choices[0]?.finish_reason).toBe(refuses === 'in words' ? 'stop' : 'content_filter')

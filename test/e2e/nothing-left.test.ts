@@ -3,32 +3,22 @@
  * dialects the first are refused, and of the others exactly that is sent which `explain` says.
  */
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { chatFaults } from '../support/chat-laws.ts'
-import { startGateway } from '../support/gateway.ts'
 import { PATHS } from '../support/heard.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
+import { serviceTown } from '../support/services/service-town.ts'
 import { WIRE_MODELS } from '../support/wire-models.ts'
 
-let services: Services
-let gateway: Awaited<ReturnType<typeof startGateway>>
-beforeAll(async () => {
-  services = await startServices()
-  gateway = await startGateway(services.environment)
-})
-afterAll(async () => {
-  await gateway.close()
-  await services.close()
-})
+const town = serviceTown()
 
 const MODELS = WIRE_MODELS.map(({ model }) => model).filter((model) =>
   ['gpt-5', 'chat-model', 'claude-sonnet-5', 'gemini-3.8-flash'].includes(model),
 )
 
 async function refused(path: string, body: object) {
-  const before = services.received.length
-  const response = await gateway.post(path, body)
-  expect(services.received.length).toBe(before)
+  const before = town.services.received.length
+  const response = await town.gateway.post(path, body)
+  expect(town.services.received.length).toBe(before)
   const { error } = (await response.json()) as { error: object }
   return { status: response.status, ...error }
 }
@@ -74,7 +64,7 @@ describe.each(MODELS)('over %s', (model) => {
   })
 
   test('a system message alone is a request', async () => {
-    const response = await gateway.post(PATHS.chat, { model, messages: [system] })
+    const response = await town.gateway.post(PATHS.chat, { model, messages: [system] })
     expect(response.status).toBe(200)
   })
 })
@@ -107,11 +97,11 @@ describe('what is unlawful in a chat', () => {
         // The newest word is the user's, so that nothing is left open.
         const asked = [...list, { role: 'user', content: 'Well?' }]
         const body = { model: 'chat-model', messages: asked }
-        const response = await gateway.post(PATHS.chat, body)
-        expect([response.status, services.refusals]).toEqual([200, []])
-        const sent = services.received.at(-1)?.json as never
+        const response = await town.gateway.post(PATHS.chat, body)
+        expect([response.status, town.services.refusals]).toEqual([200, []])
+        const sent = town.services.received.at(-1)?.json as never
         expect(chatFaults(sent)).toEqual([])
-        const told = await gateway.post('/v1/context/explain', { api: 'chat', ...body })
+        const told = await town.gateway.post('/v1/context/explain', { api: 'chat', ...body })
         const { upstream, notes } = (await told.json()) as {
           readonly upstream: { readonly unchanged: boolean; readonly body: object }
           readonly notes: readonly { readonly did: string; readonly why: string }[]

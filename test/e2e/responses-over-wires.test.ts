@@ -7,26 +7,16 @@ import type {
   ResponseInputItem,
   ResponseOutputItem,
 } from 'openai/resources/responses/responses'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startGateway } from '../support/gateway.ts'
+import { afterEach, describe, expect, test } from 'vitest'
 import { REFUSAL, USAGE } from '../support/services/model.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
+import { serviceTown } from '../support/services/service-town.ts'
 import { ANSWER_SCHEMA, degreesAt, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
 
-let services: Services
-let gateway: Awaited<ReturnType<typeof startGateway>>
-beforeAll(async () => {
-  services = await startServices()
-  gateway = await startGateway(services.environment)
-})
-afterAll(async () => {
-  await gateway.close()
-  await services.close()
-})
+const town = serviceTown()
 afterEach(() => {
-  services.manner = 'plain'
-  services.cut = null
-  expect(services.refusals.splice(0)).toEqual([])
+  town.services.manner = 'plain'
+  town.services.cut = null
+  expect(town.services.refusals.splice(0)).toEqual([])
 })
 
 const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK }]
@@ -51,11 +41,16 @@ function outputsFor(output: readonly ResponseOutputItem[]): ResponseInputItem[] 
 describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
   const thought = thinks ? ['reasoning'] : []
   /** What came back of the reasoning in front of the two batches of calls. */
-  const reasoningSent = () => services.received.at(-1)?.text.match(returned ?? /never/)?.length ?? 0
+  const reasoningSent = () =>
+    town.services.received.at(-1)?.text.match(returned ?? /never/)?.length ?? 0
   const allOfIt = returned === null ? 0 : 2
 
   test('answers, whole', async () => {
-    const response = await gateway.openai.responses.create({ model, reasoning, input: 'Servus' })
+    const response = await town.gateway.openai.responses.create({
+      model,
+      reasoning,
+      input: 'Servus',
+    })
     expect(response).toMatchObject({
       status: 'completed',
       output_text: 'You said “Servus”. Grüezi 🦊!',
@@ -76,9 +71,9 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     ['odd', 7],
   ] as const)('says streamed what it says whole (%s, cut %s)', async (manner, cut) => {
     const asked = { model, reasoning, tools, input: QUESTION }
-    const whole = await gateway.openai.responses.create(asked)
-    Object.assign(services, { manner, cut })
-    const streamed = await gateway.openai.responses.stream(asked).finalResponse()
+    const whole = await town.gateway.openai.responses.create(asked)
+    Object.assign(town.services, { manner, cut })
+    const streamed = await town.gateway.openai.responses.stream(asked).finalResponse()
     expect(shown(streamed)).toEqual(shown(whole))
     const sealed = model.startsWith('gemini') ? thought : []
     expect(streamed.output.map(({ type }) => type)).toEqual([
@@ -92,11 +87,11 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
   })
 
   test('runs a tool loop over previous_response_id', async () => {
-    let response: Response = await gateway.openai.responses
+    let response: Response = await town.gateway.openai.responses
       .stream({ model, reasoning, tools, input: QUESTION })
       .finalResponse()
     for (let step = 0; step < 2; step++) {
-      response = await gateway.openai.responses
+      response = await town.gateway.openai.responses
         .stream({
           model,
           reasoning,
@@ -108,7 +103,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     }
     expect(response.output_text).toBe(ANSWER)
     expect(reasoningSent()).toBe(allOfIt)
-    const after = await gateway.openai.responses.create({
+    const after = await town.gateway.openai.responses.create({
       model,
       reasoning,
       tools,
@@ -132,8 +127,8 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
           include: ['reasoning.encrypted_content' as const],
         }
         return streams
-          ? gateway.openai.responses.stream(asked).finalResponse()
-          : gateway.openai.responses.create(asked)
+          ? town.gateway.openai.responses.stream(asked).finalResponse()
+          : town.gateway.openai.responses.create(asked)
       }
       let response = await ask()
       for (let step = 0; step < 2; step++) {
@@ -153,15 +148,15 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
       (text) => JSON.parse(text) as Record<string, unknown>,
     )
     const asked = { model, reasoning, text: { format }, input: 'Answer in JSON.' }
-    const parsed = await gateway.openai.responses.parse(asked)
+    const parsed = await town.gateway.openai.responses.parse(asked)
     expect(parsed.output_parsed).toMatchObject({ place: 'so', degrees: 7, hours: [7] })
-    const streamed = await gateway.openai.responses.stream(asked).finalResponse()
+    const streamed = await town.gateway.openai.responses.stream(asked).finalResponse()
     expect(streamed.output_parsed).toEqual(parsed.output_parsed)
   })
 
   test('refuses in its own way', async () => {
     const asked = { model, reasoning, input: 'Refuse this.' }
-    const response = await gateway.openai.responses.stream(asked).finalResponse()
+    const response = await town.gateway.openai.responses.stream(asked).finalResponse()
     expect(response).toMatchObject(
       refuses === 'in words'
         ? { status: 'completed' }
@@ -171,7 +166,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     expect(words).toMatchObject(
       refuses === 'filtered' ? [] : [{ type: 'refusal', refusal: REFUSAL }],
     )
-    const next = await gateway.openai.responses.create({
+    const next = await town.gateway.openai.responses.create({
       model,
       reasoning,
       previous_response_id: response.id,
@@ -182,13 +177,13 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
 
   test('says when it was cut off, and goes on', async () => {
     const asked = { model, reasoning, max_output_tokens: 2000, input: 'Go on for ever.' }
-    const response = await gateway.openai.responses.stream(asked).finalResponse()
+    const response = await town.gateway.openai.responses.stream(asked).finalResponse()
     expect(response).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
       output_text: 'It goes on and',
     })
-    const next = await gateway.openai.responses.create({
+    const next = await town.gateway.openai.responses.create({
       model,
       reasoning,
       previous_response_id: response.id,

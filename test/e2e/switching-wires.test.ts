@@ -7,22 +7,12 @@ import type {
   ResponseInputItem,
   ResponseOutputItem,
 } from 'openai/resources/responses/responses'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { startGateway } from '../support/gateway.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
+import { afterEach, expect, test } from 'vitest'
+import { serviceTown } from '../support/services/service-town.ts'
 import { degreesAt, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
 
-let services: Services
-let gateway: Awaited<ReturnType<typeof startGateway>>
-beforeAll(async () => {
-  services = await startServices()
-  gateway = await startGateway(services.environment)
-})
-afterAll(async () => {
-  await gateway.close()
-  await services.close()
-})
-afterEach(() => expect(services.refusals.splice(0)).toEqual([]))
+const town = serviceTown()
+afterEach(() => expect(town.services.refusals.splice(0)).toEqual([]))
 
 const MODELS = WIRE_MODELS.map(({ model }) => model)
 const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK }]
@@ -40,7 +30,7 @@ function outputsFor(output: readonly ResponseOutputItem[]): ResponseInputItem[] 
 test('a chain of responses goes through every model, with a tool loop in each', async () => {
   let previous: string | null = null
   const ask = async (model: string, input: string | ResponseInput): Promise<Response> => {
-    const response = await gateway.openai.responses
+    const response = await town.gateway.openai.responses
       .stream({ model, reasoning, tools, input, previous_response_id: previous })
       .finalResponse()
     previous = response.id
@@ -57,13 +47,13 @@ test('a chain of responses goes through every model, with a tool loop in each', 
 
 test.each(MODELS)('what %s called for is answered by every other', async (caller) => {
   for (const model of MODELS) {
-    const called = await gateway.openai.responses.create({
+    const called = await town.gateway.openai.responses.create({
       model: caller,
       reasoning,
       tools,
       input: 'Look at Rome and Oslo.',
     })
-    const answered = await gateway.openai.responses.create({
+    const answered = await town.gateway.openai.responses.create({
       model,
       reasoning,
       tools,
@@ -78,7 +68,7 @@ test.each(MODELS)('a client without memory takes what %s said to every other', a
   for (const model of MODELS) {
     const input: ResponseInput = [{ role: 'user', content: 'Look at Rome and Oslo.' }]
     const ask = (model: string) =>
-      gateway.openai.responses.create({
+      town.gateway.openai.responses.create({
         model,
         reasoning,
         tools,
@@ -101,7 +91,7 @@ test.each(MODELS)('a chat begun with %s goes on with every other', async (caller
       { role: 'user', content: 'Look at Rome and Oslo.' },
     ]
     const ask = async (model: string) => {
-      const { choices } = await gateway.openai.chat.completions.create({
+      const { choices } = await town.gateway.openai.chat.completions.create({
         model,
         reasoning_effort: 'low',
         messages,

@@ -1,10 +1,9 @@
 /** Whatever the archive is asked, no database goes through a whole table for it. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createArchiveStatements } from '../../src/store/archive-statements.ts'
 import { createConversationStatements } from '../../src/store/conversation-statements.ts'
 import type { Engine, Query } from '../../src/store/engine.ts'
 import { createItemStatements } from '../../src/store/item-statements.ts'
-import { ENGINES } from './engines.ts'
+import { followIndexes } from './query-plans.ts'
 
 const owner = { tenant: 't', user: '' }
 const key = { ...owner, id: 'x' }
@@ -42,8 +41,6 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, Query
   }
 }
 
-const NAMES = ['SQLite in memory', 'Postgres']
-
 /** Some rows without statistics, as in the first minutes of a busy gateway. */
 async function fill(engine: Engine): Promise<void> {
   const inserts = [
@@ -62,26 +59,4 @@ async function fill(engine: Engine): Promise<void> {
   await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
 }
 
-/** A step without a condition, or with none but the tenant. */
-function goesThroughAll(step: string, next = ''): boolean {
-  if (/Seq Scan|\bSCAN (?!doomed|kept|wanted|\d+ CONSTANT)|\(tenant=\?\)/.test(step)) return true
-  if (!/Index (Only )?Scan/.test(step)) return false
-  return !/Index Cond: /.test(next) || /Index Cond: \(tenant = '\w+'::text\)$/.test(next)
-}
-
-describe.each(ENGINES.filter(([name]) => NAMES.includes(name)))('on %s', (name, open) => {
-  let engine: Engine
-  beforeAll(async () => {
-    engine = await open()
-    if (name === 'Postgres') await fill(engine)
-  })
-  afterAll(() => engine.close())
-  const explain = name === 'Postgres' ? 'explain' : 'explain query plan'
-
-  test.each(Object.keys(queriesFor('sqlite')))('%s follows an index', async (query) => {
-    const { sql, parameters } = queriesFor(engine.language)[query] as Query
-    const [plan = []] = await engine.read([{ name: null, sql: `${explain} ${sql}`, parameters }])
-    const steps = plan.map((step) => Object.values(step as object).join(' '))
-    expect(steps.filter((step, at) => goesThroughAll(step, steps[at + 1]))).toEqual([])
-  })
-})
+followIndexes({ queriesFor, own: 'doomed|kept|wanted', fill })

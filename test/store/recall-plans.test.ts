@@ -1,9 +1,8 @@
 /** However much others remember, no query of recall or of forgetting goes through all of it. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine, Query } from '../../src/store/engine.ts'
 import { createForgetStatements } from '../../src/store/forget-statements.ts'
 import { createRecallStatements } from '../../src/store/recall-statements.ts'
-import { ENGINES } from './engines.ts'
+import { followIndexes } from './query-plans.ts'
 
 const search = {
   tenant: 't',
@@ -39,8 +38,6 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, Query
   }
 }
 
-const NAMES = ['SQLite in memory', 'Postgres']
-
 /** Some rows without statistics, as in the first minutes of a busy gateway. */
 async function fill(engine: Engine): Promise<void> {
   const inserts = [
@@ -59,31 +56,8 @@ async function fill(engine: Engine): Promise<void> {
   await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
 }
 
-/** What the query itself has found or was given is gone through as a whole, and nothing else. */
-const OWN =
-  'wanted|page|doomed|called|same|named|theirs|sized|summed|found|\\(subquery|\\d+ CONSTANT'
-const SCAN = new RegExp(`Seq Scan|\\bSCAN (?!${OWN})|\\(tenant=\\?\\)`)
-
-/** A step without a condition, or with none but the tenant. */
-function goesThroughAll(step: string, next = ''): boolean {
-  if (SCAN.test(step)) return true
-  if (!/Index (Only )?Scan/.test(step)) return false
-  return !/Index Cond: /.test(next) || /Index Cond: \(tenant = '\w+'::text\)$/.test(next)
-}
-
-describe.each(ENGINES.filter(([name]) => NAMES.includes(name)))('on %s', (name, open) => {
-  let engine: Engine
-  beforeAll(async () => {
-    engine = await open()
-    if (name === 'Postgres') await fill(engine)
-  })
-  afterAll(() => engine.close())
-  const explain = name === 'Postgres' ? 'explain' : 'explain query plan'
-
-  test.each(Object.keys(queriesFor('sqlite')))('%s follows an index', async (query) => {
-    const { sql, parameters } = queriesFor(engine.language)[query] as Query
-    const [plan = []] = await engine.read([{ name: null, sql: `${explain} ${sql}`, parameters }])
-    const steps = plan.map((step) => Object.values(step as object).join(' '))
-    expect(steps.filter((step, at) => goesThroughAll(step, steps[at + 1]))).toEqual([])
-  })
+followIndexes({
+  queriesFor,
+  own: 'wanted|page|doomed|called|same|named|theirs|sized|summed|found|\\(subquery',
+  fill,
 })

@@ -1,0 +1,46 @@
+/** How the databases go about a query: each by an index, whatever else is in their tables. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Engine, Query } from '../../src/store/engine.ts'
+import { ENGINES } from './engines.ts'
+
+export interface PlannedQueries {
+  readonly queriesFor: (language: Engine['language']) => Readonly<Record<string, Query>>
+  /** What a query itself has found or was given, which it goes through as a whole: an expression. */
+  readonly own?: string
+  /** A step that goes through something which is always short. */
+  readonly isShort?: (step: string) => boolean
+  /** Some rows without statistics, as in the first minutes of a busy gateway. */
+  readonly fill?: (engine: Engine) => Promise<void>
+}
+
+const NAMES = ['SQLite in memory', 'Postgres']
+
+export function followIndexes({ queriesFor, own, isShort, fill }: PlannedQueries): void {
+  const mayScan = [own, '\\d+ CONSTANT'].filter((name) => name !== undefined).join('|')
+  const scan = new RegExp(`Seq Scan|\\bSCAN (?!${mayScan})|\\(tenant=\\?\\)`)
+
+  /** A step without a condition, or with none but the tenant. */
+  const goesThroughAll = (step: string, next = ''): boolean => {
+    if (isShort?.(step) === true) return false
+    if (scan.test(step)) return true
+    if (!/Index (Only )?Scan/.test(step)) return false
+    return !/Index Cond: /.test(next) || /Index Cond: \(tenant = '\w+'::text\)$/.test(next)
+  }
+
+  describe.each(ENGINES.filter(([name]) => NAMES.includes(name)))('on %s', (name, open) => {
+    let engine: Engine
+    beforeAll(async () => {
+      engine = await open()
+      if (name === 'Postgres') await fill?.(engine)
+    })
+    afterAll(() => engine.close())
+    const explain = name === 'Postgres' ? 'explain' : 'explain query plan'
+
+    test.each(Object.keys(queriesFor('sqlite')))('%s follows an index', async (query) => {
+      const { sql, parameters } = queriesFor(engine.language)[query] as Query
+      const [plan = []] = await engine.read([{ name: null, sql: `${explain} ${sql}`, parameters }])
+      const steps = plan.map((step) => Object.values(step as object).join(' '))
+      expect(steps.filter((step, at) => goesThroughAll(step, steps[at + 1]))).toEqual([])
+    })
+  })
+}
