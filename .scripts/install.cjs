@@ -27,7 +27,8 @@ function withLock(work) {
     } catch (error) {
       if (error.code !== 'EEXIST') throw error
       const age = fs.existsSync(lock) ? Date.now() - fs.statSync(lock).mtimeMs : 0
-      if (age > 10 * 60 * 1000 || Date.now() > deadline) fs.rmSync(lock, { recursive: true, force: true })
+      if (age > 10 * 60 * 1000 || Date.now() > deadline)
+        fs.rmSync(lock, { recursive: true, force: true })
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
     }
   }
@@ -40,14 +41,22 @@ function withLock(work) {
 
 function install() {
   if (isInstalled()) return 0
-  process.stderr.write(`Installing ${all ? 'everything for development' : 'what the gateway needs'}, once…\n`)
+  process.stderr.write(
+    `Installing ${all ? 'everything for development' : 'what the gateway needs'}, once…\n`,
+  )
   const args = ['ci', '--ignore-scripts', ...(all ? [] : ['--omit=dev'])]
   const npm = process.env.npm_execpath
   const result = npm
     ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio: ['ignore', 2, 2] })
-    : spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
+    : spawnSync('npm', args, {
+        cwd: root,
+        stdio: ['ignore', 2, 2],
+        shell: process.platform === 'win32',
+      })
   if (result.status !== 0) {
-    process.stderr.write('The installation failed. Check the network and run `npm ci --ignore-scripts` by hand.\n')
+    process.stderr.write(
+      'The installation failed. Check the network and run `npm ci --ignore-scripts` by hand.\n',
+    )
     return result.status === null ? 1 : result.status
   }
   // npm leaves the time of an untouched file alone.

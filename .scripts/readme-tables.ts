@@ -4,12 +4,14 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { COMMON_QUIRKS } from '../src/provider/common-quirks.ts'
+import { wishesTable } from '../src/dialect/wishes.ts'
 import { PROVIDERS } from '../src/provider/providers.ts'
 import type { QuirkTable } from '../src/provider/quirk.ts'
 import { settingsTable } from '../src/settings.ts'
 
 const TABLES: Readonly<Record<string, () => string>> = {
   settings: settingsTable,
+  context: wishesTable,
   quirks: quirksTable,
   losses: lossesTable,
 }

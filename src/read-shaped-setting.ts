@@ -3,6 +3,9 @@
  * an Error whose message completes "NAME …".
  */
 import { isObject } from './conversation/json.ts'
+import type { Wishes } from './conversation/policy.ts'
+import { readWishes } from './dialect/wishes.ts'
+import { messageOf } from './errors.ts'
 import { WIRES, type Account } from './provider/provider.ts'
 import { quirkFaults } from './provider/quirk-faults.ts'
 import { text } from './read-setting.ts'
@@ -92,6 +95,43 @@ export function aliases(raw: Raw): Readonly<Record<string, readonly string[]>> {
     return [name, list] as const
   })
   return Object.fromEntries(entries)
+}
+
+/** What the operator says of contexts: of all, of those for some models, of those of some keys. */
+export interface ContextSetting {
+  readonly all: Wishes
+  readonly models: Readonly<Record<string, Wishes>>
+  readonly keys: Readonly<Record<string, Wishes>>
+}
+
+export function contextSetting(raw: Raw): ContextSetting {
+  const isJson = typeof raw === 'string' && raw.trimStart().startsWith('{')
+  const json: unknown = isJson ? parsed(raw, NOT_A_CONTEXT) : raw
+  if (!isObject(json)) return { all: wishesIn(json, 'policy'), models: {}, keys: {} }
+  const { models = {}, keys = {}, ...all } = json
+  return {
+    all: wishesIn(all, 'CONTEXT'),
+    models: wishesByName(models, 'models'),
+    keys: wishesByName(keys, 'keys'),
+  }
+}
+
+const NOT_A_CONTEXT = new Error('must be the name of a policy, or a JSON object.')
+
+function wishesByName(said: unknown, path: string): Readonly<Record<string, Wishes>> {
+  if (!isObject(said)) throw new Error(`has \`${path}\` that are not an object.`)
+  const entries = Object.entries(said).map(([name, wishes]) => {
+    return [name, wishesIn(wishes, `${path}.${name}`)] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+function wishesIn(said: unknown, path: string): Wishes {
+  try {
+    return readWishes(said, path)
+  } catch (fault) {
+    throw new Error(`makes no sense: ${messageOf(fault)}`, { cause: fault })
+  }
 }
 
 const UPSTREAM_FIELDS = ['name', 'wire', 'baseUrl', 'apiKey', 'models', 'headers', 'quirks']

@@ -8,10 +8,12 @@ import type { Account } from './provider/provider.ts'
 import { oneOf, ownLabels, text, wholeNumber } from './read-setting.ts'
 import {
   aliases,
+  contextSetting,
   namedKeys,
   storageKeys,
   upstreams,
   url,
+  type ContextSetting,
   type NamedKey,
   type StorageKeySetting,
 } from './read-shaped-setting.ts'
@@ -27,6 +29,7 @@ interface Setting<Value> {
   readonly read: (raw: Raw) => Value
 }
 
+const NO_CONTEXT: ContextSetting = { all: {}, models: {}, keys: {} }
 const NO_ALIASES: Readonly<Record<string, readonly string[]>> = {}
 
 export const TABLE = {
@@ -87,6 +90,13 @@ export const TABLE = {
   GEMINI_BASE_URL: address('Another server that speaks the Gemini API.'),
   OPENROUTER_API_KEY: secret('Adds OpenRouter as an upstream.'),
   OPENROUTER_BASE_URL: address('Another server that speaks as OpenRouter does.'),
+  CONTEXT: {
+    default: NO_CONTEXT,
+    shown: '`retain`',
+    read: contextSetting,
+    sentence:
+      'How much of a conversation a model is given: the name of a policy, or JSON of the fields in [the table of policies](#what-a-model-is-given), with `models` and `keys` for those by name: `{"policy": "lean", "models": {"qwen*": {"window": {"turns": 20}}}, "keys": {"alice": "replay"}}`.',
+  },
   HISTORY_MAX_ITEMS: {
     default: null as number | null,
     shown: 'unset (everything)',
@@ -95,10 +105,11 @@ export const TABLE = {
       'At most so many items of a conversation reach the model, cut in steps between rounds.',
   },
   TOOL_OUTPUT_RETENTION_TURNS: {
-    default: 10,
-    read: (raw: Raw) => (raw === 'off' ? null : wholeNumber(0, 1_000_000)(raw)),
+    default: null as number | 'off' | null,
+    shown: 'as the policy says (`10`)',
+    read: (raw: Raw) => (raw === 'off' ? raw : wholeNumber(0, 1_000_000)(raw)),
     sentence:
-      'Long tool outputs of rounds older than this are shortened, in steps of five rounds; `off` keeps them whole.',
+      'Long tool outputs of turns older than this are shortened, in steps of five turns; `off` keeps them whole.',
   },
   UNANSWERED_CALLS: {
     default: 'drop' as const,

@@ -1,8 +1,11 @@
 /** A request understood: what is asked, in its dialect, and what kind of client asks. */
 import { clientOf } from './client/client-of.ts'
+import { headerSaid } from './client/header-said.ts'
 import { withLooseTools } from './client/loose-tools.ts'
 import type { JsonObject } from './conversation/json.ts'
 import type { Dialect, Inbound } from './dialect/dialect.ts'
+import { parseWished } from './dialect/parse-wished.ts'
+import { readWishes } from './dialect/wishes.ts'
 import type { Settings } from './settings.ts'
 
 /** `bytes` is `written` as it came. */
@@ -17,5 +20,11 @@ export function understand(
   const isLoose = client.isOpenWebUi && dialect.name === 'responses'
   const body = isLoose ? withLooseTools(written) : written
   const said = body === written ? bytes : new TextEncoder().encode(JSON.stringify(body))
-  return { ...dialect.parse(body, said), client }
+  const inbound = parseWished(dialect, body, said)
+  // Who cannot write fields can write a header, and a field says more.
+  const policy = headerSaid(headers, POLICY_HEADER)
+  const wishes = inbound.wishes ?? (policy === null ? null : readWishes(policy, POLICY_HEADER))
+  return { ...inbound, wishes, client }
 }
+
+const POLICY_HEADER = 'x-backstory-policy'

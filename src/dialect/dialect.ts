@@ -8,6 +8,7 @@ import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { Item } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import type { Outcome } from '../conversation/outcome.ts'
+import type { Wishes } from '../conversation/policy.ts'
 import type { DialectName, Params } from '../conversation/prompt.ts'
 import type { SseMessage } from '../stream/stage.ts'
 
@@ -20,6 +21,8 @@ export interface Inbound {
   readonly given?: readonly Item[]
   readonly params: Params
   readonly memory: Memory
+  /** What the request itself says of how much of the conversation the model is given. */
+  readonly wishes: Wishes | null
   /** `false` only prepares what is asked next: no model is asked, and the answer is empty. */
   readonly generates: boolean
   /** `null` in a dialect that has no words for it. */

@@ -13,6 +13,7 @@ import { clientOf } from '../upstream/client-of.ts'
 import { planFor, unshortened } from '../upstream/compact.ts'
 import { usageOf } from '../dialect/responses/echo.ts'
 import { responses } from '../dialect/responses/responses.ts'
+import { parseWished } from '../dialect/parse-wished.ts'
 import type { Exchange } from '../edge/exchange.ts'
 import { loadHistory } from '../history/load-history.ts'
 import { resolveReferences } from '../history/resolve-references.ts'
@@ -29,7 +30,7 @@ export async function compact(
   exchange: Exchange,
 ): Promise<JsonObject> {
   const asked = { ...body, stream: false, store: false }
-  const parsed = responses.parse(asked, new TextEncoder().encode(JSON.stringify(asked)))
+  const parsed = parseWished(responses, asked, new TextEncoder().encode(JSON.stringify(asked)))
   const inbound = await resolveReferences(parsed, caller, world)
   const { model } = inbound.params
   const targets = route(world, model, inbound.dialect)

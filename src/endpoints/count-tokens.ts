@@ -5,6 +5,7 @@
 import { askEndpoint } from '../upstream/ask-endpoint.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import { responses } from '../dialect/responses/responses.ts'
+import { parseWished } from '../dialect/parse-wished.ts'
 import { tokensOf } from '../upstream/fit.ts'
 import type { Caller } from '../keys.ts'
 import { prepare, type Prepared } from '../upstream/prepare.ts'
@@ -19,7 +20,7 @@ export async function countTokens(
   // All that there is to count may be instructions and tools.
   const asked = { ...body, input: body['input'] ?? [], stream: false }
   const bytes = new TextEncoder().encode(JSON.stringify(asked))
-  const prepared = await prepare(responses.parse(asked, bytes), caller, world)
+  const prepared = await prepare(parseWished(responses, asked, bytes), caller, world)
   const counted = hasEndpoint(prepared.account, 'inputTokens')
     ? await countedUpstream(prepared, world)
     : null

@@ -2,6 +2,7 @@
 import type { Item } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import type { Inbound } from '../dialect/dialect.ts'
+import { writtenWishes } from '../dialect/wishes.ts'
 import type { NewTurn } from '../store/store.ts'
 
 export function keptOf({
@@ -9,8 +10,10 @@ export function keptOf({
   items,
   body,
   memory,
+  wishes,
 }: Inbound): Pick<NewTurn, 'request' | 'input' | 'metadata'> {
-  const { input: _input, messages: _messages, ...request } = body
+  const { input: _input, messages: _messages, ...said } = body
+  const request = wishes === null ? said : { ...said, backstory: writtenWishes(wishes) }
   if (dialect === 'responses') return { request, input: withoutInstructions(items, request) }
   const { metadata: _metadata, ...rest } = request
   return { request: rest, input: items, metadata: memory.metadata }

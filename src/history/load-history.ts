@@ -5,6 +5,7 @@
 import { turnIdOfResponse } from '../conversation/ids.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
+import type { Wishes } from '../conversation/policy.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { GatewayError } from '../errors.ts'
@@ -29,6 +30,8 @@ export interface History {
   /** What was found out about a chat that its client sends as a whole. */
   readonly recollection: Recollection | null
   readonly refusals: readonly Refusal[]
+  /** What is said of the context by others than the request: for its key, for its conversation. */
+  readonly wishes: readonly Wishes[]
 }
 
 export interface Recollection {
@@ -55,6 +58,7 @@ export const NO_HISTORY: History = {
   plan: null,
   recollection: null,
   refusals: [],
+  wishes: [],
 }
 
 /** `hold` is the conversation of the request, if it is to be added to. */

@@ -28,6 +28,19 @@ export async function remember(
   world: World,
   hold: Hold | null = null,
 ): Promise<Remembered> {
+  const remembered = await rememberedFor(given, caller, world, hold)
+  const ofKey = world.settings.CONTEXT.keys[caller.tenant]
+  if (ofKey === undefined) return remembered
+  const { history } = remembered
+  return { ...remembered, history: { ...history, wishes: [ofKey, ...history.wishes] } }
+}
+
+async function rememberedFor(
+  given: Inbound,
+  caller: Caller,
+  world: World,
+  hold: Hold | null,
+): Promise<Remembered> {
   const asked = await resolveReferences(given, caller, world)
   const history = await loadHistory(asked, caller, world, hold)
   const { previousResponseId, conversationId } = asked.memory

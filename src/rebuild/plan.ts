@@ -1,31 +1,37 @@
 /** Which transforms a request goes through, and the loop that runs them. */
 import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
+import type { ContextPolicy } from '../conversation/policy.ts'
 import { answerCalls } from './answer-calls.ts'
 import { applyCompaction, type Reader } from './apply-compaction.ts'
 import { boundItems } from './bound-items.ts'
 import { pruneOrphans } from './prune-orphans.ts'
-import { retainReasoning, type ReasoningRetention } from './retain-reasoning.ts'
+import { retainReasoning } from './retain-reasoning.ts'
 import { shortenToolOutputs } from './shorten-tool-outputs.ts'
 import { stripDetails } from './strip-details.ts'
 import { stripMarkers } from './strip-markers.ts'
 import type { Step, Transform } from './transform.ts'
 import { windowItems } from './window-items.ts'
 
-/** `null` switches a part off. */
-export interface Policy {
-  readonly historyMaxItems: number | null
-  readonly toolOutputRetentionRounds: number | null
-  readonly reasoningRetention?: ReasoningRetention
+/** What a plan is made of. */
+export interface Rules {
+  readonly policy: ContextPolicy
   /** What becomes of a call in the middle that has no output; without a word, it is dropped. */
   readonly unansweredCalls?: 'drop' | 'stub'
   /** Who is to read it. Without one, compactions stay as they are. */
   readonly reader: Reader | null
 }
 
-export function planFor(policy: Policy): readonly Transform[] {
-  const { historyMaxItems: maxItems, toolOutputRetentionRounds: rounds, reader } = policy
-  const { reasoningRetention: retention = 'conversation' } = policy
+export function planFor({ policy, reader, unansweredCalls = 'drop' }: Rules): readonly Transform[] {
+  const { window, outputs, reasoning } = policy
+  const { items: maxItems } = window
+  const {
+    keepTurns: rounds,
+    step,
+    longerThan: minChars,
+    head: headChars,
+    tail: tailChars,
+  } = outputs
   const first = [
     // Before everything else: what is between a client and the gateway was never said.
     stripMarkers(),
@@ -39,11 +45,13 @@ export function planFor(policy: Policy): readonly Transform[] {
     ...(maxItems === null ? [] : [windowItems({ maxItems })]),
     // After the window, for it thins what the window could only keep whole.
     ...(maxItems === null ? [] : [boundItems({ maxItems: 4 * maxItems })]),
-    ...(rounds === null ? [] : [shortenToolOutputs({ rounds })]),
-    ...(retention === 'next_reply' ? [retainReasoning(retention)] : []),
+    ...(rounds === null
+      ? []
+      : [shortenToolOutputs({ rounds, step, minChars, headChars, tailChars })]),
+    ...(reasoning.keep === 'conversation' ? [] : [retainReasoning(reasoning.keep)]),
   ]
   const pairs =
-    policy.unansweredCalls === 'stub'
+    unansweredCalls === 'stub'
       ? // In this order, because a stub goes behind a batch, and a batch is whole once it is pruned.
         [pruneOrphans({ unanswered: 'stub' }), answerCalls()]
       : [pruneOrphans()]

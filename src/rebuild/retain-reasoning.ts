@@ -12,14 +12,12 @@ import { isPinned, roundStarts } from '../conversation/rounds.ts'
 import { keepWhere } from './keep-where.ts'
 import type { Transform } from './transform.ts'
 
-export type ReasoningRetention = 'disabled' | 'next_reply' | 'conversation'
-
-export function retainReasoning(retention: ReasoningRetention): Transform {
+export function retainReasoning(keep: 'next_reply' | 'open_turn'): Transform {
   return {
     name: 'retain-reasoning',
     run(items) {
-      if (retention !== 'next_reply') return { items, notes: [] }
-      const border = startOfAnswered(items)
+      const border =
+        keep === 'open_turn' ? (roundStarts(items).at(-1) ?? 0) : startOfAnswered(items)
       return keepWhere(
         items,
         (at, item) => item.type !== 'reasoning' || at >= border,

@@ -2,6 +2,7 @@
 import { completionId, turnIdOfCompletion } from '../conversation/ids.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import { chat } from '../dialect/chat/chat.ts'
+import { parseWished } from '../dialect/parse-wished.ts'
 import { tellMessages } from '../dialect/chat/tell-messages.ts'
 import { tellMessage } from '../dialect/chat/whole.ts'
 import { maybe, missing } from '../dialect/check.ts'
@@ -92,7 +93,7 @@ async function listMessages(asked: Asked, { store }: World): Promise<JsonObject>
 function completionOf(turn: StoredTurn): JsonObject {
   const { request, metadata, id: turnId, createdAtMs } = turn
   const body = { model: request['model'] ?? turn.origin.model, messages: ANY_MESSAGES }
-  const inbound = chat.parse(body, NO_BYTES)
+  const inbound = parseWished(chat, body, NO_BYTES)
   return {
     ...chat.whole(outcomeIn(turn), { inbound, turnId, createdAtMs, stored: true }),
     request_id: `req_${turnId}`,

@@ -6,6 +6,7 @@ import type { Answering } from '../dialect/dialect.ts'
 import { progressOf, type Progress } from '../dialect/responses/echo.ts'
 import { included } from '../dialect/responses/included.ts'
 import { responses } from '../dialect/responses/responses.ts'
+import { parseWished } from '../dialect/parse-wished.ts'
 import { shownAs } from '../dialect/responses/whole.ts'
 import { failureOf } from '../errors.ts'
 import type { StoredTurn } from '../store/store.ts'
@@ -25,7 +26,7 @@ function answeringOf(turn: StoredTurn, include: readonly string[]): Answering {
   const { model } = turn.origin
   const body = { model, ...turn.request, input: [] as readonly Json[], include }
   return {
-    inbound: responses.parse(body, NO_BYTES),
+    inbound: parseWished(responses, body, NO_BYTES),
     turnId: turn.id,
     createdAtMs: turn.createdAtMs,
     stored: true,

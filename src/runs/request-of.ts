@@ -2,6 +2,7 @@
 import type { Item } from '../conversation/item.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { responses } from '../dialect/responses/responses.ts'
+import { parseWished } from '../dialect/parse-wished.ts'
 import { GatewayError } from '../errors.ts'
 import { visibleItems } from '../history/load-history.ts'
 import type { StoredTurn } from '../store/store.ts'
@@ -18,7 +19,7 @@ export function requestOf(turn: StoredTurn, chain: readonly StoredTurn[]): Inbou
 
 function parsed({ request }: StoredTurn): Inbound | null {
   try {
-    return responses.parse({ ...request, input: [] }, NO_BYTES)
+    return parseWished(responses, { ...request, input: [] }, NO_BYTES)
   } catch (error) {
     if (error instanceof GatewayError) return null
     throw error

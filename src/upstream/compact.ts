@@ -75,12 +75,8 @@ export function planFor(prepared: Prepared, world: World): CompactionPlan {
 /** With what a window would leave out or shorten: it is to be summed up, too. */
 export function unshortened(prepared: Prepared, world: World): Prepared {
   const { account, inbound, history, prompt } = prepared
-  const off = { HISTORY_MAX_ITEMS: null, TOOL_OUTPUT_RETENTION_TURNS: null }
-  const settings = { ...world.settings, ...off }
-  return prepareFor({ account, model: prompt.params.model }, inbound, history, {
-    ...world,
-    settings,
-  })
+  const whole = { ...inbound, wishes: { ...inbound.wishes, policy: 'replay' as const } }
+  return prepareFor({ account, model: prompt.params.model }, whole, history, world)
 }
 
 /** Half of the smallest window that is common today. */

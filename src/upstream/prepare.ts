@@ -4,6 +4,7 @@
  */
 import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
+import type { ContextPolicy } from '../conversation/policy.ts'
 import { wellFormedJson } from '../conversation/well-formed-json.ts'
 import type { Params, Prompt } from '../conversation/prompt.ts'
 import { route, type Target } from './accounts.ts'
@@ -18,9 +19,10 @@ import type { Account, Encoded, Provider } from '../provider/provider.ts'
 import { PROVIDERS } from '../provider/providers.ts'
 import { withAccountStops } from '../provider/with-account-stops.ts'
 import { keepValidReasoning, type Validity } from '../rebuild/keep-valid-reasoning.ts'
-import { planFor, rebuild, type Policy } from '../rebuild/plan.ts'
+import { planFor, rebuild, type Rules } from '../rebuild/plan.ts'
 import { prefixSeed } from '../rebuild/prefix.ts'
 import type { Transform } from '../rebuild/transform.ts'
+import { policyFor } from './policy-for.ts'
 import { refuseEmpty } from './refuse-empty.ts'
 import type { Settings } from '../settings.ts'
 import type { UpstreamRequest } from '../transport/transport.ts'
@@ -31,6 +33,7 @@ export interface Prepared {
   readonly account: Account
   readonly provider: Provider
   readonly history: History
+  readonly policy: ContextPolicy
   /** Everything there is, before anything is left out. */
   readonly items: readonly Item[]
   readonly prompt: Prompt
@@ -61,8 +64,9 @@ export function prepareFor(
   const items = history.items.length > 0 ? [...history.items, ...inbound.items] : inbound.items
   const own = withAccountStops(inbound.params, account)
   const params = model === own.model ? own : { ...own, model }
+  const policy = policyFor(model, inbound, history, world.settings)
   const rebuilt = rebuild(items, [
-    ...planFor(policyOf(world.settings, account)),
+    ...planFor(rulesOf(policy, account, world.settings)),
     ...more,
     // Last, because every change before it is one of the prefix that reasoning is bound to.
     keepValidReasoning(validityFor(account, params, history)),
@@ -79,7 +83,18 @@ export function prepareFor(
     ...clientNotes(encoded.notes, rebuilt.places, body),
   ]
   const { places } = rebuilt
-  const parts = { inbound, account, provider, history, items, prompt, encoded, notes, places }
+  const parts = {
+    inbound,
+    account,
+    provider,
+    history,
+    policy,
+    items,
+    prompt,
+    encoded,
+    notes,
+    places,
+  }
   return refuseEmpty({ ...parts, reasoningRefused: false })
 }
 
@@ -94,11 +109,9 @@ function validityFor(account: Account, params: Params, { refusals }: History): V
   }
 }
 
-function policyOf(settings: Settings, account: Account): Policy {
+function rulesOf(policy: ContextPolicy, account: Account, settings: Settings): Rules {
   return {
-    historyMaxItems: settings.HISTORY_MAX_ITEMS,
-    toolOutputRetentionRounds: settings.TOOL_OUTPUT_RETENTION_TURNS,
-    reasoningRetention: settings.PERSIST_REASONING,
+    policy,
     unansweredCalls: settings.UNANSWERED_CALLS,
     reader: {
       wire: account.wire,

@@ -48,7 +48,9 @@ async function askAbout(
   world: World,
 ): Promise<Outcome> {
   const body = { model, ...question, store: false }
-  const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  const bytes = new TextEncoder().encode(JSON.stringify(body))
+  // A summary is of all that it is given.
+  const inbound = { ...responses.parse(body, bytes), wishes: { policy: 'replay' as const } }
   const prepare = (target: Target) => prepareFor(target, inbound, NO_HISTORY, world)
   const { prepared, call, reply } = await ask({ ...asked, prepare }, world)
   const { events } = await readAnswer(call, reply, prepared)

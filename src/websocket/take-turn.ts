@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../conversation/json.ts'
 import { responses } from '../dialect/responses/responses.ts'
+import { parseWished } from '../dialect/parse-wished.ts'
 import type { Exchange } from '../edge/exchange.ts'
 import type { Socket } from '../edge/socket.ts'
 import { GatewayError } from '../errors.ts'
@@ -42,7 +43,7 @@ export async function takeTurn(
     const body = bodyOf(frame, isBeta)
     lane = memory.lane(streamId)
     previous = previousOf(body)
-    const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+    const inbound = parseWished(responses, body, new TextEncoder().encode(JSON.stringify(body)))
     const begun = frameExchange(socket, streamId, turning)
     onBegin(begun)
     const { store, aside } = lane

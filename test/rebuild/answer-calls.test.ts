@@ -1,3 +1,4 @@
+import { policyWith } from '../../src/conversation/policy.ts'
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
 import { answerCalls, STUB } from '../../src/rebuild/answer-calls.ts'
@@ -86,8 +87,7 @@ test('leaves alone what waits, what is answered, and what words cannot answer', 
 
 test('what was sent stays as it was when a call has waited in vain', () => {
   const plan = planFor({
-    historyMaxItems: null,
-    toolOutputRetentionRounds: 0,
+    policy: policyWith([{ policy: 'replay', outputs: { keepTurns: 0, step: 1 } }]),
     unansweredCalls: 'stub',
     reader: null,
   })

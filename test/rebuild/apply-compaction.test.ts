@@ -1,3 +1,4 @@
+import { policyWith } from '../../src/conversation/policy.ts'
 import { expect, test } from 'vitest'
 import { compactionItem } from '../../src/conversation/compaction.ts'
 import type { Item } from '../../src/conversation/item.ts'
@@ -109,7 +110,10 @@ test('no window cuts the summary away', () => {
       assistant: ok
     `,
   ])
-  const plan = planFor({ historyMaxItems: 4, toolOutputRetentionRounds: null, reader: CHAT })
+  const plan = planFor({
+    policy: policyWith([{ policy: 'replay', window: { items: 4 } }]),
+    reader: CHAT,
+  })
   const { items } = rebuild([...BEFORE, OURS, ...chatter], plan)
   expect(items.length).toBeLessThan(10)
   expect(show(items)).toContain('Rome was chosen.')

@@ -1,23 +1,29 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
-import { planFor, rebuild, type Policy } from '../../src/rebuild/plan.ts'
+import { policyWith, type Wishes } from '../../src/conversation/policy.ts'
+import { planFor, rebuild, type Rules } from '../../src/rebuild/plan.ts'
 import type { Transform } from '../../src/rebuild/transform.ts'
 import { expectLawful } from '../support/laws.ts'
 import { show, talk } from '../support/talk.ts'
 
-const OFF = { historyMaxItems: null, toolOutputRetentionRounds: null, reader: null }
+const rules = (wishes: Wishes = {}, more: Partial<Rules> = {}): Rules => ({
+  policy: policyWith([{ policy: 'replay', ...wishes }]),
+  reader: null,
+  ...more,
+})
+const keep = (keepTurns: number) => ({ outputs: { keepTurns } })
 
 const CLEAN = ['strip-markers', 'strip-details']
 
-const namesOf = (policy: Policy) => planFor(policy).map(({ name }) => name)
+const namesOf = (of: Rules) => planFor(of).map(({ name }) => name)
 
 describe('planFor', () => {
   test('without a policy there is only cleaning and pruning', () => {
-    expect(namesOf(OFF)).toEqual([...CLEAN, 'prune-orphans'])
+    expect(namesOf(rules())).toEqual([...CLEAN, 'prune-orphans'])
   })
 
   test('prunes before and after everything else', () => {
-    expect(namesOf({ ...OFF, historyMaxItems: 40, toolOutputRetentionRounds: 10 })).toEqual([
+    expect(namesOf(rules({ window: { items: 40 }, ...keep(10) }))).toEqual([
       ...CLEAN,
       'prune-orphans',
       'window-items',
@@ -28,14 +34,14 @@ describe('planFor', () => {
   })
 
   test('answers what was never answered, where that is wanted, before anything is counted', () => {
-    const names = namesOf({ ...OFF, historyMaxItems: 40, unansweredCalls: 'stub' })
+    const names = namesOf(rules({ window: { items: 40 } }, { unansweredCalls: 'stub' }))
     expect(names.slice(0, 5)).toEqual([...CLEAN, 'prune-orphans', 'answer-calls', 'window-items'])
-    expect(namesOf({ ...OFF, unansweredCalls: 'stub' })).toContain('answer-calls')
-    expect(namesOf({ ...OFF, unansweredCalls: 'drop' })).not.toContain('answer-calls')
+    expect(namesOf(rules({}, { unansweredCalls: 'stub' }))).toContain('answer-calls')
+    expect(namesOf(rules({}, { unansweredCalls: 'drop' }))).not.toContain('answer-calls')
   })
 
   test('0 is a policy', () => {
-    expect(namesOf({ ...OFF, toolOutputRetentionRounds: 0 })).toContain('shorten-tool-outputs')
+    expect(namesOf(rules(keep(0)))).toContain('shorten-tool-outputs')
   })
 
   test('two hundred tool items under a window of four stay bounded, and the question is kept', () => {
@@ -51,7 +57,7 @@ describe('planFor', () => {
         `,
       ),
     ]
-    const step = rebuild(items, planFor({ ...OFF, historyMaxItems: 4 }))
+    const step = rebuild(items, planFor(rules({ window: { items: 4 } })))
     expect(step.items.length).toBeLessThanOrEqual(16)
     expect(show(step.items.slice(0, 2))).toBe('user: go\nassistant: on my way')
     expectLawful(step.items)
@@ -73,7 +79,7 @@ describe('planFor', () => {
       user: well
       assistant: well
     `
-    const step = rebuild([...before, ...loop], planFor({ ...OFF, historyMaxItems: 4 }))
+    const step = rebuild([...before, ...loop], planFor(rules({ window: { items: 4 } })))
     expect(step.items).toEqual([...before.slice(2), ...loop])
   })
 
@@ -86,7 +92,7 @@ describe('planFor', () => {
       output a found
       assistant: here it is
     `
-    const { items: kept, notes } = rebuild(items, planFor({ ...OFF, historyMaxItems: 3 }))
+    const { items: kept, notes } = rebuild(items, planFor(rules({ window: { items: 3 } })))
     expect(show(kept)).toBe('user: well?\nassistant: here it is')
     expect(notes.map(({ did, at, by }) => `${at} ${did} by ${by}`)).toEqual([
       '4 moved by prune-orphans',
@@ -108,11 +114,8 @@ describe('planFor', () => {
       `,
     )
     const startMs = performance.now()
-    const all = rebuild(items, planFor({ ...OFF, toolOutputRetentionRounds: 10 }))
-    const few = rebuild(
-      items,
-      planFor({ ...OFF, historyMaxItems: 40, toolOutputRetentionRounds: 10 }),
-    )
+    const all = rebuild(items, planFor(rules(keep(10))))
+    const few = rebuild(items, planFor(rules({ window: { items: 40 }, ...keep(10) })))
     expect(performance.now() - startMs).toBeLessThan(2000)
     expect(all.notes.length).toBe(19_985)
     expect(few.items.length).toBeLessThanOrEqual(40)

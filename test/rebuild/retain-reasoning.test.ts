@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { roundStarts } from '../../src/conversation/rounds.ts'
 import { retainReasoning } from '../../src/rebuild/retain-reasoning.ts'
 import { show, talk } from '../support/talk.ts'
 
@@ -93,10 +94,10 @@ test('the same question asked again finds the same', () => {
   expect(run(asked)).toEqual(run([...asked]))
 })
 
-test.each(['conversation', 'disabled'] as const)(
-  'with %s nothing of what there is goes',
-  (mode) => {
-    const items = [...TWO_ROUNDS, ...TWO_ROUNDS, ...TWO_ROUNDS]
-    expect(retainReasoning(mode).run(items).items).toBe(items)
-  },
-)
+test('with open_turn all reasoning of the turns before goes, and none of the running one', () => {
+  const items = [...TWO_ROUNDS, ...TWO_ROUNDS]
+  const start = roundStarts(items).at(-1) ?? 0
+  const kept = items.filter(({ type }, at) => type !== 'reasoning' || at >= start)
+  expect(retainReasoning('open_turn').run(items).items).toEqual(kept)
+  expect(kept.length).toBeLessThan(items.length)
+})

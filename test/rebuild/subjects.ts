@@ -59,7 +59,8 @@ export const TRANSFORMS: readonly Subject[] = [
   compaction('responses'),
   fit(2000),
   fit(400),
-  retain(),
+  retain('next_reply'),
+  retain('open_turn'),
   valid(),
 ]
 
@@ -207,10 +208,10 @@ function fit(maxTokens: number): Subject {
   }
 }
 
-function retain(): Subject {
+function retain(keep: 'next_reply' | 'open_turn'): Subject {
   return {
-    name: 'retain',
-    transform: retainReasoning('next_reply'),
+    name: `retain ${keep}`,
+    transform: retainReasoning(keep),
     epoch: (items) => roundStarts(items).length,
   }
 }

@@ -1,11 +1,12 @@
 /** What becomes, on each wire, of calls that wait at the end for their outputs. */
+import { policyWith } from '../../src/conversation/policy.ts'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/conversation/json.ts'
 import { planFor, rebuild } from '../../src/rebuild/plan.ts'
 import { sentOn, type Wire } from '../support/sent-laws.ts'
 import { talk } from '../support/talk.ts'
 
-const plan = planFor({ historyMaxItems: null, toolOutputRetentionRounds: 10, reader: null })
+const plan = planFor({ policy: policyWith([{ policy: 'retain' }]), reader: null })
 
 const { items } = rebuild(
   talk`

@@ -2,6 +2,7 @@
  * What the gateway would send of a conversation, by each wire and under several policies, shown to
  * the checkers of the four wires.
  */
+import { policyWith } from '../../src/conversation/policy.ts'
 import type { Item } from '../../src/conversation/item.ts'
 import type { JsonObject } from '../../src/conversation/json.ts'
 import type { Params } from '../../src/conversation/prompt.ts'
@@ -38,15 +39,17 @@ const WIRES: readonly Wire[] = [
 ]
 
 const POLICIES = {
-  drop: { historyMaxItems: null, toolOutputRetentionRounds: 0 },
-  stub: { historyMaxItems: 6, toolOutputRetentionRounds: 1 },
-} as const
+  drop: policyWith([{ policy: 'replay', outputs: { keepTurns: 0, step: 1 } }]),
+  stub: policyWith([
+    { policy: 'replay', window: { items: 6 }, outputs: { keepTurns: 1, step: 1 } },
+  ]),
+}
 
 /** Throws with what a provider would say. What waits at the end is sent; who refuses it, may. */
 export function expectTaken(items: readonly Item[], unansweredCalls: 'drop' | 'stub'): void {
   for (const wire of WIRES) {
     const reader = { wire: wire.wire, account: wire.wire, compacts: false }
-    const plan = planFor({ ...POLICIES[unansweredCalls], unansweredCalls, reader })
+    const plan = planFor({ policy: POLICIES[unansweredCalls], unansweredCalls, reader })
     sentOn(wire, rebuild(items, plan).items)
     const { path, body } = sentOn(wire, rebuild([...items, ...QUESTION], plan).items)
     const faults = wire.faults(path, body)

@@ -15,6 +15,7 @@ export function parseChat(body: JsonObject, bytes: Uint8Array): Inbound {
     items: parseMessages(body['messages']),
     params,
     memory: parseMemory(body),
+    wishes: null,
     generates: true,
     context: null,
     client: PLAIN_CLIENT,

@@ -21,6 +21,7 @@ export function parse(body: JsonObject, bytes: Uint8Array): Inbound {
     items,
     params: parseParams(body),
     memory,
+    wishes: null,
     generates: maybe(asBoolean, body['generate'], 'generate') ?? true,
     context: parseContext(body, items),
     client: PLAIN_CLIENT,

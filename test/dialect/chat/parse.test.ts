@@ -25,6 +25,7 @@ test('what nobody said is null, and nothing is stored unless it is asked for', (
       background: false,
       metadata: {},
     },
+    wishes: null,
     generates: true,
     context: null,
     client: { isOpenWebUi: false, isMarked: false, isTask: false, isTemporary: false },

@@ -1,4 +1,5 @@
 /** Whatever is asked, what is sent is what OpenAI accepts, and what is not sent has a note. */
+import { PRESETS } from '../../../src/conversation/policy.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../src/conversation/item.ts'
@@ -20,7 +21,7 @@ import {
 import { talk } from '../../support/talk.ts'
 import { waitsForOutput } from '../../support/waits-for-output.ts'
 
-const NO_LIMITS = { historyMaxItems: null, toolOutputRetentionRounds: null, reader: null }
+const NO_LIMITS = { policy: PRESETS.replay, reader: null }
 
 /** The items of a conversation with ids and makers, as a store would give them. */
 const remembered: fc.Arbitrary<readonly Item[]> = fc
