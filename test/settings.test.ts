@@ -80,3 +80,34 @@ test('a storage key that is none is a fault that says how one is made, and not w
   }
   expect(() => readSettings({ STORAGE_KEYS: `a:${good},a:${good}` })).toThrow('the same kid twice')
 })
+
+test('a context is a policy by name, or JSON of wishes for all, by model and by key', () => {
+  expect(readSettings({ CONTEXT: 'lean' }).CONTEXT).toEqual({
+    all: { policy: 'lean' },
+    models: {},
+    keys: {},
+  })
+  const said = {
+    window: { turns: 4 },
+    models: { 'qwen*': 'lean' },
+    keys: { ada: { media: { images: 1 } } },
+  }
+  const read = {
+    all: { window: { turns: 4 } },
+    models: { 'qwen*': { policy: 'lean' } },
+    keys: { ada: { media: { images: 1 } } },
+  }
+  expect(readSettings({ CONTEXT: JSON.stringify(said) }).CONTEXT).toEqual(read)
+  expect(readSettings({}, { CONTEXT: said }).CONTEXT).toEqual(read)
+})
+
+test.each([
+  ['frugal', /CONTEXT makes no sense: .*policy.*frugal.*Supported values are: 'replay'/],
+  ['{', /CONTEXT must be the name of a policy, or a JSON object/],
+  ['{"window":{"turns":0}}', /CONTEXT makes no sense: .*CONTEXT\.window\.turns.*>= 1, but got 0/],
+  ['{"models":{"q":{"windows":{}}}}', /CONTEXT makes no sense: .*models\.q\.windows/],
+  ['{"keys":[]}', /CONTEXT has `keys` that are not an object/],
+  ['[]', /CONTEXT makes no sense/],
+])('a context that makes no sense is a fault at start: %s', (said, sentence) => {
+  expect(() => readSettings({ CONTEXT: said })).toThrow(sentence)
+})

@@ -113,4 +113,6 @@ export interface Usage {
   readonly outputTokens: number
   readonly reasoningTokens: number | null
   readonly totalTokens: number
+  /** What the gateway had taken the input for, where it had reason to. */
+  readonly estimatedInputTokens?: number
 }

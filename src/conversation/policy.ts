@@ -124,6 +124,8 @@ export interface BudgetRules {
   readonly window: number | null
   /** What is left free for the answer; as much as the request allows it if nobody says. */
   readonly reserve: number | null
+  /** What becomes of a request that is too long; `auto` is as the request itself says. */
+  readonly overflow: 'auto' | 'cut' | 'refuse' | 'send'
 }
 
 /** What somebody says of a policy. */
@@ -174,7 +176,7 @@ const REPLAY: ContextPolicy = {
     scope: 'conversation',
     tokens: 2000,
   },
-  budget: { window: null, reserve: null },
+  budget: { window: null, reserve: null, overflow: 'auto' },
 }
 
 const MEDIA: MediaRules = {

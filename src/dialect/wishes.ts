@@ -141,7 +141,15 @@ export const WISHES: Table = {
       MOST,
       'What the model can take, in tokens, if the table does not know better.',
     ),
-    reserve: limit(0, MOST, 'What is left free for the answer.'),
+    reserve: limit(
+      0,
+      MOST,
+      'What is left free for the answer; otherwise the limit that the request sets.',
+    ),
+    overflow: word(
+      ['auto', 'cut', 'refuse', 'send'],
+      'What becomes of a request that is too long for the model: the oldest turns are left out, it is refused, or sent nevertheless. `auto` is as `truncation` of a Responses request says.',
+    ),
   },
 }
 

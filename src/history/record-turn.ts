@@ -2,6 +2,7 @@
  * Keeps a turn while it happens: opened while the upstream is still thinking, items journaled as
  * they are finished, closed before the client hears the end. Nothing of it delays a token.
  */
+import type { Usage } from '../conversation/event.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import type { DialectName } from '../conversation/prompt.ts'
@@ -38,6 +39,8 @@ export interface Made {
   readonly fingerprint: string | null
   /** The upstream that would not have the reasoning of before. */
   readonly reasoningRefusedBy: string | null
+  /** As the upstream reported it, with what it had been taken for, if anybody asked that. */
+  readonly usage?: Usage
 }
 
 /** For an answer that nobody asked to keep. */

@@ -1,13 +1,15 @@
 /** How an answer came about, as it is kept with it. */
+import type { Usage } from '../conversation/event.ts'
 import type { Origin } from '../conversation/item.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import { holdsSealedReasoning } from '../conversation/sealed-reasoning.ts'
 import type { Made } from '../history/record-turn.ts'
 import { fingerprintOf } from '../rebuild/plan-recall.ts'
 import { prefixHashOf } from '../rebuild/prefix.ts'
+import { estimateOf, isEstimated } from './budget.ts'
 import type { Prepared } from './prepare.ts'
 
-export function madeOf(prepared: Prepared, { items }: Outcome): Made {
+export function madeOf(prepared: Prepared, { items, usage }: Outcome): Made {
   const { account, prompt, history, reasoningRefused } = prepared
   const { plan } = history
   const prefixHash = holdsSealedReasoning(items) ? prefixHashOf(prompt, account.wire) : null
@@ -15,7 +17,14 @@ export function madeOf(prepared: Prepared, { items }: Outcome): Made {
     origin: { ...originOf(prepared), prefixHash },
     fingerprint: plan === null ? null : fingerprintOf(plan, items),
     reasoningRefusedBy: reasoningRefused ? account.name : null,
+    ...withEstimate(usage, prepared),
   }
+}
+
+/** What it was taken for stands beside what it was, so that the next estimate is set right. */
+function withEstimate(usage: Usage | null, prepared: Prepared): Pick<Made, 'usage'> {
+  if (usage === null || !isEstimated(prepared)) return {}
+  return { usage: { ...usage, estimatedInputTokens: estimateOf(prepared) } }
 }
 
 /** Who was asked. What the answer stands on is known when it is there. */

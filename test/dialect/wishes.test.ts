@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { policyWith, POLICY_NAMES } from '../../src/conversation/policy.ts'
+import { readWishes, writtenWishes } from '../../src/dialect/wishes.ts'
+import { GatewayError } from '../../src/errors.ts'
+
+const read = (value: unknown) => readWishes(value, 'backstory')
+
+test('a name alone is a policy', () => {
+  expect(read('lean')).toEqual({ policy: 'lean' })
+})
+
+test('fields are written with underscores', () => {
+  expect(read({ policy: 'retain', outputs: { keep_turns: 3 }, window: { turns: null } })).toEqual({
+    policy: 'retain',
+    outputs: { keepTurns: 3 },
+    window: { turns: null },
+  })
+})
+
+test('what nobody says is not decided', () => {
+  expect(read({})).toEqual({})
+  expect(read({ window: null, media: {} })).toEqual({ media: {} })
+})
+
+describe('what makes no sense is refused with its path', () => {
+  test.each([
+    ['frugal', 'backstory', 'invalid_value'],
+    [7, 'backstory', 'invalid_type'],
+    [[], 'backstory', 'invalid_type'],
+    [{ policy: 'frugal' }, 'backstory.policy', 'invalid_value'],
+    [{ windows: {} }, 'backstory.windows', 'unknown_parameter'],
+    [{ window: 40 }, 'backstory.window', 'invalid_type'],
+    [{ window: { item: 40 } }, 'backstory.window.item', 'unknown_parameter'],
+    [{ window: { items: 0 } }, 'backstory.window.items', 'integer_below_min_value'],
+    [{ window: { items: 2.5 } }, 'backstory.window.items', 'invalid_type'],
+    [{ window: { items: '40' } }, 'backstory.window.items', 'invalid_type'],
+    [{ outputs: { keepTurns: 3 } }, 'backstory.outputs.keepTurns', 'unknown_parameter'],
+    [{ outputs: { step: null } }, 'backstory.outputs.step', 'invalid_type'],
+    [{ reasoning: { keep: 'never' } }, 'backstory.reasoning.keep', 'invalid_value'],
+    [{ notes: { entries: [{}] } }, 'backstory.notes.entries[0].text', 'missing_required_parameter'],
+    [
+      { notes: { entries: [{ text: 'x', depth: -1 }] } },
+      'backstory.notes.entries[0].depth',
+      'integer_below_min_value',
+    ],
+    [{ speakers: { hidden: ['a', 1] } }, 'backstory.speakers.hidden[1]', 'invalid_type'],
+  ])('%j', (said, param, code) => {
+    const fault = faultOf(said)
+    expect(fault?.failure).toMatchObject({ status: 400, param, code })
+    expect(fault?.message).toContain(param)
+  })
+
+  test('whatever it is, it is read or refused', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (said) => {
+        const fault = faultOf(said)
+        if (fault === null) expect(() => policyWith([read(said)])).not.toThrow()
+        else expect(fault).toBeInstanceOf(GatewayError)
+      }),
+    )
+  })
+})
+
+test('what was read can be written and read again', () => {
+  const said = {
+    policy: POLICY_NAMES[2],
+    window: { items: 4, turns: null },
+    outputs: { keep_turns: 0, longer_than: 5 },
+    notes: { entries: [{ text: 'x', depth: 2, role: 'user' }], mode: 'replace' },
+    speakers: { act_as: 'Ann' },
+  }
+  expect(writtenWishes(read(said))).toEqual(said)
+})
+
+function faultOf(said: unknown): GatewayError | null {
+  try {
+    read(said)
+    return null
+  } catch (error) {
+    return error as GatewayError
+  }
+}

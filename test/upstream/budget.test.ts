@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/conversation/json.ts'
+import type { Wishes } from '../../src/conversation/policy.ts'
+import { NOTHING_USED } from '../../src/conversation/usage.ts'
+import { responses } from '../../src/dialect/responses/responses.ts'
+import { NO_HISTORY } from '../../src/history/load-history.ts'
+import { correctionFor, roomIn, tokensOf, windowOf } from '../../src/upstream/budget.ts'
+import { usualWindow } from '../../src/upstream/context-windows.ts'
+import { fit } from '../../src/upstream/fit.ts'
+import { prepareFor } from '../../src/upstream/prepare.ts'
+import { startGateway, upstreams } from '../support/gateway.ts'
+
+let gateway: Awaited<ReturnType<typeof startGateway>>
+const baseUrl = 'http://127.0.0.1:9/v1'
+beforeAll(async () => {
+  gateway = await startGateway(
+    upstreams(
+      { name: 'claude', wire: 'anthropic', baseUrl, models: ['claude-*'] },
+      { name: 'small', wire: 'responses', baseUrl, quirks: { contextWindow: { 'tiny*': 1000 } } },
+    ),
+  )
+})
+afterAll(() => gateway.close())
+
+function prepared(model: string, wishes: Wishes = {}, more: JsonObject = {}) {
+  const { world } = gateway
+  const account = world.accounts.find(({ name }) => name === 'claude') ?? world.accounts[0]
+  const used = model.startsWith('claude') ? account : world.accounts[1]
+  if (used === undefined) throw new Error('There is no such account.')
+  const body = { model, input: 'Hi.', store: false, ...more }
+  const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  return prepareFor({ account: used, model }, { ...inbound, wishes }, NO_HISTORY, world)
+}
+
+describe('how much a model can take', () => {
+  test.each([
+    ['claude-sonnet-5-5', 1_000_000],
+    ['anthropic/claude-haiku-4.5', 200_000],
+    ['openai/gpt-5-mini', 400_000],
+    ['gpt-5.5-2026-04-23', 1_050_000],
+    ['gpt-4-1106-preview', 128_000],
+    ['gpt-4.1-mini', 1_047_576],
+    ['gemini-3.8-flash', 1_048_576],
+    ['qwen3-32b', null],
+  ])('is told by a table: %s', (model, tokens) => {
+    expect(usualWindow(model)).toBe(tokens)
+  })
+
+  test('the account goes before the table, and the policy before both', () => {
+    expect(windowOf(prepared('claude-sonnet-5-5'))).toBe(1_000_000)
+    expect(windowOf(prepared('tiny-1'))).toBe(1000)
+    expect(windowOf(prepared('tiny-1', { budget: { window: 50 } }))).toBe(50)
+    expect(windowOf(prepared('unheard-of'))).toBeNull()
+  })
+
+  test('what is kept free is what the request allows the answer, on whatever wire (C103)', () => {
+    const room = (wishes: Wishes, more: JsonObject, model = 'claude-sonnet-5-5') =>
+      roomIn(100_000, prepared(model, wishes, more))
+    expect(room({}, { max_output_tokens: 7000 })).toBe(93_000)
+    expect(room({}, { max_output_tokens: 7000 }, 'tiny-1')).toBe(93_000)
+    expect(room({ budget: { reserve: 1000 } }, { max_output_tokens: 7000 })).toBe(99_000)
+    // Nobody said: as with the wire, which does not say either.
+    expect(room({}, {}, 'tiny-1')).toBe(100_000 - 4096)
+  })
+})
+
+describe('what a provider has counted sets the next estimate right (C62)', () => {
+  const usage = (inputTokens: number, estimatedInputTokens: number) => ({
+    ...NOTHING_USED,
+    inputTokens,
+    estimatedInputTokens,
+  })
+
+  test.each([
+    [null, 1],
+    [usage(100, 100), 1],
+    [usage(130, 100), 1.6],
+    [usage(70, 100), 0.75],
+    // A server that reports its whole window.
+    [usage(32_768, 400), 1],
+    [usage(0, 400), 1],
+  ])('%o', (counted, times) => {
+    expect(correctionFor(counted)).toBe(times)
+  })
+
+  test('in classes, so that a small difference changes nothing', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 101, max: 125 }), (counted) => {
+        expect(correctionFor(usage(counted, 100))).toBe(1.25)
+      }),
+    )
+  })
+
+  test('a request weighs more where the turn before did', () => {
+    const plain = prepared('tiny-1')
+    const parent = { usage: usage(200, 100) }
+    const heavy = { ...plain, history: { ...plain.history, parent: parent as never } }
+    expect(tokensOf(heavy)).toBe(tokensOf(plain) * 2)
+  })
+})
+
+describe('what does not fit', () => {
+  const long = { input: `Tell me of ${'the sea and '.repeat(600)}nothing else.` }
+
+  test('is refused with a sentence where the window is certain (C33)', () => {
+    expect(() => fit(prepared('tiny-1', {}, long), gateway.world)).toThrow(
+      /exceeds the context window of this model: it is about \d+ tokens, and the model takes 1000/,
+    )
+    const cut = { budget: { overflow: 'cut' as const } }
+    expect(() => fit(prepared('tiny-1', cut, long), gateway.world)).toThrow(
+      /The newest question alone is too long/,
+    )
+  })
+
+  test('is sent where the policy says so, or where the window is a guess', () => {
+    const sent = prepared('tiny-1', { budget: { overflow: 'send' } }, long)
+    expect(fit(sent, gateway.world)).toBe(sent)
+    const guess = prepared('claude-sonnet-5-5', {}, { input: 'the sea '.repeat(900_000) })
+    expect(fit(guess, gateway.world)).toBe(guess)
+  })
+
+  test('is cut between turns, oldest first, and the question stays', () => {
+    const turns = Array.from({ length: 30 }, (_, at) => [
+      { role: 'user', content: `question ${at} ${'word '.repeat(40)}` },
+      { role: 'assistant', content: `answer ${at} ${'word '.repeat(40)}` },
+    ]).flat()
+    const asked = prepared(
+      'tiny-1',
+      { budget: { overflow: 'cut' } },
+      { input: [...turns, { role: 'user', content: 'now' }] },
+    )
+    const fitting = fit(asked, gateway.world)
+    expect(tokensOf(fitting)).toBeLessThanOrEqual(1000)
+    expect(fitting.prompt.items.at(-1)).toBe(asked.items.at(-1))
+    expect(fitting.notes.some(({ why }) => why === 'over-window')).toBe(true)
+  })
+})
