@@ -4,13 +4,15 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { COMMON_QUIRKS } from '../src/provider/common-quirks.ts'
-import { wishesTable } from '../src/dialect/wishes.ts'
+import { wishesTable } from '../src/dialect/wishes-table.ts'
 import { PROVIDERS } from '../src/provider/providers.ts'
 import type { QuirkTable } from '../src/provider/quirk.ts'
 import { settingsTable } from '../src/settings.ts'
+import { policiesTable } from './policy-figures.ts'
 
 const TABLES: Readonly<Record<string, () => string>> = {
   settings: settingsTable,
+  policies: policiesTable,
   context: wishesTable,
   quirks: quirksTable,
   losses: lossesTable,

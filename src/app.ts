@@ -11,11 +11,15 @@ import type { Dialect } from './dialect/dialect.ts'
 import { responses } from './dialect/responses/responses.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { errorBody, GatewayError } from './errors.ts'
+import { explainAnswer } from './endpoints/explain-answer.ts'
 import { explain } from './endpoints/explain.ts'
+import { CONTEXT_HEADER } from './explain/context-line.ts'
 import { answer } from './gateway.ts'
 import { doorkeeper, refuseForeignPages, type Caller } from './keys.ts'
+import { listSummaries } from './endpoints/list-summaries.ts'
 import { listModels, findModel } from './endpoints/models.ts'
 import { passThrough } from './endpoints/pass-through.ts'
+import { summarizeContext, summarizeConversation } from './endpoints/summarize.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { RESUMABLE_HEADER } from './runs/answer-resumably.ts'
 import { runRoutes } from './runs/run-routes.ts'
@@ -123,7 +127,9 @@ function both(path: string): string[] {
 function answers(app: Hono, { enter, bytes }: Door, world: World, runs: Runs): void {
   const answered = (dialect: Dialect) => async (context: Context) => {
     const { exchange, caller } = enter(context)
-    const forThis = withUnsupported(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
+    const able = withUnsupported(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
+    const forThis =
+      context.req.header(CONTEXT_HEADER) === 'true' ? { ...able, tellsContext: true } : able
     const isResumable = context.req.header(RESUMABLE_HEADER) === 'true'
     const body = await bytes(exchange)
     const { headers } = context.req.raw
@@ -148,7 +154,7 @@ function answers(app: Hono, { enter, bytes }: Door, world: World, runs: Runs): v
 }
 
 /** What is kept: read, followed, labelled, deleted. */
-function memory(app: Hono, { enter, json }: Door, world: World, runs: Runs): void {
+function memory(app: Hono, { enter, bytes, json }: Door, world: World, runs: Runs): void {
   for (const { method, path, answer: run } of runRoutes(runs)) {
     app.on(method, both(path), async (context, next) => {
       const query = new URL(context.req.url).searchParams
@@ -161,14 +167,16 @@ function memory(app: Hono, { enter, json }: Door, world: World, runs: Runs): voi
       const { exchange, caller } = enter(context)
       const named = (name: string): string => context.req.param(name) ?? ''
       const query = new URL(context.req.url).searchParams
-      const answered = await read({ caller, named, query, body: () => json(exchange) }, world)
+      const body = () => json(exchange)
+      const value = async () => jsonValue(await bytes(exchange))
+      const answered = await read({ caller, named, query, body, value }, world)
       return answered === null ? next() : Response.json(answered)
     })
   }
 }
 
 /** What is asked of the gateway itself. */
-function questions(app: Hono, { enter, json }: Door, world: World): void {
+function questions(app: Hono, { enter, bytes, json }: Door, world: World): void {
   const asked =
     (
       run: (
@@ -186,7 +194,26 @@ function questions(app: Hono, { enter, json }: Door, world: World): void {
     }
   app.on('POST', both('/responses/input_tokens'), asked(countTokens))
   app.on('POST', both('/responses/compact'), asked(compact))
-  app.on('POST', both('/context/explain'), asked(explain))
+  app.on('POST', both('/context/explain'), async (context) => {
+    const { exchange, caller } = enter(context)
+    return explain(context.req.raw, await json(exchange), caller, world)
+  })
+  app.on('GET', both('/context/explain/:id'), async (context) => {
+    const { caller } = enter(context)
+    return explainAnswer(context.req.raw, context.req.param('id') ?? '', caller, world)
+  })
+  app.on('POST', both('/context/summarize'), asked(summarizeContext))
+  app.on('POST', both('/conversations/:id/summarize'), async (context) => {
+    const { exchange, caller } = enter(context)
+    const written = await bytes(exchange)
+    const body = written.length === 0 ? {} : jsonObject(written)
+    const id = context.req.param('id') ?? ''
+    return Response.json(await summarizeConversation(id, body, caller, world, exchange))
+  })
+  app.on('GET', both('/conversations/:id/summaries'), async (context) => {
+    const { caller } = enter(context)
+    return Response.json(await listSummaries(context.req.param('id') ?? '', caller, world))
+  })
   app.on('GET', both('/models'), async (context) => {
     enter(context, FORGOTTEN)
     return Response.json(await listModels(world))
@@ -222,11 +249,18 @@ function jsonObject(bytes: Uint8Array): JsonObject {
   )
 }
 
+function jsonValue(bytes: Uint8Array): unknown {
+  const value = parsed(bytes)
+  if (value !== undefined) return value
+  throw new GatewayError('invalid_json', 'We could not parse the JSON body of your request.')
+}
+
+/** `undefined` for what is no JSON. */
 function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch {
-    return null
+    return undefined
   }
 }
 

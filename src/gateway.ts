@@ -3,12 +3,15 @@
  * how the answer is given and kept. Each step has a room of its own.
  */
 import { foldOutcome } from './conversation/outcome.ts'
-import { route, type Target } from './upstream/accounts.ts'
-import { ask } from './upstream/attempts.ts'
+import { route } from './upstream/accounts.ts'
+import { askWithHouse } from './upstream/ask-with-house.ts'
 import { clientOf } from './upstream/client-of.ts'
-import type { Answering, Dialect, Inbound } from './dialect/dialect.ts'
+import type { Dialect, Inbound } from './dialect/dialect.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { GatewayError } from './errors.ts'
+import { contextLineFor } from './explain/context-line.ts'
+import { keepSent } from './explain/keep-sent.ts'
+import { followed } from './upstream/followed.ts'
 import { guardsFor } from './upstream/guards.ts'
 import { holdFor, type Hold } from './history/hold-conversation.ts'
 import type { History } from './history/load-history.ts'
@@ -24,7 +27,10 @@ import { guardedWhole } from './stream/guarded.ts'
 import { relay } from './stream/relay.ts'
 import { ourHeaders, renditionFor, wholeFor, type Parts } from './telling.ts'
 import type { Call, Reply } from './transport/transport.ts'
+import { summariseAfter } from './upstream/summarise-after.ts'
 import { ableTargets } from './upstream/unsupported.ts'
+import { withAdditions } from './upstream/with-additions.ts'
+import { tellLayers } from './upstream/tell-layers.ts'
 import type { World } from './world.ts'
 
 export async function answer(
@@ -39,8 +45,10 @@ export async function answer(
   try {
     const { asked, inbound, history } = await remember(given, caller, world, hold)
     exchange.waitUntil(keepNeeded(history, caller, world))
-    const turn = { id: turnId, createdAtMs, hold, history, asked, inbound }
-    return await answerFrom(turn, dialect, caller, world, exchange)
+    const asking = { inbound, history, caller, turnId, after: exchange.waitUntil }
+    const whole = await withAdditions(asking, world)
+    const turn = { id: turnId, createdAtMs, hold, history: whole.history, asked, inbound }
+    return await answerFrom(turn, dialect, caller, world, exchange).finally(whole.letGo)
   } catch (error) {
     // However it ended, the conversation is free again.
     if (hold !== null) exchange.waitUntil(hold.letGo())
@@ -78,36 +86,48 @@ async function answerFrom(
   exchange: Exchange,
 ): Promise<Response> {
   const { id: turnId, createdAtMs, history, inbound } = beginning
+  const { waitUntil } = exchange
   const served = route(world, inbound.params.model, inbound.dialect)
   const targets = ableTargets(served, (to) => prepareFor(to, inbound, history, world), world)
   const client = clientOf(exchange)
-  const asking = { targets, onCall: client.onCall, isGone: client.isGone }
-  const { first, prepareOther, own } = await readied(inbound, history, turnId, asking, world)
-  const prepare = (target: Target) => (target === targets[0] ? first : prepareOther(target))
-  const asked = own === null ? ask({ ...asking, prepare }, world) : own
+  const asking = { targets, caller, onCall: client.onCall, isGone: client.isGone }
+  const { first, prepare, own } = await readied(inbound, history, turnId, asking, world)
+  const asker = { caller, turnId, after: waitUntil }
+  const asked = own ?? askWithHouse({ ...asking, prepare }, asker, world)
   const recorder = recorderFor(
     bareTurn(first, beginning, caller, world),
     beginning,
     world,
-    exchange.waitUntil,
+    waitUntil,
   )
   const fold = foldOutcome(recorder)
   try {
     const [{ prepared, call, reply }, stored] = await Promise.all([asked, recorder.opened])
     if (!stored && inbound.memory.store === true) throw notKept(call)
-    const answering: Answering = { inbound, turnId, createdAtMs, stored }
-    const guards = guardsFor(prepared, world.settings)
-    const parts = { dialect, prepared, guards, answering, fold, recorder, world }
+    const answered = { prepared, caller, turnId, recorder }
+    const parts = {
+      dialect,
+      prepared,
+      guards: guardsFor(prepared, world.settings),
+      answering: { inbound, turnId, createdAtMs, stored },
+      fold,
+      recorder: followed(answered, own === null ? FOLLOWING : [], waitUntil, world),
+      world,
+      contextLine: await contextLineFor(prepared, caller, world),
+    }
     return inbound.stream ? streamed(call, reply, parts, exchange) : await whole(call, reply, parts)
   } catch (error) {
     // Whatever went wrong, a turn that was opened does not stay open.
     const failure = error instanceof GatewayError ? error.failure : null
     const ending = client.isGone() ? 'cancelled' : 'finished'
     const outcome = { ...fold.now(), finish: null, failure }
-    exchange.waitUntil(recorder.settle(outcome, ending, madeOf(first, outcome)))
+    waitUntil(recorder.settle(outcome, ending, madeOf(first, outcome)))
     throw error
   }
 }
+
+/** What follows an answer of a model. */
+const FOLLOWING = [keepSent, tellLayers, summariseAfter]
 
 function streamed(call: Call, reply: Reply, parts: Parts, exchange: Exchange): Response {
   const headers = { ...STREAM_HEADERS, ...ourHeaders(parts) }

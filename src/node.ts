@@ -1,8 +1,9 @@
 /**
  * The gateway on Node, as a program: settings in, a few friendly lines out, and an orderly end. With
- * `reseal` behind its name it seals what is stored with the newest key instead, and ends.
+ * `reseal` behind its name it seals what is stored with the newest key instead, and ends; with
+ * `simulate` it tells what each policy would cost.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { jsonLog } from './log.ts'
 import { resealDatabase } from './reseal-database.ts'
 import { serveNode, type Serving } from './serve-node.ts'
@@ -12,6 +13,7 @@ try {
   const [, , command] = process.argv
   if (command === undefined) await serve()
   else if (command === 'reseal') await resealDatabase(process.env, configFile(), toStderr)
+  else if (command === 'simulate') await simulate(process.argv.slice(3))
   else throw new Error(`There is no command "${command}"; without one the gateway starts.`)
 } catch (fault) {
   console.error(fault instanceof Error ? fault.message : fault)
@@ -23,6 +25,24 @@ async function serve(): Promise<void> {
   greet(serving)
   onSignal(serving.close)
   onOrphaned(() => process.kill(process.pid, 'SIGTERM'))
+}
+
+async function simulate(words: readonly string[]): Promise<void> {
+  // Loaded only here: who serves has no use for it.
+  const { simulateCommand } = await import('./simulate-command.ts')
+  const { stdout, stderr } = process
+  process.exitCode = await simulateCommand(words, {
+    environment: process.env,
+    configFile,
+    read: (path) => readFileSync(path, 'utf8'),
+    write: (path, text) => writeFileSync(path, text),
+    print: (text) => void stdout.write(text),
+    complain: toStderr,
+    // Over the line before, which is wiped out to its end.
+    progress: stderr.isTTY ? (line) => void stderr.write(`\r${line}\u001B[K`) : null,
+    // Some terminals do not know how wide they are, and say 0.
+    columns: stdout.columns > 0 ? stdout.columns : 80,
+  })
 }
 
 function toStderr(line: string): void {

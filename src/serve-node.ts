@@ -15,14 +15,17 @@ import {
   type UpgradeBindings,
   type Upgrades,
 } from './edge/node-websocket.ts'
+import { inTime } from './history/in-time.ts'
 import { expireHourly } from './history/retention.ts'
 import { replica } from './replica.ts'
 import { readSettings, type Settings } from './settings.ts'
+import { loaderFor, MEGABYTE } from './media/gateway-media.ts'
 import { openRuns } from './runs/runs.ts'
 import { openEngine } from './store/open-store.ts'
 import { createStores } from './store/stores.ts'
 import { vaultFor } from './vault-for.ts'
 import { withDemo } from './transport/demo-transport.ts'
+import { nodeMedia } from './transport/node-media.ts'
 import { undiciTransport } from './transport/undici-transport.ts'
 import type { Log, World } from './world.ts'
 
@@ -48,6 +51,10 @@ export async function serveNode(
     headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,
     idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
   })
+  const media = nodeMedia({
+    allowed: settings.MEDIA_FETCH_ALLOW,
+    maxBytes: settings.MEDIA_FETCH_MAX_MB * MEGABYTE,
+  })
   const ulid = monotonicFactory()
   const newTurnId = () => turnIdFromUlid(ulid())
   const replicaId = newTurnId()
@@ -56,6 +63,7 @@ export async function serveNode(
     settings,
     accounts,
     transport: withDemo(upstream.transport),
+    ...loaderFor(settings, media.fetchMedia, log),
     replica: replica(replicaId),
     newTurnId,
     nowMs: Date.now,
@@ -87,11 +95,15 @@ export async function serveNode(
       const drainMs = settings.DRAIN_SECONDS * 1000
       // Whoever follows a run that is not over by then is still there to hear of its end.
       await Promise.all([drained(server, upgrades, drainMs), runs.close(drainMs * 0.9)])
-      await upstream.close()
+      await Promise.all([upstream.close(), media.close()])
+      // A database that does not answer is not waited for.
+      await inTime(stores.requests.allKept(), KEPT_WITHIN_MS)
       await stores.store.close()
     },
   }
 }
+
+const KEPT_WITHIN_MS = 1000
 
 function exchangeOf(bindings: HttpBindings | UpgradeBindings): Exchange {
   return 'upgrade' in bindings ? upgradeExchange(bindings) : nodeExchange(bindings)

@@ -3,6 +3,7 @@
  * (`BACKSTORY_CONFIG`) under the same names; the environment wins. All faults are reported at once.
  */
 import { isObject } from './conversation/json.ts'
+import { MEDIA_SETTINGS } from './media-settings.ts'
 import { WIRES } from './provider/provider.ts'
 import type { Account } from './provider/provider.ts'
 import { oneOf, ownLabels, text, wholeNumber } from './read-setting.ts'
@@ -106,10 +107,10 @@ export const TABLE = {
   },
   TOOL_OUTPUT_RETENTION_TURNS: {
     default: null as number | 'off' | null,
-    shown: 'as the policy says (`10`)',
+    shown: 'as the policy says (`5`)',
     read: (raw: Raw) => (raw === 'off' ? raw : wholeNumber(0, 1_000_000)(raw)),
     sentence:
-      'Long tool outputs of turns older than this are shortened, in steps of five turns; `off` keeps them whole.',
+      'Long tool outputs of turns older than this are shortened, in steps of as many turns, and at most ten; `off` keeps them whole.',
   },
   UNANSWERED_CALLS: {
     default: 'drop' as const,
@@ -162,6 +163,12 @@ export const TABLE = {
     sentence:
       "Ends an answer before a line that another speaker would begin, as in `User: …`: `off`, `on`, or the labels that are the model's own, as `Ada,Ada (bot)`. An upstream's `quirks.speakerGuard` (`true`, `false`, a list of labels) goes first.",
   },
+  EXPLAIN_KEEP: {
+    default: 'on' as const,
+    read: oneOf('on', 'off'),
+    sentence:
+      'Whether what was sent for an answer is kept with it, as what is different from the turn before, so that `GET /v1/context/explain/{id}` can show it.',
+  },
   UNSUPPORTED: {
     default: 'note' as const,
     read: oneOf('note', 'reject'),
@@ -183,6 +190,12 @@ export const TABLE = {
     read: wholeNumber(1, 86_400),
     sentence: 'How long an upstream may be silent in the middle of its answer.',
   },
+  SUMMARY_TIMEOUT_SECONDS: {
+    default: 120,
+    read: wholeNumber(1, 86_400),
+    sentence:
+      'How long a request that is too long for its model waits to be summed up. Then it goes on without.',
+  },
   DRAIN_SECONDS: {
     default: 10,
     read: wholeNumber(0, 3_600),
@@ -201,6 +214,7 @@ export const TABLE = {
     sentence:
       'A silent stream carries a comment this often, so that nothing between takes it for dead.',
   },
+  ...MEDIA_SETTINGS,
   WEBSOCKET_MINUTES: {
     default: 60,
     read: wholeNumber(1, 1_440),

@@ -9,6 +9,7 @@ import { statusFor } from './client/status-lines.ts'
 import type { Answering, Dialect, Inbound, Renderer } from './dialect/dialect.ts'
 import type { Recorder } from './history/record-turn.ts'
 import { REFUSED } from './provider/degrade.ts'
+import { hideHouse, outcomeShown } from './stream/hide-house.ts'
 import { guarded, guardedWhole, type Guard } from './stream/guarded.ts'
 import { markedOutcome, marking, type MarkingOptions } from './stream/marking.ts'
 import { prefaced } from './stream/prefaced.ts'
@@ -17,8 +18,10 @@ import type { Rendition } from './stream/rendition.ts'
 import { sameLanguage } from './stream/same-language.ts'
 import { streamedOrWhole } from './stream/streamed-or-whole.ts'
 import { translated } from './stream/translated.ts'
+import { nearlyFull } from './upstream/budget-exit.ts'
 import type { Prepared } from './upstream/prepare.ts'
 import type { ReadAnswer } from './upstream/read-answer.ts'
+import { trimmed } from './upstream/trimmed.ts'
 import type { World } from './world.ts'
 
 /** All that an answer is told from. */
@@ -30,6 +33,8 @@ export interface Parts {
   readonly fold: OutcomeFold
   readonly recorder: Recorder
   readonly world: World
+  /** What the request came to in one line, where its client wants to know. */
+  readonly contextLine?: string | null
 }
 
 /** An upstream may answer whole where a stream was asked for. It is told as that stream. */
@@ -66,15 +71,21 @@ export function wholeFor(parts: Parts, outcome: Outcome, theirs: ReadAnswer['bod
   if (theirs === null || !speaks(parts)) {
     const isNamed = answering.inbound.client.isMarked && recorder.mayBeNamed()
     const options = continuing(answering.inbound)
-    const told = isNamed ? markedOutcome(outcome, answering.turnId, options) : outcome
+    const said = outcomeShown(outcome)
+    const told = isNamed ? markedOutcome(said, answering.turnId, options) : said
     return JSON.stringify(dialect.whole(told, answering, world.nowMs()))
   }
   const body = dialect.retouch(answering).whole(theirs.json, outcome)
   return body === theirs.json ? (theirs.bytes as BodyInit) : JSON.stringify(body)
 }
 
-/** As its client is told it: marked, if it will bring the marker back. */
-function shown(plain: Renderer, { answering, recorder, prepared }: Parts): Renderer {
+/** As its client is told it: without what is of the house, and marked, if it will bring the marker back. */
+function shown(plain: Renderer, parts: Parts): Renderer {
+  const renderer = marked(plain, parts)
+  return parts.prepared.house.length === 0 ? renderer : hideHouse(renderer)
+}
+
+function marked(plain: Renderer, { answering, recorder, prepared }: Parts): Renderer {
   const { inbound, turnId } = answering
   const { client } = inbound
   const renderer = prefaced(plain, statusFor(client, prepared.notes))
@@ -101,10 +112,20 @@ function speaks({ prepared, guards, dialect, answering: { inbound } }: Parts): b
   return prepared.provider.speaks(prepared.prompt, prepared.account) === dialect.name
 }
 
-/** What was left out because an upstream refused it is told, not only noted. */
-export function ourHeaders({ answering, prepared }: Parts): Readonly<Record<string, string>> {
-  const headers = { 'x-request-id': `req_${answering.turnId}` }
+/** What a client should know of its request at once: each header only where there is something to tell. */
+export function ourHeaders(parts: Parts): Readonly<Record<string, string>> {
+  const { answering, prepared, contextLine = null } = parts
   const refused = prepared.notes.filter(({ why }) => why === REFUSED)
-  if (refused.length === 0) return headers
-  return { ...headers, 'x-backstory-dropped': refused.map(({ field }) => field).join(', ') }
+  const told = {
+    'x-request-id': `req_${answering.turnId}`,
+    'x-backstory-context': contextLine,
+    'x-backstory-dropped': refused.map(({ field }) => field).join(', '),
+    'x-backstory-trimmed': trimmed(prepared),
+    'x-backstory-budget': nearlyFull(prepared),
+  }
+  return Object.fromEntries(
+    Object.entries(told).flatMap(([name, value]) =>
+      value === null || value === '' ? [] : [[name, value]],
+    ),
+  )
 }

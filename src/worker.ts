@@ -6,12 +6,14 @@ import { turnIdFromUlid } from './conversation/ids.ts'
 import { webExchange } from './edge/web-exchange.ts'
 import { expireUnused } from './history/retention.ts'
 import { jsonLog } from './log.ts'
+import { loaderFor } from './media/gateway-media.ts'
 import { replica } from './replica.ts'
 import { readSettings } from './settings.ts'
 import { runsByRequest } from './runs/runs.ts'
 import { openD1, type D1 } from './store/engine-d1.ts'
 import { createStores } from './store/stores.ts'
 import { withDemo } from './transport/demo-transport.ts'
+import { fetchedMedia } from './transport/fetch-media.ts'
 import { fetchTransport } from './transport/fetch-transport.ts'
 import { vaultFor } from './vault-for.ts'
 import type { World } from './world.ts'
@@ -75,6 +77,7 @@ function build(bindings: Bindings): Gateway {
         idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
       }),
     ),
+    ...loaderFor(settings, fetchedMedia(settings.MEDIA_FETCH_ALLOW), log),
     replica: replica(null),
     newTurnId: () => turnIdFromUlid(ulid()),
     nowMs: Date.now,

@@ -1,6 +1,8 @@
 /** Everything that is not a value: what the gateway reaches, knows of its host, and remembers. */
 import type { Item } from './conversation/item.ts'
 import type { Recorder } from './history/record-turn.ts'
+import type { Layer } from './layers/layer.ts'
+import type { MediaLoader } from './media/load-media.ts'
 import type { Account } from './provider/provider.ts'
 import type { Replica } from './replica.ts'
 import type { Settings } from './settings.ts'
@@ -12,11 +14,17 @@ export interface World extends Stores {
   readonly settings: Settings
   readonly accounts: readonly Account[]
   readonly transport: Transport
+  /** Loads what upstreams do not load themselves. Absent where nothing is to be loaded. */
+  readonly mediaLoader?: MediaLoader
+  /** What a model may be told beside the conversation. Without a word, every layer there is. */
+  readonly memoryLayers?: readonly Layer[]
   /** This process, as the others that share its database know it. */
   readonly replica: Replica
   readonly newTurnId: () => string
   readonly nowMs: () => number
   readonly log: Log
+  /** Whether this answer says in a header what its request came to. */
+  readonly tellsContext?: boolean
   /** Where a connection of its own remembers an answer that is not stored. `said` is all before it. */
   readonly aside?: (turn: NewTurn, said: readonly Item[]) => Recorder
 }

@@ -111,3 +111,11 @@ test.each([
 ])('a context that makes no sense is a fault at start: %s', (said, sentence) => {
   expect(() => readSettings({ CONTEXT: said })).toThrow(sentence)
 })
+
+test('a window is off unless it is set, and within its range (C25)', () => {
+  expect(readSettings({}).HISTORY_MAX_ITEMS).toBeNull()
+  expect(readSettings({ HISTORY_MAX_ITEMS: '40' }).HISTORY_MAX_ITEMS).toBe(40)
+  for (const wrong of ['0', '-1', '2.5', 'many', '1000001']) {
+    expect(() => readSettings({ HISTORY_MAX_ITEMS: wrong })).toThrow(/HISTORY_MAX_ITEMS must be/)
+  }
+})

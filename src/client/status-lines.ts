@@ -33,6 +33,10 @@ const WORDS: readonly { readonly codes: readonly string[]; readonly text: string
     text: 'The oldest messages of this chat were left out',
   },
   {
+    codes: ['media-unseen'],
+    text: 'This model cannot see everything that was attached: what it cannot see was left out',
+  },
+  {
     codes: ['reasoning-refused'],
     text: 'The model could not take up its earlier reasoning',
   },

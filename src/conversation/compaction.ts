@@ -30,7 +30,7 @@ export function isOurs({ raw }: Opaque): boolean {
   return typeof sealed === 'string' && sealed.startsWith(PREFIX)
 }
 
-/** What a model is given in place of the item. A client cannot say `native`, so it is ours for sure. */
+/** What a model is given in place of the item. A client cannot say this of an item, so it is ours. */
 export function summaryMessage(summary: string): Message {
   return {
     type: 'message',

@@ -9,7 +9,7 @@
  * belongs to it, or in front of its calls, which is therefore no such place.
  */
 import { isOfModel } from './of-model.ts'
-import { isAssistantMessage, isPinned } from './rounds.ts'
+import { holdsOn, isAssistantMessage } from './rounds.ts'
 import type { Item, Origin } from './item.ts'
 
 /** The places of the first items of answers that went on with what stands right before them. */
@@ -30,7 +30,7 @@ export function continuations(items: readonly Item[]): readonly number[] {
 
 /** What others say, and what tools return, parts two answers, and so does what holds from there on. */
 function isSaid(item: Item): boolean {
-  return isOfModel(item) && !isPinned(item)
+  return isOfModel(item) && !holdsOn(item)
 }
 
 function wentOn(before: Item, item: Item): boolean {

@@ -20,6 +20,15 @@ export function firstTurnIdAt(milliseconds: number): string {
   return digits
 }
 
+/** When a turn was named, or a conversation that is named after one; `null` for what is named otherwise. */
+export function namedAtMs(id: string): number | null {
+  const turnId = id.startsWith('conv_') ? id.slice('conv_'.length) : id
+  if (!TURN_ID.test(turnId)) return null
+  let time = 0
+  for (const digit of turnId.slice(0, 10)) time = time * 32 + DIGITS.indexOf(digit)
+  return time
+}
+
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 export function responseId(turnId: string): string {

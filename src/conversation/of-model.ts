@@ -1,4 +1,5 @@
-/** Whether only a model makes such an item, or the service that it runs on. */
+/** Whether only a model makes such an item, or the service that it runs on, or the house for it. */
+import { isOfHouse } from './house.ts'
 import type { Item } from './item.ts'
 import { callEndOf } from './pairs.ts'
 
@@ -13,6 +14,7 @@ export function isOfModel(item: Item): boolean {
     case 'custom_tool_call':
       return true
     case 'function_call_output':
+      return isOfHouse(item)
     case 'custom_tool_call_output':
       return false
   }

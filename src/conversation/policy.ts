@@ -126,6 +126,10 @@ export interface BudgetRules {
   readonly reserve: number | null
   /** What becomes of a request that is too long; `auto` is as the request itself says. */
   readonly overflow: 'auto' | 'cut' | 'refuse' | 'send'
+  /** From which share of the window on a model at work with tools is told to finish. */
+  readonly warnAt: number | null
+  /** How many more steps it then has before its tools are taken away. */
+  readonly wrapUp: number
 }
 
 /** What somebody says of a policy. */
@@ -176,7 +180,7 @@ const REPLAY: ContextPolicy = {
     scope: 'conversation',
     tokens: 2000,
   },
-  budget: { window: null, reserve: null, overflow: 'auto' },
+  budget: { window: null, reserve: null, overflow: 'auto', warnAt: null, wrapUp: 2 },
 }
 
 const MEDIA: MediaRules = {
@@ -192,7 +196,8 @@ export const PRESETS: Readonly<Record<PolicyName, ContextPolicy>> = {
   retain: {
     ...REPLAY,
     policy: 'retain',
-    outputs: { ...REPLAY.outputs, keepTurns: 10 },
+    // On the average of a step, ten turns are whole.
+    outputs: { ...REPLAY.outputs, keepTurns: 5, step: 10 },
     media: MEDIA,
   },
   lean: {

@@ -4,6 +4,7 @@
  */
 import { isSummaryMessage } from './compaction.ts'
 import type { Item } from './item.ts'
+import { isToldSummary } from './told-summary.ts'
 
 export function isUserMessage(item: Item | undefined): boolean {
   return item?.type === 'message' && item.role === 'user'
@@ -35,19 +36,31 @@ export function headLength(items: readonly Item[]): number {
   for (const item of items) {
     const isInstruction =
       item.type === 'message' && (item.role === 'system' || item.role === 'developer')
-    if (!isInstruction && !isPinned(item)) break
+    if (!isInstruction && !holdsOn(item)) break
     length += 1
   }
   return length
 }
 
-const PINNED: ReadonlySet<unknown> = new Set([
+const HOLDING_ON: ReadonlySet<unknown> = new Set([
   'compaction',
   'configuration_update',
   'additional_tools',
 ])
 
 /** What goes on to hold after its place: a compaction stands for all that was before it. */
+export function holdsOn(item: Item): boolean {
+  return item.type === 'opaque'
+    ? HOLDING_ON.has(item.raw['type'])
+    : isSummaryMessage(item) || isToldSummary(item)
+}
+
+/** What the client has said is never to be left out. */
+export function hasPin(item: Item): boolean {
+  return item.native?.['backstory']?.['pin'] === true
+}
+
+/** What no window leaves out. What is made in one go with it stays as well: `pinnedPlaces`. */
 export function isPinned(item: Item): boolean {
-  return item.type === 'opaque' ? PINNED.has(item.raw['type']) : isSummaryMessage(item)
+  return holdsOn(item) || hasPin(item)
 }

@@ -12,6 +12,15 @@ export function asString(value: Unknown, path: string): string {
   throw wrongType(value, path, 'a string')
 }
 
+/** A blank names nobody. */
+export function asWords(value: unknown, path: string): string {
+  const words = asString(value, path)
+  if (words.trim() !== '') return words
+  throw new GatewayError('invalid_value', `Invalid value for \`${path}\`: it is blank.`, {
+    param: path,
+  })
+}
+
 export function asObject(value: Unknown, path: string): JsonObject {
   if (isObject(value)) return value
   throw wrongType(value, path, 'an object')

@@ -1,16 +1,26 @@
 /**
- * Parses a request that may say in its field `backstory` what it wishes of its context. The field is
- * for the gateway alone: behind this place nobody knows that there was one.
+ * Parses a request that may say in its field `backstory` what it wishes of its context, and in the
+ * same field of an item what holds for that. These fields are for the gateway alone: behind this
+ * place nobody finds them in what the client wrote.
  */
 import type { JsonObject } from '../conversation/json.ts'
 import { maybe } from './check.ts'
 import type { Dialect, Inbound } from './dialect.ts'
+import { withoutItemFields } from './item-field.ts'
 import { readWishes } from './wishes.ts'
 
 export function parseWished(dialect: Dialect, written: JsonObject, bytes: Uint8Array): Inbound {
-  if (written['backstory'] === undefined) return dialect.parse(written, bytes)
-  const { backstory, ...body } = written
-  const wishes = maybe(readWishes, backstory, 'backstory')
+  const asked = withoutWishes(written)
+  const wishes = maybe(readWishes, written['backstory'], 'backstory')
+  const inbound = dialect.parse(asked, bytes)
+  const body = withoutItemFields(asked)
+  if (body === written) return inbound
   const rest = bytes.length === 0 ? bytes : new TextEncoder().encode(JSON.stringify(body))
-  return { ...dialect.parse(body, rest), wishes }
+  return { ...inbound, wishes, body, bytes: rest }
+}
+
+function withoutWishes(written: JsonObject): JsonObject {
+  if (written['backstory'] === undefined) return written
+  const { backstory: _backstory, ...body } = written
+  return body
 }

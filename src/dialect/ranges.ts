@@ -13,6 +13,20 @@ export function asIntegerIn(least: number, most: number) {
     within(asInteger(value, path), least, most, 'integer', path)
 }
 
+/** By how many characters it has. */
+export function asTextIn(least: number, most: number) {
+  return (value: unknown, path: string): string => {
+    const text = asString(value, path)
+    shorterThan(text, most, path, path)
+    if (text.length >= least) return text
+    throw refused(
+      'string_below_min_length',
+      path,
+      `string too short. Expected a string with minimum length ${least}, but got a string with length ${text.length} instead.`,
+    )
+  }
+}
+
 /** At most 16 pairs, keys of at most 64 and values of at most 512 characters. */
 export function asMetadata(value: unknown, path: string): JsonObject {
   const metadata = asObject(value, path)

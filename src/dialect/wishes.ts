@@ -4,7 +4,6 @@
  */
 import {
   POLICY_NAMES,
-  PRESETS,
   type ContextNote,
   type ContextPolicy,
   type PolicyName,
@@ -12,7 +11,7 @@ import {
 } from '../conversation/policy.ts'
 import { isObject, type JsonObject } from '../conversation/json.ts'
 import { GatewayError } from '../errors.ts'
-import { asBoolean, asList, asObject, asOneOf, asString, maybe, missing } from './check.ts'
+import { asBoolean, asList, asObject, asOneOf, asString, asWords, maybe, missing } from './check.ts'
 import { asDecimalIn, asIntegerIn } from './ranges.ts'
 
 type Reader<Value> = (value: unknown, path: string) => Value
@@ -41,7 +40,11 @@ export const WISHES: Table = {
       1_000_000,
       'At most so many turns; a turn is a question with all that was done about it. `1` is the running one alone.',
     ),
-    tokens: limit(1, MOST, 'At most so many tokens of the conversation, by estimate.'),
+    tokens: limit(
+      1,
+      MOST,
+      'At most so many tokens of the conversation, by estimate, counted before old outputs are shortened.',
+    ),
   },
   outputs: {
     keepTurns: limit(
@@ -91,7 +94,7 @@ export const WISHES: Table = {
       read: readNotes,
       what: 'a list of `{"text", "depth", "role"}`',
       sentence:
-        'Texts told to the model with `depth` messages behind them, as `developer` (default) or `user`.',
+        'Texts told to the model with `depth` messages behind them, as `developer` (default) or `user`. They move with every message: what stands behind the deepest of them is not cached, and on an upstream that checks prefixes its reasoning is lost, but not within a turn. A depth beyond the beginning costs nothing.',
     },
     mode: word(
       ['add', 'replace'],
@@ -101,10 +104,13 @@ export const WISHES: Table = {
   speakers: {
     names: word(
       ['auto', 'prefix', 'name', 'none'],
-      'How the model is told who speaks: before the text, by a field of its wire, whichever it has, or not at all.',
+      'How the model is told who speaks: before the text (`prefix`), by `name` where its wire has that, whichever fits (`auto`), or not at all.',
     ),
-    hidden: names('Of these authors nothing is shown.'),
-    merge: word(['off', 'same_author'], 'Whether messages of one author in a row become one.'),
+    hidden: names('Of these authors, by id or name, nothing is shown but a placeholder.'),
+    merge: word(
+      ['off', 'same_author'],
+      'Whether messages of one author in a row become one, where they are nothing but text.',
+    ),
     persona: name(
       'Whom the model speaks as. What other assistants said is told as said by others.',
     ),
@@ -118,7 +124,8 @@ export const WISHES: Table = {
     above: {
       read: asDecimalIn(0, MOST),
       what: 'number',
-      sentence: 'Tokens, or up to `1` a share of the context window; with `turns`, turns.',
+      sentence:
+        'Tokens, or up to `1` a share of the context window; with `turns`, turns, and 32 where less than one is said.',
     },
     keepTurns: number(1, 1_000_000, 'So many of the newest turns are never summed up …'),
     keepTokens: number(0, MOST, '… nor as many as make up so many tokens.'),
@@ -128,7 +135,9 @@ export const WISHES: Table = {
   layers: {
     workingMemory: yesOrNo('Whether the model has a notebook that it writes itself.'),
     observations: yesOrNo('Whether what was observed over time is distilled and told.'),
-    facts: yesOrNo('Whether facts from earlier that fit the question are told.'),
+    facts: yesOrNo(
+      'Whether facts from earlier that fit the question are told, and the model is offered tools to keep and to forget some.',
+    ),
     scope: word(
       ['conversation', 'user'],
       'Whose these memories are: one conversation’s, or all that one user has.',
@@ -148,7 +157,18 @@ export const WISHES: Table = {
     ),
     overflow: word(
       ['auto', 'cut', 'refuse', 'send'],
-      'What becomes of a request that is too long for the model: the oldest turns are left out, it is refused, or sent nevertheless. `auto` is as `truncation` of a Responses request says.',
+      'What becomes of a request that is too long for the model: the oldest turns are left out, it is refused, or sent nevertheless. `auto` is as `truncation` of a Responses request says; a chat request, which has no such word, is sent.',
+    ),
+    warnAt: {
+      read: (value, path) => (value === null ? null : asDecimalIn(0, 1)(value, path)),
+      what: 'number up to 1, or null',
+      sentence:
+        'From which share of the window on, as the provider counts, a model at work with tools is told to finish.',
+    },
+    wrapUp: number(
+      0,
+      1000,
+      'How many more steps it then has; afterwards it is asked without tools.',
     ),
   },
 }
@@ -161,7 +181,7 @@ export function readWishes(value: unknown, path: string): Wishes {
     if (raw === null || raw === undefined) return []
     const place = `${path}.${section}`
     if (section === 'policy') return [['policy', asPolicy(raw, place)]]
-    const table = FIELDS[section]
+    const table = Object.hasOwn(FIELDS, section) ? FIELDS[section] : undefined
     if (table === undefined) throw unknownField(place, ['policy', ...Object.keys(FIELDS)])
     return [[section, readSection(table, asObject(raw, place), place)]]
   })
@@ -242,13 +262,12 @@ function yesOrNo(sentence: string): Field<boolean> {
 }
 
 function name(sentence: string): Field<string | null> {
-  return { read: (value, path) => maybe(asString, value, path), what: 'text, or null', sentence }
+  return { read: (value, path) => maybe(asWords, value, path), what: 'text, or null', sentence }
 }
 
 function names(sentence: string): Field<readonly string[]> {
   return {
-    read: (value, path) =>
-      asList(value, path).map((entry, at) => asString(entry, `${path}[${at}]`)),
+    read: (value, path) => asList(value, path).map((entry, at) => asWords(entry, `${path}[${at}]`)),
     what: 'list of texts',
     sentence,
   }
@@ -256,13 +275,16 @@ function names(sentence: string): Field<readonly string[]> {
 
 /** As far as there are messages; deeper is before the first of them. */
 const asDepth = asIntegerIn(0, 1_000_000)
+const NOTE_FIELDS = ['text', 'depth', 'role']
 const asNoteRole = asOneOf(['developer', 'user'])
 
 function readNotes(value: unknown, path: string): readonly ContextNote[] {
   return asList(value, path).map((entry, at) => {
     const place = `${path}[${at}]`
     const note = asObject(entry, place)
-    if (!isObject(note) || note['text'] === undefined) throw missing(`${place}.text`)
+    const other = Object.keys(note).find((field) => !NOTE_FIELDS.includes(field))
+    if (other !== undefined) throw unknownField(`${place}.${other}`, NOTE_FIELDS)
+    if (note['text'] === undefined) throw missing(`${place}.text`)
     const role = maybe(asString, note['role'], `${place}.role`)
     return {
       text: asString(note['text'], `${place}.text`),
@@ -270,25 +292,4 @@ function readNotes(value: unknown, path: string): readonly ContextNote[] {
       role: role === null ? 'developer' : asNoteRole(role, `${place}.role`),
     }
   })
-}
-
-/** The table of the README. */
-export function wishesTable(): string {
-  const rows = Object.entries(FIELDS).flatMap(([section, fields]) =>
-    Object.entries(fields).map(([field, { what, sentence }]) => {
-      const defaults = POLICY_NAMES.map((policy) => shown(PRESETS[policy], section, field))
-      const same = defaults.every((value) => value === defaults[0])
-      const told = same
-        ? defaults[0]
-        : POLICY_NAMES.map((policy, at) => `${policy}: ${defaults[at]}`).join('<br>')
-      return `| \`${section}.${inJson(field)}\` | ${what} | ${told} | ${sentence} |`
-    }),
-  )
-  return ['| field | value | default | meaning |', '|---|---|---|---|', ...rows].join('\n')
-}
-
-function shown(policy: ContextPolicy, section: string, field: string): string {
-  const fields: unknown = Object.entries(policy).find(([name]) => name === section)?.[1]
-  const value: unknown = isObject(fields) ? fields[field] : undefined
-  return value === null ? '–' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
 }

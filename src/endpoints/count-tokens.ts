@@ -8,7 +8,8 @@ import { responses } from '../dialect/responses/responses.ts'
 import { parseWished } from '../dialect/parse-wished.ts'
 import { tokensOf } from '../upstream/budget.ts'
 import type { Caller } from '../keys.ts'
-import { prepare, type Prepared } from '../upstream/prepare.ts'
+import { dryRun } from '../upstream/dry-run.ts'
+import type { Prepared } from '../upstream/prepare.ts'
 import { hasEndpoint } from '../provider/endpoints.ts'
 import type { World } from '../world.ts'
 
@@ -20,7 +21,7 @@ export async function countTokens(
   // All that there is to count may be instructions and tools.
   const asked = { ...body, input: body['input'] ?? [], stream: false }
   const bytes = new TextEncoder().encode(JSON.stringify(asked))
-  const prepared = await prepare(parseWished(responses, asked, bytes), caller, world)
+  const prepared = await dryRun(parseWished(responses, asked, bytes), caller, world)
   const counted = hasEndpoint(prepared.account, 'inputTokens')
     ? await countedUpstream(prepared, world)
     : null

@@ -2,9 +2,10 @@
  * Names what has been said by a hash, so that a client that sends its whole history each time is
  * told from which turn it goes on. Hashed is what such a client sends back unchanged: words, calls and
  * outputs in their order. Ids, states, and what only a wire has to say of an answer are left out, and
- * so is reasoning, which most clients forget.
+ * so is reasoning, which most clients forget, and what is of the house, of which they know nothing.
  */
 import { messageFields } from '../conversation/chat-native.ts'
+import { isOfHouse } from '../conversation/house.ts'
 import type { Item, Message, Part } from '../conversation/item.ts'
 import { isObject, type Json } from '../conversation/json.ts'
 import { callEndOf } from '../conversation/pairs.ts'
@@ -44,6 +45,7 @@ export function hashedFromStart(items: readonly Item[]): Said {
 }
 
 function isAnswer(item: Item | undefined): boolean {
+  if (item !== undefined && isOfHouse(item)) return true
   switch (item?.type) {
     case 'message':
       return item.role === 'assistant'
@@ -67,6 +69,7 @@ function withItem(hash: string, item: Item): string {
 
 /** `null` for what is as good as nothing. */
 function saidBy(item: Item): string | null {
+  if (isOfHouse(item)) return null
   switch (item.type) {
     case 'message':
       return saidInMessage(item)

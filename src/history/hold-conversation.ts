@@ -5,14 +5,13 @@
 import type { Inbound } from '../dialect/dialect.ts'
 import { GatewayError, messageOf, notFound } from '../errors.ts'
 import type { Caller } from '../keys.ts'
+import type { ConversationPlace } from '../store/conversation-store.ts'
 import type { Owner } from '../store/owner.ts'
 import type { World } from '../world.ts'
 import { askMemory } from './ask-memory.ts'
 
-export interface Hold {
+export interface Hold extends ConversationPlace {
   readonly conversation: string
-  /** The turn that the conversation has come to. */
-  readonly head: string | null
   /** Says no more that it is held; for whoever lets it go together with something else. */
   readonly stop: () => void
   readonly letGo: () => Promise<void>
@@ -53,9 +52,12 @@ export async function holdConversation(
     conversations.renewHold(hold()).catch((error: unknown) => tell('hold-not-renewed', error))
   }, HOLD_MS / 3)
   const stop = (): void => clearInterval(timer)
+  const { head, context, resetAfter } = held
   return {
     conversation: id,
-    head: held.head,
+    head,
+    context,
+    resetAfter,
     stop,
     async letGo() {
       stop()

@@ -20,4 +20,4 @@ export async function keepNeeded(
   })
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000
+export const DAY_MS = 24 * 60 * 60 * 1000

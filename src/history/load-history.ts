@@ -10,12 +10,17 @@ import type { RememberedTurn } from '../conversation/remembered.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../keys.ts'
+import type { ToldLayers } from '../layers/run-layers.ts'
+import type { LoadedMedia } from '../media/loaded-media.ts'
 import type { RecallPlan } from '../rebuild/plan-recall.ts'
+import type { ConversationPlace } from '../store/conversation-store.ts'
 import type { Owner } from '../store/owner.ts'
 import type { StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { askMemory } from './ask-memory.ts'
 import { unknownConversation, type Hold } from './hold-conversation.ts'
+import type { ActiveSummary } from './load-summary.ts'
+import { itemsOf, wishesOf, type Holding } from './of-conversation.ts'
 
 export interface History {
   readonly items: readonly Item[]
@@ -32,6 +37,14 @@ export interface History {
   readonly refusals: readonly Refusal[]
   /** What is said of the context by others than the request: for its key, for its conversation. */
   readonly wishes: readonly Wishes[]
+  /** How many tokens an answer came to, with all that was given for it; `null` if nobody knows of any. */
+  readonly counted: ((origin: Origin) => number | null) | null
+  /** What was loaded for the request, if anything had to be. */
+  readonly media?: LoadedMedia
+  /** What stands for the beginning of it, where summaries are wanted and there is one. */
+  readonly summary: ActiveSummary | null
+  /** What the layers tell beside it, where any are wanted. */
+  readonly layers?: ToldLayers
 }
 
 export interface Recollection {
@@ -59,6 +72,8 @@ export const NO_HISTORY: History = {
   recollection: null,
   refusals: [],
   wishes: [],
+  counted: null,
+  summary: null,
 }
 
 /** `hold` is the conversation of the request, if it is to be added to. */
@@ -71,25 +86,26 @@ export async function loadHistory(
   const { previousResponseId, conversationId } = inbound.memory
   if (previousResponseId !== null) return afterResponse(previousResponseId, caller, world)
   if (conversationId === null) return NO_HISTORY
-  const head = hold === null ? await headOf(conversationId, caller, world) : hold.head
-  const chain = head === null ? null : await chainOf(world, caller, head)
-  return chain === null ? NO_HISTORY : historyOf(chain)
+  const place = hold ?? (await placeOf(conversationId, caller, world))
+  const chain = place.head === null ? null : await chainOf(world, caller, place.head)
+  return historyOf(chain ?? [], place, world)
 }
 
-/** What of a chain a model may know: everything but what was taken out of its conversation. */
-export function visibleItems(turn: StoredTurn): readonly Item[] {
-  const items = [...turn.input, ...turn.output]
-  return turn.hidden.size === 0 ? items : items.filter((item) => !turn.hidden.has(item))
-}
-
-function historyOf(chain: readonly StoredTurn[]): History {
+function historyOf(chain: readonly StoredTurn[], place: Holding, world: World): History {
   return {
     ...NO_HISTORY,
-    items: chain.flatMap(visibleItems),
+    wishes: wishesOf(place, world),
+    items: itemsOf(chain, place),
     parent: chain.at(-1) ?? null,
     needed: chain,
     refusals: chain.flatMap(refusalOf),
+    counted: (origin) => countedIn(chain, origin),
   }
+}
+
+function countedIn(chain: readonly StoredTurn[], origin: Origin): number | null {
+  const turn = chain.findLast(({ output }) => output.some((item) => item.origin === origin))
+  return turn?.usage?.totalTokens ?? null
 }
 
 export function refusalOf({
@@ -108,18 +124,31 @@ async function afterResponse(id: string, owner: Owner, world: World): Promise<Hi
   if (chain === null || parent === undefined || !isResponse(parent)) throw responseNotFound(id)
   const { state } = parent
   if (state === 'queued' || state === 'open' || state === 'failed') throw notUsable(id, state)
-  return historyOf(chain)
+  return historyOf(chain, await placeBefore(parent, owner, world), world)
 }
+
+/** Who goes on from an answer of a conversation finds what holds for that. */
+async function placeBefore(
+  { conversation }: StoredTurn,
+  owner: Owner,
+  { conversations }: World,
+): Promise<Holding> {
+  if (conversation === null) return NOTHING_HOLDS
+  const place = await askMemory(() => conversations.findConversation(owner, conversation))
+  return place ?? NOTHING_HOLDS
+}
+
+const NOTHING_HOLDS: Holding = { context: null, resetAfter: null }
 
 /** A chat completion or a deleted response cannot be gone on from under a response's id. */
 function isResponse({ dialect, deletedAtMs }: StoredTurn): boolean {
   return dialect === 'responses' && deletedAtMs === null
 }
 
-async function headOf(id: string, owner: Owner, world: World): Promise<string | null> {
+async function placeOf(id: string, owner: Owner, world: World): Promise<ConversationPlace> {
   const conversation = await askMemory(() => world.conversations.findConversation(owner, id))
   if (conversation === null) throw unknownConversation(id, 'conversation')
-  return conversation.head
+  return conversation
 }
 
 function chainOf({ store }: World, owner: Owner, turnId: string) {

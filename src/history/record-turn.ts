@@ -3,6 +3,7 @@
  * they are finished, closed before the client hears the end. Nothing of it delays a token.
  */
 import type { Usage } from '../conversation/event.ts'
+import { withoutHouse } from '../conversation/house.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import type { DialectName } from '../conversation/prompt.ts'
@@ -23,6 +24,8 @@ export interface Recorder {
   readonly mayBeNamed: () => boolean
   /** Whether something is being kept that was not promised: who asks next shall find it nevertheless. */
   readonly isKeeping?: () => boolean
+  /** Where the turn stands, once it is durable; `null` if it is not kept. */
+  readonly kept?: () => Promise<Pick<NewTurn, 'parent'> | null>
   /** Resolves to what may be told: an outcome that could not be kept is a failure. */
   readonly settle: (
     outcome: Outcome,
@@ -93,6 +96,7 @@ export function recordTurn(
       holdsWorth ||= isWorth(item)
       journal.add({ position: index, item })
     },
+    kept: async () => ((await opened) ? (await placed).turn : null),
     mayBeNamed: () => holdsWorth && (isClosed || (isOpen && journal.isWritten())),
     async settle(outcome, ending, made) {
       if (!(await opened)) {
@@ -205,5 +209,6 @@ function hashAtEnd(
   before: string | null,
 ): string | null {
   if (before === null || finish === null) return null
-  return contentHash(before, dialect === ('chat' satisfies DialectName) ? chatEcho(items) : items)
+  const told = withoutHouse(items)
+  return contentHash(before, dialect === ('chat' satisfies DialectName) ? chatEcho(told) : told)
 }

@@ -51,6 +51,7 @@ export function rememberTurn(
     },
     mayBeNamed: () => recorder !== null && recorder.mayBeNamed(),
     isKeeping: () => recorder !== null,
+    kept: async () => (await recorder?.kept?.()) ?? null,
     async settle(outcome, ending, made) {
       const isWorth = outcome.items.some(worth.isWorth) || made.reasoningRefusedBy !== null
       if (recorder === null && !isWorth) return outcome

@@ -3,6 +3,7 @@
  * by itself, and what the model is better off with.
  */
 import type { Client } from '../conversation/client.ts'
+import { isOfHouse } from '../conversation/house.ts'
 import type { Item } from '../conversation/item.ts'
 import type { DialectName } from '../conversation/prompt.ts'
 import type { Settings } from '../settings.ts'
@@ -16,6 +17,7 @@ export function worthOf(client: Client, dialect: DialectName, settings: Settings
   const forgetsFields = client.isMarked || client.isOpenWebUi
 
   const isWorth = (item: Item): boolean => {
+    if (isOfHouse(item)) return keepsTools
     switch (item.type) {
       case 'reasoning':
         return keepsReasoning

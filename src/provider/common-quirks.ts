@@ -1,6 +1,7 @@
 /** What can be said of every upstream, whatever its wire. Each is read where its subject is at home. */
 import { isObject } from '../conversation/json.ts'
-import { flag, isListOfTexts, list, type Quirk, type QuirkTable } from './quirk.ts'
+import { MEDIA_KINDS } from '../conversation/media-of-part.ts'
+import { count, flag, isListOfTexts, list, type Quirk, type QuirkTable } from './quirk.ts'
 
 const contextWindow: Quirk = {
   what: 'a number of tokens, or such numbers by model',
@@ -10,6 +11,22 @@ const contextWindow: Quirk = {
   },
   sentence:
     'How much its models take. By model as in `{"qwen*": 32768, "*": 8192}`; the first pattern that matches counts.',
+}
+
+const sees: Quirk = {
+  what: 'a list of: image, audio, video, file; or such lists by model',
+  read(value) {
+    const lists: readonly unknown[] = isObject(value) ? Object.values(value) : [value]
+    return lists.every((kinds) => isListOfTexts(kinds) && kinds.every(isMediaKind))
+      ? value
+      : undefined
+  },
+  sentence:
+    'What its models can see, hear and read beside text; the rest becomes a notice. By model as in `{"*-vl*": ["image"], "*": []}`; the first pattern that matches counts. Where nobody says it, everything, but for models that are known to be blind.',
+}
+
+function isMediaKind(text: string): boolean {
+  return MEDIA_KINDS.some((kind) => kind === text)
 }
 
 const speakerGuard: Quirk = {
@@ -24,9 +41,17 @@ export const COMMON_QUIRKS: QuirkTable = {
   degrade: flag(
     'Where it refuses an optional parameter, it is asked again without it, up to three times.',
   ),
+  imageLimitBytes: count(
+    'How much base64 one image may be. Above it older images become notices, and the newest question is refused.',
+  ),
+  mediaLimitBytes: count('The same for all media of a request together; the oldest go first.'),
+  mediaUrls: flag(
+    'Whether it loads media from their addresses. If not, they are loaded here and sent within the request.',
+  ),
   prefixCheck: flag(
     'Takes reasoning back only behind the prefix that it was made on. Where it is not said, the model tells.',
   ),
+  sees,
   speakerGuard,
   stop: list(
     'a list of stop strings',

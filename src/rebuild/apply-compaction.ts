@@ -15,7 +15,7 @@ import {
 } from '../conversation/compaction.ts'
 import type { Item, Opaque } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
-import { isPinned } from '../conversation/rounds.ts'
+import { pinnedPlaces, type Stays } from './pinned-places.ts'
 import type { Transform } from './transform.ts'
 
 /** Who is asked. What others have sealed, only their makers can read. */
@@ -34,8 +34,12 @@ export function applyCompaction(reader: Reader): Transform {
       const notes: Note[] = []
       if (newest < 0 && !items.some(isOurBusiness)) return { items, notes }
       const kept: Item[] = []
+      const stays = pinnedPlaces(items)
       for (const [at, item] of items.entries()) {
-        const { item: fate, why } = fateOf(item, at, items, newest, reader)
+        const isStaying = at < newest && outlasts(item, at, stays)
+        const { item: fate, why } = isStaying
+          ? { item, why: null }
+          : fateOf(item, at, items, newest, reader)
         if (why !== null) notes.push({ did: fate === null ? 'dropped' : 'changed', at, why })
         if (fate !== null) kept.push(fate)
       }
@@ -65,7 +69,7 @@ function fateOf(
     const isHeard = reader.compacts && at === items.length - 1
     return isHeard ? { item, why: null } : { item: null, why: 'compaction-trigger' }
   }
-  if (at < newest) return outlasts(item) ? { item, why: null } : { item: null, why: 'compacted' }
+  if (at < newest) return { item: null, why: 'compacted' }
   if (!isCompaction(item)) return { item, why: null }
   const summary = summaryIn(item)
   if (summary !== null) return { item: summaryMessage(summary), why: 'compaction-told' }
@@ -74,9 +78,9 @@ function fateOf(
 }
 
 /** What somebody other than the model said, and what goes on to hold after its place. */
-function outlasts(item: Item): boolean {
-  if (item.type === 'message') return item.role !== 'assistant'
-  return !isCompaction(item) && isPinned(item)
+function outlasts(item: Item, at: number, stays: Stays): boolean {
+  if (item.type === 'message' && item.role !== 'assistant') return true
+  return !isCompaction(item) && !isCompactionTrigger(item) && stays(at, item)
 }
 
 function isReadable(item: Opaque, { wire, account }: Reader): boolean {

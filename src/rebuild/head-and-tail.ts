@@ -4,9 +4,9 @@ export function headAndTail(
   headChars: number,
   tailChars: number,
 ): { readonly head: string; readonly tail: string; readonly leftOut: number } {
-  const headEnd = splitsCharacter(text, headChars) ? headChars - 1 : headChars
+  const headEnd = startsInside(text, headChars) ? headChars - 1 : headChars
   const start = text.length - tailChars
-  const tailStart = splitsCharacter(text, start) ? start + 1 : start
+  const tailStart = startsInside(text, start) ? start + 1 : start
   return {
     head: text.slice(0, headEnd),
     tail: text.slice(tailStart),
@@ -14,7 +14,8 @@ export function headAndTail(
   }
 }
 
-function splitsCharacter(text: string, at: number): boolean {
+/** Whether a cut at this place parts the two halves of a character. */
+export function startsInside(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1)
   const after = text.charCodeAt(at)
   return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000

@@ -9,12 +9,14 @@
  * It comes last, when the list is otherwise as it is sent. An answer is told by its origin, which all
  * its items share as one object.
  */
+import { isCutOfHouse } from '../conversation/house.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
 import { isSealed } from '../conversation/sealed-reasoning.ts'
 import { withoutReasoning } from '../conversation/without-reasoning.ts'
+import { behindNewestStep, isUnrecorded, type SentOf } from './behind-newest-step.ts'
 import { openPrefix, type Prefix } from './prefix.ts'
-import type { Transform } from './transform.ts'
+import type { Places, Transform } from './transform.ts'
 
 export interface Validity {
   /** Who is to read it. */
@@ -23,6 +25,8 @@ export interface Validity {
   /** What stands in front of the items (`prefixSeed`), if anybody needs to know. */
   readonly seed: () => string
   readonly checksPrefix: boolean
+  /** What tells where reasoning was made that nobody has recorded. Without it, it is believed. */
+  readonly sentOf?: SentOf
   /** Answers before which the reader has refused all reasoning. */
   readonly refusedBefore: readonly Origin[]
 }
@@ -30,17 +34,22 @@ export interface Validity {
 export function keepValidReasoning(validity: Validity): Transform {
   return {
     name: 'keep-valid-reasoning',
-    run(items) {
+    run(items, places = items.map((_, at) => at)) {
       const border = borderOf(items, validity.refusedBefore)
       const answers = sealedAnswers(items)
+      const step = stepBefore(items, places, validity)
       // Most conversations have nothing of the kind.
-      if (border === 0 && answers.size === 0) return { items, notes: [] }
+      if (border === 0 && step === 0 && answers.size === 0) return { items, notes: [] }
       const faultOf = judge(answers, validity)
       const kept: Item[] = []
       const notes: Note[] = []
       for (const [at, item] of items.entries()) {
         const isRefused = at < border
-        const why = isRefused ? 'reasoning-refused' : faultOf(item, kept)
+        const why = isRefused
+          ? 'reasoning-refused'
+          : at < step && isUnrecorded(item)
+            ? 'reasoning-of-another-prefix'
+            : faultOf(item, kept)
         const fate = isRefused ? withoutReasoning(item, validity.wire) : keptUnless(why, item)
         if (fate !== null) kept.push(fate)
         if (fate === item || why === null) continue
@@ -49,6 +58,11 @@ export function keepValidReasoning(validity: Validity): Transform {
       return notes.length === 0 ? { items, notes } : { items: kept, notes }
     },
   }
+}
+
+function stepBefore(items: readonly Item[], places: Places, { checksPrefix, sentOf }: Validity) {
+  const mayBeInvalid = checksPrefix && sentOf !== undefined && items.some(isUnrecorded)
+  return mayBeInvalid ? behindNewestStep(items, places, sentOf) : 0
 }
 
 function keptUnless(fault: string | null, item: Item): Item | null {
@@ -69,7 +83,7 @@ function isOneOf(origin: Origin | undefined, origins: readonly Origin[]): boolea
 
 /**
  * The answers that hold sealed reasoning, and of each whether it is torn: whether reasoning of it
- * stands behind something that was not part of it.
+ * stands behind something that was not part of it, or not as it is now.
  */
 type Answers = ReadonlyMap<Origin, boolean>
 
@@ -86,6 +100,8 @@ function sealedAnswers(items: readonly Item[]): Answers {
       isAgain = origin !== undefined && begun.has(origin)
       if (origin !== undefined) begun.add(origin)
     }
+    // What the house has answered in the middle of it was longer then.
+    if (origin !== undefined && isCutOfHouse(item)) torn.add(origin)
     if (origin === undefined || item.type !== 'reasoning') continue
     if (isAgain) torn.add(origin)
     if (isSealed(item)) sealed.add(origin)

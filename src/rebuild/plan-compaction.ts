@@ -35,7 +35,7 @@ export function replacedBy(items: readonly Item[]): readonly Item[] {
   return items.filter((item) => item.type !== 'message' || item.role === 'assistant')
 }
 
-function chaptersOf(entries: readonly string[], maxTokens: number): readonly string[] {
+export function chaptersOf(entries: readonly string[], maxTokens: number): readonly string[] {
   const chapters: string[] = []
   let open: string[] = []
   let tokens = 0

@@ -8,6 +8,7 @@
  * last line of the first message: clients put text in front of it, and suggestions behind it, for
  * one turn only. Instructions do not count.
  */
+import { isOfHouse } from '../conversation/house.ts'
 import { textOf, type Item, type Message, type Part } from '../conversation/item.ts'
 import { readMarkers } from '../conversation/marker.ts'
 import { isOfModel } from '../conversation/of-model.ts'
@@ -164,7 +165,9 @@ export function marksIn({ content }: Message): readonly string[] {
   )
 }
 
+/** Of those calls that its client knows. */
 function callIdOf(item: Item): readonly string[] {
+  if (isOfHouse(item)) return []
   const end = callEndOf(item)
   return end?.side === 'call' && end.callId !== '' ? [end.callId] : []
 }

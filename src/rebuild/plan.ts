@@ -1,17 +1,26 @@
 /** Which transforms a request goes through, and the loop that runs them. */
 import type { Item } from '../conversation/item.ts'
+import type { MediaKind } from '../conversation/media-of-part.ts'
 import type { Note } from '../conversation/note.ts'
 import type { ContextPolicy } from '../conversation/policy.ts'
+import { afterReset } from './after-reset.ts'
 import { answerCalls } from './answer-calls.ts'
 import { applyCompaction, type Reader } from './apply-compaction.ts'
-import { boundItems } from './bound-items.ts'
+import { applySummary, type AppliedSummary } from './apply-summary.ts'
+import { boundHistory } from './bound-history.ts'
+import { capOutputs } from './cap-outputs.ts'
+import { hideAuthors } from './hide-authors.ts'
+import { mergeRuns } from './merge-runs.ts'
+import { placeNotes } from './place-notes.ts'
+import { planMedia } from './plan-media.ts'
 import { pruneOrphans } from './prune-orphans.ts'
 import { retainReasoning } from './retain-reasoning.ts'
 import { shortenToolOutputs } from './shorten-tool-outputs.ts'
 import { stripDetails } from './strip-details.ts'
 import { stripMarkers } from './strip-markers.ts'
-import type { Step, Transform } from './transform.ts'
-import { windowItems } from './window-items.ts'
+import { tellingOf, tellSpeakers } from './tell-speakers.ts'
+import type { Places, Step, Transform } from './transform.ts'
+import { windowHistory } from './window-history.ts'
 
 /** What a plan is made of. */
 export interface Rules {
@@ -20,31 +29,63 @@ export interface Rules {
   readonly unansweredCalls?: 'drop' | 'stub'
   /** Who is to read it. Without one, compactions stay as they are. */
   readonly reader: Reader | null
+  /** Whether its wire has a field for who speaks; without a word, it has. */
+  readonly hasNames?: boolean
+  /** What stands for the beginning of the conversation, if anything does. */
+  readonly summary?: AppliedSummary | null
+  /** Which kinds of media it can see, hear or read; without a word, all. */
+  readonly sees?: ReadonlySet<MediaKind>
+  /** The whole conversation, if a part of it is all that the plan is given. */
+  readonly conversation?: readonly Item[]
 }
 
-export function planFor({ policy, reader, unansweredCalls = 'drop' }: Rules): readonly Transform[] {
-  const { window, outputs, reasoning } = policy
-  const { items: maxItems } = window
+export function planFor({
+  policy,
+  reader,
+  unansweredCalls = 'drop',
+  summary = null,
+  hasNames = true,
+  sees,
+  conversation,
+}: Rules): readonly Transform[] {
+  const { window, outputs, reasoning, speakers } = policy
+  const { turns, items, tokens } = window
   const {
     keepTurns: rounds,
     step,
     longerThan: minChars,
     head: headChars,
     tail: tailChars,
+    cap,
+    expand,
   } = outputs
   const first = [
-    // Before everything else: what is between a client and the gateway was never said.
+    // Before a summary or a compaction is told, which may stand for what was said before the reset.
+    afterReset(),
+    // Before all that change an item: it knows what it stands for by the items as they came, and what that is need
+    // not be looked at any more.
+    ...(summary === null ? [] : [applySummary(summary)]),
+    // Before anything is counted: what is between a client and the gateway was never said.
     stripMarkers(),
     stripDetails(),
+    // Before the pairs, because an output may lose its call. A placeholder counts as what was said.
+    ...(speakers.hidden.length === 0 ? [] : [hideAuthors(speakers.hidden)]),
     // What a compaction stands for is not there to be paired or counted.
     ...(reader === null ? [] : [applyCompaction(reader)]),
   ]
   const edits = [
     // Before shortening, which counts rounds from the first that is left: its border then stays put
-    // between two cuts, and a list that has been through the plan is not cut or shortened again.
-    ...(maxItems === null ? [] : [windowItems({ maxItems })]),
-    // After the window, for it thins what the window could only keep whole.
-    ...(maxItems === null ? [] : [boundItems({ maxItems: 4 * maxItems })]),
+    // between two cuts, and a list that has been through the plan is not cut or shortened again. And
+    // because what is shortened or dropped when a turn closes would move a cut back. Turns go first:
+    // an answer that they leave out is not called back.
+    ...(turns === null ? [] : [windowHistory({ by: 'turns', most: turns })]),
+    ...(items === null ? [] : [windowHistory({ by: 'items', most: items })]),
+    ...(tokens === null ? [] : [windowHistory({ by: 'tokens', most: tokens })]),
+    // After the windows, for it thins what these could only keep whole.
+    ...(items === null ? [] : [boundHistory({ by: 'items', most: 4 * items })]),
+    ...(tokens === null ? [] : [boundHistory({ by: 'tokens', most: 4 * tokens })]),
+    // Like shortening, they count from the first message that is left.
+    ...planMedia({ rules: policy.media, sees, conversation }),
     ...(rounds === null
       ? []
       : [shortenToolOutputs({ rounds, step, minChars, headChars, tailChars })]),
@@ -55,12 +96,22 @@ export function planFor({ policy, reader, unansweredCalls = 'drop' }: Rules): re
       ? // In this order, because a stub goes behind a batch, and a batch is whole once it is pruned.
         [pruneOrphans({ unanswered: 'stub' }), answerCalls()]
       : [pruneOrphans()]
-  if (edits.length === 0) return [...first, ...pairs]
+  // Once the groups are whole, and before rounds and messages are counted, of which there are fewer
+  // afterwards, or others. Merged first: a name then stands once in front of a run.
+  const voices = [
+    ...(speakers.merge === 'off' ? [] : [mergeRuns()]),
+    tellSpeakers(tellingOf(speakers, hasNames)),
+  ]
+  // Before the windows, which count an output as long as it will ever be sent.
+  const caps = cap === null ? [] : [capOutputs({ maxChars: cap, expand })]
+  if (edits.length === 0) return [...first, ...pairs, ...voices, ...caps]
   return [
     ...first,
     // Next, because what is never sent must not be counted as an item or part two rounds, and an
     // output must be at its call before anything is cut in between.
     ...pairs,
+    ...voices,
+    ...caps,
     ...edits,
     // Last, because each of the above can part a call from its output.
     pruneOrphans(),
@@ -68,15 +119,27 @@ export function planFor({ policy, reader, unansweredCalls = 'drop' }: Rules): re
 }
 
 /**
+ * What is added to the list when it is cut, also to what the model can take, so that nothing of it is
+ * counted, cut or shortened. Only reasoning is judged behind it, by the list as it is sent.
+ */
+export function additionsFor({ notes }: ContextPolicy): readonly Transform[] {
+  return notes.entries.length === 0 ? [] : [placeNotes(notes.entries)]
+}
+
+/**
  * Runs the transforms one after the other. Notes say who wrote them and where, in `items`, the
  * thing they are about has its place. If nothing changes, the very same list is returned.
  */
 export function rebuild(items: readonly Item[], transforms: readonly Transform[]): Rebuilt {
-  let current = items
-  let places: Places = items.map((_, at) => at)
-  const notes: Note[] = []
+  return rebuildOn({ items, notes: [], places: items.map((_, at) => at) }, transforms)
+}
+
+/** The same with what has been rebuilt already. */
+export function rebuildOn(before: Rebuilt, transforms: readonly Transform[]): Rebuilt {
+  let { items: current, places } = before
+  const notes = [...before.notes]
   for (const { name, run } of transforms) {
-    const step = run(current)
+    const step = run(current, places)
     for (const note of step.notes) notes.push({ ...placed(note, places), by: name })
     if (step.items !== current) places = placesAfter(step, current, places)
     current = step.items
@@ -88,9 +151,6 @@ export interface Rebuilt extends Step {
   /** Where each item that is left had its place in `items`; `null` for one that was added. */
   readonly places: Places
 }
-
-/** Where each item of a list has its place in the first list; `null` for one that was added. */
-type Places = readonly (number | null)[]
 
 function placed({ at, ...note }: Note, places: Places): Note {
   const place = at === undefined ? null : (places[at] ?? null)

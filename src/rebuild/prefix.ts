@@ -43,9 +43,18 @@ export function openPrefix(seed: string): Prefix {
   const running = runningDigest()
   running.add(seed)
   return {
-    add: (item) => running.add(framed(item.type, textsOf(item))),
+    add: (item) => running.add(toldOf(item)),
     hash: running.soFar,
   }
+}
+
+/** Whether both count as the same in a prefix. */
+export function isToldAlike(one: Item, other: Item | undefined): boolean {
+  return one === other || (other !== undefined && toldOf(one) === toldOf(other))
+}
+
+function toldOf(item: Item): string {
+  return framed(item.type, textsOf(item))
 }
 
 /** The lengths stand in front, so that no two lists of texts are one and the same text. */
@@ -83,8 +92,12 @@ function textsOf(item: Item): readonly string[] {
   }
 }
 
+/** What is said to the gateway alone, no model is told. */
 function nativeOf({ native }: Item): string {
-  return native === undefined ? '' : JSON.stringify(native)
+  if (native === undefined) return ''
+  if (native['backstory'] === undefined) return JSON.stringify(native)
+  const { backstory: _backstory, ...told } = native
+  return Object.keys(told).length === 0 ? '' : JSON.stringify(told)
 }
 
 /** Whose words a text is, is said by its message. */

@@ -5,6 +5,7 @@
  * Whatever is left out takes along the reasoning that led to nothing else, because reasoning is
  * refused without what followed it.
  */
+import { isOfHouse } from '../conversation/house.ts'
 import type { Item, Message } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
 import { callEndOf } from '../conversation/pairs.ts'
@@ -160,7 +161,10 @@ function replayTurn(work: Work, turn: RememberedTurn): void {
       if (work.unled) dropThoughts(work)
       work.thoughts.push(thoughtPiece(work, item, turn))
     } else if (isMessage(item)) replayMessage(work, item)
-    else {
+    else if (isOfHouse(item)) {
+      // Its client has nothing of it, and both ends of the call are here.
+      keep(work, work.replaysTools ? recalled(item, turn) : FORGOTTEN)
+    } else {
       const key = endKey(item, 'call')
       keep(
         work,

@@ -8,7 +8,7 @@
  */
 import type { Item } from '../conversation/item.ts'
 import { callEndOf } from '../conversation/pairs.ts'
-import { isPinned, roundStarts } from '../conversation/rounds.ts'
+import { hasPin, holdsOn, roundStarts } from '../conversation/rounds.ts'
 import { keepWhere } from './keep-where.ts'
 import type { Transform } from './transform.ts'
 
@@ -20,7 +20,7 @@ export function retainReasoning(keep: 'next_reply' | 'open_turn'): Transform {
         keep === 'open_turn' ? (roundStarts(items).at(-1) ?? 0) : startOfAnswered(items)
       return keepWhere(
         items,
-        (at, item) => item.type !== 'reasoning' || at >= border,
+        (at, item) => item.type !== 'reasoning' || at >= border || hasPin(item),
         'reasoning-expired',
       )
     },
@@ -46,7 +46,7 @@ function isAnswer(item: Item | undefined): boolean {
     case 'custom_tool_call':
       return true
     case 'opaque':
-      return callEndOf(item)?.side !== 'output' && !isPinned(item)
+      return callEndOf(item)?.side !== 'output' && !holdsOn(item)
     case 'reasoning':
     case 'function_call_output':
     case 'custom_tool_call_output':

@@ -8,7 +8,8 @@ import { isObject, parsedJson } from '../conversation/json.ts'
 /** Whether nothing is lost if the client's item is sent instead of the recorded one. */
 export function saysTheSame(recorded: Item, given: Item): boolean {
   if (recorded === given) return true
-  if (recorded.native !== undefined && !isEqual(recorded.native, given.native)) return false
+  const own = told(recorded)
+  if (own !== null && !isEqual(own, told(given) ?? undefined)) return false
   if (recorded.type === 'message') {
     return (
       given.type === 'message' &&
@@ -21,6 +22,13 @@ export function saysTheSame(recorded: Item, given: Item): boolean {
     return given.type === 'opaque' && isEqual(nameless(recorded.raw), nameless(given.raw))
   }
   return isEqual(nameless(recorded), nameless(given))
+}
+
+/** What is said to the gateway alone is not said in the conversation. */
+function told({ native }: Item): object | null {
+  if (native === undefined) return null
+  const { backstory: _backstory, ...rest } = native
+  return Object.keys(rest).length === 0 ? null : rest
 }
 
 /** Whether two calls under one id are one call. Clients write the arguments anew. */

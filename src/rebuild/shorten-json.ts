@@ -70,12 +70,10 @@ function told(value: unknown, room: number, depth: number): string {
 /** `null` for what is longer than `room`; it is read no further. */
 function whole(value: unknown, room: number): string | null {
   if (typeof value === 'string' && value.length + 2 > room) return null
-  const text = Array.isArray(value)
-    ? wholeList(value, room)
-    : isObject(value)
-      ? wholeObject(value, room)
-      : scalar(value)
-  return text !== null && text.length <= room ? text : null
+  if (Array.isArray(value)) return wholeList(value, room)
+  if (isObject(value)) return wholeObject(value, room)
+  const text = scalar(value)
+  return text.length <= room ? text : null
 }
 
 function scalar(value: unknown): string {
@@ -84,28 +82,28 @@ function scalar(value: unknown): string {
 
 function wholeList(list: readonly unknown[], room: number): string | null {
   if (list.length * 2 > room) return null
-  const texts: string[] = []
-  let rest = room - 2
+  let text = '['
   for (const value of list) {
-    const text = whole(value, rest)
-    if (text === null) return null
-    texts.push(text)
-    rest -= text.length + 1
+    const separator = text.length === 1 ? '' : ','
+    const next = whole(value, room - text.length - separator.length - 1)
+    if (next === null) return null
+    text += separator + next
   }
-  return `[${texts.join(',')}]`
+  return text.length < room ? `${text}]` : null
 }
 
 function wholeObject(object: JsonObject, room: number): string | null {
-  const texts: string[] = []
-  let rest = room - 2
-  for (const [name, value] of Object.entries(object)) {
-    const key = whole(name, rest)
-    const text = key === null ? null : whole(value, rest - key.length - 1)
-    if (text === null) return null
-    texts.push(`${key}:${text}`)
-    rest -= (key?.length ?? 0) + text.length + 2
+  let text = '{'
+  for (const name of Object.keys(object)) {
+    const separator = text.length === 1 ? '' : ','
+    const key = whole(name, room - text.length - separator.length - 1)
+    if (key === null) return null
+    text += `${separator}${key}:`
+    const next = whole(object[name], room - text.length - 1)
+    if (next === null) return null
+    text += next
   }
-  return `{${texts.join(',')}}`
+  return text.length < room ? `${text}}` : null
 }
 
 function cutString(text: string, room: number): string {

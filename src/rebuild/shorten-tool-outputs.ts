@@ -6,10 +6,11 @@
  * it moved with every round, each question would change the prompt's prefix: that costs more at a
  * provider with a cache than to send everything whole. Nothing in the text depends on the age.
  */
-import type { Item, Part } from '../conversation/item.ts'
+import type { CustomCallOutput, FunctionCallOutput, Part } from '../conversation/item.ts'
 import { roundStarts } from '../conversation/rounds.ts'
 import type { Note } from '../conversation/note.ts'
 import { headAndTail } from './head-and-tail.ts'
+import { oncePerItem } from './once-per-item.ts'
 import { shortenJson } from './shorten-json.ts'
 import type { Transform } from './transform.ts'
 
@@ -31,6 +32,7 @@ export function shortenToolOutputs({
   tailChars = 128,
 }: Shortening): Transform {
   const shorten = (text: string) => shortened(text, { minChars, headChars, tailChars })
+  const settings = `${minChars} ${headChars} ${tailChars}`
   return {
     name: 'shorten-tool-outputs',
     run(items) {
@@ -40,7 +42,10 @@ export function shortenToolOutputs({
       const notes: Note[] = []
       const rebuilt = items.map((item, at) => {
         if (at >= oldEnd) return item
-        const short = withShortOutput(item, shorten)
+        if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') {
+          return item
+        }
+        const short = once(item, settings, () => withShortOutput(item, shorten))
         if (short !== item) notes.push({ did: 'changed', at, why: 'output-too-old' })
         return short
       })
@@ -49,8 +54,11 @@ export function shortenToolOutputs({
   }
 }
 
-function withShortOutput(item: Item, shorten: (text: string) => string): Item {
-  if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return item
+const once = oncePerItem()
+
+type Output = FunctionCallOutput | CustomCallOutput
+
+function withShortOutput(item: Output, shorten: (text: string) => string): Output {
   if (typeof item.output === 'string') {
     const output = shorten(item.output)
     return output === item.output ? item : { ...item, output }

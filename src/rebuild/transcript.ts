@@ -4,6 +4,7 @@
  * said is indented, and so can never be taken for a word of ours.
  */
 import { textOf, type Item, type Opaque, type Part } from '../conversation/item.ts'
+import { headAndTail } from './head-and-tail.ts'
 
 /** The outputs that the model has not answered yet are what it needs most. */
 export function transcript(items: readonly Item[]): readonly string[] {
@@ -74,9 +75,7 @@ function toldOpaque(item: Opaque, maxChars: number): string {
 
 function short(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text
-  const headEnd = Math.floor((maxChars * 2) / 3)
-  const tailStart = text.length - Math.floor(maxChars / 3)
-  const gap = tailStart - headEnd
-  const [head, tail] = [text.slice(0, headEnd), text.slice(tailStart)]
-  return `${head}\n[… ${gap} characters left out …]\n${tail}`.toWellFormed()
+  const headChars = Math.floor((maxChars * 2) / 3)
+  const { head, tail, leftOut } = headAndTail(text, headChars, Math.floor(maxChars / 3))
+  return `${head}\n[… ${leftOut} characters left out …]\n${tail}`.toWellFormed()
 }

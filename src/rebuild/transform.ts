@@ -10,8 +10,12 @@ import type { Note } from '../conversation/note.ts'
 
 export interface Transform {
   readonly name: string
-  readonly run: (items: readonly Item[]) => Step
+  /** `places` says where each item stood in the list that the plan began with, if there is a plan. */
+  readonly run: (items: readonly Item[], places?: Places) => Step
 }
+
+/** Where each item of a list has its place in the first list; `null` for one that was added. */
+export type Places = readonly (number | null)[]
 
 /** `at` of a note is the place in the list that was given to this transform. */
 export interface Step {

@@ -1,5 +1,6 @@
 /** Chat completions that were asked to be kept: listed, read, labelled and deleted. */
 import { completionId, turnIdOfCompletion } from '../conversation/ids.ts'
+import { withoutHouse } from '../conversation/house.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import { chat } from '../dialect/chat/chat.ts'
 import { parseWished } from '../dialect/parse-wished.ts'
@@ -79,8 +80,8 @@ async function listMessages(asked: Asked, { store }: World): Promise<JsonObject>
   const chain = await store.loadChain(asked.caller, turnId)
   const last = known(chain?.at(-1) ?? null, id)
   const messages = (chain ?? []).flatMap((turn) => {
-    const asked = tellMessages(turn.input)
-    return turn === last ? asked : [...asked, tellMessage(turn.output)]
+    const asked = tellMessages(withoutHouse(turn.input))
+    return turn === last ? asked : [...asked, tellMessage(withoutHouse(turn.output))]
   })
   const named = messages.map((message, at) => ({ id: `${id}-${at}`, ...message }))
   const { entries, hasMore } = pageOf(named, paging)

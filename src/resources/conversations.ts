@@ -5,6 +5,7 @@ import { maybe, missing } from '../dialect/check.ts'
 import { asMetadata } from '../dialect/ranges.ts'
 import { conversationLocked, unknownConversation } from '../history/hold-conversation.ts'
 import type { Conversation } from '../store/conversation-store.ts'
+import { contextIn } from './context-in.ts'
 import { itemsIn, turnOfItems } from './conversation-turn.ts'
 import { withPrefix, type Asked, type Resource } from './resource.ts'
 
@@ -22,11 +23,12 @@ export const CONVERSATIONS: readonly Resource[] = [
         user: caller.user,
         metadata,
         createdAtMs: world.nowMs(),
+        context: contextIn(asked['backstory'], 'backstory'),
       }
       const place = { conversation: conversation.id, chain: [], id: world.newTurnId() }
       const turn = items.length === 0 ? null : turnOfItems(items, place, caller, world)
       await world.conversations.createConversation(conversation, turn)
-      return shown({ ...conversation, head: null })
+      return shown({ ...conversation, head: null, resetAfter: null })
     },
   },
   {

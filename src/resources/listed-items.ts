@@ -3,6 +3,7 @@
  * item before it has the same, else one that is derived from its place.
  */
 import { itemId, type ItemPlace } from '../conversation/ids.ts'
+import { isOfHouse } from '../conversation/house.ts'
 import type { Item } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import { included } from '../dialect/responses/included.ts'
@@ -31,13 +32,14 @@ export function listedItems(
     sealedReasoning: words.has('reasoning.encrypted_content'),
   }
   const listed = (turn: StoredTurn, side: ItemPlace['side'], items: readonly Item[]) =>
-    items.map((item, index): ListedItem => {
+    items.flatMap((item, index): readonly ListedItem[] => {
+      if (isOfHouse(item)) return []
       const place = { turnId: turn.id, side, index }
       const id = freeId(item, place, taken)
       const isCutOff = side === 'out' && turn.state === 'incomplete' && index === items.length - 1
       const ending = isCutOff ? 'incomplete' : 'completed'
       const show = () => included(listedItem(item, id, ending, view), words)
-      return { id, isHidden: turn.hidden.has(item), place, show }
+      return [{ id, isHidden: turn.hidden.has(item), place, show }]
     })
   return chain.flatMap((turn, at) => {
     const questions = listed(turn, 'in', turn.input)

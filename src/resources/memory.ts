@@ -36,13 +36,13 @@ export const MEMORY: readonly Resource[] = [
 ]
 
 /** Everything that a client sees of a turn is named after it. */
-function turnIdIn(id: string): string {
+export function turnIdIn(id: string, param = 'id'): string {
   const turnId = turnIdOfResponse(id) ?? turnIdOfCompletion(id) ?? turnIdOfResponse(responseId(id))
   if (turnId !== null) return turnId
   throw new GatewayError(
     'invalid_value',
-    `Invalid 'id': '${shortened(id)}'. Expected the ID of a response ('resp_…'), of a chat completion ('chatcmpl-…'), or the 20 characters of a marker.`,
-    { param: 'id' },
+    `Invalid '${param}': '${shortened(id)}'. Expected the ID of a response ('resp_…'), of a chat completion ('chatcmpl-…'), or the 20 characters of a marker.`,
+    { param },
   )
 }
 

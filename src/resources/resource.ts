@@ -8,7 +8,7 @@ import type { Caller } from '../keys.ts'
 import type { World } from '../world.ts'
 
 export interface Resource {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As in `/responses/:id`. */
   readonly path: string
   /** Resolves to `null` for what another route is to answer. */
@@ -21,6 +21,8 @@ export interface Asked {
   readonly named: (name: string) => string
   readonly query: URLSearchParams
   readonly body: () => Promise<JsonObject>
+  /** The body where it may be any JSON. */
+  readonly value: () => Promise<unknown>
 }
 
 /** An id of another kind is a mistake; one that names nothing is only not there. */

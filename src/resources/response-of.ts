@@ -1,6 +1,7 @@
 /** A response as it is now, from its turn: what was asked is told again, and how far it has come. */
 import type { Failure } from '../conversation/event.ts'
 import type { Json, JsonObject } from '../conversation/json.ts'
+import { withoutHouse } from '../conversation/house.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import type { Answering } from '../dialect/dialect.ts'
 import { progressOf, type Progress } from '../dialect/responses/echo.ts'
@@ -12,7 +13,7 @@ import { failureOf } from '../errors.ts'
 import type { StoredTurn } from '../store/store.ts'
 
 export function responseOf(turn: StoredTurn, include: readonly string[] = []): JsonObject {
-  const response = shownAs(progressIn(turn), turn.output, answeringOf(turn, include))
+  const response = shownAs(progressIn(turn), withoutHouse(turn.output), answeringOf(turn, include))
   const words = new Set(include)
   const output = (response['output'] as readonly JsonObject[]).map((item) => included(item, words))
   return { ...response, output }
@@ -44,7 +45,7 @@ function progressIn(turn: StoredTurn): Progress {
 
 export function outcomeIn(turn: StoredTurn): Outcome {
   return {
-    items: turn.output,
+    items: withoutHouse(turn.output),
     finish: finishIn(turn),
     failure: turn.state === 'failed' ? (turn.failure ?? BROKEN) : null,
     usage: turn.usage,

@@ -7,6 +7,7 @@ import type { Held, Hold } from '../store/run-store.ts'
 import type { World } from '../world.ts'
 import { lastWords } from './last-words.ts'
 import { readRun } from './read-run.ts'
+import { shownPlaces, type ShownPlaces } from './shown-places.ts'
 
 export type Conclusion =
   | { readonly status: 'cancelled'; readonly failure: null }
@@ -18,13 +19,15 @@ export const CANCELLED: Conclusion = { status: 'cancelled', failure: null }
 export async function concludeRun(
   hold: Hold,
   { status, failure }: Conclusion,
-  { runs, nowMs }: World,
+  world: World,
 ): Promise<Held> {
+  const { runs, nowMs } = world
   const { turnId, tenant } = hold
   const run = await readRun(hold, turnId, runs)
   if (run === null) return false
-  const finished = await runs.journaledItems(tenant, turnId)
-  const words = lastWords(run.groups, { status, failure, finished })
+  const { shown, keptAt } = await placesIn(hold, world)
+  const words = lastWords(run.groups, { status, failure, finished: shown })
+  const left = words?.items ?? []
   const end = {
     turnId,
     tenant,
@@ -32,9 +35,17 @@ export async function concludeRun(
     usage: null,
     failure,
     origin: run.origin,
-    items: words?.items ?? [],
+    items: left.map(({ position, item }) => ({ position: keptAt(position), item })),
     holdsConversation: run.conversation !== null,
     endedAtMs: nowMs(),
   }
   return runs.endRun(hold, end, words?.events ?? null)
+}
+
+async function placesIn(hold: Hold, { runs, store }: World): Promise<ShownPlaces> {
+  const { tenant, turnId } = hold
+  const kept = await runs.journaledItems(tenant, turnId)
+  if (kept.size === 0) return shownPlaces(kept, [])
+  const chain = await store.loadChain(hold, turnId)
+  return shownPlaces(kept, chain?.at(-1)?.output ?? [])
 }

@@ -4,7 +4,7 @@ import type { Inbound } from '../dialect/dialect.ts'
 import { responses } from '../dialect/responses/responses.ts'
 import { parseWished } from '../dialect/parse-wished.ts'
 import { GatewayError } from '../errors.ts'
-import { visibleItems } from '../history/load-history.ts'
+import { visibleItems } from '../history/visible-items.ts'
 import type { StoredTurn } from '../store/store.ts'
 
 /**

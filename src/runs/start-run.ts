@@ -78,6 +78,8 @@ export function startRun(run: NewRun, room: Room, world: World): StartedRun {
     await room.leave().catch((error: unknown) => {
       world.log('warn', 'lease-not-given-back', { why: messageOf(error) })
     })
+    // There are runtimes that let go on only what is waited for, and what follows an answer is not in it.
+    await Promise.allSettled(works)
   })
   // Not everybody who starts a run waits for it.
   opening.promise.catch(ignore)

@@ -10,6 +10,8 @@ export interface ConversationStatements {
   readonly insertConversation: Statement<ConversationRow>
   readonly findConversation: Statement<ConversationKey>
   readonly relabelConversation: Statement<ConversationKey & { readonly metadata: string }>
+  readonly setContext: Statement<ConversationKey & { readonly context: string | null }>
+  readonly resetConversation: Statement<ConversationKey>
   /** These return a row if the conversation was there, and free. */
   readonly deleteConversation: Statement<ConversationKey & Moment>
   readonly holdConversation: Statement<ConversationHolding>
@@ -62,6 +64,16 @@ export function createConversationStatements(language: Engine['language']): Conv
         .set({ metadata: slot(({ metadata }) => metadata) })
         .returningAll(),
     ),
+    setContext: compile('set-context', (slot) =>
+      update(db, slot)
+        .set({ context: slot(({ context }) => context) })
+        .returningAll(),
+    ),
+    resetConversation: compile('reset-conversation', (slot) =>
+      update(db, slot)
+        .set((build) => ({ reset_after: build.ref('head') }))
+        .returningAll(),
+    ),
     deleteConversation: compile('delete-conversation', (slot) => deleteConversation(db, slot)),
     holdConversation: compile('hold-conversation', (slot) => holdConversation(db, slot)),
     renewHold: compile('renew-hold', (slot) =>
@@ -103,6 +115,7 @@ function insertConversation(db: Kysely<Tables>, slot: Slot<ConversationRow>) {
       metadata: slot(({ metadata }) => metadata),
       created_at: slot(({ created_at }) => created_at),
       head: slot(({ head }) => head),
+      context: slot(({ context }) => context),
     })
     .onConflict((conflict) => conflict.doNothing())
 }
@@ -157,7 +170,7 @@ function holdConversation(db: Kysely<Tables>, slot: Slot<ConversationHolding>) {
         ),
       ]),
     )
-    .returning('head')
+    .returning(['head', 'context', 'reset_after'])
 }
 
 /** A turn that somebody has cancelled meanwhile adds nothing. */

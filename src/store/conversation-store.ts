@@ -21,6 +21,14 @@ export interface ConversationStore {
     id: string,
     metadata: JsonObject,
   ) => Promise<Conversation | null>
+  /** What holds for its context from now on; `null` for nothing. Resolves to `null` if it is not there. */
+  readonly setContext: (
+    owner: Owner,
+    id: string,
+    context: JsonObject | null,
+  ) => Promise<Conversation | null>
+  /** What it has come to is behind it: from now on nothing of that is told to a model. */
+  readonly resetConversation: (owner: Owner, id: string) => Promise<Conversation | null>
   /**
    * Deletes a conversation and what only it used: turns of it that others stand on stay as long as
    * these, but are not found any more.
@@ -48,11 +56,19 @@ export interface NewConversation extends Owner {
   readonly id: string
   readonly metadata: JsonObject
   readonly createdAtMs: number
+  readonly context?: JsonObject | null
 }
 
-export interface Conversation extends NewConversation {
+export interface Conversation extends Omit<NewConversation, 'context'>, ConversationPlace {}
+
+/** Where a conversation stands, and what holds for its context. */
+export interface ConversationPlace {
   /** The newest of its turns. */
   readonly head: string | null
+  /** As it was written, and not looked at. */
+  readonly context: JsonObject | null
+  /** The turn at which it was reset. */
+  readonly resetAfter: string | null
 }
 
 export interface HeldConversation extends Owner {
@@ -67,5 +83,5 @@ export interface ConversationHold extends HeldConversation {
 }
 
 export type Held =
-  | { readonly type: 'held'; readonly head: string | null }
+  | (ConversationPlace & { readonly type: 'held' })
   | { readonly type: 'busy' | 'unknown' }

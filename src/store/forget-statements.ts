@@ -2,7 +2,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
-import { TENANT } from './statements.ts'
+import type { OwnerKey } from './owner.ts'
+import { TENANT, USER } from './statements.ts'
 
 export interface ForgetStatements {
   /** A page of those that nobody has needed for long: the newest first. */
@@ -165,11 +166,32 @@ function leaveConversations(isOfIt: RawBuilder<unknown>, tenant: string): RawBui
       select turns.conversation from turns where ${isOfIt} and turns.conversation is not null)`
 }
 
-function isOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
+export function isOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
   const tenant = slot((key) => key.tenant)
-  const named = sql`select turns.thread from turns where turns.id = ${slot(({ turnId }) => turnId)}
-    and ${TENANT} = ${tenant} and ${isOfAsker(slot)}`
-  return sql`turns.tenant = ${tenant} and turns.thread = (${named}) and ${isOfAsker(slot)}`
+  return sql`turns.tenant = ${tenant} and turns.thread = (${threadOf(slot)}) and ${isOfAsker(slot)}`
+}
+
+/** To be asked while the turn is there. */
+export function threadOf(slot: Slot<ThreadKey>): RawBuilder<unknown> {
+  return sql`select turns.thread from turns where turns.id = ${slot(({ turnId }) => turnId)}
+    and ${TENANT} = ${slot(({ tenant }) => tenant)} and ${isOfAsker(slot)}`
+}
+
+/**
+ * What is kept for a thread goes when no turn of it is left that is not deleted. To be asked when the
+ * turn that is named is marked as that, and is there still.
+ */
+export function goesWithDeleted(table: 'summaries' | 'media_addresses') {
+  return (slot: Slot<OwnerKey & { readonly id: string }>): RawBuilder<unknown> => {
+    const tenant = slot((key) => key.tenant)
+    return sql`delete from ${sql.table(table)}
+      where ${sql.ref(`${table}.tenant`)} || '' = ${tenant}
+      and ${sql.ref(`${table}.thread`)} = (
+        select turns.thread from turns where turns.id = ${slot(({ id }) => id)}
+        and ${TENANT} = ${tenant} and ${USER} = ${slot(({ user }) => user)})
+      and not exists (select 1 from turns left_over where left_over.tenant = ${tenant}
+        and left_over.thread = ${sql.ref(`${table}.thread`)} and left_over.deleted_at is null)`
+  }
 }
 
 /** Who is not a user of the tenant speaks for all of it. */
@@ -179,7 +201,7 @@ function isOfAsker(slot: Slot<ThreadKey>): RawBuilder<unknown> {
   return sql`(cast(${user} as text) is null or turns.user_id || '' = ${user})`
 }
 
-function isOfUser(slot: Slot<UserKey>): RawBuilder<unknown> {
+export function isOfUser(slot: Slot<UserKey>): RawBuilder<unknown> {
   return sql`turns.tenant = ${slot(({ tenant }) => tenant)}
     and turns.user_id = ${slot(({ user }) => user)}`
 }

@@ -11,23 +11,30 @@ import type { ArchiveStore, ContentTurn, Deletion, TurnPage } from './archive-st
 import { fromColumn, toColumn } from './column.ts'
 import type { Engine, Query, Rows } from './engine.ts'
 import { createItemStatements, MAX_WANTED, type ItemStatements } from './item-statements.ts'
+import { withMedia } from './media-rows.ts'
 import { ownerKey, type Owner, type OwnerKey } from './owner.ts'
 import { digestsOf, loneTurns, originOf, storedTurns, type PlacedRow } from './read-rows.ts'
+import { createReleaseStatements } from './release-statements.ts'
 import { createStatements } from './statements.ts'
+import { createSummaryStatements } from './summary-statements.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Reading, type Vault } from './vault.ts'
 
 export function createArchiveStore(engine: Engine, vault: Vault = OPEN_VAULT): ArchiveStore {
   const sql = createArchiveStatements(engine.language)
   const items = createItemStatements(engine.language)
-  const { chainTurns } = createStatements(engine.language)
+  const { chainTurns, media } = createStatements(engine.language)
+  const summaries = createSummaryStatements(engine.language)
+  const release = createReleaseStatements(engine.language)
   return {
     async loadTurn(owner, turnId) {
       const key = keyOf(owner, turnId)
       // Its ancestors are read because its request may be the same as theirs.
       const [turns = [], own = []] = await engine.read([chainTurns(key), sql.turnItems(key)])
+      const placed = own as readonly PlacedRow[]
+      const whole = await withMedia(engine, media, key.tenant, placed, vault)
       const chain = reading(vault, key.tenant, (rows) =>
-        storedTurns(key.id, turns as readonly TurnRow[], own as readonly PlacedRow[], rows),
+        storedTurns(key.id, turns as readonly TurnRow[], whole, rows),
       )
       return chain.at(-1) ?? null
     },
@@ -37,6 +44,8 @@ export function createArchiveStore(engine: Engine, vault: Vault = OPEN_VAULT): A
         sql.turnState(key),
         sql.markDeleted({ ...key, dialect, nowMs }),
         sql.forgetEvents(key),
+        summaries.removeOfDeleted(key),
+        release.removeAddressesOfDeleted(key),
         sql.removeTurns(key),
       ])
       return deletionOf(before, dialect)
@@ -48,18 +57,19 @@ export function createArchiveStore(engine: Engine, vault: Vault = OPEN_VAULT): A
     },
     async listTurns(page) {
       const [turns = [], outputs = []] = await engine.read(listing(sql, page))
-      return reading(vault, toColumn(page.tenant), (rows) =>
-        loneTurns(turns as readonly TurnRow[], outputs as readonly PlacedRow[], rows),
-      )
+      const tenant = toColumn(page.tenant)
+      const placed = outputs as readonly PlacedRow[]
+      const whole = await withMedia(engine, media, tenant, placed, vault)
+      return reading(vault, tenant, (rows) => loneTurns(turns as readonly TurnRow[], whole, rows))
     },
     async findItems(owner, ids) {
       const wanted = [...new Set(ids)]
       if (wanted.length === 0) return new Map()
       const key = ownerKey(owner)
       const found = await engine.read(searches(items, key, wanted))
-      return reading(vault, key.tenant, (rows) =>
-        foundItems(wanted, found.flat() as readonly FoundRow[], rows),
-      )
+      const placed = found.flat() as readonly FoundRow[]
+      const whole = await withMedia(engine, media, key.tenant, placed, vault)
+      return reading(vault, key.tenant, (rows) => foundItems(wanted, whole, rows))
     },
     async findContent({ hashes, ...owner }) {
       if (hashes.length === 0) return null

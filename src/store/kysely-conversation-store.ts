@@ -9,50 +9,70 @@ import {
 import type {
   Conversation,
   ConversationHold,
+  ConversationPlace,
   ConversationStore,
-  Held,
   HeldConversation,
   NewConversation,
 } from './conversation-store.ts'
 import type { Engine, Query } from './engine.ts'
+import { createFactStatements } from './fact-statements.ts'
 import { insertItems } from './kysely-store.ts'
+import { createLayerStatements } from './layer-statements.ts'
 import { ownerKey, type Owner } from './owner.ts'
 import { endingRow, inputRows, turnRow } from './rows.ts'
 import type { Sealer } from './seal.ts'
 import { createStatements, type Statements } from './statements.ts'
 import type { NewTurn } from './store.ts'
+import { createSummaryStatements } from './summary-statements.ts'
 import type { ConversationRow } from './tables.ts'
-import { OPEN_VAULT, type Vault } from './vault.ts'
+import { OPEN_VAULT, reading, type Vault } from './vault.ts'
 
 export function createConversationStore(
   engine: Engine,
-  { sealer }: Vault = OPEN_VAULT,
+  vault: Vault = OPEN_VAULT,
 ): ConversationStore {
+  const { sealer } = vault
   const sql = createConversationStatements(engine.language)
   const turns = createStatements(engine.language)
+  const summaries = createSummaryStatements(engine.language)
+  const facts = createFactStatements(engine.language)
+  const layers = createLayerStatements(engine.language)
   return {
     async createConversation(conversation, turn) {
-      const row = conversationRow(conversation, turn?.id ?? null)
+      const row = conversationRow(conversation, turn?.id ?? null, sealer)
       const first = turn === null ? [] : wholeTurn(turns, turn, sealer)
       await engine.write([...first, sql.insertConversation(row)])
     },
     async findConversation(owner, id) {
       const [rows = []] = await engine.read([sql.findConversation(keyOf(owner, id))])
-      return onlyConversation(rows as readonly ConversationRow[])
+      return onlyConversation(rows as readonly ConversationRow[], vault)
     },
     async relabelConversation(owner, id, metadata) {
       const labels = { ...keyOf(owner, id), metadata: JSON.stringify(metadata) }
       const [rows = []] = await engine.write([sql.relabelConversation(labels)])
-      return onlyConversation(rows as readonly ConversationRow[])
+      return onlyConversation(rows as readonly ConversationRow[], vault)
+    },
+    async setContext(owner, id, context) {
+      const key = keyOf(owner, id)
+      const sealed = context === null ? null : sealedContext(context, key, sealer)
+      const [rows = []] = await engine.write([sql.setContext({ ...key, context: sealed })])
+      return onlyConversation(rows as readonly ConversationRow[], vault)
+    },
+    async resetConversation(owner, id) {
+      const [rows = []] = await engine.write([sql.resetConversation(keyOf(owner, id))])
+      return onlyConversation(rows as readonly ConversationRow[], vault)
     },
     async deleteConversation(owner, id, nowMs) {
       const key = keyOf(owner, id)
       const [deleted = [], left = []] = await engine.write([
         sql.deleteConversation({ ...key, nowMs }),
         sql.findConversation(key),
+        facts.removeOfConversation(key),
         sql.markTurns({ ...key, nowMs }),
         sql.forgetEvents(key),
         sql.removeTurns(key),
+        summaries.removeOfConversation(key),
+        layers.removeOfConversation(key),
       ])
       if (deleted.length > 0) return 'deleted'
       return left.length > 0 ? 'busy' : 'unknown'
@@ -62,7 +82,9 @@ export function createConversationStore(
         [sql.holdConversation(holdingOf(hold)), sql.findConversation(keyOf(hold, hold.id))],
         'kill',
       )
-      return heldOf(held as readonly Pick<ConversationRow, 'head'>[], there.length > 0)
+      const [row] = held as readonly PlaceRow[]
+      if (row === undefined) return { type: there.length > 0 ? 'busy' : 'unknown' }
+      return { type: 'held', ...placeIn(row, keyOf(hold, hold.id), vault) }
     },
     async renewHold(hold) {
       const [rows = []] = await engine.write([sql.renewHold(holdingOf(hold))], 'kill')
@@ -95,10 +117,28 @@ function holdingOf(hold: ConversationHold): ConversationHolding {
   return { ...holderOf(hold), nowMs: hold.nowMs, untilMs: hold.untilMs }
 }
 
-function heldOf(held: readonly Pick<ConversationRow, 'head'>[], isThere: boolean): Held {
-  const [row] = held
-  if (row === undefined) return { type: isThere ? 'busy' : 'unknown' }
-  return { type: 'held', head: row.head === null ? null : fromColumn(row.head) }
+type PlaceRow = Pick<ConversationRow, 'head' | 'context' | 'reset_after'>
+type KeyRow = Pick<ConversationRow, 'id' | 'tenant'>
+
+/** Of a context that nobody can read, nothing holds. */
+function placeIn(row: PlaceRow, { id, tenant }: KeyRow, vault: Vault): ConversationPlace {
+  const { head, context, reset_after: resetAfter } = row
+  const read = (column: string) =>
+    reading(vault, tenant, ({ object }) => object(column, contextPlace(id)))
+  return {
+    head: head === null ? null : fromColumn(head),
+    context: context === null ? null : read(context),
+    resetAfter: resetAfter === null ? null : fromColumn(resetAfter),
+  }
+}
+
+function sealedContext(context: JsonObject, { id, tenant }: KeyRow, { seal }: Sealer): string {
+  return seal(JSON.stringify(context), { tenant, ...contextPlace(id) })
+}
+
+/** `id` as it stands in its column. */
+function contextPlace(id: string) {
+  return { turnId: id, part: 'context', position: 0 } as const
 }
 
 /** A turn that is over as soon as it begins: nobody has to answer it. */
@@ -116,26 +156,32 @@ function wholeTurn(turns: Statements, turn: NewTurn, sealer: Sealer): readonly Q
   } as const
   return [
     turns.insertTurn(turnRow(turn, sealer)),
-    ...insertItems(turns, inputRows(turn, sealer)),
+    ...insertItems(turns, inputRows(turn, sealer), sealer),
     turns.endTurn(endingRow(ending, sealer)),
   ]
 }
 
-function conversationRow(conversation: NewConversation, head: string | null): ConversationRow {
-  const { id, tenant, user, metadata, createdAtMs } = conversation
+function conversationRow(
+  conversation: NewConversation,
+  head: string | null,
+  sealer: Sealer,
+): ConversationRow {
+  const { user, metadata, createdAtMs, context = null } = conversation
+  const key = { id: toColumn(conversation.id), tenant: toColumn(conversation.tenant) }
   return {
-    id: toColumn(id),
-    tenant: toColumn(tenant),
+    ...key,
     user_id: user === null ? null : toColumn(user),
     metadata: JSON.stringify(metadata),
     created_at: createdAtMs,
     head: head === null ? null : toColumn(head),
     busy_by: null,
     busy_until: null,
+    context: context === null ? null : sealedContext(context, key, sealer),
+    reset_after: null,
   }
 }
 
-function onlyConversation(rows: readonly ConversationRow[]): Conversation | null {
+function onlyConversation(rows: readonly ConversationRow[], vault: Vault): Conversation | null {
   const [row] = rows
   if (row === undefined) return null
   return {
@@ -144,6 +190,6 @@ function onlyConversation(rows: readonly ConversationRow[]): Conversation | null
     user: row.user_id === null ? null : fromColumn(row.user_id),
     metadata: JSON.parse(row.metadata) as JsonObject,
     createdAtMs: row.created_at,
-    head: row.head === null ? null : fromColumn(row.head),
+    ...placeIn(row, row, vault),
   }
 }

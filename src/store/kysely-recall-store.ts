@@ -1,7 +1,11 @@
 /** The verbs of searching and forgetting over any engine, each of them one round trip. */
 import { fromColumn, toColumn, toKeyColumn } from './column.ts'
 import type { Engine, Query, Rows } from './engine.ts'
+import { createFactStatements } from './fact-statements.ts'
 import { createForgetStatements, type Forgetting } from './forget-statements.ts'
+import { createLayerStatements } from './layer-statements.ts'
+import { withMedia } from './media-rows.ts'
+import { createMediaStatements } from './media-statements.ts'
 import { rememberedTurns, type PlacedRow, type RememberedRow } from './read-rows.ts'
 import { recallCache } from './recall-cache.ts'
 import { createRecallStatements, type RecallSearch } from './recall-statements.ts'
@@ -13,12 +17,19 @@ import {
   type RecallKeys,
   type RecallStore,
 } from './recall-store.ts'
+import { createReleaseStatements, type Releasing } from './release-statements.ts'
+import { createSummaryStatements } from './summary-statements.ts'
 import type { TurnRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Vault } from './vault.ts'
 
 export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): RecallStore {
   const sql = createRecallStatements(engine.language)
   const forget = createForgetStatements(engine.language)
+  const summaries = createSummaryStatements(engine.language)
+  const layers = createLayerStatements(engine.language)
+  const media = createMediaStatements(engine.language)
+  const facts = createFactStatements(engine.language)
+  const release = createReleaseStatements(engine.language)
   const cache = recallCache(CACHED_CHARS)
   return {
     async findTurns(keys) {
@@ -31,13 +42,10 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
         sql.recalledItems({ ...search, atHand: listOf([...atHand.keys()]) }),
       ])
       const known = { cache, atHand }
+      const placed = items as readonly PlacedRow[]
+      const whole = await withMedia(engine, media, search.tenant, placed, vault)
       return reading(vault, search.tenant, (rows) =>
-        rememberedTurns(
-          turns as readonly RememberedRow[],
-          items as readonly PlacedRow[],
-          known,
-          rows,
-        ),
+        rememberedTurns(turns as readonly RememberedRow[], whole, known, rows),
       )
     },
     async touchTurns(tenant, turnIds, nowMs) {
@@ -58,25 +66,48 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
           forget.unusedTurns(of)(page),
           forget.forgetEventsOfUnused(of)(page),
           forget.removeUnused(of)(page),
+          summaries.removeUnused(of)(page),
+          layers.removeUnused(of)(page),
+          // Once for all pages: those that this one leaves alone are found by the next.
+          ...(after === null && of === 'all' ? [media.removeAddresses({ unusedSinceMs })] : []),
+          ...(after === null ? [media.removeUnused({ beforeMs: nowMs - UNUSED_MS, limit })] : []),
+          ...(after === null ? [facts.removeExpired({ nowMs, limit })] : []),
+          ...(of === 'all' ? [facts.removeUnused({ unusedSinceMs, limit })] : []),
         ],
         'kill',
       )
       return { removed: removed.length, next: nextPage(unused, limit) }
     },
     async forgetThread(thread) {
-      const removed = await engine.write(forgetting(forget.ofThread, threadKey(thread)))
-      return (removed.at(-1) ?? []).length
+      const key = threadKey(thread)
+      const removed = await engine.write([
+        summaries.removeOfThread(key),
+        facts.removeOfThread(key),
+        layers.removeOfThread(key),
+        ...releasing(release.ofThread, key),
+        ...forgetting(forget.ofThread, key),
+        release.removeReleased(null),
+      ])
+      return (removed.at(-2) ?? []).length
     },
     async forgetUser(tenant, user) {
       const key = { tenant: toColumn(tenant), user: toColumn(user) }
       const removed = await engine.write([
+        summaries.removeOfUser(key),
+        facts.removeOfUser(key),
+        layers.removeOfUser(key),
+        ...releasing(release.ofUser, key),
         forget.removeConversations(key),
         ...forgetting(forget.ofUser, key),
+        release.removeReleased(null),
       ])
-      return (removed.at(-1) ?? []).length
+      return (removed.at(-2) ?? []).length
     },
   }
 }
+
+/** A medium is not taken from under a turn that is just being written. */
+const UNUSED_MS = 60 * 60 * 1000
 
 /** Some hundred long chats; an isolate of Workers has 128 MB for everything. */
 const CACHED_CHARS = 16_000_000
@@ -116,6 +147,10 @@ function threadKey({ tenant, user, turnId }: ForgottenThread) {
     turnId: toColumn(turnId),
     user: user === null ? null : toColumn(user),
   }
+}
+
+function releasing<Key>(statements: Releasing<Key>, key: Key): readonly Query[] {
+  return [statements.shown(key), statements.loaded(key), statements.removeAddresses(key)]
 }
 
 function forgetting<Key>(statements: Forgetting<Key>, key: Key): readonly Query[] {

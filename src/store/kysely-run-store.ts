@@ -4,6 +4,8 @@ import { fromColumn, toColumn } from './column.ts'
 import { createConversationStatements } from './conversation-statements.ts'
 import type { Engine, Query, Rows, Survives } from './engine.ts'
 import { insertItems, movedHead } from './kysely-store.ts'
+import { insertMedia } from './media-rows.ts'
+import type { MediaStatements } from './media-statements.ts'
 import { ownerKey, type Owner } from './owner.ts'
 import { originOf } from './read-rows.ts'
 import { endingRow, inputRows, outputRows, turnRow } from './rows.ts'
@@ -28,6 +30,7 @@ export function createRunStore(engine: Engine, vault: Vault = OPEN_VAULT): RunSt
   const { sealer } = vault
   const sql = createRunStatements(engine.language)
   const turns = createStatements(engine.language)
+  const itemSql = { insertItem: sql.insertItem, media: turns.media }
   const replicas = createReplicaStatements(engine.language)
   const conversations = createConversationStatements(engine.language)
   /** Whether the query that was asked last returned a row. */
@@ -40,16 +43,19 @@ export function createRunStore(engine: Engine, vault: Vault = OPEN_VAULT): RunSt
         opening === null ? [] : [sql.insertOpening(eventRow(turn.id, turn.tenant, opening, sealer))]
       const rows = [
         turns.insertTurn(turnRow(turn, sealer)),
-        ...insertItems(turns, inputRows(turn, sealer)),
+        ...insertItems(turns, inputRows(turn, sealer), sealer),
       ]
       await engine.write([...rows, ...log], 'kill')
     },
     startRun: (hold) => isHeld([sql.startRun(holdKey(hold))], 'kill'),
     recordRun: (hold, events, items) =>
-      isHeld([...newItems(sql, hold, items, sealer), lastOf(sql, hold, events, sealer)], 'kill'),
+      isHeld(
+        [...newItems(itemSql, hold, items, sealer), lastOf(sql, hold, events, sealer)],
+        'kill',
+      ),
     async endRun(hold, ending, events) {
       const log = events === null ? [] : [newEvents(sql, hold, events, sealer)]
-      const rows = [...newItems(sql, hold, ending.items, sealer), ...log]
+      const rows = [...newItems(itemSql, hold, ending.items, sealer), ...log]
       const end = sql.endRun({ ...endingRow(ending, sealer), ...holdKey(hold) })
       const written = await engine.write([...rows, end, ...movedHead(conversations, ending)])
       return (written[rows.length] ?? []).length > 0
@@ -124,15 +130,16 @@ function newEvents(sql: RunStatements, hold: Hold, events: EventGroup, sealer: S
 }
 
 function newItems(
-  sql: RunStatements,
+  sql: Pick<RunStatements, 'insertItem'> & { readonly media: MediaStatements },
   hold: Hold,
   items: readonly PlacedItem[],
   sealer: Sealer,
 ): readonly Query[] {
   const key = holdKey(hold)
-  return outputRows(hold.turnId, hold.tenant, items, sealer).map((row) =>
+  return outputRows(hold.turnId, hold.tenant, items, sealer).flatMap(({ media, ...row }) => [
+    ...insertMedia(sql.media, { turnId: row.turn_id, tenant: row.tenant }, media, sealer),
     sql.insertItem({ ...row, ...key }),
-  )
+  ])
 }
 
 /** The query whose row says that the run was the owner's. */

@@ -10,8 +10,10 @@ import {
 } from './conversation-statements.ts'
 import type { Engine, Query, Rows } from './engine.ts'
 import { ownerKey } from './owner.ts'
+import { insertMedia, withMedia } from './media-rows.ts'
 import { storedTurns, type PlacedRow } from './read-rows.ts'
-import { endingRow, inputRows, outputRows, turnRow } from './rows.ts'
+import { endingRow, inputRows, outputRows, turnRow, type WrittenItem } from './rows.ts'
+import type { Sealer } from './seal.ts'
 import {
   createStatements,
   MAX_CHAIN_ITEMS,
@@ -20,7 +22,7 @@ import {
   type Statements,
 } from './statements.ts'
 import type { Store, TurnEnding } from './store.ts'
-import type { ItemRow, TurnRow } from './tables.ts'
+import type { TurnRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Vault } from './vault.ts'
 
 export function createStore(engine: Engine, vault: Vault = OPEN_VAULT): Store {
@@ -31,7 +33,7 @@ export function createStore(engine: Engine, vault: Vault = OPEN_VAULT): Store {
     async openTurn(turn) {
       const rows = [
         sql.insertTurn(turnRow(turn, sealer)),
-        ...insertItems(sql, inputRows(turn, sealer)),
+        ...insertItems(sql, inputRows(turn, sealer), sealer),
       ]
       // Its first token waits for this; what comes at its end waits for the disk.
       await engine.write(rows, 'kill')
@@ -39,11 +41,11 @@ export function createStore(engine: Engine, vault: Vault = OPEN_VAULT): Store {
     async journalItems(turnId, tenant, items) {
       if (items.length === 0) return
       const rows = outputRows(turnId, tenant, items, sealer)
-      await engine.write(insertItems(sql, rows), 'kill').catch(unlessGone)
+      await engine.write(insertItems(sql, rows, sealer), 'kill').catch(unlessGone)
     },
     async closeTurn(ending) {
       const { turnId, tenant } = ending
-      const items = insertItems(sql, outputRows(turnId, tenant, ending.items, sealer))
+      const items = insertItems(sql, outputRows(turnId, tenant, ending.items, sealer), sealer)
       const end = sql.endTurn(endingRow(ending, sealer))
       const queries = [...items, end, ...movedHead(conversations, ending)]
       const written = await engine.write(queries).catch(unlessGone)
@@ -55,8 +57,10 @@ export function createStore(engine: Engine, vault: Vault = OPEN_VAULT): Store {
       const [turns = [], items = []] = await engine.read([sql.chainTurns(key), sql.chainItems(key)])
       if (turns.length === 0) return null
       if (turns.length > MAX_CHAIN_TURNS || items.length > MAX_CHAIN_ITEMS) throw tooLong()
+      const placed = items as readonly PlacedRow[]
+      const whole = await withMedia(engine, sql.media, key.tenant, placed, vault)
       return reading(vault, key.tenant, (rows) =>
-        storedTurns(key.id, turns as readonly TurnRow[], items as readonly PlacedRow[], rows),
+        storedTurns(key.id, turns as readonly TurnRow[], whole, rows),
       )
     },
     async ping() {
@@ -67,10 +71,14 @@ export function createStore(engine: Engine, vault: Vault = OPEN_VAULT): Store {
 }
 
 export function insertItems(
-  sql: Pick<Statements, 'insertItems'>,
-  rows: readonly ItemRow[],
+  sql: Pick<Statements, 'insertItems' | 'media'>,
+  rows: readonly WrittenItem[],
+  sealer: Sealer,
 ): readonly Query[] {
   const queries: Query[] = []
+  for (const { turn_id: turnId, tenant, media } of rows) {
+    queries.push(...insertMedia(sql.media, { turnId, tenant }, media, sealer))
+  }
   for (let from = 0; from < rows.length; from += MAX_ROWS) {
     const chunk = rows.slice(from, from + MAX_ROWS)
     queries.push(sql.insertItems(chunk.length)(chunk))
@@ -80,7 +88,7 @@ export function insertItems(
 
 /**
  * Whoever had a turn forgotten wants nothing of it back. Items have one foreign key, that of their
- * turn, and what a batch writes beside them is of the same turn.
+ * turn, and what a batch writes beside them is of the same turn or asks for it.
  */
 function unlessGone(error: unknown): readonly Rows[] {
   const { message, code } = error as { readonly message?: unknown; readonly code?: unknown }

@@ -95,7 +95,9 @@ function withFound<Search extends RecallSearch>(
     ), sized(id, bytes) as (
       select theirs.id, (
         select coalesce(sum(octet_length(items.body) + ${sql.lit(ITEM_BYTES)}), 0)
-        from items where items.turn_id = theirs.id)
+        from items where items.turn_id = theirs.id) + (
+        select coalesce(sum(media.chars), 0) from media_uses
+        join media on media.id = media_uses.media_id where media_uses.turn_id = theirs.id)
       from theirs where theirs.before >= ${leftOut(sql`theirs.total`, MAX_RECALLED_TURNS)}
     ), summed(id, before, total) as (
       select sized.id,

@@ -7,6 +7,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
+import { reindexFacts } from './reindex-facts.ts'
 import type { Place, Sealer } from './seal.ts'
 
 export interface Resealed {
@@ -35,6 +36,7 @@ export async function reseal(
       if (after !== null) onProgress({ resealed, unreadable })
     }
   }
+  await reindexFacts(engine, sealer)
   return { resealed, unreadable }
 }
 
@@ -67,6 +69,14 @@ interface SealedColumn {
 const COLUMNS: readonly SealedColumn[] = [
   { table: 'turns', name: 'request', id: 'id', side: null, position: null, part: 'request' },
   { table: 'turns', name: 'failure', id: 'id', side: null, position: null, part: 'failure' },
+  {
+    table: 'conversations',
+    name: 'context',
+    id: 'id',
+    side: null,
+    position: null,
+    part: 'context',
+  },
   { table: 'items', name: 'body', id: 'turn_id', side: 'side', position: 'position', part: null },
   {
     table: 'stream_events',
@@ -75,6 +85,18 @@ const COLUMNS: readonly SealedColumn[] = [
     side: null,
     position: 'first_number',
     part: 'events',
+  },
+  { table: 'facts', name: 'body', id: 'id', side: null, position: null, part: 'fact' },
+  { table: 'summaries', name: 'body', id: 'id', side: null, position: null, part: 'summary' },
+  { table: 'layer_versions', name: 'body', id: 'id', side: null, position: null, part: 'layer' },
+  { table: 'requests', name: 'body', id: 'turn_id', side: 'part', position: 'piece', part: null },
+  {
+    table: 'media_pieces',
+    name: 'body',
+    id: 'media_id',
+    side: null,
+    position: 'position',
+    part: 'media',
   },
 ]
 

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from '../conversation/json.ts'
 import { toColumn, toKeyColumn } from './column.ts'
+import { takenOut, type TakenMedium } from './item-media.ts'
 import type { Sealer } from './seal.ts'
 import type { NewTurn, PlacedItem, TurnEnding } from './store.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
@@ -97,7 +98,12 @@ export function endingRow(ending: TurnEnding, { seal }: Sealer): TurnRowEnding {
   }
 }
 
-export function inputRows({ id, tenant, input }: NewTurn, sealer: Sealer): readonly ItemRow[] {
+/** An item without its media, and those, which are rows of their own. */
+export interface WrittenItem extends ItemRow {
+  readonly media: readonly TakenMedium[]
+}
+
+export function inputRows({ id, tenant, input }: NewTurn, sealer: Sealer): readonly WrittenItem[] {
   const turn = { id: toColumn(id), tenant: toColumn(tenant) }
   return input.map((item, position) => itemRow(turn, { side: 'in', position, item }, sealer))
 }
@@ -107,7 +113,7 @@ export function outputRows(
   tenant: string,
   items: readonly PlacedItem[],
   sealer: Sealer,
-): readonly ItemRow[] {
+): readonly WrittenItem[] {
   const turn = { id: toColumn(turnId), tenant: toColumn(tenant) }
   return items.map((placed) => itemRow(turn, { side: 'out', ...placed }, sealer))
 }
@@ -116,14 +122,16 @@ function itemRow(
   turn: { readonly id: string; readonly tenant: string },
   { side, position, item }: PlacedItem & Pick<ItemRow, 'side'>,
   { seal }: Sealer,
-): ItemRow {
+): WrittenItem {
   const { origin, ...rest } = item
   // Who made an answer is told by its turn; of what was said before, only the item itself can tell.
   const body = side === 'in' && origin !== undefined ? { ...rest, origin } : rest
   // What only a wire understands is looked up by the names that the wire gave it.
   const names: JsonObject = item.type === 'opaque' ? item.raw : (body as JsonObject)
   const { id, tenant } = turn
+  const { text, media } = takenOut(tenant, body)
   return {
+    media,
     turn_id: id,
     tenant,
     side,
@@ -131,6 +139,6 @@ function itemRow(
     item_id: toKeyColumn(item.id ?? names['id']),
     type: toKeyColumn(names['type']) ?? item.type,
     call_id: toKeyColumn(names['call_id']),
-    body: seal(JSON.stringify(body), { tenant, turnId: id, part: side, position }),
+    body: seal(text, { tenant, turnId: id, part: side, position }),
   }
 }

@@ -10,6 +10,7 @@
 import {
   createCipheriv,
   createDecipheriv,
+  createHmac,
   createSecretKey,
   randomBytes,
   type KeyObject,
@@ -23,6 +24,15 @@ export interface Sealer {
   readonly unseal: (text: string, place: Place) => string | null
   /** How all begins that the newest key has sealed; empty without keys. */
   readonly newest: readonly string[]
+  /** By what texts are named in an index: the newest key first, and last no key at all. */
+  readonly namings: readonly Naming[]
+}
+
+/** The same text has the same name, and from the name nobody without the key gets at the text. */
+export interface Naming {
+  /** Empty without a key: then the text is its own name. */
+  readonly kid: string
+  readonly name: (text: string) => string
 }
 
 export interface StorageKey {
@@ -35,7 +45,20 @@ export interface StorageKey {
 export interface Place {
   readonly tenant: string
   readonly turnId: string
-  readonly part: 'in' | 'out' | 'request' | 'failure' | 'events'
+  readonly part:
+    | 'in'
+    | 'out'
+    | 'request'
+    | 'failure'
+    | 'events'
+    | 'context'
+    | 'summary'
+    | 'about'
+    | 'body'
+    | 'items'
+    | 'media'
+    | 'layer'
+    | 'fact'
   readonly position: number
 }
 
@@ -46,6 +69,7 @@ export function sealer(keys: readonly StorageKey[]): Sealer {
   const key = ring.get(kid)
   return {
     newest: key === undefined ? [] : [`s1:${kid}:`, `sz1:${kid}:`],
+    namings: [...[...ring].map(namingBy), { kid: '', name: (text) => text }],
     seal(text, place) {
       if (key === undefined) {
         // What looks sealed and is not would be mistaken for it.
@@ -72,6 +96,16 @@ export function sealer(keys: readonly StorageKey[]): Sealer {
     },
   }
 }
+
+/** With a key of its own, that is made of the one for sealing. */
+function namingBy([kid, key]: readonly [string, KeyObject]): Naming {
+  const own = createHmac('sha256', key).update('backstory: names in an index').digest()
+  const name = (text: string) =>
+    createHmac('sha256', own).update(text).digest('base64url').slice(0, NAME_CHARS)
+  return { kid, name }
+}
+
+const NAME_CHARS = 22
 
 const FORM = /^(?:z1|sz?1:([\w.-]{1,32})):/
 

@@ -2,6 +2,7 @@
 import { sql, type Kysely } from 'kysely'
 import { compile, queryBuilder, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
+import { createMediaStatements, type MediaStatements } from './media-statements.ts'
 import type { OwnerKey } from './owner.ts'
 import type { TurnRowEnding } from './rows.ts'
 import { ITEM_COLUMNS, TURN_COLUMNS, type ItemRow, type Tables, type TurnRow } from './tables.ts'
@@ -14,6 +15,8 @@ export interface Statements {
   readonly chainTurns: Statement<ChainKey>
   readonly chainItems: Statement<ChainKey>
   readonly ping: Statement<null>
+  /** Of what items show. */
+  readonly media: MediaStatements
 }
 
 export interface ChainKey extends OwnerKey {
@@ -39,6 +42,7 @@ export function createStatements(language: Engine['language']): Statements {
     endTurn: compile('end-turn', (slot) => endTurn(db, slot)),
     chainTurns: compile('chain-turns', (slot) => chainTurns(db, slot)),
     chainItems: compile('chain-items', (slot) => chainItems(db, slot)),
+    media: createMediaStatements(language),
     ping: compile('ping', () => db.selectNoFrom((build) => build.lit(1).as('pong'))),
   }
 }

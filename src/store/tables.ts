@@ -7,6 +7,10 @@ export interface Tables {
   readonly conversations: ConversationRow
   readonly replicas: ReplicaRow
   readonly stream_events: StreamEventRow
+  readonly summaries: SummaryRow
+  readonly facts: FactRow
+  readonly requests: RequestRow
+  readonly layer_versions: LayerRow
   readonly migrations: MigrationRow
 }
 
@@ -68,6 +72,9 @@ export interface ConversationRow {
   readonly head: string | null
   readonly busy_by: string | null
   readonly busy_until: number | null
+  /** JSON. */
+  readonly context: string | null
+  readonly reset_after: string | null
 }
 
 export interface ReplicaRow {
@@ -82,6 +89,75 @@ export interface StreamEventRow {
   readonly last_number: number
   readonly tenant: string
   readonly text: string
+}
+
+/** A text of a request, or a piece of one, told from that of another turn. */
+export interface RequestRow {
+  readonly turn_id: string
+  readonly tenant: string
+  readonly part: 'about' | 'body' | 'items'
+  readonly piece: number
+  readonly base: string | null
+  readonly hops: number
+  readonly prefix: number
+  readonly suffix: number
+  readonly body: string
+}
+
+export interface SummaryRow {
+  readonly id: string
+  readonly tenant: string
+  readonly user_id: string | null
+  readonly thread: string | null
+  readonly conversation: string | null
+  readonly prefix_hash: string
+  readonly turns: number
+  readonly items: number
+  /** JSON. */
+  readonly body: string
+  readonly tokens_before: number
+  readonly tokens_after: number
+  readonly model: string
+  readonly prompt_version: number
+  readonly made_from: string | null
+  readonly generation: number
+  readonly created_at: number
+  readonly used_at: number
+  readonly short_lived: number
+}
+
+/** A version of the memory of a layer. */
+export interface LayerRow {
+  readonly id: string
+  readonly tenant: string
+  readonly user_id: string | null
+  readonly layer: string
+  readonly thread: string | null
+  readonly number: number
+  readonly round: number
+  /** JSON. */
+  readonly body: string
+  readonly created_at: number
+  readonly used_at: number
+  readonly short_lived: number
+}
+
+export interface FactRow {
+  readonly id: string
+  readonly tenant: string
+  readonly user_id: string | null
+  readonly scope: string
+  /** JSON. */
+  readonly body: string
+  readonly importance: number
+  readonly core: number
+  readonly words: string
+  readonly word_key: string
+  readonly valid_until: number | null
+  readonly created_at: number
+  readonly changed_at: number
+  readonly used_at: number
+  readonly use_count: number
 }
 
 export interface MigrationRow {
@@ -132,3 +208,67 @@ export const ITEM_COLUMNS = [
   'call_id',
   'body',
 ] as const satisfies readonly (keyof ItemRow)[]
+
+export const REQUEST_COLUMNS = [
+  'turn_id',
+  'tenant',
+  'part',
+  'piece',
+  'base',
+  'hops',
+  'prefix',
+  'suffix',
+  'body',
+] as const satisfies readonly (keyof RequestRow)[]
+
+export const SUMMARY_COLUMNS = [
+  'id',
+  'tenant',
+  'user_id',
+  'thread',
+  'conversation',
+  'prefix_hash',
+  'turns',
+  'items',
+  'body',
+  'tokens_before',
+  'tokens_after',
+  'model',
+  'prompt_version',
+  'made_from',
+  'generation',
+  'created_at',
+  'used_at',
+  'short_lived',
+] as const satisfies readonly (keyof SummaryRow)[]
+
+export const LAYER_COLUMNS = [
+  'id',
+  'tenant',
+  'user_id',
+  'layer',
+  'thread',
+  'number',
+  'round',
+  'body',
+  'created_at',
+  'used_at',
+  'short_lived',
+] as const satisfies readonly (keyof LayerRow)[]
+
+export const FACT_COLUMNS = [
+  'id',
+  'tenant',
+  'user_id',
+  'scope',
+  'body',
+  'importance',
+  'core',
+  'words',
+  'word_key',
+  'valid_until',
+  'created_at',
+  'changed_at',
+  'used_at',
+  'use_count',
+] as const satisfies readonly (keyof FactRow)[]

@@ -9,10 +9,10 @@ export function streamedOrWhole(streamed: Rendition, whole: () => Rendition): Re
   let isOpen = true
   return {
     push(chunk) {
-      const first = isOpen ? firstByte(chunk) : null
-      if (first !== null) {
+      const isObject = isOpen ? beginsAsObject(chunk) : null
+      if (isObject !== null) {
         isOpen = false
-        if (first === BRACE) chosen = whole()
+        if (isObject) chosen = whole()
       }
       return chosen.push(chunk)
     },
@@ -22,6 +22,12 @@ export function streamedOrWhole(streamed: Rendition, whole: () => Rendition): Re
     outcome: () => chosen.outcome(),
     end: (outcome) => chosen.end(outcome),
   }
+}
+
+/** `null` while there is nothing to tell it by. */
+export function beginsAsObject(chunk: Uint8Array): boolean | null {
+  const first = firstByte(chunk)
+  return first === null ? null : first === BRACE
 }
 
 const BRACE = 123

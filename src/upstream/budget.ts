@@ -4,8 +4,10 @@
  * provider has counted of the turn before.
  */
 import type { Usage } from '../conversation/event.ts'
+import type { ContextPolicy } from '../conversation/policy.ts'
 import { isObject, type Json } from '../conversation/json.ts'
 import { estimateTokens } from '../conversation/tokens.ts'
+import type { Account } from '../provider/provider.ts'
 import { matches } from './accounts.ts'
 import { usualWindow } from './context-windows.ts'
 import type { Prepared } from './prepare.ts'
@@ -50,16 +52,27 @@ const MOST_PLAUSIBLE = 2.5
 const CLASSES = [0.75, 1, 1.25, 1.6, 2, MOST_PLAUSIBLE]
 
 /** `null` when nobody knows. */
-export function windowOf(prepared: Prepared): number | null {
-  return certainWindowOf(prepared) ?? usualWindow(prepared.prompt.params.model)
+export function windowOf({ account, prompt, policy }: Prepared): number | null {
+  return windowFor(account, prompt.params.model, policy)
+}
+
+/** The same, before anything is prepared. */
+export function windowFor(account: Account, model: string, policy: ContextPolicy): number | null {
+  return certainWindow(account, model, policy) ?? usualWindow(model)
 }
 
 /** As the operator says, of the account as a number or by model (`{"qwen*": 32768}`), or of a policy. */
 export function certainWindowOf({ account, prompt, policy }: Prepared): number | null {
-  const { contextWindow } = account.quirks
-  if (policy.budget.window !== null) return policy.budget.window
+  return certainWindow(account, prompt.params.model, policy)
+}
+
+function certainWindow(
+  { quirks: { contextWindow } }: Account,
+  model: string,
+  { budget }: ContextPolicy,
+): number | null {
+  if (budget.window !== null) return budget.window
   if (!isObject(contextWindow)) return numberOrNull(contextWindow)
-  const { model } = prompt.params
   const pattern = Object.keys(contextWindow).find((name) => matches(name, model))
   return pattern === undefined ? null : numberOrNull(contextWindow[pattern])
 }
@@ -71,10 +84,13 @@ function numberOrNull(value: Json | undefined): number | null {
 /** What a conversation may take up: the window without what is kept free for the answer. */
 export function roomIn(window: number, { policy, prompt, encoded }: Prepared): number {
   const { body } = encoded
+  const { reserve } = policy.budget
+  // Somebody's plan, if it leaves anything to be sent.
+  if (reserve !== null && reserve < window) return window - reserve
   const allowed = outputLimitIn(body instanceof Uint8Array ? prompt.source.body : body)
-  const wanted = policy.budget.reserve ?? allowed ?? USUAL_ANSWER
   // A limit as large as the window is no plan: then half of it is for the conversation.
-  return window - Math.min(wanted, Math.floor(window / (allowed === null ? 4 : 2)))
+  const most = Math.floor(window / (reserve === null && allowed === null ? 4 : 2))
+  return window - Math.min(reserve ?? allowed ?? USUAL_ANSWER, most)
 }
 
 const USUAL_ANSWER = 4096

@@ -12,7 +12,6 @@ import { estimateTokens } from '../conversation/tokens.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { tokensOf, windowOf } from './budget.ts'
 import { prepareFor, type Prepared } from './prepare.ts'
-import { beginningWith } from '../provider/beginning-with.ts'
 import { hasEndpoint } from '../provider/endpoints.ts'
 import { planCompaction, replacedBy, type CompactionPlan } from '../rebuild/plan-compaction.ts'
 import { summarise, type Summarising } from './summarise.ts'
@@ -75,9 +74,13 @@ export function planFor(prepared: Prepared, world: World): CompactionPlan {
 /** With what a window would leave out or shorten: it is to be summed up, too. */
 export function unshortened(prepared: Prepared, world: World): Prepared {
   const { account, inbound, history, prompt } = prepared
-  const whole = { ...inbound, wishes: { ...inbound.wishes, policy: 'replay' as const } }
+  const wishes = { ...inbound.wishes, policy: 'replay' as const, notes: NO_NOTES }
+  const whole = { ...inbound, wishes }
   return prepareFor({ account, model: prompt.params.model }, whole, history, world)
 }
+
+/** They are told beside the conversation, and are no part of it. */
+const NO_NOTES = { mode: 'replace', entries: [] } as const
 
 /** Half of the smallest window that is common today. */
 const CHAPTER_TOKENS = 60_000
@@ -89,5 +92,5 @@ export function withCompaction(inbound: Inbound, { item }: Compacted): Inbound {
 
 /** The client has asked what it has asked; the compaction belongs to the answer. */
 export function toldWith(prepared: Prepared, { item }: Compacted, inbound: Inbound): Prepared {
-  return { ...prepared, inbound, provider: beginningWith(prepared.provider, item) }
+  return { ...prepared, inbound, begins: item }
 }

@@ -1,5 +1,6 @@
 /** How an answer came about, as it is kept with it. */
 import type { Usage } from '../conversation/event.ts'
+import { isOfHouse } from '../conversation/house.ts'
 import type { Origin } from '../conversation/item.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import { holdsSealedReasoning } from '../conversation/sealed-reasoning.ts'
@@ -17,7 +18,8 @@ export function madeOf(prepared: Prepared, { items, usage }: Outcome): Made {
     origin: { ...originOf(prepared), prefixHash },
     fingerprint: plan === null ? null : fingerprintOf(plan, items),
     reasoningRefusedBy: reasoningRefused ? account.name : null,
-    ...withEstimate(usage, prepared),
+    // Where the house was called, the usage is that of several requests.
+    ...(items.some(isOfHouse) ? {} : withEstimate(usage, prepared)),
   }
 }
 

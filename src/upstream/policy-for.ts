@@ -2,7 +2,12 @@
  * The policy of a request: what the operator says of all contexts, of this model, of this key, what
  * is said of the conversation, and what the request says itself, each going before those in front.
  */
-import { policyWith, type ContextPolicy, type Wishes } from '../conversation/policy.ts'
+import {
+  policyWith,
+  type ContextPolicy,
+  type OutputRules,
+  type Wishes,
+} from '../conversation/policy.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { History } from '../history/load-history.ts'
 import type { Settings } from '../settings.ts'
@@ -14,15 +19,29 @@ export function policyFor(
   history: Pick<History, 'wishes'>,
   settings: Settings,
 ): ContextPolicy {
-  const { all, models } = settings.CONTEXT
+  return policyWith(levelsFor(model, { wishes }, history, settings).map((level) => level.wishes))
+}
+
+/** Who says what, the last one going before all others. */
+export function levelsFor(
+  model: string,
+  { wishes }: Pick<Inbound, 'wishes'>,
+  history: Pick<History, 'wishes'>,
+  settings: Settings,
+): readonly { readonly by: string; readonly wishes: Wishes | null }[] {
+  const { all, models, keys } = settings.CONTEXT
   const ofModel = Object.keys(models).find((pattern) => matches(pattern, model))
-  return policyWith([
-    all,
-    inSettingsOfTheirOwn(settings),
-    ofModel === undefined ? null : (models[ofModel] ?? null),
-    ...history.wishes,
-    wishes,
-  ])
+  const ofKeys = Object.values(keys)
+  return [
+    { by: 'settings', wishes: all },
+    { by: 'settings', wishes: inSettingsOfTheirOwn(settings) },
+    { by: 'model', wishes: ofModel === undefined ? null : (models[ofModel] ?? null) },
+    ...history.wishes.map((said) => ({
+      by: ofKeys.includes(said) ? 'key' : 'conversation',
+      wishes: said,
+    })),
+    { by: 'request', wishes },
+  ]
 }
 
 /** Three wishes have settings of their own, by the names that they have had elsewhere. */
@@ -34,7 +53,12 @@ function inSettingsOfTheirOwn(settings: Settings): Wishes {
   } = settings
   return {
     ...(items === null ? {} : { window: { items } }),
-    ...(turns === null ? {} : { outputs: { keepTurns: turns === 'off' ? null : turns } }),
+    ...(turns === null ? {} : { outputs: turns === 'off' ? { keepTurns: null } : keeping(turns) }),
     ...(keep === 'next_reply' ? { reasoning: { keep } } : {}),
   }
+}
+
+/** Who wants few turns whole does not want them whole for many more. */
+function keeping(turns: number): Partial<OutputRules> {
+  return { keepTurns: turns, step: Math.max(1, Math.min(10, turns)) }
 }

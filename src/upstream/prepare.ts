@@ -1,32 +1,41 @@
 /**
  * Finds out what an upstream will be sent: what is remembered, what of it is left out, and how the
- * rest is said in the upstream's wire. By itself it is a dry run, which is what `explain` shows.
+ * rest is said in the upstream's wire. By itself it is a dry run (`dry-run.ts`), as `explain` shows it.
  */
 import type { Item } from '../conversation/item.ts'
+import type { JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
 import type { ContextPolicy } from '../conversation/policy.ts'
 import { wellFormedJson } from '../conversation/well-formed-json.ts'
 import type { Params, Prompt } from '../conversation/prompt.ts'
-import { route, type Target } from './accounts.ts'
+import type { Target } from './accounts.ts'
+import { wayOutOf } from './budget-exit.ts'
 import { clientNotes } from './client-notes.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { History } from '../history/load-history.ts'
-import { remember } from '../history/remember.ts'
-import type { Caller } from '../keys.ts'
+import { mayKeepMemory } from '../history/memory-place.ts'
+import { mediaSteps } from '../media/media-steps.ts'
+import type { Asking, HouseTool } from '../house-tools/house-tool.ts'
+import { offerTools, type Offered } from '../house-tools/offer-tools.ts'
 import { checksPrefix } from '../provider/checks-prefix.ts'
 import { hasEndpoint } from '../provider/endpoints.ts'
 import type { Account, Encoded, Provider } from '../provider/provider.ts'
 import { PROVIDERS } from '../provider/providers.ts'
+import { takesNames } from '../provider/takes-names.ts'
 import { withAccountStops } from '../provider/with-account-stops.ts'
 import { keepValidReasoning, type Validity } from '../rebuild/keep-valid-reasoning.ts'
-import { planFor, rebuild, type Rules } from '../rebuild/plan.ts'
+import { additionsFor, planFor, rebuild, rebuildOn, type Rules } from '../rebuild/plan.ts'
 import { prefixSeed } from '../rebuild/prefix.ts'
 import type { Transform } from '../rebuild/transform.ts'
 import { policyFor } from './policy-for.ts'
+import { kindsSeen } from './kinds-seen.ts'
 import { refuseEmpty } from './refuse-empty.ts'
+import { summaryFor } from './with-summary.ts'
+import { refuseTooLarge } from './refuse-too-large.ts'
 import type { Settings } from '../settings.ts'
 import type { UpstreamRequest } from '../transport/transport.ts'
 import type { World } from '../world.ts'
+import { layerSteps } from './with-layers.ts'
 
 export interface Prepared {
   readonly inbound: Inbound
@@ -34,6 +43,8 @@ export interface Prepared {
   readonly provider: Provider
   readonly history: History
   readonly policy: ContextPolicy
+  /** The tools among those of the prompt that the gateway answers. */
+  readonly house: readonly HouseTool[]
   /** Everything there is, before anything is left out. */
   readonly items: readonly Item[]
   readonly prompt: Prompt
@@ -41,61 +52,108 @@ export interface Prepared {
   readonly notes: readonly Note[]
   /** Where each item of the prompt stands in `items`; `null` for one that was added. */
   readonly places: readonly (number | null)[]
+  /** What the answer begins with, in front of all that its model says. */
+  readonly begins?: Item
   /** Whether the upstream has refused reasoning that stood in the prompt before. */
   readonly reasoningRefused: boolean
 }
 
-/** What would be sent to the upstream that is asked first. */
-export async function prepare(given: Inbound, caller: Caller, world: World): Promise<Prepared> {
-  const [target] = route(world, given.params.model, given.dialect)
-  const { inbound, history } = await remember(given, caller, world)
-  return prepareFor(target, inbound, history, world)
-}
-
 export function prepareFor(
-  { account, model }: Target,
+  target: Target,
   inbound: Inbound,
   history: History,
   world: World,
   more: readonly Transform[] = [],
 ): Prepared {
+  const { account, model } = target
   const provider = PROVIDERS[account.wire]
   // The very same list, if there is nothing to add: that is how a wire knows that nothing changed.
   const items = history.items.length > 0 ? [...history.items, ...inbound.items] : inbound.items
-  const own = withAccountStops(inbound.params, account)
-  const params = model === own.model ? own : { ...own, model }
-  const policy = policyFor(model, inbound, history, world.settings)
-  const rebuilt = rebuild(items, [
-    ...planFor(rulesOf(policy, account, world.settings)),
-    ...more,
-    // Last, because every change before it is one of the prefix that reasoning is bound to.
-    keepValidReasoning(validityFor(account, params, history)),
-  ])
-  const { stream, dialect, body, bytes } = inbound
-  const { items: asked, given = asked, params: said } = inbound
-  const source = { dialect, body, bytes, items: given, params: said }
-  const wantsUsage = inbound.client.isOpenWebUi
-  const prompt = { items: rebuilt.items, params, stream, wantsUsage, source }
+  const wished = policyFor(model, inbound, history, world.settings)
+  const wayOut = wayOutOf(items, paramsFor(target, inbound), wished, account, history)
+  const offer = offerOf(target, { inbound, history, policy: wished, params: wayOut.params }, world)
+  const { params, policy, tools: house, notes: ofOffer } = offer(items)
+  const steps = [
+    ...stepsFor(target, { items, policy, history, more }, world),
+    // Behind all that stands beside the conversation.
+    ...wayOut.steps,
+  ]
+  const changed = rebuild(items, steps)
+  // As it was then, if the same tools stood in front.
+  const sentOf = (length: number): readonly Item[] | null => {
+    const asked = items.slice(0, length)
+    return offer(asked).tools.length === house.length ? rebuild(asked, steps).items : null
+  }
+  const validity = validityFor(account, params, history)
+  const validThen = changed.items === items ? validity : { ...validity, sentOf }
+  // Last, because every change before it is one of the prefix that reasoning is bound to.
+  const rebuilt = rebuildOn(changed, [keepValidReasoning(validThen)])
+  const prompt = promptOf(inbound, rebuilt.items, params)
   const encoded = provider.encode(prompt, account)
+  const { places } = rebuilt
   const notes = [
     ...history.notes,
     ...rebuilt.notes,
-    ...clientNotes(encoded.notes, rebuilt.places, body),
+    ...(history.layers?.notes ?? []),
+    ...ofOffer,
+    ...wayOut.notes,
+    ...clientNotes(encoded.notes, places, inbound.body),
   ]
-  const { places } = rebuilt
-  const parts = {
-    inbound,
-    account,
-    provider,
-    history,
-    policy,
-    items,
-    prompt,
-    encoded,
-    notes,
-    places,
-  }
-  return refuseEmpty({ ...parts, reasoningRefused: false })
+  const asked = { inbound, account, provider, history, policy, house, items }
+  const sent = { prompt, encoded, notes, places, reasoningRefused: false }
+  return refuseTooLarge(refuseEmpty({ ...asked, ...sent }))
+}
+
+function paramsFor({ account, model }: Target, { params }: Inbound): Params {
+  const own = withAccountStops(params, account)
+  return model === own.model ? own : { ...own, model }
+}
+
+type Offering = Pick<Asking, 'policy' | 'params'> & Pick<Prepared, 'inbound' | 'history'>
+
+/** Which tools stand in front of so much of the conversation. */
+function offerOf(
+  { account, model }: Target,
+  { inbound, history, policy, params }: Offering,
+  { settings }: World,
+): (items: readonly Item[]) => Offered {
+  const { isTask } = inbound.client
+  const sees = kindsSeen(account, model)
+  const mayKeep = mayKeepMemory(inbound, history, settings)
+  return (items) => offerTools({ policy, items, params, sees, isTask, mayKeep })
+}
+
+type Rebuilding = Pick<Prepared, 'items' | 'policy' | 'history'> & {
+  readonly more: readonly Transform[]
+}
+
+function stepsFor(
+  { account, model }: Target,
+  { items, policy, history, more }: Rebuilding,
+  world: World,
+): readonly Transform[] {
+  return [
+    ...planFor({
+      ...rulesOf(policy, account, world.settings),
+      summary: summaryFor(policy, history),
+      sees: kindsSeen(account, model),
+      // Media are named by their place in all that there is.
+      conversation: items,
+    }),
+    ...more,
+    // Behind what decides which media are shown at all.
+    ...mediaSteps(account, history.media ?? null),
+    ...additionsFor(policy),
+    // Behind notes, which count the messages behind them.
+    ...layerSteps(policy, history, items, world),
+  ]
+}
+
+function promptOf(inbound: Inbound, items: readonly Item[], params: Params): Prompt {
+  const { stream, dialect, body, bytes, client } = inbound
+  const { items: asked, given = asked, params: said } = inbound
+  const source = { dialect, body, bytes, items: given, params: said }
+  return { items, params, stream, wantsUsage: client.isOpenWebUi, source }
 }
 
 function validityFor(account: Account, params: Params, { refusals }: History): Validity {
@@ -113,6 +171,7 @@ function rulesOf(policy: ContextPolicy, account: Account, settings: Settings): R
   return {
     policy,
     unansweredCalls: settings.UNANSWERED_CALLS,
+    hasNames: takesNames(account),
     reader: {
       wire: account.wire,
       account: account.name,
@@ -131,6 +190,17 @@ export function upstreamRequest({ account, provider, encoded }: Prepared): Upstr
       ...provider.headers(account),
       ...account.headers,
     },
-    body: body instanceof Uint8Array ? body : wellFormedJson(body),
+    body: body instanceof Uint8Array ? body : writtenOnce(body),
   }
 }
+
+/** What is sent is what is explained afterwards, to the byte. */
+function writtenOnce(body: JsonObject): string {
+  const known = WRITTEN.get(body)
+  if (known !== undefined) return known
+  const text = wellFormedJson(body)
+  WRITTEN.set(body, text)
+  return text
+}
+
+const WRITTEN = new WeakMap<JsonObject, string>()

@@ -11,40 +11,46 @@ import type { Inbound } from '../dialect/dialect.ts'
 import { fit } from './fit.ts'
 import type { History } from '../history/load-history.ts'
 import { refuseOrphans } from '../history/refuse-orphans.ts'
+import type { Caller } from '../keys.ts'
 import { ownAnswer } from './own-answer.ts'
 import { prepareFor, type Prepared } from './prepare.ts'
+import { summariseFirst } from './summarise-first.ts'
 import type { World } from '../world.ts'
 
 export interface Readied {
   /** For the target that is asked first. */
   readonly first: Prepared
-  readonly prepareOther: (target: Target) => Prepared
+  /** For any of them. */
+  readonly prepare: (target: Target) => Prepared
   /** The answer, if it needs no model. */
   readonly own: Asked | null
 }
 
 type Targets = Omit<Asking, 'prepare' | 'targets'> & {
   readonly targets: readonly [Target, ...Target[]]
+  readonly caller: Caller
 }
 
 export async function readied(
   inbound: Inbound,
-  history: History,
+  remembered: History,
   turnId: string,
   asking: Targets,
   world: World,
 ): Promise<Readied> {
   const [target] = asking.targets
-  refuseOrphans(history.items, inbound)
-  const first = prepareFor(target, inbound, history, world)
-  if (!inbound.generates) return whole(first, ownAnswer(first, [], NOTHING_USED))
+  refuseOrphans(remembered.items, inbound)
+  const unsummarised = prepareFor(target, inbound, remembered, world)
+  if (!inbound.generates) return whole(unsummarised, ownAnswer(unsummarised, [], NOTHING_USED))
+  const history = await summariseFirst(unsummarised, asking.caller, asking, world)
+  const first = history === remembered ? unsummarised : prepareFor(target, inbound, history, world)
   const { model } = inbound.params
   const compacted = await compactIfDue(first, { ...asking, model }, turnId, world)
   if (compacted === null || compacted === 'failed') {
     const prepareOther = (other: Target) => fit(prepareFor(other, inbound, history, world), world)
     const fitting = fit(first, world)
     const noted = { ...fitting, notes: [...fitting.notes, FAILED] }
-    return { first: compacted === null ? fitting : noted, prepareOther, own: null }
+    return ready(target, compacted === null ? fitting : noted, prepareOther)
   }
   if (inbound.context?.compactNow === true) {
     return whole(first, ownAnswer(first, [compacted.item], compacted.usage))
@@ -52,7 +58,7 @@ export async function readied(
   const shorter = withCompaction(inbound, compacted)
   const prepareOther = (other: Target) =>
     toldWith(fit(prepareFor(other, shorter, history, world), world), compacted, inbound)
-  return { first: prepareOther(target), prepareOther, own: null }
+  return ready(target, prepareOther(target), prepareOther)
 }
 
 const FAILED: Note = {
@@ -63,6 +69,10 @@ const FAILED: Note = {
   detail: 'No summary could be made, so the conversation was sent as it is.',
 }
 
+function ready(target: Target, first: Prepared, prepareOther: Readied['prepare']): Readied {
+  return { first, prepare: (to) => (to === target ? first : prepareOther(to)), own: null }
+}
+
 function whole(first: Prepared, own: Asked): Readied {
-  return { first, prepareOther: () => first, own }
+  return { first, prepare: () => first, own }
 }

@@ -5,6 +5,7 @@
 import type { Usage } from '../conversation/event.ts'
 import { textOf } from '../conversation/item.ts'
 import { foldOutcome, type Outcome } from '../conversation/outcome.ts'
+import type { Wishes } from '../conversation/policy.ts'
 import { NOTHING_USED, usedTogether } from '../conversation/usage.ts'
 import type { Target } from './accounts.ts'
 import { ask, type Asking } from './attempts.ts'
@@ -26,16 +27,21 @@ export interface Summarising extends Pick<Asking, 'targets' | 'onCall' | 'isGone
   readonly model: string
 }
 
+export interface SummingUp extends Pick<CompactionPlan, 'before' | 'chapters'> {
+  /** How the model is asked for it; as for a compaction, if nobody says. */
+  readonly question?: typeof chapterQuestion
+}
+
 /** Throws a GatewayError when the model does not give a whole summary. */
 export async function summarise(
-  { before, chapters }: CompactionPlan,
+  { before, chapters, question = chapterQuestion }: SummingUp,
   asked: Summarising,
   world: World,
 ): Promise<Summary> {
   let text = before
   let usage = NOTHING_USED
   for (const chapter of chapters) {
-    const outcome = await askAbout(chapterQuestion(text, chapter), asked, world)
+    const outcome = await askAbout(question(text, chapter), asked, world)
     text = summaryOf(outcome)
     usage = usedTogether(usage, outcome.usage)
   }
@@ -49,14 +55,20 @@ async function askAbout(
 ): Promise<Outcome> {
   const body = { model, ...question, store: false }
   const bytes = new TextEncoder().encode(JSON.stringify(body))
-  // A summary is of all that it is given.
-  const inbound = { ...responses.parse(body, bytes), wishes: { policy: 'replay' as const } }
+  const inbound = { ...responses.parse(body, bytes), wishes: ALL_OF_IT }
   const prepare = (target: Target) => prepareFor(target, inbound, NO_HISTORY, world)
   const { prepared, call, reply } = await ask({ ...asked, prepare }, world)
   const { events } = await readAnswer(call, reply, prepared)
   const fold = foldOutcome()
   for (const event of events) fold.push(event)
   return fold.now()
+}
+
+/** A summary is of all that it is given, and of nothing that stands beside a conversation. */
+const ALL_OF_IT: Wishes = {
+  policy: 'replay',
+  notes: { mode: 'replace', entries: [] },
+  layers: { workingMemory: false, observations: false, facts: false },
 }
 
 function summaryOf({ items, finish, failure }: Outcome): string {

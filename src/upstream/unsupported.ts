@@ -11,6 +11,7 @@ import type { Target } from './accounts.ts'
 import { GatewayError } from '../errors.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { Prepared } from './prepare.ts'
+import { REASONS } from '../rebuild/reasons.ts'
 import type { World } from '../world.ts'
 
 export const UNSUPPORTED_HEADER = 'x-backstory-unsupported'
@@ -53,9 +54,13 @@ function refusalOf(prepared: Prepared): GatewayError | null {
 }
 
 /** What happened to something that a note is about, with what is peculiar to this case. */
-export function sentenceOf({ why, detail }: Note, { provider }: Prepared): string | undefined {
+export function sentenceOf(
+  { why, detail }: Pick<Note, 'why' | 'detail'>,
+  { provider }: Pick<Prepared, 'provider'>,
+): string | undefined {
   const sentence = provider.notes[why]?.[1]
-  if (sentence === undefined || detail === undefined) return sentence ?? detail
+  if (sentence === undefined) return detail ?? REASONS[why]
+  if (detail === undefined) return sentence
   return `${sentence.replace(/\.$/, '')} (${detail}).`
 }
 

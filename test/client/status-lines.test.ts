@@ -20,6 +20,11 @@ test('tells what matters most, once, however many notes there are', () => {
   expect(statusFor(OPEN_WEBUI, [CUT, CUT])?.data).toMatch(/oldest messages .* left out/)
 })
 
+test('tells that a model is blind to what was attached (C78)', () => {
+  const unseen: Note = { did: 'changed', at: 0, why: 'media-unseen' }
+  expect(statusFor(OPEN_WEBUI, [unseen])?.data).toMatch(/cannot see everything/)
+})
+
 test('says nothing where a user misses nothing', () => {
   expect(statusFor(OPEN_WEBUI, [])).toBeNull()
   expect(statusFor(OPEN_WEBUI, [{ did: 'changed', at: 0, why: 'output-too-old' }])).toBeNull()

@@ -44,6 +44,15 @@ describe('what makes no sense is refused with its path', () => {
       'backstory.notes.entries[0].depth',
       'integer_below_min_value',
     ],
+    [
+      { notes: { entries: [{ text: 'x', deep: 1 }] } },
+      'backstory.notes.entries[0].deep',
+      'unknown_parameter',
+    ],
+    [{ toString: {} }, 'backstory.toString', 'unknown_parameter'],
+    [{ constructor: { name: 'x' } }, 'backstory.constructor', 'unknown_parameter'],
+    [{ speakers: { persona: '' } }, 'backstory.speakers.persona', 'invalid_value'],
+    [{ speakers: { hidden: ['a', ' '] } }, 'backstory.speakers.hidden[1]', 'invalid_value'],
     [{ speakers: { hidden: ['a', 1] } }, 'backstory.speakers.hidden[1]', 'invalid_type'],
   ])('%j', (said, param, code) => {
     const fault = faultOf(said)

@@ -19,7 +19,7 @@ async function startWorker(environment: Readonly<Record<string, string>>): Promi
   process.env['WRANGLER_SEND_METRICS'] = 'false'
   const harness = createTestHarness({
     root: new URL('../..', import.meta.url).pathname,
-    workers: [{ configPath: 'wrangler.toml', vars: environment }],
+    workers: [{ configPath: 'wrangler.toml', vars: { MEDIA_FETCH: 'off', ...environment } }],
   })
   const { url } = await harness.listen()
   await harness.getWorker<{ DB: never }>().applyD1Migrations('DB')

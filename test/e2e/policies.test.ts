@@ -103,11 +103,8 @@ describe('the field is for the gateway alone', () => {
 
   test('what it says is kept with a stored answer, and not shown as if the model had said it', async () => {
     const client = openaiFor(gateway.url, 'key-of-ada')
-    const first = await client.responses.create({
-      model: 'responses-x',
-      input: 'Hi',
-      ...{ backstory: { policy: 'lean' } },
-    })
+    const asked = { model: 'responses-x', input: 'Hi', backstory: { policy: 'lean' } }
+    const first = await client.responses.create(asked)
     const read = await client.responses.retrieve(first.id)
     expect(JSON.stringify(read)).not.toContain('backstory')
   })

@@ -33,9 +33,11 @@ function diary(held: Awaited<ReturnType<ConversationStore['holdConversation']>>,
   }
 }
 
+const NOTHING = { context: null, resetAfter: null }
+
 describe('a conversation that is held', () => {
   test('is held again and again, until it is let go', async () => {
-    const { calls, hold } = diary({ type: 'held', head: 'H' })
+    const { calls, hold } = diary({ type: 'held', ...NOTHING, head: 'H' })
     const held = await hold()
     expect(held.head).toBe('H')
     await vi.advanceTimersByTimeAsync(HOLD_MS)
@@ -46,7 +48,7 @@ describe('a conversation that is held', () => {
   })
 
   test('is no more spoken of when somebody else lets it go', async () => {
-    const { calls, hold } = diary({ type: 'held', head: null })
+    const { calls, hold } = diary({ type: 'held', ...NOTHING, head: null })
     const held = await hold()
     held.stop()
     await vi.advanceTimersByTimeAsync(10 * HOLD_MS)
@@ -54,7 +56,7 @@ describe('a conversation that is held', () => {
   })
 
   test('does not fail a run whose database is away for a while', async () => {
-    const { logged, hold } = diary({ type: 'held', head: null }, true)
+    const { logged, hold } = diary({ type: 'held', ...NOTHING, head: null }, true)
     const held = await hold()
     await vi.advanceTimersByTimeAsync(HOLD_MS / 3)
     await held.letGo()

@@ -13,11 +13,12 @@ import {
   expectHonest,
   expectIdempotent,
   expectLawful,
+  expectPinned,
   expectPure,
   expectSteady,
   expectWaiting,
 } from '../support/laws.ts'
-import { epochOf, givenTo, TRANSFORMS, WHOLE_PLANS } from './subjects.ts'
+import { epochOf, givenTo, pruned, TRANSFORMS, WHOLE_PLANS } from './subjects.ts'
 
 const COUNTS = { numRuns: 60 }
 
@@ -60,6 +61,13 @@ describe.each(TRANSFORMS)('$name', (subject) => {
     )
   })
 
+  test('keeps what is pinned (C30)', () => {
+    fc.assert(
+      fc.property(conversation, (items) => expectPinned(pruned(items), run(pruned(items)))),
+      COUNTS,
+    )
+  })
+
   test('leaves a lawful list lawful', () => {
     fc.assert(
       fc.property(tidyConversation, (items) => expectLawful(run(items).items)),
@@ -78,15 +86,17 @@ describe.each(TRANSFORMS)('$name', (subject) => {
   })
 })
 
-test.each(WHOLE_PLANS)('the plan with $names keeps all laws', ({ run, epoch }) => {
+test.each(WHOLE_PLANS)('the plan with $names keeps all laws', (plan) => {
+  const { run, epoch, hearsBothSides = true } = plan
   fc.assert(
     fc.property(conversation, (items) => {
       expectPure(run, items)
       expectIdempotent(run, items)
       expectHonest(items, run(items), true)
       expectComplete(items, run(items).items)
-      expectBothSides(items, run(items).items)
+      if (hearsBothSides) expectBothSides(items, run(items).items)
       expectLawful(run(items).items)
+      expectPinned(pruned(items), run(pruned(items)))
     }),
     COUNTS,
   )

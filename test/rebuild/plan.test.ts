@@ -13,19 +13,20 @@ const rules = (wishes: Wishes = {}, more: Partial<Rules> = {}): Rules => ({
 })
 const keep = (keepTurns: number) => ({ outputs: { keepTurns } })
 
-const CLEAN = ['strip-markers', 'strip-details']
+const CLEAN = ['after-reset', 'strip-markers', 'strip-details']
 
 const namesOf = (of: Rules) => planFor(of).map(({ name }) => name)
 
 describe('planFor', () => {
   test('without a policy there is only cleaning and pruning', () => {
-    expect(namesOf(rules())).toEqual([...CLEAN, 'prune-orphans'])
+    expect(namesOf(rules())).toEqual([...CLEAN, 'prune-orphans', 'tell-speakers'])
   })
 
   test('prunes before and after everything else', () => {
     expect(namesOf(rules({ window: { items: 40 }, ...keep(10) }))).toEqual([
       ...CLEAN,
       'prune-orphans',
+      'tell-speakers',
       'window-items',
       'bound-items',
       'shorten-tool-outputs',
@@ -35,16 +36,33 @@ describe('planFor', () => {
 
   test('answers what was never answered, where that is wanted, before anything is counted', () => {
     const names = namesOf(rules({ window: { items: 40 } }, { unansweredCalls: 'stub' }))
-    expect(names.slice(0, 5)).toEqual([...CLEAN, 'prune-orphans', 'answer-calls', 'window-items'])
+    const first = [...CLEAN, 'prune-orphans', 'answer-calls', 'tell-speakers', 'window-items']
+    expect(names.slice(0, first.length)).toEqual(first)
     expect(namesOf(rules({}, { unansweredCalls: 'stub' }))).toContain('answer-calls')
     expect(namesOf(rules({}, { unansweredCalls: 'drop' }))).not.toContain('answer-calls')
+  })
+
+  test('cuts outputs before they are counted, and turns before items before tokens', () => {
+    const window = { turns: 8, items: 40, tokens: 9000 }
+    expect(namesOf(rules({ window, outputs: { cap: 4000 } }))).toEqual([
+      ...CLEAN,
+      'prune-orphans',
+      'tell-speakers',
+      'cap-outputs',
+      'window-turns',
+      'window-items',
+      'window-tokens',
+      'bound-items',
+      'bound-tokens',
+      'prune-orphans',
+    ])
   })
 
   test('0 is a policy', () => {
     expect(namesOf(rules(keep(0)))).toContain('shorten-tool-outputs')
   })
 
-  test('two hundred tool items under a window of four stay bounded, and the question is kept', () => {
+  test('two hundred tool items under a window of four stay bounded, and the question is kept (C29)', () => {
     const items = [
       ...talk`
         user: go

@@ -5,22 +5,34 @@
 import { isCompaction } from '../../src/conversation/compaction.ts'
 import type { Item } from '../../src/conversation/item.ts'
 import { ALONE, callEndOf, pairsOf } from '../../src/conversation/pairs.ts'
-import { headLength, isPinned, roundStarts } from '../../src/conversation/rounds.ts'
-import { estimateTokens } from '../../src/conversation/tokens.ts'
+import { itemTokens } from '../../src/conversation/item-tokens.ts'
+import { POLICY_NAMES, policyWith, type Wishes } from '../../src/conversation/policy.ts'
+import { roundStarts } from '../../src/conversation/rounds.ts'
+import { placeLayers } from '../../src/layers/place-layers.ts'
+import { afterReset } from '../../src/rebuild/after-reset.ts'
 import { answerCalls } from '../../src/rebuild/answer-calls.ts'
 import { applyCompaction } from '../../src/rebuild/apply-compaction.ts'
-import { boundItems } from '../../src/rebuild/bound-items.ts'
-import { fitWindow } from '../../src/rebuild/fit-window.ts'
+import { applySummary, coveredBefore } from '../../src/rebuild/apply-summary.ts'
+import { boundHistory } from '../../src/rebuild/bound-history.ts'
+import { capOutputs } from '../../src/rebuild/cap-outputs.ts'
+import { defuseNotices } from '../../src/rebuild/defuse-notices.ts'
+import { hideAuthors } from '../../src/rebuild/hide-authors.ts'
 import { keepValidReasoning } from '../../src/rebuild/keep-valid-reasoning.ts'
-import { rebuild } from '../../src/rebuild/plan.ts'
+import { alwaysSentWhole, MEASURES, sum } from '../../src/rebuild/measures.ts'
+import { planFor, rebuild } from '../../src/rebuild/plan.ts'
+import { summaryCut } from '../../src/rebuild/plan-summary.ts'
+import { mergeRuns } from '../../src/rebuild/merge-runs.ts'
+import { placeNotes } from '../../src/rebuild/place-notes.ts'
 import { pruneOrphans } from '../../src/rebuild/prune-orphans.ts'
 import { retainReasoning } from '../../src/rebuild/retain-reasoning.ts'
 import { shortenToolOutputs } from '../../src/rebuild/shorten-tool-outputs.ts'
 import { stripDetails } from '../../src/rebuild/strip-details.ts'
 import { stripMarkers } from '../../src/rebuild/strip-markers.ts'
+import { tellSpeakers } from '../../src/rebuild/tell-speakers.ts'
 import type { Transform } from '../../src/rebuild/transform.ts'
-import { windowItems } from '../../src/rebuild/window-items.ts'
+import { windowHistory, type HistoryWindow } from '../../src/rebuild/window-history.ts'
 import type { Run } from '../support/laws.ts'
+import { media, mediaEpoch } from './media-subject.ts'
 
 export interface Subject {
   readonly name: string
@@ -35,6 +47,27 @@ export interface Subject {
 }
 
 export const TRANSFORMS: readonly Subject[] = [
+  { name: 'after reset', transform: afterReset(), epoch: () => 0 },
+  { name: 'hide authors', transform: hideAuthors(['u1']), epoch: () => 0 },
+  { name: 'merge runs', transform: mergeRuns(), epoch: () => 0 },
+  {
+    name: 'tell speakers',
+    transform: tellSpeakers({ names: 'prefix', ofAssistants: true, persona: 'Ada', actAs: null }),
+    epoch: () => 0,
+  },
+  {
+    name: 'place notes',
+    // One that moves with every message has nothing but steps; what of it stays has tests of its own.
+    transform: placeNotes([{ text: 'note', depth: 1000, role: 'developer' }]),
+    epoch: () => 0,
+  },
+  {
+    name: 'place layers',
+    transform: placeLayers([
+      { name: 'memory', band: 'stable', text: 'noted', changes: [{ round: 1, text: 'more' }] },
+    ]),
+    epoch: () => 0,
+  },
   { name: 'prune', transform: pruneOrphans(), epoch: waitingCalls, mends: true },
   // A call that has waited in vain keeps its place, if a stub can be told in words.
   {
@@ -49,37 +82,59 @@ export const TRANSFORMS: readonly Subject[] = [
   shorten(0, 1),
   shorten(1, 2),
   shorten(2, 3),
-  window(1),
-  window(3),
-  window(8),
-  window(15),
-  bound(5),
-  bound(64),
+  window('items', 1),
+  window('items', 3),
+  window('items', 8),
+  window('items', 15),
+  window('turns', 1),
+  window('turns', 2),
+  window('turns', 5),
+  window('tokens', 400),
+  window('tokens', 2000),
+  window('room', 400),
+  window('room', 2000),
+  bound('items', 5),
+  bound('items', 64),
+  bound('tokens', 800),
+  { name: 'cap', transform: capOutputs({ maxChars: 400, expand: true }), epoch: () => 0 },
+  { name: 'cap for good', transform: capOutputs({ maxChars: 900, expand: false }), epoch: () => 0 },
   compaction('chat'),
   compaction('responses'),
-  fit(2000),
-  fit(400),
+  summary(1),
+  summary(3),
   retain('next_reply'),
   retain('open_turn'),
   valid(),
+  { name: 'defuse', transform: defuseNotices(), epoch: () => 0 },
+  media({ repeated: 'last' }),
+  media({ window: 0 }),
+  media({ window: 4, repeated: 'last' }),
+  media({ imageMessages: 2 }),
+  media({ images: 0 }),
+  media({ images: 1 }),
+  media({ images: 2, repeated: 'last' }),
+  media({ bytes: 1000 }),
+  media({ window: 6, imageMessages: 3, images: 3, bytes: 2000, repeated: 'last' }),
 ]
 
 const PLANS: readonly (readonly [mending: Transform, ...(readonly Subject[])])[] = [
   [pruneOrphans(), shorten(1, 1)],
   [withStubs(), shorten(1, 1)],
-  [pruneOrphans(), window(1), bound(4)],
-  [pruneOrphans(), window(6), bound(64), shorten(2, 2)],
-  [withStubs(), window(16), bound(64), shorten(0, 1)],
-  [pruneOrphans(), compaction('chat'), window(6), bound(64), shorten(2, 2)],
+  [pruneOrphans(), window('items', 1), bound('items', 4)],
+  [pruneOrphans(), window('items', 6), bound('items', 64), shorten(2, 2)],
+  [withStubs(), window('items', 16), bound('items', 64), shorten(0, 1)],
+  [pruneOrphans(), summary(2), shorten(1, 1)],
+  [pruneOrphans(), compaction('chat'), window('items', 6), bound('items', 64), shorten(2, 2)],
 ]
 
 export interface Plan {
   readonly names: string
   readonly run: Run
   readonly epoch: (items: readonly Item[]) => string
+  readonly hearsBothSides?: boolean
 }
 
-export const WHOLE_PLANS: readonly Plan[] = PLANS.map(([mending, ...subjects]) => ({
+const MADE_PLANS = PLANS.map(([mending, ...subjects]): Plan => ({
   names: [mending, ...subjects].map(({ name }) => name).join(),
   run: (items) =>
     rebuild(items, [mending, ...subjects.map(({ transform }) => transform), pruneOrphans()]),
@@ -95,6 +150,55 @@ export const WHOLE_PLANS: readonly Plan[] = PLANS.map(([mending, ...subjects]) =
     return [waiting, ...epochs].join()
   },
 }))
+
+const WINDOWS: readonly (Wishes['window'] & object)[] = [
+  {},
+  { items: 8 },
+  { turns: 2 },
+  { tokens: 700 },
+  { turns: 4, items: 16, tokens: 2000 },
+]
+
+/** Each policy as a request may have it, with each window. */
+const POLICY_PLANS = POLICY_NAMES.flatMap((policy) =>
+  WINDOWS.map((window) => policyPlan({ policy, window })),
+)
+
+export const WHOLE_PLANS: readonly Plan[] = [...MADE_PLANS, ...POLICY_PLANS]
+
+function policyPlan(wishes: Wishes): Plan {
+  const plan = planFor({ policy: policyWith([wishes]), reader: null })
+  const { keepTurns, step } = policyWith([wishes]).outputs
+  const epochs: Readonly<Record<string, Subject['epoch']>> = {
+    ...Object.fromEntries(
+      Object.entries(wishes.window ?? {}).flatMap(([by, limit]) => {
+        const most = limit ?? Infinity
+        const kind = by as 'items' | 'turns' | 'tokens'
+        const ofWindow = [`window-${by}`, window(kind, most).epoch] as const
+        return kind === 'turns'
+          ? [ofWindow]
+          : [ofWindow, [`bound-${by}`, bound(kind, 4 * most).epoch] as const]
+      }),
+    ),
+    'shorten-tool-outputs': shorten(keepTurns ?? 0, step).epoch,
+    'retain-reasoning': retain('open_turn').epoch,
+    'show-media': (items) => mediaEpoch(items, policyWith([wishes]).media),
+  }
+  return {
+    names: JSON.stringify(wishes),
+    hearsBothSides: wishes.window?.turns === undefined,
+    run: (items) => rebuild(items, plan),
+    epoch(items) {
+      let left = items
+      const told = plan.map(({ name, run }) => {
+        const number = epochs[name]?.(left) ?? 0
+        left = run(left).items
+        return number
+      })
+      return [waitingCalls(items), ...told].join()
+    },
+  }
+}
 
 /** What a transform is given in every plan: the orphans are gone before anything is counted. */
 export function givenTo({ mends = false }: Subject, items: readonly Item[]): readonly Item[] {
@@ -122,7 +226,7 @@ function waiting(items: readonly Item[]): readonly Item[] {
 }
 
 /** Asked for over and over, by each transform. */
-function pruned(items: readonly Item[]): readonly Item[] {
+export function pruned(items: readonly Item[]): readonly Item[] {
   const known = PRUNED.get(items) ?? pruneOrphans().run(items).items
   PRUNED.set(items, known)
   return known
@@ -143,17 +247,23 @@ function shorten(rounds: number, step: number): Subject {
   }
 }
 
-function window(maxItems: number): Subject {
+function window(by: HistoryWindow['by'], most: number): Subject {
+  const keepsAnswer = by === 'items' || by === 'tokens'
   return {
-    name: `window ${maxItems}`,
-    transform: windowItems({ maxItems }),
+    name: `window ${by} ${most}`,
+    transform: windowHistory({ by, most }),
+    // One turn is the running one alone; and what the model cannot take, it cannot be sent.
+    hearsBothSides: keepsAnswer,
     epoch(items) {
-      const head = headLength(items)
-      const stride = Math.ceil(maxItems / 2)
-      const step = Math.max(0, Math.ceil((items.length - head - maxItems) / stride))
-      const starts = roundStarts(items)
+      const stride = Math.ceil(most / (by === 'room' ? 4 : 2))
+      const weights = weighed(by, items)
+      const total =
+        by === 'room' ? items.reduce((all, item) => all + itemTokens(item), 0) : sum(weights)
+      const step = Math.max(0, Math.ceil((total - most) / stride))
       if (step === 0) return step
-      const cut = starts.find((start) => start >= head + step * stride)
+      const starts = roundStarts(items)
+      const cut = starts.find((start) => sum(weights.slice(0, start)) >= step * stride)
+      if (cut !== undefined && !keepsAnswer) return step
       if (cut !== undefined && items.slice(cut, starts.at(-1)).some(isAnswer)) return step
       // The newest round stands alone, or with the one before it: each new round is a step, and so
       // is its end.
@@ -162,18 +272,38 @@ function window(maxItems: number): Subject {
   }
 }
 
-function bound(maxItems: number): Subject {
+function bound(by: 'items' | 'tokens', most: number): Subject {
   return {
-    name: `bound ${maxItems}`,
-    transform: boundItems({ maxItems }),
+    name: `bound ${by} ${most}`,
+    transform: boundHistory({ by, most }),
     epoch(items) {
-      const length = items.length - headLength(items)
-      if (length <= maxItems) return 0
+      const total = sum(weighed(by, items))
+      if (total <= most) return 0
       // Where a group and a question may not fit in between, there is nothing but steps.
-      if (maxItems < 64) return length
-      const room = Math.floor(maxItems / 4)
-      return Math.ceil((length - maxItems + room) / Math.ceil(maxItems / 2))
+      if (by === 'tokens' || most < 64) return items.length
+      const room = Math.floor(most / 4)
+      return Math.ceil((total - most + room) / Math.ceil(most / 2))
     },
+  }
+}
+
+function weighed(by: HistoryWindow['by'], items: readonly Item[]): readonly number[] {
+  return MEASURES[by === 'room' ? 'tokens' : by](items, alwaysSentWhole(items))
+}
+
+/** Of all that a summary could stand for; where it does so only from time to time, it is no law's. */
+function summary(keepTurns: number): Subject {
+  const cutOf = (items: readonly Item[]) => summaryCut(items, { keepTurns, keepTokens: 0 }, 0)
+  return {
+    name: `summary before ${keepTurns}`,
+    transform: {
+      name: 'apply-summary',
+      run(items) {
+        const covered = coveredBefore(items, cutOf(items)?.at ?? 0)
+        return applySummary({ id: 'sum_1', text: 'In short.', facts: [], covered }).run(items)
+      },
+    },
+    epoch: (items) => cutOf(items)?.at ?? 0,
   }
 }
 
@@ -184,27 +314,6 @@ function compaction(wire: string): Subject {
     name: `compaction for ${wire}`,
     transform: { name: apply.name, run: (items) => rebuild(items, [apply, pruneOrphans()]) },
     epoch: (items) => items.filter(isCompaction).length,
-  }
-}
-
-function fit(maxTokens: number): Subject {
-  const weigh = (items: readonly Item[]) =>
-    items.reduce((sum, item) => sum + estimateTokens(item), 0)
-  return {
-    name: `fit ${maxTokens}`,
-    transform: fitWindow({ maxTokens }),
-    // What the model cannot take, it cannot be sent, whoever has said it.
-    hearsBothSides: false,
-    epoch(items) {
-      const stride = Math.floor(maxTokens / 4)
-      const step = Math.max(0, Math.ceil((weigh(items) - maxTokens) / stride))
-      const starts = roundStarts(items)
-      const behindHead = (end: number) =>
-        weigh(items.slice(headLength(items), end).filter((item) => !isPinned(item)))
-      const isEnough = starts.some((start) => behindHead(start) >= step * stride)
-      // Where all the others are not enough, the newest round stands alone, and each new one is a step.
-      return isEnough ? step : `${step} ${starts.length}`
-    },
   }
 }
 

@@ -20,6 +20,8 @@ import {
   user,
 } from './turns.ts'
 
+const PLACE = { context: null, resetAfter: null }
+
 export function conversationContract(open: OpenEngine, vault: Vault): void {
   let engine: Engine
   let store: Store
@@ -51,15 +53,61 @@ export function conversationContract(open: OpenEngine, vault: Vault): void {
     return ((await engine.read([{ name: null, sql, parameters: [] }]))[0] ?? []).length > 0
   }
 
+  describe('what holds for its context (C35, C71)', () => {
+    const context = { policy: 'lean', notes: { entries: [{ text: 'Grüezi 🦊' }] } }
+
+    test('is kept as it was written, and comes with whoever holds it', async () => {
+      const id = await create()
+      const set = await conversations.setContext(OWNER, id, context)
+      expect(set).toEqual(await conversations.findConversation(OWNER, id))
+      expect(set?.context).toEqual(context)
+      expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, head: null, context })
+      expect((await conversations.setContext(OWNER, id, null))?.context).toBeNull()
+    })
+
+    test('may be said when it is made', async () => {
+      const id = `conv_${newId()}`
+      const made = { id, tenant: 'tenant', user: null, metadata: {}, createdAtMs: 3, context }
+      await conversations.createConversation(made, null)
+      expect((await conversations.findConversation(OWNER, id))?.context).toEqual(context)
+    })
+
+    test('is reset at the turn that it has come to, and again at a later one', async () => {
+      const first = newTurn({ conversation: `conv_${newId()}` })
+      const id = await create(first)
+      expect((await conversations.resetConversation(OWNER, id))?.resetAfter).toBe(first.id)
+      const turn = { ...nextTurn(first), conversation: id }
+      await hold(id, turn.id)
+      await run(turn)
+      expect(await conversations.findConversation(OWNER, id)).toMatchObject({
+        head: turn.id,
+        resetAfter: first.id,
+      })
+      expect((await conversations.resetConversation(OWNER, id))?.resetAfter).toBe(turn.id)
+    })
+
+    test('is nothing to anybody else', async () => {
+      const id = await create()
+      expect(await conversations.setContext(STRANGER, id, context)).toBeNull()
+      expect(await conversations.resetConversation(STRANGER, id)).toBeNull()
+      expect((await conversations.findConversation(OWNER, id))?.context).toBeNull()
+    })
+  })
+
   test('a conversation is what it was made as', async () => {
     const id = await create()
     const made = { id, tenant: 'tenant', user: null, metadata: { a: 'ü' }, createdAtMs: 3 }
-    expect(await conversations.findConversation(OWNER, id)).toEqual({ ...made, head: null })
+    expect(await conversations.findConversation(OWNER, id)).toEqual({
+      ...made,
+      ...PLACE,
+      head: null,
+    })
     expect(await conversations.findConversation(STRANGER, id)).toBeNull()
     expect(await conversations.relabelConversation(STRANGER, id, {})).toBeNull()
     expect(await conversations.relabelConversation(OWNER, id, { b: '1' })).toEqual({
       ...made,
       metadata: { b: '1' },
+      ...PLACE,
       head: null,
     })
   })
@@ -75,8 +123,8 @@ export function conversationContract(open: OpenEngine, vault: Vault): void {
   describe('holding', () => {
     test('is for one at a time, and may be repeated', async () => {
       const id = await create()
-      expect(await hold(id, 'A')).toEqual({ type: 'held', head: null })
-      expect(await hold(id, 'A')).toEqual({ type: 'held', head: null })
+      expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, head: null })
+      expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, head: null })
       expect(await hold(id, 'B')).toEqual({ type: 'busy' })
       await conversations.letGo({ ...OWNER, id, by: 'B' })
       expect(await hold(id, 'B')).toEqual({ type: 'busy' })
@@ -115,7 +163,7 @@ export function conversationContract(open: OpenEngine, vault: Vault): void {
       await hold(id, turn.id)
       await run(turn)
       expect(await head(id)).toBe(turn.id)
-      expect(await hold(id, 'B')).toEqual({ type: 'held', head: turn.id })
+      expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, head: turn.id })
     })
 
     test.each(['failed', 'cancelled'] as const)(
@@ -125,7 +173,7 @@ export function conversationContract(open: OpenEngine, vault: Vault): void {
         const turn = newTurn({ conversation: id })
         await hold(id, turn.id)
         await run(turn, { state })
-        expect(await hold(id, 'B')).toEqual({ type: 'held', head: null })
+        expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, head: null })
       },
     )
 
@@ -136,7 +184,7 @@ export function conversationContract(open: OpenEngine, vault: Vault): void {
       await store.openTurn(turn)
       await store.closeTurn(ending(turn, { state: 'cancelled' }))
       await store.closeTurn(ending(turn, { holdsConversation: true }))
-      expect(await hold(id, 'B')).toEqual({ type: 'held', head: null })
+      expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, head: null })
     })
 
     test('that holds it no more moves nothing', async () => {
@@ -157,7 +205,7 @@ export function conversationContract(open: OpenEngine, vault: Vault): void {
       const turn = newTurn({ conversation: id, input: [user('a'), user('b')] })
       await hold(id, turn.id)
       expect(await conversations.appendItems(turn)).toBe(true)
-      expect(await hold(id, 'B')).toEqual({ type: 'held', head: turn.id })
+      expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, head: turn.id })
       expect(await conversations.appendItems(newTurn({ conversation: id }))).toBe(false)
       expect(await head(id)).toBe(turn.id)
     })

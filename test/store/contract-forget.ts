@@ -248,7 +248,10 @@ export function forgetContract(open: OpenEngine, vault: Vault): void {
       await store.openTurn(second)
       expect(await forget(first)).toBe(2)
       const third = { ...hold, by: newId() }
-      expect(await conversations.holdConversation(third)).toEqual({ type: 'held', head: null })
+      expect(await conversations.holdConversation(third)).toMatchObject({
+        type: 'held',
+        head: null,
+      })
     })
 
     test('leaves a conversation as it is that goes on from somewhere else', async () => {

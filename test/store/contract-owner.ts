@@ -5,6 +5,7 @@ import type { Engine } from '../../src/store/engine.ts'
 import type { Owner } from '../../src/store/owner.ts'
 import { createStores, type Stores } from '../../src/store/stores.ts'
 import type { NewTurn } from '../../src/store/store.ts'
+import { newSummary } from './contract-summaries.ts'
 import type { OpenEngine } from './engines.ts'
 import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
 
@@ -96,6 +97,43 @@ export function ownerContract(open: OpenEngine): void {
         metadata: {},
         head: first.id,
       })
+    })
+
+    test('what holds for a conversation cannot be changed, and it cannot be reset', async () => {
+      const { conversations } = stores
+      const { id, first } = await conversation()
+      expect(await conversations.setContext(other, id, { policy: 'lean' })).toBeNull()
+      expect(await conversations.resetConversation(other, id)).toBeNull()
+      const found = await conversations.findConversation(ALICE, id)
+      expect(found).toMatchObject({ context: null, resetAfter: null })
+      await conversations.resetConversation(ALICE, id)
+      expect(await conversations.setContext(ALICE, id, { policy: 'lean' })).toMatchObject({
+        context: { policy: 'lean' },
+        resetAfter: first.id,
+      })
+    })
+
+    test('neither what was sent, nor a summary, nor a medium that was loaded is there', async () => {
+      const { requests, summaries, media } = stores
+      const turn = await said()
+      const sent = { body: '{"a":1}', items: '[]', about: '{}' }
+      await requests.keepRequest(ALICE, turn.id, async () => ({ sent, base: null }))
+      const summary = newSummary({ ...ALICE, turn: turn.id })
+      await summaries.saveSummary(summary)
+      const url = `https://a.example/${turn.id}.png`
+      const medium = { type: 'image/png', base64: 'QUJD' }
+      await media.keepLoaded({ ...ALICE, thread: turn.thread }, url, medium, NOW)
+      const wanted = { urls: [url], hasRoom: () => true, nowMs: NOW }
+      /** Without what somebody has at hand. */
+      const found = async (who: Owner) => [
+        await requests.loadRequest(who, turn.id),
+        await createStores(engine).requests.loadRequest(who, turn.id),
+        (await summaries.findSummaries(who, [summary.prefixHash], 1))[0]?.text ?? null,
+        (await media.findLoaded(who, wanted)).get(url) ?? null,
+      ]
+      expect(await summaries.deleteSummary(other, summary.id)).toBe(false)
+      expect(await found(other)).toEqual([null, null, null, null])
+      expect(await found(ALICE)).toEqual([sent, sent, summary.text, medium])
     })
 
     test('what is held cannot be held for longer or let go', async () => {

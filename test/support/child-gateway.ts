@@ -12,7 +12,7 @@ export async function startChild(
 ): Promise<ChildGateway> {
   const child = spawn(process.execPath, ['src/start.js'], {
     cwd: new URL('../..', import.meta.url).pathname,
-    env: { ...process.env, PORT: '0', ...environment },
+    env: { ...process.env, PORT: '0', MEDIA_FETCH: 'off', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))

@@ -74,8 +74,23 @@ function tidy(most: number): Arbitrary<readonly Item[]> {
       fc.array(message(fc.constantFrom('system', 'developer')), { maxLength: 2 }),
       fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: deed() }),
       fc.array(fc.array(round(), { maxLength: 2 }), { maxLength: most }),
+      fc.oneof(
+        { weight: 4, arbitrary: fc.constant<number[]>([]) },
+        { weight: 1, arbitrary: fewPlaces() },
+      ),
     )
-    .map(([head, greeting, rounds]) => [...head, ...greeting, ...rounds.flat(2)])
+    .map(([head, greeting, rounds, pins]) => {
+      const items = [...head, ...greeting, ...rounds.flat(2)]
+      return items.map((item, at) => (pins.includes(at) ? pinned(item) : item))
+    })
+}
+
+function fewPlaces(): Arbitrary<number[]> {
+  return fc.array(fc.nat(20), { minLength: 1, maxLength: 3 })
+}
+
+function pinned(item: Item): Item {
+  return { ...item, native: { ...item.native, backstory: { pin: true } } }
 }
 
 function messy(before: Arbitrary<readonly Item[]>): Arbitrary<readonly Item[]> {
@@ -194,14 +209,20 @@ function reasoning(): Arbitrary<Item> {
 }
 
 function message(role: Arbitrary<Role>): Arbitrary<Item> {
-  return fc.tuple(role, fc.array(text(), { maxLength: 2 })).map(([role, texts]) => ({
-    type: 'message',
-    role,
-    content: texts.map((text): Part => ({
-      type: role === 'assistant' ? 'output_text' : 'input_text',
-      text,
-    })),
-  }))
+  const shown = fc.oneof(
+    { weight: 6, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: medium() },
+  )
+  return fc
+    .tuple(role, fc.array(fc.tuple(text(), shown), { maxLength: 2 }))
+    .map(([role, said]) => ({
+      type: 'message',
+      role,
+      content: said.map(([text, medium]): Part => {
+        if (medium !== null && role === 'user') return medium
+        return { type: role === 'assistant' ? 'output_text' : 'input_text', text }
+      }),
+    }))
 }
 
 function output(): Arbitrary<string | readonly Part[]> {
@@ -210,6 +231,7 @@ function output(): Arbitrary<string | readonly Part[]> {
     fc.oneof(
       longText().map((text): Part => ({ type: 'input_text', text })),
       fc.constant(image),
+      medium(),
     ),
     { maxLength: 2 },
   )
@@ -217,6 +239,20 @@ function output(): Arbitrary<string | readonly Part[]> {
     { weight: 3, arbitrary: longText() },
     { weight: 1, arbitrary: fc.constantFrom(...LONG_JSON) },
     { weight: 1, arbitrary: parts },
+  )
+}
+
+/** Few, so that they come again. */
+function medium(): Arbitrary<Part> {
+  return fc.oneof(
+    fc.constantFrom('a', 'b', 'c', 'd').map((name): Part => {
+      return { type: 'input_image', image_url: `https://pictures.example/${name}.png` }
+    }),
+    fc.constantFrom<Part>(
+      { type: 'input_image', image_url: `data:image/png;base64,${'B'.repeat(900)}` },
+      { type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,JVBE` },
+      { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
+    ),
   )
 }
 

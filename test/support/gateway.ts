@@ -12,7 +12,7 @@ export interface LogLine {
 export async function startGateway(environment: Readonly<Record<string, string>> = {}) {
   const lines: LogLine[] = []
   const serving = await serveNode(
-    { PORT: '0', DATABASE_URL: 'sqlite::memory:', ...environment },
+    { PORT: '0', DATABASE_URL: 'sqlite::memory:', MEDIA_FETCH: 'off', ...environment },
     {},
     (level, event, fields) => lines.push({ level, event, fields }),
   )

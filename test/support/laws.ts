@@ -9,6 +9,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { isCompaction, isSummaryMessage } from '../../src/conversation/compaction.ts'
 import type { Item } from '../../src/conversation/item.ts'
 import { callEndOf } from '../../src/conversation/pairs.ts'
+import { hasPin } from '../../src/conversation/rounds.ts'
+import { isToldSummary } from '../../src/conversation/told-summary.ts'
 import type { Step } from '../../src/rebuild/transform.ts'
 
 export type Run = (items: readonly Item[]) => Step
@@ -103,13 +105,24 @@ function isUser(item: Item | undefined): boolean {
   return item?.type === 'message' && item.role === 'user'
 }
 
-/** Both sides are heard, if both have spoken. A compaction speaks for the assistant. */
+/** What the client has pinned is not left out. A compaction, and reasoning that led to one, is a different matter. */
+export function expectPinned(items: readonly Item[], { notes }: Step): void {
+  for (const { did, at } of notes) {
+    const item = at === undefined ? undefined : items[at]
+    if (did !== 'dropped' || item === undefined || !hasPin(item)) continue
+    hold(isCompaction(item) || item.type === 'reasoning', () => `${at}: it was pinned.`)
+  }
+}
+
+/** Both sides are heard, if both have spoken. A summary speaks for the assistant. */
 export function expectBothSides(items: readonly Item[], result: readonly Item[]): void {
   const speaks = (list: readonly Item[], role: 'user' | 'assistant') =>
     list.some((item) => item.type === 'message' && item.role === role)
   hold(speaks(result, 'user') === speaks(items, 'user'), () => 'The user is not heard.')
   if (speaks(result, 'assistant') === speaks(items, 'assistant')) return
-  const isToldOf = result.some((item) => isSummaryMessage(item) || isCompaction(item))
+  const isToldOf = result.some(
+    (item) => isSummaryMessage(item) || isToldSummary(item) || isCompaction(item),
+  )
   hold(isToldOf, () => 'The assistant is not heard.')
 }
 

@@ -36,7 +36,7 @@ export function mishap(): Arbitrary<Mishap> {
             inserted(
               items,
               to,
-              picked(items, from).map((item) => ({ ...item })),
+              picked(items, from).map((item) => copyOf(item)),
             ),
       ),
     },
@@ -65,8 +65,15 @@ function recordedPair(items: readonly Item[], at: number): readonly Item[] {
   const ends = [items[call ?? ALONE], items[output ?? ALONE]]
   return ends.flatMap((end, place) => {
     if (end === undefined) return []
-    return place === 0 ? [{ ...end, origin: ORIGIN }] : [{ ...end }]
+    return place === 0 ? [{ ...copyOf(end), origin: ORIGIN }] : [copyOf(end)]
   })
+}
+
+/** What a client says of an item, it says of its own. */
+function copyOf(item: Item): Item {
+  if (item.native?.['backstory'] === undefined) return { ...item }
+  const { backstory: _, ...native } = item.native
+  return { ...item, native }
 }
 
 const ORIGIN = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }

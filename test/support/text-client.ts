@@ -16,6 +16,7 @@ export interface Asking {
   readonly isOpenWebUi: boolean
   readonly stream?: boolean
   readonly model?: string
+  readonly tools?: readonly object[]
   /** Hears all the text so far, whenever there is more. */
   readonly heard?: (text: string) => void
   /** Goes at the last word, and does not wait until the connection ends. */
@@ -42,7 +43,7 @@ export async function askInText({
   isHasty = false,
   ...asking
 }: Asking): Promise<Told> {
-  const { url, chat, isOpenWebUi, model = 'm' } = asking
+  const { url, chat, isOpenWebUi, model = 'm', tools } = asking
   const begunAt = performance.now()
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
@@ -50,7 +51,7 @@ export async function askInText({
       'content-type': 'application/json',
       ...(isOpenWebUi && { 'x-openwebui-chat-id': 'c1' }),
     },
-    body: JSON.stringify({ model, stream, messages: chat }),
+    body: JSON.stringify({ model, stream, messages: chat, tools }),
   })
   const { status } = response
   const body = stream ? await read(response, isHasty, heard) : await response.text()

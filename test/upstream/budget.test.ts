@@ -60,6 +60,10 @@ describe('how much a model can take', () => {
     expect(room({}, { max_output_tokens: 7000 })).toBe(93_000)
     expect(room({}, { max_output_tokens: 7000 }, 'tiny-1')).toBe(93_000)
     expect(room({ budget: { reserve: 1000 } }, { max_output_tokens: 7000 })).toBe(99_000)
+    // A plan is kept to, as long as it leaves anything to be sent.
+    expect(room({ budget: { reserve: 80_000 } }, {}, 'tiny-1')).toBe(20_000)
+    expect(room({ budget: { reserve: 80_000 } }, { max_output_tokens: 10 })).toBe(20_000)
+    expect(room({ budget: { reserve: 100_000 } }, {}, 'tiny-1')).toBe(50_000)
     // Nobody said: as with the wire, which does not say either.
     expect(room({}, {}, 'tiny-1')).toBe(100_000 - 4096)
   })
@@ -134,5 +138,34 @@ describe('what does not fit', () => {
     expect(tokensOf(fitting)).toBeLessThanOrEqual(1000)
     expect(fitting.prompt.items.at(-1)).toBe(asked.items.at(-1))
     expect(fitting.notes.some(({ why }) => why === 'over-window')).toBe(true)
+  })
+
+  const looked = (at: number, words: number) => [
+    { role: 'user', content: `look ${at}` },
+    { type: 'function_call', call_id: `c${at}`, name: 'look', arguments: '{}' },
+    { type: 'function_call_output', call_id: `c${at}`, output: `fog ${at} `.repeat(words) },
+  ]
+  const cut = { policy: 'replay', budget: { overflow: 'cut' } } as const
+  const whysOf = ({ notes }: { notes: readonly { why: string }[] }) =>
+    new Set(notes.map(({ why }) => why))
+
+  test('loses old outputs of tools before it loses a turn (C58)', () => {
+    const input = [
+      ...looked(1, 800),
+      { role: 'assistant', content: 'So.' },
+      { role: 'user', content: 'now' },
+    ]
+    const fitting = fit(prepared('tiny-1', cut, { input }), gateway.world)
+    expect(whysOf(fitting)).toEqual(new Set(['output-too-old']))
+    expect(fitting.prompt.items).toHaveLength(input.length)
+    expect(fitting.inbound.wishes).toEqual(cut)
+  })
+
+  test('loses most of the outputs of the running turn when there is nothing else to lose (C58)', () => {
+    const input = looked(1, 2000)
+    const fitting = fit(prepared('tiny-1', cut, { input }), gateway.world)
+    expect(tokensOf(fitting)).toBeLessThanOrEqual(1000)
+    expect(whysOf(fitting)).toEqual(new Set(['output-capped']))
+    expect(fitting.prompt.items).toHaveLength(input.length)
   })
 })

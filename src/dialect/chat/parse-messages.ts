@@ -3,11 +3,14 @@
  * in which a model speaks: its reasoning, its words, its calls. What the waist has no word for goes
  * along under `native.chat`, so that the message can be written again without a loss.
  */
+import { amend } from '../../conversation/amend.ts'
 import type { ChatNative } from '../../conversation/chat-native.ts'
+import { withItemField } from '../../conversation/item-field.ts'
 import type { Item, Message, Role } from '../../conversation/item.ts'
 import type { JsonObject } from '../../conversation/json.ts'
 import { GatewayError } from '../../errors.ts'
 import { asList, asObject, asOneOf, asString, maybe } from '../check.ts'
+import { parseItemField } from '../item-field.ts'
 import { parseCalls } from './parse-calls.ts'
 import { openCallBook, type CallBook } from './call-book.ts'
 import { parseContent, type Content } from './parse-content.ts'
@@ -21,12 +24,24 @@ export function parseMessages(value: unknown): readonly Item[] {
   const book = openCallBook()
   for (const [place, entry] of messages.entries()) {
     const path = `messages[${place}]`
-    const message = asObject(entry, path)
-    const role = asRole(message['role'], `${path}.role`)
-    maybe(asString, message['name'], `${path}.name`)
+    const written = asObject(entry, path)
+    const role = asRole(written['role'], `${path}.role`)
+    maybe(asString, written['name'], `${path}.name`)
+    const field = parseItemField(written['backstory'], `${path}.backstory`)
+    const message = amend(written, { backstory: undefined })
+    const first = items.length
     READERS[role]({ message, path, items, book })
+    if (field !== null) say(field, items, first)
   }
   return items
+}
+
+/** Of all that the message has become; but with its beginning only does the conversation begin anew. */
+function say({ reset, ...field }: JsonObject, items: Item[], first: number): void {
+  for (const [place, item] of items.slice(first).entries()) {
+    const begins = place === 0 && reset !== undefined
+    items[first + place] = withItemField(item, begins ? { ...field, reset } : field)
+  }
 }
 
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'] as const

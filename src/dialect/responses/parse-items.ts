@@ -7,6 +7,7 @@ import type { Item, Role } from '../../conversation/item.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import { asList, asObject, asOneOf, asString, maybe, missing } from '../check.ts'
 import { amend } from '../../conversation/amend.ts'
+import { parseItemField } from '../item-field.ts'
 import { parseOutput, parseParts } from './parse-parts.ts'
 
 export function parseItems(input: unknown, path: string): readonly Item[] {
@@ -17,8 +18,11 @@ function parseItem(value: unknown, path: string): Item {
   const entry = asObject(value, path)
   const type = typeOf(entry, path)
   const read = READERS.get(type)
-  if (read === undefined || isUnpaired(entry))
-    return { type: 'opaque', raw: amend(entry, { type }) }
+  if (read === undefined || isUnpaired(entry)) {
+    const raw = amend(entry, { type, backstory: undefined })
+    const native = nativeOf(entry, path)
+    return { type: 'opaque', raw, ...(native === undefined ? {} : { native }) }
+  }
   // The reader has checked every field that the type of its item promises.
   return amend(entry, {
     type,
@@ -58,9 +62,15 @@ function commonFields(entry: JsonObject, path: string): ReturnType<Reader> {
   return {
     id: maybe(asString, entry['id'], `${path}.id`) ?? undefined,
     status: maybe(asString, entry['status'], `${path}.status`) ?? undefined,
-    native: undefined,
+    native: nativeOf(entry, path),
+    backstory: undefined,
     origin: undefined,
   }
+}
+
+function nativeOf({ backstory }: JsonObject, path: string): { backstory: JsonObject } | undefined {
+  const field = parseItemField(backstory, `${path}.backstory`)
+  return field === null ? undefined : { backstory: field }
 }
 
 const ROLES = ['system', 'developer', 'user', 'assistant'] as const satisfies readonly Role[]

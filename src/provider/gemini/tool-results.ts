@@ -2,7 +2,8 @@
  * The answer to a function call. Gemini wants a JSON object; media stand inside it from the third
  * generation on, and beside it before. https://ai.google.dev/gemini-api/docs/function-calling
  */
-import { textOf, type Part } from '../../conversation/item.ts'
+import { textWithNotices } from '../../conversation/gateway-notice.ts'
+import type { Part } from '../../conversation/item.ts'
 import { isObject, type JsonObject } from '../../conversation/json.ts'
 import type { Blob, GeminiPart } from './wire.ts'
 
@@ -20,7 +21,7 @@ export function toolResult(
   mediaInside: boolean,
   encodeMedia: (part: Part) => GeminiPart | null,
 ): ToolResult {
-  const response = objectOf(textOf(output))
+  const response = objectOf(textWithNotices(output))
   if (typeof output === 'string') return { response, inside: [], behind: [] }
   const inside: { inlineData: Blob }[] = []
   const behind: GeminiPart[] = []

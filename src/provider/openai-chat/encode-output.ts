@@ -1,6 +1,7 @@
 /** The output of a tool, as the message that answers its call. */
 import { chatNative, messageFields } from '../../conversation/chat-native.ts'
-import { textOf } from '../../conversation/item.ts'
+import { textWithNotices } from '../../conversation/gateway-notice.ts'
+import { isOfHouse } from '../../conversation/house.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import { encodeContent, encodePart, isMedia, isText } from './encode-parts.ts'
 import type { Encoding } from './options.ts'
@@ -45,12 +46,15 @@ function encodeParts(
   const { output } = item
   if (typeof output === 'string') return { content: output, media: [] }
   const context = { at, notebook, extras: chatNative(item).$parts }
-  const moved = options.toolMedia ? [] : output.filter(isMedia)
+  // A client that writes in this language knows what its upstream takes, but not what the house says.
+  const takesMedia = isOfHouse(item) ? options.quirks.toolMedia === true : options.toolMedia
+  const moved = takesMedia ? [] : output.filter(isMedia)
   if (moved.length === 0) return { content: encodeContent(output, context), media: [] }
   notebook.write('tool-media-moved', { at })
   const texts = output.filter(isText)
   return {
-    content: texts.length > 0 ? textOf(texts) : '[The output follows in the next message.]',
+    content:
+      texts.length > 0 ? textWithNotices(texts) : '[The output follows in the next message.]',
     media: [
       { type: 'text', text: `[Output of the tool ${name}:]` },
       ...moved.map((part) => encodePart(part, context)),

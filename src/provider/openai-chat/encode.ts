@@ -78,12 +78,20 @@ function changedParams({ params, source }: Prompt, encoding: Encoding): JsonObje
   if (!customTools && params.tools.some((tool) => tool.type === 'custom')) {
     changed.add('tools').add('toolChoice')
   }
+  // A choice among functions is refused beside tools, and the other way round.
+  if (changed.has('tools') || changed.has('toolChoice')) {
+    if (isOld(source.body)) changed.add('tools').add('toolChoice')
+  }
   let fields: JsonObject = {}
   for (const name of changed) {
     if (name === 'extra') fields = { ...gone(source.params.extra), ...fields }
     fields = { ...fields, ...FIELDS[name](params, encoding) }
   }
   return fields
+}
+
+function isOld(body: JsonObject): boolean {
+  return (body['functions'] ?? body['function_call'] ?? null) !== null
 }
 
 function gone(fields: JsonObject): JsonObject {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/conversation/json.ts'
 import { assistant, call, encoded, look, output, system, user } from './kit.ts'
 
-describe('marks of the cache', () => {
+describe('marks of the cache (C44)', () => {
   const items = [system('s'), user('a'), assistant('b'), user('c'), call('x'), output('x')]
   const marked = (cacheControl: JsonObject[string]) => {
     const { body } = encoded(items, { tools: [look()] }, { cacheControl: cacheControl ?? null })

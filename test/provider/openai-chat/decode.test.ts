@@ -97,7 +97,7 @@ describe('the end', () => {
     expect(usageOf({ ...text, usage: USAGE }, finish('stop', { usage: cumulative }), DONE)).toBe(9)
   })
 
-  test('details of usage are null where nobody said them', () => {
+  test('details of usage are null where nobody said them, and 0 where that was said (C44)', () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 4,

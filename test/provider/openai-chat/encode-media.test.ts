@@ -1,6 +1,7 @@
 /** Images, sound and files: where chat takes them, where they move to, and what stands for the rest. */
 import { describe, expect, test } from 'vitest'
-import { assistant, call, image, output, send, user } from './kit.ts'
+import { houseOutput } from '../../../src/conversation/house.ts'
+import { assistant, call, image, output, ownPrompt, send, sendPrompt, user } from './kit.ts'
 
 describe('media', () => {
   const url = 'data:image/png;base64,AA'
@@ -69,6 +70,20 @@ describe('media', () => {
       },
     ])
     expect(whys).toEqual(['tool-media-moved', 'tool-media-moved'])
+  })
+
+  test('of a tool of the house does so even where the client may write it otherwise (C80)', () => {
+    const source = ownPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
+    const shown = houseOutput('a', [{ type: 'input_text', text: 'here' }, image()])
+    const asked = [call('a', 'view_media'), shown]
+    const more = { ...source, items: [...source.items, ...asked] }
+    const parts = [{ type: 'text', text: '[Output of the tool view_media:]' }, picture]
+    expect((sendPrompt(more).messages as unknown[]).slice(2)).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'here' },
+      { role: 'user', content: parts },
+    ])
+    const allowed = sendPrompt(more, { toolMedia: true }).messages as unknown[]
+    expect(allowed).toHaveLength(3)
   })
 
   test('of the assistant is shown by a user, with the name of who showed it', () => {

@@ -3,6 +3,8 @@
  * whatever the wire. The newest words of the user direct it:
  *
  *     Look at Rome and Oslo, then at Graz.   calls `look`, twice at once and then once more
+ *     Use look({"at":"Rome"}) and other({}), then look({"at":"Graz"}).
+ *                                            calls what it is offered of these, in the same way
  *     Answer in JSON.                        what the schema asks for, if there is one
  *     Refuse this.  Go on for ever.          a refusal, an answer that is cut off
  *     anything else                          it says what it heard, and how much it remembers
@@ -53,6 +55,11 @@ function reply(words: string, asked: Asked): Spoken {
     return { beats: [thought('That will be long.'), text('It goes on and')], isCut: true }
   }
   if (prefill !== null && schema === null) return said('It needs no thought.', 'and so on.')
+  const uses = nextUses(words, outputs.length).filter(({ name }) => tools.includes(name))
+  if (uses.length > 0) {
+    const hint = outputs.length === 0 ? [text('Let me see.')] : []
+    return { beats: [thought('I must use that.'), ...hint, ...uses], isCut: false }
+  }
   const places = tools.includes('look') ? nextPlaces(words, outputs.length) : []
   if (places.length > 0) {
     const hint = outputs.length === 0 ? [text('Let me look. 🔭')] : []
@@ -89,6 +96,22 @@ function text(words: string): Beat {
 
 function look(at: string): Beat {
   return { type: 'call', name: 'look', input: { at } }
+}
+
+/** The first batch of calls that was not made yet. */
+function nextUses(words: string, done: number): readonly Extract<Beat, { type: 'call' }>[] {
+  const list = /Use (\w+\(\{.*\}\))/.exec(words)?.[1]
+  if (list === undefined) return []
+  let seen = 0
+  for (const batch of list.split(', then ')) {
+    const calls = [...batch.matchAll(/(\w+)\((\{.*?\})\)/g)].map(
+      ([, name = '', input = '']) =>
+        ({ type: 'call', name, input: JSON.parse(input) as JsonObject }) as const,
+    )
+    if (seen === done) return calls
+    seen += calls.length
+  }
+  return []
 }
 
 /** The places of the first batch that has not been looked at yet. */

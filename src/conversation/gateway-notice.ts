@@ -1,0 +1,61 @@
+/**
+ * What the gateway says to a model in the middle of what others say: a part of its own that begins
+ * with words which nobody else can begin with. Look-alikes in other people's texts are defused
+ * (`rebuild/defuse-notices.ts`), so that a model may believe what begins like this.
+ *
+ * A notice of ours is known by a mark that no JSON can hold, so no client can forge it and no wire
+ * sends it.
+ */
+import { textOf, type Part, type TextPart } from './item.ts'
+
+export interface NoticePart extends TextPart {
+  /** What it stands for, by identity. */
+  readonly [BY_GATEWAY]: readonly string[]
+}
+
+const BY_GATEWAY = Symbol('by the gateway')
+
+const OPENING = '[Gateway notice: '
+
+/** `text` is made of sentences; nothing in it may change from turn to turn. */
+export function noticePart(
+  text: string,
+  { type = 'input_text', standsFor = [] }: NoticeOptions = {},
+): NoticePart {
+  return { type, text: `${OPENING}${text}]`, [BY_GATEWAY]: standsFor }
+}
+
+export interface NoticeOptions {
+  readonly type?: TextPart['type']
+  readonly standsFor?: readonly string[]
+}
+
+/** What a notice of ours stands for; `null` for what others say. */
+export function standsFor(part: Part): readonly string[] | null {
+  return BY_GATEWAY in part ? (part as NoticePart)[BY_GATEWAY] : null
+}
+
+/** All text in order, for a wire that has no parts: a notice stands in a line of its own. */
+export function textWithNotices(content: string | readonly Part[]): string {
+  if (typeof content === 'string' || !content.some((part) => standsFor(part) !== null)) {
+    return textOf(content)
+  }
+  let text = ''
+  let isAfterNotice = false
+  for (const part of content) {
+    const isNotice = standsFor(part) !== null
+    const more = textOf([part])
+    text += text !== '' && more !== '' && (isNotice || isAfterNotice) ? `\n${more}` : more
+    isAfterNotice = isNotice || (isAfterNotice && more === '')
+  }
+  return text
+}
+
+/** The same text with round brackets where it would begin like a notice; the very text if it nowhere does. */
+export function defused(text: string): string {
+  return text.replace(LOOK_ALIKE, (found) => `(${found.slice(1)}`)
+}
+
+/** However it is written, and wherever: the borders of parts are not always to be seen by a model. */
+const LOOK_ALIKE =
+  /[[［【〔](?=[\s\u200b-\u200f\u2060\ufeff]{0,8}gateway[\s\u200b-\u200f\u2060\ufeff_-]{0,8}notice)/giu

@@ -1,0 +1,16 @@
+/**
+ * How many tokens an item is worth, by estimate, as it would be sent: without what is kept of it
+ * beside the conversation. An item never changes, and while it is remembered, so is its number.
+ */
+import type { Item } from './item.ts'
+import { estimateTokens } from './tokens.ts'
+
+export function itemTokens(item: Item): number {
+  const known = KNOWN.get(item)
+  if (known !== undefined) return known
+  const tokens = estimateTokens({ ...item, id: undefined, origin: undefined })
+  KNOWN.set(item, tokens)
+  return tokens
+}
+
+const KNOWN = new WeakMap<Item, number>()

@@ -1,0 +1,35 @@
+/** A conversation as it would be sent, were it gone on with: for those who ask about it as a whole. */
+import type { SummaryRules } from '../conversation/policy.ts'
+import { responses } from '../dialect/responses/responses.ts'
+import { remember } from '../history/remember.ts'
+import type { Caller } from '../keys.ts'
+import { route } from '../upstream/accounts.ts'
+import { prepareFor, type Prepared } from '../upstream/prepare.ts'
+import type { World } from '../world.ts'
+
+interface Wished {
+  /** The model that answered last, if nobody says. */
+  readonly model: string | null
+  readonly summaries: Partial<SummaryRules>
+}
+
+/** `null` while nothing has been said in it. */
+export async function ofConversation(
+  conversation: string,
+  { model, summaries }: Wished,
+  caller: Caller,
+  world: World,
+): Promise<Prepared | null> {
+  const body = { model: model ?? 'none', input: [], conversation }
+  const parsed = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  // Nothing new is asked, and there is nothing to be generated.
+  const asked = { ...parsed, generates: false, wishes: { summaries } }
+  const { inbound, history } = await remember(asked, caller, world)
+  const { parent } = history
+  if (parent === null || history.items.length === 0) return null
+  const { model: answered } = parent.request
+  const served = model ?? (typeof answered === 'string' ? answered : parent.origin.model)
+  const [target] = route(world, served, inbound.dialect)
+  const params = { ...inbound.params, model: served }
+  return prepareFor(target, { ...inbound, params }, history, world)
+}

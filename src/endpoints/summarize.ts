@@ -1,0 +1,118 @@
+/**
+ * `POST /v1/conversations/{id}/summarize`, and `POST /v1/context/summarize` for whoever keeps their
+ * conversations themselves, with a request as they would send it: sums up at once what the policy does
+ * not keep word for word. The answer says what the summary stands for, and what that saves.
+ */
+import type { JsonObject } from '../conversation/json.ts'
+import { asOneOf, asString, maybe } from '../dialect/check.ts'
+import { asIntegerIn } from '../dialect/ranges.ts'
+import { usageOf } from '../dialect/responses/echo.ts'
+import type { Exchange } from '../edge/exchange.ts'
+import { GatewayError } from '../errors.ts'
+import { remember } from '../history/remember.ts'
+import type { Caller } from '../keys.ts'
+import { understand } from '../understand.ts'
+import { route } from '../upstream/accounts.ts'
+import { clientOf } from '../upstream/client-of.ts'
+import { prepareFor, type Prepared } from '../upstream/prepare.ts'
+import { summariseNow } from '../upstream/summarise-now.ts'
+import { wantsSummaries } from '../upstream/with-summary.ts'
+import type { World } from '../world.ts'
+import { dialectOf } from './explain.ts'
+import { ofConversation } from './of-conversation.ts'
+import { shownSummary } from './shown-summary.ts'
+
+export async function summarizeConversation(
+  id: string,
+  body: JsonObject,
+  caller: Caller,
+  world: World,
+  exchange: Exchange,
+): Promise<JsonObject> {
+  const unknown = Object.keys(body).find((name) => !FIELDS.has(name))
+  if (unknown !== undefined) throw unknownField(unknown)
+  const model = maybe(asString, body['model'], 'model')
+  const focus = maybe(asString, body['focus'], 'focus')
+  const keepTurns = maybe(asIntegerIn(1, 1_000_000), body['keep_turns'], 'keep_turns')
+  const keepTokens = maybe(asIntegerIn(0, 1_000_000_000), body['keep_tokens'], 'keep_tokens')
+  const summaries = {
+    ...(model === null ? {} : { model }),
+    ...(focus === null ? {} : { focus }),
+    ...(keepTurns === null ? {} : { keepTurns, keepTokens: 0 }),
+    ...(keepTokens === null ? {} : { keepTokens }),
+  }
+  const prepared = await ofConversation(id, { model, summaries }, caller, world)
+  if (prepared === null) return NOTHING_SAID
+  return summarized(prepared, focus !== null, caller, world, exchange)
+}
+
+const FIELDS: ReadonlySet<string> = new Set(['model', 'focus', 'keep_turns', 'keep_tokens'])
+
+function unknownField(name: string): GatewayError {
+  return new GatewayError(
+    'unknown_parameter',
+    `Unknown parameter: '${name.slice(0, 80)}'. Known are: ${[...FIELDS].join(', ')}.`,
+    { param: name.slice(0, 80) },
+  )
+}
+
+export async function summarizeContext(
+  request: JsonObject,
+  caller: Caller,
+  world: World,
+  exchange: Exchange,
+  headers: Headers,
+): Promise<JsonObject> {
+  const { api, ...body } = request
+  const dialect = dialectOf(maybe(asOneOf(['chat', 'responses']), api, 'api'), body)
+  const bytes = new TextEncoder().encode(JSON.stringify(body))
+  const given = understand(dialect, body, bytes, headers, world.settings)
+  if (given.memory.store === false) throw notToBeKept()
+  const [target] = route(world, given.params.model, dialect.name)
+  const { inbound, history } = await remember(given, caller, world)
+  const prepared = prepareFor(target, inbound, history, world)
+  const isAnew = typeof inbound.wishes?.summaries?.focus === 'string'
+  return summarized(prepared, isAnew, caller, world, exchange)
+}
+
+function notToBeKept(): GatewayError {
+  return new GatewayError(
+    'invalid_value',
+    'A summary is kept, so that later requests are told it: it cannot be made with `store: false`.',
+    { param: 'store' },
+  )
+}
+
+async function summarized(
+  prepared: Prepared,
+  isAnew: boolean,
+  caller: Caller,
+  world: World,
+  exchange: Exchange,
+): Promise<JsonObject> {
+  const asked = { isAnew, ...clientOf(exchange) }
+  const { made, turns, items } = await summariseNow(prepared, caller, asked, world)
+  if (made === null) return { ...NOTHING_SAID, kept: { turns, items } }
+  const { summary, usage } = made
+  const isTold = wantsSummaries(prepared.policy.summaries)
+  return {
+    ...shownSummary(summary, isTold),
+    created: usage !== null,
+    kept: { turns: turns - summary.border.turns, items: items - summary.border.at },
+    usage: usage === null ? null : usageOf(usage),
+  }
+}
+
+/** There are not more turns than are kept, or too few tokens. */
+const NOTHING_SAID: JsonObject = {
+  object: 'context.summary',
+  id: null,
+  active: false,
+  text: null,
+  facts: [],
+  covered: { turns: 0, items: 0 },
+  kept: { turns: 0, items: 0 },
+  tokens: { before: 0, after: 0 },
+  created: false,
+  usage: null,
+}

@@ -1,0 +1,109 @@
+/**
+ * How far two requests are the same for the model that reads them: as much of the second is likely to
+ * be in its provider's cache, and from there on everything is read anew.
+ */
+import { isObject, type Json, type JsonObject } from '../conversation/json.ts'
+import { estimateTokens } from '../conversation/tokens.ts'
+import { MOVING_FIELD, PROMPT_FIELDS } from './prompt-fields.ts'
+
+export interface Comparison {
+  readonly sameBytes: number
+  readonly sameTokens: number
+  /** Where the first difference stands; `null` if there is none. */
+  readonly path: Path | null
+  /** How many characters of the text at that path are the same. */
+  readonly offset: number
+  /** Whether the first request had nothing there: the second goes on where it ended. */
+  readonly isNew: boolean
+}
+
+export type Path = readonly (string | number)[]
+
+export function compareRequests(before: JsonObject, now: JsonObject): Comparison {
+  let [bytes, tokens] = [0, 0]
+  for (const field of PROMPT_FIELDS) {
+    const [old, own] = [before[field], now[field]]
+    const oldList = listOf(old)
+    const ownList = listOf(own)
+    for (const [at, entry] of ownList.entries()) {
+      const former = oldList[at]
+      const text = stillText(entry)
+      if (former !== undefined && stillText(former) === text) {
+        bytes += encoder.encode(text).length
+        tokens += estimateTokens(entry)
+        continue
+      }
+      const root = Array.isArray(own) ? [field, at] : [field]
+      const isNew = former === undefined
+      const { path, offset } = isNew ? { path: [], offset: 0 } : differenceOf(former, entry)
+      return { sameBytes: bytes, sameTokens: tokens, path: [...root, ...path], offset, isNew }
+    }
+    // What is not there any more is missing where it stood.
+    if (oldList.length > ownList.length) {
+      const path = [field, ownList.length]
+      return { sameBytes: bytes, sameTokens: tokens, path, offset: 0, isNew: false }
+    }
+  }
+  return { sameBytes: bytes, sameTokens: tokens, path: null, offset: 0, isNew: false }
+}
+
+/** As in `messages[3].content[0].text`. */
+export function writtenPath(path: Path): string {
+  return path.reduce<string>(
+    (text, step) =>
+      typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`,
+    '',
+  )
+}
+
+const encoder = new TextEncoder()
+
+function listOf(value: Json | undefined): readonly Json[] {
+  if (value === undefined || value === null) return []
+  return Array.isArray(value) ? (value as readonly Json[]) : [value]
+}
+
+function stillText(value: Json): string {
+  return JSON.stringify(value, (key, inner: Json) => (key === MOVING_FIELD ? undefined : inner))
+}
+
+/** Down to the deepest value that is not the same. */
+function differenceOf(before: Json, now: Json): { readonly path: Path; readonly offset: number } {
+  const path: (string | number)[] = []
+  let [old, own]: [Json | undefined, Json | undefined] = [before, now]
+  for (;;) {
+    const step: string | number | null = stepInto(old, own)
+    if (step === null) break
+    path.push(step)
+    old = childOf(old, step)
+    own = childOf(own, step)
+  }
+  return { path, offset: sameChars(old, own) }
+}
+
+function childOf(value: Json | undefined, step: string | number): Json | undefined {
+  if (Array.isArray(value)) return (value as readonly Json[])[Number(step)]
+  return isObject(value) ? value[step] : undefined
+}
+
+/** `null` where there is nothing in common to go down into. */
+function stepInto(old: Json | undefined, own: Json | undefined): string | number | null {
+  const differs = (step: string | number): boolean => {
+    const [one, other] = [childOf(old, step), childOf(own, step)]
+    if (one === undefined || other === undefined) return one !== other
+    return stillText(one) !== stillText(other)
+  }
+  if (Array.isArray(old) && Array.isArray(own)) {
+    const at = own.findIndex((_, place) => differs(place))
+    return at < 0 ? null : at
+  }
+  if (!isObject(old) || !isObject(own)) return null
+  return Object.keys(own).find((name) => name !== MOVING_FIELD && differs(name)) ?? null
+}
+
+function sameChars(old: Json | undefined, own: Json | undefined): number {
+  if (typeof old !== 'string' || typeof own !== 'string') return 0
+  let at = 0
+  while (at < old.length && at < own.length && old.charCodeAt(at) === own.charCodeAt(at)) at += 1
+  return at
+}

@@ -1,0 +1,121 @@
+/**
+ * What a request came to, told from the very thing that is sent. It is told in two parts: what became
+ * of each item, which grows with the conversation, and everything else.
+ */
+import type { Item } from '../conversation/item.ts'
+import type { Json, JsonObject } from '../conversation/json.ts'
+import type { Note } from '../conversation/note.ts'
+import type { Settings } from '../settings.ts'
+import { roomIn, tokensOf, windowOf } from '../upstream/budget.ts'
+import { levelsFor } from '../upstream/policy-for.ts'
+import type { Prepared } from '../upstream/prepare.ts'
+import type { UpstreamRequest } from '../transport/transport.ts'
+import { fatesOf, type Fate } from './fates.ts'
+import { layersOf, partsOf } from './parts-of.ts'
+import { policyTold } from './policy-told.ts'
+import { minus, NO_WEIGHT, plus, weightOf, type Weight } from './weight-of.ts'
+
+export interface Explanation {
+  readonly about: About
+  readonly fates: readonly Fate[]
+}
+
+export interface About extends JsonObject {
+  readonly api: string
+  readonly upstream: JsonObject
+  readonly policy: JsonObject & { readonly name: string }
+  /** How many items there were. */
+  readonly counts: JsonObject
+  readonly sent: JsonObject & { readonly estimated_tokens: number }
+  /** What all of it would have cost, by estimate. */
+  readonly fullReplay: JsonObject
+  readonly parts: JsonObject
+  /** Of what was added, what each layer told, if any did. */
+  readonly layers?: JsonObject
+  readonly window: JsonObject
+  /** The notes that are about no item. */
+  readonly notes: readonly (Note & JsonObject)[]
+}
+
+export function explanationOf(
+  prepared: Prepared,
+  request: UpstreamRequest,
+  settings: Settings,
+): Explanation {
+  const { inbound, history, account, provider, prompt, places, items, notes, encoded } = prepared
+  const { items: asked, given = asked } = inbound
+  const bytes = bytesOf(request.body)
+  const tokens = tokensOf(prepared)
+  const told = { items, remembered: history.items.length, sent: prompt.items, places, notes }
+  const fates = fatesOf({ ...told, wire: provider.wire })
+  const total = { bytes, tokens }
+  const parts = partsOf({ items: prompt.items, places, params: prompt.params, total })
+  const layers = layersOf(prompt.items)
+  const window = windowOf(prepared)
+  const shown = new Set(fates.flatMap((fate) => fate.notes?.map(nameOf) ?? []))
+  return {
+    fates,
+    about: {
+      api: inbound.dialect,
+      upstream: {
+        name: account.name,
+        wire: account.wire,
+        model: prompt.params.model,
+        method: request.method,
+        url: request.url,
+        unchanged: encoded.body instanceof Uint8Array,
+      },
+      policy: policyTold(
+        prepared.policy,
+        levelsFor(prompt.params.model, inbound, history, settings),
+      ),
+      counts: {
+        given: given.length,
+        remembered: history.items.length + notes.filter(isRecalled).length,
+        sent: prompt.items.length,
+      },
+      sent: { bytes, estimated_tokens: tokens },
+      fullReplay: fullReplayOf(total, prepared),
+      parts: jsonOf(parts),
+      ...(layers === null ? {} : { layers: jsonOf(layers) }),
+      window: {
+        tokens: window,
+        room: window === null ? null : Math.max(0, Math.floor(roomIn(window, prepared)) - tokens),
+      },
+      // Those on an item stand with it.
+      notes: notes
+        .filter(
+          (note) => note.at === undefined || note.field !== undefined || !shown.has(nameOf(note)),
+        )
+        .map((note) => ({ ...note })),
+    },
+  }
+}
+
+/** What was left out is added, without saying it in the wire: for that it would be encoded twice. */
+function fullReplayOf(total: Weight, { items, prompt }: Prepared): JsonObject {
+  const isWhole = items === prompt.items
+  const lost = isWhole ? NO_WEIGHT : minus(sumOf(items), sumOf(prompt.items))
+  const { bytes, tokens } = plus(total, lost)
+  return { bytes, estimated_tokens: tokens }
+}
+
+function sumOf(items: readonly Item[]): Weight {
+  return items.reduce((sum, item) => plus(sum, weightOf(item)), NO_WEIGHT)
+}
+
+function nameOf({ did, why, by }: Pick<Note, 'did' | 'why' | 'by'>): string {
+  return `${did} ${why} ${by ?? ''}`
+}
+
+function isRecalled({ did, why }: Note): boolean {
+  return did === 'added' && why === 'recalled'
+}
+
+export function bytesOf(body: string | Uint8Array | null): number {
+  return typeof body === 'string' ? new TextEncoder().encode(body).length : (body?.length ?? 0)
+}
+
+function jsonOf(value: object): JsonObject {
+  return value as { readonly [key: string]: Json }
+}

@@ -1,0 +1,135 @@
+/**
+ * What became of each item of a conversation: what was given and what was remembered, in order, with
+ * what was added in between. Told from the list before and after, and from the notes of whoever
+ * changed it; nothing is guessed.
+ */
+import { chatNative } from '../conversation/chat-native.ts'
+import type { Item } from '../conversation/item.ts'
+import type { Note } from '../conversation/note.ts'
+import { layerOf, PLACE_LAYERS } from '../layers/place-layers.ts'
+import { previewOf } from './preview.ts'
+import { weightOf } from './weight-of.ts'
+
+export interface Fate {
+  /** In everything that the request and its history make up; `null` for what was added to it. */
+  readonly place: number | null
+  readonly type: string
+  readonly role?: string
+  readonly author?: string
+  readonly from: 'request' | 'memory' | 'gateway'
+  readonly preview: string
+  readonly fate: 'sent' | 'changed' | 'dropped' | 'moved' | 'added'
+  /** As it was sent, or as it would have been. */
+  readonly bytes: number
+  readonly tokens: number
+  readonly notes?: readonly FateNote[]
+}
+
+export type FateNote = Pick<Note, 'did' | 'why' | 'by' | 'detail'>
+
+export interface Told {
+  readonly items: readonly Item[]
+  /** How many of them the history brought. */
+  readonly remembered: number
+  readonly sent: readonly Item[]
+  /** Where each that is sent stood in `items`; `null` for one that was added. */
+  readonly places: readonly (number | null)[]
+  readonly notes: readonly Note[]
+  /** Who speaks to the upstream, and notes what it has no word for. */
+  readonly wire: string
+}
+
+export function fatesOf({ items, remembered, sent, places, notes, wire }: Told): readonly Fate[] {
+  const ofItem = notesByPlace(notes)
+  const additions = notes.filter(({ did, by, field }) => isAddition(did, by, field))
+  const sentAt = new Map<number, Item>()
+  const behind = new Map<number, Item[]>()
+  let last = -1
+  for (const [at, item] of sent.entries()) {
+    const place = places[at] ?? null
+    if (place === null) behind.set(last, [...(behind.get(last) ?? []), item])
+    else {
+      sentAt.set(place, item)
+      last = place
+    }
+  }
+  const added = (at: number): readonly Fate[] =>
+    (behind.get(at) ?? []).map((item) => {
+      // Layers stand among what others have added, each note of theirs in its order.
+      const isOfLayer = layerOf(item) !== null
+      const used = additions.findIndex(({ by }) => (by === PLACE_LAYERS) === isOfLayer)
+      const [note] = used < 0 ? [] : additions.splice(used, 1)
+      const fate = { place: null, from: 'gateway', fate: 'added' } as const
+      return { ...seen(item, item), ...fate, ...told(note === undefined ? [] : [note]) }
+    })
+  const fates = [...added(-1)]
+  for (const [place, item] of items.entries()) {
+    const own = ofItem.get(place) ?? NO_NOTES
+    const now = sentAt.get(place) ?? null
+    const isMemory = place < remembered || own.some(({ why }) => why === 'recalled')
+    const fate = fateOf(item, now, own, wire)
+    const from = isMemory ? 'memory' : 'request'
+    fates.push({ ...seen(item, now ?? item), place, from, fate, ...told(own) }, ...added(place))
+  }
+  return fates
+}
+
+const NO_NOTES: readonly Note[] = []
+
+function isAddition(did: Note['did'], by: string | undefined, field: string | undefined): boolean {
+  return did === 'added' && !isOfRecall(by) && field === undefined
+}
+
+/** What is remembered is put in its place before any transform, and its notes have no author. */
+function isOfRecall(by: string | undefined): boolean {
+  return by === undefined || by === 'recall'
+}
+
+/** Of what recall left out there is no item in the list, and its note stands at the next one. */
+function notesByPlace(notes: readonly Note[]): ReadonlyMap<number, readonly Note[]> {
+  const byPlace = new Map<number, Note[]>()
+  for (const note of notes) {
+    const { at, by, did, field, why } = note
+    if (at === undefined || field !== undefined) continue
+    if (isOfRecall(by) && (did === 'dropped' || why === 'reasoning-replaced')) continue
+    const there = byPlace.get(at)
+    if (there === undefined) byPlace.set(at, [note])
+    else there.push(note)
+  }
+  return byPlace
+}
+
+function fateOf(item: Item, now: Item | null, notes: readonly Note[], wire: string): Fate['fate'] {
+  if (now === null) return 'dropped'
+  const did = (what: Note['did']): boolean => notes.some((note) => note.did === what)
+  // A wire that has no word for a part of a message sends the rest of it.
+  const isUnsaid = notes.some((note) => note.did === 'dropped' && note.by === wire)
+  if (isUnsaid) return item.type === 'message' ? 'changed' : 'dropped'
+  if (notes.some(({ why }) => why === 'recalled')) return 'added'
+  if (now !== item || did('changed')) return 'changed'
+  return did('moved') ? 'moved' : 'sent'
+}
+
+function seen(item: Item, sent: Item): Pick<Fate, 'type' | 'preview' | 'bytes' | 'tokens'> {
+  const raw = item.type === 'opaque' ? item.raw['type'] : null
+  const author = item.type === 'message' ? chatNative(item)['name'] : undefined
+  return {
+    type: typeof raw === 'string' ? raw : item.type,
+    ...(item.type === 'message' ? { role: item.role } : {}),
+    ...(typeof author === 'string' ? { author } : {}),
+    preview: previewOf(item),
+    ...weightOf(sent),
+  }
+}
+
+function told(notes: readonly Note[]): Pick<Fate, 'notes'> {
+  if (notes.length === 0) return {}
+  return {
+    notes: notes.map(({ did, why, by, detail }) => ({
+      did,
+      why,
+      ...(by === undefined ? {} : { by }),
+      ...(detail === undefined ? {} : { detail }),
+    })),
+  }
+}

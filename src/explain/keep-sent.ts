@@ -1,0 +1,41 @@
+/**
+ * Keeps what was sent for an answer that is kept, so that it can be explained afterwards. It is told
+ * and written when the client has heard the end; what fails is a line in the log and nothing else.
+ */
+import { messageOf } from '../errors.ts'
+import type { KeptRequest, SentRequest } from '../store/request-store.ts'
+import type { UpstreamRequest } from '../transport/transport.ts'
+import type { Following } from '../upstream/followed.ts'
+import { upstreamRequest, type Prepared } from '../upstream/prepare.ts'
+import type { World } from '../world.ts'
+import { explanationOf } from './explanation.ts'
+import { writtenFates } from './tell-explanation.ts'
+
+export const keepSent: Following = ({ prepared, caller, turnId, recorder }, world) => {
+  const { kept } = recorder
+  if (kept === undefined || world.settings.EXPLAIN_KEEP === 'off') return null
+  const tell = async (told: Promise<unknown>): Promise<KeptRequest | null> => {
+    await told
+    const turn = await kept()
+    return turn === null ? null : { sent: sentFor(prepared, world), base: turn.parent }
+  }
+  return (told) =>
+    world.requests
+      .keepRequest(caller, turnId, () => tell(told))
+      .catch((error: unknown) =>
+        world.log('warn', 'request-not-kept', { turn: turnId, why: messageOf(error) }),
+      )
+}
+
+export function sentFor(prepared: Prepared, { settings }: Pick<World, 'settings'>): SentRequest {
+  const request = upstreamRequest(prepared)
+  const { about, fates } = explanationOf(prepared, request, settings)
+  return { body: textOf(request), items: writtenFates(fates), about: JSON.stringify(about) }
+}
+
+/** A client's own bytes are passed on as they are, and were read as this text. */
+export function textOf({ body }: UpstreamRequest): string {
+  return body instanceof Uint8Array ? decoder.decode(body) : (body ?? '')
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })

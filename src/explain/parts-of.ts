@@ -1,0 +1,80 @@
+/** What a request is made up of, in tokens and bytes: where the money goes. */
+import { isOfModel } from '../conversation/of-model.ts'
+import type { Item } from '../conversation/item.ts'
+import { layerOf } from '../layers/place-layers.ts'
+import type { Params } from '../conversation/prompt.ts'
+import { headLength } from '../conversation/rounds.ts'
+import {
+  mediaWeightOf,
+  minus,
+  NO_WEIGHT,
+  plus,
+  weightOf,
+  weightOfJson,
+  type Weight,
+} from './weight-of.ts'
+
+export const PARTS = [
+  'instructions',
+  'tools',
+  'history',
+  'added',
+  'media',
+  'newest_input',
+  'overhead',
+] as const
+
+/** `added` is what the gateway put in: notes, layers, summaries. `overhead` is all the rest. */
+export type Parts = Readonly<Record<(typeof PARTS)[number], Weight>>
+
+export interface Made {
+  readonly items: readonly Item[]
+  readonly places: readonly (number | null)[]
+  readonly params: Pick<Params, 'instructions' | 'tools'>
+  /** The body as a whole. */
+  readonly total: Weight
+}
+
+export function partsOf({ items, places, params, total }: Made): Parts {
+  const { instructions, tools } = params
+  const head = headLength(items)
+  const newest = items.findLastIndex(isOfModel) + 1
+  const sums = {
+    instructions: instructions === null ? NO_WEIGHT : weightOfJson(instructions),
+    tools: tools.length === 0 ? NO_WEIGHT : weightOfJson(tools),
+    history: NO_WEIGHT,
+    added: NO_WEIGHT,
+    media: NO_WEIGHT,
+    newest_input: NO_WEIGHT,
+  }
+  for (const [at, item] of items.entries()) {
+    const media = mediaWeightOf(item)
+    const part = partOf(at, { head, newest, isAdded: places[at] === null })
+    sums[part] = plus(sums[part], minus(weightOf(item), media))
+    if (media !== NO_WEIGHT) sums.media = plus(sums.media, media)
+  }
+  const known = Object.values(sums).reduce(plus)
+  return { ...sums, overhead: minus(total, known) }
+}
+
+interface Place {
+  readonly head: number
+  readonly newest: number
+  readonly isAdded: boolean
+}
+
+/** Of what was added, the part of each layer that is told; `null` if none is. */
+export function layersOf(items: readonly Item[]): Readonly<Record<string, Weight>> | null {
+  const told = new Map<string, Weight>()
+  for (const item of items) {
+    const name = layerOf(item)
+    if (name !== null) told.set(name, plus(told.get(name) ?? NO_WEIGHT, weightOf(item)))
+  }
+  return told.size === 0 ? null : Object.fromEntries(told)
+}
+
+function partOf(at: number, { head, newest, isAdded }: Place) {
+  if (isAdded) return 'added'
+  if (at < head) return 'instructions'
+  return at < newest ? 'history' : 'newest_input'
+}

@@ -1,0 +1,42 @@
+/** The policy of a request as it is told: by its name, with what differs from that, and who said so. */
+import { PRESETS, type ContextPolicy, type Wishes } from '../conversation/policy.ts'
+import type { Json, JsonObject } from '../conversation/json.ts'
+
+export interface Level {
+  /** Who says it, as in `request`. */
+  readonly by: string
+  readonly wishes: Wishes | null
+}
+
+/** `levels` in their order, the last one going before all others. */
+export function policyTold(
+  policy: ContextPolicy,
+  levels: readonly Level[],
+): JsonObject & { readonly name: string } {
+  const preset = sectionsOf(PRESETS[policy.policy])
+  const changes = sectionsOf(policy).flatMap(([section, own]) => {
+    const usual = preset.find(([name]) => name === section)?.[1] ?? {}
+    return Object.entries(own).flatMap(([name, value]) => {
+      if (JSON.stringify(value) === JSON.stringify(usual[name])) return []
+      const by = levels.findLast(({ wishes }) => says(wishes, section, name))?.by ?? null
+      return [
+        { field: `${section}.${name}`, value: value ?? null, preset: usual[name] ?? null, by },
+      ]
+    })
+  })
+  const by = levels.findLast(({ wishes }) => wishes?.policy !== undefined)?.by ?? 'default'
+  return { name: policy.policy, by, changes }
+}
+
+type Section = Readonly<Record<string, Json | undefined>>
+
+function sectionsOf(policy: ContextPolicy): readonly (readonly [string, Section])[] {
+  return Object.entries(policy).flatMap(([name, section]: [string, unknown]) =>
+    typeof section === 'object' && section !== null ? [[name, section as Section] as const] : [],
+  )
+}
+
+function says(wishes: Wishes | null, section: string, name: string): boolean {
+  const said = (wishes as Readonly<Record<string, unknown>> | null)?.[section]
+  return typeof said === 'object' && said !== null && name in said
+}

@@ -1,0 +1,29 @@
+/**
+ * The request that a conversation goes on from, as it was sent. `null` where there is none before, and
+ * `undefined` where nobody knows: it was not kept, or its client has not said which it was.
+ */
+import { isOfModel } from '../conversation/of-model.ts'
+import type { Owner } from '../store/owner.ts'
+import type { Prepared } from '../upstream/prepare.ts'
+import type { World } from '../world.ts'
+import { readSent, type More } from './tell-explanation.ts'
+
+export async function previousSent(
+  { history, items }: Prepared,
+  owner: Owner,
+  world: Pick<World, 'requests'>,
+): Promise<More['previous']> {
+  const parent = history.parent ?? history.recollection?.parent ?? null
+  if (parent !== null) return sentFor(parent.id, owner, world)
+  return items.some(isOfModel) ? undefined : null
+}
+
+export async function sentFor(
+  turnId: string,
+  { tenant, user }: Owner,
+  { requests }: Pick<World, 'requests'>,
+): Promise<More['previous']> {
+  const kept = await requests.loadRequest({ tenant, user }, turnId)
+  const sent = kept === null ? null : readSent(kept)
+  return sent === null ? undefined : { ...sent, id: turnId }
+}

@@ -1,0 +1,17 @@
+/**
+ * The fields of a request that make up what a model reads, in the order in which it reads them,
+ * whatever order they are written in. That is the order in which a provider's cache compares.
+ */
+export const PROMPT_FIELDS = [
+  'tools',
+  'systemInstruction',
+  'system',
+  'instructions',
+  'messages',
+  'input',
+  'contents',
+  'items',
+] as const
+
+/** Marks of what is to be cached move from turn to turn, and what they mark stays the same. */
+export const MOVING_FIELD = 'cache_control'

@@ -1,0 +1,137 @@
+/**
+ * An explanation as its reader gets it: every reason in words, with what of the request was probably
+ * in the provider's cache, and why no more of it.
+ */
+import { isObject, parsedObject, type JsonObject } from '../conversation/json.ts'
+import type { Note } from '../conversation/note.ts'
+import type { WireName } from '../provider/provider.ts'
+import { PROVIDERS } from '../provider/providers.ts'
+import { sentenceOf } from '../upstream/unsupported.ts'
+import { byteOf } from './byte-of.ts'
+import { causeOf } from './cause-of.ts'
+import { compareRequests, writtenPath } from './compare-requests.ts'
+import type { About, Explanation } from './explanation.ts'
+import type { Fate, FateNote } from './fates.ts'
+
+/** A request as it was sent, with what is known of it. */
+export interface Sent extends Explanation {
+  readonly body: string
+}
+
+export interface More {
+  /** The request before it; `null` at the start of a conversation, `undefined` if nobody knows. */
+  readonly previous: (Sent & { readonly id: string }) | null | undefined
+  readonly fullReplay: JsonObject
+  /** All of them in their order, where that is known. */
+  readonly notes?: readonly Note[]
+}
+
+export function tellExplanation(
+  sent: Sent,
+  { previous, fullReplay, notes = notesIn(sent) }: More,
+): JsonObject {
+  const { about, fates, body } = sent
+  const inWords = sentencesOf(about)
+  const { api, upstream, policy, counts, sent: size, parts, layers, window } = about
+  return {
+    object: 'context.explanation',
+    api,
+    upstream: { ...upstream, body: parsedObject(body) ?? body },
+    policy,
+    items: { ...counts, list: fates.map((fate) => itemTold(fate, inWords)) },
+    size: { sent: size, full_replay: fullReplay },
+    parts,
+    ...(layers === undefined ? {} : { layers }),
+    window,
+    cache: cacheTold(sent, previous, inWords),
+    notes: notes.map((note) => ({ ...note, detail: inWords(note) })),
+  }
+}
+
+type SentenceOf = (note: FateNote) => string
+
+function sentencesOf({ upstream: { wire } }: About): SentenceOf {
+  const provider = PROVIDERS[wire as WireName]
+  return (note) => sentenceOf(note, { provider }) ?? note.why
+}
+
+function itemTold({ notes = [], ...fate }: Fate, inWords: SentenceOf): JsonObject {
+  if (notes.length === 0) return { ...fate }
+  return { ...fate, reasons: notes.map((note) => ({ ...note, sentence: inWords(note) })) }
+}
+
+/** All of them, each with its place. */
+function notesIn({ about, fates }: Explanation): readonly Note[] {
+  const ofItems = fates.flatMap(({ place, notes = [] }) =>
+    notes.map((note) => ({ ...note, ...(place === null ? {} : { at: place }) })),
+  )
+  return [...about.notes, ...ofItems]
+}
+
+export interface CacheTold extends JsonObject {
+  readonly predicted_cached_tokens: number
+}
+
+export function cacheTold(
+  { about, fates, body }: Sent,
+  previous: More['previous'],
+  inWords: SentenceOf = sentencesOf(about),
+): CacheTold {
+  if (previous === undefined) return { ...NOTHING, cause: UNKNOWN }
+  if (previous === null) return { ...NOTHING, cause: FIRST }
+  const against = { ...NOTHING, previous: previous.id }
+  const [before, now] = [parsedObject(previous.body), parsedObject(body)]
+  if (before === null || now === null) return { ...against, cause: UNKNOWN }
+  if (!isSamePlace(previous.about.upstream, about.upstream)) return { ...against, cause: ELSEWHERE }
+  const comparison = compareRequests(before, now)
+  const { path, offset, sameBytes, sameTokens } = comparison
+  const cause = causeOf({ comparison, before: previous.fates, now: fates, sentenceOf: inWords })
+  return {
+    previous: previous.id,
+    prefix: { bytes: sameBytes, estimated_tokens: sameTokens },
+    predicted_cached_tokens: sameTokens < LEAST_CACHED ? 0 : sameTokens,
+    first_difference:
+      path === null ? null : { byte: byteOf(body, path, offset), path: writtenPath(path) },
+    cause: { ...cause },
+  }
+}
+
+/** No provider keeps less. */
+const LEAST_CACHED = 1024
+
+const NOTHING = {
+  previous: null,
+  prefix: { bytes: 0, estimated_tokens: 0 },
+  predicted_cached_tokens: 0,
+  first_difference: null,
+}
+
+const FIRST = { who: 'nobody', sentence: 'There is no request before it.' }
+const UNKNOWN = { who: 'nobody', sentence: 'The request before it was not kept.' }
+const ELSEWHERE = {
+  who: 'route',
+  sentence:
+    'The request before it went to another upstream or model, which has a cache of its own.',
+}
+
+function isSamePlace(before: JsonObject, now: JsonObject): boolean {
+  return ['name', 'wire', 'model'].every((field) => before[field] === now[field])
+}
+
+/** Of what is kept, what cannot be read is nothing. */
+export function readSent(kept: {
+  readonly body: string
+  readonly items: string
+  readonly about: string
+}): Sent | null {
+  const about = parsedObject(kept.about)
+  const fates = JSON.parse(kept.items) as readonly Fate[]
+  return about === null || !isObject(about['upstream'])
+    ? null
+    : { about: about as About, fates, body: kept.body }
+}
+
+/** One to a line, so that those of the next turn begin with the same characters. */
+export function writtenFates(fates: readonly Fate[]): string {
+  return `[${fates.map((fate) => `\n${JSON.stringify(fate)}`).join(',')}\n]`
+}

@@ -1,0 +1,82 @@
+/**
+ * Finds the summary that stands for the beginning of a conversation: of all that there are the one that
+ * stands for most. So there is never a second one at work, whoever made how many of them.
+ *
+ * A memory that does not answer, or not in time, costs nothing but itself: all is sent as it was said.
+ */
+import { messageOf } from '../errors.ts'
+import { coveredBefore, type AppliedSummary } from '../rebuild/apply-summary.ts'
+import type { ToBeSummed } from '../rebuild/to-be-summed.ts'
+import type { Owner } from '../store/owner.ts'
+import type { StoredSummary } from '../store/summary-store.ts'
+import type { World } from '../world.ts'
+import { inTime, LATE } from './in-time.ts'
+import { summaryBorders, type SummaryBorder } from './summary-borders.ts'
+
+export interface ActiveSummary extends AppliedSummary {
+  readonly border: SummaryBorder
+  readonly stored: StoredSummary
+  /** Of whom it tells nothing. */
+  readonly hidden: readonly string[]
+}
+
+export async function loadSummary(
+  told: ToBeSummed,
+  owner: Owner,
+  world: Pick<World, 'summaries' | 'log'>,
+): Promise<ActiveSummary | null> {
+  const borders = summaryBorders(told)
+  if (borders.length === 0) return null
+  try {
+    const found = await inTime(findSummary(told, borders, owner, world), PATIENCE_MS)
+    if (found !== LATE) return found
+    world.log('warn', 'summary-not-loaded', { why: 'It took too long.' })
+  } catch (error) {
+    world.log('warn', 'summary-not-loaded', { why: messageOf(error) })
+  }
+  return null
+}
+
+/** Throws when the database does not answer. */
+export async function findSummary(
+  told: ToBeSummed,
+  borders: readonly SummaryBorder[],
+  owner: Owner,
+  world: Pick<World, 'summaries'>,
+): Promise<ActiveSummary | null> {
+  // One that cannot be read is not there, and the one before it stands for nearly as much.
+  const [longest] = await findSummaries(told, borders, owner, world, 3)
+  return longest ?? null
+}
+
+/** Of all that there are so many, the one that stands for most first. */
+export async function findSummaries(
+  told: ToBeSummed,
+  borders: readonly SummaryBorder[],
+  { tenant, user }: Owner,
+  { summaries }: Pick<World, 'summaries'>,
+  limit: number,
+): Promise<readonly ActiveSummary[]> {
+  const hashes = borders.slice(-MAX_BORDERS).map(({ hash }) => hash)
+  const found = await summaries.findSummaries({ tenant, user }, hashes, limit)
+  return found.flatMap((stored) => {
+    const border = borders.findLast(({ hash }) => hash === stored.prefixHash)
+    return border === undefined ? [] : [active(told, border, stored)]
+  })
+}
+
+export function active(
+  told: ToBeSummed,
+  border: SummaryBorder,
+  stored: StoredSummary,
+): ActiveSummary {
+  const { id, text, facts } = stored
+  const { items, hidden } = told
+  return { id, text, facts, border, stored, hidden, covered: coveredBefore(items, border.at) }
+}
+
+/** A user waits for the first word that long at most on account of a database. */
+const PATIENCE_MS = 1500
+
+/** A summary that stands for less than all but so many turns is as good as none. */
+const MAX_BORDERS = 2_000

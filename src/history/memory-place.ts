@@ -1,0 +1,53 @@
+/**
+ * What memories beside a conversation are kept under, so that they are found again with it and are
+ * forgotten with it: the conversation, where there is one, or the thread of its turns.
+ */
+import type { Inbound } from '../dialect/dialect.ts'
+import type { Settings } from '../settings.ts'
+import type { History } from './load-history.ts'
+
+export interface MemoryPlace {
+  /** `null` where nothing of it is known, or will be found again. */
+  readonly thread: string | null
+  /** A turn of it that is kept for sure. */
+  readonly parent: string | null
+  readonly isTemporary: boolean
+}
+
+/** `turnId` is that of the answer, which a thread begins with; without one, it is not kept yet. */
+export function memoryPlace(
+  inbound: Inbound,
+  { parent, recollection }: Pick<History, 'parent' | 'recollection'>,
+  turnId: string | null,
+): MemoryPlace {
+  const { memory, client } = inbound
+  const before = parent ?? recollection?.parent ?? null
+  const own = isStored(inbound) ? turnId : null
+  return {
+    thread: memory.conversationId ?? parent?.conversation ?? before?.thread ?? own,
+    parent: before?.id ?? null,
+    isTemporary: client.isTemporary && memory.store !== true,
+  }
+}
+
+/** Whether anything may be kept of a request at all: by its client's word, by its kind, by the settings. */
+export function mayBeKept(
+  inbound: Inbound,
+  { recollection }: Pick<History, 'recollection'>,
+): boolean {
+  return isStored(inbound) || (inbound.memory.store !== false && recollection !== null)
+}
+
+/** Whether anything may be kept of a request, and is found again. */
+export function mayKeepMemory(
+  inbound: Inbound,
+  { recollection }: Pick<History, 'recollection'>,
+  settings: Pick<Settings, 'PERSIST_TOOL_RESULTS'>,
+): boolean {
+  const mayRemember = settings.PERSIST_TOOL_RESULTS === 'on'
+  return isStored(inbound) || (mayRemember && mayBeKept(inbound, { recollection }))
+}
+
+function isStored({ memory, client }: Inbound): boolean {
+  return memory.store ?? (memory.storeByDefault && !client.isTask)
+}

@@ -1,0 +1,196 @@
+/**
+ * Makes one answer of several: a model that calls tools of the house is asked again with their outputs,
+ * and whoever hears of the answer hears of one, from one beginning to one end, with everything that was
+ * said and done in its true order. What is of the house is marked (`conversation/house.ts`).
+ *
+ * It holds back the end of a round in which the house was called, until somebody says how it goes on.
+ */
+import { itemId } from '../conversation/ids.ts'
+import { houseCall, isOfHouse } from '../conversation/house.ts'
+import type {
+  AnswerEnded,
+  AnswerFailed,
+  Failure,
+  StreamEvent,
+  Usage,
+} from '../conversation/event.ts'
+import type { FunctionCall, FunctionCallOutput, Item } from '../conversation/item.ts'
+import { callEndOf } from '../conversation/pairs.ts'
+import { usedTogether } from '../conversation/usage.ts'
+
+export interface JoinedRounds {
+  /** What an upstream says in this round. */
+  readonly hear: (events: readonly StreamEvent[]) => readonly StreamEvent[]
+  /** What this round has come to; `null` while it is not over, or the answer is. */
+  readonly held: () => HeldRound | null
+  /** The outputs of the calls of the house. */
+  readonly put: (outputs: readonly FunctionCallOutput[]) => readonly StreamEvent[]
+  /** From here on another round is heard. */
+  readonly next: () => void
+  /** The end of the answer, as the round has it that was held. */
+  readonly end: () => readonly StreamEvent[]
+  readonly fail: (failure: Failure) => readonly StreamEvent[]
+  readonly isOver: () => boolean
+}
+
+export interface HeldRound {
+  /** All that was said in it. */
+  readonly said: readonly Item[]
+  readonly houseCalls: readonly FunctionCall[]
+  /** Whether it calls something that is not of the house, too. */
+  readonly callsOthers: boolean
+  readonly finish: AnswerEnded['finish']
+}
+
+/** `before` is what was said before the answer. Of its call ids none is taken for a call of the house. */
+export function joinRounds(
+  turnId: string,
+  names: ReadonlySet<string>,
+  before: readonly Item[] = [],
+): JoinedRounds {
+  const ids = new Set<string | undefined>([undefined])
+  const callIds = new Set<string>()
+  let isBegun = false
+  let isOver = false
+  let usage: Usage | null = null
+  let base = 0
+  let count = 0
+  let holdsHouse = false
+  let said: Item[] = []
+  let marks = new Map<number, Marks>()
+  let ending: AnswerEnded | null = null
+
+  const marksFor = (item: Item, place: number): Marks => {
+    const isOurs = item.type === 'function_call' && names.has(item.name)
+    // Behind what its client is not shown, an item has another place there than where it is kept. So
+    // whoever would name it after its place is given the name.
+    const isNameless = item.type !== 'opaque' && ids.has(item.id)
+    const id = holdsHouse && isNameless ? itemId(item.type, turnId, place) : null
+    holdsHouse ||= isOurs
+    if (!isOurs) ids.add(item.id)
+    if (!('call_id' in item)) return { id, isOurs, callId: null }
+    // Nobody else has heard of our call, and whoever reads on in an output names it by its call.
+    const isTaken = (callId: string): boolean =>
+      callIds.has(callId) ||
+      (isOurs && before.some((one) => 'call_id' in one && one.call_id === callId))
+    const callId = unusedId(item.call_id, isTaken)
+    callIds.add(callId)
+    return { id, isOurs, callId }
+  }
+  const start = (event: Extract<StreamEvent, { type: 'item-started' }>): StreamEvent => {
+    const index = base + event.index
+    count = Math.max(count, index + 1)
+    const own = marksFor(event.item, index)
+    marks.set(event.index, own)
+    return moved(event, index, marked(event.item, own))
+  }
+  const finish = (event: Extract<StreamEvent, { type: 'item-ended' }>): StreamEvent => {
+    const item = marked(event.item, marks.get(event.index) ?? UNMARKED)
+    said[event.index] = item
+    return moved(event, base + event.index, item)
+  }
+  const close = (event: AnswerEnded | AnswerFailed): readonly StreamEvent[] => {
+    usage = usage === null ? (event.usage ?? null) : usedTogether(usage, event.usage ?? null)
+    if (event.type === 'answer-ended' && said.some(isOfHouse)) {
+      ending = event
+      return []
+    }
+    isOver = true
+    return [{ ...event, usage }]
+  }
+  const one = (event: StreamEvent): readonly StreamEvent[] => {
+    if (isOver || ending !== null) return []
+    switch (event.type) {
+      case 'answer-started': {
+        const isFirst = !isBegun
+        isBegun = true
+        return isFirst ? [event] : []
+      }
+      case 'answer-ended':
+      case 'answer-failed':
+        return close(event)
+      case 'item-started':
+        return [start(event)]
+      case 'item-ended':
+        return [finish(event)]
+      default:
+        return [base === 0 ? event : { ...event, index: base + event.index }]
+    }
+  }
+
+  return {
+    hear: (events) => events.flatMap(one),
+    held() {
+      if (ending === null || isOver) return null
+      const whole = said.filter((item) => item !== undefined)
+      const ours = whole.filter(isOfHouse)
+      return {
+        said: whole,
+        houseCalls: ours.filter((item) => item.type === 'function_call'),
+        callsOthers: whole.some((item) => !isOfHouse(item) && callEndOf(item)?.side === 'call'),
+        finish: ending.finish,
+      }
+    },
+    put: (outputs) =>
+      outputs.flatMap((item): readonly StreamEvent[] => {
+        const index = count
+        count += 1
+        return [
+          { type: 'item-started', index, item },
+          { type: 'item-ended', index, item },
+        ]
+      }),
+    next() {
+      base = count
+      said = []
+      marks = new Map()
+      ending = null
+    },
+    end() {
+      if (ending === null || isOver) return []
+      isOver = true
+      return [{ ...ending, usage }]
+    },
+    fail(failure) {
+      if (isOver) return []
+      isOver = true
+      const failed: StreamEvent = { type: 'answer-failed', failure, usage }
+      return isBegun
+        ? [failed]
+        : [{ type: 'answer-started', upstreamId: null, model: null }, failed]
+    },
+    isOver: () => isOver,
+  }
+}
+
+/** What is different about an item here than where it was said. */
+interface Marks {
+  readonly id: string | null
+  readonly isOurs: boolean
+  readonly callId: string | null
+}
+
+const UNMARKED: Marks = { id: null, isOurs: false, callId: null }
+
+/** The very same item, if nothing of it is different. */
+function marked(item: Item, { id, isOurs, callId }: Marks): Item {
+  const named = id === null ? item : { ...item, id }
+  const isRenamed = callId !== null && 'call_id' in named && named.call_id !== callId
+  const called: Item = isRenamed ? { ...named, call_id: callId } : named
+  return isOurs && called.type === 'function_call' ? houseCall(called) : called
+}
+
+function moved<Event extends Extract<StreamEvent, { type: 'item-started' | 'item-ended' }>>(
+  event: Event,
+  index: number,
+  item: Item,
+): Event {
+  return index === event.index && item === event.item ? event : { ...event, index, item }
+}
+
+/** Some services count their calls from 0 in every answer. */
+function unusedId(callId: string, isTaken: (callId: string) => boolean): string {
+  let id = callId
+  for (let nth = 2; isTaken(id); nth += 1) id = `${callId}_${nth}`
+  return id
+}

@@ -1,0 +1,52 @@
+/**
+ * Takes over what a summary keeps word for word as facts, where facts are wanted: they outlive the
+ * conversation that is summed up. In that conversation itself the summary tells them.
+ *
+ * A fact that cannot be kept costs nothing but itself.
+ */
+import { messageOf } from '../errors.ts'
+import type { Owner } from '../store/owner.ts'
+import type { World } from '../world.ts'
+import { FACT_CHARS, hasWords, keepFact, scopeOf, type FactKeeper } from './keep-fact.ts'
+
+export interface SummedFacts {
+  readonly owner: Owner
+  readonly facts: readonly string[]
+  readonly scope: 'conversation' | 'user'
+  readonly thread: string | null
+  /** The answer behind which it was summed up, if that is kept. */
+  readonly response: string | null
+  /** How many items it stands for. */
+  readonly items: number
+}
+
+/** Never rejects. Resolves to how many were kept or renewed. */
+export async function factsOfSummary(
+  { owner, facts, scope: wanted, thread, response, items }: SummedFacts,
+  world: FactKeeper & Pick<World, 'log'>,
+): Promise<number> {
+  const scope = scopeOf(owner, wanted, thread)
+  if (scope === null) return 0
+  const source = { thread, response, items: [0, items] as const }
+  const said = { scope, area: null, importance: null, validUntilMs: null, source }
+  let kept = 0
+  try {
+    for (const text of facts
+      .map((fact) => fact.trim())
+      .filter(isFact)
+      .slice(-MOST_FACTS)) {
+      await keepFact({ ...said, text }, owner, world)
+      kept += 1
+    }
+  } catch (error) {
+    world.log('warn', 'facts-not-kept', { why: messageOf(error) })
+  }
+  return kept
+}
+
+/** A summary repeats those of the one before it; the newest come last. */
+const MOST_FACTS = 8
+
+function isFact(text: string): boolean {
+  return text.length >= FACT_CHARS.least && text.length <= FACT_CHARS.most && hasWords(text)
+}

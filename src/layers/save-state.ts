@@ -1,0 +1,50 @@
+/**
+ * Writes a new version of a memory: whoever comes second of two that write at once begins again with
+ * what the first has written, so that nothing of either is lost.
+ */
+import type { JsonObject } from '../conversation/json.ts'
+import type { LayerPlace, StoredVersion } from '../store/layer-store.ts'
+import type { World } from '../world.ts'
+
+export interface Writing {
+  readonly place: LayerPlace
+  /** The newest question, counted from 1. */
+  readonly round: number
+  readonly parent: string | null
+  readonly isTemporary: boolean
+}
+
+/** `change` returns what to keep, or `null` to leave all as it is. Resolves to what is kept, or `null`. */
+export async function saveState(
+  { place, round, parent, isTemporary }: Writing,
+  change: (before: StoredVersion | null) => JsonObject | null,
+  world: Pick<World, 'layers' | 'newTurnId' | 'nowMs'>,
+): Promise<JsonObject | null> {
+  let tried = 0
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    const before = (await world.layers.loadVersions(place)).at(-1) ?? null
+    const number = (before?.number ?? 0) + 1
+    // Nobody has taken the number, and yet it could not be had.
+    if (number === tried) throw new Error('What it belongs to has been forgotten.')
+    tried = number
+    const body = change(before)
+    if (body === null) return null
+    const now = world.nowMs()
+    const version = {
+      id: `lay_${world.newTurnId()}`,
+      place,
+      number,
+      // In another branch there may be fewer by now: time goes on all the same.
+      round: Math.max(round, before?.round ?? 0),
+      body,
+      createdAtMs: now,
+      usedAtMs: now,
+      parent,
+      isTemporary,
+    }
+    if (await world.layers.saveVersion(version)) return body
+  }
+  throw new Error('Others were always faster.')
+}
+
+const MOST_ATTEMPTS = 16

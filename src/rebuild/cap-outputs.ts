@@ -1,0 +1,159 @@
+/**
+ * Cuts outputs of tools that are too long, when they are first seen and once and for all: to their
+ * beginning and their end, with a note in between that says how much is missing and how the model can
+ * read it. What is JSON stays JSON (`shortenJson`).
+ *
+ * What comes out depends on the output alone, so a prompt never changes for it, and it is no longer
+ * than the limit, note and all: that is how one that was cut is known. No wording of the tool's counts.
+ */
+import type {
+  CustomCallOutput,
+  FunctionCallOutput,
+  Item,
+  Part,
+  TextPart,
+} from '../conversation/item.ts'
+import type { Note } from '../conversation/note.ts'
+import { headAndTail } from './head-and-tail.ts'
+import { oncePerItem } from './once-per-item.ts'
+import { shortenJson } from './shorten-json.ts'
+import type { Transform } from './transform.ts'
+
+export interface Cap {
+  /** At least 200: the note must have room. Characters are counted as JavaScript does, in UTF-16. */
+  readonly maxChars: number
+  /** Whether the model is offered the tool to read the rest. */
+  readonly expand: boolean
+}
+
+export const EXPAND_OUTPUT = 'expand_output'
+
+export function capOutputs(cap: Cap): Transform {
+  const settings = `${cap.maxChars} ${cap.expand}`
+  return {
+    name: 'cap-outputs',
+    run(items) {
+      const notes: Note[] = []
+      const capped = items.map((item, at) => {
+        if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') {
+          return item
+        }
+        if (charsIn(item.output) <= cap.maxChars) return item
+        notes.push({ did: 'changed', at, why: 'output-capped' })
+        return once(item, settings, () => cut(item, cap))
+      })
+      return notes.length === 0 ? { items, notes } : { items: capped, notes }
+    },
+  }
+}
+
+const once = oncePerItem()
+
+function charsIn(output: string | readonly Part[]): number {
+  if (typeof output === 'string') return output.length
+  let chars = 0
+  for (const part of output) if (isText(part)) chars += part.text.length
+  return chars
+}
+
+function isText(part: Part): part is TextPart {
+  return part.type === 'input_text' || part.type === 'output_text'
+}
+
+type Output = FunctionCallOutput | CustomCallOutput
+
+function cut(item: Output, cap: Cap): Item {
+  const { output, call_id } = item
+  if (typeof output === 'string') return { ...item, output: cutText(output, call_id, cap) }
+  const texts = output.filter(isText)
+  if (texts.length > 1) return { ...item, output: cutParts(output, texts, call_id, cap) }
+  const short = (part: Part) =>
+    isText(part) ? { ...part, text: cutText(part.text, call_id, cap) } : part
+  return { ...item, output: output.map(short) }
+}
+
+function cutText(text: string, callId: string, cap: Cap): string {
+  const json = cutJson(text, callId, cap)
+  if (json !== null) return json
+  const { head, note, tail } = pieces(text, callId, cap)
+  return `${head}\n${note}\n${tail}`
+}
+
+/** With the hint as the last field, or the last element, where there is one to give. */
+function cutJson(text: string, callId: string, { maxChars, expand }: Cap): string | null {
+  const hint = expand ? hintFor({ callId, from: 0, to: Math.floor(maxChars / 2) }) : ''
+  if (hint === '') return shortenJson(text, maxChars)
+  const said = JSON.stringify(`Shortened from ${text.length} characters.${hint}`)
+  const field = `,"… shortened":${said}`
+  const short = shortenJson(text, maxChars - field.length)
+  // All that was too much were blanks.
+  if (short === null || short.length === 2) return short
+  return short.endsWith('}') ? `${short.slice(0, -1)}${field}}` : `${short.slice(0, -1)},${said}]`
+}
+
+/** A text in several parts is cut as if it were one. Images and the like stay where they are. */
+function cutParts(
+  parts: readonly Part[],
+  texts: readonly TextPart[],
+  callId: string,
+  cap: Cap,
+): readonly Part[] {
+  const whole = texts.map(({ text }) => text).join('')
+  const { head, note, tail } = pieces(whole, callId, cap)
+  const tailStart = whole.length - tail.length
+  let start = 0
+  let isTold = false
+  return parts.flatMap((part): readonly Part[] => {
+    if (!isText(part)) return [part]
+    const from = start
+    start += part.text.length
+    if (start <= head.length) return [part]
+    const told = isTold ? [] : [{ type: part.type, text: note }]
+    isTold = true
+    const left = (text: string) => {
+      if (text === '') return []
+      return [text === part.text ? part : { ...part, text }]
+    }
+    return [
+      ...left(part.text.slice(0, Math.max(0, head.length - from))),
+      ...told,
+      ...left(part.text.slice(Math.max(0, tailStart - from))),
+    ]
+  })
+}
+
+interface Pieces {
+  readonly head: string
+  readonly note: string
+  readonly tail: string
+}
+
+function pieces(text: string, callId: string, { maxChars, expand }: Cap): Pieces {
+  const { length } = text
+  const longest = noteFor({ callId, from: length, to: length }, length, expand)
+  // Some call ids are longer than what would be left of the output.
+  const isHinted = expand && longest.length <= maxChars / 2
+  const noteChars = isHinted ? longest.length : noteFor(null, length, false).length
+  // Two line breaks go around it.
+  const chars = Math.max(0, Math.floor((maxChars - noteChars - 2) / 2))
+  const { head, tail, leftOut } = headAndTail(text, chars, chars)
+  const missing = { callId, from: head.length, to: length - tail.length }
+  return { head, note: noteFor(missing, leftOut, isHinted), tail }
+}
+
+/** Which characters of whose output. */
+interface Missing {
+  readonly callId: string
+  readonly from: number
+  readonly to: number
+}
+
+function noteFor(missing: Missing | null, leftOut: number, isHinted: boolean): string {
+  const hint = missing === null || !isHinted ? '' : `.${hintFor(missing)}`
+  return `[${leftOut} characters of this tool output were left out here${hint}]`
+}
+
+function hintFor({ callId, from, to }: Missing): string {
+  const range = JSON.stringify({ call_id: callId, from, to })
+  return ` To read on, call ${EXPAND_OUTPUT} with ${range}.`
+}

@@ -1,0 +1,54 @@
+/**
+ * Users and tools cannot speak in the gateway's name: where their texts would begin like one of its
+ * notices, the bracket becomes another one. Our own notices are known by more than their words.
+ */
+import { defused, standsFor } from '../conversation/gateway-notice.ts'
+import type { Item, Part } from '../conversation/item.ts'
+import { partsOf } from '../conversation/media-handles.ts'
+import type { Note } from '../conversation/note.ts'
+import type { Transform } from './transform.ts'
+
+export function defuseNotices(): Transform {
+  return {
+    name: 'defuse-notices',
+    run(items) {
+      const notes: Note[] = []
+      const rebuilt = items.map((item, at) => {
+        const harmless = withoutLookAlikes(item)
+        if (harmless !== item) notes.push({ did: 'changed', at, why: 'notice-defused' })
+        return harmless
+      })
+      return notes.length === 0 ? { items, notes } : { items: rebuilt, notes }
+    },
+  }
+}
+
+function withoutLookAlikes(item: Item): Item {
+  switch (item.type) {
+    case 'message': {
+      if (item.role !== 'user') return item
+      const content = defusedParts(item.content)
+      return content === item.content ? item : { ...item, content }
+    }
+    case 'function_call_output':
+    case 'custom_tool_call_output': {
+      const output =
+        typeof item.output === 'string' ? defused(item.output) : defusedParts(partsOf(item))
+      return output === item.output ? item : { ...item, output }
+    }
+    case 'function_call':
+    case 'custom_tool_call':
+    case 'reasoning':
+    case 'opaque':
+      return item
+  }
+}
+
+function defusedParts(parts: readonly Part[]): readonly Part[] {
+  const harmless = parts.map((part) => {
+    if (part.type !== 'input_text' && part.type !== 'output_text') return part
+    const text = standsFor(part) === null ? defused(part.text) : part.text
+    return text === part.text ? part : { ...part, text }
+  })
+  return harmless.every((part, at) => part === parts[at]) ? parts : harmless
+}

@@ -1,0 +1,67 @@
+/**
+ * Shows nothing of some authors: one placeholder stands for each run of what they said. Calls that
+ * were made in their name go with their outputs, reasoning with what it led to, and the media in all
+ * of that as well. What is stored stays.
+ *
+ * The placeholder is always the same text, said by nobody's role but the user's, so that a run that
+ * grows does not change it.
+ */
+import { noticePart } from '../conversation/gateway-notice.ts'
+import type { Item, Message } from '../conversation/item.ts'
+import { authorOf, isCalled } from '../conversation/item-field.ts'
+import type { Note } from '../conversation/note.ts'
+import { callEndOf } from '../conversation/pairs.ts'
+import { bordersOf } from './borders.ts'
+import type { Transform } from './transform.ts'
+
+export function hideAuthors(hidden: readonly string[]): Transform {
+  return {
+    name: 'hide-authors',
+    run(items) {
+      const isHidden = hiddenIn(items, hidden)
+      if (isHidden === null) return { items, notes: [] }
+      const kept: Item[] = []
+      const notes: Note[] = []
+      for (const [at, item] of items.entries()) {
+        if (isHidden[at] !== true) {
+          kept.push(item)
+          continue
+        }
+        const isFirst = isHidden[at - 1] !== true
+        if (isFirst) kept.push(placeholder())
+        notes.push({ did: isFirst ? 'changed' : 'dropped', at, why: 'author-hidden' })
+      }
+      return { items: kept, notes }
+    },
+  }
+}
+
+function placeholder(): Message {
+  const notice = noticePart('What a hidden author said here is not shown.')
+  return { type: 'message', role: 'user', content: [notice] }
+}
+
+/**
+ * `null` if there is nothing of them, as is usual. Calls, outputs and reasoning are hidden as whole
+ * groups; what stands in front of calls is no part of these, for it may have been sent before them.
+ */
+function hiddenIn(items: readonly Item[], hidden: readonly string[]): readonly boolean[] | null {
+  const isTheirs = items.map((item) => {
+    const author = authorOf(item)
+    return author !== null && hidden.some((who) => isCalled(author, who))
+  })
+  if (!isTheirs.includes(true)) return null
+  const borders = bordersOf(items)
+  let start = 0
+  for (let end = 1; end <= items.length; end += 1) {
+    const isBorder = borders[end] === true || endsByItself(items[end - 1])
+    if (end < items.length && !isBorder) continue
+    if (isTheirs.slice(start, end).includes(true)) isTheirs.fill(true, start, end)
+    start = end
+  }
+  return isTheirs
+}
+
+function endsByItself(item: Item | undefined): boolean {
+  return item !== undefined && item.type !== 'reasoning' && callEndOf(item) === null
+}

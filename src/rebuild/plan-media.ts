@@ -1,0 +1,35 @@
+/** Which transforms see to the media of a conversation. */
+import type { Item } from '../conversation/item.ts'
+import { MEDIA_KINDS, type MediaKind } from '../conversation/media-of-part.ts'
+import type { MediaRules } from '../conversation/policy.ts'
+import { defuseNotices } from './defuse-notices.ts'
+import { reuseImages } from './reuse-images.ts'
+import { showMedia } from './show-media.ts'
+import type { Transform } from './transform.ts'
+
+interface MediaPlan {
+  readonly rules: MediaRules
+  readonly sees?: ReadonlySet<MediaKind> | undefined
+  readonly conversation?: readonly Item[] | undefined
+}
+
+export function planMedia({ rules, sees = ALL, conversation }: MediaPlan): readonly Transform[] {
+  const { window, imageMessages, images, repeated, bytes, reuse, view } = rules
+  const showsAll =
+    [window, imageMessages, images, bytes].every((limit) => limit === null) && repeated === 'all'
+  const reuses = reuse === 'user_then_assistant' && sees.has('image')
+  if (showsAll && !reuses && sees.size === ALL.size) return []
+  const whole = conversation === undefined ? {} : { conversation }
+  return [
+    // Before there are notices of ours, although it would know them.
+    defuseNotices(),
+    // Before they are counted.
+    ...(reuses ? [reuseImages({ images: images ?? MOST_REUSED, ...whole })] : []),
+    showMedia({ rules, sees, canView: view, ...whole }),
+  ]
+}
+
+const ALL: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
+
+/** With one question, where nobody has set a limit. */
+const MOST_REUSED = 5

@@ -1,0 +1,96 @@
+/**
+ * Keeps the newest rounds of a conversation, as many as a window has room for, and drops the older
+ * ones, whole. A window is so many items, turns or tokens; or `room`, the tokens that a model can
+ * take, of which the instructions, too, take up some.
+ *
+ * The cut moves in steps of half a window (of a quarter, where the model decides how much there is),
+ * counted from the beginning of the conversation. A cut that moved with every item would change the
+ * prompt's prefix each time, and a provider's cache and its preserved reasoning with it. What
+ * is said weighs what it weighed when it was said, so that a cut never goes back.
+ *
+ * What wins over what, here and in `boundHistory`:
+ *  1. the head, pinned items and the newest question are sent, whole, under any cap;
+ *  2. a call and its output, or reasoning and what follows it, are never parted;
+ *  3. the newest message of the assistant is sent, if there is one (where items or tokens are
+ *     counted: one turn is the running turn alone, and what a model cannot take it cannot be sent);
+ *  4. at most four windows are sent (`boundHistory`, which thins within a round for that);
+ *  5. a round is sent whole, so the running tool loop too;
+ *  6. at most one window is sent.
+ */
+import type { Item } from '../conversation/item.ts'
+import { itemTokens } from '../conversation/item-tokens.ts'
+import { isAssistantMessage, roundStarts } from '../conversation/rounds.ts'
+import { keepWhere } from './keep-where.ts'
+import { alwaysSentWhole, MEASURES, sum, type Weigh } from './measures.ts'
+import type { Transform } from './transform.ts'
+
+export interface HistoryWindow {
+  readonly by: keyof typeof WINDOWS
+  /** At least 1. */
+  readonly most: number
+}
+
+export function windowHistory({ by, most }: HistoryWindow): Transform {
+  const { weigh, steps, keepsAnswer, why } = WINDOWS[by]
+  const stride = Math.ceil(most / steps)
+  return {
+    name: `window-${by}`,
+    run(items) {
+      const stays = alwaysSentWhole(items)
+      const weights = weigh(items, stays)
+      const taken =
+        by === 'room' ? sum(items.filter((item, at) => stays(at, item)).map(itemTokens)) : 0
+      const excess = taken + sum(weights) - most
+      if (excess <= 0) return { items, notes: [] }
+      const starts = roundStarts(items)
+      const enough = cutAt(starts, weights, Math.ceil(excess / stride) * stride)
+      const cut = keepsAnswer ? withAnswer(items, starts, enough) : enough
+      return keepWhere(items, (at, item) => at >= cut || stays(at, item), why)
+    },
+  }
+}
+
+interface Kind {
+  readonly weigh: Weigh
+  /** In so many steps the cut moves over a window. */
+  readonly steps: number
+  readonly keepsAnswer: boolean
+  readonly why: string
+}
+
+const WINDOWS = {
+  turns: { weigh: MEASURES.turns, steps: 2, keepsAnswer: false, why: 'windowed' },
+  items: { weigh: MEASURES.items, steps: 2, keepsAnswer: true, why: 'windowed' },
+  tokens: { weigh: MEASURES.tokens, steps: 2, keepsAnswer: true, why: 'windowed' },
+  room: { weigh: MEASURES.tokens, steps: 4, keepsAnswer: false, why: 'over-window' },
+} satisfies Readonly<Record<string, Kind>>
+
+/** The first round that has enough in front of it to leave out, or else the newest. */
+function cutAt(starts: readonly number[], weights: readonly number[], target: number): number {
+  let before = 0
+  let at = 0
+  for (const start of starts) {
+    for (; at < start; at += 1) before += weights[at] ?? 0
+    if (before >= target) return start
+  }
+  // Without any question there is nothing to cut between.
+  return starts.at(-1) ?? 0
+}
+
+/** Back to the round of the newest answer, if that would be left out. */
+function withAnswer(items: readonly Item[], starts: readonly number[], cut: number): number {
+  const answer = newestAnswer(items, starts.at(-1) ?? 0)
+  if (answer === null || answer >= cut) return cut
+  return starts.findLast((start) => start <= answer) ?? 0
+}
+
+/**
+ * While the newest round is open, what the model remarks between its tool calls does not count: the
+ * cut would move in the middle of the round as soon as it makes the first remark.
+ */
+function newestAnswer(items: readonly Item[], newestRound: number): number | null {
+  const isOpen = !isAssistantMessage(items.at(-1))
+  const end = isOpen ? newestRound : items.length
+  for (let at = end - 1; at >= 0; at -= 1) if (isAssistantMessage(items[at])) return at
+  return null
+}

@@ -1,0 +1,10 @@
+/** What a client says of a conversation's context: as it was written, once it is known to make sense. */
+import { isObject, type JsonObject } from '../conversation/json.ts'
+import { readWishes, writtenWishes } from '../dialect/wishes.ts'
+
+/** `null` is for nothing. A name alone is that of a policy. */
+export function contextIn(value: unknown, path: string): JsonObject | null {
+  if (value === null || value === undefined) return null
+  const wishes = readWishes(value, path)
+  return isObject(value) ? value : writtenWishes(wishes)
+}

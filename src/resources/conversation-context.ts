@@ -1,0 +1,44 @@
+/**
+ * What holds for the context of a conversation: wishes, as a request says them in its field
+ * `backstory`, and where it was reset. What is stored stays listed; only models are told otherwise.
+ */
+import type { JsonObject } from '../conversation/json.ts'
+import { unknownConversation } from '../history/hold-conversation.ts'
+import type { Conversation } from '../store/conversation-store.ts'
+import { contextIn } from './context-in.ts'
+import { conversationIn } from './conversations.ts'
+import type { Asked, Resource } from './resource.ts'
+
+export const CONVERSATION_CONTEXT: readonly Resource[] = [
+  {
+    method: 'GET',
+    path: '/conversations/:id/context',
+    answer: (asked, { conversations }) =>
+      shown(asked, (id) => conversations.findConversation(asked.caller, id)),
+  },
+  {
+    method: 'POST',
+    path: '/conversations/:id/context',
+    async answer(asked, { conversations }) {
+      const context = contextIn(await asked.value(), 'context')
+      return shown(asked, (id) => conversations.setContext(asked.caller, id, context))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/conversations/:id/reset',
+    answer: (asked, { conversations }) =>
+      shown(asked, (id) => conversations.resetConversation(asked.caller, id)),
+  },
+]
+
+async function shown(
+  asked: Asked,
+  found: (id: string) => Promise<Conversation | null>,
+): Promise<JsonObject> {
+  const id = conversationIn(asked)
+  const conversation = await found(id)
+  if (conversation === null) throw unknownConversation(id, null)
+  const { context, resetAfter } = conversation
+  return { object: 'conversation.context', conversation: id, context, reset_after: resetAfter }
+}

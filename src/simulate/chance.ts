@@ -1,0 +1,35 @@
+/**
+ * Chance that is the same in every run and on every machine: a small generator (sfc32) that begins
+ * with a number.
+ */
+export interface Chance {
+  /** At least 0 and less than 1. */
+  readonly next: () => number
+  /** Around 0, with a standard deviation of 1. */
+  readonly normal: () => number
+  readonly oneOf: <Value>(values: readonly [Value, ...Value[]]) => Value
+}
+
+export function chanceFrom(seed: number): Chance {
+  const next = sfc32(seed)
+  // What follows from neighbouring seeds is alike at first.
+  for (let turn = 0; turn < 16; turn += 1) next()
+  return {
+    next,
+    normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
+    oneOf: (values) => values[Math.floor(next() * values.length)] ?? values[0],
+  }
+}
+
+function sfc32(seed: number): () => number {
+  let [a, b, c, counter] = [seed | 0, 0x9e3779b9 | 0, 0x243f6a88 | 0, 1]
+  return () => {
+    const sum = (((a + b) | 0) + counter) | 0
+    counter = (counter + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = ((c << 21) | (c >>> 11)) + sum
+    c |= 0
+    return (sum >>> 0) / 2 ** 32
+  }
+}

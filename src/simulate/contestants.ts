@@ -1,0 +1,93 @@
+/**
+ * Who is compared: the policies as the gateway plays them, and two ways to shorten a conversation
+ * that are common elsewhere and move their border with every turn.
+ */
+import { isUserMessage, roundStarts } from '../conversation/rounds.ts'
+import type { Item } from '../conversation/item.ts'
+import { POLICY_NAMES, PRESETS, type ContextPolicy } from '../conversation/policy.ts'
+import { keepValidReasoning } from '../rebuild/keep-valid-reasoning.ts'
+import { keepWhere } from '../rebuild/keep-where.ts'
+import { planFor } from '../rebuild/plan.ts'
+import { shortenToolOutputs } from '../rebuild/shorten-tool-outputs.ts'
+import type { Transform } from '../rebuild/transform.ts'
+import { MAKER } from './request-text.ts'
+
+export interface Contestant {
+  readonly name: string
+  readonly transforms: readonly Transform[]
+  /** Whether it leaves reasoning out that has lost its prefix. */
+  readonly keepsToPrefix: boolean
+  /**
+   * While it is the same, what was sent is to be sent again unchanged. It is told from counts alone;
+   * `null` where they do not tell it, which is so for a window.
+   */
+  readonly stepOf: ((said: readonly Item[]) => string) | null
+}
+
+const NAIVE: readonly Contestant[] = [
+  naive('sliding-window', slidingWindow(20)),
+  naive(
+    'trim-by-age',
+    shortenToolOutputs({ rounds: 10, step: 1, minChars: 1600, headChars: 800, tailChars: 800 }),
+  ),
+]
+
+export const CONTESTANT_NAMES: readonly string[] = [
+  ...POLICY_NAMES,
+  ...NAIVE.map(({ name }) => name),
+]
+
+/** All of them, `replay` first. `binds` is whether the model holds its reasoning to its prefix. */
+export function contestantsFor(binds: boolean): readonly [Contestant, ...(readonly Contestant[])] {
+  const [first, ...others] = POLICY_NAMES.map((name) => contestantOf(name, PRESETS[name], binds))
+  return [first ?? contestantOf('replay', PRESETS.replay, binds), ...others, ...NAIVE]
+}
+
+/** A policy as the gateway plays it. */
+export function contestantOf(name: string, policy: ContextPolicy, binds: boolean): Contestant {
+  const { wire, account } = MAKER
+  const hasWindow = Object.values(policy.window).some((limit) => limit !== null)
+  return {
+    name,
+    transforms: [
+      ...planFor({ policy, reader: { wire, account, compacts: false } }),
+      keepValidReasoning({ wire, account, seed: () => '', checksPrefix: binds, refusedBefore: [] }),
+    ],
+    keepsToPrefix: binds,
+    stepOf: hasWindow ? null : (said) => stepOf(policy, said),
+  }
+}
+
+function stepOf({ outputs, reasoning }: ContextPolicy, said: readonly Item[]): string {
+  const turns = roundStarts(said).length
+  const { keepTurns, step } = outputs
+  const border = keepTurns === null ? 0 : Math.max(0, Math.floor((turns - 1 - keepTurns) / step))
+  // What is shown of media, and what a compaction stands for, is decided when another one comes.
+  const arrivals = said.filter((item) => item.type === 'opaque' || holdsMedia(item)).length
+  return `${border} ${reasoning.keep === 'conversation' ? 0 : turns} ${arrivals}`
+}
+
+function holdsMedia(item: Item): boolean {
+  const parts = item.type === 'message' ? item.content : 'output' in item ? item.output : ''
+  return typeof parts !== 'string' && parts.some(({ type }) => !TEXTS.has(type))
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['input_text', 'output_text', 'refusal'])
+
+/** It sends all reasoning there is, and has no steps: its border is always on the move. */
+function naive(name: string, transform: Transform): Contestant {
+  return { name, transforms: [transform], keepsToPrefix: false, stepOf: () => '' }
+}
+
+/** The instructions and the newest turns. */
+function slidingWindow(turns: number): Transform {
+  return {
+    name: 'sliding-window',
+    run(items) {
+      const starts = roundStarts(items)
+      const first = starts[Math.max(0, starts.length - turns)] ?? 0
+      const head = items.findIndex(isUserMessage)
+      return keepWhere(items, (at) => at < head || at >= first, 'windowed')
+    },
+  }
+}

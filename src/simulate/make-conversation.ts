@@ -1,0 +1,78 @@
+/**
+ * A conversation of an agent, made by chance, and the same for a seed every time: sixty turns, each
+ * a question, up to three calls of a tool, and an answer. Every request of the model is an exchange.
+ * How long outputs are is lognormal, with a median of about 5,400 characters: many are short, a few
+ * are very long. Each text begins with a name of its own, so no two are equal.
+ */
+import type { Item } from '../conversation/item.ts'
+import { chanceFrom, type Chance } from './chance.ts'
+import type { Exchange, Script } from './script.ts'
+
+export const TURNS = 60
+
+export function makeConversation(seed: number, turns = TURNS): Script {
+  const chance = chanceFrom(seed)
+  const exchanges: Exchange[] = []
+  let outputs: readonly Item[] = [message('system', `${seed}-system`, SYSTEM_CHARS)]
+  for (let turn = 0; turn < turns; turn += 1) {
+    const name = `${seed}-${turn}`
+    let asked: readonly Item[] = [...outputs, message('user', `${name}-question`, QUESTION_CHARS)]
+    const steps = chance.oneOf(STEPS)
+    for (let step = 0; step < steps; step += 1) {
+      const [reasoning, call, output] = toolStep(`${name}-${step}`, outputChars(chance))
+      exchanges.push({ asked, answer: [reasoning, call] })
+      asked = [output]
+    }
+    const closing = [thought(`${name}-end`), message('assistant', `${name}-answer`, ANSWER_CHARS)]
+    exchanges.push({ asked, answer: closing })
+    outputs = []
+  }
+  return { name: `seed ${seed}`, exchanges }
+}
+
+const SYSTEM_CHARS = 6000
+const QUESTION_CHARS = 300
+const ANSWER_CHARS = 1200
+const REASONING_CHARS = 1500
+const CALL_CHARS = 200
+const LONGEST_OUTPUT = 60_000
+
+const STEPS = [0, 1, 1, 2, 3] as const
+
+function outputChars(chance: Chance): number {
+  return Math.min(LONGEST_OUTPUT, Math.round(Math.exp(8.6 + chance.normal())))
+}
+
+function toolStep(name: string, outputChars: number): readonly [Item, Item, Item] {
+  const input = JSON.stringify({ command: textOf(`${name}-call`, CALL_CHARS) })
+  const callId = `call_${name}`
+  return [
+    thought(name),
+    { type: 'function_call', call_id: callId, name: 'shell', arguments: input },
+    {
+      type: 'function_call_output',
+      call_id: callId,
+      output: textOf(`${name}-output`, outputChars),
+    },
+  ]
+}
+
+function thought(name: string): Item {
+  return { type: 'reasoning', summary: [], encrypted_content: textOf(name, REASONING_CHARS) }
+}
+
+function message(role: 'system' | 'user' | 'assistant', name: string, chars: number): Item {
+  const type = role === 'assistant' ? 'output_text' : 'input_text'
+  return { type: 'message', role, content: [{ type, text: textOf(name, chars) }] }
+}
+
+function textOf(name: string, chars: number): string {
+  const begun = `${name} `
+  return (begun + FILLER.repeat(Math.ceil(chars / FILLER.length))).slice(
+    0,
+    Math.max(chars, begun.length),
+  )
+}
+
+const FILLER =
+  'the quick brown fox looks through every drawer of the kitchen and finds nothing but letters of its own '

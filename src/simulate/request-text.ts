@@ -1,0 +1,93 @@
+/**
+ * What a provider reads of a request, in pieces: the fields in front and then one piece for each
+ * item, as the encoder of the Responses wire writes it. A cache finds the beginning of such a text
+ * again, and a check of prefixes compares it.
+ *
+ * Each item is encoded once, however many requests it is part of.
+ */
+import type { Item } from '../conversation/item.ts'
+import type { JsonObject } from '../conversation/json.ts'
+import type { Params, Source } from '../conversation/prompt.ts'
+import { openaiResponses } from '../provider/openai-responses/openai-responses.ts'
+import type { Account } from '../provider/provider.ts'
+
+/** The text of an item, with the comma behind it; nothing for one that is not sent. */
+export function openTextOf(): (item: Item) => string {
+  const texts = new WeakMap<Item, string>()
+  return (item) => {
+    const known = texts.get(item)
+    if (known !== undefined) return known
+    const text = encoded(item)
+    texts.set(item, text)
+    return text
+  }
+}
+
+function encoded(item: Item): string {
+  const { input } = bodyOf([item])
+  return (input as readonly JsonObject[]).map((each) => `${JSON.stringify(each)},`).join('')
+}
+
+/** What stands in front of all items. */
+export function textInFront(): string {
+  const { input: _input, stream: _stream, store: _store, ...fields } = bodyOf([])
+  return JSON.stringify(fields)
+}
+
+/** The body that the wire would send. */
+export function bodyOf(items: readonly Item[]): JsonObject {
+  const { body } = openaiResponses.encode(
+    { items, params: PARAMS, stream: false, source: SOURCE },
+    ACCOUNT,
+  )
+  // There are no bytes of a client that could go on in its place.
+  return body as JsonObject
+}
+
+/** Reads its reasoning in whichever form it is. */
+const ACCOUNT: Account = {
+  name: 'simulated',
+  wire: 'responses',
+  baseUrl: '',
+  apiKey: null,
+  models: ['*'],
+  headers: {},
+  quirks: { rawReasoning: true },
+}
+
+export const PARAMS: Params = {
+  model: 'simulated',
+  instructions: null,
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  temperature: null,
+  topP: null,
+  maxOutputTokens: null,
+  stop: [],
+  seed: null,
+  presencePenalty: null,
+  frequencyPenalty: null,
+  topLogprobs: null,
+  format: null,
+  verbosity: null,
+  effort: null,
+  reasoningSummary: null,
+  serviceTier: null,
+  promptCacheKey: null,
+  safetyIdentifier: null,
+  user: null,
+  include: [],
+  extra: {},
+}
+
+const SOURCE: Source = {
+  dialect: 'responses',
+  body: {},
+  bytes: new Uint8Array(),
+  items: [],
+  params: PARAMS,
+}
+
+/** Who makes what is answered, and reads it again. */
+export const MAKER = { wire: 'responses', account: ACCOUNT.name, model: PARAMS.model } as const

@@ -1,0 +1,133 @@
+/** The queries of the memories of layers. They are looked up by their place, and begin with it. */
+import { sql, type RawBuilder } from 'kysely'
+import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import type { Engine } from './engine.ts'
+import type { Lifetime } from './forget-statements.ts'
+import type { OwnerKey } from './owner.ts'
+import type { ThreadOfTurn, UnusedSummaries } from './summary-statements.ts'
+import { LAYER_COLUMNS, type LayerRow } from './tables.ts'
+
+export interface LayerStatements {
+  readonly loadVersions: Statement<VersionsKey & { readonly limit: number }>
+  /** Returns a row if it was written. */
+  readonly insertVersion: Statement<NewVersionRow>
+  /** To be asked behind it: what was forgotten while it was made goes at once, and returns a row. */
+  readonly removeForgotten: Statement<NewVersionRow>
+  readonly removeOld: Statement<VersionsKey & { readonly upTo: number }>
+  readonly deleteVersions: Statement<VersionsKey>
+  readonly touchVersions: Statement<VersionsKey & { readonly nowMs: number }>
+  /** What forgetting takes along. */
+  readonly removeOfThread: Statement<ThreadOfTurn>
+  readonly removeOfUser: Statement<{ readonly tenant: string; readonly user: string }>
+  readonly removeOfConversation: Statement<OwnerKey & { readonly id: string }>
+  readonly removeUnused: (of: Lifetime) => Statement<UnusedSummaries>
+}
+
+/** Without a thread it is the empty text. */
+export interface VersionsKey extends OwnerKey {
+  readonly layer: string
+  readonly thread: string
+}
+
+export interface NewVersionRow extends LayerRow {
+  readonly parent: string | null
+}
+
+export function createLayerStatements(language: Engine['language']): LayerStatements {
+  const db = queryBuilder(language)
+  const write = <Input>(name: string, build: (slot: Slot<Input>) => RawBuilder<unknown>) =>
+    compile<Input>(name, (slot) => written(db, build(slot)))
+  const unused = {
+    all: write<UnusedSummaries>('remove-unused-layers', (slot) => removeUnused(slot, 'all')),
+    temporary: write<UnusedSummaries>('remove-unused-layers-temporary', (slot) =>
+      removeUnused(slot, 'temporary'),
+    ),
+  }
+  return {
+    loadVersions: write('load-layer-versions', loadVersions),
+    insertVersion: write(
+      'insert-layer-version',
+      (slot) => sql`insert into layer_versions (${COLUMNS})
+        values (${sql.join(LAYER_COLUMNS.map((name) => slot((row: NewVersionRow) => row[name])))})
+        on conflict do nothing returning id`,
+    ),
+    removeForgotten: write('remove-forgotten-layer-version', removeForgotten),
+    removeOld: write(
+      'remove-old-layer-versions',
+      (slot) => sql`delete from layer_versions where ${isAt(slot)}
+        and number <= ${slot(({ upTo }) => upTo)}`,
+    ),
+    deleteVersions: write(
+      'delete-layer-versions',
+      (slot) => sql`delete from layer_versions where ${isAt(slot)} returning id`,
+    ),
+    // It never goes back: of two that need it, the clock of one may be late.
+    touchVersions: write('touch-layer-versions', (slot) => {
+      const now = slot(({ nowMs }) => nowMs)
+      return sql`update layer_versions set used_at = ${now}
+        where ${isAt(slot)} and used_at + 0 < ${now}`
+    }),
+    removeOfThread: write('remove-layers-of-thread', removeOfThread),
+    removeOfUser: write(
+      'remove-layers-of-user',
+      (slot) => sql`delete from layer_versions
+        where layer_versions.tenant = ${slot(({ tenant }) => tenant)}
+        and layer_versions.user_id = ${slot(({ user }) => user)}`,
+    ),
+    removeOfConversation: write('remove-layers-of-conversation', removeOfConversation),
+    removeUnused: (of) => unused[of],
+  }
+}
+
+const COLUMNS = sql.join(LAYER_COLUMNS.map((name) => sql.ref(name)))
+
+function isAt<Key extends VersionsKey>(slot: Slot<Key>): RawBuilder<unknown> {
+  return sql`tenant = ${slot(({ tenant }) => tenant)}
+    and coalesce(user_id, '') = ${slot(({ user }) => user)}
+    and layer = ${slot(({ layer }) => layer)} and coalesce(thread, '') = ${slot(({ thread }) => thread)}`
+}
+
+function loadVersions(slot: Slot<VersionsKey & { readonly limit: number }>): RawBuilder<unknown> {
+  return sql`select ${COLUMNS} from layer_versions where ${isAt(slot)} and number in (
+      select max(number) from layer_versions where ${isAt(slot)} group by round)
+    order by number desc limit ${slot(({ limit }) => limit)}`
+}
+
+function removeForgotten(slot: Slot<NewVersionRow>): RawBuilder<unknown> {
+  const parent = slot((row) => row.parent as string)
+  return sql`delete from layer_versions where layer_versions.id = ${slot(({ id }) => id)}
+    and cast(${parent} as text) is not null
+    and not exists (select 1 from turns where turns.id = ${parent}) returning layer_versions.id`
+}
+
+/** To be asked while the turn is there. */
+function removeOfThread(slot: Slot<ThreadOfTurn>): RawBuilder<unknown> {
+  const tenant = slot((key) => key.tenant)
+  // A query has one type for its values, and compares with nobody all the same.
+  const user = slot((key) => key.user as string)
+  const isOfAsker = (column: RawBuilder<unknown>) =>
+    sql`(cast(${user} as text) is null or ${column} || '' = ${user})`
+  const named = (column: RawBuilder<unknown>) => sql`select ${column} from turns
+    where turns.id = ${slot(({ turnId }) => turnId)}
+    and turns.tenant || '' = ${tenant} and ${isOfAsker(sql`turns.user_id`)}`
+  return sql`delete from layer_versions where layer_versions.tenant || '' = ${tenant}
+    and layer_versions.thread in (${named(sql`turns.thread`)} union ${named(sql`turns.conversation`)})
+    and ${isOfAsker(sql`layer_versions.user_id`)}`
+}
+
+/** Once the conversation is gone, and only then. */
+function removeOfConversation(slot: Slot<OwnerKey & { readonly id: string }>): RawBuilder<unknown> {
+  const id = slot((key) => key.id)
+  return sql`delete from layer_versions where layer_versions.thread = ${id}
+    and layer_versions.tenant || '' = ${slot(({ tenant }) => tenant)}
+    and coalesce(layer_versions.user_id, '') || '' = ${slot(({ user }) => user)}
+    and not exists (select 1 from conversations where conversations.id = ${id})`
+}
+
+function removeUnused(slot: Slot<UnusedSummaries>, of: Lifetime): RawBuilder<unknown> {
+  const since = slot(({ unusedSinceMs }) => unusedSinceMs)
+  const isShort = of === 'all' ? sql`` : sql`and short_lived = 1`
+  return sql`delete from layer_versions where used_at < ${since} and id in (
+    select id from layer_versions where used_at < ${since} ${isShort}
+    order by used_at limit ${slot(({ limit }) => limit)})`
+}

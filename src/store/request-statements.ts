@@ -1,0 +1,57 @@
+/** The queries by which requests are kept and found. */
+import { sql, type RawBuilder } from 'kysely'
+import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import type { Engine } from './engine.ts'
+import type { ChainKey } from './statements.ts'
+import { TENANT, USER } from './statements.ts'
+import { REQUEST_COLUMNS, type RequestRow } from './tables.ts'
+
+export interface RequestStatements {
+  /** Takes exactly `count` rows, at most MAX_REQUEST_ROWS. */
+  readonly insertRequests: (count: number) => Statement<readonly RequestRow[]>
+  /** The rows of a turn, and of those that it is told from. */
+  readonly requestChain: Statement<ChainKey>
+}
+
+/** D1 binds at most 100 values in one statement. */
+export const MAX_REQUEST_ROWS = Math.floor(100 / REQUEST_COLUMNS.length)
+
+export function createRequestStatements(language: Engine['language']): RequestStatements {
+  const db = queryBuilder(language)
+  const inserts: Statement<readonly RequestRow[]>[] = []
+  return {
+    insertRequests: (count) =>
+      (inserts[count] ??= compile(`insert-requests-${count}`, (slot) =>
+        written(db, insertRequests(slot, count)),
+      )),
+    requestChain: compile('request-chain', (slot) => written(db, requestChain(slot))),
+  }
+}
+
+const COLUMNS = sql.join(REQUEST_COLUMNS.map((column) => sql.ref(column)))
+
+function insertRequests(slot: Slot<readonly RequestRow[]>, count: number): RawBuilder<unknown> {
+  const rows = Array.from({ length: count }, (_, at) => {
+    const values = REQUEST_COLUMNS.map(
+      (column) => sql`${slot((rows) => (rows[at] as RequestRow)[column])}`,
+    )
+    return sql`(${sql.join(values)})`
+  })
+  return sql`insert into requests (${COLUMNS}) values ${sql.join(rows)} on conflict do nothing`
+}
+
+/** Whose it is, its turn says; what it is told from is of the same tenant. */
+function requestChain(slot: Slot<ChainKey>): RawBuilder<unknown> {
+  const tenant = slot((key) => key.tenant)
+  return sql`with recursive chain(id) as (
+      select turns.id from turns where turns.id = ${slot((key) => key.id)}
+      and ${TENANT} = ${tenant} and ${USER} = ${slot((key) => key.user)}
+    union
+      select requests.base from chain join requests on requests.turn_id = chain.id
+      where requests.base is not null and requests.tenant || '' = ${tenant}
+    )
+    select ${sql.join(REQUEST_COLUMNS.map((column) => sql.ref(`requests.${column}`)))}
+    from chain join requests on requests.turn_id = chain.id
+    where requests.tenant || '' = ${tenant}
+    order by requests.turn_id, requests.part, requests.piece`
+}

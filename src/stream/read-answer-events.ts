@@ -1,0 +1,66 @@
+/**
+ * An upstream's body as the events of its answer, whichever form it comes in: a stream, or one object
+ * in its place. Throws on a body that cannot be read.
+ */
+import { joined } from '../conversation/bytes.ts'
+import type { StreamEvent } from '../conversation/event.ts'
+import { parsedObject } from '../conversation/json.ts'
+import type { Account, Provider } from '../provider/provider.ts'
+import type { Prompt } from '../conversation/prompt.ts'
+import { MAX_ANSWER_BYTES } from '../transport/read-body.ts'
+import { sseDecoder } from './sse.ts'
+import { NOTHING, type SseMessage, type Stage } from './stage.ts'
+import { beginsAsObject } from './streamed-or-whole.ts'
+
+export function readAnswerEvents(asked: {
+  readonly provider: Provider
+  readonly account: Account
+  readonly prompt: Prompt
+}): Stage<Uint8Array, StreamEvent> {
+  let chosen: Stage<Uint8Array, StreamEvent> | null = null
+  return {
+    push(chunk) {
+      if (chosen === null) {
+        const isObject = beginsAsObject(chunk)
+        // White space in front of either.
+        if (isObject === null) return NOTHING
+        chosen = isObject ? wholeBody(asked) : streamedBody(asked)
+      }
+      return chosen.push(chunk)
+    },
+    end: () => (chosen ?? streamedBody(asked)).end(),
+  }
+}
+
+type Asked = Parameters<typeof readAnswerEvents>[0]
+
+function streamedBody({ provider, account, prompt }: Asked): Stage<Uint8Array, StreamEvent> {
+  const sse = sseDecoder()
+  const decoder = provider.decode(account, prompt)
+  const decoded = (messages: readonly SseMessage[]): readonly StreamEvent[] =>
+    messages.length === 1 && messages[0] !== undefined
+      ? decoder.push(messages[0])
+      : messages.flatMap((message) => decoder.push(message))
+  return {
+    push: (chunk) => decoded(sse.push(chunk)),
+    end: () => [...decoded(sse.end()), ...decoder.end()],
+  }
+}
+
+function wholeBody({ provider, account, prompt }: Asked): Stage<Uint8Array, StreamEvent> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  return {
+    push(chunk) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > MAX_ANSWER_BYTES) throw new Error('The answer is too large.')
+      return NOTHING
+    },
+    end() {
+      const json = parsedObject(new TextDecoder().decode(joined(chunks)))
+      if (json === null) throw new Error('The answer is not JSON.')
+      return provider.decodeWhole(json, account, prompt)
+    },
+  }
+}

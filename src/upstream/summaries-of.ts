@@ -1,0 +1,20 @@
+/** All summaries that stand for a beginning of a conversation; the first is told, the others are not. */
+import { askMemory } from '../history/ask-memory.ts'
+import { findSummaries, type ActiveSummary } from '../history/load-summary.ts'
+import { summaryBorders } from '../history/summary-borders.ts'
+import type { Caller } from '../keys.ts'
+import { toBeSummed } from '../rebuild/to-be-summed.ts'
+import type { World } from '../world.ts'
+import type { Prepared } from './prepare.ts'
+
+export async function summariesOf(
+  { items, policy }: Pick<Prepared, 'items' | 'policy'>,
+  caller: Caller,
+  world: World,
+): Promise<readonly ActiveSummary[]> {
+  const told = toBeSummed(items, policy)
+  const borders = summaryBorders(told)
+  return askMemory(() => findSummaries(told, borders, caller, world, MOST_LISTED))
+}
+
+const MOST_LISTED = 100

@@ -1,0 +1,77 @@
+/**
+ * Sums up a conversation because somebody asked for it: all that its policy does not keep word for
+ * word, however little it is. What cannot be done is told.
+ */
+import { roundStarts } from '../conversation/rounds.ts'
+import { GatewayError } from '../errors.ts'
+import { askMemory } from '../history/ask-memory.ts'
+import { findSummary } from '../history/load-summary.ts'
+import { summaryBorders } from '../history/summary-borders.ts'
+import type { Caller } from '../keys.ts'
+import { summaryCut, type Cut } from '../rebuild/plan-summary.ts'
+import { toBeSummed } from '../rebuild/to-be-summed.ts'
+import type { World } from '../world.ts'
+import type { Asking } from './attempts.ts'
+import { makeSummary, type MadeSummary } from './make-summary.ts'
+import type { Prepared } from './prepare.ts'
+import { wishOf } from './summarise-after.ts'
+
+export interface SummarisedNow {
+  /** The one that stands for the beginning now; `null` if there was nothing to sum up. */
+  readonly made: MadeSummary | null
+  /** How much there is in all. */
+  readonly turns: number
+  readonly items: number
+}
+
+/** `isAnew` writes it again from all that was said, though there be one. */
+export async function summariseNow(
+  prepared: Prepared,
+  caller: Caller,
+  { isAnew, onCall, isGone }: Pick<Asking, 'onCall' | 'isGone'> & { readonly isAnew: boolean },
+  world: World,
+): Promise<SummarisedNow> {
+  const { policy } = prepared
+  const told = toBeSummed(prepared.items, policy)
+  const { items } = told
+  const size = { turns: roundStarts(items).length, items: items.length }
+  const there = await askMemory(() => findSummary(told, summaryBorders(told), caller, world))
+  const cut = furthest(
+    summaryCut(items, policy.summaries, isAnew ? 0 : (there?.border.at ?? 0)),
+    isAnew ? (there?.border ?? null) : null,
+  )
+  if (cut === null)
+    return { made: there === null ? null : { summary: there, usage: null }, ...size }
+  const wish = { ...wishOf(prepared, caller), isAnew, ...ASKED_FOR, onCall, isGone }
+  const made = await kept(() => makeSummary(prepared, told, cut, wish, world))
+  if (made === 'busy') throw busy()
+  return { made, ...size }
+}
+
+const ASKED_FOR = { isKept: true, isPromised: true } as const
+
+/** One that stood for less than another would never be told. */
+function furthest(one: Cut | null, other: Cut | null): Cut | null {
+  if (one === null || other === null) return one ?? other
+  return one.at >= other.at ? one : other
+}
+
+async function kept<Value>(make: () => Promise<Value>): Promise<Value> {
+  try {
+    return await make()
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause
+    throw new GatewayError(
+      'store_unavailable',
+      'The summary could not be kept because the database does not answer. Try again in a moment.',
+      { cause, headers: { 'retry-after': '1' } },
+    )
+  }
+}
+
+function busy(): GatewayError {
+  return new GatewayError(
+    'conversation_locked',
+    'This conversation is being summed up already. Please retry in a few seconds.',
+  )
+}

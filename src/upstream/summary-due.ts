@@ -1,0 +1,69 @@
+/**
+ * Whether a conversation is to be summed up, and up to where. What makes a summary is one thing at a
+ * time: so many tokens, so many turns, or somebody's request.
+ */
+import { itemTokens } from '../conversation/item-tokens.ts'
+import type { Item } from '../conversation/item.ts'
+import { ALONE, callEndOf, pairsOf } from '../conversation/pairs.ts'
+import { roundStarts } from '../conversation/rounds.ts'
+import { summaryCut, type Cut } from '../rebuild/plan-summary.ts'
+import type { ToBeSummed } from '../rebuild/to-be-summed.ts'
+import { roomIn, tokensOf, windowOf } from './budget.ts'
+import type { Prepared } from './prepare.ts'
+
+/**
+ * After an answer: `told` is all there is by then, `said` what the answer adds to the request. Not while
+ * tools are at work: the turn would go on behind another beginning than its reasoning was made behind.
+ */
+export function summaryDue(
+  prepared: Prepared,
+  { items }: ToBeSummed,
+  said: readonly Item[],
+): Cut | null {
+  if (waitsForTools(said)) return null
+  const { policy, history } = prepared
+  const { trigger, above } = policy.summaries
+  const { at: after, turns } = history.summary?.border ?? NOTHING_COVERED
+  if (trigger === 'turns') {
+    const since = roundStarts(items).length - turns
+    return since < (above < 1 ? USUAL_TURNS : above) ? null : cutOf(prepared, items)
+  }
+  if (trigger !== 'tokens') return null
+  const limit = above > 1 ? above : above * (windowOf(prepared) ?? USUAL_WINDOW)
+  if (tokensOf(prepared) + weigh(said) <= limit) return null
+  const cut = cutOf(prepared, items)
+  // Where what is kept is too much by itself, each turn would make a summary, and a new prefix.
+  return cut === null || weigh(items.slice(after, cut.at)) < limit * LEAST_GAIN ? null : cut
+}
+
+function waitsForTools(said: readonly Item[]): boolean {
+  const partners = pairsOf(said)
+  return said.some((item, at) => callEndOf(item)?.side === 'call' && partners[at] === ALONE)
+}
+
+const NOTHING_COVERED = { at: 0, turns: 0 }
+
+/** Where a share is meant, and turns are asked for. */
+const USUAL_TURNS = 32
+
+/** Where nobody knows what a model can take. */
+const USUAL_WINDOW = 128_000
+
+const LEAST_GAIN = 1 / 8
+
+/** Before it is sent: it would not fit what its model can take for all that is known. */
+export function summaryNeeded(first: Prepared, { items }: ToBeSummed): Cut | null {
+  const { trigger } = first.policy.summaries
+  if (trigger !== 'tokens' && trigger !== 'turns') return null
+  const window = windowOf(first)
+  if (window === null || tokensOf(first) <= roomIn(window, first)) return null
+  return cutOf(first, items)
+}
+
+function cutOf({ policy, history }: Prepared, items: readonly Item[]): Cut | null {
+  return summaryCut(items, policy.summaries, history.summary?.border.at ?? 0)
+}
+
+function weigh(items: readonly Item[]): number {
+  return items.reduce((sum, item) => sum + itemTokens(item), 0)
+}

@@ -1,0 +1,109 @@
+/**
+ * The history of a request with what the layers tell beside it, where any are wanted. What they keep of
+ * the answer is `tell-layers.ts`.
+ */
+import type { Item } from '../conversation/item.ts'
+import { textOf } from '../conversation/item.ts'
+import type { ContextPolicy, LayerRules, Wishes } from '../conversation/policy.ts'
+import { roundStarts } from '../conversation/rounds.ts'
+import type { Inbound } from '../dialect/dialect.ts'
+import type { History } from '../history/load-history.ts'
+import { memoryPlace } from '../history/memory-place.ts'
+import type { Caller } from '../keys.ts'
+import type { Layer } from '../layers/layer.ts'
+import { LAYERS } from '../layers/layers.ts'
+import { placeLayers } from '../layers/place-layers.ts'
+import { runLayers, wantedOf, type LayersContext } from '../layers/run-layers.ts'
+import type { Transform } from '../rebuild/transform.ts'
+import type { Settings } from '../settings.ts'
+import type { World } from '../world.ts'
+import { route } from './accounts.ts'
+import { policyFor } from './policy-for.ts'
+
+/** The very same history, and nothing is looked at, if nobody wants any. */
+export async function withLayers(
+  inbound: Inbound,
+  history: History,
+  caller: Caller,
+  world: World,
+): Promise<History> {
+  if (inbound.client.isTask || !isMentioned(inbound, history, world.settings)) return history
+  const rules = route(world, inbound.params.model, inbound.dialect)
+    .map(({ model }) => policyFor(model, inbound, history, world.settings).layers)
+    .find((wanted) => wantsLayers(wanted, world))
+  if (rules === undefined) return history
+  const items = [...history.items, ...inbound.items]
+  const context = contextOf({ inbound, history, items, rules, turnId: null }, caller, world)
+  if (context.round === 0) return history
+  return { ...history, layers: await runLayers(context, layersOf(world)) }
+}
+
+/** No preset has any, and hardly any request asks for them: it is told without making a policy. */
+function isMentioned(
+  { wishes }: Pick<Inbound, 'wishes'>,
+  history: Pick<History, 'wishes'>,
+  { CONTEXT: { all, models } }: Settings,
+): boolean {
+  const saysSo = (said: Wishes | null): boolean => said?.layers !== undefined
+  return (
+    saysSo(wishes) ||
+    saysSo(all) ||
+    history.wishes.some(saysSo) ||
+    Object.values(models).some(saysSo)
+  )
+}
+
+export function layersOf({ memoryLayers = LAYERS }: Pick<World, 'memoryLayers'>): readonly Layer[] {
+  return memoryLayers
+}
+
+export function wantsLayers(rules: LayerRules, world: World): boolean {
+  return layersOf(world).some((layer) => layer.isWanted(rules))
+}
+
+/** What of it this policy wants told; `items` is the whole conversation. */
+export function layerSteps(
+  { layers: rules }: ContextPolicy,
+  { layers: told }: Pick<History, 'layers'>,
+  items: readonly Item[],
+  world: World,
+): readonly Transform[] {
+  if (told === undefined || rules.scope !== told.rules.scope) return []
+  const wanted = new Set(wantedOf(layersOf(world), rules).map(({ layer }) => layer.name))
+  const blocks = told.blocks.filter(({ name }) => wanted.has(name))
+  return blocks.length === 0 ? [] : [placeLayers(blocks, items)]
+}
+
+interface Asked {
+  readonly inbound: Inbound
+  readonly history: History
+  readonly items: readonly Item[]
+  readonly rules: LayerRules
+  /** Of the answer, once it is given. */
+  readonly turnId: string | null
+}
+
+/** What a layer is told of a request. */
+export function contextOf(
+  { inbound, history, items, rules, turnId }: Asked,
+  { tenant, user }: Caller,
+  world: World,
+): LayersContext {
+  const starts = roundStarts(items)
+  const question = items
+    .slice(starts.at(-1) ?? items.length)
+    .flatMap((item) =>
+      item.type === 'message' && item.role === 'user' ? [textOf(item.content)] : [],
+    )
+    .join('\n')
+  return {
+    ...memoryPlace(inbound, history, turnId),
+    owner: { tenant, user },
+    items,
+    round: starts.length,
+    question,
+    model: inbound.params.model,
+    rules,
+    world,
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * What a request needs of media that its upstreams do not load themselves, loaded before any of them
+ * is asked. By far the most requests need nothing, and pay a look at their parts.
+ */
+import type { Inbound } from '../dialect/dialect.ts'
+import type { History } from '../history/load-history.ts'
+import { mayBeKept } from '../history/memory-place.ts'
+import type { Caller } from '../keys.ts'
+import { keptMedia } from '../media/kept-media.ts'
+import { mediaReader } from '../media/media-reader.ts'
+import { namesMedia, planLoading, type LoadingPlan } from '../media/plan-loading.ts'
+import type { World } from '../world.ts'
+import { route, type Target } from './accounts.ts'
+import { patientMedia } from './patient-media.ts'
+import type { Prepared } from './prepare.ts'
+
+export interface WithMedia {
+  readonly history: History
+  /** When nobody needs the media any more: they take room that others wait for. */
+  readonly letGo: () => void
+}
+
+export interface Asking {
+  readonly inbound: Inbound
+  readonly history: History
+  readonly caller: Caller
+  /** That of the answer; `null` if there is to be none. */
+  readonly turnId: string | null
+  /** What each would be sent. */
+  readonly prepare: (target: Target) => Prepared
+  /** Is told of what goes on behind the answer. */
+  readonly after: (work: Promise<unknown>) => void
+}
+
+export async function withMedia(asking: Asking, world: World): Promise<WithMedia> {
+  const { inbound, history, caller, turnId, after } = asking
+  const none = { history, letGo: () => undefined }
+  const { mediaLoader } = world
+  if (mediaLoader === undefined || !mayNameMedia(inbound, history)) return none
+  const plan = planFor(asking, world)
+  if (plan.size === 0) return none
+  const thread = (history.parent ?? history.recollection?.parent)?.thread ?? turnId
+  const { tenant, user } = caller
+  const kept = keptMedia({ tenant, user, thread }, world, mayKeep(inbound, history), after)
+  const { loaded, letGo } = await mediaLoader.load(plan, patientMedia(kept, world.log))
+  return { history: { ...history, media: loaded }, letGo }
+}
+
+function mayNameMedia(inbound: Inbound, { items }: History): boolean {
+  return namesMedia(inbound.items) || namesMedia(items)
+}
+
+/** Of what is left when everything that is not shown is left out, for whoever may be asked. */
+function planFor({ inbound, history, prepare }: Asking, world: World): LoadingPlan {
+  const targets = route(world, inbound.params.model, inbound.dialect)
+  const plans = targets.flatMap((target) => {
+    const reader = mediaReader(target.account)
+    const all = planLoading([...history.items, ...inbound.items], reader)
+    if (all.size === 0) return []
+    const { policy, prompt } = prepare(target)
+    return policy.media.fetch === 'never' ? [] : [...planLoading(prompt.items, reader)]
+  })
+  return new Map(plans)
+}
+
+/** What is not to be remembered, or not to last, is not kept either, be it only loaded for it. */
+function mayKeep(inbound: Inbound, history: History): boolean {
+  const { memory, client } = inbound
+  const isTemporary = client.isTemporary && memory.store !== true
+  return !isTemporary && mayBeKept(inbound, history)
+}

@@ -1,0 +1,358 @@
+/**
+ * Tools of the house when something goes wrong, and what is kept of their calls: on Node and inside
+ * workerd, with an upstream that says what it is told, request after request.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startChild } from '../support/child-gateway.ts'
+import { openaiFor, upstreams } from '../support/gateway.ts'
+import { framesIn } from '../support/logs.ts'
+import { responsesFaults } from '../support/responses-checker.ts'
+import { connect } from '../support/socket-client.ts'
+import { askInText, goneOn, type Message } from '../support/text-client.ts'
+import {
+  answerJson,
+  answerSse,
+  startUpstream,
+  type Behaviour,
+  type Upstream,
+} from '../support/upstream.ts'
+import { chatStream, responsesStream, speak, type Said } from '../support/wires.ts'
+import { HOSTS, type Host } from './hosts.ts'
+
+const LONG = 'abcdefghij'.repeat(100)
+const LOOK = { name: 'look', parameters: { type: 'object', properties: {} } }
+const TOOLS = [{ type: 'function' as const, strict: false, ...LOOK }]
+const CHAT_TOOLS = [{ type: 'function' as const, function: LOOK }]
+const EXPAND = { name: 'expand_output', arguments: '{"call_id":"call_a","to":10}' }
+const PIECE = `Characters 0 to 10 of ${LONG.length}:\nabcdefghij`
+
+const LOOKED = [
+  { type: 'function_call' as const, call_id: 'call_a', name: 'look', arguments: '{}' },
+  { type: 'function_call_output' as const, call_id: 'call_a', output: LONG },
+]
+const LOOKED_IN_CHAT: OpenAI.ChatCompletionMessageParam[] = [
+  {
+    role: 'assistant',
+    tool_calls: [{ id: 'call_a', type: 'function', function: { name: 'look', arguments: '{}' } }],
+  },
+  { role: 'tool', tool_call_id: 'call_a', content: LONG },
+]
+
+/** Counts its calls from 0 in every answer, as some services do. */
+const READS_ON: Said = {
+  reasoning: 'Hm.',
+  text: 'I read on. ',
+  calls: [{ id: 'call_0', ...EXPAND }],
+}
+const HAS_READ: Said = { text: 'I have read it.' }
+
+describe.each(HOSTS)('on %s', (home, start) => {
+  let upstream: Upstream
+  let host: Host
+  let openai: OpenAI
+  beforeAll(async () => {
+    upstream = await startUpstream()
+    const account = { baseUrl: upstream.url, apiKey: 'sk' }
+    host = await start({
+      CONTEXT: JSON.stringify({ policy: 'capped', outputs: { cap: 300 } }),
+      HEARTBEAT_SECONDS: '1',
+      ...upstreams(
+        { name: 'c', wire: 'chat', models: ['chat-model'], ...account },
+        { name: 'r', wire: 'responses', models: ['responses-model'], ...account },
+      ),
+    })
+    openai = openaiFor(host.url)
+  })
+  afterAll(async () => {
+    await host.close()
+    await upstream.close()
+  })
+  beforeEach(() => void (upstream.received.length = 0))
+
+  /** One behaviour for each request, and the last one for all that follow. */
+  const behave = (...turns: readonly (Said | Behaviour)[]): void => {
+    const from = upstream.received.length
+    upstream.behave = (response, received) => {
+      const turn = turns[Math.min(upstream.received.length - from, turns.length) - 1]
+      return (typeof turn === 'function' ? turn : speak(turn ?? {}))(response, received)
+    }
+  }
+  const post = (path: string, body: unknown, signal: AbortSignal | null = null) =>
+    fetch(`${host.url}/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
+    })
+  const respond = (model: string, more: object = {}) =>
+    openai.responses.create({
+      model,
+      tools: TOOLS,
+      input: [{ role: 'user', content: 'Go.' }, ...LOOKED],
+      ...more,
+    }) as Promise<OpenAI.Responses.Response>
+
+  describe.each(['chat-model', 'responses-model'])('%s', (model) => {
+    test('a model that never stops calling is stopped', async () => {
+      behave(READS_ON)
+      const answer = await respond(model)
+      expect(upstream.received).toHaveLength(9)
+      expect(answer.status).toBe('completed')
+      expect(answer.output_text).toBe('I read on. '.repeat(9))
+      expect(JSON.stringify(answer.output)).not.toContain('expand_output')
+      expect(answer.usage?.total_tokens).toBe(9 * 30)
+    })
+
+    test('and its calls do not break the conversation', async () => {
+      behave(READS_ON)
+      const { id } = await respond(model)
+      behave(HAS_READ)
+      await openai.responses.create({
+        model,
+        tools: TOOLS,
+        previous_response_id: id,
+        input: 'Now?',
+      })
+      const sent = upstream.received.at(-1)?.text ?? ''
+      expect(sent.split('Characters 0 to 10')).toHaveLength(1 + 8)
+      expect(sent.split('because the answer ended with this call')).toHaveLength(1 + 1)
+      const ids = [...sent.matchAll(/"(?:tool_call_id|call_id)":"(call_0\w*)"/g)].map(
+        ([, one]) => one,
+      )
+      expect(new Set(ids).size).toBe(9)
+    })
+
+    test('arguments that make no sense are answered', async () => {
+      const spoilt = { id: 'call_b', name: 'expand_output', arguments: '{"call_id":' }
+      behave(
+        { calls: [spoilt] },
+        { calls: [{ ...spoilt, arguments: '{"call_id":"no"}' }] },
+        HAS_READ,
+      )
+      expect((await respond(model)).output_text).toBe('I have read it.')
+      const sent = upstream.received.at(-1)?.text ?? ''
+      expect(sent).toContain('The arguments are not a JSON object.')
+      expect(sent).toContain('There is no output of a call \\"no\\".')
+    })
+
+    test('an answer that is cut off in such a call ends there', async () => {
+      behave({ ...READS_ON, finish: 'length' }, HAS_READ)
+      const answer = await respond(model)
+      // Some services call it finished all the same.
+      expect(upstream.received.length).toBe(answer.status === 'incomplete' ? 1 : 2)
+      expect(JSON.stringify(answer.output)).not.toContain('expand_output')
+    })
+
+    test('what breaks in the second round fails, behind what was said in the first', async () => {
+      const broken = model === 'chat-model' ? chatStream(HAS_READ) : responsesStream(HAS_READ)
+      behave(READS_ON, answerSse(broken.slice(0, 3), 'reset'))
+      const response = await post('/responses', {
+        model,
+        stream: true,
+        tools: TOOLS,
+        input: [{ role: 'user', content: 'Go.' }, ...LOOKED],
+      })
+      const frames = framesIn(await response.text())
+      expect(responsesFaults(frames)).toEqual([])
+      expect(frames.map(({ event }) => event)).toContain('response.failed')
+      expect(JSON.stringify(frames)).toContain('I read on. ')
+      expect(JSON.stringify(frames)).not.toContain('expand_output')
+    })
+
+    test('a refusal in the second round keeps its status', async () => {
+      const refusal = { error: { message: 'Too much.', type: 'x', code: null, param: null } }
+      behave(READS_ON, answerJson(429, refusal))
+      await expect(respond(model)).rejects.toMatchObject({ status: 429 })
+    })
+
+    test.each([1, 2])('a client that leaves in round %i takes the call with it', async (round) => {
+      const said = model === 'chat-model' ? chatStream(HAS_READ) : responsesStream(HAS_READ)
+      const hangs = answerSse(said.slice(0, 3), 'hang')
+      behave(...(round === 1 ? [hangs] : [READS_ON, hangs]))
+      const leaving = new AbortController()
+      const body = { model, stream: true, tools: TOOLS, input: [...LOOKED] }
+      const response = await post('/responses', body, leaving.signal)
+      const reading = response.text().catch(() => '')
+      while (upstream.received.length < round) await aMoment()
+      await aMoment()
+      leaving.abort()
+      await reading
+      // The other host hears of it late.
+      if (home === 'Node') await upstream.received.at(-1)?.aborted
+      expect(upstream.received).toHaveLength(round)
+    })
+
+    test('C126 whoever reads what is kept hears nothing of the house', async () => {
+      const conversation = await openai.conversations.create()
+      behave(READS_ON, { ...HAS_READ, calls: [{ id: 'call_l', name: 'look', arguments: '{}' }] })
+      const answer = await respond(model, { conversation: conversation.id })
+      const read = await openai.responses.retrieve(answer.id)
+      expect(read.output).toEqual(answer.output)
+      const listed = await openai.conversations.items.list(conversation.id, { order: 'asc' })
+      expect(JSON.stringify(listed.data)).not.toContain('expand_output')
+      expect(listed.data.slice(3).map(({ id }) => id)).toEqual(answer.output.map(({ id }) => id))
+      const last = answer.output.at(-1)?.id ?? ''
+      const item = await openai.conversations.items.retrieve(last, {
+        conversation_id: conversation.id,
+      })
+      expect(item).toMatchObject({ type: 'function_call', call_id: 'call_l' })
+      behave(HAS_READ)
+      const next = await openai.responses.create({
+        model,
+        tools: TOOLS,
+        conversation: conversation.id,
+        input: [{ type: 'function_call_output', call_id: 'call_l', output: 'seen' }],
+      })
+      const asked = await openai.responses.inputItems.list(next.id)
+      expect(JSON.stringify(asked.data)).not.toContain('expand_output')
+      expect(upstream.received.at(-1)?.text).toContain(JSON.stringify(PIECE).slice(1, -1))
+    })
+
+    test('C126 so does whoever reads a chat that is kept', async () => {
+      behave(READS_ON, HAS_READ)
+      const { id } = await openai.chat.completions.create({
+        model,
+        store: true,
+        tools: CHAT_TOOLS,
+        messages: [{ role: 'user', content: 'Go.' }, ...LOOKED_IN_CHAT],
+      })
+      const kept = await openai.chat.completions.retrieve(id)
+      expect(kept.choices[0]).toMatchObject({ finish_reason: 'stop' })
+      expect(kept.choices[0]?.message.content).toContain('I have read it.')
+      expect(JSON.stringify(kept)).not.toContain('expand_output')
+    })
+
+    test('an answer in the background is one log', async () => {
+      behave(READS_ON, HAS_READ)
+      const body = { model, background: true, stream: true, tools: TOOLS, input: [...LOOKED] }
+      const frames = framesIn(await (await post('/responses', body)).text())
+      expect(responsesFaults(frames)).toEqual([])
+      expect(JSON.stringify(frames)).toContain('I have read it.')
+      expect(JSON.stringify(frames)).not.toContain('expand_output')
+    })
+
+    test('a client that keeps only text finds it again by its marker', async () => {
+      const chat: readonly Message[] = [{ role: 'user', content: `Look, ${model}.` }]
+      const offered = { tools: CHAT_TOOLS }
+      behave(READS_ON, HAS_READ)
+      const asking = { url: host.url, model, isOpenWebUi: true, ...offered }
+      const told = await askInText({ ...asking, chat })
+      expect(told).toMatchObject({
+        isWhole: true,
+        words: expect.stringContaining('I have read it.') as string,
+      })
+      expect(told.turnIds).toHaveLength(1)
+      behave({ text: 'Fine.' })
+      await askInText({ ...asking, chat: goneOn(chat, told, 'And now?') })
+      const sent = upstream.received.at(-1)?.text ?? ''
+      expect(sent).toContain('expand_output')
+      expect(sent).toContain('There is no output of a call')
+    })
+  })
+
+  test('over a socket it is answered as well, and remembered by the connection', async () => {
+    behave(READS_ON, HAS_READ)
+    const socket = await connect(host.url)
+    const create = { type: 'response.create', model: 'chat-model', store: false, tools: TOOLS }
+    const first = await socket.ask({ ...create, input: [...LOOKED] })
+    expect(first.faults).toEqual([])
+    expect(first.text).toContain('I have read it.')
+    const second = await socket.ask({ ...create, previous_response_id: first.id, input: 'Now?' })
+    expect(second.refusal).toBeNull()
+    expect(upstream.received.at(-1)?.text).toContain('Characters 0 to 10')
+    socket.socket.close()
+    await socket.closed
+  })
+
+  test('a tool of the client that has its name goes before it', async () => {
+    behave(READS_ON)
+    const own = { type: 'function' as const, strict: false, ...LOOK, name: 'expand_output' }
+    const answer = await respond('chat-model', { tools: [own] })
+    expect(upstream.received).toHaveLength(1)
+    expect(answer.output.at(-1)).toMatchObject({ type: 'function_call', name: 'expand_output' })
+    const explained = await post('/context/explain', {
+      model: 'chat-model',
+      tools: [own],
+      input: [...LOOKED],
+    })
+    const { notes } = (await explained.json()) as { notes: readonly { why: string }[] }
+    expect(notes.map(({ why }) => why)).toContain('house-tool-withheld')
+    expect(upstream.received[0]?.text).not.toContain('To read on, call')
+  })
+
+  test('of several answers at once none can be gone on with, so nothing is offered', async () => {
+    behave(HAS_READ)
+    await openai.chat.completions.create({
+      model: 'chat-model',
+      n: 2,
+      tools: CHAT_TOOLS,
+      messages: [{ role: 'user', content: 'Go.' }, ...LOOKED_IN_CHAT],
+    })
+    expect(upstream.received[0]?.text).not.toContain('expand_output')
+  })
+})
+
+test('a process that is killed between two rounds leaves a conversation that goes on', async () => {
+  const upstream = await startUpstream()
+  const folder = mkdtempSync(join(tmpdir(), 'backstory-house-'))
+  const account = { name: 'c', wire: 'chat', models: ['*'], baseUrl: upstream.url, apiKey: 'sk' }
+  const environment = {
+    DATABASE_URL: `sqlite:${folder}/backstory.db`,
+    CONTEXT: JSON.stringify({ policy: 'capped' }),
+    ...upstreams(account),
+  }
+  const chat: readonly Message[] = [{ role: 'user', content: 'Go.' }]
+  const tools = CHAT_TOOLS
+  const first = await startChild(environment)
+  upstream.behave = (response, received) =>
+    upstream.received.length === 1
+      ? answerSse(
+          chatStream({ ...READS_ON, text: 'I read on.\n\nNow.' }),
+          'end',
+          50,
+        )(response, received)
+      : answerSse(chatStream(HAS_READ).slice(0, 1), 'hang')(response, received)
+  const named = Promise.withResolvers<void>()
+  // By then the turn can be named, so what was said in it is safe.
+  const heard = (text: string) => void (text.includes(']: #') && named.resolve())
+  const killing = (async () => {
+    await named.promise
+    while (upstream.received.length < 2) await aMoment()
+    await first.kill('SIGKILL')
+  })()
+  const asking = { model: 'm', tools, isOpenWebUi: true }
+  const told = await askInText({ ...asking, url: first.url, chat, heard })
+  await killing
+  expect(told).toMatchObject({ isWhole: false, turnIds: [expect.any(String) as string] })
+  const second = await startChild(environment)
+  upstream.behave = speak({ text: 'Fine.' })
+  const next = await askInText({ ...asking, url: second.url, chat: goneOn(chat, told, 'Well?') })
+  expect(next).toMatchObject({ isWhole: true, words: expect.stringContaining('Fine.') as string })
+  const { messages } = (upstream.received.at(-1)?.json ?? {}) as { messages?: readonly Sent[] }
+  const [calls, outputs] = endsIn(messages ?? [])
+  expect(calls).toEqual(outputs)
+  await second.kill('SIGKILL')
+  await upstream.close()
+  rmSync(folder, { recursive: true })
+})
+
+interface Sent {
+  readonly role: string
+  readonly tool_calls?: readonly { readonly id: string }[]
+  readonly tool_call_id?: string
+}
+
+function endsIn(messages: readonly Sent[]) {
+  return [
+    messages.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id)),
+    messages.flatMap(({ tool_call_id: id }) => id ?? []),
+  ] as const
+}
+
+function aMoment(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 20))
+}

@@ -1,0 +1,258 @@
+/** Media that a client names by address, for upstreams that cannot load them. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { inlineOf, fileOf } from '../media/pictures.ts'
+import { startGateway } from '../support/gateway.ts'
+import { HOSTS } from './hosts.ts'
+import { referring, serving, startMediaServer, type MediaServer } from '../support/media-server.ts'
+import { startServices, type Services } from '../support/services/start-services.ts'
+
+let services: Services
+let server: MediaServer
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  services = await startServices()
+  server = await startMediaServer()
+  gateway = await startGateway({
+    ...services.environment,
+    MEDIA_FETCH: 'auto',
+    MEDIA_FETCH_ALLOW: server.host,
+    MEDIA_FETCH_TIMEOUT_SECONDS: '1',
+    MEDIA_FETCH_MAX_MB: '1',
+    RETENTION_DAYS: 'off',
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  await services.close()
+  await server.close()
+})
+beforeEach(() => {
+  services.received.length = 0
+})
+
+const PNG = fileOf('image/png', 3000)
+
+function question(url: string, text = 'What is it?') {
+  return {
+    role: 'user' as const,
+    content: [
+      { type: 'text' as const, text },
+      { type: 'image_url' as const, image_url: { url } },
+    ],
+  }
+}
+
+async function ask(model: string, url: string) {
+  const body = { model, messages: [question(url)] }
+  const answer = await gateway.openai.chat.completions.create(body)
+  expect(answer.choices[0]?.message.content).not.toBe('')
+  return services.received.at(-1)
+}
+
+async function notesOf(body: object): Promise<readonly { readonly why: string }[]> {
+  const response = await gateway.post('/v1/context/explain', body)
+  const told = (await response.json()) as { notes: { why: string }[] }
+  return told.notes
+}
+
+const INLINE = { inlineData: { mimeType: 'image/png', data: PNG.toString('base64') } }
+
+describe('C84 an image by its address', () => {
+  test('is loaded and sent within the request, as what it is', async () => {
+    server.paths.set('/cat.jpg', serving(PNG, { 'content-type': 'image/jpeg' }))
+    const url = `${server.url}/cat.jpg`
+    const sent = await ask('gemini-2.5-pro', url)
+    expect(sent?.json['contents']).toMatchObject([
+      { parts: expect.arrayContaining([expect.objectContaining(INLINE)]) as unknown[] },
+    ])
+    expect(services.refusals).toEqual([])
+  })
+
+  test('is explained as it is sent', async () => {
+    server.paths.set('/explained.png', serving(PNG))
+    const body = { model: 'gemini-2.5-pro', messages: [question(`${server.url}/explained.png`)] }
+    await gateway.openai.chat.completions.create(body)
+    const response = await gateway.post('/v1/context/explain', body)
+    const told = (await response.json()) as { upstream: { body: unknown }; notes: object[] }
+    expect(told.upstream.body).toEqual(services.received.at(-1)?.json)
+    expect(told.notes).toContainEqual(expect.objectContaining({ why: 'media-loaded', by: 'media' }))
+  })
+
+  test('is sent the same with every turn, though its address has died', async () => {
+    server.paths.set('/mortal.png', serving(PNG))
+    const url = `${server.url}/mortal.png`
+    const first = await ask('gemini-2.5-pro', url)
+    // What goes on behind the answer.
+    await expect.poll(() => isKept(url)).toBe(true)
+    server.paths.delete('/mortal.png')
+    const asked = server.asked.length
+    await gateway.openai.chat.completions.create({
+      model: 'gemini-2.5-pro',
+      messages: [
+        question(url),
+        { role: 'assistant', content: 'A cat.' },
+        { role: 'user', content: 'Sure?' },
+      ],
+    })
+    const [before, after] = [first, services.received.at(-1)].map(
+      (sent) => sent?.json['contents'] as unknown[],
+    )
+    expect(after?.[0]).toEqual(before?.[0])
+    expect(server.asked.length).toBe(asked)
+  })
+
+  test('is not loaded for a request that does not want it', async () => {
+    server.paths.set('/unwanted.png', serving(PNG))
+    const url = `${server.url}/unwanted.png`
+    const response = await gateway.post('/v1/chat/completions', {
+      model: 'gemini-2.5-pro',
+      messages: [question(url)],
+      backstory: { media: { fetch: 'never' } },
+    })
+    expect(response.status).toBe(200)
+    expect(JSON.stringify(services.received.at(-1)?.json)).toContain('cannot be read')
+    expect(server.asked.map(({ url: path }) => path)).not.toContain('/unwanted.png')
+  })
+
+  test('goes as it is to who loads it', async () => {
+    const url = `${server.url}/untouched.png`
+    const sent = await ask('chat-model', url)
+    expect(JSON.stringify(sent?.json)).toContain(url)
+    expect(server.asked.map(({ url: path }) => path)).not.toContain('/untouched.png')
+  })
+})
+
+test.each([
+  ['is not to be stored', { store: false }, {}],
+  ['is housekeeping', {}, { 'x-backstory-task': 'title_generation' }],
+  ['is of a temporary chat', {}, { 'x-backstory-chat': 'local:1' }],
+])('what is loaded for a request that %s is kept by nobody', async (name, fields, headers) => {
+  const path = `/${name.replaceAll(' ', '-')}.png`
+  server.paths.set(path, serving(PNG))
+  const url = `${server.url}${path}`
+  const messages = [question(url)]
+  const body = { model: 'gemini-2.5-pro', messages, ...fields }
+  await gateway.openai.chat.completions.create(body, { headers })
+  expect(JSON.stringify(services.received.at(-1)?.json)).toContain(PNG.toString('base64'))
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(await isKept(url)).toBe(false)
+})
+
+async function isKept(url: string): Promise<boolean> {
+  const { media, nowMs } = gateway.world
+  const wanted = { urls: [url], hasRoom: () => true, nowMs: nowMs() }
+  return (await media.findLoaded({ tenant: 'local', user: null }, wanted)).size > 0
+}
+
+test.each(HOSTS)(
+  'C84 on %s an image is loaded, and one of this network is not',
+  async (_, start) => {
+    server.paths.set('/host.png', serving(PNG))
+    const host = await start({
+      ...services.environment,
+      MEDIA_FETCH: 'auto',
+      MEDIA_FETCH_ALLOW: server.host,
+    })
+    const sent = async (url: string): Promise<string> => {
+      const response = await fetch(`${host.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gemini-2.5-pro', messages: [question(url)] }),
+      })
+      expect(response.status).toBe(200)
+      return JSON.stringify(services.received.at(-1)?.json['contents'])
+    }
+    expect(await sent(`${server.url}/host.png`)).toContain(JSON.stringify(INLINE).slice(1, -1))
+    expect(await sent('http://127.0.0.1:9/a.png')).toMatch(/Gateway notice/)
+    await host.close()
+  },
+)
+
+describe('C85 an image that cannot be loaded is told of to the model and on the trace', () => {
+  const page = '<!doctype html><title>Log in</title>'
+  test.each([
+    ['is not there', '/gone.png', null, 'media-gone'],
+    ['is a page', '/page.png', serving(page, { 'content-type': 'image/png' }), 'media-mislabelled'],
+    ['is too large', '/large.png', serving(fileOf('image/png', 1_100_000)), 'media-oversized'],
+    ['hangs', '/hangs.png', () => undefined, 'media-late'],
+    ['leads inside', '/inside.png', referring('http://169.254.169.254/'), 'media-blocked'],
+  ] as const)('because it %s', async (_, path, serve, why) => {
+    if (serve !== null) server.paths.set(path, serve)
+    const started = performance.now()
+    const sent = await ask('gemini-2.5-pro', server.url + path)
+    expect(performance.now() - started).toBeLessThan(3000)
+    expect(JSON.stringify(sent?.json['contents'])).toMatch(/Gateway notice: .*image.* is not shown/)
+    expect(gateway.log).toContainEqual({
+      level: 'info',
+      event: 'media-not-loaded',
+      fields: { why },
+    })
+    const body = { model: 'gemini-2.5-pro', messages: [question(server.url + path)] }
+    expect(await notesOf(body)).toContainEqual(expect.objectContaining({ why, did: 'changed' }))
+  })
+
+  test.each(['http://127.0.0.1:1/a.png', 'http://10.0.0.1/a.png', 'http://localhost/a.png'])(
+    'because it is at %s',
+    async (url) => {
+      const sent = await ask('gemini-2.5-pro', url)
+      expect(JSON.stringify(sent?.json['contents'])).toMatch(/Gateway notice/)
+    },
+  )
+})
+
+describe('C99 an image that is too large for its upstream', () => {
+  const large = inlineOf('image/png', 'image/png', 4_000_000)
+
+  test('is refused with a sentence, where it is what the user asks about', async () => {
+    const body = { model: 'claude-opus-4-1', messages: [question(large)] }
+    const refused = gateway.openai.chat.completions.create(body)
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      code: 'invalid_value',
+      param: 'messages[0]',
+      message: expect.stringMatching(/5\.3 MB as base64.*takes 5\.2 MB/) as string,
+    })
+  })
+
+  test('becomes a notice, where it is of old', async () => {
+    await gateway.openai.chat.completions.create({
+      model: 'claude-opus-4-1',
+      messages: [
+        question(large),
+        { role: 'assistant', content: 'A cat.' },
+        { role: 'user', content: 'Sure?' },
+      ],
+    })
+    expect(JSON.stringify(services.received.at(-1)?.json)).toMatch(/Gateway notice/)
+    expect(services.received.at(-1)?.text.length).toBeLessThan(10_000)
+  })
+})
+
+describe('C85 an image whose type is wrong', () => {
+  test('is sent as what it is to upstreams that look', async () => {
+    await ask('claude-opus-4-1', inlineOf('image/webp', 'image/png'))
+    expect(JSON.stringify(services.received.at(-1)?.json)).toContain('"media_type":"image/webp"')
+  })
+})
+
+describe('a large image that a response has shown', () => {
+  test('is there again, byte for byte, for whoever goes on from it', async () => {
+    const image_url = inlineOf('image/png', 'image/png', 700_000)
+    const input = [
+      {
+        role: 'user' as const,
+        content: [{ type: 'input_image' as const, image_url, detail: 'auto' as const }],
+      },
+    ]
+    const { openai } = gateway
+    const first = await openai.responses.create({ model: 'gpt-5', input })
+    await openai.responses.create({
+      model: 'gpt-5',
+      input: 'And now?',
+      previous_response_id: first.id,
+    })
+    expect(services.received.at(-1)?.text).toContain(image_url)
+    const listed = await openai.responses.inputItems.list(first.id)
+    expect(JSON.stringify(listed.data)).toContain(image_url)
+  })
+})

@@ -1,0 +1,172 @@
+/**
+ * Agents at work for many turns, with pictures, pins, several voices and tools that say much, under
+ * every policy, over services that bind what they seal: none of them refuses anything or passes over
+ * reasoning, and what they are sent begins as before but at the steps of the policy.
+ *
+ *     LAWS_SEED=7 npx vitest run --config test/vitest.config.ts test/e2e/policies-lawful.test.ts
+ */
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/conversation/json.ts'
+import { AGENTS, type Said } from '../support/agents.ts'
+import { startGateway } from '../support/gateway.ts'
+import { startServices, type Services } from '../support/services/start-services.ts'
+
+const MODELS = ['claude-opus-5-5', 'gpt-5.6', 'gemini-3.8-flash', 'vendor/model']
+const TURNS = 26
+/** Other conversations with another one, and with any twice as many as without. */
+const { LAWS_SEED } = process.env
+
+/** When what was sent may change: never, with a new question, or also while tools are at work. */
+type Steps = 'never' | 'between turns' | 'any time'
+
+const note = (text: string, depth: number) => ({ text, depth, role: 'developer' })
+
+const POLICIES: Readonly<Record<string, readonly [steps: Steps, backstory: object]>> = {
+  replay: ['never', { policy: 'replay' }],
+  retain: ['between turns', { policy: 'retain' }],
+  lean: ['between turns', { policy: 'lean' }],
+  capped: ['between turns', { policy: 'capped', outputs: { cap: 900 } }],
+  'a window of turns': ['between turns', { window: { turns: 6 } }],
+  'a window of items': ['any time', { window: { items: 24 } }],
+  'a window of tokens': ['any time', { policy: 'lean', window: { tokens: 2000 } }],
+  notes: ['between turns', { notes: { entries: [note('Be kind.', 1), note('Be brief.', 4)] } }],
+  // One that was written meanwhile is told from then on, be it in the middle of a turn.
+  summaries: ['any time', { summaries: summedAbove(8) }],
+  voices: [
+    'between turns',
+    { speakers: { hidden: ['u3'], merge: 'same_author', names: 'prefix' } },
+  ],
+  'all of that': [
+    'any time',
+    {
+      policy: 'capped',
+      outputs: { cap: 1200, keep_turns: 2, step: 3 },
+      window: { turns: 12, tokens: 6000 },
+      media: { view: true, window: 12 },
+      notes: { entries: [note('Be kind.', 2)] },
+      speakers: { hidden: ['u3'], merge: 'same_author', names: 'prefix' },
+      summaries: summedAbove(9),
+    },
+  ],
+}
+
+function summedAbove(above: number) {
+  return { trigger: 'turns', above, keep_turns: 3, keep_tokens: 0 }
+}
+
+const question = fc.record({
+  text: fc.constantFrom(
+    'Hello.',
+    'Look at Rome.',
+    'Look at Rome and Oslo, then at Graz.',
+    'Look at Bern, then at Rome, then at Oslo.',
+    'Use view_media({"handle":"media_1"}).',
+  ),
+  images: fc.oneof(
+    { weight: 3, arbitrary: fc.constant([]) },
+    {
+      weight: 2,
+      arbitrary: fc.array(fc.constantFrom('A', 'B', 'C', 'D', 'E').map(png), { maxLength: 3 }),
+    },
+  ),
+  field: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constant({ pin: true }) },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom('u1', 'u2', 'u3').map((id) => ({ author: { id, name: id } })),
+    },
+  ),
+})
+
+function png(name: string): string {
+  return `data:image/png;base64,iVBORw0KGgo${name.repeat(4)}`
+}
+
+let services: Services
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  services = await startServices()
+  gateway = await startGateway(services.environment)
+})
+afterAll(async () => {
+  await gateway.close()
+  await services.close()
+})
+beforeEach(() => {
+  for (const list of [services.received, services.refusals, services.dropped]) list.splice(0)
+})
+
+const ways = Object.keys(AGENTS) as readonly (keyof typeof AGENTS)[]
+// Each policy meets each model and each way, or half of them.
+const ALL = Object.entries(POLICIES).flatMap(([name, [steps, backstory]], row) =>
+  ways.map((way, column) => {
+    const model = MODELS[(row + column) % MODELS.length] ?? ''
+    return {
+      name,
+      way,
+      model,
+      steps,
+      backstory,
+      seed: Number(LAWS_SEED ?? 1) * 1000 + row * 10 + column,
+    }
+  }),
+)
+
+const TALKS = LAWS_SEED === undefined ? ALL.filter((_, at) => (at + (at >> 2)) % 2 === 0) : ALL
+
+describe('reasoning that we made invalid is never sent, nor is anything that is refused', () => {
+  test.each(TALKS)('$name, $way, with $model', async ({ way, model, steps, backstory, seed }) => {
+    const agent = AGENTS[way]({ openai: gateway.openai, model, backstory })
+    const sent: Sent[] = []
+    let said = 0
+    const tool = (args: string) => `${args}: ${'fog 🌫 '.repeat((said += 60) % 400)}`
+    for (const asked of questions(seed)) {
+      await agent.ask(asked, tool)
+      // What is asked for a summary has no tools.
+      const requests = services.received.splice(0).map(({ json }) => json as JsonObject)
+      const own = requests.filter(({ tools }) => tools !== undefined)
+      sent.push(...own.map((body, at) => ({ blocks: blocksIn(body), isFirst: at === 0 })))
+    }
+    expect([services.refusals, services.dropped]).toEqual([[], []])
+    expect(sent.length).toBeGreaterThan(TURNS)
+    expect(changesIn(sent, steps)).toEqual([])
+  })
+})
+
+function questions(seed: number): readonly Said[] {
+  return fc.sample(question, { numRuns: TURNS, seed })
+}
+
+interface Sent {
+  readonly blocks: readonly string[]
+  /** Of its turn. */
+  readonly isFirst: boolean
+}
+
+/** What was sent otherwise than before although that may not be. */
+function changesIn(sent: readonly Sent[], steps: Steps): readonly string[] {
+  if (steps === 'any time') return []
+  return sent.flatMap(({ blocks, isFirst }, at) => {
+    if (isFirst && steps === 'between turns') return []
+    const before = sent[at - 1]?.blocks ?? []
+    const place = before.findIndex((block, index) => block !== blocks[index])
+    return place === -1 ? [] : [`${at}: ${before[place]} became ${blocks[place]}`]
+  })
+}
+
+/** A body in the order in which a provider reads it, in the smallest parts it has. */
+function blocksIn(body: JsonObject): readonly string[] {
+  const { system, systemInstruction, instructions, tools, messages, input, contents } = body
+  const list = (messages ?? input ?? contents) as readonly JsonObject[]
+  const said = list.flatMap((entry): readonly unknown[] => {
+    const blocks = entry['content'] ?? entry['parts']
+    const isCut = Array.isArray(blocks) && input === undefined && entry['tool_calls'] === undefined
+    return isCut ? blocks.map((block: unknown) => [entry['role'], block]) : [entry]
+  })
+  const isTelling = (name: string) => name !== 'cache_control'
+  return [[system, systemInstruction, instructions, tools], ...said].map((block) =>
+    JSON.stringify(block, (name, value: unknown) => (isTelling(name) ? value : undefined)),
+  )
+}

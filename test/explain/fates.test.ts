@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import { fatesOf, type Told } from '../../src/explain/fates.ts'
+import { causeOf } from '../../src/explain/cause-of.ts'
+import { planFor, rebuild } from '../../src/rebuild/plan.ts'
+import { PRESETS, type ContextPolicy } from '../../src/conversation/policy.ts'
+import { talk } from '../support/talk.ts'
+
+const LEAN: ContextPolicy = {
+  ...PRESETS.replay,
+  outputs: { ...PRESETS.replay.outputs, keepTurns: 0, step: 1, longerThan: 50, head: 10, tail: 10 },
+}
+
+function fates(items: readonly Item[], policy = PRESETS.replay, more: Partial<Told> = {}) {
+  const rebuilt = rebuild(items, planFor({ policy, reader: null }))
+  const { items: sent, places, notes } = rebuilt
+  return fatesOf({ items, remembered: 0, sent, places, notes, wire: 'responses', ...more })
+}
+
+const LONG = talk`
+  user: look
+  call a
+  output a ${'degrees '.repeat(40)}
+  assistant: done
+  user: thanks
+`
+
+test('tells of every item what became of it, in order (C36)', () => {
+  expect(
+    fates(talk`
+    output x lost
+    user: hello
+    assistant: hi
+  `).map(({ place, fate, notes = [] }) => [place, fate, ...notes.map(({ why }) => why)]),
+  ).toEqual([
+    [0, 'dropped', 'output-without-call'],
+    [1, 'sent'],
+    [2, 'sent'],
+  ])
+})
+
+test('what is shortened is changed, with who did it and as large as it is sent', () => {
+  const [whole, short] = [fates(LONG)[2], fates(LONG, LEAN)[2]]
+  expect(short).toMatchObject({ fate: 'changed', preview: whole?.preview })
+  expect(short?.notes).toMatchObject([{ why: 'output-too-old', by: 'shorten-tool-outputs' }])
+  expect(short?.bytes).toBeLessThan(whole?.bytes ?? 0)
+})
+
+test('what was remembered is told apart from what was given', () => {
+  const recalled = { did: 'added', why: 'recalled', at: 1 } as const
+  const told = fates(LONG, PRESETS.replay, { remembered: 1, notes: [recalled] })
+  expect(told.map(({ from }) => from)).toEqual([
+    'memory',
+    'memory',
+    'request',
+    'request',
+    'request',
+  ])
+  expect(told[1]?.fate).toBe('added')
+})
+
+test('a preview is one line of at most 80 characters', () => {
+  for (const { preview } of fates(LONG)) {
+    expect(Array.from(preview).length).toBeLessThanOrEqual(80)
+    expect(preview).not.toContain('\n')
+  }
+})
+
+const sentenceOf = ({ why }: { why: string }) => why
+const differing = { sameBytes: 0, sameTokens: 0, path: ['input', 2], offset: 0, isNew: false }
+
+test('the decision that broke a prefix is named (C102)', () => {
+  const cause = causeOf({
+    comparison: differing,
+    before: fates(LONG),
+    now: fates(LONG, LEAN),
+    sentenceOf,
+  })
+  expect(cause).toEqual({
+    who: 'gateway',
+    place: 2,
+    by: 'shorten-tool-outputs',
+    why: 'output-too-old',
+    sentence: 'output-too-old',
+  })
+})
+
+test('an edit of the client is the client’s, and a new turn nobody’s', () => {
+  const edited = talk`
+    user: look there
+    assistant: done
+  `
+  const before = fates(talk`
+    user: look
+    assistant: done
+  `)
+  const sides = { comparison: differing, before, sentenceOf }
+  expect(causeOf({ ...sides, now: fates(edited) })).toMatchObject({ who: 'client', place: 0 })
+  const longer = [
+    ...talk`
+    user: look
+    assistant: done
+    user: more
+  `,
+  ]
+  expect(causeOf({ ...sides, now: fates(longer) })).toMatchObject({ who: 'nobody' })
+})
+
+test('what was left out since is found where it was lost', () => {
+  const [first, ...others] = LONG
+  const now = [
+    ...fatesOf({
+      items: LONG,
+      remembered: 0,
+      sent: others,
+      places: others.map((_, at) => at + 1),
+      notes: [{ did: 'dropped', at: 0, why: 'windowed', by: 'window-history' }],
+      wire: 'responses',
+    }),
+  ]
+  expect(first).toBeDefined()
+  const cause = causeOf({ comparison: differing, before: fates(LONG), now, sentenceOf })
+  expect(cause).toMatchObject({ who: 'gateway', place: 0, why: 'windowed', by: 'window-history' })
+})

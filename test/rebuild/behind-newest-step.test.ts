@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import { behindNewestStep } from '../../src/rebuild/behind-newest-step.ts'
+import { rebuildOn, rebuild } from '../../src/rebuild/plan.ts'
+import { keepValidReasoning } from '../../src/rebuild/keep-valid-reasoning.ts'
+import { shortenToolOutputs } from '../../src/rebuild/shorten-tool-outputs.ts'
+import { talk } from '../support/talk.ts'
+
+const turn = (number: number) => talk`
+  user: Look, ${String(number)}.
+  sealed: first ${String(number)}
+  call ${String(number)} look
+  output ${String(number)} ${'fog '.repeat(500)}
+  sealed: second ${String(number)}
+  assistant: Fog.
+`
+const shorten = [shortenToolOutputs({ rounds: 1, step: 2 })]
+const places = (items: readonly Item[]) => items.map((_, at) => at)
+
+test('what was made since the newest step goes back, and nothing from before it', () => {
+  const items = [0, 1, 2, 3, 4].flatMap(turn)
+  const sentOf = (length: number) => rebuild(items.slice(0, length), shorten).items
+  const kept = keepValidReasoning({
+    wire: 'anthropic',
+    account: 'claude',
+    seed: () => '',
+    checksPrefix: true,
+    sentOf,
+    refusedBefore: [],
+  })
+  const { items: sent, notes } = rebuildOn(rebuild(items, shorten), [kept])
+  const seals = sent.flatMap((item) => (item.type === 'reasoning' ? item.encrypted_content : []))
+  // With the question of the fourth turn the outputs of the first two became short.
+  expect(seals).toEqual(['first 3', 'second 3', 'first 4', 'second 4'])
+  expect(notes.filter(({ why }) => why === 'reasoning-of-another-prefix')).toHaveLength(6)
+})
+
+test('all of it, where nothing has ever changed; none, where the tools have', () => {
+  const items = [0, 1].flatMap(turn)
+  expect(behindNewestStep(items, places(items), (length) => items.slice(0, length))).toBe(0)
+  expect(behindNewestStep(items, places(items), () => null)).toBe(items.length)
+})
+
+test('nobody is asked about a conversation without any', () => {
+  const items = talk`
+    user: Hi.
+    assistant: Hello.
+  `
+  const never = () => {
+    throw new Error('It was asked.')
+  }
+  expect(behindNewestStep(items, places(items), never)).toBe(0)
+})

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import { readRecording, scriptOfItems } from '../../src/simulate/read-recording.ts'
+import type { Script } from '../../src/simulate/script.ts'
+import { show, talk } from '../support/talk.ts'
+
+const read = (value: unknown) => readRecording(JSON.stringify(value), 'chats.json')
+const told = ({ exchanges }: Script) =>
+  exchanges.map(({ asked, answer }) => [show(asked), show(answer)])
+
+const ITEMS = [
+  { role: 'user', content: 'weather?' },
+  { type: 'function_call', call_id: 'a', name: 'weather', arguments: '{}' },
+  { type: 'function_call_output', call_id: 'a', output: '4 degrees' },
+  { role: 'assistant', content: 'cold' },
+]
+const MESSAGES = [
+  { role: 'user', content: 'weather?' },
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'a', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+  },
+  { role: 'tool', tool_call_id: 'a', content: '4 degrees' },
+  { role: 'assistant', content: 'cold' },
+]
+const TOLD = [
+  ['user: weather?', 'call a weather'],
+  ['output a 4 degrees', 'assistant: cold'],
+]
+
+describe('a recording', () => {
+  test.each([
+    ['a list of items', ITEMS],
+    ['a body of a Responses request', { model: 'm', input: ITEMS }],
+    ['a body with what was answered', { input: ITEMS.slice(0, 3), output: ITEMS.slice(3) }],
+    ['a body of a chat request', { model: 'm', messages: MESSAGES }],
+    ['a list of messages', MESSAGES],
+  ])('may be %s', (_, value) => {
+    expect(read(value).map(told)).toEqual([TOLD])
+  })
+
+  test('may be several of them, each called by its place', () => {
+    const scripts = read([ITEMS, { input: 'hello' }, { messages: MESSAGES }])
+    expect(scripts.map(({ name }) => name)).toEqual([
+      'chats.json[0]',
+      'chats.json[1]',
+      'chats.json[2]',
+    ])
+    expect(scripts.map(told)).toEqual([TOLD, [['user: hello', '']], TOLD])
+  })
+
+  test('may have one on each line', () => {
+    const lines = [ITEMS, { messages: MESSAGES }].map((each) => JSON.stringify(each))
+    expect(readRecording(`${lines.join('\n')}\n`, 'x').map(told)).toEqual([TOLD, TOLD])
+  })
+
+  test('has its instructions in front', () => {
+    expect(read({ instructions: 'be brief', input: 'hello' }).map(told)).toEqual([
+      [['system: be brief\nuser: hello', '']],
+    ])
+  })
+
+  test.each([
+    ['{', 'chats.json is not JSON'],
+    ['"hello"', 'A recording is a list of items'],
+    ['{"model": "m"}', 'A recording has `input` or `messages`'],
+    ['[]', 'chats.json holds no items'],
+    ['[[{"role": "user", "content": "x"}], []]', 'chats.json[1] holds no items'],
+    ['{"messages": [{"role": "nobody", "content": ""}]}', 'messages[0].role'],
+    ['{"input": [{"role": "user", "content": 3}]}', 'input[0].content'],
+  ])('that cannot be read says what and where: %s', (text, sentence) => {
+    expect(() => readRecording(text, 'chats.json')).toThrow(sentence)
+  })
+})
+
+describe('recorded items', () => {
+  test('are played without their ids and makers', () => {
+    const origin = { wire: 'anthropic', account: 'a', model: 'm', prefixHash: 'x' }
+    const items = talk`user: hello`.map((item) => ({ ...item, id: 'msg_1', origin }))
+    const [exchange] = scriptOfItems('x', items).exchanges
+    expect(exchange?.asked).toEqual(talk`user: hello`)
+  })
+
+  test('have what other wires sealed sealed for their reader', () => {
+    const native = { anthropic: { signature: 'abc' } }
+    const [signed, ours, plain] = [
+      { type: 'reasoning', summary: [], native },
+      { type: 'reasoning', summary: [], encrypted_content: 'anthropic:abc' },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] },
+    ] as const
+    const [exchange] = scriptOfItems('x', [signed, ours, plain]).exchanges
+    expect(exchange?.answer).toEqual([
+      { ...signed, encrypted_content: `(${JSON.stringify(native)}` },
+      { ...ours, encrypted_content: '(anthropic:abc' },
+      plain,
+    ])
+  })
+})

@@ -1,0 +1,331 @@
+/** What every database must do for media: keep each once, give it back as it was, and let it go. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
+import type { Engine } from '../../src/store/engine.ts'
+import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
+import { createConversationStore } from '../../src/store/kysely-conversation-store.ts'
+import { createMediaStore } from '../../src/store/kysely-media-store.ts'
+import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
+import { createRunStore } from '../../src/store/kysely-run-store.ts'
+import { createStore } from '../../src/store/kysely-store.ts'
+import type { NewTurn } from '../../src/store/store.ts'
+import type { Vault } from '../../src/store/vault.ts'
+import { counting } from './counting.ts'
+import type { OpenEngine } from './engines.ts'
+import { assistant, bytes, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
+
+const HOUR_MS = 60 * 60 * 1000
+const LONG_AGO = 1_700_000_000_000
+
+export function mediaContract(open: OpenEngine, vault: Vault): void {
+  let engine: Engine
+  let tenant: string
+  beforeAll(async () => {
+    engine = await open()
+  })
+  afterAll(() => engine.close())
+  beforeEach(() => {
+    tenant = newId()
+  })
+
+  const count = async (sql: string): Promise<number> => {
+    const [[row] = []] = await engine.read([{ name: null, sql, parameters: [] }])
+    return (row as { readonly n: number }).n
+  }
+  const mediaCount = () => count(`select count(*) as n from media where tenant = '${tenant}'`)
+  const largestBody = () =>
+    count(`select coalesce(max(length(body)), 0) as n from items where tenant = '${tenant}'`)
+  const tell = async (turn: NewTurn, output: readonly Item[] = [assistant('I see.')]) => {
+    const store = createStore(engine, vault)
+    await store.openTurn(turn)
+    await store.journalItems(turn.id, turn.tenant, placed(output.slice(0, 1)))
+    await store.closeTurn(
+      ending(turn, { items: placed(output), fingerprint: turn.id, contentHash: turn.id }),
+    )
+    return turn
+  }
+  const nobody = () => ({ tenant, user: null, thread: null })
+  const own = (fields: Partial<NewTurn> = {}) =>
+    newTurn({ tenant, createdAtMs: LONG_AGO, ...fields })
+  const expire = () =>
+    createRecallStore(engine, vault).expireTurns({
+      of: 'all',
+      unusedSinceMs: LONG_AGO + HOUR_MS,
+      nowMs: LONG_AGO + 3 * HOUR_MS,
+      after: null,
+      limit: 500,
+    })
+
+  describe('media inside of items', () => {
+    test('come back byte for byte, however they are read and wherever they stood', async () => {
+      const input = [shown(picture(1)), sounding(base64(2, 9_000)), filed(picture(3, 2_500_000))]
+      const output = [drawn(base64(4, 6_000)), assistant('There.')]
+      const turn = await tell(own({ dialect: 'chat', input }), output)
+      const keys = { tenant, user: null, turnIds: [], callIds: [], fingerprints: [turn.id] }
+      const archive = createArchiveStore(engine, vault)
+      const [chained] = (await createStore(engine, vault).loadChain(turn, turn.id)) ?? []
+      const [recalled] = await createRecallStore(engine, vault).findTurns(keys)
+      const loaded = await archive.loadTurn(turn, turn.id)
+      for (const read of [chained, recalled, loaded]) {
+        expect(bytes(read?.input ?? [])).toEqual(bytes(input))
+        expect(bytes(read?.output ?? [])).toEqual(bytes(output))
+      }
+      const [listed] = await archive.listTurns({
+        ...turn,
+        after: null,
+        order: 'asc',
+        limit: 5,
+        model: null,
+        metadata: {},
+      })
+      expect(bytes(listed?.output ?? [])).toEqual(bytes(output))
+      const found = await archive.findItems(turn, ['drawn_1'])
+      expect(bytes([...found.values()])).toEqual(bytes(output.slice(0, 1)))
+    })
+
+    test('come back from a run, and from a conversation', async () => {
+      const input = [shown(picture(5))]
+      const [run, added] = [own({ owner: 'replica', input }), own({ input })]
+      const runs = createRunStore(engine, vault)
+      const output = [drawn(base64(6, 6_000))]
+      const hold = { turnId: run.id, tenant, user: null, owner: 'replica' }
+      await runs.openRun(run, null)
+      await runs.startRun(hold)
+      expect(await runs.endRun(hold, ending(run, { items: placed(output) }), null)).toBe(true)
+      await createConversationStore(engine, vault).appendItems(added)
+      const store = createStore(engine, vault)
+      const [first] = (await store.loadChain(run, run.id)) ?? []
+      const [second] = (await store.loadChain(added, added.id)) ?? []
+      expect(bytes([...(first?.input ?? []), ...(first?.output ?? [])])).toEqual(
+        bytes([...input, ...output]),
+      )
+      expect(bytes(second?.input ?? [])).toEqual(bytes(input))
+      expect(await mediaCount()).toBe(2)
+    })
+
+    test('are kept once for a tenant, and not in the rows of the items', async () => {
+      const image = picture(7)
+      const first = await tell(own({ input: [shown(image)] }))
+      await tell(nextTurn(first, { input: [shown(image), shown(image)] }), [filed(image)])
+      expect(await mediaCount()).toBe(1)
+      expect(await largestBody()).toBeLessThan(1000)
+    })
+
+    test('are read with one more query for all of them, and without any if there are none', async () => {
+      const plain = await tell(own({ input: [user('hi')] }))
+      const seen = await tell(nextTurn(plain, { input: [shown(picture(8))] }))
+      const last = await tell(nextTurn(seen, { input: [shown(picture(9))] }))
+      const { engine: counted, trips } = counting(engine)
+      const store = createStore(counted, vault)
+      await store.loadChain(plain, plain.id)
+      expect(trips.flatMap(({ queries }) => queries).length).toBe(2)
+      await store.loadChain(last, last.id)
+      expect(trips.flatMap(({ queries }) => queries).length).toBe(2 + 3)
+    })
+
+    test('of another tenant are given to nobody, be the reference written by hand', async () => {
+      const image = picture(10)
+      await tell(own({ input: [shown(image)] }))
+      const id = await idOfOnly(engine, tenant)
+      tenant = newId()
+      const forged = shown(`data:image/png;base64,backstory-media:${id}`)
+      const turn = await tell(own({ input: [forged, user(`backstory-media:${id}`)] }))
+      const [read] = (await createStore(engine, vault).loadChain(turn, turn.id)) ?? []
+      expect(bytes(read?.input ?? [])).toEqual(bytes(turn.input))
+      // Nor to somebody who gets at the row of an item.
+      await engine.write([
+        {
+          name: null,
+          sql: `update items set body = '${JSON.stringify(forged)}' where turn_id = '${turn.id}' and position = 1`,
+          parameters: [],
+        },
+      ])
+      const told = { ...vault, onUnreadable: () => undefined }
+      const [again] = (await createStore(engine, told).loadChain(turn, turn.id)) ?? []
+      expect(JSON.stringify(again)).not.toContain(image.slice(-100))
+    })
+
+    test('go when the last turn goes that shows them', async () => {
+      const [image, other] = [picture(11), picture(12)]
+      const first = await tell(own({ input: [shown(image), shown(other)] }))
+      const kept = await tell(own({ createdAtMs: LONG_AGO + 2 * HOUR_MS, input: [shown(image)] }))
+      await expire()
+      // One round removes the turn, and a later one what it alone has shown.
+      await expire()
+      expect(await createStore(engine, vault).loadChain(first, first.id)).toBeNull()
+      expect(await mediaCount()).toBe(1)
+      const [read] = (await createStore(engine, vault).loadChain(kept, kept.id)) ?? []
+      expect(bytes(read?.input ?? [])).toEqual(bytes(kept.input))
+      expect(await count(`select count(*) as n from media_pieces where tenant = '${tenant}'`)).toBe(
+        1,
+      )
+    })
+
+    test('of a turn that was forgotten meanwhile are not written, and disturb nobody', async () => {
+      const turn = own()
+      const store = createStore(engine, vault)
+      await store.openTurn(turn)
+      await createRecallStore(engine, vault).forgetThread({ ...turn, turnId: turn.id })
+      await store.journalItems(turn.id, tenant, placed([shown(picture(13))]))
+      expect(await store.closeTurn(ending(turn, { items: placed([shown(picture(13))]) }))).toBe(
+        false,
+      )
+      expect(await mediaCount()).toBe(0)
+    })
+  })
+
+  describe('media that were loaded', () => {
+    test('are found by their address, by their owner alone, and stay what they were', async () => {
+      const media = createMediaStore(engine, vault)
+      const [url, twin] = ['https://a.example/1.png', 'https://a.example/2.png']
+      const first = { type: 'image/png', base64: base64(14, 1_200_000) }
+      await media.keepLoaded(nobody(), url, first, LONG_AGO)
+      await media.keepLoaded(nobody(), twin, first, LONG_AGO)
+      await media.keepLoaded(nobody(), url, { type: 'image/gif', base64: base64(15, 10) }, LONG_AGO)
+      const urls = [url, twin, 'https://a.example/3.png']
+      expect(await media.findLoaded(nobody(), wanted(urls))).toEqual(
+        new Map([
+          [url, first],
+          [twin, first],
+        ]),
+      )
+      for (const other of [
+        { tenant: newId(), user: null },
+        { tenant, user: 'ann' },
+      ]) {
+        expect(await media.findLoaded(other, wanted(urls))).toEqual(new Map())
+      }
+    })
+
+    test('C83 are not read when there is no room for them', async () => {
+      const media = createMediaStore(engine, vault)
+      const [large, small] = ['https://a.example/large', 'https://a.example/small']
+      await media.keepLoaded(nobody(), large, { type: 'image/png', base64: base64(17, 9_000) }, 0)
+      await media.keepLoaded(nobody(), small, { type: 'image/png', base64: base64(18, 60) }, 0)
+      const { engine: counted, trips } = counting(engine)
+      const found = await createMediaStore(counted, vault).findLoaded(nobody(), {
+        ...wanted([large, small]),
+        hasRoom: (chars) => chars < 1000,
+      })
+      expect(found.get(large)).toBeNull()
+      expect(found.get(small)).not.toBeNull()
+      expect(trips.filter(({ verb }) => verb === 'read')).toHaveLength(2)
+    })
+
+    test('are said to be needed once a day, and not with every request', async () => {
+      const url = 'https://a.example/daily'
+      const medium = { type: 'image/png', base64: base64(19, 60) }
+      const { engine: counted, trips } = counting(engine)
+      const media = createMediaStore(counted, vault)
+      await media.keepLoaded(nobody(), url, medium, LONG_AGO)
+      const writes = () => trips.filter(({ verb }) => verb === 'write').length
+      await media.findLoaded(nobody(), wanted([url], LONG_AGO + 23 * HOUR_MS))
+      expect(writes()).toBe(1)
+      await media.findLoaded(nobody(), wanted([url], LONG_AGO + 25 * HOUR_MS))
+      await media.findLoaded(nobody(), wanted([url], LONG_AGO + 26 * HOUR_MS))
+      expect(writes()).toBe(2)
+    })
+
+    test('are kept for as long as they are needed', async () => {
+      const media = createMediaStore(engine, vault)
+      const medium = { type: 'image/png', base64: base64(16, 5_000) }
+      const [old, needed] = ['https://a.example/old', 'https://a.example/needed']
+      await media.keepLoaded(nobody(), old, medium, LONG_AGO - 48 * HOUR_MS)
+      await media.keepLoaded(nobody(), needed, medium, LONG_AGO - 48 * HOUR_MS)
+      await media.findLoaded(nobody(), wanted([needed], LONG_AGO + 2 * HOUR_MS))
+      await expire()
+      const left = await media.findLoaded(nobody(), wanted([old, needed]))
+      expect([...left.keys()]).toEqual([needed])
+    })
+  })
+
+  describe('media of those who are forgotten', () => {
+    const ann = (thread: string | null = null) => ({ tenant, user: 'ann', thread })
+    const url = 'https://a.example/hers.png'
+    const loaded = (number: number) => ({ type: 'image/png', base64: base64(number, 5_000) })
+
+    test('go with the user at once, shown or loaded, but for what others show as well', async () => {
+      const [hers, shared] = [picture(20), picture(21)]
+      const media = createMediaStore(engine, vault)
+      await tell(own({ user: 'ann', input: [shown(hers), shown(shared)] }))
+      const other = await tell(own({ user: 'bob', input: [shown(shared)] }))
+      await media.keepLoaded(ann(), url, loaded(22), LONG_AGO)
+      await media.keepLoaded({ ...ann(), user: 'bob' }, url, loaded(23), LONG_AGO)
+      expect(await mediaCount()).toBe(4)
+      await createRecallStore(engine, vault).forgetUser(tenant, 'ann')
+      expect(await mediaCount()).toBe(2)
+      expect(await media.findLoaded(ann(), wanted([url]))).toEqual(new Map())
+      expect((await media.findLoaded({ ...ann(), user: 'bob' }, wanted([url]))).size).toBe(1)
+      const [read] = (await createStore(engine, vault).loadChain(other, other.id)) ?? []
+      expect(bytes(read?.input ?? [])).toEqual(bytes(other.input))
+    })
+
+    test('are not loaded from the memory once the last turn of their thread is deleted', async () => {
+      const media = createMediaStore(engine, vault)
+      const turn = await tell(own({ user: 'ann' }))
+      await media.keepLoaded(ann(turn.thread), url, loaded(26), LONG_AGO)
+      const deletion = { ...ann(), turnId: turn.id, dialect: turn.dialect, nowMs: LONG_AGO }
+      const archive = createArchiveStore(engine, vault)
+      expect(await archive.deleteTurn({ ...deletion, user: 'bob' })).toBe('unknown')
+      expect((await media.findLoaded(ann(), wanted([url]))).size).toBe(1)
+      expect(await archive.deleteTurn(deletion)).toBe('deleted')
+      expect(await media.findLoaded(ann(), wanted([url]))).toEqual(new Map())
+    })
+
+    test('go with the thread at once, and are there when they are shown again', async () => {
+      const image = picture(24)
+      const media = createMediaStore(engine, vault)
+      const turn = await tell(own({ user: 'ann', input: [shown(image)] }))
+      await media.keepLoaded(ann(turn.thread), url, loaded(25), LONG_AGO)
+      const recall = createRecallStore(engine, vault)
+      const thread = { tenant, turnId: turn.id }
+      expect(await recall.forgetThread({ ...thread, user: 'bob' })).toBe(0)
+      expect(await mediaCount()).toBe(2)
+      expect(await recall.forgetThread({ ...thread, user: 'ann' })).toBe(1)
+      expect(await mediaCount()).toBe(0)
+      const again = await tell(own({ user: 'ann', input: [shown(image)] }))
+      const [read] = (await createStore(engine, vault).loadChain(again, again.id)) ?? []
+      expect(bytes(read?.input ?? [])).toEqual(bytes(again.input))
+    })
+  })
+}
+
+function wanted(urls: readonly string[], nowMs = LONG_AGO) {
+  return { urls, nowMs, hasRoom: () => true }
+}
+
+async function idOfOnly(engine: Engine, tenant: string): Promise<string> {
+  const sql = `select id from media where tenant = '${tenant}'`
+  const [[row] = []] = await engine.read([{ name: null, sql, parameters: [] }])
+  return (row as { readonly id: string }).id
+}
+
+/** The same for the same number. */
+function base64(number: number, chars: number): string {
+  return Buffer.from(`${number} and more of it `.repeat(chars / 20)).toString('base64')
+}
+
+function picture(number: number, chars = 9_000): string {
+  return `data:image/png;base64,${base64(number, chars)}`
+}
+
+function shown(image_url: string): Item {
+  return { type: 'message', role: 'user', content: [{ type: 'input_image', image_url }] }
+}
+
+function filed(file_data: string): Item {
+  return {
+    type: 'message',
+    role: 'user',
+    content: [{ type: 'input_file', file_data, filename: 'a "file".pdf' }],
+  }
+}
+
+function sounding(data: string): Item {
+  const input_audio = { data, format: 'wav' }
+  return { type: 'message', role: 'user', content: [{ type: 'input_audio', input_audio }] }
+}
+
+function drawn(result: string): Item {
+  return { type: 'opaque', raw: { type: 'image_generation_call', id: 'drawn_1', result } }
+}

@@ -1,0 +1,170 @@
+/** What every database must do to keep what was sent. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Engine } from '../../src/store/engine.ts'
+import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
+import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
+import { createRequestStore } from '../../src/store/kysely-request-store.ts'
+import { createStore } from '../../src/store/kysely-store.ts'
+import type { RequestStore, SentRequest } from '../../src/store/request-store.ts'
+import type { NewTurn, Store } from '../../src/store/store.ts'
+import type { Vault } from '../../src/store/vault.ts'
+import { counting } from './counting.ts'
+import type { OpenEngine } from './engines.ts'
+import { ending, newId, newTurn, nextTurn } from './turns.ts'
+
+export function requestContract(open: OpenEngine, vault: Vault): void {
+  let engine: Engine
+  let store: Store
+  let requests: RequestStore
+  let owner: { tenant: string; user: string | null }
+  beforeAll(async () => {
+    engine = await open()
+    store = createStore(engine, vault)
+    requests = createRequestStore(engine, vault)
+  })
+  afterAll(() => engine.close())
+  beforeEach(() => {
+    owner = { tenant: newId(), user: null }
+  })
+
+  const told = async (parent: NewTurn | null, sent: SentRequest): Promise<NewTurn> => {
+    const turn = parent === null ? newTurn(owner) : nextTurn(parent)
+    await store.openTurn(turn)
+    await store.closeTurn(ending(turn))
+    await requests.keepRequest(owner, turn.id, async () => ({ sent, base: turn.parent }))
+    return turn
+  }
+  const textOf = (body: string): SentRequest => ({
+    body,
+    items: `[\n${body.length}\n]`,
+    about: `{"chars":${body.length}}`,
+  })
+  /** Without what another one has at hand. */
+  const readAgain = (id: string, of = owner): Promise<SentRequest | null> =>
+    createRequestStore(engine, vault).loadRequest(of, id)
+
+  test('gives back every request of a long conversation, character by character', async () => {
+    const ids: string[] = []
+    const bodies: string[] = []
+    let turn: NewTurn | null = null
+    let body = ''
+    for (let at = 0; at < 70; at += 1) {
+      body = at % 11 === 10 ? body.replace('Frage', 'question') : `${body}Frage ${at} 😀 "\\u0000" `
+      turn = await told(turn, textOf(`{"a":"${body}","z":${at % 3}}`))
+      ids.push(turn.id)
+      bodies.push(`{"a":"${body}","z":${at % 3}}`)
+    }
+    for (const at of [0, 1, 31, 32, 33, 69]) {
+      expect(await readAgain(ids[at] ?? '')).toEqual(textOf(bodies[at] ?? ''))
+      expect(await requests.loadRequest(owner, ids[at] ?? '')).toEqual(textOf(bodies[at] ?? ''))
+    }
+  })
+
+  test('takes as much room for a conversation as for what is new in it', async () => {
+    const turn = 'x'.repeat(2_000)
+    const kept = { written: 0 }
+    const spied = {
+      ...engine,
+      write: (
+        queries: Parameters<Engine['write']>[0],
+        survives?: Parameters<Engine['write']>[1],
+      ) => {
+        for (const { parameters } of queries) kept.written += JSON.stringify(parameters).length
+        return engine.write(queries, survives)
+      },
+    }
+    requests = createRequestStore(spied, vault)
+    let last: NewTurn | null = null
+    for (let at = 1; at <= 60; at += 1) last = await told(last, textOf(turn.repeat(at)))
+    // Sixty turns are 120 kB; all requests as they are would be 3.7 MB.
+    expect(kept.written).toBeLessThan(500_000)
+    requests = createRequestStore(engine, vault)
+  })
+
+  test('cuts a request that no row would hold in pieces, and no character in half', async () => {
+    const turn = await told(null, textOf(`a${'😀'.repeat(500_000)}`))
+    expect(await readAgain(turn.id)).toEqual(textOf(`a${'😀'.repeat(500_000)}`))
+  })
+
+  test('keeps the media of a body once, with those of the items, and gives it back as it was', async () => {
+    const base64 = 'QUJDREVG'.repeat(20_000)
+    const image = { type: 'input_image', image_url: `data:image/png;base64,${base64}` } as const
+    const message = { type: 'message', role: 'user', content: [image] } as const
+    const first = newTurn({ ...owner, input: [message] })
+    await store.openTurn(first)
+    const bodies = ['', 'and', 'so on'].map((more) =>
+      JSON.stringify({ input: [message, { source: { data: base64 } }, more] }),
+    )
+    const [one = '', two = '', three = ''] = bodies
+    const sent = textOf(one)
+    await requests.keepRequest(owner, first.id, async () => ({ sent, base: null }))
+    const second = await told(first, textOf(two))
+    const { engine: watched, trips } = counting(engine)
+    requests = createRequestStore(watched, vault)
+    const third = await told(second, textOf(three))
+    requests = createRequestStore(engine, vault)
+    const writes = trips.filter(({ verb }) => verb === 'write').flatMap(({ queries }) => queries)
+    expect(JSON.stringify(writes).length).toBeLessThan(10_000)
+    for (const [at, turn] of [first, second, third].entries()) {
+      expect((await readAgain(turn.id))?.body).toBe(bodies[at])
+      expect((await requests.loadRequest(owner, turn.id))?.body).toBe(bodies[at])
+    }
+    const rows = `select count(*) as n, (select max(length(body)) from requests
+      where tenant = '${owner.tenant}') as longest from media where tenant = '${owner.tenant}'`
+    const [[row] = []] = await engine.read([{ name: null, sql: rows, parameters: [] }])
+    expect(row).toMatchObject({ n: 1 })
+    expect((row as { readonly longest: number }).longest).toBeLessThan(1_000)
+  })
+
+  test('reads in one round trip, and the newest without any', async () => {
+    const first = await told(null, textOf('one'))
+    const second = await told(first, textOf('one two'))
+    const counted = counting(engine)
+    const fresh = createRequestStore(counted.engine, vault)
+    await fresh.loadRequest(owner, second.id)
+    expect(counted.trips).toHaveLength(1)
+    await fresh.loadRequest(owner, second.id)
+    expect(counted.trips).toHaveLength(1)
+  })
+
+  test('who asks while it is being written waits for it', async () => {
+    const turn = newTurn(owner)
+    await store.openTurn(turn)
+    const { promise, resolve } = Promise.withResolvers<null>()
+    const keeping = requests.keepRequest(owner, turn.id, async () => {
+      await promise
+      return { sent: textOf('late'), base: null }
+    })
+    const asked = requests.loadRequest(owner, turn.id)
+    resolve(null)
+    expect(await asked).toEqual(textOf('late'))
+    await keeping
+  })
+
+  test("is not there for somebody else, not even for another user of the tenant's", async () => {
+    const turn = await told(null, textOf('mine'))
+    expect(await requests.loadRequest({ tenant: newId(), user: null }, turn.id)).toBeNull()
+    expect(await requests.loadRequest({ ...owner, user: 'ada' }, turn.id)).toBeNull()
+    expect(await readAgain(turn.id, { ...owner, user: 'ada' })).toBeNull()
+    expect(await requests.loadRequest(owner, newId())).toBeNull()
+  })
+
+  test('goes with its turn', async () => {
+    const parent = await told(null, textOf('one'))
+    const turn = await told(parent, textOf('one two'))
+    const deletion = { ...owner, turnId: turn.id, dialect: 'responses', nowMs: 1 }
+    expect(await createArchiveStore(engine, vault).deleteTurn(deletion)).toBe('deleted')
+    expect(await readAgain(turn.id)).toBeNull()
+    expect(await readAgain(parent.id)).toEqual(textOf('one'))
+    await createRecallStore(engine, vault).forgetThread({ ...owner, turnId: parent.id })
+    expect(await readAgain(parent.id)).toBeNull()
+  })
+
+  test('keeps nothing for a turn that is not there', async () => {
+    const keeping = requests.keepRequest(owner, newId(), async () => ({
+      sent: textOf('stray'),
+      base: null,
+    }))
+    await expect(keeping).rejects.toThrow(/foreign key/i)
+  })
+}

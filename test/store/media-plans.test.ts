@@ -1,0 +1,65 @@
+/** However many media are kept, none of their queries goes through all of them. */
+import type { Engine, Query } from '../../src/store/engine.ts'
+import { createMediaStatements } from '../../src/store/media-statements.ts'
+import { createReleaseStatements } from '../../src/store/release-statements.ts'
+import { followIndexes } from './query-plans.ts'
+
+function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
+  const media = createMediaStatements(language)
+  const release = createReleaseStatements(language)
+  const thread = { tenant: 't', user: null, turnId: '7' }
+  const wanted = { tenant: 't', ids: '["7","8"]' }
+  const medium = { id: '7', tenant: 't', mime: 'image/png', chars: 1, turnId: '7' }
+  return {
+    insertShown: media.insertShown(medium),
+    insertPiece: media.insertPiece({
+      media_id: '7',
+      position: 1,
+      tenant: 't',
+      body: 'x',
+      headChars: 1,
+    }),
+    insertUse: media.insertUse(medium),
+    pieces: media.pieces(wanted),
+    addresses: media.addresses(wanted),
+    touchAddresses: media.touchAddresses({ ...wanted, nowMs: 100, dayAgoMs: 50 }),
+    insertAddress: media.insertAddress({
+      id: '9',
+      tenant: 't',
+      user: 'u',
+      thread: '7',
+      mediaId: '7',
+      mime: 'image/png',
+      nowMs: 1,
+    }),
+    releaseShownOfThread: release.ofThread.shown(thread),
+    releaseLoadedOfThread: release.ofThread.loaded(thread),
+    removeAddressesOfThread: release.ofThread.removeAddresses(thread),
+    releaseShownOfUser: release.ofUser.shown({ tenant: 't', user: 'u7' }),
+    releaseLoadedOfUser: release.ofUser.loaded({ tenant: 't', user: 'u7' }),
+    removeAddressesOfUser: release.ofUser.removeAddresses({ tenant: 't', user: 'u7' }),
+    removeAddressesOfDeleted: release.removeAddressesOfDeleted({ tenant: 't', user: '', id: '7' }),
+    removeReleased: release.removeReleased(null),
+    removeAddresses: media.removeAddresses({ unusedSinceMs: 50 }),
+    removeUnused: media.removeUnused({ beforeMs: 50, limit: 500 }),
+  }
+}
+
+async function fill(engine: Engine): Promise<void> {
+  const inserts = [
+    `insert into turns (id, tenant, thread, dialect, wire, account, model, state, created_at,
+      used_at, request, short_lived)
+      select n, 't', n, 'chat', 'w', 'a', 'm', 'complete', n, n, '{}', 0
+      from generate_series(1, 3000) n`,
+    `insert into media (id, tenant, mime, chars, created_at, used_at)
+      select n, 't', 'image/png', 10, n, n from generate_series(1, 3000) n`,
+    `insert into media_pieces (media_id, position, tenant, body)
+      select n, 0, 't', 'x' from generate_series(1, 3000) n`,
+    `insert into media_uses (media_id, turn_id) select n, n from generate_series(1, 3000) n`,
+    `insert into media_addresses (id, tenant, media_id, mime, fetched_at, used_at)
+      select n, 't', n, 'image/png', n, n from generate_series(1, 3000) n`,
+  ]
+  await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
+}
+
+followIndexes({ queriesFor, own: 'wanted', fill })
