@@ -22,6 +22,8 @@ export async function startTown(
 ): Promise<Town> {
   const upstream = await startScriptedUpstream(thinkingMs)
   const gateway = await startGateway({
+    // What is remembered is to be seen as it is.
+    CONTEXT: 'replay',
     ...PROFILE_SETTINGS[profile],
     ...upstream.environment,
     ...settings,
