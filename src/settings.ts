@@ -249,6 +249,7 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
     }
   }
   faults.push(...unsetKeys(settings['UPSTREAMS'], environment))
+  faults.push(...strangers(settings))
   if (faults.length > 0) throw new Error(`The settings have faults:\n- ${faults.join('\n- ')}`)
   return settings as Settings
 }
@@ -260,6 +261,17 @@ function unsetKeys(upstreams: unknown, environment: Environment): readonly strin
     const isSet = variable === null || Boolean(environment[variable])
     return isSet ? [] : [`UPSTREAMS "${name}" takes its apiKey from ${apiKey}, which is not set.`]
   })
+}
+
+/** A wish for a key that nobody has would never be heard. Without keys there is `local`. */
+function strangers({ CONTEXT: context, BACKSTORY_KEYS: keys }: Record<string, unknown>) {
+  const { keys: wishes = {} } = (context ?? {}) as Partial<ContextSetting>
+  const known = new Set(['local', ...((keys ?? []) as readonly NamedKey[]).map(({ name }) => name)])
+  return Object.keys(wishes)
+    .filter((name) => !known.has(name))
+    .map(
+      (name) => `CONTEXT says something of the key "${name}", which BACKSTORY_KEYS does not name.`,
+    )
 }
 
 function secret(sentence: string): Setting<string | null> {

@@ -97,8 +97,9 @@ test('a context is a policy by name, or JSON of wishes for all, by model and by 
     models: { 'qwen*': { policy: 'lean' } },
     keys: { ada: { media: { images: 1 } } },
   }
-  expect(readSettings({ CONTEXT: JSON.stringify(said) }).CONTEXT).toEqual(read)
-  expect(readSettings({}, { CONTEXT: said }).CONTEXT).toEqual(read)
+  const BACKSTORY_KEYS = 'ada:key'
+  expect(readSettings({ CONTEXT: JSON.stringify(said), BACKSTORY_KEYS }).CONTEXT).toEqual(read)
+  expect(readSettings({ BACKSTORY_KEYS }, { CONTEXT: said }).CONTEXT).toEqual(read)
 })
 
 test.each([
@@ -108,6 +109,7 @@ test.each([
   ['{"models":{"q":{"windows":{}}}}', /CONTEXT makes no sense: .*models\.q\.windows/],
   ['{"keys":[]}', /CONTEXT has `keys` that are not an object/],
   ['[]', /CONTEXT makes no sense/],
+  ['{"keys":{"bob":"lean"}}', /CONTEXT says something of the key "bob"/],
 ])('a context that makes no sense is a fault at start: %s', (said, sentence) => {
   expect(() => readSettings({ CONTEXT: said })).toThrow(sentence)
 })

@@ -76,7 +76,11 @@ export const WISHES: Table = {
       1_000_000,
       'Images are shown in so many of the newest messages that have any.',
     ),
-    images: limit(0, 1_000_000, 'At most so many images are shown.'),
+    images: limit(
+      0,
+      1_000_000,
+      'At most so many images are shown; when there are more, half of them go at once.',
+    ),
     repeated: word(['last', 'all'], 'Where an image is shown that comes several times.'),
     reuse: word(
       ['user_turn_only', 'user_then_assistant'],

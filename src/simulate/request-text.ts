@@ -7,7 +7,8 @@
  */
 import type { Item } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import type { Params, Source } from '../conversation/prompt.ts'
+import type { Source } from '../conversation/prompt.ts'
+import { parseParams } from '../dialect/responses/parse-params.ts'
 import { openaiResponses } from '../provider/openai-responses/openai-responses.ts'
 import type { Account } from '../provider/provider.ts'
 
@@ -55,31 +56,7 @@ const ACCOUNT: Account = {
   quirks: { rawReasoning: true },
 }
 
-export const PARAMS: Params = {
-  model: 'simulated',
-  instructions: null,
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  temperature: null,
-  topP: null,
-  maxOutputTokens: null,
-  stop: [],
-  seed: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  topLogprobs: null,
-  format: null,
-  verbosity: null,
-  effort: null,
-  reasoningSummary: null,
-  serviceTier: null,
-  promptCacheKey: null,
-  safetyIdentifier: null,
-  user: null,
-  include: [],
-  extra: {},
-}
+export const PARAMS = parseParams({ model: 'simulated' })
 
 const SOURCE: Source = {
   dialect: 'responses',

@@ -4,7 +4,7 @@
  */
 import type { Item } from '../conversation/item.ts'
 import { textOf } from '../conversation/item.ts'
-import type { ContextPolicy, LayerRules, Wishes } from '../conversation/policy.ts'
+import type { ContextPolicy, LayerRules } from '../conversation/policy.ts'
 import { roundStarts } from '../conversation/rounds.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { History } from '../history/load-history.ts'
@@ -15,9 +15,9 @@ import { LAYERS } from '../layers/layers.ts'
 import { placeLayers } from '../layers/place-layers.ts'
 import { runLayers, wantedOf, type LayersContext } from '../layers/run-layers.ts'
 import type { Transform } from '../rebuild/transform.ts'
-import type { Settings } from '../settings.ts'
 import type { World } from '../world.ts'
 import { route } from './accounts.ts'
+import { isWished } from './is-wished.ts'
 import { policyFor } from './policy-for.ts'
 
 /** The very same history, and nothing is looked at, if nobody wants any. */
@@ -27,7 +27,7 @@ export async function withLayers(
   caller: Caller,
   world: World,
 ): Promise<History> {
-  if (inbound.client.isTask || !isMentioned(inbound, history, world.settings)) return history
+  if (inbound.client.isTask || !isWished('layers', inbound, history, world.settings)) return history
   const rules = route(world, inbound.params.model, inbound.dialect)
     .map(({ model }) => policyFor(model, inbound, history, world.settings).layers)
     .find((wanted) => wantsLayers(wanted, world))
@@ -36,21 +36,6 @@ export async function withLayers(
   const context = contextOf({ inbound, history, items, rules, turnId: null }, caller, world)
   if (context.round === 0) return history
   return { ...history, layers: await runLayers(context, layersOf(world)) }
-}
-
-/** No preset has any, and hardly any request asks for them: it is told without making a policy. */
-function isMentioned(
-  { wishes }: Pick<Inbound, 'wishes'>,
-  history: Pick<History, 'wishes'>,
-  { CONTEXT: { all, models } }: Settings,
-): boolean {
-  const saysSo = (said: Wishes | null): boolean => said?.layers !== undefined
-  return (
-    saysSo(wishes) ||
-    saysSo(all) ||
-    history.wishes.some(saysSo) ||
-    Object.values(models).some(saysSo)
-  )
 }
 
 export function layersOf({ memoryLayers = LAYERS }: Pick<World, 'memoryLayers'>): readonly Layer[] {

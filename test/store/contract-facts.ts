@@ -1,15 +1,15 @@
 /** What every database must do for facts: found by their words, by nobody but whose they are. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { wordsOf } from '../../src/conversation/words-of.ts'
-import type { Engine } from '../../src/store/engine.ts'
 import type { StoredFact } from '../../src/store/fact-store.ts'
 import type { Owner } from '../../src/store/owner.ts'
-import { createStores, type Stores } from '../../src/store/stores.ts'
+import { createStores } from '../../src/store/stores.ts'
 import type { Vault } from '../../src/store/vault.ts'
 import { counting } from './counting.ts'
 import type { OpenEngine } from './engines.ts'
 import { newId, newTurn } from './turns.ts'
+import { openedStores } from './opened-stores.ts'
 
 const NOW = 1_795_000_000_000
 
@@ -33,48 +33,40 @@ export function newFact(fields: Partial<StoredFact> = {}): StoredFact {
 }
 
 export function factContract(open: OpenEngine, vault: Vault): void {
-  let engine: Engine
-  let stores: Stores
-  let owner: Owner
-  beforeAll(async () => {
-    engine = await open()
-    stores = createStores(engine, vault)
-  })
-  afterAll(() => engine.close())
-  beforeEach(() => {
-    owner = { tenant: newId(), user: null }
-  })
+  const opened = openedStores(open, vault)
 
   const save = async (fields: Partial<StoredFact> = {}): Promise<StoredFact> => {
-    const fact = newFact({ ...owner, ...fields })
-    expect(await stores.facts.saveFact(fact)).toBe(true)
+    const fact = newFact({ ...opened.owner, ...fields })
+    expect(await opened.stores.facts.saveFact(fact)).toBe(true)
     return fact
   }
-  const search = (words: string, who: Owner = owner, scopes: readonly string[] = ['user']) =>
-    stores.facts.searchFacts(who, { scopes, words: wordsOf(words), nowMs: NOW, limit: 10 })
+  const search = (words: string, who: Owner = opened.owner, scopes: readonly string[] = ['user']) =>
+    opened.stores.facts.searchFacts(who, { scopes, words: wordsOf(words), nowMs: NOW, limit: 10 })
   const textsFor = async (...asked: Parameters<typeof search>) =>
     (await search(...asked)).facts.map(({ text }) => text)
-  const core = (who: Owner = owner, scopes: readonly string[] = ['user']) =>
-    stores.facts.coreFacts(who, { scopes, nowMs: NOW, limit: 50 })
+  const core = (who: Owner = opened.owner, scopes: readonly string[] = ['user']) =>
+    opened.stores.facts.coreFacts(who, { scopes, nowMs: NOW, limit: 50 })
 
   describe('what is kept', () => {
     test('comes back as it was', async () => {
       const fact = await save({ importance: 0.9, validUntilMs: NOW + 1 })
-      expect(await stores.facts.findFact(owner, fact.id)).toStrictEqual(fact)
+      expect(await opened.stores.facts.findFact(opened.owner, fact.id)).toStrictEqual(fact)
       expect((await search('tom')).facts).toStrictEqual([fact])
       expect(await core()).toStrictEqual([fact])
-      expect(await stores.facts.listFacts(owner, { after: null, order: 'asc', limit: 5 })).toEqual([
+      expect(
+        await opened.stores.facts.listFacts(opened.owner, { after: null, order: 'asc', limit: 5 }),
+      ).toEqual([fact])
+      expect(await opened.stores.facts.factsEnding(opened.owner, fact.id.slice(-8))).toStrictEqual([
         fact,
       ])
-      expect(await stores.facts.factsEnding(owner, fact.id.slice(-8))).toStrictEqual([fact])
-      expect(await stores.facts.factsEnding(owner, '%')).toEqual([])
+      expect(await opened.stores.facts.factsEnding(opened.owner, '%')).toEqual([])
     })
 
     test('is not kept twice, whoever keeps the same words at the same moment', async () => {
       const same = ['The sky is blue', 'the SKY is, blue!', 'Blue is the sky.'].map((text) =>
-        newFact({ ...owner, text }),
+        newFact({ ...opened.owner, text }),
       )
-      const kept = await Promise.all(same.map((fact) => stores.facts.saveFact(fact)))
+      const kept = await Promise.all(same.map((fact) => opened.stores.facts.saveFact(fact)))
       expect(kept.filter(Boolean)).toHaveLength(1)
       expect((await search('sky')).facts).toHaveLength(1)
       await save({ text: 'The sky is blue', scope: newId() })
@@ -83,7 +75,7 @@ export function factContract(open: OpenEngine, vault: Vault): void {
     test('is found by its new words once it is replaced, and by the old ones no more', async () => {
       const fact = await save({ text: 'The server listens on port 8080' })
       const moved = { ...fact, text: 'The server listens on port 9090', changedAtMs: NOW + 5 }
-      await stores.facts.replaceFact(moved)
+      await opened.stores.facts.replaceFact(moved)
       expect(await textsFor('8080')).toEqual([])
       expect((await search('9090')).facts).toStrictEqual([moved])
     })
@@ -93,11 +85,11 @@ export function factContract(open: OpenEngine, vault: Vault): void {
         await save({ text: 'one and one' }),
         await save({ text: 'two and two' }),
       ]
-      await stores.facts.replaceFact({ ...other, text: one.text })
+      await opened.stores.facts.replaceFact({ ...other, text: one.text })
       expect(await textsFor('two')).toEqual(['two and two'])
       expect(await textsFor('one')).toEqual(['one and one'])
-      await stores.facts.deleteFact(owner, one.id)
-      await stores.facts.replaceFact({ ...one, text: 'one more' })
+      await opened.stores.facts.deleteFact(opened.owner, one.id)
+      await opened.stores.facts.replaceFact({ ...one, text: 'one more' })
       expect(await textsFor('one more')).toEqual([])
     })
 
@@ -106,7 +98,9 @@ export function factContract(open: OpenEngine, vault: Vault): void {
       for (const at of [1, 2, 3]) ids.push((await save({ text: `fact number ${at}` })).id)
       ids.sort()
       const page = async (order: 'asc' | 'desc', after: string | null) =>
-        (await stores.facts.listFacts(owner, { after, order, limit: 2 })).map(({ id }) => id)
+        (await opened.stores.facts.listFacts(opened.owner, { after, order, limit: 2 })).map(
+          ({ id }) => id,
+        )
       expect(await page('asc', null)).toEqual(ids.slice(0, 2))
       expect(await page('asc', ids[1] ?? '')).toEqual(ids.slice(2))
       expect(await page('desc', null)).toEqual(ids.toReversed().slice(0, 2))
@@ -119,10 +113,10 @@ export function factContract(open: OpenEngine, vault: Vault): void {
       await save({ text: 'The dog is called Rex' })
       await save({ text: 'The cat is called Tom' })
       await save({ text: 'The house is old' })
-      const { engine: watched, trips } = counting(engine)
+      const { engine: watched, trips } = counting(opened.engine)
       const { facts } = createStores(watched, vault)
       const words = wordsOf('what is the name of the cat')
-      const found = await facts.searchFacts(owner, {
+      const found = await facts.searchFacts(opened.owner, {
         scopes: ['user'],
         words,
         nowMs: NOW,
@@ -140,12 +134,14 @@ export function factContract(open: OpenEngine, vault: Vault): void {
       const hay = Array.from({ length: 2_000 }, (_, at) => `straw${at}`).join(' ')
       expect(await textsFor(`${hay} needle`)).toEqual(['a needle in it'])
       expect(await textsFor('')).toEqual([])
-      expect(await textsFor('needle', owner, [])).toEqual([])
+      expect(await textsFor('needle', opened.owner, [])).toEqual([])
     })
 
     test('of what stands everywhere looks at the newest only, and finds what is rare all the same', async () => {
       const insert = (at: number) =>
-        stores.facts.saveFact(newFact({ ...owner, id: `fact_${at + 1000}`, text: `thing ${at}` }))
+        opened.stores.facts.saveFact(
+          newFact({ ...opened.owner, id: `fact_${at + 1000}`, text: `thing ${at}` }),
+        )
       for (let at = 0; at < 240; at += 1) await insert(at)
       const found = await search('thing 7')
       expect(found.facts[0]?.text).toBe('thing 7')
@@ -171,10 +167,10 @@ export function factContract(open: OpenEngine, vault: Vault): void {
   test('that they are needed is noted, at most once an hour', async () => {
     const fact = await save({ usedAtMs: NOW })
     const later = NOW + 2 * 60 * 60 * 1000
-    await stores.facts.touchFacts(owner, [fact.id], NOW + 1)
-    await stores.facts.touchFacts(owner, [fact.id], later)
-    await stores.facts.touchFacts(owner, [fact.id], later + 1)
-    expect(await stores.facts.findFact(owner, fact.id)).toMatchObject({
+    await opened.stores.facts.touchFacts(opened.owner, [fact.id], NOW + 1)
+    await opened.stores.facts.touchFacts(opened.owner, [fact.id], later)
+    await opened.stores.facts.touchFacts(opened.owner, [fact.id], later + 1)
+    expect(await opened.stores.facts.findFact(opened.owner, fact.id)).toMatchObject({
       usedAtMs: later,
       useCount: 1,
     })
@@ -202,32 +198,36 @@ export function factContract(open: OpenEngine, vault: Vault): void {
       expect(found.total).toBe(wanted.length)
       expect(found.countOf('secret')).toBe(wanted.length)
       expect(idsOf(await core(who, within))).toEqual(wanted)
-      const listed = await stores.facts.listFacts(who, { after: null, order: 'asc', limit: 99 })
+      const listed = await opened.stores.facts.listFacts(who, {
+        after: null,
+        order: 'asc',
+        limit: 99,
+      })
       expect(idsOf(listed)).toEqual(idsOf(own))
     })
     await fc.assert(visible, { numRuns: 25 })
     const [fact] = kept
     if (fact === undefined) return
     for (const who of owners.slice(1)) {
-      expect(await stores.facts.findFact(who, fact.id)).toBeNull()
-      expect(await stores.facts.factsEnding(who, fact.id.slice(-8))).toEqual([])
-      expect(await stores.facts.deleteFact(who, fact.id)).toBe(false)
-      await stores.facts.touchFacts(who, [fact.id], NOW + 1e9)
-      await stores.facts.replaceFact({ ...fact, ...who, text: 'something else' })
+      expect(await opened.stores.facts.findFact(who, fact.id)).toBeNull()
+      expect(await opened.stores.facts.factsEnding(who, fact.id.slice(-8))).toEqual([])
+      expect(await opened.stores.facts.deleteFact(who, fact.id)).toBe(false)
+      await opened.stores.facts.touchFacts(who, [fact.id], NOW + 1e9)
+      await opened.stores.facts.replaceFact({ ...fact, ...who, text: 'something else' })
     }
-    expect(await stores.facts.findFact(fact, fact.id)).toStrictEqual(fact)
-    expect(await stores.facts.deleteFacts(fact)).toBe(3)
+    expect(await opened.stores.facts.findFact(fact, fact.id)).toStrictEqual(fact)
+    expect(await opened.stores.facts.deleteFacts(fact)).toBe(3)
     expect((await search('secret', owners[1])).total).toBe(1)
   })
 
   describe('it is forgotten', () => {
     test('with its user', async () => {
       const [alice, bob] = [
-        { ...owner, user: 'alice' },
-        { ...owner, user: 'bob' },
+        { ...opened.owner, user: 'alice' },
+        { ...opened.owner, user: 'bob' },
       ]
-      for (const who of [owner, alice, bob]) await save({ ...who, text: 'to be forgotten' })
-      await stores.recall.forgetUser(owner.tenant, 'alice')
+      for (const who of [opened.owner, alice, bob]) await save({ ...who, text: 'to be forgotten' })
+      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice')
       expect(await textsFor('forgotten', alice)).toEqual([])
       expect(await textsFor('forgotten', bob)).toHaveLength(1)
       expect(await textsFor('forgotten')).toHaveLength(1)
@@ -235,40 +235,43 @@ export function factContract(open: OpenEngine, vault: Vault): void {
 
     test('with the thread that it is for', async () => {
       const conversation = `conv_${newId()}`
-      const turn = newTurn({ ...owner, thread: newId(), conversation })
-      await stores.store.openTurn(turn)
+      const turn = newTurn({ ...opened.owner, thread: newId(), conversation })
+      await opened.stores.store.openTurn(turn)
       const { thread } = turn
       await save({ scope: conversation, text: 'for its conversation' })
       await save({ scope: thread, text: 'for this thread' })
       await save({ text: 'for all of them', source: { thread, response: null, items: null } })
-      await stores.recall.forgetThread({ ...owner, tenant: newId(), turnId: turn.id })
-      expect(await textsFor('for', owner, [thread])).toHaveLength(1)
-      await stores.recall.forgetThread({ ...owner, turnId: turn.id })
-      expect(await textsFor('for', owner, [thread, conversation, 'user'])).toEqual([
+      await opened.stores.recall.forgetThread({ ...opened.owner, tenant: newId(), turnId: turn.id })
+      expect(await textsFor('for', opened.owner, [thread])).toHaveLength(1)
+      await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id })
+      expect(await textsFor('for', opened.owner, [thread, conversation, 'user'])).toEqual([
         'for all of them',
       ])
     })
 
     test('with the conversation that it is for', async () => {
       const id = `conv_${newId()}`
-      const { conversations } = stores
-      await conversations.createConversation({ ...owner, id, metadata: {}, createdAtMs: 1 }, null)
+      const { conversations } = opened.stores
+      await conversations.createConversation(
+        { ...opened.owner, id, metadata: {}, createdAtMs: 1 },
+        null,
+      )
       await save({ scope: id, text: 'for this conversation' })
-      await conversations.deleteConversation({ ...owner, user: 'bob' }, id, NOW)
-      expect(await textsFor('for', owner, [id])).toHaveLength(1)
-      await conversations.deleteConversation(owner, id, NOW)
-      expect(await textsFor('for', owner, [id])).toEqual([])
+      await conversations.deleteConversation({ ...opened.owner, user: 'bob' }, id, NOW)
+      expect(await textsFor('for', opened.owner, [id])).toHaveLength(1)
+      await conversations.deleteConversation(opened.owner, id, NOW)
+      expect(await textsFor('for', opened.owner, [id])).toEqual([])
     })
 
     test('when nobody has needed it for long, unless it is important, or when it has run out', async () => {
       const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
-        stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
+        opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
       await save({ text: 'unused', usedAtMs: 1_000 })
       await save({ text: 'unused but important', usedAtMs: 1_000, importance: 0.9 })
       await save({ text: 'used', usedAtMs: 3_000 })
       const over = await save({ text: 'over', validUntilMs: NOW - 1 })
       await expire('temporary', 2_000)
-      expect(await stores.facts.findFact(owner, over.id)).toBeNull()
+      expect(await opened.stores.facts.findFact(opened.owner, over.id)).toBeNull()
       expect(await textsFor('unused')).toHaveLength(2)
       await expire('all', 2_000)
       expect(await textsFor('unused used')).toEqual(

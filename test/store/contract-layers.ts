@@ -1,13 +1,12 @@
 /** What every database must do for the memories of layers: a log of versions, each number taken once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine } from '../../src/store/engine.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { LayerPlace, NewVersion, StoredVersion } from '../../src/store/layer-store.ts'
-import type { Owner } from '../../src/store/owner.ts'
-import { createStores, type Stores } from '../../src/store/stores.ts'
+import { createStores } from '../../src/store/stores.ts'
 import type { Vault } from '../../src/store/vault.ts'
 import type { OpenEngine } from './engines.ts'
 import { counting } from './counting.ts'
 import { newId, newTurn } from './turns.ts'
+import { openedStores } from './opened-stores.ts'
 
 const NOW = 1_795_000_000_000
 
@@ -32,26 +31,18 @@ export function asStored(version: NewVersion): StoredVersion {
 }
 
 export function layerContract(open: OpenEngine, vault: Vault): void {
-  let engine: Engine
-  let stores: Stores
-  let owner: Owner
+  const opened = openedStores(open, vault)
   let place: LayerPlace
-  beforeAll(async () => {
-    engine = await open()
-    stores = createStores(engine, vault)
-  })
-  afterAll(() => engine.close())
   beforeEach(() => {
-    owner = { tenant: newId(), user: null }
-    place = { owner, layer: 'working_memory', thread: newId() }
+    place = { owner: opened.owner, layer: 'working_memory', thread: newId() }
   })
 
   const save = async (where: LayerPlace, fields: Partial<NewVersion> = {}) => {
     const version = newVersion(where, fields)
-    expect(await stores.layers.saveVersion(version)).toBe(true)
+    expect(await opened.stores.layers.saveVersion(version)).toBe(true)
     return version
   }
-  const load = (where: LayerPlace) => stores.layers.loadVersions(where)
+  const load = (where: LayerPlace) => opened.stores.layers.loadVersions(where)
 
   test('of each round the last version comes back as it was kept, in one query', async () => {
     await save(place, { number: 1, round: 1 })
@@ -59,7 +50,7 @@ export function layerContract(open: OpenEngine, vault: Vault): void {
       await save(place, { number: 2, round: 1, body: { memory: { a: 1 } } }),
       await save(place, { number: 3, round: 4 }),
     ]
-    const { engine: watched, trips } = counting(engine)
+    const { engine: watched, trips } = counting(opened.engine)
     const { layers } = createStores(watched, vault)
     expect(await layers.loadVersions(place)).toStrictEqual(kept.map(asStored))
     expect(trips.map(({ queries }) => queries.length)).toEqual([1])
@@ -73,14 +64,14 @@ export function layerContract(open: OpenEngine, vault: Vault): void {
 
   test('a number is taken once, however many want it at the same moment', async () => {
     const made = Array.from({ length: 8 }, (_, at) => newVersion(place, { body: { at } }))
-    const kept = await Promise.all(made.map((each) => stores.layers.saveVersion(each)))
+    const kept = await Promise.all(made.map((each) => opened.stores.layers.saveVersion(each)))
     expect(kept.filter(Boolean)).toHaveLength(1)
     expect(await load(place)).toStrictEqual([asStored(made[kept.indexOf(true)] as NewVersion)])
   })
 
-  test('is its owner’s alone, of its layer and its thread', async () => {
+  test('is its opened.owner’s alone, of its layer and its thread', async () => {
     const others: readonly LayerPlace[] = [
-      { ...place, owner: { ...owner, user: 'al"ice\0' } },
+      { ...place, owner: { ...opened.owner, user: 'al"ice\0' } },
       { ...place, layer: 'observations' },
       { ...place, thread: null },
       { ...place, owner: { tenant: newId(), user: null } },
@@ -89,64 +80,72 @@ export function layerContract(open: OpenEngine, vault: Vault): void {
     for (const other of others) expect(await load(other)).toEqual([])
     for (const other of others) await save(other, { body: { other: true } })
     expect(await load(place)).toStrictEqual([asStored(mine)])
-    await stores.layers.touchVersions(others[0] as LayerPlace, NOW + 5)
-    expect(await stores.layers.deleteVersions(others[1] as LayerPlace)).toBe(true)
+    await opened.stores.layers.touchVersions(others[0] as LayerPlace, NOW + 5)
+    expect(await opened.stores.layers.deleteVersions(others[1] as LayerPlace)).toBe(true)
     expect(await load(place)).toStrictEqual([asStored(mine)])
-    expect(await stores.layers.deleteVersions(place)).toBe(true)
-    expect(await stores.layers.deleteVersions(place)).toBe(false)
+    expect(await opened.stores.layers.deleteVersions(place)).toBe(true)
+    expect(await opened.stores.layers.deleteVersions(place)).toBe(false)
     expect(await load(others[0] as LayerPlace)).toHaveLength(1)
   })
 
   describe('it is forgotten', () => {
     test('with the thread of its turns, and with the conversation that they were in', async () => {
       const conversation = `conv_${newId()}`
-      const turn = newTurn({ ...owner, thread: place.thread ?? '', conversation })
-      await stores.store.openTurn(turn)
+      const turn = newTurn({ ...opened.owner, thread: place.thread ?? '', conversation })
+      await opened.stores.store.openTurn(turn)
       const held = { ...place, thread: conversation }
       const other = { ...place, thread: newId() }
       for (const each of [place, held, other]) await save(each)
-      await stores.recall.forgetThread({ tenant: newId(), user: null, turnId: turn.id })
+      await opened.stores.recall.forgetThread({ tenant: newId(), user: null, turnId: turn.id })
       expect(await load(place)).toHaveLength(1)
-      await stores.recall.forgetThread({ ...owner, turnId: turn.id })
+      await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id })
       const left = await Promise.all([place, held, other].map(load))
       expect(left.map(({ length }) => length)).toEqual([0, 0, 1])
     })
 
     test('with its user', async () => {
-      const [alice, bob] = ['alice', 'bob'].map((user) => ({ ...place, owner: { ...owner, user } }))
+      const [alice, bob] = ['alice', 'bob'].map((user) => ({
+        ...place,
+        owner: { ...opened.owner, user },
+      }))
       const hers = [alice as LayerPlace, { ...(alice as LayerPlace), thread: null }]
       for (const each of [...hers, bob as LayerPlace]) await save(each)
-      await stores.recall.forgetUser(owner.tenant, 'alice')
+      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice')
       for (const each of hers) expect(await load(each)).toEqual([])
       expect(await load(bob as LayerPlace)).toHaveLength(1)
     })
 
     test('with its conversation', async () => {
       const id = `conv_${newId()}`
-      const { conversations } = stores
-      await conversations.createConversation({ ...owner, id, metadata: {}, createdAtMs: 1 }, null)
+      const { conversations } = opened.stores
+      await conversations.createConversation(
+        { ...opened.owner, id, metadata: {}, createdAtMs: 1 },
+        null,
+      )
       const held = { ...place, thread: id }
       await save(held)
-      await conversations.deleteConversation({ ...owner, user: 'bob' }, id, NOW)
+      await conversations.deleteConversation({ ...opened.owner, user: 'bob' }, id, NOW)
       expect(await load(held)).toHaveLength(1)
-      await conversations.deleteConversation(owner, id, NOW)
+      await conversations.deleteConversation(opened.owner, id, NOW)
       expect(await load(held)).toEqual([])
     })
 
     test('when that is forgotten while it is written', async () => {
-      expect(await stores.layers.saveVersion(newVersion(place, { parent: newId() }))).toBe(false)
+      expect(await opened.stores.layers.saveVersion(newVersion(place, { parent: newId() }))).toBe(
+        false,
+      )
       expect(await load(place)).toEqual([])
     })
 
     test('when nobody has needed it for long', async () => {
       const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
-        stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
+        opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
       const [old, needed, brief] = ['a', 'b', 'c'].map((thread) => ({ ...place, thread }))
       await save(old as LayerPlace, { usedAtMs: 1_000 })
       await save(needed as LayerPlace, { usedAtMs: 1_000 })
       await save(brief as LayerPlace, { usedAtMs: 1_000, isTemporary: true })
-      await stores.layers.touchVersions(needed as LayerPlace, 3_000)
-      await stores.layers.touchVersions(needed as LayerPlace, 2_500)
+      await opened.stores.layers.touchVersions(needed as LayerPlace, 3_000)
+      await opened.stores.layers.touchVersions(needed as LayerPlace, 2_500)
       const left = async () =>
         (await Promise.all([old, needed, brief].map((each) => load(each as LayerPlace)))).map(
           ({ length }) => length,

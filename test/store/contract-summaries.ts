@@ -1,13 +1,13 @@
 /** What every database must do for summaries: found by what they stand for, one of each beginning. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Engine } from '../../src/store/engine.ts'
+import { describe, expect, test } from 'vitest'
 import type { Owner } from '../../src/store/owner.ts'
-import { createStores, type Stores } from '../../src/store/stores.ts'
+import { createStores } from '../../src/store/stores.ts'
 import type { NewSummary, StoredSummary } from '../../src/store/summary-store.ts'
 import type { Vault } from '../../src/store/vault.ts'
 import type { OpenEngine } from './engines.ts'
 import { counting } from './counting.ts'
 import { ending, newId, newTurn, nextTurn } from './turns.ts'
+import { openedStores } from './opened-stores.ts'
 
 const NOW = 1_795_000_000_000
 
@@ -43,25 +43,15 @@ export function asStored({ turn: _turn, parent: _parent, ...summary }: NewSummar
 }
 
 export function summaryContract(open: OpenEngine, vault: Vault): void {
-  let engine: Engine
-  let stores: Stores
-  let owner: Owner
-  beforeAll(async () => {
-    engine = await open()
-    stores = createStores(engine, vault)
-  })
-  afterAll(() => engine.close())
-  beforeEach(() => {
-    owner = { tenant: newId(), user: null }
-  })
+  const opened = openedStores(open, vault)
 
   const save = async (fields: Partial<NewSummary> = {}): Promise<NewSummary> => {
-    const summary = newSummary({ ...owner, ...fields })
-    expect(await stores.summaries.saveSummary(summary)).toBe(true)
+    const summary = newSummary({ ...opened.owner, ...fields })
+    expect(await opened.stores.summaries.saveSummary(summary)).toBe(true)
     return summary
   }
   const find = (who: Owner, ...summaries: readonly NewSummary[]) =>
-    stores.summaries.findSummaries(
+    opened.stores.summaries.findSummaries(
       who,
       summaries.map(({ prefixHash }) => prefixHash),
       10,
@@ -72,30 +62,30 @@ export function summaryContract(open: OpenEngine, vault: Vault): void {
     test('is as it was kept, the longest first, in one query however many hashes there are', async () => {
       const short = await save({ turns: 2 })
       const long = await save({ turns: 9, madeFrom: short.id, conversation: null })
-      const { engine: watched, trips } = counting(engine)
+      const { engine: watched, trips } = counting(opened.engine)
       const hashes = Array.from({ length: 2_000 }, (_, at) => `h${at}`)
       const { summaries } = createStores(watched, vault)
       const wanted = [...hashes, short.prefixHash, long.prefixHash]
-      expect(await summaries.findSummaries(owner, wanted, 10)).toStrictEqual(
+      expect(await summaries.findSummaries(opened.owner, wanted, 10)).toStrictEqual(
         [long, short].map(asStored),
       )
-      expect(idsOf(await summaries.findSummaries(owner, wanted, 1))).toEqual([long.id])
+      expect(idsOf(await summaries.findSummaries(opened.owner, wanted, 1))).toEqual([long.id])
       expect(trips.map(({ queries }) => queries.length)).toEqual([1, 1])
-      expect(await summaries.findSummaries(owner, [], 10)).toEqual([])
+      expect(await summaries.findSummaries(opened.owner, [], 10)).toEqual([])
       expect(trips).toHaveLength(2)
     })
 
-    test('is the owner’s alone', async () => {
-      const alice = { tenant: owner.tenant, user: 'al"ice\0' }
+    test('is the opened.owner’s alone', async () => {
+      const alice = { tenant: opened.owner.tenant, user: 'al"ice\0' }
       const hers = await save({ ...alice })
       const nobodys = await save({ prefixHash: hers.prefixHash })
       expect(idsOf(await find(alice, hers))).toEqual([hers.id])
-      expect(idsOf(await find(owner, hers))).toEqual([nobodys.id])
-      expect(await find({ ...owner, user: 'bob' }, hers)).toEqual([])
+      expect(idsOf(await find(opened.owner, hers))).toEqual([nobodys.id])
+      expect(await find({ ...opened.owner, user: 'bob' }, hers)).toEqual([])
       expect(await find({ tenant: newId(), user: null }, hers)).toEqual([])
-      const { summaries } = stores
-      expect(await summaries.deleteSummary(owner, hers.id)).toBe(false)
-      await summaries.touchSummary(owner, hers.id, NOW + 1)
+      const { summaries } = opened.stores
+      expect(await summaries.deleteSummary(opened.owner, hers.id)).toBe(false)
+      await summaries.touchSummary(opened.owner, hers.id, NOW + 1)
       expect((await find(alice, hers))[0]?.usedAtMs).toBe(NOW)
     })
   })
@@ -104,103 +94,106 @@ export function summaryContract(open: OpenEngine, vault: Vault): void {
     test('the first is kept, however many are made at once', async () => {
       const prefixHash = newId()
       const made = Array.from({ length: 8 }, (_, at) =>
-        newSummary({ ...owner, prefixHash, text: `${at}` }),
+        newSummary({ ...opened.owner, prefixHash, text: `${at}` }),
       )
-      const kept = await Promise.all(made.map((each) => stores.summaries.saveSummary(each)))
+      const kept = await Promise.all(made.map((each) => opened.stores.summaries.saveSummary(each)))
       expect(kept.filter(Boolean)).toHaveLength(1)
       const winner = made[kept.indexOf(true)] as NewSummary
-      expect(await find(owner, winner)).toStrictEqual([asStored(winner)])
+      expect(await find(opened.owner, winner)).toStrictEqual([asStored(winner)])
     })
 
     test('another takes its place only if that is wanted', async () => {
       const first = await save()
-      const second = newSummary({ ...owner, prefixHash: first.prefixHash, text: 'anew' })
-      expect(await stores.summaries.saveSummary(second)).toBe(false)
-      expect(await stores.summaries.saveSummary(second, true)).toBe(true)
-      expect(await find(owner, first)).toStrictEqual([asStored(second)])
+      const second = newSummary({ ...opened.owner, prefixHash: first.prefixHash, text: 'anew' })
+      expect(await opened.stores.summaries.saveSummary(second)).toBe(false)
+      expect(await opened.stores.summaries.saveSummary(second, true)).toBe(true)
+      expect(await find(opened.owner, first)).toStrictEqual([asStored(second)])
     })
 
     test('there is none when it is deleted, and may be one again', async () => {
       const first = await save()
-      expect(await stores.summaries.deleteSummary(owner, first.id)).toBe(true)
-      expect(await stores.summaries.deleteSummary(owner, first.id)).toBe(false)
-      expect(await find(owner, first)).toEqual([])
+      expect(await opened.stores.summaries.deleteSummary(opened.owner, first.id)).toBe(true)
+      expect(await opened.stores.summaries.deleteSummary(opened.owner, first.id)).toBe(false)
+      expect(await find(opened.owner, first)).toEqual([])
       await save({ prefixHash: first.prefixHash })
     })
   })
 
   describe('it is forgotten', () => {
     test('with the thread of the turns that it was made from', async () => {
-      const turn = newTurn({ ...owner, thread: newId() })
-      await stores.store.openTurn(turn)
+      const turn = newTurn({ ...opened.owner, thread: newId() })
+      await opened.stores.store.openTurn(turn)
       const [after, behind] = [await save({ turn: turn.id }), await save({ parent: turn.id })]
       const other = await save({ turn: newId() })
-      await stores.recall.forgetThread({ ...owner, tenant: newId(), turnId: turn.id })
-      expect(await find(owner, after, behind)).toHaveLength(2)
-      expect(await stores.recall.forgetThread({ ...owner, turnId: turn.id })).toBe(1)
-      expect(idsOf(await find(owner, after, behind, other))).toEqual([other.id])
+      await opened.stores.recall.forgetThread({ ...opened.owner, tenant: newId(), turnId: turn.id })
+      expect(await find(opened.owner, after, behind)).toHaveLength(2)
+      expect(await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id })).toBe(1)
+      expect(idsOf(await find(opened.owner, after, behind, other))).toEqual([other.id])
     })
 
     test('with the last turn of its thread that is not deleted', async () => {
       const dialect = 'responses'
-      const root = newTurn({ ...owner, dialect })
+      const root = newTurn({ ...opened.owner, dialect })
       const leaf = nextTurn(root, { dialect })
       for (const turn of [root, leaf]) {
-        await stores.store.openTurn(turn)
-        await stores.store.closeTurn(ending(turn))
+        await opened.stores.store.openTurn(turn)
+        await opened.stores.store.closeTurn(ending(turn))
       }
       const summary = await save({ turn: leaf.id, parent: root.id })
-      const remove = (turnId: string, who = owner) =>
-        stores.archive.deleteTurn({ ...who, turnId, dialect, nowMs: NOW })
+      const remove = (turnId: string, who = opened.owner) =>
+        opened.stores.archive.deleteTurn({ ...who, turnId, dialect, nowMs: NOW })
       expect(await remove(root.id)).toBe('deleted')
-      expect(await find(owner, summary)).toHaveLength(1)
-      expect(await remove(leaf.id, { ...owner, user: 'bob' })).toBe('unknown')
-      expect(await find(owner, summary)).toHaveLength(1)
+      expect(await find(opened.owner, summary)).toHaveLength(1)
+      expect(await remove(leaf.id, { ...opened.owner, user: 'bob' })).toBe('unknown')
+      expect(await find(opened.owner, summary)).toHaveLength(1)
       expect(await remove(leaf.id)).toBe('deleted')
-      expect(await find(owner, summary)).toEqual([])
+      expect(await find(opened.owner, summary)).toEqual([])
     })
 
     test('with its user', async () => {
-      const [alice, bob] = ['alice', 'bob'].map((user) => ({ tenant: owner.tenant, user }))
+      const [alice, bob] = ['alice', 'bob'].map((user) => ({ tenant: opened.owner.tenant, user }))
       const [hers, his] = [await save({ ...alice }), await save({ ...bob })]
-      await stores.recall.forgetUser(owner.tenant, 'alice')
+      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice')
       expect(await find(alice as Owner, hers)).toEqual([])
       expect(await find(bob as Owner, his)).toHaveLength(1)
     })
 
     test('with its conversation', async () => {
       const id = `conv_${newId()}`
-      const { conversations } = stores
-      await conversations.createConversation({ ...owner, id, metadata: {}, createdAtMs: 1 }, null)
-      const summary = await save({ conversation: id })
-      expect(await conversations.deleteConversation({ ...owner, user: 'bob' }, id, NOW)).toBe(
-        'unknown',
+      const { conversations } = opened.stores
+      await conversations.createConversation(
+        { ...opened.owner, id, metadata: {}, createdAtMs: 1 },
+        null,
       )
-      expect(await find(owner, summary)).toHaveLength(1)
-      expect(await conversations.deleteConversation(owner, id, NOW)).toBe('deleted')
-      expect(await find(owner, summary)).toEqual([])
+      const summary = await save({ conversation: id })
+      expect(
+        await conversations.deleteConversation({ ...opened.owner, user: 'bob' }, id, NOW),
+      ).toBe('unknown')
+      expect(await find(opened.owner, summary)).toHaveLength(1)
+      expect(await conversations.deleteConversation(opened.owner, id, NOW)).toBe('deleted')
+      expect(await find(opened.owner, summary)).toEqual([])
     })
 
     test('when that is forgotten while it is written', async () => {
-      const gone = newSummary({ ...owner, parent: newId() })
-      expect(await stores.summaries.saveSummary(gone)).toBe(false)
-      const homeless = newSummary({ ...owner, conversation: `conv_${newId()}` })
-      expect(await stores.summaries.saveSummary(homeless)).toBe(false)
-      expect(await find(owner, gone, homeless)).toEqual([])
+      const gone = newSummary({ ...opened.owner, parent: newId() })
+      expect(await opened.stores.summaries.saveSummary(gone)).toBe(false)
+      const homeless = newSummary({ ...opened.owner, conversation: `conv_${newId()}` })
+      expect(await opened.stores.summaries.saveSummary(homeless)).toBe(false)
+      expect(await find(opened.owner, gone, homeless)).toEqual([])
     })
 
     test('when nobody has needed it for long', async () => {
       const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
-        stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
+        opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
       const old = await save({ usedAtMs: 1_000 })
       const needed = await save({ usedAtMs: 1_000 })
       const brief = await save({ usedAtMs: 1_000, isTemporary: true })
-      await stores.summaries.touchSummary(owner, needed.id, 3_000)
-      await stores.summaries.touchSummary(owner, needed.id, 2_500)
+      await opened.stores.summaries.touchSummary(opened.owner, needed.id, 3_000)
+      await opened.stores.summaries.touchSummary(opened.owner, needed.id, 2_500)
       await expire('temporary', 2_000)
-      expect(await find(owner, old, needed, brief)).toHaveLength(2)
+      expect(await find(opened.owner, old, needed, brief)).toHaveLength(2)
       await expire('all', 3_000)
-      expect(idsOf(await find(owner, old, needed, brief))).toEqual([needed.id])
+      expect(idsOf(await find(opened.owner, old, needed, brief))).toEqual([needed.id])
     })
   })
 }

@@ -4,6 +4,8 @@
  */
 import { expect } from 'vitest'
 import type { JsonObject } from '../../src/conversation/json.ts'
+import type { Owner } from '../../src/store/owner.ts'
+import type { World } from '../../src/world.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface Explained extends JsonObject {
@@ -39,6 +41,32 @@ export async function expectExplained(
     expect(item['reasons'], JSON.stringify(item)).toBeDefined()
   }
   return told
+}
+
+/** Looks at whatever a gateway keeps of its requests, for as long as tests go on. */
+export function watchExplained(
+  { world }: { readonly world: Pick<World, 'requests'> },
+  { received }: Pick<Upstream, 'received'>,
+): () => Promise<void> {
+  const { requests } = world
+  const kept: { readonly owner: Owner; readonly turnId: string }[] = []
+  const arrived = new Set<string>()
+  const keep = requests.keepRequest
+  Object.assign(requests, {
+    keepRequest(...asked: Parameters<typeof keep>) {
+      const [owner, turnId] = asked
+      kept.push({ owner, turnId })
+      for (const { text } of received) arrived.add(text)
+      return keep(...asked)
+    },
+  })
+  return async () => {
+    await requests.allKept()
+    for (const { owner, turnId } of kept.splice(0)) {
+      const sent = await requests.loadRequest(owner, turnId)
+      if (sent !== null) expect(arrived).toContain(sent.body)
+    }
+  }
 }
 
 /** The picture of it, held to its width. */

@@ -1,0 +1,41 @@
+/** An engine with its stores for all tests of a contract, and an owner of its own for each of them. */
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import type { Engine } from '../../src/store/engine.ts'
+import type { Owner } from '../../src/store/owner.ts'
+import { createStores, type Stores } from '../../src/store/stores.ts'
+import type { Vault } from '../../src/store/vault.ts'
+import { newId } from './turns.ts'
+
+export interface OpenedStores {
+  readonly engine: Engine
+  readonly stores: Stores
+  readonly owner: Owner
+}
+
+export function openedStores(open: () => Promise<Engine>, vault: Vault): OpenedStores {
+  const opened: { -readonly [Name in keyof OpenedStores]?: OpenedStores[Name] } = {}
+  beforeAll(async () => {
+    opened.engine = await open()
+    opened.stores = createStores(opened.engine, vault)
+  })
+  afterAll(() => opened.engine?.close())
+  beforeEach(() => {
+    opened.owner = { tenant: newId(), user: null }
+  })
+  return {
+    get engine() {
+      return there(opened.engine)
+    },
+    get stores() {
+      return there(opened.stores)
+    },
+    get owner() {
+      return there(opened.owner)
+    },
+  }
+}
+
+function there<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('This is there only while a test runs.')
+  return value
+}
