@@ -17,7 +17,8 @@ export async function withSummary(
   caller: Caller,
   world: World,
 ): Promise<History> {
-  if (inbound.client.isTask || !isWished('summaries', inbound, history, world.settings)) return history
+  if (inbound.client.isTask || !isWished('summaries', inbound, history, world.settings))
+    return history
   const targets = route(world, inbound.params.model, inbound.dialect)
   const policies = targets.map(({ model }) => policyFor(model, inbound, history, world.settings))
   const policy = policies.find(({ summaries }) => wantsSummaries(summaries))

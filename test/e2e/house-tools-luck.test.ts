@@ -313,7 +313,8 @@ test('a process that is killed between two rounds leaves a conversation that goe
       ? answerSse(
           chatStream({ ...READS_ON, text: 'I read on.\n\nNow.' }),
           'end',
-          50,
+          // Long enough for what was said to be written between two chunks, on a busy machine as well.
+          250,
         )(response, received)
       : answerSse(chatStream(HAS_READ).slice(0, 1), 'hang')(response, received)
   const named = Promise.withResolvers<void>()
