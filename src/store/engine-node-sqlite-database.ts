@@ -38,7 +38,7 @@ const SYNCHRONOUS: Readonly<Record<Survives, string>> = { kill: 'normal', 'power
 
 export function openDatabase(path: string, mode: 'read' | 'write'): SqliteDatabase {
   const database = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_MS })
-  database.exec(PRAGMAS[mode])
+  patiently(() => database.exec(PRAGMAS[mode]))
   let promised: Survives = 'power-cut'
   const commit = committer(database)
   const statements = new Map<string, StatementSync>()
@@ -60,6 +60,28 @@ export function openDatabase(path: string, mode: 'read' | 'write'): SqliteDataba
     close: () => database.close(),
   }
 }
+
+/**
+ * Of two processes that make a new file to one with a log at once, SQLite refuses one without waiting
+ * at all. It is asked again for as long as any other would wait.
+ */
+function patiently(work: () => void): void {
+  const until = Date.now() + BUSY_MS
+  for (;;) {
+    try {
+      return work()
+    } catch (error) {
+      const isBusy = error instanceof Error && 'errcode' in error && error.errcode === BUSY
+      if (!isBusy || Date.now() > until) throw error
+      Atomics.wait(NOBODY, 0, 0, 20)
+    }
+  }
+}
+
+/** As SQLite names it. */
+const BUSY = 5
+/** Waited for, to let a moment pass. */
+const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 
 /** What stands around every batch is prepared once, or each would have it parsed again. */
 function committer(database: DatabaseSync) {
