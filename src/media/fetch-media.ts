@@ -1,5 +1,6 @@
 /** How media get here from the network: the port, whichever runtime is behind it. */
 import type { LoadFault } from './loaded-media.ts'
+import { fetchableUrl, type AllowedHost } from './media-url.ts'
 
 /** Never rejects. */
 export type FetchMedia = (url: string, limits: FetchLimits) => Promise<Fetched | LoadFault>
@@ -17,8 +18,28 @@ export interface Fetched {
   readonly type: string | null
 }
 
-/** Of an address and of those that it refers to. */
-export const MAX_HOPS = 4
+/** What one address answers: a medium, why there is none, or where to ask instead. */
+export type Hop = Fetched | LoadFault | { readonly to: string }
+
+/** Asks an address, and those that it refers to; each of them is looked at as the first one is. */
+export async function followed(
+  first: string,
+  allowed: readonly AllowedHost[],
+  ask: (url: URL) => Promise<Hop>,
+): Promise<Fetched | LoadFault> {
+  let address = first
+  for (let hop = 0; hop < MAX_HOPS; hop++) {
+    const url = fetchableUrl(address, allowed)
+    if (url === null) return BLOCKED
+    const answer = await ask(url)
+    if (!('to' in answer)) return answer
+    address = answer.to
+  }
+  return BLOCKED
+}
+
+const MAX_HOPS = 4
+const BLOCKED: LoadFault = { fault: 'media-blocked' }
 
 export const FETCH_HEADERS = {
   accept: 'image/*, application/pdf, audio/*, video/*, */*;q=0.5',

@@ -6,47 +6,38 @@ import { joined } from '../conversation/bytes.ts'
 import {
   faultOfStatus,
   FETCH_HEADERS,
-  MAX_HOPS,
+  followed,
   referredTo,
   type Fetched,
   type FetchLimits,
   type FetchMedia,
+  type Hop,
 } from '../media/fetch-media.ts'
 import type { LoadFault } from '../media/loaded-media.ts'
-import { fetchableUrl, type AllowedHost } from '../media/media-url.ts'
+import type { AllowedHost } from '../media/media-url.ts'
 
 export function fetchedMedia(allowed: readonly AllowedHost[]): FetchMedia {
   return async (text, limits) => {
     try {
-      return await following(text, allowed, limits)
+      return await followed(text, allowed, (url) => ask(url, limits))
     } catch {
       return { fault: limits.signal.aborted ? 'media-late' : 'media-unreachable' }
     }
   }
 }
 
-async function following(
-  text: string,
-  allowed: readonly AllowedHost[],
-  limits: FetchLimits,
-): Promise<Fetched | LoadFault> {
-  let address = text
-  for (let hop = 0; hop < MAX_HOPS; hop++) {
-    const url = fetchableUrl(address, allowed)
-    if (url === null) return { fault: 'media-blocked' }
-    const response = await fetch(url, {
-      headers: FETCH_HEADERS,
-      redirect: 'manual',
-      credentials: 'omit',
-      signal: limits.signal,
-    })
-    const { status, headers } = response
-    const next = referredTo(status, headers.get('location'), url)
-    if (next === null) return bodyOf(response, limits)
-    await response.body?.cancel()
-    address = next
-  }
-  return { fault: 'media-blocked' }
+async function ask(url: URL, limits: FetchLimits): Promise<Hop> {
+  const response = await fetch(url, {
+    headers: FETCH_HEADERS,
+    redirect: 'manual',
+    credentials: 'omit',
+    signal: limits.signal,
+  })
+  const { status, headers } = response
+  const to = referredTo(status, headers.get('location'), url)
+  if (to === null) return bodyOf(response, limits)
+  await response.body?.cancel()
+  return { to }
 }
 
 /** As it is unpacked: that is what is counted. */

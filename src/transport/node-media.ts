@@ -11,14 +11,14 @@ import { joined } from '../conversation/bytes.ts'
 import {
   faultOfStatus,
   FETCH_HEADERS,
-  MAX_HOPS,
+  followed,
   referredTo,
   type Fetched,
   type FetchLimits,
   type FetchMedia,
 } from '../media/fetch-media.ts'
 import type { LoadFault } from '../media/loaded-media.ts'
-import { fetchableUrl, isAllowed, type AllowedHost } from '../media/media-url.ts'
+import { isAllowed, type AllowedHost } from '../media/media-url.ts'
 import { isPublicAddress } from '../media/public-address.ts'
 
 /** All addresses of a name, as the system's resolver gives them. */
@@ -42,20 +42,13 @@ export function nodeMedia(
     ...LIMITS,
     connect: { timeout: CONNECT_MS, lookup: guardedLookup(lookUp) },
   })
-  const fetchMedia: FetchMedia = async (text, limits) => {
-    let address = text
-    for (let hop = 0; hop < MAX_HOPS; hop++) {
-      const url = fetchableUrl(address, allowed)
-      if (url === null) return { fault: 'media-blocked' }
-      const agent = isAllowed(url, allowed) ? open : guarded
-      const answer = await ask(agent, url, limits)
+  const fetchMedia: FetchMedia = (text, limits) =>
+    followed(text, allowed, async (url) => {
+      const answer = await ask(isAllowed(url, allowed) ? open : guarded, url, limits)
       if ('fault' in answer) return answer
-      const next = referredTo(answer.status, answer.headers['location'] ?? null, url)
-      if (next === null) return fetchedFrom(answer, maxBytes)
-      address = next
-    }
-    return { fault: 'media-blocked' }
-  }
+      const to = referredTo(answer.status, answer.headers['location'] ?? null, url)
+      return to === null ? fetchedFrom(answer, maxBytes) : { to }
+    })
   return {
     fetchMedia,
     close: async () => void (await Promise.all([open.destroy(), guarded.destroy()])),

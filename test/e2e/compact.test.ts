@@ -1,17 +1,15 @@
 /** Compaction and token counts with the official SDK, over every wire and on both hosts. */
-import type OpenAI from 'openai'
 import type {
   FunctionTool,
   Response,
   ResponseInput,
   ResponseInputItem,
 } from 'openai/resources/responses/responses'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openaiFor } from '../support/gateway.ts'
+import { afterEach, describe, expect, test } from 'vitest'
 import { schemaFaults } from '../support/openapi.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
 import { LOOK } from '../support/wire-models.ts'
-import { HOSTS, type Host } from './hosts.ts'
+import { HOSTS } from './hosts.ts'
+import { serviceHost } from './service-host.ts'
 
 const MODELS = ['gpt-5', 'chat-model', 'claude-sonnet-5', 'gemini-3.8-flash', 'demo']
 const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK }]
@@ -29,40 +27,29 @@ const typesIn = ({ output }: { readonly output: readonly { readonly type: string
   output.map(({ type }) => type)
 
 describe.each(HOSTS)('on %s', (_, start) => {
-  let services: Services
-  let host: Host
-  let openai: OpenAI
-  beforeAll(async () => {
-    services = await startServices()
-    host = await start(services.environment)
-    openai = openaiFor(host.url)
-  })
-  afterAll(async () => {
-    await host.close()
-    await services.close()
-  })
-  afterEach(() => expect(services.refusals.splice(0)).toEqual([]))
+  const at = serviceHost(start)
+  afterEach(() => expect(at.services.refusals.splice(0)).toEqual([]))
 
   describe.each(MODELS)('over %s', (model) => {
     /** What the model was given last; the demo is within the gateway and shows it to nobody. */
-    const sent = () => (model === 'demo' ? null : (services.received.at(-1)?.text ?? ''))
+    const sent = () => (model === 'demo' ? null : (at.services.received.at(-1)?.text ?? ''))
     const expectSummaryOnly = () => {
       if (sent() === null) return
       expect(sent()?.split('[Summary of the conversation').length).toBe(2)
       expect(sent()).not.toMatch(/"tool_result"|"role":"tool"|call_output|functionResponse/)
-      const summing = services.received.findLast(({ text }) => text.includes('<conversation>'))
+      const summing = at.services.received.findLast(({ text }) => text.includes('<conversation>'))
       expect(summing?.text).toContain('fog at dawn')
     }
 
     async function talked(): Promise<Response> {
-      const called = await openai.responses.create({ model, tools, input: 'Look at Rome.' })
+      const called = await at.openai.responses.create({ model, tools, input: 'Look at Rome.' })
       const input = outputsFor(called)
-      return openai.responses.create({ model, tools, input, previous_response_id: called.id })
+      return at.openai.responses.create({ model, tools, input, previous_response_id: called.id })
     }
 
     test('a conversation is compacted, and goes on from what came of it', async () => {
       const { id } = await talked()
-      const compacted = await openai.responses.compact({ model, previous_response_id: id })
+      const compacted = await at.openai.responses.compact({ model, previous_response_id: id })
       expect(schemaFaults('openai', 'CompactResource', compacted)).toEqual([])
       expect(typesIn(compacted)).toEqual(['message', 'compaction'])
       expect(compacted.output[0]).toMatchObject({
@@ -73,12 +60,12 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(compacted.usage.total_tokens).toBeGreaterThan(50)
 
       const input = [...compacted.output, { role: 'user', content: 'And now?' }] as ResponseInput
-      const { output_text } = await openai.responses.create({ model, input })
+      const { output_text } = await at.openai.responses.create({ model, input })
       expect(output_text).toContain('And now?')
       expectSummaryOnly()
       // It is no response.
       await expect(
-        openai.responses.create({ model, input: 'x', previous_response_id: compacted.id }),
+        at.openai.responses.create({ model, input: 'x', previous_response_id: compacted.id }),
       ).rejects.toThrow('not found')
     })
 
@@ -86,15 +73,15 @@ describe.each(HOSTS)('on %s', (_, start) => {
       const { id } = await talked()
       const asked = { model, input: 'And now?', previous_response_id: id, tools }
       const first = isStreamed
-        ? await openai.responses.stream({ ...asked, context_management: ALWAYS }).finalResponse()
-        : await openai.responses.create({ ...asked, context_management: ALWAYS })
+        ? await at.openai.responses.stream({ ...asked, context_management: ALWAYS }).finalResponse()
+        : await at.openai.responses.create({ ...asked, context_management: ALWAYS })
       expect(typesIn(first)[0]).toBe('compaction')
       expect(typesIn(first).filter((type) => type === 'compaction')).toHaveLength(1)
       expectSummaryOnly()
 
       const input = outputsFor(first)
       const question: ResponseInputItem = { role: 'user', content: 'And then?' }
-      const next = await openai.responses.create({
+      const next = await at.openai.responses.create({
         model,
         input: [...input, question],
         previous_response_id: first.id,
@@ -105,7 +92,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
 
     test('below the threshold nothing happens', async () => {
       const { id } = await talked()
-      const response = await openai.responses.create({
+      const response = await at.openai.responses.create({
         model,
         input: 'And now?',
         previous_response_id: id,
@@ -118,10 +105,10 @@ describe.each(HOSTS)('on %s', (_, start) => {
       const { id } = await talked()
       const input: ResponseInputItem[] = [{ type: 'compaction_trigger' }]
       const asked = { model, input, previous_response_id: id }
-      const compacted = await openai.responses.stream(asked).finalResponse()
+      const compacted = await at.openai.responses.stream(asked).finalResponse()
       expect(compacted.status).toBe('completed')
       expect(typesIn(compacted)).toEqual(['compaction'])
-      const next = await openai.responses.create({
+      const next = await at.openai.responses.create({
         model,
         input: 'And now?',
         previous_response_id: compacted.id,
@@ -132,8 +119,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
 
     test('tokens are counted over everything that would be sent', async () => {
       const count = async (more: object) =>
-        (await openai.responses.inputTokens.count({ model, ...more })).input_tokens
-      const counted = await openai.responses.inputTokens.count({ model, input: 'Servus' })
+        (await at.openai.responses.inputTokens.count({ model, ...more })).input_tokens
+      const counted = await at.openai.responses.inputTokens.count({ model, input: 'Servus' })
       expect(schemaFaults('openai', 'TokenCountsResource', counted)).toEqual([])
       const short = await count({ input: 'Servus' })
       expect(short).toBeGreaterThan(0)

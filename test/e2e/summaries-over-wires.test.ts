@@ -1,11 +1,9 @@
 /** A summary is lawful on every wire, behind whatever reasoning and tools, and on both hosts. */
-import type OpenAI from 'openai'
 import type { Response, ResponseInputItem } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openaiFor } from '../support/gateway.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
+import { describe, expect, test } from 'vitest'
 import { degreesAt, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
-import { HOSTS, type Host } from './hosts.ts'
+import { HOSTS } from './hosts.ts'
+import { serviceHost } from './service-host.ts'
 
 const HEADER = '[Summary of the earlier part of this conversation.'
 const tools = [{ type: 'function' as const, strict: true, ...LOOK }]
@@ -25,23 +23,12 @@ const outputsFor = ({ output }: Response): ResponseInputItem[] =>
   )
 
 describe.each(HOSTS)('on %s', (_, start) => {
-  let services: Services
-  let host: Host
-  let openai: OpenAI
-  beforeAll(async () => {
-    services = await startServices()
-    host = await start(services.environment)
-    openai = openaiFor(host.url)
-  })
-  afterAll(async () => {
-    await host.close()
-    await services.close()
-  })
+  const at = serviceHost(start)
 
   test.each(WIRE_MODELS)('C54: over $model', async ({ model }) => {
-    const { id: conversation } = await openai.conversations.create()
+    const { id: conversation } = await at.openai.conversations.create()
     const respond = (input: string | ResponseInputItem[]) =>
-      openai.responses.create({
+      at.openai.responses.create({
         model,
         tools,
         input,
@@ -54,7 +41,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     }
     for (const place of ['Rome', 'Oslo', 'Graz']) await ask(place)
     const listed = async () => {
-      const answer = await fetch(`${host.url}/v1/conversations/${conversation}/summaries`)
+      const answer = await fetch(`${at.host.url}/v1/conversations/${conversation}/summaries`)
       return ((await answer.json()) as { data: { covered: { turns: number } }[] }).data
     }
     // It may be made in the middle of a turn already, and again behind it.
@@ -64,11 +51,11 @@ describe.each(HOSTS)('on %s', (_, start) => {
     }
     expect((await listed())[0]?.covered.turns).toBe(2)
     await ask('Bern')
-    const sent = services.received.filter(({ text }) => text.includes('Bern: 4 degrees')).at(0)
+    const sent = at.services.received.filter(({ text }) => text.includes('Bern: 4 degrees')).at(0)
     expect(sent?.text.split(HEADER)).toHaveLength(2)
     // The model behind the services sums up by repeating what it was told: asked, called, twice said.
     expect(sent?.text.split('Rome')).toHaveLength(5)
     expect(sent?.text).toContain('Graz: 4 degrees')
-    expect(services.refusals.splice(0)).toEqual([])
+    expect(at.services.refusals.splice(0)).toEqual([])
   })
 })

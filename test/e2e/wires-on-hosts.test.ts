@@ -1,18 +1,16 @@
 /** Every wire and the demo on both hosts: the ways that a token takes there are different ones. */
-import type OpenAI from 'openai'
 import type {
   FunctionTool,
   Response,
   ResponseInput,
   ResponseInputItem,
 } from 'openai/resources/responses/responses'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openaiFor } from '../support/gateway.ts'
+import { afterEach, describe, expect, test } from 'vitest'
 import { heard, PATHS, servus, type Dialect } from '../support/heard.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
 import { SPOILS } from '../support/spoiled-streams.ts'
 import { LOOK, WIRE_MODELS } from '../support/wire-models.ts'
-import { HOSTS, type Host } from './hosts.ts'
+import { HOSTS } from './hosts.ts'
+import { serviceHost } from './service-host.ts'
 
 const MODELS = ['gpt-5', 'chat-model', 'claude-sonnet-5', 'gemini-3.8-flash']
 const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK }]
@@ -27,22 +25,11 @@ function outputsFor({ output }: Response): ResponseInputItem[] {
 }
 
 describe.each(HOSTS)('on %s', (_, start) => {
-  let services: Services
-  let host: Host
-  let openai: OpenAI
-  beforeAll(async () => {
-    services = await startServices()
-    host = await start(services.environment)
-    openai = openaiFor(host.url)
-  })
-  afterAll(async () => {
-    await host.close()
-    await services.close()
-  })
+  const at = serviceHost(start)
   afterEach(() => {
-    services.spoil = null
-    services.cut = null
-    expect(services.refusals.splice(0)).toEqual([])
+    at.services.spoil = null
+    at.services.cut = null
+    expect(at.services.refusals.splice(0)).toEqual([])
   })
 
   describe.each([...MODELS, 'demo'])('over %s', (model) => {
@@ -50,13 +37,13 @@ describe.each(HOSTS)('on %s', (_, start) => {
     const answer = model === 'demo' ? 'The tools said: fog.' : 'The tools said: fog · fog'
 
     test('a tool loop over previous_response_id, streamed in crumbs', async () => {
-      services.cut = 11
-      const called = await openai.responses
+      at.services.cut = 11
+      const called = await at.openai.responses
         .stream({ model, tools, input: QUESTION })
         .finalResponse()
       const input = outputsFor(called)
       const asked = { model, tools, input, previous_response_id: called.id }
-      const answered = await openai.responses.stream(asked).finalResponse()
+      const answered = await at.openai.responses.stream(asked).finalResponse()
       expect(answered.output_text).toBe(answer)
       expect(answered.output.map(({ type }) => type)).toEqual(['reasoning', 'message'])
       expect(answered.usage?.total_tokens).toBeGreaterThan(0)
@@ -65,14 +52,26 @@ describe.each(HOSTS)('on %s', (_, start) => {
     test('a tool loop of a client without memory', async () => {
       const input: ResponseInput = [{ role: 'user', content: QUESTION }]
       const include = ['reasoning.encrypted_content' as const]
-      const called = await openai.responses.create({ model, tools, input, include, store: false })
+      const called = await at.openai.responses.create({
+        model,
+        tools,
+        input,
+        include,
+        store: false,
+      })
       input.push(...(called.output as ResponseInputItem[]), ...outputsFor(called))
-      const answered = await openai.responses.create({ model, tools, input, include, store: false })
+      const answered = await at.openai.responses.create({
+        model,
+        tools,
+        input,
+        include,
+        store: false,
+      })
       expect(answered.output_text).toBe(answer)
     })
 
     test('a chat that runs tools', async () => {
-      const runner = openai.chat.completions.runTools({
+      const runner = at.openai.chat.completions.runTools({
         model,
         stream: true,
         messages: [{ role: 'user', content: QUESTION }],
@@ -87,7 +86,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   test('one conversation through all of them', async () => {
     let previous: string | null = null
     for (const [turn, model] of [...MODELS, 'demo', ...MODELS].entries()) {
-      const answer: Response = await openai.responses
+      const answer: Response = await at.openai.responses
         .stream({ model, input: 'Servus', previous_response_id: previous })
         .finalResponse()
       expect(answer.output_text).toContain(turn === 0 ? 'Servus' : `remember ${turn} earlier`)
@@ -99,10 +98,10 @@ describe.each(HOSTS)('on %s', (_, start) => {
   const spoils = SPOILS.filter(({ fails }) => fails !== null)
   test.each(kinds)('streams of $model that break', async ({ model, wire }) => {
     for (const { frames, fails, said = /./ } of spoils) {
-      services.spoil = (told) => frames(told, wire)
+      at.services.spoil = (told) => frames(told, wire)
       for (const dialect of ['responses', 'chat'] satisfies Dialect[]) {
         const body = JSON.stringify(servus(dialect, model, true))
-        const response = await fetch(host.url + PATHS[dialect], { method: 'POST', body })
+        const response = await fetch(at.host.url + PATHS[dialect], { method: 'POST', body })
         const { failure, text } = await heard(dialect, response)
         expect(failure).toMatch(fails ?? /./)
         expect(text).toMatch(said)

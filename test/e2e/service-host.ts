@@ -1,0 +1,39 @@
+/** A home of the gateway with the services behind it, for the length of a block of tests. */
+import type OpenAI from 'openai'
+import { afterAll, beforeAll } from 'vitest'
+import { openaiFor } from '../support/gateway.ts'
+import { startServices, type Services } from '../support/services/start-services.ts'
+import type { Host, StartHost } from './hosts.ts'
+
+export interface ServiceHost {
+  readonly services: Services
+  readonly host: Host
+  readonly openai: OpenAI
+}
+
+/** There once the tests of the block have begun. */
+export function serviceHost(start: StartHost): ServiceHost {
+  let services: Services
+  let host: Host
+  let openai: OpenAI
+  beforeAll(async () => {
+    services = await startServices()
+    host = await start(services.environment)
+    openai = openaiFor(host.url)
+  })
+  afterAll(async () => {
+    await host.close()
+    await services.close()
+  })
+  return {
+    get services() {
+      return services
+    },
+    get host() {
+      return host
+    },
+    get openai() {
+      return openai
+    },
+  }
+}
