@@ -2,7 +2,7 @@
 import type { Item, Part } from '../conversation/item.ts'
 import { isObject } from '../conversation/json.ts'
 import { partsOf } from '../conversation/media-handles.ts'
-import { dataUrl } from './data-url.ts'
+import { dataUrl } from '../conversation/data-url.ts'
 
 export interface RemoteMedium {
   readonly kind: MediumKind

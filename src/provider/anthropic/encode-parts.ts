@@ -2,6 +2,7 @@
  * The parts of a message, or of a tool output, as content blocks. What the wire cannot carry becomes
  * a line of text, so that the model knows that there was something.
  */
+import { readDataUrl } from '../../conversation/data-url.ts'
 import type {
   AudioPart,
   FilePart,
@@ -73,7 +74,7 @@ function image({ image_url, file_id, detail }: ImagePart, at: number, notebook: 
       ? { type: 'image', source: { type: 'url', url: image_url } }
       : notice('image', 'media-unsupported', at, notebook)
   }
-  const mediaType = data.mediaType === 'image/jpg' ? 'image/jpeg' : data.mediaType
+  const mediaType = data.type === 'image/jpg' ? 'image/jpeg' : data.type
   return IMAGE_TYPES.has(mediaType)
     ? { type: 'image', source: { type: 'base64', media_type: mediaType, data: data.base64 } }
     : notice(`${mediaType || 'image'} file`, 'media-unsupported', at, notebook)
@@ -93,8 +94,8 @@ function file(part: FilePart, at: number, notebook: Notebook): Block {
       notebook,
     )
   }
-  const { mediaType, base64 } = readDataUrl(file_data) ?? {
-    mediaType: byName(filename),
+  const { type: mediaType, base64 } = readDataUrl(file_data) ?? {
+    type: byName(filename),
     base64: file_data,
   }
   if (mediaType === 'application/pdf') {
@@ -130,16 +131,6 @@ function notice(
 
 function named(filename: string | undefined): string {
   return filename === undefined ? 'file' : `file ${filename}`
-}
-
-/** `data:<type>[;parameters];base64,<data>`, without a copy of the data being looked through. */
-function readDataUrl(url: string): { readonly mediaType: string; readonly base64: string } | null {
-  if (!url.startsWith('data:')) return null
-  const comma = url.indexOf(',')
-  const head = url.slice('data:'.length, Math.max(comma, 0))
-  if (!head.endsWith(';base64')) return null
-  const [mediaType = ''] = head.split(';', 1)
-  return { mediaType: mediaType.toLowerCase(), base64: url.slice(comma + 1) }
 }
 
 function isWebUrl(url: string): boolean {
