@@ -168,8 +168,9 @@ function memory(app: Hono, { enter, bytes, json }: Door, world: World, runs: Run
       const named = (name: string): string => context.req.param(name) ?? ''
       const query = new URL(context.req.url).searchParams
       const body = () => json(exchange)
+      const maybeBody = async () => maybeJsonObject(await bytes(exchange))
       const value = async () => jsonValue(await bytes(exchange))
-      const answered = await read({ caller, named, query, body, value }, world)
+      const answered = await read({ caller, named, query, body, maybeBody, value }, world)
       return answered === null ? next() : Response.json(answered)
     })
   }
@@ -205,14 +206,15 @@ function questions(app: Hono, { enter, bytes, json }: Door, world: World): void 
   app.on('POST', both('/context/summarize'), asked(summarizeContext))
   app.on('POST', both('/conversations/:id/summarize'), async (context) => {
     const { exchange, caller } = enter(context)
-    const written = await bytes(exchange)
-    const body = written.length === 0 ? {} : jsonObject(written)
+    const body = maybeJsonObject(await bytes(exchange))
     const id = context.req.param('id') ?? ''
     return Response.json(await summarizeConversation(id, body, caller, world, exchange))
   })
   app.on('GET', both('/conversations/:id/summaries'), async (context) => {
     const { caller } = enter(context)
-    return Response.json(await listSummaries(context.req.param('id') ?? '', caller, world))
+    const query = new URL(context.req.url).searchParams
+    const id = context.req.param('id') ?? ''
+    return Response.json(await listSummaries(id, query, caller, world))
   })
   app.on('GET', both('/models'), async (context) => {
     enter(context, FORGOTTEN)
@@ -247,6 +249,11 @@ function jsonObject(bytes: Uint8Array): JsonObject {
     'invalid_json',
     'We could not parse the JSON body of your request. It must be a JSON object.',
   )
+}
+
+/** `{}` where nothing was sent. */
+function maybeJsonObject(bytes: Uint8Array): JsonObject {
+  return bytes.length === 0 ? {} : jsonObject(bytes)
 }
 
 function jsonValue(bytes: Uint8Array): unknown {

@@ -2,8 +2,10 @@
  * The whole journey of a request on one screen: what is remembered, what is sent, who answers, and
  * how the answer is given and kept. Each step has a room of its own.
  */
+import type { Failure } from './conversation/event.ts'
 import { foldOutcome } from './conversation/outcome.ts'
 import { route } from './upstream/accounts.ts'
+import type { Asked } from './upstream/attempts.ts'
 import { askWithHouse } from './upstream/ask-with-house.ts'
 import { clientOf } from './upstream/client-of.ts'
 import type { Dialect, Inbound } from './dialect/dialect.ts'
@@ -26,7 +28,7 @@ import { readied } from './upstream/readied.ts'
 import { guardedWhole } from './stream/guarded.ts'
 import { relay } from './stream/relay.ts'
 import { ourHeaders, renditionFor, wholeFor, type Parts } from './telling.ts'
-import type { Call, Reply } from './transport/transport.ts'
+import type { Call } from './transport/transport.ts'
 import { summariseAfter } from './upstream/summarise-after.ts'
 import { ableTargets } from './upstream/unsupported.ts'
 import { withAdditions } from './upstream/with-additions.ts'
@@ -102,9 +104,10 @@ async function answerFrom(
   )
   const fold = foldOutcome(recorder)
   try {
-    const [{ prepared, call, reply }, stored] = await Promise.all([asked, recorder.opened])
+    const [given, stored] = await Promise.all([asked, recorder.opened])
+    const { prepared, call, sent = () => [prepared] } = given
     if (!stored && inbound.memory.store === true) throw notKept(call)
-    const answered = { prepared, caller, turnId, recorder }
+    const answered = { prepared, sent, caller, turnId, recorder }
     const parts = {
       dialect,
       prepared,
@@ -115,7 +118,7 @@ async function answerFrom(
       world,
       contextLine: await contextLineFor(prepared, caller, world),
     }
-    return inbound.stream ? streamed(call, reply, parts, exchange) : await whole(call, reply, parts)
+    return inbound.stream ? streamed(given, parts, exchange) : await whole(given, parts)
   } catch (error) {
     // Whatever went wrong, a turn that was opened does not stay open.
     const failure = error instanceof GatewayError ? error.failure : null
@@ -129,7 +132,8 @@ async function answerFrom(
 /** What follows an answer of a model. */
 const FOLLOWING = [keepSent, tellLayers, summariseAfter]
 
-function streamed(call: Call, reply: Reply, parts: Parts, exchange: Exchange): Response {
+function streamed(asked: Asked, parts: Parts, exchange: Exchange): Response {
+  const { call, reply } = asked
   const headers = { ...STREAM_HEADERS, ...ourHeaders(parts) }
   return exchange.stream(200, headers, (client) => {
     relay({
@@ -138,7 +142,8 @@ function streamed(call: Call, reply: Reply, parts: Parts, exchange: Exchange): R
       client,
       rendition: renditionFor(parts),
       settle(outcome, ending) {
-        const settled = parts.recorder.settle(outcome, ending, madeOf(parts.prepared, outcome))
+        const made = madeOf(asked.prepared, outcome, asked.sent?.())
+        const settled = parts.recorder.settle(outcome, ending, made)
         exchange.waitUntil(settled)
         return settled
       },
@@ -153,15 +158,22 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-async function whole(call: Call, reply: Reply, parts: Parts): Promise<Response> {
-  const { prepared, guards, fold, recorder } = parts
+async function whole(asked: Asked, parts: Parts): Promise<Response> {
+  const { prepared, call, reply } = asked
+  const { guards, fold, recorder } = parts
   const { events, body: theirs } = await readAnswer(call, reply, prepared)
   for (const event of guardedWhole(events, guards)) fold.push(event)
   const said = fold.now()
-  const outcome = await recorder.settle(said, 'finished', madeOf(prepared, said))
-  if (outcome.failure !== null) throw new GatewayError(outcome.failure)
+  const outcome = await recorder.settle(said, 'finished', madeOf(prepared, said, asked.sent?.()))
+  if (outcome.failure !== null) throw refusalFor(outcome.failure, asked)
   const headers = { 'content-type': 'application/json', ...ourHeaders(parts) }
   return new Response(wholeFor(parts, outcome, theirs), { headers })
+}
+
+/** Who was refused in a later round is told when to try again, as in the first. */
+function refusalFor(failure: Failure, { refusal }: Asked): GatewayError {
+  const later = refusal?.() ?? null
+  return later?.failure === failure ? later : new GatewayError(failure)
 }
 
 function bareTurn(

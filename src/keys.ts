@@ -1,5 +1,5 @@
 /** Who is asking: the tenant that a key belongs to. Keys are compared as hashes. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isLoopback } from './edge/loopback.ts'
 import { GatewayError } from './errors.ts'
 import type { NamedKey } from './read-shaped-setting.ts'
@@ -36,7 +36,7 @@ export function doorkeeper(keys: readonly NamedKey[]): Doorkeeper {
 }
 
 function hashed(key: string): string {
-  return createHash('sha256').update(key).digest('base64')
+  return hash('sha256', key, 'base64')
 }
 
 /**

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { jsonLog } from './log.ts'
 import { resealDatabase } from './reseal-database.ts'
 import { serveNode, type Serving } from './serve-node.ts'
-import { TABLE } from './settings.ts'
+import { SETTINGS_TABLE } from './settings-table.ts'
 
 try {
   const [, , command] = process.argv
@@ -52,7 +52,7 @@ function toStderr(line: string): void {
 /** The file must exist if it was asked for by name. */
 function configFile(): unknown {
   const named = process.env['BACKSTORY_CONFIG']
-  const path = named ?? TABLE.BACKSTORY_CONFIG.default
+  const path = named ?? SETTINGS_TABLE.BACKSTORY_CONFIG.default
   let text: string
   try {
     text = readFileSync(path, 'utf8')

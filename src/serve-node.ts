@@ -17,6 +17,7 @@ import {
 } from './edge/node-websocket.ts'
 import { inTime } from './history/in-time.ts'
 import { expireHourly } from './history/retention.ts'
+import { randomNumbers } from './random-numbers.ts'
 import { replica } from './replica.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { loaderFor, MEGABYTE } from './media/gateway-media.ts'
@@ -55,7 +56,7 @@ export async function serveNode(
     allowed: settings.MEDIA_FETCH_ALLOW,
     maxBytes: settings.MEDIA_FETCH_MAX_MB * MEGABYTE,
   })
-  const ulid = monotonicFactory()
+  const ulid = monotonicFactory(randomNumbers())
   const newTurnId = () => turnIdFromUlid(ulid())
   const replicaId = newTurnId()
   const world: World = {

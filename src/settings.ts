@@ -1,230 +1,17 @@
 /**
- * Everything that can be set, in one table. Values come from the environment, or from a JSON file
- * (`BACKSTORY_CONFIG`) under the same names; the environment wins. All faults are reported at once.
+ * Reads everything that can be set (`settings-table.ts`). Values come from the environment, or from a
+ * JSON file (`BACKSTORY_CONFIG`) under the same names; the environment wins. All faults are reported at
+ * once.
  */
 import { isObject } from './conversation/json.ts'
-import { MEDIA_SETTINGS } from './media-settings.ts'
-import { WIRES } from './provider/provider.ts'
 import type { Account } from './provider/provider.ts'
-import { oneOf, ownLabels, text, wholeNumber } from './read-setting.ts'
-import {
-  aliases,
-  contextSetting,
-  namedKeys,
-  storageKeys,
-  upstreams,
-  url,
-  type ContextSetting,
-  type NamedKey,
-  type StorageKeySetting,
-} from './read-shaped-setting.ts'
-
-type Raw = unknown
-
-interface Setting<Value> {
-  readonly default: Value
-  /** How the default is shown to people, where the value itself would say little. */
-  readonly shown?: string
-  readonly sentence: string
-  /** Throws an Error whose message completes "NAME …". */
-  readonly read: (raw: Raw) => Value
-}
-
-const NO_CONTEXT: ContextSetting = { all: {}, models: {}, keys: {} }
-const NO_ALIASES: Readonly<Record<string, readonly string[]>> = {}
-
-export const TABLE = {
-  PORT: {
-    default: 8787,
-    read: wholeNumber(0, 65_535),
-    sentence: 'Port to listen on; `0` takes a free one.',
-  },
-  HOST: {
-    default: '127.0.0.1',
-    read: text,
-    sentence: 'Address to listen on.',
-  },
-  DATABASE_URL: {
-    default: 'sqlite:./data/backstory.db',
-    read: text,
-    sentence:
-      'Where turns are kept: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. On Workers the D1 binding `DB` is used.',
-  },
-  BACKSTORY_CONFIG: {
-    default: './backstory.json',
-    shown: '`./backstory.json` if it exists',
-    read: text,
-    sentence: 'A JSON file with any of these settings; on Workers the JSON itself.',
-  },
-  BACKSTORY_KEYS: {
-    default: [] as readonly NamedKey[],
-    shown: 'none',
-    read: namedKeys,
-    sentence:
-      'Keys of clients, as `name:key,name:key`; each name has a memory of its own. Without keys only this machine is served.',
-  },
-  STORAGE_KEYS: {
-    default: [] as readonly StorageKeySetting[],
-    shown: 'none',
-    read: storageKeys,
-    sentence:
-      'Seals what is stored of conversations, as `kid:key,kid:key`: a name of your own, and 32 bytes as base64 or hex (`openssl rand -base64 32`). The first key seals, all of them read. Without keys nothing is sealed, and what was sealed cannot be read.',
-  },
-  UPSTREAMS: {
-    default: [] as readonly Account[],
-    shown: 'none',
-    read: upstreams,
-    sentence: `Upstreams as a JSON list of \`{"name", "wire": "${WIRES.join('\\|')}", "baseUrl", "apiKey", "models": ["*"], "headers", "quirks"}\`. The first whose \`models\` match serves. An \`apiKey\` of \`env:NAME\` is read from the environment.`,
-  },
-  MODELS: {
-    default: NO_ALIASES,
-    shown: 'none',
-    read: aliases,
-    sentence:
-      'Names of your own for models, as JSON: `{"fast": "gpt-5-mini", "best": ["claude/claude-opus-5-5", "gpt-5"]}`. Of a list, the next is asked when one does not begin to answer.',
-  },
-  OPENAI_API_KEY: secret('Adds OpenAI as an upstream, for both of its APIs.'),
-  OPENAI_BASE_URL: address('Another server that speaks Chat Completions, in place of OpenAI.'),
-  ANTHROPIC_API_KEY: secret('Adds Anthropic as an upstream.'),
-  ANTHROPIC_BASE_URL: address('Another server that speaks Anthropic Messages.'),
-  GEMINI_API_KEY: secret('Adds Google Gemini as an upstream.'),
-  GEMINI_BASE_URL: address('Another server that speaks the Gemini API.'),
-  OPENROUTER_API_KEY: secret('Adds OpenRouter as an upstream.'),
-  OPENROUTER_BASE_URL: address('Another server that speaks as OpenRouter does.'),
-  CONTEXT: {
-    default: NO_CONTEXT,
-    shown: '`retain`',
-    read: contextSetting,
-    sentence:
-      'How much of a conversation a model is given: the name of a policy, or JSON of the fields in [the table of policies](#what-a-model-is-given), with `models` and `keys` for those by name: `{"policy": "lean", "models": {"qwen*": {"window": {"turns": 20}}}, "keys": {"alice": "replay"}}`.',
-  },
-  HISTORY_MAX_ITEMS: {
-    default: null as number | null,
-    shown: 'unset (everything)',
-    read: wholeNumber(1, 1_000_000),
-    sentence:
-      'At most so many items of a conversation reach the model, cut in steps between rounds.',
-  },
-  TOOL_OUTPUT_RETENTION_TURNS: {
-    default: null as number | 'off' | null,
-    shown: 'as the policy says (`5`)',
-    read: (raw: Raw) => (raw === 'off' ? raw : wholeNumber(0, 1_000_000)(raw)),
-    sentence:
-      'Long tool outputs of turns older than this are shortened, in steps of as many turns, and at most ten; `off` keeps them whole.',
-  },
-  UNANSWERED_CALLS: {
-    default: 'drop' as const,
-    read: oneOf('drop', 'stub'),
-    sentence:
-      'What a model is given of a tool call in the middle of a conversation that never got its output: nothing (`drop`), or the call with an output that says so (`stub`).',
-  },
-  REMEMBER: {
-    default: 'on' as const,
-    read: oneOf('on', 'off'),
-    sentence:
-      'Whether a client that sends its whole chat each time is remembered: the reasoning and the tool calls that it forgets are kept, and given back to the model.',
-  },
-  MARKERS: {
-    default: 'auto' as const,
-    read: oneOf('auto', 'always', 'never'),
-    sentence:
-      'Who gets invisible markers in the text, by which what is remembered is found again at once: Open WebUI (`auto`), every client (`always`), nobody (`never`). Without markers turns are found by their words.',
-  },
-  PERSIST_REASONING: {
-    default: 'conversation' as const,
-    read: oneOf('disabled', 'next_reply', 'conversation'),
-    sentence:
-      'How long reasoning is given back to the model that it came from: to the end of the `conversation`, until the `next_reply` is complete, or, with `disabled`, none is kept from then on.',
-  },
-  PERSIST_TOOL_RESULTS: {
-    default: 'on' as const,
-    read: oneOf('on', 'off'),
-    sentence:
-      'Whether tool calls and their results that a client has forgotten are given back to the model.',
-  },
-  RETENTION_DAYS: {
-    default: 90,
-    read: (raw: Raw) => (raw === 'off' ? null : wholeNumber(1, 36_500)(raw)),
-    sentence:
-      'Turns that nothing has needed for so many days are removed, unless a conversation holds them; `off` keeps them for ever.',
-  },
-  OPEN_WEBUI_JWT_SECRET: secret(
-    'The `FORWARD_USER_INFO_HEADER_JWT_SECRET` of an Open WebUI: its users, by their signed identity, then have a memory of their own.',
-  ),
-  TRUST_USER_HEADERS: {
-    default: 'off' as const,
-    read: oneOf('off', 'on'),
-    sentence:
-      'Whether `X-Backstory-User` and `X-OpenWebUI-User-Id` are believed without a signature. Only where nobody but a trusted client can reach the gateway.',
-  },
-  SPEAKER_GUARD: {
-    default: 'off' as const,
-    read: ownLabels,
-    sentence:
-      "Ends an answer before a line that another speaker would begin, as in `User: …`: `off`, `on`, or the labels that are the model's own, as `Ada,Ada (bot)`. An upstream's `quirks.speakerGuard` (`true`, `false`, a list of labels) goes first.",
-  },
-  EXPLAIN_KEEP: {
-    default: 'on' as const,
-    read: oneOf('on', 'off'),
-    sentence:
-      'Whether what was sent for an answer is kept with it, as what is different from the turn before, so that `GET /v1/context/explain/{id}` can show it.',
-  },
-  UNSUPPORTED: {
-    default: 'note' as const,
-    read: oneOf('note', 'reject'),
-    sentence:
-      'What happens to a request that asks for something its upstream has no word for: `note` leaves it out and says so in `explain`, `reject` answers 400. The header `x-backstory-unsupported` overrides it for one request.',
-  },
-  MAX_BODY_MB: {
-    default: 64,
-    read: wholeNumber(1, 1024),
-    sentence: 'Largest request body, in megabytes.',
-  },
-  UPSTREAM_HEADERS_TIMEOUT_SECONDS: {
-    default: 300,
-    read: wholeNumber(1, 86_400),
-    sentence: 'How long an upstream may take to begin its answer.',
-  },
-  UPSTREAM_IDLE_TIMEOUT_SECONDS: {
-    default: 300,
-    read: wholeNumber(1, 86_400),
-    sentence: 'How long an upstream may be silent in the middle of its answer.',
-  },
-  SUMMARY_TIMEOUT_SECONDS: {
-    default: 120,
-    read: wholeNumber(1, 86_400),
-    sentence:
-      'How long a request that is too long for its model waits to be summed up. Then it goes on without.',
-  },
-  DRAIN_SECONDS: {
-    default: 10,
-    read: wholeNumber(0, 3_600),
-    sentence:
-      'How long open streams and background responses may go on when the process is asked to stop.',
-  },
-  RUN_LEASE_SECONDS: {
-    default: 30,
-    read: wholeNumber(1, 3_600),
-    sentence:
-      'How long a process may be silent before others that share its database take over what it runs in the background, and end what else it left open.',
-  },
-  HEARTBEAT_SECONDS: {
-    default: 15,
-    read: wholeNumber(1, 3_600),
-    sentence:
-      'A silent stream carries a comment this often, so that nothing between takes it for dead.',
-  },
-  ...MEDIA_SETTINGS,
-  WEBSOCKET_MINUTES: {
-    default: 60,
-    read: wholeNumber(1, 1_440),
-    sentence:
-      'How old a WebSocket may grow. What it has begun is finished; then the client has to open a new one.',
-  },
-} satisfies Record<string, Setting<unknown>>
+import type { ContextSetting, NamedKey } from './read-shaped-setting.ts'
+import { SETTINGS_TABLE, type Setting } from './settings-table.ts'
 
 export type Settings = {
-  readonly [Name in keyof typeof TABLE]: (typeof TABLE)[Name] extends Setting<infer Value>
+  readonly [Name in keyof typeof SETTINGS_TABLE]: (typeof SETTINGS_TABLE)[Name] extends Setting<
+    infer Value
+  >
     ? Value
     : never
 }
@@ -237,10 +24,10 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
   if (!isObject(file)) faults.push('BACKSTORY_CONFIG must hold a JSON object.')
   const fromFile = isObject(file) ? file : {}
   for (const name of Object.keys(fromFile)) {
-    if (!(name in TABLE)) faults.push(`${name} is not a setting (in BACKSTORY_CONFIG).`)
+    if (!(name in SETTINGS_TABLE)) faults.push(`${name} is not a setting (in BACKSTORY_CONFIG).`)
   }
   const settings: Record<string, unknown> = {}
-  for (const [name, setting] of Object.entries<Setting<unknown>>(TABLE)) {
+  for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS_TABLE)) {
     const raw = environment[name] ?? fromFile[name]
     try {
       settings[name] = raw === undefined || raw === '' ? setting.default : setting.read(raw)
@@ -274,17 +61,9 @@ function strangers({ CONTEXT: context, BACKSTORY_KEYS: keys }: Record<string, un
     )
 }
 
-function secret(sentence: string): Setting<string | null> {
-  return { default: null, shown: '–', read: text, sentence }
-}
-
-function address(sentence: string): Setting<string | null> {
-  return { default: null, shown: '–', read: url, sentence }
-}
-
 /** The table of the README. */
 export function settingsTable(): string {
-  const rows = Object.entries<Setting<unknown>>(TABLE).map(([name, setting]) => {
+  const rows = Object.entries<Setting<unknown>>(SETTINGS_TABLE).map(([name, setting]) => {
     const shown = setting.shown ?? `\`${String(setting.default)}\``
     return `| \`${name}\` | ${shown} | ${setting.sentence} |`
   })

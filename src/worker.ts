@@ -7,6 +7,7 @@ import { webExchange } from './edge/web-exchange.ts'
 import { expireUnused } from './history/retention.ts'
 import { jsonLog } from './log.ts'
 import { loaderFor } from './media/gateway-media.ts'
+import { randomNumbers } from './random-numbers.ts'
 import { replica } from './replica.ts'
 import { readSettings } from './settings.ts'
 import { runsByRequest } from './runs/runs.ts'
@@ -65,7 +66,7 @@ function build(bindings: Bindings): Gateway {
     bindings,
     typeof config === 'string' ? JSON.parse(config) : (config ?? {}),
   )
-  const ulid = monotonicFactory()
+  const ulid = monotonicFactory(randomNumbers())
   const log = jsonLog((line) => console.log(line), Date.now)
   const world: World = {
     ...createStores(openD1(bindings.DB), vaultFor(settings.STORAGE_KEYS, log)),

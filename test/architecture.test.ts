@@ -94,6 +94,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'edge',
     'history',
     'provider',
+    'resources/paging',
     'stream',
     'transport',
     'upstream',
@@ -131,6 +132,7 @@ const ONLY_IN: Readonly<Record<string, RegExp>> = {
   'eventsource-parser': /^stream\/sse\.ts$/,
   ws: /^edge\/node-websocket\.ts$/,
   ulid: /^(serve-node|worker)\.ts$/,
+  '@cfworker/json-schema': /^layers\/schema-check\.ts$/,
   openai: /^(provider\/openai-responses|provider\/openai-chat|dialect)\//,
 }
 

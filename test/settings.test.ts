@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { readSettings, TABLE } from '../src/settings.ts'
+import { SETTINGS_TABLE } from '../src/settings-table.ts'
+import { readSettings } from '../src/settings.ts'
 
 test('every fault is named in one message', () => {
   const read = () =>
@@ -13,7 +14,7 @@ test('every fault is named in one message', () => {
 test('the environment wins over the file, and an empty variable is not set', () => {
   const settings = readSettings({ PORT: '1', HOST: '' }, { PORT: 2, HOST: '::1' })
   expect(settings.PORT).toBe(1)
-  expect(settings.HOST).toBe(TABLE.HOST.default)
+  expect(settings.HOST).toBe(SETTINGS_TABLE.HOST.default)
 })
 
 test('keys keep their colons', () => {

@@ -1,19 +1,10 @@
 /**
- * What Open WebUI shows above an answer in small print: a line of the stream that is no part of the
- * answer. It knows the key `event` as a word of the server that it talks to, so nobody else is sent it,
- * and what an upstream says under that name is never passed on.
+ * What a user of Open WebUI is told above an answer, in small print. Nobody else is sent it, and what an
+ * upstream says under its name is never passed on.
  */
 import type { Client } from '../conversation/client.ts'
 import type { Note } from '../conversation/note.ts'
-
-export interface StatusLine {
-  readonly data: string
-}
-
-/** `done: false` has it shown as work that goes on. */
-export function statusLine(text: string, done: boolean): StatusLine {
-  return { data: JSON.stringify({ event: { type: 'status', data: { description: text, done } } }) }
-}
+import { statusLine, type StatusLine } from '../conversation/status-line.ts'
 
 /** One line about what a user may miss in the answer; `null` where there is nothing to say, or nobody. */
 export function statusFor(client: Client, notes: readonly Note[]): StatusLine | null {

@@ -2,8 +2,10 @@
  * A `compaction` item stands for all that was said before it. What is in it, only its maker can
  * read; of ours that is a summary in words. This is the one file that packs and unpacks it.
  */
+import { fromBase64Json, toBase64Json } from './base64-json.ts'
 import { textOf, type Item, type Message, type Opaque } from './item.ts'
 import { isObject } from './json.ts'
+import { wireOfSeal } from './seal.ts'
 
 /** The item as clients know it: opaque to them, to be sent back as it is. */
 export function compactionItem(id: string, summary: string): Opaque {
@@ -28,6 +30,30 @@ export function summaryIn({ raw }: Opaque): string | null {
 export function isOurs({ raw }: Opaque): boolean {
   const sealed = raw['encrypted_content']
   return typeof sealed === 'string' && sealed.startsWith(PREFIX)
+}
+
+/**
+ * The wire of the upstream that made it, which alone can read it; `null` for one of ours. One that its
+ * client has brought along in Anthropic's own words has its text in the open.
+ */
+export function makerOf(item: Opaque): string | null {
+  if (isOurs(item)) return null
+  const { encrypted_content: sealed, content } = item.raw
+  if (typeof sealed === 'string') return wireOfSeal(sealed) ?? 'responses'
+  return typeof content === 'string' ? 'anthropic' : 'responses'
+}
+
+/** Whether an upstream made it, and not the gateway. */
+export function isMadeUpstream(item: Item): item is Opaque {
+  return isCompaction(item) && !isOurs(item)
+}
+
+/**
+ * Whether it stands for what the user said, too, and its maker reads nothing in front of it but the
+ * instructions at the head.
+ */
+export function standsForAll(item: Item): boolean {
+  return isCompaction(item) && makerOf(item) === 'anthropic'
 }
 
 /** What a model is given in place of the item. A client cannot say this of an item, so it is ours. */
@@ -56,32 +82,11 @@ const PREFIX = 'backstory:'
 
 /** Later the JSON may be sealed with a key instead; the version tells. */
 function packed(summary: string): string {
-  return PREFIX + toBase64(JSON.stringify({ v: 1, summary }))
+  return PREFIX + toBase64Json({ v: 1, summary })
 }
 
 function unpacked(sealed: string): string | null {
-  try {
-    const json: unknown = JSON.parse(fromBase64(sealed.slice(PREFIX.length)))
-    if (!isObject(json) || json['v'] !== 1) return null
-    return typeof json['summary'] === 'string' ? json['summary'] : null
-  } catch {
-    return null
-  }
-}
-
-/** So many arguments a function may have without a thought. */
-const SLICE = 8192
-
-function toBase64(text: string): string {
-  const bytes = new TextEncoder().encode(text)
-  let binary = ''
-  for (let at = 0; at < bytes.length; at += SLICE) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + SLICE))
-  }
-  return btoa(binary)
-}
-
-function fromBase64(base64: string): string {
-  const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
-  return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  const json = fromBase64Json(sealed.slice(PREFIX.length))
+  if (!isObject(json) || json['v'] !== 1) return null
+  return typeof json['summary'] === 'string' ? json['summary'] : null
 }

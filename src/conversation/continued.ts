@@ -6,9 +6,11 @@
  *
  * An answer is told by its origin, which all its items share as one object. Words without one are the
  * client's own. They may also be words of an answer that were edited: these stand among what else
- * belongs to it, or in front of its calls, which is therefore no such place.
+ * belongs to it, or in front of its calls, which is therefore no such place, unless something of
+ * another answer stands before them.
  */
 import { isOfModel } from './of-model.ts'
+import { callEndOf } from './pairs.ts'
 import { holdsOn, isAssistantMessage } from './rounds.ts'
 import type { Item, Origin } from './item.ts'
 
@@ -17,13 +19,17 @@ export function continuations(items: readonly Item[]): readonly number[] {
   const begun = new Set<Origin>()
   const places: number[] = []
   let before: Item | null = null
+  // Whether something of another answer stands before it, and no result of a tool in between.
+  let isBehindOther = false
   for (const [at, item] of items.entries()) {
     const { origin } = item
     if (origin !== undefined && !begun.has(origin)) {
       begun.add(origin)
-      if (before !== null && isSaid(item) && wentOn(before, item)) places.push(at)
+      if (before !== null && isSaid(item) && (isBehindOther || wentOn(before, item)))
+        places.push(at)
     }
     before = isSaid(item) ? item : null
+    isBehindOther = before !== null && !isOutput(item) && (isBehindOther || origin !== undefined)
   }
   return places
 }
@@ -35,6 +41,11 @@ function isSaid(item: Item): boolean {
 
 function wentOn(before: Item, item: Item): boolean {
   return before.origin !== undefined || (isAssistantMessage(before) && !isCall(item))
+}
+
+/** Of a tool of the house: its call and what was said then are of one answer. */
+function isOutput(item: Item): boolean {
+  return callEndOf(item)?.side === 'output'
 }
 
 function isCall(item: Item): boolean {

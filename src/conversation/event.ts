@@ -115,4 +115,6 @@ export interface Usage {
   readonly totalTokens: number
   /** What the gateway had taken the input for, where it had reason to. */
   readonly estimatedInputTokens?: number
+  /** What the last request alone came to, where it is the sum of several. */
+  readonly newestTokens?: number
 }

@@ -23,6 +23,13 @@ export function houseOutput(callId: string, output: string | readonly Part[]): F
   return { type: 'function_call_output', call_id: callId, output, native }
 }
 
+/** The same as if a client had it and answered it: the very same, if it is not of the house. */
+export function asOfClient(item: Item): Item {
+  if (!isOfHouse(item)) return item
+  const { native: { [MARK]: _house, ...others } = {}, ...said } = item
+  return Object.keys(others).length === 0 ? said : { ...said, native: others }
+}
+
 /** Whether it is an output of which more was given once, or something else. */
 export function isCutOfHouse(item: Item): boolean {
   if (item.type !== 'function_call_output') return false

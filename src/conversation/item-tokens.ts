@@ -8,7 +8,8 @@ import { estimateTokens } from './tokens.ts'
 export function itemTokens(item: Item): number {
   const known = KNOWN.get(item)
   if (known !== undefined) return known
-  const tokens = estimateTokens({ ...item, id: undefined, origin: undefined })
+  const isBare = item.id === undefined && item.origin === undefined
+  const tokens = estimateTokens(isBare ? item : { ...item, id: undefined, origin: undefined })
   KNOWN.set(item, tokens)
   return tokens
 }

@@ -83,9 +83,10 @@ export function pairsOf(items: readonly Item[]): Int32Array {
   const partners = new Int32Array(items.length).fill(ALONE)
   const waiting = new Map<string, Waiting>()
   let moment = 0
-  for (const [at, item] of items.entries()) {
-    if (item.type === 'message') moment += 1
-    const callEnd = callEndOf(item)
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at]
+    if (item?.type === 'message') moment += 1
+    const callEnd = item === undefined ? null : callEndOf(item)
     if (callEnd === null || callEnd.callId === '') continue
     const key = `${callEnd.family} ${callEnd.callId}`
     const before = waiting.get(key)

@@ -6,6 +6,8 @@
  *
  * `null` switches a rule off.
  */
+import type { JsonObject } from './json.ts'
+
 export const POLICY_NAMES = ['replay', 'retain', 'lean', 'capped'] as const
 
 export type PolicyName = (typeof POLICY_NAMES)[number]
@@ -99,6 +101,8 @@ export interface SpeakerRules {
 
 export interface SummaryRules {
   readonly trigger: 'off' | 'tokens' | 'turns' | 'manual'
+  /** Whether an upstream that can sum up what it was sent does so itself, when there are too many tokens. */
+  readonly by: 'gateway' | 'upstream'
   /** Tokens, or a share of the context window up to 1; with `turns`, turns. */
   readonly above: number
   readonly keepTurns: number
@@ -112,6 +116,8 @@ export interface SummaryRules {
 /** What a model is told beside the conversation. */
 export interface LayerRules {
   readonly workingMemory: boolean
+  /** The JSON Schema that working memory is held to. */
+  readonly schema: JsonObject | null
   readonly observations: boolean
   readonly facts: boolean
   /** Whose it is: one conversation's, or everything of one user. */
@@ -167,6 +173,7 @@ const REPLAY: ContextPolicy = {
   speakers: { names: 'auto', hidden: [], merge: 'off', persona: null, actAs: null },
   summaries: {
     trigger: 'off',
+    by: 'gateway',
     above: 0.64,
     keepTurns: 4,
     keepTokens: 4000,
@@ -175,6 +182,7 @@ const REPLAY: ContextPolicy = {
   },
   layers: {
     workingMemory: false,
+    schema: null,
     observations: false,
     facts: false,
     scope: 'conversation',

@@ -10,6 +10,8 @@ export interface Prompt {
   readonly stream: boolean
   /** Whether the client is to be told the usage though it did not ask. */
   readonly wantsUsage?: boolean
+  /** From so many tokens on the upstream is to compact what it is sent. Only of one that can. */
+  readonly compactAbove?: number
   /** What the client wrote, for a wire that speaks the client's language. */
   readonly source: Source
 }

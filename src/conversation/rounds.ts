@@ -2,7 +2,8 @@
  * A round is a user's question with everything up to the next question. Several user messages in
  * a row are one question. What stands before the first question is the preamble.
  */
-import { isSummaryMessage } from './compaction.ts'
+import { isSummaryMessage, standsForAll } from './compaction.ts'
+import { isInstruction } from './instructions.ts'
 import type { Item } from './item.ts'
 import { isToldSummary } from './told-summary.ts'
 
@@ -17,8 +18,8 @@ export function isAssistantMessage(item: Item | undefined): boolean {
 /** Where the rounds begin. A round's number is its place in this list. */
 export function roundStarts(items: readonly Item[]): readonly number[] {
   const starts: number[] = []
-  for (const [at, item] of items.entries()) {
-    if (isUserMessage(item) && !isUserMessage(items[at - 1])) starts.push(at)
+  for (let at = 0; at < items.length; at += 1) {
+    if (isUserMessage(items[at]) && !isUserMessage(items[at - 1])) starts.push(at)
   }
   return starts
 }
@@ -30,13 +31,14 @@ export function questionEnd(items: readonly Item[], start: number): number {
   return end
 }
 
-/** How many items at the beginning are never part of a history: instructions and the like. */
+/**
+ * How many items at the beginning are never part of a history: instructions and the like. What is told
+ * behind them is not told in the middle of an answer, which is where some compactions stand.
+ */
 export function headLength(items: readonly Item[]): number {
   let length = 0
   for (const item of items) {
-    const isInstruction =
-      item.type === 'message' && (item.role === 'system' || item.role === 'developer')
-    if (!isInstruction && !holdsOn(item)) break
+    if (!isInstruction(item) && (!holdsOn(item) || standsForAll(item))) break
     length += 1
   }
   return length

@@ -90,9 +90,14 @@ function stringQuarters(text: string): number {
 const GREEK = 0x370
 const CJK = 0x2e80
 
+/** Of a text that has none V8 knows that without reading it. */
+const BEYOND_LATIN = /[\u0370-\uffff]/
+
 function textQuarters(text: string): number {
   let quarters = text.length
-  for (let at = 0; at < text.length; at += 1) {
+  const from = text.search(BEYOND_LATIN)
+  if (from < 0) return quarters
+  for (let at = from; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     if (code >= CJK) quarters += 3
     else if (code >= GREEK) quarters += 1

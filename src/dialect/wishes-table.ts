@@ -1,10 +1,11 @@
 /** All that can be wished of a context, as the table of the README. */
 import { isObject } from '../conversation/json.ts'
 import { POLICY_NAMES, PRESETS, type ContextPolicy } from '../conversation/policy.ts'
-import { inJson, WISHES } from './wishes.ts'
+import { WISH_FIELDS } from './wish-fields.ts'
+import { inJson } from './wishes.ts'
 
 export function wishesTable(): string {
-  const rows = Object.entries(WISHES).flatMap(([section, fields]) =>
+  const rows = Object.entries(WISH_FIELDS).flatMap(([section, fields]) =>
     Object.entries(fields).map(([field, { what, sentence }]) => {
       const defaults = POLICY_NAMES.map((policy) => shown(PRESETS[policy], section, field))
       const same = defaults.every((value) => value === defaults[0])

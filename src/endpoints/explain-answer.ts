@@ -1,11 +1,15 @@
 /**
  * What was sent for an answer that is kept: the very bytes, what became of everything that was said,
  * and what the provider counted beside what was estimated.
+ *
+ * An answer in which the gateway answers tools of its own is asked for in several rounds, each with a
+ * request of its own. Told is the first, unless another one is named by `?round=`.
  */
 import type { Usage } from '../conversation/event.ts'
 import { turnIdOfCompletion, turnIdOfResponse } from '../conversation/ids.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import { notFound } from '../errors.ts'
+import { asString, maybe } from '../dialect/check.ts'
+import { GatewayError, notFound } from '../errors.ts'
 import { sentFor } from '../explain/previous-sent.ts'
 import { tellExplanation } from '../explain/tell-explanation.ts'
 import { askMemory } from '../history/ask-memory.ts'
@@ -22,18 +26,25 @@ export async function explainAnswer(
 ): Promise<Response> {
   const turnId = turnIdOfResponse(id) ?? turnIdOfCompletion(id)
   if (turnId === null) throw notKept(id)
+  const wanted = maybe(asRound, new URL(request.url).searchParams.get('round'), 'round') ?? 0
   // The first waits for what is about to be written.
-  const sent = await askMemory(() => sentFor(turnId, caller, world))
+  const last = await askMemory(() => sentFor(turnId, caller, world))
   const turn = await askMemory(() => world.archive.loadTurn(caller, turnId))
-  if (turn === null || turn.deletedAtMs !== null || sent === undefined || sent === null) {
-    throw notKept(id)
-  }
+  if (turn === null || turn.deletedAtMs !== null || last === undefined) throw notKept(id)
   const { parent, usage } = turn
-  const previous = parent === null ? null : await askMemory(() => sentFor(parent, caller, world))
+  const round = wanted === 'last' ? last.round : wanted
+  if (round >= last.rounds) throw noSuchRound(last.rounds)
+  const ofRound = (at: number) => askMemory(() => sentFor(turnId, caller, world, at))
+  const sent = round === last.round ? last : await ofRound(round)
+  if (sent === undefined) throw notKept(id)
+  const ofParent = () => (parent === null ? null : askMemory(() => sentFor(parent, caller, world)))
+  const previous = await (round === 0 ? ofParent() : ofRound(round - 1))
   const { about } = sent
   const told = tellExplanation(sent, { previous, fullReplay: about.fullReplay })
   const answered = {
     id,
+    round,
+    rounds: last.rounds,
     ...told,
     answer: answerOf(turn),
     usage: usageTold(usage, about.sent.estimated_tokens),
@@ -43,6 +54,22 @@ export async function explainAnswer(
     },
   }
   return explainedAs(request, answered, sent.body)
+}
+
+function asRound(value: unknown, path: string): number | 'last' {
+  const text = asString(value, path)
+  if (text === 'last') return text
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new GatewayError(
+    'invalid_value',
+    `Invalid value for \`${path}\`: it must be a number from 0, or 'last'.`,
+    { param: path },
+  )
+}
+
+function noSuchRound(rounds: number) {
+  const there = rounds === 1 ? 'one round, 0' : `${rounds} rounds, 0 to ${rounds - 1}`
+  return notFound(`The answer was asked for in ${there}.`, 'round')
 }
 
 function answerOf({ state, createdAtMs, endedAtMs, origin, servedModel }: StoredTurn): JsonObject {

@@ -46,8 +46,9 @@ export function explanationOf(
   const { items: asked, given = asked } = inbound
   const bytes = bytesOf(request.body)
   const tokens = tokensOf(prepared)
-  const told = { items, remembered: history.items.length, sent: prompt.items, places, notes }
-  const fates = fatesOf({ ...told, wire: provider.wire })
+  const remembered = history.items.length
+  const told = { items, remembered, given: remembered + asked.length, notes }
+  const fates = fatesOf({ ...told, sent: prompt.items, places, wire: provider.wire })
   const total = { bytes, tokens }
   const parts = partsOf({ items: prompt.items, places, params: prompt.params, total })
   const layers = layersOf(prompt.items)
@@ -71,7 +72,8 @@ export function explanationOf(
       ),
       counts: {
         given: given.length,
-        remembered: history.items.length + notes.filter(isRecalled).length,
+        remembered: remembered + notes.filter(isRecalled).length,
+        ...(items.length > told.given ? { answered: items.length - told.given } : {}),
         sent: prompt.items.length,
       },
       sent: { bytes, estimated_tokens: tokens },
@@ -113,7 +115,7 @@ function isRecalled({ did, why }: Note): boolean {
 }
 
 export function bytesOf(body: string | Uint8Array | null): number {
-  return typeof body === 'string' ? new TextEncoder().encode(body).length : (body?.length ?? 0)
+  return typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0)
 }
 
 function jsonOf(value: object): JsonObject {

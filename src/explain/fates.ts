@@ -16,7 +16,8 @@ export interface Fate {
   readonly type: string
   readonly role?: string
   readonly author?: string
-  readonly from: 'request' | 'memory' | 'gateway'
+  /** Said in the answer itself, for one that is told of a later round. */
+  readonly from: 'request' | 'memory' | 'answer' | 'gateway'
   readonly preview: string
   readonly fate: 'sent' | 'changed' | 'dropped' | 'moved' | 'added'
   /** As it was sent, or as it would have been. */
@@ -31,6 +32,8 @@ export interface Told {
   readonly items: readonly Item[]
   /** How many of them the history brought. */
   readonly remembered: number
+  /** How many of them its client or the history brought; all, without a word. */
+  readonly given?: number
   readonly sent: readonly Item[]
   /** Where each that is sent stood in `items`; `null` for one that was added. */
   readonly places: readonly (number | null)[]
@@ -39,20 +42,21 @@ export interface Told {
   readonly wire: string
 }
 
-export function fatesOf({ items, remembered, sent, places, notes, wire }: Told): readonly Fate[] {
+export function fatesOf(all: Told): readonly Fate[] {
+  const { items, remembered, given = items.length, sent, places, notes, wire } = all
   const ofItem = notesByPlace(notes)
   const additions = notes.filter(({ did, by, field }) => isAddition(did, by, field))
-  const sentAt = new Map<number, Item>()
+  const sentAt: (Item | undefined)[] = items.map(() => undefined)
   const behind = new Map<number, Item[]>()
   let last = -1
-  for (const [at, item] of sent.entries()) {
+  sent.forEach((item, at) => {
     const place = places[at] ?? null
     if (place === null) behind.set(last, [...(behind.get(last) ?? []), item])
     else {
-      sentAt.set(place, item)
+      sentAt[place] = item
       last = place
     }
-  }
+  })
   const added = (at: number): readonly Fate[] =>
     (behind.get(at) ?? []).map((item) => {
       // Layers stand among what others have added, each note of theirs in its order.
@@ -63,14 +67,15 @@ export function fatesOf({ items, remembered, sent, places, notes, wire }: Told):
       return { ...seen(item, item), ...fate, ...told(note === undefined ? [] : [note]) }
     })
   const fates = [...added(-1)]
-  for (const [place, item] of items.entries()) {
+  items.forEach((item, place) => {
     const own = ofItem.get(place) ?? NO_NOTES
-    const now = sentAt.get(place) ?? null
+    const now = sentAt[place] ?? null
     const isMemory = place < remembered || own.some(({ why }) => why === 'recalled')
     const fate = fateOf(item, now, own, wire)
-    const from = isMemory ? 'memory' : 'request'
-    fates.push({ ...seen(item, now ?? item), place, from, fate, ...told(own) }, ...added(place))
-  }
+    const from = place >= given ? 'answer' : isMemory ? 'memory' : 'request'
+    fates.push({ ...seen(item, now ?? item), place, from, fate, ...told(own) })
+    if (behind.has(place)) fates.push(...added(place))
+  })
   return fates
 }
 
@@ -110,16 +115,20 @@ function fateOf(item: Item, now: Item | null, notes: readonly Note[], wire: stri
   return did('moved') ? 'moved' : 'sent'
 }
 
-function seen(item: Item, sent: Item): Pick<Fate, 'type' | 'preview' | 'bytes' | 'tokens'> {
-  const raw = item.type === 'opaque' ? item.raw['type'] : null
-  const author = item.type === 'message' ? chatNative(item)['name'] : undefined
-  return {
-    type: typeof raw === 'string' ? raw : item.type,
-    ...(item.type === 'message' ? { role: item.role } : {}),
-    ...(typeof author === 'string' ? { author } : {}),
-    preview: previewOf(item),
-    ...weightOf(sent),
+type Seen = Pick<Fate, 'type' | 'role' | 'author' | 'preview' | 'bytes' | 'tokens'>
+
+function seen(item: Item, sent: Item): Seen {
+  const preview = previewOf(item)
+  const { bytes, tokens } = weightOf(sent)
+  if (item.type !== 'message') {
+    const raw = item.type === 'opaque' ? item.raw['type'] : null
+    return { type: typeof raw === 'string' ? raw : item.type, preview, bytes, tokens }
   }
+  const { type, role } = item
+  const author = chatNative(item)['name']
+  return typeof author === 'string'
+    ? { type, role, author, preview, bytes, tokens }
+    : { type, role, preview, bytes, tokens }
 }
 
 function told(notes: readonly Note[]): Pick<Fate, 'notes'> {

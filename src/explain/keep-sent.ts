@@ -1,6 +1,7 @@
 /**
- * Keeps what was sent for an answer that is kept, so that it can be explained afterwards. It is told
- * and written when the client has heard the end; what fails is a line in the log and nothing else.
+ * Keeps what was sent for an answer that is kept, round by round, so that it can be explained afterwards.
+ * It is told and written when the client has heard the end; what fails is a line in the log and nothing
+ * else.
  */
 import { messageOf } from '../errors.ts'
 import type { KeptRequest, SentRequest } from '../store/request-store.ts'
@@ -11,13 +12,14 @@ import type { World } from '../world.ts'
 import { explanationOf } from './explanation.ts'
 import { writtenFates } from './tell-explanation.ts'
 
-export const keepSent: Following = ({ prepared, caller, turnId, recorder }, world) => {
+export const keepSent: Following = ({ sent, caller, turnId, recorder }, world) => {
   const { kept } = recorder
   if (kept === undefined || world.settings.EXPLAIN_KEEP === 'off') return null
   const tell = async (told: Promise<unknown>): Promise<KeptRequest | null> => {
     await told
     const turn = await kept()
-    return turn === null ? null : { sent: sentFor(prepared, world), base: turn.parent }
+    if (turn === null) return null
+    return { rounds: sent().map((prepared) => sentFor(prepared, world)), base: turn.parent }
   }
   return (told) =>
     world.requests

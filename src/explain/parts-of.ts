@@ -47,12 +47,13 @@ export function partsOf({ items, places, params, total }: Made): Parts {
     media: NO_WEIGHT,
     newest_input: NO_WEIGHT,
   }
-  for (const [at, item] of items.entries()) {
+  items.forEach((item, at) => {
     const media = mediaWeightOf(item)
     const part = partOf(at, { head, newest, isAdded: places[at] === null })
-    sums[part] = plus(sums[part], minus(weightOf(item), media))
+    const own = weightOf(item)
+    sums[part] = plus(sums[part], media === NO_WEIGHT ? own : minus(own, media))
     if (media !== NO_WEIGHT) sums.media = plus(sums.media, media)
-  }
+  })
   const known = Object.values(sums).reduce(plus)
   return { ...sums, overhead: minus(total, known) }
 }

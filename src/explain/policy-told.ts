@@ -16,8 +16,10 @@ export function policyTold(
   const preset = sectionsOf(PRESETS[policy.policy])
   const changes = sectionsOf(policy).flatMap(([section, own]) => {
     const usual = preset.find(([name]) => name === section)?.[1] ?? {}
+    if (own === usual) return []
     return Object.entries(own).flatMap(([name, value]) => {
-      if (JSON.stringify(value) === JSON.stringify(usual[name])) return []
+      // Most of it is the very value of the preset.
+      if (value === usual[name] || JSON.stringify(value) === JSON.stringify(usual[name])) return []
       const by = levels.findLast(({ wishes }) => says(wishes, section, name))?.by ?? null
       return [
         { field: `${section}.${name}`, value: value ?? null, preset: usual[name] ?? null, by },

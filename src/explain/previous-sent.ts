@@ -1,12 +1,13 @@
 /**
- * The request that a conversation goes on from, as it was sent. `null` where there is none before, and
- * `undefined` where nobody knows: it was not kept, or its client has not said which it was.
+ * The request that a conversation goes on from, as it was sent: the last that was sent for the answer
+ * before. `null` where there is none before, and `undefined` where nobody knows: it was not kept, or its
+ * client has not said which it was.
  */
 import { isOfModel } from '../conversation/of-model.ts'
 import type { Owner } from '../store/owner.ts'
 import type { Prepared } from '../upstream/prepare.ts'
 import type { World } from '../world.ts'
-import { readSent, type More } from './tell-explanation.ts'
+import { readSent, type More, type SentBefore } from './tell-explanation.ts'
 
 export async function previousSent(
   { history, items }: Prepared,
@@ -18,12 +19,15 @@ export async function previousSent(
   return items.some(isOfModel) ? undefined : null
 }
 
+/** The last of an answer, or that of a round. */
 export async function sentFor(
   turnId: string,
   { tenant, user }: Owner,
   { requests }: Pick<World, 'requests'>,
-): Promise<More['previous']> {
-  const kept = await requests.loadRequest({ tenant, user }, turnId)
+  round?: number,
+): Promise<SentBefore | undefined> {
+  const kept = await requests.loadRequest({ tenant, user }, turnId, round)
   const sent = kept === null ? null : readSent(kept)
-  return sent === null ? undefined : { ...sent, id: turnId }
+  if (kept === null || sent === null) return undefined
+  return { ...sent, id: turnId, round: kept.round, rounds: kept.rounds }
 }

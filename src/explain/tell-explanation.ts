@@ -18,9 +18,16 @@ export interface Sent extends Explanation {
   readonly body: string
 }
 
+/** Among those that were sent for an answer. */
+export interface SentBefore extends Sent {
+  readonly id: string
+  readonly round: number
+  readonly rounds: number
+}
+
 export interface More {
   /** The request before it; `null` at the start of a conversation, `undefined` if nobody knows. */
-  readonly previous: (Sent & { readonly id: string }) | null | undefined
+  readonly previous: SentBefore | null | undefined
   readonly fullReplay: JsonObject
   /** All of them in their order, where that is known. */
   readonly notes?: readonly Note[]
@@ -79,7 +86,11 @@ export function cacheTold(
 ): CacheTold {
   if (previous === undefined) return { ...NOTHING, cause: UNKNOWN }
   if (previous === null) return { ...NOTHING, cause: FIRST }
-  const against = { ...NOTHING, previous: previous.id }
+  const which = {
+    previous: previous.id,
+    ...(previous.rounds === 1 ? {} : { previous_round: previous.round }),
+  }
+  const against = { ...NOTHING, ...which }
   const [before, now] = [parsedObject(previous.body), parsedObject(body)]
   if (before === null || now === null) return { ...against, cause: UNKNOWN }
   if (!isSamePlace(previous.about.upstream, about.upstream)) return { ...against, cause: ELSEWHERE }
@@ -87,7 +98,7 @@ export function cacheTold(
   const { path, offset, sameBytes, sameTokens } = comparison
   const cause = causeOf({ comparison, before: previous.fates, now: fates, sentenceOf: inWords })
   return {
-    previous: previous.id,
+    ...which,
     prefix: { bytes: sameBytes, estimated_tokens: sameTokens },
     predicted_cached_tokens: sameTokens < LEAST_CACHED ? 0 : sameTokens,
     first_difference:
@@ -131,7 +142,7 @@ export function readSent(kept: {
     : { about: about as About, fates, body: kept.body }
 }
 
-/** One to a line, so that those of the next turn begin with the same characters. */
+/** Those of the next turn begin with the same characters, and only what is behind them is kept again. */
 export function writtenFates(fates: readonly Fate[]): string {
-  return `[${fates.map((fate) => `\n${JSON.stringify(fate)}`).join(',')}\n]`
+  return JSON.stringify(fates)
 }

@@ -40,7 +40,15 @@ function headOf(explanation: JsonObject): readonly string[] {
       'policy',
       [`${textIn(policy, 'name')} (${textIn(policy, 'by')})`, ...changes].join(', '),
     ),
+    ...roundOf(explanation),
   ]
+}
+
+/** Most answers have one, of which nothing is said. */
+function roundOf(explanation: JsonObject): readonly string[] {
+  const rounds = numberIn(explanation, 'rounds')
+  if (rounds < 2) return []
+  return labelled('round', `${numberIn(explanation, 'round')}, of 0 to ${rounds - 1}`)
 }
 
 function partsOf(explanation: JsonObject): readonly string[] {
@@ -84,11 +92,12 @@ function cacheOf(explanation: JsonObject): readonly string[] {
   const by = cause['by'] === undefined ? '' : ` (${textIn(cause, 'by')})`
   const usage = explanation['usage']
   const reported = cache['reported_cached_tokens']
+  const rounds = numberIn(explanation, 'rounds')
   const counted =
     isObject(usage) && usage['input_tokens'] !== null
       ? labelled(
           'counted',
-          `${grouped(numberIn(usage, 'input_tokens'))} tokens of input, ${typeof reported === 'number' ? grouped(reported) : 'nobody says how many'} of them from the cache`,
+          `${grouped(numberIn(usage, 'input_tokens'))} tokens of input${rounds < 2 ? '' : ' in all rounds'}, ${typeof reported === 'number' ? grouped(reported) : 'nobody says how many'} of them from the cache`,
         )
       : []
   return [...labelled('cache', `${known}${textIn(cause, 'sentence')}${by}`), ...counted]

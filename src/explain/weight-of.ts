@@ -1,4 +1,5 @@
-/** How large an item is as it is kept, and what of it are media. Asked once for each item. */
+/** How large an item is as it is kept, and what of it are media. */
+import { itemBytes } from '../conversation/item-text.ts'
 import { itemTokens } from '../conversation/item-tokens.ts'
 import type { Item, Part } from '../conversation/item.ts'
 import { estimateTokens } from '../conversation/tokens.ts'
@@ -11,20 +12,13 @@ export interface Weight {
 export const NO_WEIGHT: Weight = { bytes: 0, tokens: 0 }
 
 export function weightOf(item: Item): Weight {
-  const known = WEIGHTS.get(item)
-  if (known !== undefined) return known
-  const { origin: _origin, ...said } = item
-  const weight = { bytes: bytesOf(JSON.stringify(said)), tokens: itemTokens(item) }
-  WEIGHTS.set(item, weight)
-  return weight
+  return { bytes: itemBytes(item), tokens: itemTokens(item) }
 }
 
-const WEIGHTS = new WeakMap<Item, Weight>()
-
 export function mediaWeightOf(item: Item): Weight {
-  const media = partsOf(item).filter(isMedium)
-  if (media.length === 0) return NO_WEIGHT
-  return { bytes: bytesOf(JSON.stringify(media)), tokens: estimateTokens(media) }
+  const parts = partsOf(item)
+  if (!parts.some(isMedium)) return NO_WEIGHT
+  return weightOfJson(parts.filter(isMedium))
 }
 
 export function plus(one: Weight, other: Weight): Weight {
@@ -41,7 +35,7 @@ export function minus(one: Weight, other: Weight): Weight {
 
 export function weightOfJson(value: unknown): Weight {
   const text = JSON.stringify(value) as string | undefined
-  return { bytes: bytesOf(text ?? ''), tokens: estimateTokens(value) }
+  return { bytes: Buffer.byteLength(text ?? ''), tokens: estimateTokens(value) }
 }
 
 function partsOf(item: Item): readonly Part[] {
@@ -53,13 +47,3 @@ function partsOf(item: Item): readonly Part[] {
 function isMedium({ type }: Part): boolean {
   return type === 'input_image' || type === 'input_file' || type === 'input_audio'
 }
-
-function bytesOf(text: string): number {
-  // Written into one place again and again, for there are many and most of them are short.
-  return text.length * 3 <= PLACE.length
-    ? encoder.encodeInto(text, PLACE).written
-    : encoder.encode(text).length
-}
-
-const encoder = new TextEncoder()
-const PLACE = new Uint8Array(65_536)

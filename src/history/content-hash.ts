@@ -35,10 +35,10 @@ export interface Said {
 export function hashedFromStart(items: readonly Item[]): Said {
   const borders: Border[] = []
   let hash = NOTHING_SAID
-  for (const [at, item] of items.entries()) {
+  items.forEach((item, at) => {
     if (at > 0 && isAnswer(items[at - 1]) && !isAnswer(item)) borders.push({ at, hash })
     hash = withItem(hash, item)
-  }
+  })
   // What the model itself said last is to be gone on with.
   if (isAnswer(items.at(-1))) borders.push({ at: items.length, hash })
   return { hash, borders: borders.toReversed() }

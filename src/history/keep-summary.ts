@@ -29,6 +29,7 @@ export interface Keeping {
   readonly turn: string | null
   readonly parent: string | null
   readonly conversation: string | null
+  readonly begunAtMs: number
   readonly isTemporary: boolean
   /** `false` for whoever wants nothing kept. */
   readonly isKept: boolean

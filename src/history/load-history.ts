@@ -7,6 +7,7 @@ import type { Item, Origin } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
 import type { Wishes } from '../conversation/policy.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
+import { isUserMessage } from '../conversation/rounds.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../keys.ts'
@@ -31,7 +32,7 @@ export interface History {
   /** The turns that were needed, so that they are kept. */
   readonly needed: readonly NeededTurn[]
   /** By which the answer will be found again; `null` where nobody will look for it. */
-  readonly plan: RecallPlan | null
+  readonly plan: Pick<RecallPlan, 'next'> | null
   /** What was found out about a chat that its client sends as a whole. */
   readonly recollection: Recollection | null
   readonly refusals: readonly Refusal[]
@@ -41,8 +42,14 @@ export interface History {
   readonly counted: ((origin: Origin) => number | null) | null
   /** What was loaded for the request, if anything had to be. */
   readonly media?: LoadedMedia
+  /** Before anything of it was read: whatever is forgotten later takes along what comes of it. */
+  readonly askedAtMs: number
+  /** When the first answer to the newest question was begun; `null` if none is known. */
+  readonly begunAtMs: number | null
   /** What stands for the beginning of it, where summaries are wanted and there is one. */
   readonly summary: ActiveSummary | null
+  /** One that stands for more, and is told from the next question on. */
+  readonly nextSummary?: ActiveSummary
   /** What the layers tell beside it, where any are wanted. */
   readonly layers?: ToldLayers
 }
@@ -73,6 +80,8 @@ export const NO_HISTORY: History = {
   refusals: [],
   wishes: [],
   counted: null,
+  askedAtMs: 0,
+  begunAtMs: null,
   summary: null,
 }
 
@@ -84,14 +93,19 @@ export async function loadHistory(
   hold: Hold | null = null,
 ): Promise<History> {
   const { previousResponseId, conversationId } = inbound.memory
-  if (previousResponseId !== null) return afterResponse(previousResponseId, caller, world)
+  if (previousResponseId !== null) return afterResponse(inbound, previousResponseId, caller, world)
   if (conversationId === null) return NO_HISTORY
   const place = hold ?? (await placeOf(conversationId, caller, world))
   const chain = place.head === null ? null : await chainOf(world, caller, place.head)
-  return historyOf(chain ?? [], place, world)
+  return historyOf(inbound, chain ?? [], place, world)
 }
 
-function historyOf(chain: readonly StoredTurn[], place: Holding, world: World): History {
+function historyOf(
+  { items }: Inbound,
+  chain: readonly StoredTurn[],
+  place: Holding,
+  world: World,
+): History {
   return {
     ...NO_HISTORY,
     wishes: wishesOf(place, world),
@@ -100,12 +114,18 @@ function historyOf(chain: readonly StoredTurn[], place: Holding, world: World): 
     needed: chain,
     refusals: chain.flatMap(refusalOf),
     counted: (origin) => countedIn(chain, origin),
+    begunAtMs: items.some(isUserMessage) ? null : begunIn(chain),
   }
+}
+
+function begunIn(chain: readonly StoredTurn[]): number | null {
+  return chain.findLast(({ input }) => input.some(isUserMessage))?.createdAtMs ?? null
 }
 
 function countedIn(chain: readonly StoredTurn[], origin: Origin): number | null {
   const turn = chain.findLast(({ output }) => output.some((item) => item.origin === origin))
-  return turn?.usage?.totalTokens ?? null
+  const { usage = null } = turn ?? {}
+  return usage?.newestTokens ?? usage?.totalTokens ?? null
 }
 
 export function refusalOf({
@@ -117,14 +137,19 @@ export function refusalOf({
   return [{ account: reasoningRefusedBy, origin }]
 }
 
-async function afterResponse(id: string, owner: Owner, world: World): Promise<History> {
+async function afterResponse(
+  inbound: Inbound,
+  id: string,
+  owner: Owner,
+  world: World,
+): Promise<History> {
   const turnId = turnIdOfResponse(id)
   const chain = turnId === null ? null : await chainOf(world, owner, turnId)
   const parent = chain?.at(-1)
   if (chain === null || parent === undefined || !isResponse(parent)) throw responseNotFound(id)
   const { state } = parent
   if (state === 'queued' || state === 'open' || state === 'failed') throw notUsable(id, state)
-  return historyOf(chain, await placeBefore(parent, owner, world), world)
+  return historyOf(inbound, chain, await placeBefore(parent, owner, world), world)
 }
 
 /** Who goes on from an answer of a conversation finds what holds for that. */

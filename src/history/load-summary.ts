@@ -2,6 +2,9 @@
  * Finds the summary that stands for the beginning of a conversation: of all that there are the one that
  * stands for most. So there is never a second one at work, whoever made how many of them.
  *
+ * A turn that is at work with tools goes on behind the beginning that it was begun behind: a summary
+ * that was made since then is told from the next question on, where it is remembered when that was.
+ *
  * A memory that does not answer, or not in time, costs nothing but itself: all is sent as it was said.
  */
 import { messageOf } from '../errors.ts'
@@ -20,21 +23,39 @@ export interface ActiveSummary extends AppliedSummary {
   readonly hidden: readonly string[]
 }
 
+export interface SummariesNow {
+  readonly summary: ActiveSummary | null
+  /** The one that stands for most, if it is not told yet. */
+  readonly nextSummary?: ActiveSummary
+}
+
+/** `sinceMs`: when the first answer to the newest question was begun; `null` if there is none. */
 export async function loadSummary(
   told: ToBeSummed,
+  sinceMs: number | null,
   owner: Owner,
   world: Pick<World, 'summaries' | 'log'>,
-): Promise<ActiveSummary | null> {
+): Promise<SummariesNow> {
   const borders = summaryBorders(told)
-  if (borders.length === 0) return null
+  if (borders.length === 0) return NONE
   try {
-    const found = await inTime(findSummary(told, borders, owner, world), PATIENCE_MS)
-    if (found !== LATE) return found
+    const found = await inTime(findSummaries(told, borders, owner, world, ENOUGH), PATIENCE_MS)
+    if (found !== LATE) return atItsTime(found, sinceMs)
     world.log('warn', 'summary-not-loaded', { why: 'It took too long.' })
   } catch (error) {
     world.log('warn', 'summary-not-loaded', { why: messageOf(error) })
   }
-  return null
+  return NONE
+}
+
+const NONE: SummariesNow = { summary: null }
+
+function atItsTime(found: readonly ActiveSummary[], sinceMs: number | null): SummariesNow {
+  const [longest] = found
+  if (longest === undefined) return NONE
+  const wasThere = ({ stored }: ActiveSummary) => sinceMs === null || stored.createdAtMs <= sinceMs
+  const summary = found.find(wasThere) ?? null
+  return summary === longest ? { summary } : { summary, nextSummary: longest }
 }
 
 /** Throws when the database does not answer. */
@@ -44,10 +65,12 @@ export async function findSummary(
   owner: Owner,
   world: Pick<World, 'summaries'>,
 ): Promise<ActiveSummary | null> {
-  // One that cannot be read is not there, and the one before it stands for nearly as much.
-  const [longest] = await findSummaries(told, borders, owner, world, 3)
+  const [longest] = await findSummaries(told, borders, owner, world, ENOUGH)
   return longest ?? null
 }
+
+/** One that cannot be read is not there, and the one before it stands for nearly as much. */
+const ENOUGH = 3
 
 /** Of all that there are so many, the one that stands for most first. */
 export async function findSummaries(

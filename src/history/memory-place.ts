@@ -4,9 +4,10 @@
  */
 import type { Inbound } from '../dialect/dialect.ts'
 import type { Settings } from '../settings.ts'
+import type { Work } from '../store/work.ts'
 import type { History } from './load-history.ts'
 
-export interface MemoryPlace {
+export interface MemoryPlace extends Work {
   /** `null` where nothing of it is known, or will be found again. */
   readonly thread: string | null
   /** A turn of it that is kept for sure. */
@@ -17,7 +18,7 @@ export interface MemoryPlace {
 /** `turnId` is that of the answer, which a thread begins with; without one, it is not kept yet. */
 export function memoryPlace(
   inbound: Inbound,
-  { parent, recollection }: Pick<History, 'parent' | 'recollection'>,
+  { parent, recollection, askedAtMs }: Pick<History, 'parent' | 'recollection' | 'askedAtMs'>,
   turnId: string | null,
 ): MemoryPlace {
   const { memory, client } = inbound
@@ -26,6 +27,7 @@ export function memoryPlace(
   return {
     thread: memory.conversationId ?? parent?.conversation ?? before?.thread ?? own,
     parent: before?.id ?? null,
+    begunAtMs: askedAtMs,
     isTemporary: client.isTemporary && memory.store !== true,
   }
 }

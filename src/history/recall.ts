@@ -24,7 +24,8 @@ export async function recall(asked: Inbound, caller: Caller, world: World): Prom
   const found = await findTurns(plan, caller, world)
   const turns = found ?? []
   const policy = { replaysTools: settings.PERSIST_TOOL_RESULTS === 'on' }
-  const { items, notes, parent, newsFrom, used } = applyRecall(asked.items, plan, turns, policy)
+  const recalled = applyRecall(asked.items, plan, turns, policy)
+  const { items, notes, parent, begun, newsFrom, used } = recalled
   const inbound =
     items === asked.items ? asked : { ...asked, items, given: asked.given ?? asked.items }
   const recollection = {
@@ -35,9 +36,11 @@ export async function recall(asked: Inbound, caller: Caller, world: World): Prom
     ...NO_HISTORY,
     notes: found === null ? [...notes, NOT_REACHED] : notes,
     needed: used,
-    plan,
+    // All words of the chat stand in its runs, and nobody asks for those any more.
+    plan: { next: plan.next },
     recollection,
     refusals: used.flatMap(refusalOf),
+    begunAtMs: begun?.createdAtMs ?? null,
   }
   return { asked, inbound, history }
 }

@@ -4,6 +4,7 @@
  * forgotten nothing is kept.
  */
 import type { JsonObject } from '../conversation/json.ts'
+import { callEndOf } from '../conversation/pairs.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { NewTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
@@ -13,7 +14,7 @@ import type { History } from './load-history.ts'
 import { openInTime } from './open-in-time.ts'
 import { placeTurn } from './place-turn.ts'
 import { NOT_RECORDED, recordTurn, type Recorder } from './record-turn.ts'
-import { rememberTurn } from './remember-turn.ts'
+import { rememberTurn, type Worth } from './remember-turn.ts'
 import { rememberedInput } from './remembered-input.ts'
 import { worthOf } from './worth.ts'
 
@@ -53,7 +54,8 @@ export function recorderFor(
     isTemporary: client.isTemporary && memory.store !== true,
     ...keptOf(asked),
   }
-  const worth = worthOf(client, asked.dialect, world.settings)
+  const bareWorth = worthOf(client, asked.dialect, world.settings)
+  const worth = goesOn(recollection) ? withCalls(bareWorth) : bareWorth
   const { isWorth } = worth
   const { isMarked } = client
   const late = () => world.log('warn', 'turn-late', { turn: turn.id })
@@ -68,6 +70,15 @@ export function recorderFor(
   const placed = Promise.resolve(rememberedTurn(turn, recollection))
   const open = () => recordTurn(turn, { placed, hold: null, isWorth, isMarked }, world)
   return rememberTurn(open, worth, { late, waitUntil })
+}
+
+function goesOn(recollection: History['recollection']): boolean {
+  return recollection !== null && recollection.parent !== null && recollection.news.length === 0
+}
+
+/** In what its client sends back, a call looks like one of the answer that it goes on with. */
+function withCalls(worth: Worth): Worth {
+  return { ...worth, isWorth: (item) => worth.isWorth(item) || callEndOf(item)?.side === 'call' }
 }
 
 /**

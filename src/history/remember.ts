@@ -28,10 +28,11 @@ export async function remember(
   world: World,
   hold: Hold | null = null,
 ): Promise<Remembered> {
+  const askedAtMs = world.nowMs()
   const remembered = await rememberedFor(given, caller, world, hold)
   const ofKey = world.settings.CONTEXT.keys[caller.tenant]
-  if (ofKey === undefined) return remembered
-  const { history } = remembered
+  const history = { ...remembered.history, askedAtMs }
+  if (ofKey === undefined) return { ...remembered, history }
   return { ...remembered, history: { ...history, wishes: [ofKey, ...history.wishes] } }
 }
 
@@ -56,8 +57,8 @@ async function rememberedFor(
 function toBeFound(remembered: Remembered): Remembered {
   const { inbound, history } = remembered
   if (!inbound.client.isOpenWebUi && inbound.given === undefined) return remembered
-  const plan = planRecall([...history.items, ...inbound.items])
-  return { ...remembered, history: { ...history, plan } }
+  const { next } = planRecall([...history.items, ...inbound.items])
+  return { ...remembered, history: { ...history, plan: { next } } }
 }
 
 /** Who names a response need not repeat what it holds, but some do. */

@@ -3,6 +3,7 @@
  * by itself, and what the model is better off with.
  */
 import type { Client } from '../conversation/client.ts'
+import { isCompaction } from '../conversation/compaction.ts'
 import { isOfHouse } from '../conversation/house.ts'
 import type { Item } from '../conversation/item.ts'
 import type { DialectName } from '../conversation/prompt.ts'
@@ -22,7 +23,7 @@ export function worthOf(client: Client, dialect: DialectName, settings: Settings
       case 'reasoning':
         return keepsReasoning
       case 'opaque':
-        return keepsTools
+        return keepsTools || isCompaction(item)
       case 'function_call':
       case 'custom_tool_call':
         return (keepsTools && forgetsCalls) || holdsSecrets(item)

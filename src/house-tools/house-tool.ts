@@ -14,6 +14,8 @@ import type { World } from '../world.ts'
 export interface HouseTool {
   /** The same in every request of a conversation, as far as that can be: it stands in front of it. */
   readonly tool: FunctionTool
+  /** What else its description says under this policy. */
+  readonly moreWords?: (policy: ContextPolicy) => string
   readonly isOffered: (asking: Asking) => boolean
   /**
    * What it answers, in as many words as the policy lets stand. What it throws is told to the model as

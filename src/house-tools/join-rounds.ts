@@ -25,8 +25,8 @@ export interface JoinedRounds {
   readonly held: () => HeldRound | null
   /** The outputs of the calls of the house. */
   readonly put: (outputs: readonly FunctionCallOutput[]) => readonly StreamEvent[]
-  /** From here on another round is heard. */
-  readonly next: () => void
+  /** From here on another round is heard, in which these may be called as well. */
+  readonly next: (names?: Iterable<string>) => void
   /** The end of the answer, as the round has it that was held. */
   readonly end: () => readonly StreamEvent[]
   readonly fail: (failure: Failure) => readonly StreamEvent[]
@@ -40,14 +40,17 @@ export interface HeldRound {
   /** Whether it calls something that is not of the house, too. */
   readonly callsOthers: boolean
   readonly finish: AnswerEnded['finish']
+  /** What this round alone has cost. */
+  readonly usage: Usage | null
 }
 
 /** `before` is what was said before the answer. Of its call ids none is taken for a call of the house. */
 export function joinRounds(
   turnId: string,
-  names: ReadonlySet<string>,
+  names: Iterable<string>,
   before: readonly Item[] = [],
 ): JoinedRounds {
+  const ofHouse = new Set(names)
   const ids = new Set<string | undefined>([undefined])
   const callIds = new Set<string>()
   let isBegun = false
@@ -61,7 +64,7 @@ export function joinRounds(
   let ending: AnswerEnded | null = null
 
   const marksFor = (item: Item, place: number): Marks => {
-    const isOurs = item.type === 'function_call' && names.has(item.name)
+    const isOurs = item.type === 'function_call' && ofHouse.has(item.name)
     // Behind what its client is not shown, an item has another place there than where it is kept. So
     // whoever would name it after its place is given the name.
     const isNameless = item.type !== 'opaque' && ids.has(item.id)
@@ -90,7 +93,7 @@ export function joinRounds(
     return moved(event, base + event.index, item)
   }
   const close = (event: AnswerEnded | AnswerFailed): readonly StreamEvent[] => {
-    usage = usage === null ? (event.usage ?? null) : usedTogether(usage, event.usage ?? null)
+    usage = together(usage, event.usage ?? null)
     if (event.type === 'answer-ended' && said.some(isOfHouse)) {
       ending = event
       return []
@@ -129,6 +132,7 @@ export function joinRounds(
         houseCalls: ours.filter((item) => item.type === 'function_call'),
         callsOthers: whole.some((item) => !isOfHouse(item) && callEndOf(item)?.side === 'call'),
         finish: ending.finish,
+        usage: ending.usage ?? null,
       }
     },
     put: (outputs) =>
@@ -140,7 +144,8 @@ export function joinRounds(
           { type: 'item-ended', index, item },
         ]
       }),
-    next() {
+    next(others = []) {
+      for (const name of others) ofHouse.add(name)
       base = count
       said = []
       marks = new Map()
@@ -186,6 +191,12 @@ function moved<Event extends Extract<StreamEvent, { type: 'item-started' | 'item
   item: Item,
 ): Event {
   return index === event.index && item === event.item ? event : { ...event, index, item }
+}
+
+/** All of it is paid for, and what the conversation has come to is what the newest of them says. */
+function together(all: Usage | null, more: Usage | null): Usage | null {
+  if (all === null || more === null) return more ?? all
+  return { ...usedTogether(all, more), newestTokens: more.totalTokens }
 }
 
 /** Some services count their calls from 0 in every answer. */

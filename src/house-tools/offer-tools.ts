@@ -7,7 +7,7 @@
  */
 import type { Note } from '../conversation/note.ts'
 import type { ContextPolicy } from '../conversation/policy.ts'
-import type { Params, ToolChoice } from '../conversation/prompt.ts'
+import type { FunctionTool, Params, ToolChoice } from '../conversation/prompt.ts'
 import { expandOutput } from './expand-output.ts'
 import { forgetFact } from './forget-fact.ts'
 import type { Asking, HouseTool } from './house-tool.ts'
@@ -52,11 +52,16 @@ function offeredIn(asking: Asking): Omit<Offered, 'policy'> {
     tools,
     params: {
       ...params,
-      tools: [...params.tools, ...tools.map(({ tool }) => tool)],
+      tools: [...params.tools, ...tools.map((one) => described(one, asking.policy))],
       toolChoice: choiceWith(params.toolChoice, names),
     },
     notes,
   }
+}
+
+function described({ tool, moreWords }: HouseTool, policy: ContextPolicy): FunctionTool {
+  const more = moreWords?.(policy) ?? ''
+  return more === '' ? tool : { ...tool, description: `${tool.description} ${more}` }
 }
 
 function keptBy(tools: readonly HouseTool[], policy: ContextPolicy): ContextPolicy {

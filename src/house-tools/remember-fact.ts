@@ -48,7 +48,7 @@ export const rememberFact: HouseTool = {
     const scope = scopeOf(caller, policy.layers.scope, thread)
     if (scope === null) return 'Nothing can be kept of this conversation.'
     const source = { thread, response: null, items: null }
-    const fact = await keepFact({ ...said, scope, source }, caller, world)
+    const fact = await keepFact({ ...said, scope, source }, caller, world, memory)
     return `Kept as [${handleOf(fact)}].`
   },
 }

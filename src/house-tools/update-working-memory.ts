@@ -5,6 +5,7 @@
 import { isObject, type JsonObject } from '../conversation/json.ts'
 import { roundStarts } from '../conversation/rounds.ts'
 import { MAX_DEPTH, mergeChanges } from '../layers/merge-changes.ts'
+import { schemaCheck, type SchemaCheck } from '../layers/schema-check.ts'
 import { saveState } from '../layers/save-state.ts'
 import { versionPlace } from '../layers/versions.ts'
 import { memoryIn, MOST_CHARS, WORKING_MEMORY } from '../layers/working-memory.ts'
@@ -30,10 +31,14 @@ export const updateWorkingMemory: HouseTool = {
     },
     strict: false,
   },
+  moreWords: ({ layers: { schema } }) =>
+    schema === null ? '' : `As a whole it must match this JSON Schema: ${JSON.stringify(schema)}`,
   isOffered: ({ policy, mayKeep = true }) => policy.layers.workingMemory && mayKeep,
   async run({ changes }, { items, policy, caller, world, memory }) {
     if (!isObject(changes)) return '`changes` must be a JSON object.'
     const scope = { owner: caller, rules: policy.layers, thread: memory?.thread ?? null }
+    const { schema } = policy.layers
+    const misfit = schema === null ? null : await schemaCheck(schema)
     const place = versionPlace(WORKING_MEMORY, scope)
     if (place === null || memory === undefined) return 'Nothing can be kept of this conversation.'
     let fault = ''
@@ -41,7 +46,7 @@ export const updateWorkingMemory: HouseTool = {
     const kept = await saveState(
       writing,
       (before) => {
-        const changed = changedMemory(memoryIn(before?.body ?? {}), changes)
+        const changed = changedMemory(memoryIn(before?.body ?? {}), changes, misfit)
         if (typeof changed !== 'string') return { memory: changed }
         fault = changed
         return null
@@ -53,11 +58,18 @@ export const updateWorkingMemory: HouseTool = {
 }
 
 /** The memory with the changes, or what is wrong with them. */
-function changedMemory(before: JsonObject, changes: JsonObject): JsonObject | string {
+function changedMemory(
+  before: JsonObject,
+  changes: JsonObject,
+  misfit: SchemaCheck | null,
+): JsonObject | string {
   const after = mergeChanges(before, changes)
   if (after === null) return `Not kept: it is nested more than ${MAX_DEPTH} levels deep.`
   const { length } = JSON.stringify(after)
-  if (length <= MOST_CHARS) return after
+  if (length <= MOST_CHARS) {
+    const fault = misfit?.(after) ?? null
+    return fault === null ? after : `Not kept: it does not match its JSON Schema. ${fault}`
+  }
   return `Not kept: with this the working memory would have ${length} characters as JSON, and ${MOST_CHARS} is the most. Remove what is no longer needed with null, or be brief.`
 }
 

@@ -14,6 +14,7 @@ export interface SummedFacts {
   readonly facts: readonly string[]
   readonly scope: 'conversation' | 'user'
   readonly thread: string | null
+  readonly begunAtMs: number
   /** The answer behind which it was summed up, if that is kept. */
   readonly response: string | null
   /** How many items it stands for. */
@@ -22,7 +23,7 @@ export interface SummedFacts {
 
 /** Never rejects. Resolves to how many were kept or renewed. */
 export async function factsOfSummary(
-  { owner, facts, scope: wanted, thread, response, items }: SummedFacts,
+  { owner, facts, scope: wanted, thread, begunAtMs, response, items }: SummedFacts,
   world: FactKeeper & Pick<World, 'log'>,
 ): Promise<number> {
   const scope = scopeOf(owner, wanted, thread)
@@ -35,7 +36,7 @@ export async function factsOfSummary(
       .map((fact) => fact.trim())
       .filter(isFact)
       .slice(-MOST_FACTS)) {
-      await keepFact({ ...said, text }, owner, world)
+      await keepFact({ ...said, text }, owner, world, { begunAtMs, thread })
       kept += 1
     }
   } catch (error) {

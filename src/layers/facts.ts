@@ -39,7 +39,7 @@ export const facts: Layer = {
   minTokens: 100,
   maxTokens: 1000,
   timeoutMs: 500,
-  async recall(context) {
+  async recall(context, after) {
     const [{ stable, later }, found] = await Promise.all([coreOf(context), fittingIn(context)])
     const inFront = new Set(fittingFacts(stable, CORE).map(({ id }) => id))
     const ranked = found(new Set([...inFront, ...later.map(({ id }) => id)]))
@@ -47,8 +47,7 @@ export const facts: Layer = {
     const wanted = [...later, ...ranked].filter(({ text }) => !isSaid(text))
     const telling = { heading: HEADING, tokens: context.tokens, most: CORE.most + MOST_FITTING }
     const told = fittingFacts(wanted, telling)
-    // Whoever is answered does not wait for it.
-    void noteUse(told, context)
+    after(noteUse(told, context))
     return told.length === 0 ? null : { text: toldFacts(told, telling) }
   },
 }

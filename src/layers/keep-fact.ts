@@ -11,6 +11,7 @@ import {
   type StoredFact,
 } from '../store/fact-store.ts'
 import type { Owner } from '../store/owner.ts'
+import type { Work } from '../store/work.ts'
 import type { World } from '../world.ts'
 
 /** What is said of a fact; `null` for what is not said. */
@@ -37,6 +38,7 @@ export async function keepFact(
   said: SaidFact,
   { tenant, user }: Owner,
   world: FactKeeper,
+  work?: Work,
 ): Promise<StoredFact> {
   const owner = { tenant, user }
   const words = wordsOf(said.text)
@@ -49,9 +51,10 @@ export async function keepFact(
     }
     const fact = newFact(said, owner, world)
     // Somebody may keep the same at the same moment.
-    if (await world.facts.saveFact(fact)) return fact
+    if (await world.facts.saveFact(fact, work)) return fact
   }
-  throw new Error('The fact is kept by somebody else over and over again.')
+  // Nobody has kept it, and yet it could not be had.
+  throw new Error('What it belongs to has been forgotten.')
 }
 
 const ATTEMPTS = 3

@@ -29,12 +29,15 @@ export interface Layer {
   /** At most five seconds. */
   readonly timeoutMs: number
   /** `null` where there is nothing to tell. May throw. Nothing in it may change without a cause. */
-  readonly recall: (context: LayerContext) => Promise<Block | null>
+  readonly recall: (context: LayerContext, after: After) => Promise<Block | null>
   /** Behind an answer that was finished, in the background. May throw. */
   readonly remember?: (context: LayerContext, answered: Answered) => Promise<void>
 }
 
 export type Band = 'stable' | 'volatile'
+
+/** Is handed what the answer does not wait for: there are hosts that end what nobody waits for. */
+export type After = (work: Promise<unknown>) => void
 
 export interface LayerContext {
   readonly owner: Owner
@@ -43,6 +46,8 @@ export interface LayerContext {
   /** A turn before this one that is kept, if there is one: what is forgotten meanwhile goes with it. */
   readonly parent: string | null
   readonly isTemporary: boolean
+  /** What is forgotten after that takes along what is kept of it. */
+  readonly begunAtMs: number
   /** Everything that was said before the answer, in its own words. */
   readonly items: readonly Item[]
   /** The number of the newest question, counted from 1: an absolute one, the same on every replica. */

@@ -2,11 +2,13 @@
  * Tells the blocks of layers, each as a developer's message of its own, in its tag: the stable ones
  * behind the head, what of them changed in front of the question of its round, the volatile ones in
  * front of the newest question. There they keep their place for as long as the turn runs, the user's
- * words stay last, and what is behind the question of the turn before is all that is not cached.
+ * words stay last, and what is behind the question of the turn before is all that is not cached. Only
+ * the stable ones may a wire lift to its head.
  *
  * They are of the request that is made: they are not kept, and are no part of what is cut or summed
  * up. Rounds are counted in the whole conversation, however much of it is left.
  */
+import { TOLD_IN_PLACE } from '../conversation/instructions.ts'
 import type { Item, Message } from '../conversation/item.ts'
 import { itemField } from '../conversation/item-field.ts'
 import { itemTokens } from '../conversation/item-tokens.ts'
@@ -62,7 +64,11 @@ export function layerOf(item: Item): string | null {
 }
 
 /** As it is told. What would end the tag in the middle of it does not. */
-export function layerMessage(name: string, text: string, suffix = ''): Message {
+export function layerMessage(
+  { name, band }: Pick<ToldBlock, 'name' | 'band'>,
+  text: string,
+  suffix = '',
+): Message {
   const tag = name + suffix
   return {
     type: 'message',
@@ -70,7 +76,7 @@ export function layerMessage(name: string, text: string, suffix = ''): Message {
     content: [
       { type: 'input_text', text: `<${tag}>\n${text.replaceAll('</', '<\\/')}\n</${tag}>` },
     ],
-    native: { backstory: { layer: name } },
+    native: { backstory: { layer: name, ...(band === 'stable' ? {} : TOLD_IN_PLACE) } },
   }
 }
 
@@ -89,12 +95,12 @@ function messagesFor(blocks: readonly ToldBlock[]): readonly Told[] {
       : [
           {
             place: band === 'stable' ? ('head' as const) : ('newest' as const),
-            message: layerMessage(name, text),
+            message: layerMessage({ name, band }, text),
           },
         ]),
     ...changes.map((change) => ({
       place: change.round,
-      message: layerMessage(name, change.text, CHANGED),
+      message: layerMessage({ name, band: 'volatile' }, change.text, CHANGED),
     })),
   ])
 }

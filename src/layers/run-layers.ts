@@ -9,7 +9,7 @@ import { messageOf } from '../errors.ts'
 import { inTime, LATE } from '../history/in-time.ts'
 import { REASONS } from '../rebuild/reasons.ts'
 import { budgetFor } from './budget.ts'
-import type { Block, Layer, LayerContext } from './layer.ts'
+import type { After, Block, Layer, LayerContext } from './layer.ts'
 import { layerMessage, type ToldBlock } from './place-layers.ts'
 
 export interface ToldLayers {
@@ -31,9 +31,10 @@ export interface Wanted {
 export async function runLayers(
   context: LayersContext,
   layers: readonly Layer[],
+  after: After,
 ): Promise<ToldLayers> {
   const results = await Promise.all(
-    wantedOf(layers, context.rules).map((wanted) => toldBy(wanted, context)),
+    wantedOf(layers, context.rules).map((wanted) => toldBy(wanted, context, after)),
   )
   return {
     blocks: results.flatMap((result) => (isNote(result) ? [] : (result ?? []))),
@@ -52,13 +53,14 @@ export function wantedOf(layers: readonly Layer[], rules: LayerRules): readonly 
 async function toldBy(
   { layer, tokens }: Wanted,
   context: LayersContext,
+  after: After,
 ): Promise<ToldBlock | Note | null> {
   const { name } = layer
-  // The tag is told, too.
-  const room = tokens - itemTokens(layerMessage(name, ''))
-  if (room <= 0) return leftOut('layer-too-long', name)
   try {
-    const asked = layer.recall({ ...context, tokens: room })
+    // The tag is told, too.
+    const room = tokens - itemTokens(layerMessage({ name, band: layer.band(context) }, ''))
+    if (room <= 0) return leftOut('layer-too-long', name)
+    const asked = layer.recall({ ...context, tokens: room }, after)
     const block = await inTime(asked, Math.min(layer.timeoutMs, MOST_PATIENCE_MS))
     if (block === LATE) return failed(name, 'layer-late', 'It took too long.', context)
     return block === null ? null : fitted(block, { layer, tokens }, context)
@@ -77,10 +79,10 @@ function fitted(
 ): ToldBlock | Note | null {
   const { name } = layer
   const told = { name, band: layer.band(context), changes }
-  const fits = (words: string): boolean => itemTokens(layerMessage(name, words)) <= tokens
+  const fits = (words: string): boolean => itemTokens(layerMessage(told, words)) <= tokens
   if (text === '' && changes.length === 0) return null
   if (text === '' || fits(text)) return { ...told, text }
-  const short = shortened?.(tokens - itemTokens(layerMessage(name, ''))) ?? null
+  const short = shortened?.(tokens - itemTokens(layerMessage(told, ''))) ?? null
   return short === null || !fits(short) ? leftOut('layer-too-long', name) : { ...told, text: short }
 }
 

@@ -4,9 +4,10 @@
  */
 import type { JsonObject } from '../conversation/json.ts'
 import type { LayerPlace, StoredVersion } from '../store/layer-store.ts'
+import type { Work } from '../store/work.ts'
 import type { World } from '../world.ts'
 
-export interface Writing {
+export interface Writing extends Work {
   readonly place: LayerPlace
   /** The newest question, counted from 1. */
   readonly round: number
@@ -16,7 +17,7 @@ export interface Writing {
 
 /** `change` returns what to keep, or `null` to leave all as it is. Resolves to what is kept, or `null`. */
 export async function saveState(
-  { place, round, parent, isTemporary }: Writing,
+  { place, round, parent, isTemporary, ...work }: Writing,
   change: (before: StoredVersion | null) => JsonObject | null,
   world: Pick<World, 'layers' | 'newTurnId' | 'nowMs'>,
 ): Promise<JsonObject | null> {
@@ -41,6 +42,7 @@ export async function saveState(
       usedAtMs: now,
       parent,
       isTemporary,
+      work: { begunAtMs: work.begunAtMs, thread: work.thread },
     }
     if (await world.layers.saveVersion(version)) return body
   }

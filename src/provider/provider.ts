@@ -47,6 +47,11 @@ export interface Provider {
   readonly refusesReasoning?: (failure: Failure) => boolean
   /** Whether the model takes its reasoning back only behind the prefix that it was made on. */
   readonly bindsReasoning?: (model: string) => boolean
+  /**
+   * The least number of tokens above which it can be asked to compact what it is sent; `null` for who
+   * cannot, or cannot for this model.
+   */
+  readonly compactsFrom?: (account: Account, model: string) => number | null
   readonly headers: (account: Account) => Readonly<Record<string, string>>
   /** What its notes mean, by their code. */
   readonly notes: NoteTable
@@ -67,6 +72,8 @@ export interface Encoded {
   /** An object to be serialised, or the client's own bytes where nothing had to be changed. */
   readonly body: JsonObject | Uint8Array
   readonly notes: readonly Note[]
+  /** Beside those that every request to the account has. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Stop strings that the upstream is not told; the answer is ended at them here. */
   readonly unsentStops?: readonly string[]
 }

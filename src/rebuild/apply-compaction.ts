@@ -1,56 +1,80 @@
 /**
  * Takes a compaction at its word: what stands before the newest one that can be read is left out,
  * and of ours the summary is told in its place. What the user said stays, and so do instructions,
- * because a compaction is made beside them and not out of them.
+ * because a compaction is made beside them and not out of them. Anthropic's stands for what the user
+ * said as well, and its API reads nothing that is in front of one: what goes on to hold follows it.
  *
  * One that the upstream cannot read stands for nothing here: it is left out, and all that was said
- * before it is sent.
+ * before it is sent. So is one that an upstream made of what a summary of the gateway is told of.
  */
 import {
   isCompaction,
   isCompactionTrigger,
+  isMadeUpstream,
   isOurs,
+  standsForAll,
   summaryIn,
   summaryMessage,
 } from '../conversation/compaction.ts'
-import type { Item, Opaque } from '../conversation/item.ts'
+import { instructionsLength } from '../conversation/instructions.ts'
+import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
+import { isToldSummary } from '../conversation/told-summary.ts'
+import { answerFirst } from './behind-compaction.ts'
 import { pinnedPlaces, type Stays } from './pinned-places.ts'
+import { readsCompaction, type Reader } from './reads-compaction.ts'
 import type { Transform } from './transform.ts'
-
-/** Who is asked. What others have sealed, only their makers can read. */
-export interface Reader {
-  readonly wire: string
-  readonly account: string
-  /** Whether it makes compactions itself, and so understands that it is asked for one. */
-  readonly compacts: boolean
-}
 
 export function applyCompaction(reader: Reader): Transform {
   return {
     name: 'apply-compaction',
     run(items) {
-      const newest = items.findLastIndex((item) => isCompaction(item) && isReadable(item, reader))
       const notes: Note[] = []
-      if (newest < 0 && !items.some(isOurBusiness)) return { items, notes }
+      // Most conversations have nothing of the kind.
+      if (!items.some(isOurBusiness)) return { items, notes }
+      const place = placeIn(items, reader)
       const kept: Item[] = []
+      const places: number[] = []
       const stays = pinnedPlaces(items)
       for (const [at, item] of items.entries()) {
-        const isStaying = at < newest && outlasts(item, at, stays)
+        const isStaying = at < place.newest && outlasts(item, at, stays, place)
         const { item: fate, why } = isStaying
           ? { item, why: null }
-          : fateOf(item, at, items, newest, reader)
+          : fateOf(item, at, items, place, reader)
         if (why !== null) notes.push({ did: fate === null ? 'dropped' : 'changed', at, why })
-        if (fate !== null) kept.push(fate)
+        if (fate === null) continue
+        kept.push(fate)
+        places.push(at)
       }
-      return notes.length === 0 ? { items, notes } : { items: kept, notes }
+      if (!place.isOfAll) return notes.length === 0 ? { items, notes } : { items: kept, notes }
+      const first = answerFirst(kept, instructionsLength(items))
+      for (const note of first.notes) notes.push({ ...note, at: places[note.at ?? 0] ?? 0 })
+      return notes.length === 0 ? { items, notes } : { items: first.items, notes }
     },
   }
 }
 
-/** Most conversations have nothing of the kind. */
 function isOurBusiness(item: Item): boolean {
   return isCompaction(item) || isCompactionTrigger(item)
+}
+
+interface Place {
+  /** Of the compaction that is taken at its word; -1 if there is none. */
+  readonly newest: number
+  /** Whether it stands for what the user said, too. */
+  readonly isOfAll: boolean
+  /** Up to where a summary of the gateway stands for everything. */
+  readonly summarised: number
+}
+
+function placeIn(items: readonly Item[], reader: Reader): Place {
+  const summarised = items.findLastIndex(isToldSummary)
+  const newest = items.findLastIndex(
+    (item, at) =>
+      isCompaction(item) && readsCompaction(item, reader) && (at > summarised || isOurs(item)),
+  )
+  const item = items[newest]
+  return { newest, isOfAll: item !== undefined && standsForAll(item), summarised }
 }
 
 interface Fate {
@@ -62,31 +86,27 @@ function fateOf(
   item: Item,
   at: number,
   items: readonly Item[],
-  newest: number,
+  { newest, summarised }: Place,
   reader: Reader,
 ): Fate {
   if (isCompactionTrigger(item)) {
-    const isHeard = reader.compacts && at === items.length - 1
+    const isAble = reader.compacts && reader.wire === 'responses'
+    const isHeard = isAble && at === items.length - 1
     return isHeard ? { item, why: null } : { item: null, why: 'compaction-trigger' }
   }
   if (at < newest) return { item: null, why: 'compacted' }
   if (!isCompaction(item)) return { item, why: null }
   const summary = summaryIn(item)
   if (summary !== null) return { item: summaryMessage(summary), why: 'compaction-told' }
-  if (isReadable(item, reader)) return { item, why: null }
+  if (at < summarised && isMadeUpstream(item)) return { item: null, why: 'summarised' }
+  if (readsCompaction(item, reader)) return { item, why: null }
   return { item: null, why: isOurs(item) ? 'compaction-unreadable' : 'compaction-made-elsewhere' }
 }
 
 /** What somebody other than the model said, and what goes on to hold after its place. */
-function outlasts(item: Item, at: number, stays: Stays): boolean {
-  if (item.type === 'message' && item.role !== 'assistant') return true
+function outlasts(item: Item, at: number, stays: Stays, { isOfAll }: Place): boolean {
+  if (item.type === 'message' && item.role !== 'assistant') {
+    return !isOfAll || item.role !== 'user' || stays(at, item)
+  }
   return !isCompaction(item) && !isCompactionTrigger(item) && stays(at, item)
-}
-
-function isReadable(item: Opaque, { wire, account }: Reader): boolean {
-  if (isOurs(item)) return summaryIn(item) !== null
-  if (wire !== 'responses') return false
-  // Without an origin the client has brought it along, and knows where from.
-  const { origin } = item
-  return origin === undefined || (origin.wire === wire && origin.account === account)
 }

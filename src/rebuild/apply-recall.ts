@@ -8,6 +8,7 @@ import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
 import { ALONE, pairsOf } from '../conversation/pairs.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
+import { isUserMessage } from '../conversation/rounds.ts'
 import { attachTurns } from './attach-turns.ts'
 import { kinOf, type Kin } from './kin.ts'
 import { endKey, outputsAtHand, type OutputAtHand } from './outputs-at-hand.ts'
@@ -27,6 +28,8 @@ export interface Recalled {
   readonly notes: readonly Note[]
   /** The turn that the newest run belongs to: what the next answer goes on from. */
   readonly parent: RememberedTurn | null
+  /** The first turn that answers the newest question, if one is attached. */
+  readonly begun: RememberedTurn | null
   /** Where in the client's list what is new since the last run begins. */
   readonly newsFrom: number
   /** Every turn that was attached, in the order of the list. */
@@ -42,8 +45,10 @@ export function applyRecall(
 ): Recalled {
   const kin = kinOf(turns)
   const attached = attachTurns(items, plan, kin)
-  const used = attached.turns.flat()
-  const findOutput = outputsAtHand(used, kin)
+  const told = attached.turns.flat()
+  // What a turn itself has of the answer that it continued is no turn of its own.
+  const used = told.filter((turn) => kin.turn(turn.id) === turn)
+  const findOutput = outputsAtHand(told, kin)
   const partners = used.length === 0 ? null : pairsOf(items)
   const list = openList(items)
   for (const [number, run] of plan.runs.entries()) {
@@ -70,9 +75,19 @@ export function applyRecall(
   return {
     ...list.done(),
     parent: attached.turns.at(-1)?.at(-1) ?? null,
+    begun: firstBehind(items.findLastIndex(isUserMessage), plan, attached.turns),
     newsFrom: plan.runs.at(-1)?.end ?? 0,
     used,
   }
+}
+
+function firstBehind(
+  question: number,
+  { runs }: RecallPlan,
+  turns: readonly (readonly RememberedTurn[])[],
+): RememberedTurn | null {
+  const place = runs.findIndex(({ start }) => start > question)
+  return place < 0 ? null : (turns.slice(place).flat()[0] ?? null)
 }
 
 /** What of the calls of a run the client answers itself, behind the run. */

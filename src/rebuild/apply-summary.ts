@@ -21,13 +21,17 @@ export interface AppliedSummary extends SummaryWords {
   readonly covered: readonly Item[]
 }
 
-export function applySummary(summary: AppliedSummary): Transform {
+/** `isCompacted` knows what stands for as much, and for more where it stands behind the summary's end. */
+export function applySummary(
+  summary: AppliedSummary,
+  isCompacted: (item: Item) => boolean = () => false,
+): Transform {
   return {
     name: 'apply-summary',
     run(items) {
       const unchanged = { items, notes: [] }
       const end = coveredEnd(items, summary.covered)
-      if (end === null) return unchanged
+      if (end === null || items.some((item, at) => at >= end && isCompacted(item))) return unchanged
       const stays = alwaysSent(items)
       const notes: Note[] = []
       const kept: Item[] = []

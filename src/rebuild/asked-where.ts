@@ -1,8 +1,10 @@
 /**
  * Where a turn was asked, told by the question of its round, and by the results of tools that it was
- * given, if the client still has them. Questions repeat, and people edit them.
+ * given: where the client still has these, there and nowhere else. Questions repeat, and people edit
+ * them; ids of calls repeat as well, and then what the tools have said tells them apart.
  */
-import type { Item } from '../conversation/item.ts'
+import { textOf, type Item } from '../conversation/item.ts'
+import { isOfModel } from '../conversation/of-model.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import type { Kin } from './kin.ts'
 import { questionOf, resultIdsIn, type Run } from './plan-recall.ts'
@@ -32,22 +34,74 @@ export function askedWhere(runs: readonly Run[], kin: Kin): AskedWhere {
     known.set(turn, question)
     return question
   }
-  const isGivenAt = (turn: RememberedTurn, at: number): boolean => {
-    const { resultsOf = [] } = runs[at] ?? {}
-    return turn.input.some((item) => isResultOf(item, resultsOf))
+  const given = runsGiven(runs)
+  const places = new Map<RememberedTurn, ReadonlySet<number>>()
+  /** The runs of its round in front of which its results stand. */
+  const placesOf = (turn: RememberedTurn): ReadonlySet<number> => {
+    const before = places.get(turn)
+    if (before !== undefined) return before
+    const question = find(turn)
+    const found = new Set(placesGiven(turn, given, (at) => runs[at]?.question === question))
+    places.set(turn, found)
+    return found
   }
   return {
     questionOf: find,
-    isGivenAt,
+    isGivenAt: (turn, at) =>
+      resultsFor(turn).some((item) => resultIdsIn(item).some((id) => given.get(id)?.has(at))),
     isAskedAt(turn, at) {
       const question = find(turn)
-      if (question === '' || question !== runs[at]?.question) return false
-      const { resultsOf } = runs[at]
-      return resultsOf.length === 0 || isGivenAt(turn, at)
+      const run = runs[at]
+      if (question === '' || question !== run?.question) return false
+      const own = placesOf(turn)
+      return own.size > 0 ? own.has(at) : run.results.length === 0
     },
   }
 }
 
-function isResultOf(item: Item, callIds: readonly string[]): boolean {
-  return resultIdsIn(item).some((id) => callIds.includes(id))
+/** Under the id of a call the runs that its result stands in front of, and that result. */
+type RunsGiven = ReadonlyMap<string, ReadonlyMap<number, Item>>
+
+function runsGiven(runs: readonly Run[]): RunsGiven {
+  const given = new Map<string, Map<number, Item>>()
+  for (const [at, { results }] of runs.entries()) {
+    for (const item of results) {
+      for (const id of resultIdsIn(item)) {
+        const there = given.get(id)
+        if (there === undefined) given.set(id, new Map([[at, item]]))
+        else there.set(at, item)
+      }
+    }
+  }
+  return given
+}
+
+/** Those with the very results, if there are any, or else all with results of these ids. */
+function placesGiven(
+  turn: RememberedTurn,
+  given: RunsGiven,
+  isSought: (at: number) => boolean,
+): readonly number[] {
+  const found = resultsFor(turn).flatMap((result) =>
+    resultIdsIn(result)
+      .flatMap((id) => [...(given.get(id) ?? [])])
+      .filter(([at]) => isSought(at))
+      .map(([at, item]) => ({ at, isSame: saidBy(item) === saidBy(result) })),
+  )
+  const same = found.filter(({ isSame }) => isSame)
+  return (same.length > 0 ? same : found).map(({ at }) => at)
+}
+
+/** The results that were new to it. Some turns are stored with all that was said before. */
+function resultsFor({ input }: RememberedTurn): readonly Item[] {
+  const end = input.findLastIndex((item) => !isOfModel(item)) + 1
+  const news = input.slice(0, end)
+  return news
+    .slice(news.findLastIndex(isOfModel) + 1)
+    .filter((item) => resultIdsIn(item).length > 0)
+}
+
+function saidBy(result: Item): string {
+  if (!('output' in result)) return JSON.stringify('raw' in result ? result.raw : null)
+  return typeof result.output === 'string' ? result.output : textOf(result.output)
 }

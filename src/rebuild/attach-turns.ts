@@ -8,6 +8,7 @@
  * was whose parent decides between turns that are equally likely.
  */
 import type { Item } from '../conversation/item.ts'
+import { callEndOf } from '../conversation/pairs.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { begunBefore } from './begun-before.ts'
 import { believeMarks } from './believe-marks.ts'
@@ -116,27 +117,34 @@ function takeChildren(search: Search): void {
 
 /**
  * A client that makes one text of several turns may come to the words of a single one, which another
- * chat has. Its markers know better, if theirs are exactly these words; unless the turn is of the
- * same chat, for then they were moved.
+ * chat has. Its markers know better, if theirs are exactly these words and all the calls; unless the
+ * turn is of the same chat, for then they were moved.
  */
 function withoutCoincidence(
   { plan, kin, named, runNamed }: Search,
   found: RememberedTurn[],
   at: number,
 ): RememberedTurn[] {
-  const { marks, words, asked } = plan.runs[at] ?? NO_RUN
+  const { marks, words, callIds, asked } = plan.runs[at] ?? NO_RUN
   const alike = found.filter(({ input }) => isSameQuestion(input, asked))
   const marked = [...new Set(marks)].flatMap((id) => kin.turn(id) ?? [])
   const [first] = marked
   if (first === undefined || marked.some((turn) => alike.includes(turn))) return alike
   if (marked.some((turn) => isNamedElsewhere({ runNamed }, turn, at))) return alike
-  if (saidIn(marked) !== settled(words)) return alike
+  if (saidIn(marked) !== settled(words) || !callIds.every(isCalledIn(marked))) return alike
   return alike.filter(
     (turn) => named.has(turn.id) || kin.isDescendant(first, turn) || kin.isDescendant(turn, first),
   )
 }
 
-const NO_RUN = { marks: [], words: '', asked: null }
+const NO_RUN = { marks: [], words: '', callIds: [], asked: [] }
+
+function isCalledIn(turns: readonly RememberedTurn[]): (callId: string) => boolean {
+  const called = new Set(
+    turns.flatMap(({ output }) => output.map((item) => callEndOf(item)?.callId)),
+  )
+  return (callId) => called.has(callId)
+}
 
 function only(turns: readonly RememberedTurn[]): RememberedTurn | null {
   return turns.length === 1 ? (turns[0] ?? null) : null

@@ -7,6 +7,7 @@
  * What is older is left out, also what no step has touched: which of it was sent since then cannot be
  * told without asking for each answer what was kept when it was made.
  */
+import { isMadeUpstream } from '../conversation/compaction.ts'
 import type { Item } from '../conversation/item.ts'
 import { isOfModel } from '../conversation/of-model.ts'
 import { isSealed } from '../conversation/sealed-reasoning.ts'
@@ -30,12 +31,15 @@ export function behindNewestStep(items: readonly Item[], places: Places, sentOf:
 /** Beyond that it is believed, and the upstream has the last word. */
 const MOST_ASKED = 32
 
-/** Where the answers begin that hold reasoning of the kind. */
+/**
+ * Where the answers begin that hold reasoning of the kind. What an upstream has made behind a compaction
+ * of its own, it has made behind that.
+ */
 function answersBroughtAlong(items: readonly Item[]): readonly number[] {
   const starts = new Set<number>()
   let start = 0
   for (const [at, item] of items.entries()) {
-    if (!isOfModel(item)) start = at + 1
+    if (!isOfModel(item) || isMadeUpstream(item)) start = at + 1
     else if (isUnrecorded(item)) starts.add(start)
   }
   return [...starts]

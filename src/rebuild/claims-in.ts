@@ -6,6 +6,7 @@
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import { askedWhere, type AskedWhere } from './asked-where.ts'
+import { isStranger } from './is-stranger.ts'
 import type { Kin } from './kin.ts'
 import type { Run } from './plan-recall.ts'
 import { EXACT, WHOLE, wordFit, type Fit, type WordFit } from './word-fit.ts'
@@ -65,6 +66,10 @@ interface Court extends MarkedRuns {
   readonly words: WordFit
   readonly asked: AskedWhere
   readonly fit: (turn: RememberedTurn, at: number) => Fit
+  /** For each run the turns that are there, or whose markers are. */
+  readonly there: readonly ReadonlySet<RememberedTurn>[]
+  /** The turns that are known to be somewhere. */
+  readonly isPlaced: ReadonlySet<RememberedTurn>
   /** The turns whose words are not where their marker is. */
   readonly isLoose: ReadonlySet<RememberedTurn>
   /** How much of what is said in a run none of its turns has said; 0 where all are known. */
@@ -111,6 +116,8 @@ function openCourt(marked: MarkedRuns): Court {
     ...marked,
     words,
     fit,
+    there: runs.map((_, at) => new Set([...(attached[at] ?? []), ...(named[at] ?? [])])),
+    isPlaced: new Set(attached.flat()),
     isLoose: new Set(named.flatMap((own, at) => own.filter((turn) => fit(turn, at) < WHOLE))),
     asked: askedWhere(runs, kin),
     left,
@@ -139,7 +146,7 @@ function claimOf(court: Court, turn: RememberedTurn, own: readonly number[]): Cl
   const rank = Math.max(...ranks)
   const at = own[ranks.indexOf(rank)] ?? 0
   const fit = court.fit(turn, at)
-  const isAsked = court.asked.isAskedAt(turn, at)
+  const isAsked = isAskedAt(court, turn, at)
   let [openRank, otherRank, unexplainedRank] = [-1, -1, -1]
   let isSaidElsewhere = false
   const rivals = rivalsOf(court, turn, at)
@@ -158,8 +165,20 @@ function claimOf(court: Court, turn: RememberedTurn, own: readonly number[]): Cl
   return { turn, at, isAsked, fit, rank, openRank, otherRank, isDisplaced, isRefused }
 }
 
-function rankOf({ asked, fit }: Court, turn: RememberedTurn, at: number): number {
-  return (asked.isAskedAt(turn, at) ? ASKED : 0) + fit(turn, at)
+function rankOf(court: Court, turn: RememberedTurn, at: number): number {
+  return (isAskedAt(court, turn, at) ? ASKED : 0) + court.fit(turn, at)
+}
+
+/** Whether it was asked there, or went on, with nothing new, with one that is there and was. */
+function isAskedAt({ asked, kin, there }: Court, turn: RememberedTurn, at: number): boolean {
+  if (asked.isAskedAt(turn, at)) return true
+  let { input } = turn
+  for (const ancestor of kin.ancestors(turn)) {
+    if (input.length > 0 || there[at]?.has(ancestor) !== true) return false
+    if (asked.isAskedAt(ancestor, at)) return true
+    input = ancestor.input
+  }
+  return false
 }
 
 /** More than the best fit of words. */
@@ -178,7 +197,7 @@ function rivalsOf(court: Court, turn: RememberedTurn, at: number): readonly numb
     .runsSaying(words.wordsOf(turn))
     .slice(0, MOST_LOOKS)
     .filter((other) => other !== at && attached[other]?.length === 0)
-  if (asked.isAskedAt(turn, at)) return same
+  if (isAskedAt(court, turn, at)) return same
   return [...same, ...unexplained.filter((other) => asked.isAskedAt(turn, other))]
 }
 
@@ -198,16 +217,14 @@ function speaksAgainst(court: Court, turn: RememberedTurn, at: number): boolean 
   // Of edited words only its question, or what its tools have said, can tell whose they are.
   const isKnown = asked.questionOf(turn) !== ''
   const isGiven = !isKnown && fit > 0 && asked.isGivenAt(turn, at)
-  if (!isWhole && !asked.isAskedAt(turn, at) && !isGiven) return true
+  if (!isWhole && !isAskedAt(court, turn, at) && !isGiven) return true
   const isSilent = words.wordsOf(turn) === ''
   if (!isWhole && !isSilent && said !== '' && left[at] === 0) return true
   // Without words of its own it has but the question, and that must be asked nowhere else.
   if (isSilent && court.runs.some((_, other) => other !== at && asked.isAskedAt(turn, other))) {
     return true
   }
-  const [before, behind] = [court.before[at] ?? null, court.behind[at] ?? null]
-  if (!isWhole && before !== null && isStranger(kin, turn, before.turn)) return true
-  if (!isWhole && behind !== null && isStranger(kin, behind.turn, turn)) return true
+  if (!isWhole && isOutOfPlace(court, turn, at)) return true
   const isLikelier = (other: RememberedTurn): boolean => {
     const others = rankOf(court, other, at)
     return (
@@ -218,20 +235,20 @@ function speaksAgainst(court: Court, turn: RememberedTurn, at: number): boolean 
   return kin.all.some(
     (other) =>
       other !== turn &&
+      !court.isPlaced.has(other) &&
       isLikelier(other) &&
       !isWithin(kin, turn, other) &&
-      !isWithin(kin, other, turn),
+      !isWithin(kin, other, turn) &&
+      !isOutOfPlace(court, other, at),
   )
 }
 
-/** Whether all that a turn goes on from is known, and the other is not among it. */
-function isStranger(kin: Kin, turn: RememberedTurn, other: RememberedTurn): boolean {
-  let first = turn
-  for (const ancestor of kin.ancestors(turn)) {
-    if (ancestor === other) return false
-    first = ancestor
-  }
-  return turn !== other && first.parent === null
+/** Whether what is sure to stand before it, or behind it, is of another branch. */
+function isOutOfPlace(court: Court, turn: RememberedTurn, at: number): boolean {
+  const { kin } = court
+  const [before, behind] = [court.before[at] ?? null, court.behind[at] ?? null]
+  if (before !== null && isStranger(kin, turn, before.turn)) return true
+  return behind !== null && isStranger(kin, behind.turn, turn)
 }
 
 /** Whether a turn goes on from another without having been asked anything new. */

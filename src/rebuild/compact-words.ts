@@ -7,15 +7,16 @@
 import { textOf, type Item, type Part } from '../conversation/item.ts'
 import { withoutAnyMarker } from '../conversation/marker.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
+import { withoutBlanks } from './without-blanks.ts'
 import { withoutDetails } from './without-details.ts'
 
 export function compactWords(text: string): string {
-  return text === '' ? '' : withoutDetails(withoutAnyMarker(text)).replace(BLANK, '')
+  return text === '' ? '' : withoutBlanks(withoutDetails(withoutAnyMarker(text)))
 }
 
 /** Of one line, in which nothing is known of what stands around it. */
 export function compactLine(line: string): string {
-  return withoutAnyMarker(line).replace(BLANK, '')
+  return withoutBlanks(withoutAnyMarker(line))
 }
 
 /** Words in which a fence that was put around a marker is gone too; what is left of it is empty. */
@@ -24,9 +25,6 @@ export function settled(words: string): string {
     ? words.replace(EMPTY_FENCE, '')
     : words
 }
-
-/** NUL is what databases of clients take out. */
-const BLANK = /[\s\0]+/g
 
 const EMPTY_FENCE = /`{6,}|~{6,}/g
 

@@ -20,16 +20,17 @@ export function findCopies(items: readonly Item[], partners: Int32Array): Readon
   const firsts = new Map<string, number>()
   const repeated = new Map<string, number[]>()
   const judge = (): void => {
+    if (firsts.size === 0) return
     for (const places of repeated.values()) {
       if (mayHoldCopies(places, findings)) judgeCalls(places, findings)
     }
     firsts.clear()
     repeated.clear()
   }
-  for (const [at, item] of items.entries()) {
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at]
     if (isUserMessage(item)) judge()
-    if (item.type === 'message' || item.type === 'reasoning') continue
-    const end = callEndOf(item)
+    const end = item === undefined ? null : callEndOf(item)
     if (end === null || end.side === 'output' || end.callId === '') continue
     const first = firsts.get(end.callId)
     if (first === undefined) {

@@ -70,16 +70,16 @@ function shotsIn(items: readonly Item[]): readonly Shot[] {
   const start = roundStarts(items).at(-1) ?? items.length
   const end = questionEnd(items, start)
   let unit = 0
-  for (const [at, item] of items.entries()) {
+  items.forEach((item, at) => {
     if (!isUserMessage(item) || !isUserMessage(items[at - 1])) unit = at
-    for (const [place, part] of partsOf(item).entries()) {
+    partsOf(item).forEach((part, place) => {
       const medium = mediumOf(part)
-      if (medium === null) continue
+      if (medium === null) return
       const zone = at < start ? 'before' : at < end ? 'question' : 'since'
       const isWhole = at < head || zone === 'question' || isPinned(item)
       shots.push({ at, place, medium, zone, isWhole, unit })
-    }
-  }
+    })
+  })
   return shots
 }
 

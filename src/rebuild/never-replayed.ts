@@ -1,4 +1,10 @@
-/** Hosted items that no service takes back, or that stand for something that was true only then. */
+/**
+ * Hosted items that no service takes back, or that stand for something that was true only then.
+ *
+ * OpenAI's searches, on the web and in files, are none of them: it takes them back, and refuses
+ * reasoning without the search that it led to, as well as a search without its reasoning. Leaving out
+ * both would be lawful, too, and would have the model search again.
+ */
 import type { Item } from '../conversation/item.ts'
 
 export function isNeverReplayed(item: Item): boolean {

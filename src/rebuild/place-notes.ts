@@ -11,6 +11,7 @@
  *
  * Notes are of the request that is made. They are not kept, and not part of what is summed up.
  */
+import { TOLD_IN_PLACE } from '../conversation/instructions.ts'
 import type { Item, Message } from '../conversation/item.ts'
 import { itemField } from '../conversation/item-field.ts'
 import type { ContextNote } from '../conversation/policy.ts'
@@ -49,7 +50,7 @@ function noteMessage({ text, role }: Pick<ContextNote, 'text' | 'role'>): Messag
     type: 'message',
     role,
     content: [{ type: 'input_text', text }],
-    native: { backstory: { note: true } },
+    native: { backstory: { note: true, ...TOLD_IN_PLACE } },
   }
 }
 

@@ -34,10 +34,10 @@ export interface Run {
   readonly end: number
   /** What the round was about that it is in, as far as a fingerprint says it; empty if unknown. */
   readonly question: string
-  /** What the round began with; `null` if with nothing that a user said. */
-  readonly asked: Item | null
-  /** The calls whose results stand in front of it. */
-  readonly resultsOf: readonly string[]
+  /** What a user said since the last run that says anything, before the round or in its beginning. */
+  readonly asked: readonly Item[]
+  /** The results of calls that stand in front of it. */
+  readonly results: readonly Item[]
   /** As `compactWords` leaves them. */
   readonly words: string
   /** The turns that its text names, in the order of their markers; a turn may be named twice. */
@@ -62,23 +62,26 @@ export function planRecall(items: readonly Item[]): RecallPlan {
   let before = ''
   let question: string | null = null
   let asked = ''
-  let askedBy: Item | null = null
+  let askedBy: Item[] = []
+  let isSpoken = false
   let isAnswered = true
-  let resultsOf: string[] = []
+  let results: Item[] = []
   let open: OpenRun | null = null
   const close = (run: OpenRun): void => {
     const { start, end, words, marks, callIds } = run
     const isSilent = words === '' && callIds.length === 0
     const fingerprint = isSilent ? null : fingerprintFor(run)
-    const round = { question: asked, asked: askedBy, resultsOf }
+    const round = { question: asked, asked: askedBy, results }
     runs.push({ start, end, ...round, words, marks, callIds, fingerprint })
     isAnswered = true
-    resultsOf = []
+    results = []
     if (fingerprint === null) return
+    isSpoken = true
     before = fingerprint
     question = null
   }
-  for (const [at, item] of items.entries()) {
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at] as Item
     if (isOfModel(item)) {
       if (saysNothing(item)) continue
       open ??= openRun(at, before, question)
@@ -87,12 +90,12 @@ export function planRecall(items: readonly Item[]): RecallPlan {
     }
     if (open !== null) close(open)
     open = null
-    resultsOf.push(...resultIdsIn(item))
+    if (resultIdsIn(item).length > 0) results.push(item)
     if (!isUserMessage(item)) continue
-    if (isAnswered) {
-      asked = questionIn(item)
-      askedBy = item
-    }
+    if (isSpoken) askedBy = []
+    askedBy.push(item)
+    isSpoken = false
+    if (isAnswered) asked = questionIn(item)
     isAnswered = false
     // A run that is silent need not come back: its question is still to be answered.
     question ??= asked
@@ -103,7 +106,7 @@ export function planRecall(items: readonly Item[]): RecallPlan {
 }
 
 /** The name of the next answer, whose items are given as the client will send them back. */
-export function fingerprintOf({ next }: RecallPlan, answer: readonly Item[]): string {
+export function fingerprintOf({ next }: Pick<RecallPlan, 'next'>, answer: readonly Item[]): string {
   return fingerprintFor({
     ...next,
     words: next.words + wordsOf(answer),

@@ -1,11 +1,12 @@
 /** Which transforms a request goes through, and the loop that runs them. */
+import { isMadeUpstream } from '../conversation/compaction.ts'
 import type { Item } from '../conversation/item.ts'
 import type { MediaKind } from '../conversation/media-of-part.ts'
 import type { Note } from '../conversation/note.ts'
 import type { ContextPolicy } from '../conversation/policy.ts'
 import { afterReset } from './after-reset.ts'
 import { answerCalls } from './answer-calls.ts'
-import { applyCompaction, type Reader } from './apply-compaction.ts'
+import { applyCompaction } from './apply-compaction.ts'
 import { applySummary, type AppliedSummary } from './apply-summary.ts'
 import { boundHistory } from './bound-history.ts'
 import { capOutputs } from './cap-outputs.ts'
@@ -14,6 +15,7 @@ import { mergeRuns } from './merge-runs.ts'
 import { placeNotes } from './place-notes.ts'
 import { planMedia } from './plan-media.ts'
 import { pruneOrphans } from './prune-orphans.ts'
+import { readsCompaction, type Reader } from './reads-compaction.ts'
 import { retainReasoning } from './retain-reasoning.ts'
 import { shortenToolOutputs } from './shorten-tool-outputs.ts'
 import { stripDetails } from './strip-details.ts'
@@ -64,7 +66,7 @@ export function planFor({
     afterReset(),
     // Before all that change an item: it knows what it stands for by the items as they came, and what that is need
     // not be looked at any more.
-    ...(summary === null ? [] : [applySummary(summary)]),
+    ...(summary === null ? [] : [applySummary(summary, compactedFor(reader))]),
     // Before anything is counted: what is between a client and the gateway was never said.
     stripMarkers(),
     stripDetails(),
@@ -116,6 +118,13 @@ export function planFor({
     // Last, because each of the above can part a call from its output.
     pruneOrphans(),
   ]
+}
+
+/** Of what an upstream has compacted, what can be read stands for more than a summary in front of it. */
+function compactedFor(reader: Reader | null): (item: Item) => boolean {
+  return (item) => {
+    return reader !== null && isMadeUpstream(item) && readsCompaction(item, reader)
+  }
 }
 
 /**

@@ -123,7 +123,8 @@ function withOutputsAtCalls(
   const batchOf = new Map<number, Batch>()
   const inPlace: number[] = []
   let batch: Batch | null = null
-  for (const [at, kind] of kinds.entries()) {
+  for (let at = 0; at < kinds.length; at += 1) {
+    const kind = kinds[at] as Kind
     if (lost.has(at)) continue
     if (kind === 'output') {
       const own: Batch | undefined = batchOf.get(partners[at] ?? ALONE)

@@ -63,6 +63,10 @@ export const REASONS: Readonly<Record<string, string>> = {
   'compaction-unreadable': 'The summary cannot be read any more, so it stands for nothing.',
   'compaction-made-elsewhere': 'Only the upstream that made this summary can read it.',
   'compaction-failed': 'No summary could be made, so the conversation was sent as it is.',
+  'compaction-of-other-words':
+    'The upstream made this summary of words that the client has edited since, so it stands for nothing.',
+  'compaction-first':
+    'The upstream reads nothing in front of its own summary: what is still told of before follows that answer.',
   'compaction-due': 'The conversation is over its threshold: a summary will be made first.',
 
   // Who speaks, and what is told beside the conversation.

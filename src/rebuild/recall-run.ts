@@ -16,6 +16,7 @@ import { endKey, type FindOutput, type OutputAtHand } from './outputs-at-hand.ts
 import { isNeverReplayed } from './never-replayed.ts'
 import { saysNothing, type Run } from './plan-recall.ts'
 import { isSameCall, saysTheSame } from './same-item.ts'
+import { standsForOthers } from './stands-for-others.ts'
 import { thoughtsAmong } from './thoughts-given.ts'
 import { withoutDetails } from './without-details.ts'
 import { withoutMarks } from './without-marks.ts'
@@ -262,10 +263,15 @@ function hostedPiece(work: Work, item: Item, turn: RememberedTurn): Piece {
   const own = work.left.takeHosted(item)
   if (own !== null) return isNeverReplayed(item) ? asGiven(own) : { item, note: null }
   if (isNeverReplayed(item)) return NOT_REPLAYED
+  if (standsForOthers(item, work)) return OF_OTHER_WORDS
   return !work.replaysTools && isHostedCall(item) ? FORGOTTEN : recalled(item, turn)
 }
 
 const NOT_REPLAYED: Piece = { item: null, note: { did: 'dropped', why: 'not-replayable' } }
+const OF_OTHER_WORDS: Piece = {
+  item: null,
+  note: { did: 'dropped', why: 'compaction-of-other-words' },
+}
 const FORGOTTEN: Piece = { item: null, note: { did: 'dropped', why: 'call-forgotten' } }
 
 function owe({ owed }: Work, answer: OutputAtHand): void {

@@ -3,22 +3,38 @@
  * a question, because what is retrieved for it is put in front of it, for one request only. Here all of
  * it counts: of the words of both, the ones must be among the others, and their pictures the same.
  */
-import type { Item } from '../conversation/item.ts'
+import { textOf, type Item, type Part } from '../conversation/item.ts'
 import { mediaName } from '../conversation/media-name.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import { wordsIn } from './compact-words.ts'
 import { isOfModel } from '../conversation/of-model.ts'
 import { saysNothing } from './plan-recall.ts'
 
-/** `input` is what was new before the turn; `asked` what the round of the run began with. */
-export function isSameQuestion(input: readonly Item[], asked: Item | null): boolean {
+/**
+ * `input` is what was new before the turn; `asked` what a user said in front of the run. An answer that
+ * says nothing need not come back, and what was asked before it may stand with what was asked then.
+ */
+export function isSameQuestion(input: readonly Item[], asked: readonly Item[]): boolean {
   const own = firstAsked(input)
   // What went on with results of tools, or with nothing new, was asked by what went before it.
-  if (own === null) return true
-  if (asked?.type !== 'message' || own.type !== 'message') return false
-  const [words, others] = [wordsIn(own.content), wordsIn(asked.content)]
-  if (!words.includes(others) && !others.includes(words)) return false
+  return own === null || asked.some((one) => isSame(own, one))
+}
+
+function isSame(own: Item, asked: Item): boolean {
+  if (asked.type !== 'message' || own.type !== 'message') return false
+  if (!isVerbatim(own.content, asked.content)) {
+    const [words, others] = [wordsIn(own.content), wordsIn(asked.content)]
+    if (!words.includes(others) && !others.includes(words)) return false
+  }
   return mediaIn(own) === mediaIn(asked)
+}
+
+/** As nearly every question comes back: that is told without taking its words apart. */
+function isVerbatim(own: readonly Part[], asked: readonly Part[]): boolean {
+  return (
+    own.length === asked.length &&
+    own.every((part, at) => textOf([part]) === textOf([asked[at] ?? part]))
+  )
 }
 
 /** The first of what a user said last. */

@@ -5,6 +5,7 @@
  *
  * What counts is what the provider has counted, not an estimate. Where nobody has, nothing is said.
  */
+import { isCompaction } from '../conversation/compaction.ts'
 import { noticePart } from '../conversation/gateway-notice.ts'
 import type { Item, Message, Origin } from '../conversation/item.ts'
 import { roundStarts } from '../conversation/rounds.ts'
@@ -44,8 +45,10 @@ export function stepsSinceWarning(items: readonly Item[], exit: BudgetExit): num
 function placeOf(items: readonly Item[], { window, warnAt, counted }: BudgetExit): number | null {
   const question = roundStarts(items).at(-1)
   if (question === undefined || items.at(-1)?.type === 'message') return null
+  // What a compaction was made of is counted with its answer, and is not there any more.
+  const compacted = new Set(items.filter(isCompaction).map(({ origin }) => origin))
   const full = originsOf(items.slice(question)).find(
-    (origin) => (counted(origin) ?? 0) >= window * warnAt,
+    (origin) => !compacted.has(origin) && (counted(origin) ?? 0) >= window * warnAt,
   )
   if (full === undefined) return null
   const borders = bordersOf(items)

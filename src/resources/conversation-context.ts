@@ -3,11 +3,12 @@
  * `backstory`, and where it was reset. What is stored stays listed; only models are told otherwise.
  */
 import type { JsonObject } from '../conversation/json.ts'
+import { GatewayError } from '../errors.ts'
 import { unknownConversation } from '../history/hold-conversation.ts'
 import type { Conversation } from '../store/conversation-store.ts'
 import { contextIn } from './context-in.ts'
 import { conversationIn } from './conversations.ts'
-import type { Asked, Resource } from './resource.ts'
+import { shortened, type Asked, type Resource } from './resource.ts'
 
 export const CONVERSATION_CONTEXT: readonly Resource[] = [
   {
@@ -27,10 +28,21 @@ export const CONVERSATION_CONTEXT: readonly Resource[] = [
   {
     method: 'POST',
     path: '/conversations/:id/reset',
-    answer: (asked, { conversations }) =>
-      shown(asked, (id) => conversations.resetConversation(asked.caller, id)),
+    async answer(asked, { conversations }) {
+      const [unknown] = Object.keys(await asked.maybeBody())
+      if (unknown !== undefined) throw unknownField(shortened(unknown))
+      return shown(asked, (id) => conversations.resetConversation(asked.caller, id))
+    },
   },
 ]
+
+function unknownField(param: string): GatewayError {
+  return new GatewayError(
+    'unknown_parameter',
+    `Unknown parameter: '${param}'. A reset takes none: it is of all that has been said up to now.`,
+    { param },
+  )
+}
 
 async function shown(
   asked: Asked,

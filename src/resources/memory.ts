@@ -15,11 +15,13 @@ export const MEMORY: readonly Resource[] = [
   {
     method: 'DELETE',
     path: '/memory/turns/:id',
-    async answer(asked, { recall }) {
+    async answer(asked, { recall, nowMs }) {
       const id = asked.named('id')
       const turnId = turnIdIn(id)
       const { tenant, user } = asked.caller
-      const turns = await forgotten(() => recall.forgetThread({ tenant, user, turnId }))
+      const turns = await forgotten(() =>
+        recall.forgetThread({ tenant, user, turnId, nowMs: nowMs() }),
+      )
       if (turns === 0) throw notFound(`Nothing is remembered of '${shortened(id)}'.`)
       return told(turns)
     },
@@ -27,10 +29,10 @@ export const MEMORY: readonly Resource[] = [
   {
     method: 'DELETE',
     path: '/memory/users/:user',
-    async answer(asked, { recall }) {
+    async answer(asked, { recall, nowMs }) {
       const user = userIn(asked)
       const { tenant } = asked.caller
-      return told(await forgotten(() => recall.forgetUser(tenant, user)))
+      return told(await forgotten(() => recall.forgetUser(tenant, user, nowMs())))
     },
   },
 ]

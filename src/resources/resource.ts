@@ -21,6 +21,8 @@ export interface Asked {
   readonly named: (name: string) => string
   readonly query: URLSearchParams
   readonly body: () => Promise<JsonObject>
+  /** Where nothing needs to be said: `{}` for no body. */
+  readonly maybeBody: () => Promise<JsonObject>
   /** The body where it may be any JSON. */
   readonly value: () => Promise<unknown>
 }

@@ -37,7 +37,8 @@ export const WORKING_MEMORIES: readonly Resource[] = [
       const { memory } = await asked.body()
       const wanted = memoryAs(memory)
       const { place, of, round } = await placeIn(asked, world)
-      const writing = { place, round, parent: null, isTemporary: false }
+      const work = { begunAtMs: world.nowMs(), thread: null }
+      const writing = { ...work, place, round, parent: null, isTemporary: false }
       await askMemory(() => saveState(writing, () => ({ memory: wanted }), world))
       return shown(of, wanted)
     },

@@ -55,6 +55,9 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
+/** How long that may take. */
+const WHENEVER_MS = 20
+
 /** Resolves when the thread has opened the file. */
 function startWriter(path: string): Promise<Writer> {
   const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), { workerData: path })
@@ -86,7 +89,12 @@ function startWriter(path: string): Promise<Writer> {
   })
 
   let asked: Batch[] = []
+  let isDue = false
+  let whenever: NodeJS.Timeout | null = null
   const send = (): void => {
+    isDue = false
+    if (whenever !== null) clearTimeout(whenever)
+    whenever = null
     if (asked.length > 0 && ended === null) post(asked)
     asked = []
   }
@@ -98,8 +106,11 @@ function startWriter(path: string): Promise<Writer> {
         const id = ++lastId
         waiting.set(id, { resolve, reject })
         asked.push({ id, queries, survives })
-        // Waking the thread is dear: what is asked for in one turn of the loop wakes it once.
-        if (asked.length === 1) setImmediate(send)
+        // Waking the thread is dear: what is asked for in one turn of the loop wakes it once, and
+        // what nobody waits for wakes it only if nothing else does.
+        if (survives === 'whenever') whenever ??= setTimeout(send, WHENEVER_MS)
+        else if (!isDue) setImmediate(send)
+        isDue ||= survives !== 'whenever'
       }),
     async close() {
       send()

@@ -21,7 +21,7 @@ export function openPostgres(url: string): Engine {
     language: 'postgres',
     read: (queries) => onOneClient(pool, queries),
     async write(queries, survives = 'power-cut') {
-      if (survives === 'kill') {
+      if (survives !== 'power-cut') {
         const rows = await onOneClient(pool, [BEGIN, DO_NOT_WAIT, ...queries, COMMIT])
         return rows.slice(2, -1)
       }

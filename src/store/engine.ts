@@ -18,7 +18,8 @@ export interface Engine {
   readonly close: () => Promise<void>
 }
 
-export type Survives = 'kill' | 'power-cut'
+/** `whenever` is as `kill` for what nobody waits for: it may go along with what is written next. */
+export type Survives = 'whenever' | 'kill' | 'power-cut'
 
 export interface Query {
   /** Under which a database may keep the statement prepared; `null` for what runs but once. */

@@ -3,10 +3,11 @@
  * found by their words. Where texts are sealed, so are the words: their names say nothing.
  */
 import type { Owner } from './owner.ts'
+import type { Work } from './work.ts'
 
 export interface FactStore {
-  /** Resolves to `false` if there is one of the very same words. */
-  readonly saveFact: (fact: StoredFact) => Promise<boolean>
+  /** Resolves to `false` if there is one of the very same words, or its work has been forgotten. */
+  readonly saveFact: (fact: StoredFact, work?: Work) => Promise<boolean>
   /** As it is to be from now on; nothing happens if it is gone meanwhile. */
   readonly replaceFact: (fact: StoredFact) => Promise<void>
   readonly findFact: (owner: Owner, id: string) => Promise<StoredFact | null>

@@ -2,6 +2,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
+import { RELEASED } from './media-statements.ts'
 import type { OwnerKey } from './owner.ts'
 import { TENANT, USER } from './statements.ts'
 
@@ -9,6 +10,7 @@ export interface ForgetStatements {
   /** A page of those that nobody has needed for long: the newest first. */
   readonly unusedTurns: (of: Lifetime) => Statement<ExpiringPage>
   readonly forgetEventsOfUnused: (of: Lifetime) => Statement<ExpiringPage>
+  readonly releaseShownByUnused: (of: Lifetime) => Statement<ExpiringPage>
   readonly removeUnused: (of: Lifetime) => Statement<ExpiringPage>
   readonly ofThread: Forgetting<ThreadKey>
   readonly ofUser: Forgetting<UserKey>
@@ -89,6 +91,12 @@ export function createForgetStatements(language: Engine['language']): ForgetStat
       'forget-events-of-unused',
       (slot, of) => sql`${withDoomed(slot, of)}
         delete from stream_events where turn_id in (${someDoomed(slot)})`,
+    ),
+    releaseShownByUnused: byLifetime(
+      'release-media-of-unused',
+      (slot, of) => sql`${withDoomed(slot, of)}
+        update media set used_at = ${sql.lit(RELEASED)} where id in (
+          select media_uses.media_id from media_uses where media_uses.turn_id in (${someDoomed(slot)}))`,
     ),
     // Asked again of each row as it is removed: somebody may need it since it was chosen.
     removeUnused: byLifetime(
@@ -181,21 +189,29 @@ export function threadOf(slot: Slot<ThreadKey>): RawBuilder<unknown> {
  * What is kept for a thread goes when no turn of it is left that is not deleted. To be asked when the
  * turn that is named is marked as that, and is there still.
  */
-export function goesWithDeleted(table: 'summaries' | 'media_addresses') {
-  return (slot: Slot<OwnerKey & { readonly id: string }>): RawBuilder<unknown> => {
-    const tenant = slot((key) => key.tenant)
-    return sql`delete from ${sql.table(table)}
-      where ${sql.ref(`${table}.tenant`)} || '' = ${tenant}
-      and ${sql.ref(`${table}.thread`)} = (
-        select turns.thread from turns where turns.id = ${slot(({ id }) => id)}
-        and ${TENANT} = ${tenant} and ${USER} = ${slot(({ user }) => user)})
-      and not exists (select 1 from turns left_over where left_over.tenant = ${tenant}
-        and left_over.thread = ${sql.ref(`${table}.thread`)} and left_over.deleted_at is null)`
-  }
+export function isOfDeleted(
+  table: 'summaries' | 'media_addresses',
+  slot: Slot<OwnerKey & { readonly id: string }>,
+): RawBuilder<unknown> {
+  const tenant = slot((key) => key.tenant)
+  return sql`${sql.ref(`${table}.tenant`)} || '' = ${tenant}
+    and ${sql.ref(`${table}.thread`)} = (
+      select turns.thread from turns where turns.id = ${slot(({ id }) => id)}
+      and ${TENANT} = ${tenant} and ${USER} = ${slot(({ user }) => user)})
+    and ${hasNoneLeft(sql.ref(`${table}.thread`), tenant)}`
+}
+
+/**
+ * Whether a thread has no turn that is not deleted. Not as `not exists`: a planner without statistics
+ * would rather go through all turns of the tenant once than ask for each thread.
+ */
+export function hasNoneLeft(thread: RawBuilder<unknown>, tenant: string): RawBuilder<unknown> {
+  return sql`(select left_over.id from turns left_over where left_over.tenant = ${tenant}
+    and left_over.thread = ${thread} and left_over.deleted_at is null limit 1) is null`
 }
 
 /** Who is not a user of the tenant speaks for all of it. */
-function isOfAsker(slot: Slot<ThreadKey>): RawBuilder<unknown> {
+export function isOfAsker(slot: Slot<ThreadKey>): RawBuilder<unknown> {
   // A query has one type for its values, and compares with nobody all the same.
   const user = slot(({ user }) => user as string)
   return sql`(cast(${user} as text) is null or turns.user_id || '' = ${user})`

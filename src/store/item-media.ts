@@ -22,8 +22,8 @@ export interface TakenOut {
 /** What is shorter stays where it is. */
 export const LARGE_CHARS = 4096
 
-export function takenOut(tenant: string, body: object): TakenOut {
-  const text = JSON.stringify(body)
+/** `text` is the body as JSON. */
+export function takenOut(tenant: string, body: object, text = JSON.stringify(body)): TakenOut {
   if (text.length <= LARGE_CHARS && !text.includes(REFERENCE)) return { text, media: NONE }
   const media: TakenMedium[] = []
   const without = (key: string, value: Json | undefined): Json | undefined => {

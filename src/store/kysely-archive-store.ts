@@ -10,11 +10,12 @@ import {
 import type { ArchiveStore, ContentTurn, Deletion, TurnPage } from './archive-store.ts'
 import { fromColumn, toColumn } from './column.ts'
 import type { Engine, Query, Rows } from './engine.ts'
+import { createForgottenStatements } from './forgotten-statements.ts'
 import { createItemStatements, MAX_WANTED, type ItemStatements } from './item-statements.ts'
 import { withMedia } from './media-rows.ts'
 import { ownerKey, type Owner, type OwnerKey } from './owner.ts'
 import { digestsOf, loneTurns, originOf, storedTurns, type PlacedRow } from './read-rows.ts'
-import { createReleaseStatements } from './release-statements.ts'
+import { createReleaseStatements, releasing } from './release-statements.ts'
 import { createStatements } from './statements.ts'
 import { createSummaryStatements } from './summary-statements.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
@@ -26,6 +27,7 @@ export function createArchiveStore(engine: Engine, vault: Vault = OPEN_VAULT): A
   const { chainTurns, media } = createStatements(engine.language)
   const summaries = createSummaryStatements(engine.language)
   const release = createReleaseStatements(engine.language)
+  const forgotten = createForgottenStatements(engine.language)
   return {
     async loadTurn(owner, turnId) {
       const key = keyOf(owner, turnId)
@@ -40,14 +42,20 @@ export function createArchiveStore(engine: Engine, vault: Vault = OPEN_VAULT): A
     },
     async deleteTurn({ turnId, dialect, nowMs, ...owner }) {
       const key = keyOf(owner, turnId)
-      const [before = []] = await engine.write([
+      const waiting = forgotten.alone(key.tenant)
+      const results = await engine.write([
+        ...waiting,
         sql.turnState(key),
         sql.markDeleted({ ...key, dialect, nowMs }),
+        forgotten.noteDeleted({ ...key, nowMs }),
         sql.forgetEvents(key),
         summaries.removeOfDeleted(key),
-        release.removeAddressesOfDeleted(key),
+        ...releasing(release.ofDeleted, key),
         sql.removeTurns(key),
+        release.removeReleased(null),
+        release.keepOthers(null),
       ])
+      const [before = []] = results.slice(waiting.length)
       return deletionOf(before, dialect)
     },
     async relabelTurn({ turnId, dialect, metadata, ...owner }) {

@@ -16,9 +16,11 @@ import type {
 } from './conversation-store.ts'
 import type { Engine, Query } from './engine.ts'
 import { createFactStatements } from './fact-statements.ts'
+import { createForgottenStatements } from './forgotten-statements.ts'
 import { insertItems } from './kysely-store.ts'
 import { createLayerStatements } from './layer-statements.ts'
 import { ownerKey, type Owner } from './owner.ts'
+import { createReleaseStatements, releasing } from './release-statements.ts'
 import { endingRow, inputRows, turnRow } from './rows.ts'
 import type { Sealer } from './seal.ts'
 import { createStatements, type Statements } from './statements.ts'
@@ -37,6 +39,8 @@ export function createConversationStore(
   const summaries = createSummaryStatements(engine.language)
   const facts = createFactStatements(engine.language)
   const layers = createLayerStatements(engine.language)
+  const release = createReleaseStatements(engine.language)
+  const forgotten = createForgottenStatements(engine.language)
   return {
     async createConversation(conversation, turn) {
       const row = conversationRow(conversation, turn?.id ?? null, sealer)
@@ -64,16 +68,23 @@ export function createConversationStore(
     },
     async deleteConversation(owner, id, nowMs) {
       const key = keyOf(owner, id)
-      const [deleted = [], left = []] = await engine.write([
+      const waiting = forgotten.alone(key.tenant)
+      const results = await engine.write([
+        ...waiting,
         sql.deleteConversation({ ...key, nowMs }),
         sql.findConversation(key),
+        forgotten.noteConversation({ ...key, nowMs }),
         facts.removeOfConversation(key),
         sql.markTurns({ ...key, nowMs }),
         sql.forgetEvents(key),
+        ...releasing(release.ofConversation, key),
         sql.removeTurns(key),
         summaries.removeOfConversation(key),
         layers.removeOfConversation(key),
+        release.removeReleased(null),
+        release.keepOthers(null),
       ])
+      const [deleted = [], left = []] = results.slice(waiting.length)
       if (deleted.length > 0) return 'deleted'
       return left.length > 0 ? 'busy' : 'unknown'
     },

@@ -8,13 +8,16 @@ import { fromColumn, toColumn } from './column.ts'
 import type { Engine } from './engine.ts'
 import { createFactStatements, type FactWords } from './fact-statements.ts'
 import { isCore, type FactSource, type FactStore, type StoredFact } from './fact-store.ts'
+import { createForgottenStatements, userName, type ForgottenFact } from './forgotten-statements.ts'
 import { ownerKey, type OwnerKey } from './owner.ts'
 import type { Naming } from './seal.ts'
 import type { FactRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Reading, type Vault } from './vault.ts'
+import type { Work } from './work.ts'
 
 export function createFactStore(engine: Engine, vault: Vault = OPEN_VAULT): FactStore {
   const sql = createFactStatements(engine.language)
+  const forgetting = createForgottenStatements(engine.language)
   const { namings } = vault.sealer
   const newest = namings[0] ?? PLAIN
   const factsIn = (rows: unknown, { tenant }: OwnerKey): readonly StoredFact[] =>
@@ -22,10 +25,17 @@ export function createFactStore(engine: Engine, vault: Vault = OPEN_VAULT): Fact
       (rows as readonly FactRow[]).flatMap((row) => factOf(row, readingRows) ?? []),
     )
   return {
-    async saveFact(fact) {
+    async saveFact(fact, work) {
       const [row, words] = rowsOf(fact, vault, newest)
-      const [saved = []] = await engine.write([sql.insertFact(row), sql.insertWords(words)])
-      return saved.length > 0
+      const waiting = work === undefined ? [] : forgetting.besideOthers(row.tenant)
+      const results = await engine.write([
+        ...waiting,
+        sql.insertFact(row),
+        sql.insertWords(words),
+        ...(work === undefined ? [] : [forgetting.removeFact(forgottenWith(row, work))]),
+      ])
+      const [saved = [], , forgotten = []] = results.slice(waiting.length)
+      return saved.length > 0 && forgotten.length === 0
     },
     async replaceFact(fact) {
       const [row, words] = rowsOf(fact, vault, newest)
@@ -160,6 +170,15 @@ function rowsOf(
     use_count: fact.useCount,
   }
   return [row, { ...key, id, name, words: list }]
+}
+
+function forgottenWith({ id, user_id: user }: FactRow, { begunAtMs, thread }: Work): ForgottenFact {
+  return {
+    id,
+    userName: user === null ? null : userName(user),
+    begunAtMs,
+    of: thread === null ? null : toColumn(thread),
+  }
 }
 
 /** What an index has of a text: a name for all of its words together, and a list of their names. */

@@ -1,6 +1,7 @@
 /** The verbs of the memories of layers over any engine, each of them one round trip, sealed. */
 import { toColumn } from './column.ts'
 import type { Engine } from './engine.ts'
+import { createForgottenStatements, userName } from './forgotten-statements.ts'
 import { createLayerStatements, type NewVersionRow } from './layer-statements.ts'
 import type { LayerPlace, LayerStore, NewVersion, StoredVersion } from './layer-store.ts'
 import { ownerKey } from './owner.ts'
@@ -10,6 +11,7 @@ import { OPEN_VAULT, reading, type Reading, type Vault } from './vault.ts'
 
 export function createLayerStore(engine: Engine, vault: Vault = OPEN_VAULT): LayerStore {
   const sql = createLayerStatements(engine.language)
+  const forgetting = createForgottenStatements(engine.language)
   return {
     async loadVersions(place) {
       const key = keyOf(place)
@@ -23,11 +25,14 @@ export function createLayerStore(engine: Engine, vault: Vault = OPEN_VAULT): Lay
     async saveVersion(version) {
       const row = rowOf(version, vault.sealer)
       const upTo = version.number - MOST_VERSIONS
-      const [saved = [], forgotten = []] = await engine.write([
+      const waiting = forgetting.besideOthers(row.tenant)
+      const results = await engine.write([
+        ...waiting,
         sql.insertVersion(row),
         sql.removeForgotten(row),
         ...(upTo > 0 ? [sql.removeOld({ ...keyOf(version.place), upTo })] : []),
       ])
+      const [saved = [], forgotten = []] = results.slice(waiting.length)
       return saved.length > 0 && forgotten.length === 0
     },
     async deleteVersions(place) {
@@ -50,7 +55,7 @@ function keyOf({ owner, layer, thread }: LayerPlace) {
 }
 
 function rowOf(version: NewVersion, { seal }: Sealer): NewVersionRow {
-  const { place, parent, number, round } = version
+  const { place, parent, number, round, work } = version
   const { owner, layer, thread } = place
   const [id, tenant] = [toColumn(version.id), toColumn(owner.tenant)]
   return {
@@ -66,6 +71,9 @@ function rowOf(version: NewVersion, { seal }: Sealer): NewVersionRow {
     used_at: version.usedAtMs,
     short_lived: version.isTemporary ? 1 : 0,
     parent: parent === null ? null : toColumn(parent),
+    userName: owner.user === null ? null : userName(toColumn(owner.user)),
+    begunAtMs: work.begunAtMs,
+    of: work.thread === null ? null : toColumn(work.thread),
   }
 }
 

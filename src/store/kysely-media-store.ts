@@ -51,6 +51,7 @@ export function createMediaStore(engine: Engine, { sealer }: Vault = OPEN_VAULT)
           sql.insertLoaded({ id, tenant, mime, chars: text.length, nowMs }),
           ...insertPieces(sql, tenant, { id, mime, text }, sealer),
           sql.insertAddress(address),
+          sql.releaseUnshown({ id }),
         ],
         'kill',
       )

@@ -1,12 +1,15 @@
-/** The verbs of searching and forgetting over any engine, each of them one round trip. */
+/**
+ * The verbs of searching and forgetting over any engine, each of them one round trip: but a search of
+ * more than can be recalled at once, or that shows media, takes another.
+ */
 import { fromColumn, toColumn, toKeyColumn } from './column.ts'
 import type { Engine, Query, Rows } from './engine.ts'
 import { createFactStatements } from './fact-statements.ts'
 import { createForgetStatements, type Forgetting } from './forget-statements.ts'
+import { createForgottenStatements } from './forgotten-statements.ts'
 import { createLayerStatements } from './layer-statements.ts'
 import { withMedia } from './media-rows.ts'
 import { createMediaStatements } from './media-statements.ts'
-import { rememberedTurns, type PlacedRow, type RememberedRow } from './read-rows.ts'
 import { recallCache } from './recall-cache.ts'
 import { createRecallStatements, type RecallSearch } from './recall-statements.ts'
 import {
@@ -17,35 +20,42 @@ import {
   type RecallKeys,
   type RecallStore,
 } from './recall-store.ts'
-import { createReleaseStatements, type Releasing } from './release-statements.ts'
+import { createReleaseStatements, releasing } from './release-statements.ts'
+import { foundRows, rememberedTurns, type FoundRow } from './remembered-turns.ts'
 import { createSummaryStatements } from './summary-statements.ts'
 import type { TurnRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Vault } from './vault.ts'
+import { withinBounds } from './within-bounds.ts'
 
 export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): RecallStore {
   const sql = createRecallStatements(engine.language)
   const forget = createForgetStatements(engine.language)
+  const forgotten = createForgottenStatements(engine.language)
   const summaries = createSummaryStatements(engine.language)
   const layers = createLayerStatements(engine.language)
   const media = createMediaStatements(engine.language)
   const facts = createFactStatements(engine.language)
   const release = createReleaseStatements(engine.language)
   const cache = recallCache(CACHED_CHARS)
+  const rowsOf = async (query: Query): Promise<readonly FoundRow[]> =>
+    ((await engine.read([query]))[0] ?? []) as readonly FoundRow[]
+  /** Of a chat that is beyond the bounds they are read once it is known which of them are not. */
+  const itemsOf = async (turnIds: readonly string[]) =>
+    foundRows(await rowsOf(sql.itemsOf({ turnIds: listOf(turnIds) }))).items
   return {
     async findTurns(keys) {
       if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0) return []
-      const search = searchOf(keys)
       const atHand = cache.atHand(keys.turnIds.map(toColumn), keys.fingerprints.map(toColumn))
-      // Turns before items: a turn that has ended when it is read has all its items by then.
-      const [turns = [], items = []] = await engine.read([
-        sql.recalledTurns(search),
-        sql.recalledItems({ ...search, atHand: listOf([...atHand.keys()]) }),
-      ])
-      const known = { cache, atHand }
-      const placed = items as readonly PlacedRow[]
-      const whole = await withMedia(engine, media, search.tenant, placed, vault)
-      return reading(vault, search.tenant, (rows) =>
-        rememberedTurns(turns as readonly RememberedRow[], whole, known, rows),
+      const search = searchOf(keys, listOf([...atHand.keys()]))
+      const found = foundRows(await rowsOf(sql.recalled(search)))
+      const turns = withinBounds(found.turns)
+      const items =
+        turns === found.turns
+          ? found.items
+          : await itemsOf(turns.flatMap(({ id }) => (atHand.has(id) ? [] : [id])))
+      const whole = await withMedia(engine, media, search.tenant, items, vault)
+      return reading(vault, search.tenant, (reading) =>
+        rememberedTurns(turns, whole, { cache, atHand }, reading),
       )
     },
     async touchTurns(tenant, turnIds, nowMs) {
@@ -61,18 +71,26 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
         afterId: toColumn(after?.turnId ?? ''),
         limit,
       }
-      const [unused = [], , removed = []] = await engine.write(
+      const [unused = [], , , removed = []] = await engine.write(
         [
           forget.unusedTurns(of)(page),
           forget.forgetEventsOfUnused(of)(page),
+          forget.releaseShownByUnused(of)(page),
           forget.removeUnused(of)(page),
           summaries.removeUnused(of)(page),
           layers.removeUnused(of)(page),
           // Once for all pages: those that this one leaves alone are found by the next.
-          ...(after === null && of === 'all' ? [media.removeAddresses({ unusedSinceMs })] : []),
-          ...(after === null ? [media.removeUnused({ beforeMs: nowMs - UNUSED_MS, limit })] : []),
+          ...(after === null && of === 'all'
+            ? [
+                release.unused.loaded({ unusedSinceMs }),
+                release.unused.removeAddresses({ unusedSinceMs }),
+              ]
+            : []),
+          release.removeReleased(null),
+          release.keepOthers(null),
           ...(after === null ? [facts.removeExpired({ nowMs, limit })] : []),
           ...(of === 'all' ? [facts.removeUnused({ unusedSinceMs, limit })] : []),
+          ...(after === null ? [forgotten.removeNotes({ nowMs })] : []),
         ],
         'kill',
       )
@@ -81,18 +99,23 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
     async forgetThread(thread) {
       const key = threadKey(thread)
       const removed = await engine.write([
+        ...forgotten.alone(key.tenant),
+        forgotten.noteThread({ ...key, nowMs: thread.nowMs }),
         summaries.removeOfThread(key),
         facts.removeOfThread(key),
         layers.removeOfThread(key),
         ...releasing(release.ofThread, key),
         ...forgetting(forget.ofThread, key),
         release.removeReleased(null),
+        release.keepOthers(null),
       ])
-      return (removed.at(-2) ?? []).length
+      return (removed.at(-3) ?? []).length
     },
-    async forgetUser(tenant, user) {
+    async forgetUser(tenant, user, nowMs) {
       const key = { tenant: toColumn(tenant), user: toColumn(user) }
       const removed = await engine.write([
+        ...forgotten.alone(key.tenant),
+        forgotten.noteUser({ ...key, nowMs }),
         summaries.removeOfUser(key),
         facts.removeOfUser(key),
         layers.removeOfUser(key),
@@ -100,20 +123,22 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
         forget.removeConversations(key),
         ...forgetting(forget.ofUser, key),
         release.removeReleased(null),
+        release.keepOthers(null),
       ])
-      return (removed.at(-2) ?? []).length
+      return (removed.at(-3) ?? []).length
     },
   }
 }
 
-/** A medium is not taken from under a turn that is just being written. */
-const UNUSED_MS = 60 * 60 * 1000
-
 /** Some hundred long chats; an isolate of Workers has 128 MB for everything. */
 const CACHED_CHARS = 16_000_000
 
-function searchOf({ tenant, user, turnIds, callIds, fingerprints }: RecallKeys): RecallSearch {
+function searchOf(
+  { tenant, user, turnIds, callIds, fingerprints }: RecallKeys,
+  atHand: string,
+): RecallSearch {
   return {
+    atHand,
     tenant: toColumn(tenant),
     user: user === null ? '' : toColumn(user),
     turnIds: listOf(newest(turnIds).map(toColumn)),
@@ -147,10 +172,6 @@ function threadKey({ tenant, user, turnId }: ForgottenThread) {
     turnId: toColumn(turnId),
     user: user === null ? null : toColumn(user),
   }
-}
-
-function releasing<Key>(statements: Releasing<Key>, key: Key): readonly Query[] {
-  return [statements.shown(key), statements.loaded(key), statements.removeAddresses(key)]
 }
 
 function forgetting<Key>(statements: Forgetting<Key>, key: Key): readonly Query[] {

@@ -77,6 +77,7 @@ export function insertItems(
 ): readonly Query[] {
   const queries: Query[] = []
   for (const { turn_id: turnId, tenant, media } of rows) {
+    if (media.length === 0) continue
     queries.push(...insertMedia(sql.media, { turnId, tenant }, media, sealer))
   }
   for (let from = 0; from < rows.length; from += MAX_ROWS) {

@@ -1,6 +1,7 @@
 /** The verbs of summaries over any engine, each of them one round trip. What one says is sealed. */
 import { fromColumn, toColumn } from './column.ts'
 import type { Engine } from './engine.ts'
+import { createForgottenStatements, userName } from './forgotten-statements.ts'
 import { ownerKey } from './owner.ts'
 import type { Sealer } from './seal.ts'
 import { createSummaryStatements, type NewSummaryRow } from './summary-statements.ts'
@@ -10,6 +11,7 @@ import { OPEN_VAULT, reading, type Reading, type Vault } from './vault.ts'
 
 export function createSummaryStore(engine: Engine, vault: Vault = OPEN_VAULT): SummaryStore {
   const sql = createSummaryStatements(engine.language)
+  const forgetting = createForgottenStatements(engine.language)
   return {
     async findSummaries(owner, prefixHashes, limit) {
       if (prefixHashes.length === 0) return []
@@ -22,10 +24,13 @@ export function createSummaryStore(engine: Engine, vault: Vault = OPEN_VAULT): S
     },
     async saveSummary(summary, replaces = false) {
       const row = rowOf(summary, vault.sealer)
-      const [saved = [], forgotten = []] = await engine.write([
+      const waiting = forgetting.besideOthers(row.tenant)
+      const results = await engine.write([
+        ...waiting,
         replaces ? sql.replaceSummary(row) : sql.insertSummary(row),
         sql.removeForgotten(row),
       ])
+      const [saved = [], forgotten = []] = results.slice(waiting.length)
       return saved.length > 0 && forgotten.length === 0
     },
     async touchSummary(owner, id, nowMs) {
@@ -65,6 +70,8 @@ function rowOf(summary: NewSummary, { seal }: Sealer): NewSummaryRow {
     created_at: summary.createdAtMs,
     used_at: summary.usedAtMs,
     short_lived: summary.isTemporary ? 1 : 0,
+    userName: summary.user === null ? null : userName(toColumn(summary.user)),
+    begunAtMs: summary.begunAtMs,
   }
 }
 

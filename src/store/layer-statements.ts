@@ -3,6 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import type { Lifetime } from './forget-statements.ts'
+import { isForgottenSince } from './forgotten-statements.ts'
 import type { OwnerKey } from './owner.ts'
 import type { ThreadOfTurn, UnusedSummaries } from './summary-statements.ts'
 import { LAYER_COLUMNS, type LayerRow } from './tables.ts'
@@ -31,6 +32,10 @@ export interface VersionsKey extends OwnerKey {
 
 export interface NewVersionRow extends LayerRow {
   readonly parent: string | null
+  readonly userName: string | null
+  readonly begunAtMs: number
+  /** What it was made from. */
+  readonly of: string | null
 }
 
 export function createLayerStatements(language: Engine['language']): LayerStatements {
@@ -95,9 +100,19 @@ function loadVersions(slot: Slot<VersionsKey & { readonly limit: number }>): Raw
 
 function removeForgotten(slot: Slot<NewVersionRow>): RawBuilder<unknown> {
   const parent = slot((row) => row.parent as string)
+  const isForgotten = isForgottenSince(
+    sql`layer_versions.tenant`,
+    [
+      sql`layer_versions.thread`,
+      sql`cast(${slot((row) => row.of as string)} as text)`,
+      sql`cast(${slot((row) => row.userName as string)} as text)`,
+    ],
+    slot(({ begunAtMs }) => begunAtMs),
+  )
   return sql`delete from layer_versions where layer_versions.id = ${slot(({ id }) => id)}
-    and cast(${parent} as text) is not null
-    and not exists (select 1 from turns where turns.id = ${parent}) returning layer_versions.id`
+    and ((cast(${parent} as text) is not null
+      and not exists (select 1 from turns where turns.id = ${parent})) or ${isForgotten})
+    returning layer_versions.id`
 }
 
 /** To be asked while the turn is there. */

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from '../conversation/json.ts'
 import type { Owner } from './owner.ts'
+import type { Work } from './work.ts'
 
 export interface LayerStore {
   /** Of the newest rounds the last version each, the oldest first. */
@@ -39,5 +40,6 @@ export interface NewVersion extends StoredVersion {
   readonly place: LayerPlace
   /** A turn that is kept: what is forgotten while this is made takes it along. */
   readonly parent: string | null
+  readonly work: Work
   readonly isTemporary: boolean
 }

@@ -11,12 +11,12 @@ export interface MediaStatements {
   readonly insertPiece: Statement<PieceRow>
   readonly insertUse: Statement<ShownBy & Pick<MediumRow, 'id'>>
   readonly insertAddress: Statement<AddressRow>
+  /** Behind that: another address had come first, and nobody shows the medium. */
+  readonly releaseUnshown: Statement<Pick<MediumRow, 'id'>>
   /** In any order. */
   readonly pieces: Statement<Wanted>
   readonly addresses: Statement<Wanted>
   readonly touchAddresses: Statement<Wanted & { readonly nowMs: number; readonly dayAgoMs: number }>
-  readonly removeAddresses: Statement<{ readonly unusedSinceMs: number }>
-  readonly removeUnused: Statement<{ readonly beforeMs: number; readonly limit: number }>
 }
 
 export interface MediumRow {
@@ -102,6 +102,10 @@ export function createMediaStatements(language: Engine['language']): MediaStatem
           ${slot(({ mediaId }) => mediaId)}, ${slot(({ mime }) => mime)}, ${now}, ${now})
         on conflict do nothing`
     }),
+    releaseUnshown: query('release-unshown-medium', (slot) => {
+      return sql`update media set used_at = ${sql.lit(RELEASED)}
+        where id = ${slot(({ id }) => id)} and ${isShownByNobody()}`
+    }),
     pieces: query('medium-pieces', (slot) => {
       return sql`select media_id, position, body from media_pieces
         where ${isWanted(
@@ -132,18 +136,14 @@ export function createMediaStatements(language: Engine['language']): MediaStatem
         and tenant || '' = ${slot(({ tenant }) => tenant)}
         and used_at < ${slot(({ dayAgoMs }) => dayAgoMs)}`
     }),
-    removeAddresses: query('remove-medium-addresses', (slot) => {
-      return sql`delete from media_addresses
-        where used_at < ${slot(({ unusedSinceMs }) => unusedSinceMs)}`
-    }),
-    removeUnused: query('remove-unused-media', (slot) => {
-      return sql`delete from media where used_at < ${slot(({ beforeMs }) => beforeMs)}
-        and id in (select media.id from media where used_at < ${slot(({ beforeMs }) => beforeMs)}
-          and ${isShownByNobody()}
-          limit ${slot(({ limit }) => limit)})`
-    }),
   }
 }
+
+/**
+ * When a medium was last used that has lost somebody who showed it: whether anybody is left is asked of
+ * those alone. Whoever shows it again at the same moment says that it is needed, and it stays.
+ */
+export const RELEASED = -1
 
 export function isShownByNobody(): RawBuilder<unknown> {
   return sql`not exists (select 1 from media_uses where media_uses.media_id = media.id)

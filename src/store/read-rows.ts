@@ -6,16 +6,15 @@
 import type { Failure, Finish, Usage } from '../conversation/event.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import type { RememberedTurn } from '../conversation/remembered.ts'
 import { fromColumn } from './column.ts'
-import type { RecallCache, RecalledItems } from './recall-cache.ts'
 import type { Digests, StoredTurn, TurnState } from './store.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
 import type { Reading } from './vault.ts'
 
-/** What a chain's items are read as: the columns that put them in their place, and their text. */
+/** What items are read as: the columns that put them in their place, and their text. */
 export type PlacedRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'> & {
-  readonly hidden: number
+  /** Not there where none that is hidden was asked for. */
+  readonly hidden?: number
 }
 
 /**
@@ -73,92 +72,14 @@ export function loneTurns(
   )
 }
 
-/** What of a turn is read to be remembered. */
-export type RememberedRow = Pick<TurnRow, (typeof REMEMBERED_COLUMNS)[number]>
-
-export const REMEMBERED_COLUMNS = [
-  'id',
-  'thread',
-  'parent',
-  'depth',
-  'fingerprint',
-  'reasoning_refused_by',
-  'created_at',
-  'used_at',
-  'wire',
-  'account',
-  'model',
-  'prefix_hash',
-  'state',
-  'conversation',
-] as const satisfies readonly (keyof TurnRow)[]
-
-/** One without output is none: it was left without an answer, or went between two queries. */
-export function rememberedTurns(
-  turns: readonly RememberedRow[],
-  items: readonly PlacedRow[],
-  { cache, atHand }: KnownItems,
-  reading: Reading,
-): readonly RememberedTurn[] {
-  const sides = sidesOf(items)
-  return turns.flatMap((row) => {
-    const read = sides.get(row.id)
-    const own = read === undefined ? atHand.get(row.id) : parsedSides(row, read, cache, reading)
-    return own === undefined || own.output.length === 0 ? [] : [rememberedTurn(row, own)]
-  })
-}
-
-/** What was read before, for this request and for later ones. */
-interface KnownItems {
-  readonly cache: RecallCache
-  readonly atHand: ReadonlyMap<string, RecalledItems>
-}
-
-function parsedSides(
-  row: RememberedRow,
-  sides: Sides,
-  cache: RecallCache,
-  reading: Reading,
-): RecalledItems {
-  const input = inOrder(sides.in, null, reading)
-  const output = inOrder(sides.out, originOf(row), reading)
-  const items = { input, output }
-  const isWhole = input.length === sides.in.length && output.length === sides.out.length
-  if (isWhole && isSettled(row)) {
-    const chars = [...sides.in, ...sides.out].reduce((sum, { body }) => sum + body.length, 0)
-    cache.keep(row.id, row.fingerprint, items, chars)
-  }
-  return items
-}
-
-/** Whether its items stay what they are. */
-function isSettled({ state, conversation }: RememberedRow): boolean {
-  return state !== 'open' && state !== 'queued' && conversation === null
-}
-
-function rememberedTurn(row: RememberedRow, { input, output }: RecalledItems): RememberedTurn {
-  return {
-    id: fromColumn(row.id),
-    thread: fromColumn(row.thread),
-    parent: fromMaybeColumn(row.parent),
-    depth: row.depth,
-    fingerprint: fromMaybeColumn(row.fingerprint),
-    reasoningRefusedBy: fromMaybeColumn(row.reasoning_refused_by),
-    createdAtMs: row.created_at,
-    usedAtMs: row.used_at,
-    input,
-    output,
-  }
-}
-
-interface Sides {
+export interface Sides {
   readonly in: PlacedRow[]
   readonly out: PlacedRow[]
 }
 
 const NO_ITEMS: Sides = { in: [], out: [] }
 
-function sidesOf(items: readonly PlacedRow[]): ReadonlyMap<string, Sides> {
+export function sidesOf(items: readonly PlacedRow[]): ReadonlyMap<string, Sides> {
   const turns = new Map<string, Sides>()
   for (const row of items) {
     let sides = turns.get(row.turn_id)
@@ -208,7 +129,7 @@ function storedTurn(row: TurnRow, request: JsonObject, sides: Sides, reading: Re
   }
 }
 
-function fromMaybeColumn(column: string | null): string | null {
+export function fromMaybeColumn(column: string | null): string | null {
   return column === null ? null : fromColumn(column)
 }
 
@@ -222,25 +143,32 @@ export function originOf(row: Pick<TurnRow, 'wire' | 'account' | 'model' | 'pref
 }
 
 /** Notes which of the items are hidden. Of an answer's items it is said who made them. */
-function inOrder(
+export function inOrder(
   rows: readonly PlacedRow[],
   origin: Origin | null,
   reading: Reading,
   hidden: Set<Item> | null = null,
 ): Item[] {
   const shared = oneOfEach()
-  return rows
-    .toSorted((one, other) => one.position - other.position)
-    .flatMap((row) => {
-      const { turn_id: turnId, side: part, position } = row
-      const body = reading.object(row.body, { turnId, part, position }) as Item | null
-      if (body === null) return []
-      const own = origin ?? shared(body.origin)
-      const item = own === undefined ? body : { ...body, origin: own }
-      if (row.hidden === 1) hidden?.add(item)
-      return item
-    })
+  const items: Item[] = []
+  for (const row of rows.toSorted(byPosition)) {
+    const { turn_id: turnId, side: part, position } = row
+    // Nobody else has it yet.
+    const item = reading.object(row.body, { turnId, part, position }) as Writable<Item> | null
+    if (item === null) continue
+    const own = origin ?? shared(item.origin)
+    if (own !== undefined) item.origin = own
+    if (row.hidden === 1) hidden?.add(item)
+    items.push(item)
+  }
+  return items
 }
+
+function byPosition(one: PlacedRow, other: PlacedRow): number {
+  return one.position - other.position
+}
+
+type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
 /** The items of one answer share one origin, as they did when it was told. */
 function oneOfEach(): (origin: Origin | undefined) => Origin | undefined {

@@ -27,7 +27,7 @@ export interface RecallStore {
    */
   readonly forgetThread: (thread: ForgottenThread) => Promise<number>
   /** Removes everything of a user: turns, conversations, events. Resolves to how many turns. */
-  readonly forgetUser: (tenant: string, user: string) => Promise<number>
+  readonly forgetUser: (tenant: string, user: string, nowMs: number) => Promise<number>
 }
 
 export interface RecallKeys {
@@ -86,4 +86,6 @@ export interface ForgottenThread {
   readonly user: string | null
   /** Any of its turns. */
   readonly turnId: string
+  /** What was begun until then is not kept any more, either. */
+  readonly nowMs: number
 }

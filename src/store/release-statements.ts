@@ -1,28 +1,37 @@
 /**
- * The queries by which media go with those who are forgotten, and not hours later. They are released
- * while it is known whose they are, and removed when nobody shows them any more.
+ * The queries by which media go with what shows them. They are released while it is known who does, and
+ * removed when nobody shows them any more: nobody has to look for such among all that there are.
  */
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
-import type { Engine } from './engine.ts'
+import type { Engine, Query } from './engine.ts'
 import {
-  goesWithDeleted,
+  hasNoneLeft,
+  isOfDeleted,
   isOfThread,
   isOfUser,
   threadOf,
   type ThreadKey,
   type UserKey,
 } from './forget-statements.ts'
-import { isShownByNobody } from './media-statements.ts'
+import { isShownByNobody, RELEASED } from './media-statements.ts'
 import type { OwnerKey } from './owner.ts'
+import { TENANT, USER } from './statements.ts'
 
 export interface ReleaseStatements {
   readonly ofThread: Releasing<ThreadKey>
   readonly ofUser: Releasing<UserKey>
-  /** To be asked when the turn is marked as deleted, and is there still. */
-  readonly removeAddressesOfDeleted: Statement<OwnerKey & { readonly id: string }>
-  /** Behind the turns. */
+  /** To be asked when the turn, or those of the conversation, are marked as deleted, and there still. */
+  readonly ofDeleted: Releasing<DeletedKey>
+  readonly ofConversation: Releasing<DeletedKey>
+  readonly unused: Omit<Releasing<{ readonly unusedSinceMs: number }>, 'shown'>
+  /** Behind the turns: those that nobody shows, then the others are as before. */
   readonly removeReleased: Statement<null>
+  readonly keepOthers: Statement<null>
+}
+
+export interface DeletedKey extends OwnerKey {
+  readonly id: string
 }
 
 /** To be asked in this order, in front of what removes the turns. */
@@ -32,49 +41,57 @@ export interface Releasing<Key> {
   readonly removeAddresses: Statement<Key>
 }
 
+export function releasing<Key>(statements: Releasing<Key>, key: Key): readonly Query[] {
+  return [statements.shown(key), statements.loaded(key), statements.removeAddresses(key)]
+}
+
 export function createReleaseStatements(language: Engine['language']): ReleaseStatements {
   const db = queryBuilder(language)
-  const releasing = <Key>(
+  const query = <Key>(name: string, build: (slot: Slot<Key>) => RawBuilder<unknown>) =>
+    compile<Key>(name, (slot) => written(db, build(slot)))
+  const loaded = <Key>(name: string, areAddresses: (slot: Slot<Key>) => RawBuilder<unknown>) => ({
+    loaded: query<Key>(
+      `release-loaded-media-${name}`,
+      (slot) => sql`update media set used_at = ${sql.lit(RELEASED)} where id in (
+        select media_addresses.media_id from media_addresses where ${areAddresses(slot)})`,
+    ),
+    removeAddresses: query<Key>(
+      `remove-media-addresses-${name}`,
+      (slot) => sql`delete from media_addresses where ${areAddresses(slot)}`,
+    ),
+  })
+  const whole = <Key>(
     name: string,
     areTurns: (slot: Slot<Key>) => RawBuilder<unknown>,
     areAddresses: (slot: Slot<Key>) => RawBuilder<unknown>,
   ): Releasing<Key> => ({
-    shown: compile(`release-shown-media-${name}`, (slot) =>
-      written(
-        db,
-        sql`update media set used_at = ${sql.lit(RELEASED)} where id in (
-          select media_uses.media_id from turns join media_uses on media_uses.turn_id = turns.id
-          where ${areTurns(slot)})`,
-      ),
+    shown: query(
+      `release-shown-media-${name}`,
+      (slot) => sql`update media set used_at = ${sql.lit(RELEASED)} where id in (
+        select media_uses.media_id from turns join media_uses on media_uses.turn_id = turns.id
+        where ${areTurns(slot)})`,
     ),
-    loaded: compile(`release-loaded-media-${name}`, (slot) =>
-      written(
-        db,
-        sql`update media set used_at = ${sql.lit(RELEASED)} where id in (
-          select media_addresses.media_id from media_addresses where ${areAddresses(slot)})`,
-      ),
-    ),
-    removeAddresses: compile(`remove-media-addresses-${name}`, (slot) =>
-      written(db, sql`delete from media_addresses where ${areAddresses(slot)}`),
-    ),
+    ...loaded(name, areAddresses),
   })
   return {
-    ofThread: releasing('of-thread', isOfThread, areOfThread),
-    ofUser: releasing('of-user', isOfUser, areOfUser),
-    removeAddressesOfDeleted: compile('remove-media-addresses-of-deleted', (slot) =>
-      written(db, goesWithDeleted('media_addresses')(slot)),
+    ofThread: whole('of-thread', isOfThread, areOfThread),
+    ofUser: whole('of-user', isOfUser, areOfUser),
+    ofDeleted: whole('of-deleted', areDeletedWith, (slot) => isOfDeleted('media_addresses', slot)),
+    ofConversation: whole('of-conversation', areOfConversation, loadedInConversation),
+    unused: loaded(
+      'unused',
+      (slot) => sql`media_addresses.used_at < ${slot(({ unusedSinceMs }) => unusedSinceMs)}`,
     ),
-    removeReleased: compile('remove-released-media', () =>
-      written(
-        db,
-        sql`delete from media where used_at <= ${sql.lit(RELEASED)} and ${isShownByNobody()}`,
-      ),
+    removeReleased: query(
+      'remove-released-media',
+      () => sql`delete from media where used_at <= ${sql.lit(RELEASED)} and ${isShownByNobody()}`,
+    ),
+    keepOthers: query(
+      'keep-released-media',
+      () => sql`update media set used_at = 0 where used_at <= ${sql.lit(RELEASED)}`,
     ),
   }
 }
-
-/** Whoever shows the medium again at the same moment says that it is needed, and it stays. */
-const RELEASED = -1
 
 function areOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
   // A query has one type for its values, and compares with nobody all the same.
@@ -87,4 +104,26 @@ function areOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
 function areOfUser(slot: Slot<UserKey>): RawBuilder<unknown> {
   return sql`media_addresses.tenant = ${slot(({ tenant }) => tenant)}
     and media_addresses.user_id = ${slot(({ user }) => user)}`
+}
+
+/** With a turn go those before it that were deleted earlier. */
+function areDeletedWith(slot: Slot<DeletedKey>): RawBuilder<unknown> {
+  const tenant = slot((key) => key.tenant)
+  return sql`turns.tenant = ${tenant} and turns.deleted_at is not null
+    and turns.thread = (select named.thread from turns named
+      where named.id = ${slot(({ id }) => id)} and named.tenant || '' = ${tenant})`
+}
+
+function areOfConversation(slot: Slot<DeletedKey>): RawBuilder<unknown> {
+  return sql`turns.conversation = ${slot(({ id }) => id)}
+    and ${TENANT} = ${slot(({ tenant }) => tenant)} and ${USER} = ${slot(({ user }) => user)}
+    and turns.deleted_at is not null`
+}
+
+/** Of the threads of which nothing is left that is not deleted. */
+function loadedInConversation(slot: Slot<DeletedKey>): RawBuilder<unknown> {
+  const tenant = slot((key) => key.tenant)
+  return sql`media_addresses.tenant || '' = ${tenant}
+    and media_addresses.thread in (select turns.thread from turns where ${areOfConversation(slot)})
+    and ${hasNoneLeft(sql`media_addresses.thread`, tenant)}`
 }

@@ -9,8 +9,18 @@ import { REQUEST_COLUMNS, type RequestRow } from './tables.ts'
 export interface RequestStatements {
   /** Takes exactly `count` rows, at most MAX_REQUEST_ROWS. */
   readonly insertRequests: (count: number) => Statement<readonly RequestRow[]>
-  /** The rows of a turn, and of those that it is told from. */
-  readonly requestChain: Statement<ChainKey>
+  /** The rows of a round, and of those that it is told from. */
+  readonly requestChain: Statement<RoundKey>
+}
+
+export interface RoundKey extends ChainKey {
+  /** `null` for the last. */
+  readonly round: number | null
+}
+
+/** With how many rounds there are of the turn that is asked for. */
+export interface ChainRow extends RequestRow {
+  readonly rounds: number
 }
 
 /** D1 binds at most 100 values in one statement. */
@@ -41,17 +51,22 @@ function insertRequests(slot: Slot<readonly RequestRow[]>, count: number): RawBu
 }
 
 /** Whose it is, its turn says; what it is told from is of the same tenant. */
-function requestChain(slot: Slot<ChainKey>): RawBuilder<unknown> {
+function requestChain(slot: Slot<RoundKey>): RawBuilder<unknown> {
   const tenant = slot((key) => key.tenant)
-  return sql`with recursive chain(id) as (
-      select turns.id from turns where turns.id = ${slot((key) => key.id)}
+  const last = sql`(select max(newest.round) from requests as newest
+    where newest.turn_id = ${slot((key) => key.id)})`
+  return sql`with recursive chain(id, round) as (
+      select turns.id, coalesce(${slot((key) => key.round)}, ${last})
+      from turns where turns.id = ${slot((key) => key.id)}
       and ${TENANT} = ${tenant} and ${USER} = ${slot((key) => key.user)}
     union
-      select requests.base from chain join requests on requests.turn_id = chain.id
+      select requests.base, requests.base_round from chain
+      join requests on requests.turn_id = chain.id and requests.round = chain.round
       where requests.base is not null and requests.tenant || '' = ${tenant}
     )
-    select ${sql.join(REQUEST_COLUMNS.map((column) => sql.ref(`requests.${column}`)))}
-    from chain join requests on requests.turn_id = chain.id
+    select ${sql.join(REQUEST_COLUMNS.map((column) => sql.ref(`requests.${column}`)))},
+      ${last} + 1 as rounds
+    from chain join requests on requests.turn_id = chain.id and requests.round = chain.round
     where requests.tenant || '' = ${tenant}
-    order by requests.turn_id, requests.part, requests.piece`
+    order by requests.turn_id, requests.round, requests.part, requests.piece`
 }

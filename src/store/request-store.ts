@@ -1,7 +1,8 @@
 /**
- * What was sent to an upstream for each turn, kept so that it can be looked at afterwards and compared
- * with what is sent next. A request is told from that of the turn before, so that a conversation takes
- * as much room as what is new in it. It belongs to its turn and goes with it.
+ * What was sent to an upstream for each turn, round by round, kept so that it can be looked at afterwards
+ * and compared with what is sent next. A request is told from the one before it, which for the first of a
+ * turn is the last of the turn before, so that a conversation takes as much room as what is new in it.
+ * It belongs to its turn and goes with it.
  */
 import type { Owner } from './owner.ts'
 
@@ -16,8 +17,15 @@ export interface RequestStore {
     turnId: string,
     tell: () => Promise<KeptRequest | null>,
   ) => Promise<void>
-  /** `null` if there is none, if it is somebody else's, or if it cannot be read any more. */
-  readonly loadRequest: (owner: Owner, turnId: string) => Promise<SentRequest | null>
+  /**
+   * That of a round, or of the last one. `null` if there is none, if it is somebody else's, or if it
+   * cannot be read any more.
+   */
+  readonly loadRequest: (
+    owner: Owner,
+    turnId: string,
+    round?: number,
+  ) => Promise<RoundRequest | null>
   /** Resolves when nothing is left to be written, before the database is closed. */
   readonly allKept: () => Promise<void>
 }
@@ -31,8 +39,17 @@ export interface SentRequest {
   readonly about: string
 }
 
+/** A request among those that were sent for a turn. */
+export interface RoundRequest extends SentRequest {
+  /** Counted from 0. */
+  readonly round: number
+  /** How many there are. */
+  readonly rounds: number
+}
+
 export interface KeptRequest {
-  readonly sent: SentRequest
-  /** The turn from whose request it is told, if that one has any. */
+  /** In the order in which they were sent; not empty. */
+  readonly rounds: readonly SentRequest[]
+  /** The turn from whose last request the first is told, if that one has any. */
   readonly base: string | null
 }

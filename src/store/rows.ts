@@ -4,6 +4,7 @@
  * sealed; ids, labels and hashes are not, because they are searched for.
  */
 import type { JsonObject } from '../conversation/json.ts'
+import { itemText, withoutOrigin } from '../conversation/item-text.ts'
 import { toColumn, toKeyColumn } from './column.ts'
 import { takenOut, type TakenMedium } from './item-media.ts'
 import type { Sealer } from './seal.ts'
@@ -123,13 +124,13 @@ function itemRow(
   { side, position, item }: PlacedItem & Pick<ItemRow, 'side'>,
   { seal }: Sealer,
 ): WrittenItem {
-  const { origin, ...rest } = item
   // Who made an answer is told by its turn; of what was said before, only the item itself can tell.
-  const body = side === 'in' && origin !== undefined ? { ...rest, origin } : rest
+  const tells = side === 'in' && item.origin !== undefined
+  const body: object = tells ? item : withoutOrigin(item)
   // What only a wire understands is looked up by the names that the wire gave it.
   const names: JsonObject = item.type === 'opaque' ? item.raw : (body as JsonObject)
   const { id, tenant } = turn
-  const { text, media } = takenOut(tenant, body)
+  const { text, media } = takenOut(tenant, body, tells ? JSON.stringify(item) : itemText(item))
   return {
     media,
     turn_id: id,

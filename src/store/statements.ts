@@ -6,6 +6,7 @@ import { createMediaStatements, type MediaStatements } from './media-statements.
 import type { OwnerKey } from './owner.ts'
 import type { TurnRowEnding } from './rows.ts'
 import { ITEM_COLUMNS, TURN_COLUMNS, type ItemRow, type Tables, type TurnRow } from './tables.ts'
+import { TURN_BYTES } from './turn-bytes.ts'
 
 export interface Statements {
   readonly insertTurn: Statement<TurnRow>
@@ -80,7 +81,7 @@ export const TENANT = sql<string>`turns.tenant || ''`
 /** Nobody is the empty text, so that one comparison tells whose a turn is. */
 export const USER = sql<string>`coalesce(turns.user_id, '')`
 
-/** What is written of a turn when it ends. */
+/** What is written of a turn when it ends, behind its last items. */
 export function endingValues<Input extends TurnRowEnding>(slot: Slot<Input>) {
   return {
     state: slot((turn) => turn.state),
@@ -96,6 +97,7 @@ export function endingValues<Input extends TurnRowEnding>(slot: Slot<Input>) {
     prefix_hash: slot((turn) => turn.prefix_hash),
     fingerprint: slot((turn) => turn.fingerprint),
     reasoning_refused_by: slot((turn) => turn.reasoning_refused_by),
+    bytes: TURN_BYTES,
   }
 }
 

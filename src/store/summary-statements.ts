@@ -2,7 +2,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
-import { goesWithDeleted, type Lifetime } from './forget-statements.ts'
+import { isOfDeleted, type Lifetime } from './forget-statements.ts'
+import { isForgottenSince } from './forgotten-statements.ts'
 import { isWanted } from './json-list.ts'
 import type { OwnerKey } from './owner.ts'
 import { SUMMARY_COLUMNS, type SummaryRow } from './tables.ts'
@@ -39,6 +40,8 @@ export interface SummaryKey extends OwnerKey {
 export interface NewSummaryRow extends Omit<SummaryRow, 'thread'> {
   readonly turn: string | null
   readonly parent: string | null
+  readonly userName: string | null
+  readonly begunAtMs: number
 }
 
 /** Without a user it is whatever belongs to the tenant. */
@@ -87,7 +90,10 @@ export function createSummaryStatements(language: Engine['language']): SummarySt
       return sql`update summaries set used_at = ${now} where ${isOne(slot)} and used_at + 0 < ${now}`
     }),
     removeOfThread: write('remove-summaries-of-thread', removeOfThread),
-    removeOfDeleted: write('remove-summaries-of-deleted', goesWithDeleted('summaries')),
+    removeOfDeleted: write(
+      'remove-summaries-of-deleted',
+      (slot) => sql`delete from summaries where ${isOfDeleted('summaries', slot)}`,
+    ),
     removeOfUser: write(
       'remove-summaries-of-user',
       (slot) => sql`delete from summaries where summaries.tenant = ${slot(({ tenant }) => tenant)}
@@ -132,6 +138,16 @@ function removeForgotten(slot: Slot<NewSummaryRow>): RawBuilder<unknown> {
     )} or ${isGone(
       slot(({ conversation }) => conversation),
       'conversations',
+    )} or ${isForgottenSince(
+      sql`summaries.tenant`,
+      [
+        sql`summaries.thread`,
+        sql`summaries.conversation`,
+        // The thread of an answer that was the first, and of which nothing is left.
+        sql`cast(${slot(({ turn }) => turn as string)} as text)`,
+        sql`cast(${slot((row) => row.userName as string)} as text)`,
+      ],
+      slot(({ begunAtMs }) => begunAtMs),
     )}) returning summaries.id`
 }
 

@@ -59,4 +59,6 @@ export interface NewSummary extends StoredSummary {
   readonly turn: string | null
   /** A turn before that, which is kept for sure. */
   readonly parent: string | null
+  /** Of when is what it was made from: what has been forgotten since then takes it along. */
+  readonly begunAtMs: number
 }

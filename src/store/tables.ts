@@ -2,7 +2,8 @@
 import type { Generated } from 'kysely'
 
 export interface Tables {
-  readonly turns: TurnRow
+  /** `bytes` is null until it ends, and for those from before the column. */
+  readonly turns: TurnRow & { readonly bytes: Generated<number | null> }
   readonly items: ItemRow & { readonly hidden: Generated<number> }
   readonly conversations: ConversationRow
   readonly replicas: ReplicaRow
@@ -91,13 +92,16 @@ export interface StreamEventRow {
   readonly text: string
 }
 
-/** A text of a request, or a piece of one, told from that of another turn. */
+/** A text of a request, or a piece of one, told from that of another round or turn. */
 export interface RequestRow {
   readonly turn_id: string
   readonly tenant: string
+  readonly round: number
   readonly part: 'about' | 'body' | 'items'
+  /** Counted on from round to round. */
   readonly piece: number
   readonly base: string | null
+  readonly base_round: number
   readonly hops: number
   readonly prefix: number
   readonly suffix: number
@@ -212,9 +216,11 @@ export const ITEM_COLUMNS = [
 export const REQUEST_COLUMNS = [
   'turn_id',
   'tenant',
+  'round',
   'part',
   'piece',
   'base',
+  'base_round',
   'hops',
   'prefix',
   'suffix',

@@ -81,6 +81,9 @@ function serves({ models }: Pick<Account, 'models'>, model: string): boolean {
 
 /** `*` stands for any text, several times if need be. */
 export function matches(pattern: string, model: string): boolean {
+  // Nearly all patterns are not meant, and their beginning tells.
+  const star = pattern.indexOf('*')
+  if (star > 0 && !model.startsWith(pattern.slice(0, star))) return false
   const [head = '', ...rest] = pattern.split('*')
   const tail = rest.pop()
   if (tail === undefined) return pattern === model

@@ -8,21 +8,19 @@
  * both outputs are there in the next request. After `MAX_ROUNDS` it ends in any case.
  */
 import type { Failure, StreamEvent } from '../conversation/event.ts'
-import type { FunctionCallOutput, Item, Origin } from '../conversation/item.ts'
+import type { FunctionCallOutput, Item } from '../conversation/item.ts'
 import { failureOf, GatewayError, messageOf } from '../errors.ts'
-import { memoryPlace } from '../history/memory-place.ts'
-import { answerHouseCalls, unanswered } from '../house-tools/answer-house-calls.ts'
+import { unanswered } from '../house-tools/answer-house-calls.ts'
 import { joinRounds, type HeldRound, type JoinedRounds } from '../house-tools/join-rounds.ts'
 import type { Caller } from '../keys.ts'
 import { beginningWith } from '../provider/beginning-with.ts'
 import { readAnswerEvents } from '../stream/read-answer-events.ts'
 import { NOTHING, type Stage } from '../stream/stage.ts'
 import type { Call, Flow, Sink } from '../transport/transport.ts'
-import { withinReach } from '../rebuild/within-reach.ts'
-import { askedAgain } from './asked-again.ts'
+import { askedAgain, type Round } from './asked-again.ts'
 import { ask, type Asked, type Asking } from './attempts.ts'
-import { originOf } from './made-of.ts'
 import { mediaOfOutputs } from './media-of-outputs.ts'
+import { outputsFor } from './outputs-for.ts'
 import type { Prepared } from './prepare.ts'
 import type { World } from '../world.ts'
 
@@ -57,8 +55,9 @@ interface Journey {
   readonly asker: Asker
   readonly world: World
   readonly answer: JoinedRounds
-  /** All that the answer is said by, under one and the same origin. */
-  readonly origin: Origin
+  /** What was sent, round by round, and what it has come to. */
+  readonly sent: Prepared[]
+  readonly rounds: Round[]
   /** What was heard since the last tick. */
   heard: StreamEvent[]
   /** What is being read. */
@@ -67,26 +66,26 @@ interface Journey {
   flow: Flow
   isPaused: boolean
   isCancelled: boolean
-  rounds: number
+  refusal: GatewayError | null
 }
 
 function goneOnWith(first: Asked, asking: Asking, asker: Asker, world: World): Asked {
   const { prepared, call } = first
-  const names = new Set(prepared.house.map(({ tool }) => tool.name))
   const journey: Journey = {
     first,
     asking,
     asker,
     world,
-    answer: joinRounds(asker.turnId, names, prepared.items),
-    origin: originOf(prepared),
+    answer: joinRounds(asker.turnId, namesIn(prepared), prepared.items),
+    sent: [prepared],
+    rounds: [],
     heard: [],
     reader: null,
     newest: call,
     flow: STILL,
     isPaused: false,
     isCancelled: false,
-    rounds: 0,
+    refusal: null,
   }
   const provider: Prepared['provider'] = {
     ...prepared.provider,
@@ -103,7 +102,13 @@ function goneOnWith(first: Asked, asking: Asking, asker: Asker, world: World): A
     prepared: { ...prepared, provider },
     call: { reply: Promise.resolve(reply), cancel },
     reply,
+    sent: () => journey.sent,
+    refusal: () => journey.refusal,
   }
+}
+
+function namesIn({ house }: Prepared): readonly string[] {
+  return house.map(({ tool }) => tool.name)
 }
 
 const STILL: Flow = { pause: () => undefined, resume: () => undefined }
@@ -169,42 +174,56 @@ async function goOn(
 ): Promise<void> {
   const { answer, world } = journey
   try {
-    const outputs = await outputsFor(journey, round)
+    const { houseCalls, finish } = round
+    const goesOn = finish === 'stop' && !isLastOf(journey)
+    const outputs = goesOn
+      ? await outputsFor(houseCalls, journey.first.prepared, prepared, journey.asker, world)
+      : unanswered(houseCalls)
     tell(journey, answer.put(outputs), sink)
     if (isLeft(journey)) return sink.failed(LEFT)
-    if (round.callsOthers || round.finish !== 'stop' || journey.rounds === MAX_ROUNDS) {
-      if (journey.rounds === MAX_ROUNDS) world.log('warn', 'house-called-too-often')
+    if (round.callsOthers || !goesOn) {
+      if (isLastOf(journey)) world.log('warn', 'house-called-too-often')
       tell(journey, answer.end(), sink)
       return sink.end()
     }
-    journey.rounds += 1
     const next = await askAgain(journey, prepared, round, outputs)
-    answer.next()
+    answer.next(namesIn(next.prepared))
     read(journey, next, sink)
   } catch (error) {
+    if (error instanceof GatewayError) journey.refusal = error
     failed(journey, failureIn(error, world), sink)
   }
+}
+
+function isLastOf({ rounds }: Journey): boolean {
+  return rounds.length === MAX_ROUNDS
 }
 
 async function askAgain(
   journey: Journey,
   prepared: Prepared,
-  { said }: HeldRound,
+  { said, usage }: HeldRound,
   outputs: readonly FunctionCallOutput[],
 ): Promise<Asked> {
-  const { asking, asker, world, origin, rounds } = journey
+  const { asking, asker, world, rounds, sent } = journey
   const { account, prompt } = prepared
-  const { media, letGo } = await mediaOfOutputs(outputs, prepared, asker, world)
+  const { media, loaded, letGo } = await mediaOfOutputs(outputs, prepared, asker, world)
   try {
-    const more = [...said, ...outputs].map((item) => ({ ...item, origin }))
-    const again = askedAgain(prepared, more, { media, isLast: rounds === MAX_ROUNDS })
+    const round = { prepared, said, usage, outputs, media, loaded }
+    rounds.push(round)
+    const [first = round, ...later] = rounds
+    const again = askedAgain([first, ...later], isLastOf(journey), world)
     const onCall = (call: Call): void => {
       journey.newest = call
       if (journey.isCancelled) call.cancel()
       asking.onCall(call)
     }
     const targets = [{ account, model: prompt.params.model }]
-    return await ask({ ...asking, onCall, targets, prepare: () => again }, world)
+    // It is sent, whatever becomes of it.
+    sent.push(again)
+    const asked = await ask({ ...asking, onCall, targets, prepare: () => again }, world)
+    sent.splice(-1, 1, asked.prepared)
+    return asked
   } finally {
     letGo()
   }
@@ -220,20 +239,6 @@ function failureIn(error: unknown, { log }: World): Failure {
   if (error instanceof GatewayError) return error.failure
   log('error', 'unexpected', { why: messageOf(error) })
   return failureOf('internal_error', 'The gateway made a mistake. Its log says more.')
-}
-
-function outputsFor(
-  { first: { prepared }, asker, world, rounds }: Journey,
-  { houseCalls, finish }: HeldRound,
-): Promise<readonly FunctionCallOutput[]> | readonly FunctionCallOutput[] {
-  if (finish !== 'stop' || rounds === MAX_ROUNDS) return unanswered(houseCalls)
-  const { items, policy, house } = prepared
-  const reach = withinReach(items, policy.speakers)
-  const { caller, turnId } = asker
-  const place = memoryPlace(prepared.inbound, prepared.history, turnId)
-  const memory = { ...place, thread: place.thread ?? turnId }
-  const context = { items, withinReach: reach, policy, caller, world, memory }
-  return answerHouseCalls(houseCalls, house, context)
 }
 
 /** Says what was heard, at the next tick, which is now. */

@@ -1,34 +1,80 @@
 /**
  * What an upstream is asked again in the middle of its answer: the very prompt that it was asked with,
- * and behind it what it has said since then, with what it was answered.
+ * and behind it what it has said since then, with what it was answered. Where that does not fit the
+ * model's window any more, or the model has to be told that it is nearly full, the whole conversation
+ * goes through its plan again (`plan-again.ts`), and the rounds that follow go on from there.
  *
  * The tools stay the same to the last, for there are models that take their own reasoning back only
  * behind the same tools. One that has none but those of the house is then forbidden to call any.
  */
 import type { Item } from '../conversation/item.ts'
-import { rebuild } from '../rebuild/plan.ts'
+import type { HeldRound } from '../house-tools/join-rounds.ts'
+import type { LoadedMedia } from '../media/loaded-media.ts'
+import { REFUSED } from '../provider/degrade.ts'
+import { rebuildOn } from '../rebuild/plan.ts'
 import type { Transform } from '../rebuild/transform.ts'
+import type { World } from '../world.ts'
+import { isWarningDue } from './budget-exit.ts'
+import { clientNotes } from './client-notes.ts'
+import { isFitting } from './fit.ts'
+import { originOf } from './made-of.ts'
+import { planAgain } from './plan-again.ts'
 import type { Prepared } from './prepare.ts'
 import { refuseTooLarge } from './refuse-too-large.ts'
 
-export interface Again {
-  /** What is done to media, if there are any among what was answered. */
+/** A round that is over, with what its calls were answered. */
+export interface Round extends Pick<HeldRound, 'said' | 'usage'> {
+  /** As it was sent. */
+  readonly prepared: Prepared
+  readonly outputs: readonly Item[]
+  /** What is done to media, if there are any among the outputs. */
   readonly media: readonly Transform[]
-  readonly isLast: boolean
+  /** What had to be loaded of them. */
+  readonly loaded: LoadedMedia | null
 }
+
+export type Rounds = readonly [Round, ...Round[]]
 
 /** Throws a GatewayError for more than can be sent. */
-export function askedAgain(
-  prepared: Prepared,
-  more: readonly Item[],
-  { media, isLast }: Again,
-): Prepared {
-  const { prompt, provider, account, house } = prepared
-  const { items } = rebuild([...prompt.items, ...more], media)
-  const isForbidden = isLast && prompt.params.tools.length === house.length
-  const params = isForbidden ? { ...prompt.params, toolChoice: FORBIDDEN } : prompt.params
-  const next = { ...prompt, items, params }
-  return refuseTooLarge({ ...prepared, prompt: next, encoded: provider.encode(next, account) })
+export function askedAgain(rounds: Rounds, isLast: boolean, world: World): Prepared {
+  const newest = rounds.at(-1) ?? rounds[0]
+  const next = goneOn(newest, isLast)
+  const counted = rounds.map(({ usage }) => usage?.totalTokens ?? null)
+  if (isFitting(next) && !isWarningDue(next, counted)) return refuseTooLarge(next)
+  const anew = planAgain(rounds, world)
+  return isLast ? forbidden(anew) : anew
 }
 
-const FORBIDDEN = { type: 'none' } as const
+function goneOn({ prepared, said, outputs, media }: Round, isLast: boolean): Prepared {
+  const { prompt, provider, account, inbound } = prepared
+  const origin = originOf(prepared)
+  const more = [...said, ...outputs].map((item) => ({ ...item, origin }))
+  const items = [...prepared.items, ...more]
+  const added = more.map((_, at) => prepared.items.length + at)
+  const asked = [...prompt.items, ...more]
+  const before = { items: asked, notes: [], places: [...prepared.places, ...added] }
+  const rebuilt = rebuildOn(before, media)
+  const params = isLast ? paramsWithout(prepared) : prompt.params
+  const next = { ...prompt, items: rebuilt.items, params }
+  const encoded = provider.encode(next, account)
+  const { places } = rebuilt
+  // What was noted on the body of the round before does not hold for this one.
+  const lasting = prepared.notes.filter(({ by, why }) => by !== provider.wire && why !== REFUSED)
+  const ofBody = clientNotes(encoded.notes, places, inbound.body)
+  const notes = [...lasting, ...rebuilt.notes, ...ofBody]
+  return { ...prepared, items, prompt: next, encoded, places, notes, reasoningRefused: false }
+}
+
+function forbidden(prepared: Prepared): Prepared {
+  const { prompt, provider, account } = prepared
+  const params = paramsWithout(prepared)
+  if (params === prompt.params) return prepared
+  const next = { ...prompt, params }
+  return { ...prepared, prompt: next, encoded: provider.encode(next, account) }
+}
+
+/** The very same, if its client has tools as well, or there are none. */
+function paramsWithout({ prompt: { params }, house }: Prepared): Prepared['prompt']['params'] {
+  const isForbidden = house.length > 0 && params.tools.length === house.length
+  return isForbidden ? { ...params, toolChoice: { type: 'none' } } : params
+}

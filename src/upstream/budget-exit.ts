@@ -11,33 +11,47 @@ import type { History } from '../history/load-history.ts'
 import type { Account } from '../provider/provider.ts'
 import { stepsSinceWarning, warnOfBudget, type BudgetExit } from '../rebuild/warn-of-budget.ts'
 import type { Transform } from '../rebuild/transform.ts'
-import { windowFor } from './budget.ts'
+import { windowFor, windowOf } from './budget.ts'
+import type { Prepared } from './prepare.ts'
 
 export interface WayOut {
-  readonly params: Params
   readonly steps: readonly Transform[]
-  readonly notes: readonly Note[]
+  /** Whether all steps are made that were left. */
+  readonly isSpent: boolean
 }
 
 export function wayOutOf(
   items: readonly Item[],
-  params: Params,
   policy: ContextPolicy,
-  account: Account,
+  { account, model }: { readonly account: Account; readonly model: string },
   { counted }: History,
 ): WayOut {
   const { warnAt, wrapUp } = policy.budget
-  const window = warnAt === null ? null : windowFor(account, params.model, policy)
-  if (warnAt === null || window === null || counted === null) return { ...NO_WAY_OUT, params }
+  const window = warnAt === null ? null : windowFor(account, model, policy)
+  if (warnAt === null || window === null || counted === null) return NO_WAY_OUT
   const exit: BudgetExit = { window, warnAt, counted }
-  const steps = [warnOfBudget(exit)]
   const since = stepsSinceWarning(items, exit)
-  if (since === null || since < wrapUp || params.tools.length === 0)
-    return { params, steps, notes: [] }
-  return { params: { ...params, toolChoice: { type: 'none' } }, steps, notes: [SPENT] }
+  return { steps: [warnOfBudget(exit)], isSpent: since !== null && since >= wrapUp }
 }
 
-const NO_WAY_OUT = { steps: [], notes: [] }
+const NO_WAY_OUT: WayOut = { steps: [], isSpent: false }
+
+/** Whosever tools there are, none may be called any more. What has none to forbid stays as it is. */
+export function spentOn(
+  params: Params,
+  { isSpent }: WayOut,
+): { readonly params: Params; readonly notes: readonly Note[] } {
+  if (!isSpent || params.tools.length === 0) return { params, notes: [] }
+  return { params: { ...params, toolChoice: { type: 'none' } }, notes: [SPENT] }
+}
+
+/** Whether a model that is asked again in the middle of its answer has to be told, or was told before. */
+export function isWarningDue(prepared: Prepared, counted: readonly (number | null)[]): boolean {
+  const { warnAt } = prepared.policy.budget
+  const window = warnAt === null ? null : windowOf(prepared)
+  if (warnAt === null || window === null) return false
+  return nearlyFull(prepared) !== null || counted.some((tokens) => (tokens ?? 0) >= window * warnAt)
+}
 
 const SPENT: Note = {
   did: 'changed',

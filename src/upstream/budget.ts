@@ -77,6 +77,9 @@ function certainWindow(
   return pattern === undefined ? null : numberOrNull(contextWindow[pattern])
 }
 
+/** Where nobody knows what a model can take. */
+export const USUAL_WINDOW = 128_000
+
 function numberOrNull(value: Json | undefined): number | null {
   return typeof value === 'number' && value > 0 ? value : null
 }

@@ -14,6 +14,16 @@ import type { World } from '../world.ts'
 import { certainWindowOf, roomIn, tokensOf, windowOf } from './budget.ts'
 import { prepareFor, type Prepared } from './prepare.ts'
 
+/** Whether `fit` has nothing to do: nothing is to be cut, and nobody refused. */
+export function isFitting(prepared: Prepared): boolean {
+  const overflow = overflowOf(prepared)
+  const window = overflow === 'send' ? null : windowOf(prepared)
+  if (window === null) return true
+  const tokens = tokensOf(prepared)
+  if (overflow === 'cut' && tokens > roomIn(window, prepared)) return false
+  return certainWindowOf(prepared) === null || tokens <= window * REFUSED_ABOVE
+}
+
 /** An estimate that is a little over refuses nobody. */
 export function fit(prepared: Prepared, world: World): Prepared {
   const overflow = overflowOf(prepared)

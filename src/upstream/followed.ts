@@ -9,8 +9,10 @@ import type { World } from '../world.ts'
 import type { Prepared } from './prepare.ts'
 
 export interface Answered {
-  /** What was sent in the end. */
+  /** What was sent, to whoever answered. */
   readonly prepared: Prepared
+  /** All that was sent for it so far, in order: the same, unless it is asked for in several rounds. */
+  readonly sent: () => readonly Prepared[]
   readonly caller: Caller
   readonly turnId: string
   readonly recorder: Recorder

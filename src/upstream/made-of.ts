@@ -1,26 +1,83 @@
 /** How an answer came about, as it is kept with it. */
+import { isMadeUpstream } from '../conversation/compaction.ts'
 import type { Usage } from '../conversation/event.ts'
 import { isOfHouse } from '../conversation/house.ts'
-import type { Origin } from '../conversation/item.ts'
+import type { Item, Origin } from '../conversation/item.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import { holdsSealedReasoning } from '../conversation/sealed-reasoning.ts'
 import type { Made } from '../history/record-turn.ts'
+import { applyCompaction } from '../rebuild/apply-compaction.ts'
+import { behindCompaction } from '../rebuild/behind-compaction.ts'
+import { rebuild } from '../rebuild/plan.ts'
 import { fingerprintOf } from '../rebuild/plan-recall.ts'
-import { prefixHashOf } from '../rebuild/prefix.ts'
+import { openPrefix, prefixHashOf } from '../rebuild/prefix.ts'
 import { estimateOf, isEstimated } from './budget.ts'
-import type { Prepared } from './prepare.ts'
+import { readerOf, type Prepared } from './prepare.ts'
 
-export function madeOf(prepared: Prepared, { items, usage }: Outcome): Made {
-  const { account, prompt, history, reasoningRefused } = prepared
+/** `sent` is all that was sent for it, in order. */
+export function madeOf(
+  prepared: Prepared,
+  { items, usage }: Outcome,
+  sent: readonly Prepared[] = [prepared],
+): Made {
+  const { account, history } = prepared
   const { plan } = history
-  const prefixHash = holdsSealedReasoning(items) ? prefixHashOf(prompt, account.wire) : null
+  const prefixHash = holdsSealedReasoning(items) ? prefixOf(sent, items) : null
+  const reasoningRefused = sent.some((one) => one.reasoningRefused)
   return {
     origin: { ...originOf(prepared), prefixHash },
     fingerprint: plan === null ? null : fingerprintOf(plan, items),
     reasoningRefusedBy: reasoningRefused ? account.name : null,
-    // Where the house was called, the usage is that of several requests.
-    ...(items.some(isOfHouse) ? {} : withEstimate(usage, prepared)),
+    // Where the house was called, or the upstream has compacted, the usage is that of several requests.
+    ...(items.some((item) => isOfHouse(item) || isMadeUpstream(item))
+      ? {}
+      : withEstimate(usage, prepared)),
   }
+}
+
+/**
+ * What the answer stands on. Where a later round was not sent behind what the one before it was sent
+ * behind, its reasoning stands on something else than that of the first, and all of it together on
+ * nothing that will ever be sent.
+ */
+function prefixOf(sent: readonly Prepared[], said: readonly Item[]): string {
+  const isInLine = sent.every((one, at) => goesOnFrom(one, sent[at - 1]))
+  const names = sent.map((one) => () => standsOn(one, said))
+  const [first = () => ''] = names
+  return isInLine ? first() : openPrefix(names.map((name) => name()).join(' ')).hash()
+}
+
+/** Where the upstream has compacted, what its answer stands on is what was left in front of that. */
+function standsOn({ account, prompt }: Prepared, said: readonly Item[]): string {
+  const { items, params } = prompt
+  const compaction = said.findLast(isMadeUpstream)
+  if (compaction === undefined) return prefixHashOf(prompt, account.wire)
+  const reader = readerOf({ account, model: params.model })
+  const before = [...items, ...said.slice(0, said.indexOf(compaction) + 1)]
+  const left = rebuild(before, [applyCompaction(reader), behindCompaction()]).items
+  const inFront = left.slice(0, left.indexOf(compaction))
+  return prefixHashOf({ params, items: inFront }, account.wire)
+}
+
+/** Nothing is different in front, and behind it stands what was said, as it was said. */
+function goesOnFrom({ prompt, items }: Prepared, before: Prepared | undefined): boolean {
+  if (before === undefined) return true
+  const { prompt: then } = before
+  const moved = then.items.length - before.items.length
+  return (
+    prompt.params.tools === then.params.tools &&
+    prompt.items.length - items.length === moved &&
+    prompt.items.every((item, at) =>
+      at < then.items.length
+        ? item === then.items[at]
+        : item === items[at - moved] || showsMedia(item),
+    )
+  )
+}
+
+/** They are loaded anew each time that they are sent, and are the same. */
+function showsMedia(item: Item): boolean {
+  return item.type === 'function_call_output' && typeof item.output !== 'string'
 }
 
 /** What it was taken for stands beside what it was, so that the next estimate is set right. */

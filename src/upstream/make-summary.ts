@@ -87,9 +87,9 @@ async function keepFacts(
   world: World,
 ): Promise<void> {
   if (!layers.facts || !isKept || isTemporary || facts.length === 0) return
-  const { thread } = memoryPlace(inbound, history, turn)
+  const { thread, begunAtMs } = memoryPlace(inbound, history, turn)
   const response = turn === null ? null : responseId(turn)
-  const summed = { owner: caller, facts, scope: layers.scope, thread, response, items }
+  const summed = { owner: caller, facts, scope: layers.scope, thread, begunAtMs, response, items }
   await inTime(factsOfSummary(summed, world), FACTS_PATIENCE_MS)
 }
 

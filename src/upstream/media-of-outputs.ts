@@ -5,6 +5,7 @@
  */
 import { partsOf } from '../conversation/media-handles.ts'
 import type { FunctionCallOutput } from '../conversation/item.ts'
+import type { LoadedMedia } from '../media/loaded-media.ts'
 import { mediaSteps } from '../media/media-steps.ts'
 import type { Transform } from '../rebuild/transform.ts'
 import type { World } from '../world.ts'
@@ -13,6 +14,8 @@ import { withMedia, type Asking } from './with-media.ts'
 
 export interface MediaOfOutputs {
   readonly media: readonly Transform[]
+  /** `null` if nothing had to be. */
+  readonly loaded: LoadedMedia | null
   readonly letGo: () => void
 }
 
@@ -32,8 +35,9 @@ export async function mediaOfOutputs(
     history: { ...before, items: [] },
     prepare: () => answered,
   }
-  const { history: loaded, letGo } = await withMedia(asking, world)
-  return { media: mediaSteps(account, loaded.media ?? null), letGo }
+  const { history: shown, letGo } = await withMedia(asking, world)
+  const loaded = shown.media ?? null
+  return { media: mediaSteps(account, loaded), loaded, letGo }
 }
 
-const NONE: MediaOfOutputs = { media: [], letGo: () => undefined }
+const NONE: MediaOfOutputs = { media: [], loaded: null, letGo: () => undefined }

@@ -44,13 +44,14 @@ export function levelsFor(
   ]
 }
 
-/** Three wishes have settings of their own, by the names that they have had elsewhere. */
-function inSettingsOfTheirOwn(settings: Settings): Wishes {
+/** Three wishes have settings of their own, by the names that they have had elsewhere; most say nothing. */
+function inSettingsOfTheirOwn(settings: Settings): Wishes | null {
   const {
     HISTORY_MAX_ITEMS: items,
     TOOL_OUTPUT_RETENTION_TURNS: turns,
     PERSIST_REASONING: keep,
   } = settings
+  if (items === null && turns === null && keep !== 'next_reply') return null
   return {
     ...(items === null ? {} : { window: { items } }),
     ...(turns === null ? {} : { outputs: turns === 'off' ? { keepTurns: null } : keeping(turns) }),

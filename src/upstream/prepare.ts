@@ -9,8 +9,9 @@ import type { ContextPolicy } from '../conversation/policy.ts'
 import { wellFormedJson } from '../conversation/well-formed-json.ts'
 import type { Params, Prompt } from '../conversation/prompt.ts'
 import type { Target } from './accounts.ts'
-import { wayOutOf } from './budget-exit.ts'
+import { spentOn, wayOutOf } from './budget-exit.ts'
 import { clientNotes } from './client-notes.ts'
+import { compactAboveFor, compactsFrom } from './compact-above.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { History } from '../history/load-history.ts'
 import { mayKeepMemory } from '../history/memory-place.ts'
@@ -18,14 +19,15 @@ import { mediaSteps } from '../media/media-steps.ts'
 import type { Asking, HouseTool } from '../house-tools/house-tool.ts'
 import { offerTools, type Offered } from '../house-tools/offer-tools.ts'
 import { checksPrefix } from '../provider/checks-prefix.ts'
-import { hasEndpoint } from '../provider/endpoints.ts'
 import type { Account, Encoded, Provider } from '../provider/provider.ts'
 import { PROVIDERS } from '../provider/providers.ts'
 import { takesNames } from '../provider/takes-names.ts'
 import { withAccountStops } from '../provider/with-account-stops.ts'
+import { behindCompaction } from '../rebuild/behind-compaction.ts'
 import { keepValidReasoning, type Validity } from '../rebuild/keep-valid-reasoning.ts'
 import { additionsFor, planFor, rebuild, rebuildOn, type Rules } from '../rebuild/plan.ts'
 import { prefixSeed } from '../rebuild/prefix.ts'
+import type { Reader } from '../rebuild/reads-compaction.ts'
 import type { Transform } from '../rebuild/transform.ts'
 import { policyFor } from './policy-for.ts'
 import { kindsSeen } from './kinds-seen.ts'
@@ -70,9 +72,11 @@ export function prepareFor(
   // The very same list, if there is nothing to add: that is how a wire knows that nothing changed.
   const items = history.items.length > 0 ? [...history.items, ...inbound.items] : inbound.items
   const wished = policyFor(model, inbound, history, world.settings)
-  const wayOut = wayOutOf(items, paramsFor(target, inbound), wished, account, history)
-  const offer = offerOf(target, { inbound, history, policy: wished, params: wayOut.params }, world)
-  const { params, policy, tools: house, notes: ofOffer } = offer(items)
+  const asClient = { inbound, history, policy: wished, params: paramsFor(target, inbound) }
+  const offer = offerOf(target, asClient, world)
+  const { params: offered, policy, tools: house, notes: ofOffer } = offer(items)
+  const wayOut = wayOutOf(items, wished, target, history)
+  const { params, notes: ofBudget } = spentOn(offered, wayOut)
   const steps = [
     ...stepsFor(target, { items, policy, history, more }, world),
     // Behind all that stands beside the conversation.
@@ -88,7 +92,8 @@ export function prepareFor(
   const validThen = changed.items === items ? validity : { ...validity, sentOf }
   // Last, because every change before it is one of the prefix that reasoning is bound to.
   const rebuilt = rebuildOn(changed, [keepValidReasoning(validThen)])
-  const prompt = promptOf(inbound, rebuilt.items, params)
+  const compactAbove = compactAboveFor(target, policy, inbound, history)
+  const prompt = promptOf(inbound, rebuilt.items, params, compactAbove)
   const encoded = provider.encode(prompt, account)
   const { places } = rebuilt
   const notes = [
@@ -96,7 +101,7 @@ export function prepareFor(
     ...rebuilt.notes,
     ...(history.layers?.notes ?? []),
     ...ofOffer,
-    ...wayOut.notes,
+    ...ofBudget,
     ...clientNotes(encoded.notes, places, inbound.body),
   ]
   const asked = { inbound, account, provider, history, policy, house, items }
@@ -128,13 +133,14 @@ type Rebuilding = Pick<Prepared, 'items' | 'policy' | 'history'> & {
 }
 
 function stepsFor(
-  { account, model }: Target,
+  target: Target,
   { items, policy, history, more }: Rebuilding,
   world: World,
 ): readonly Transform[] {
+  const { account, model } = target
   return [
     ...planFor({
-      ...rulesOf(policy, account, world.settings),
+      ...rulesOf(policy, target, world.settings),
       summary: summaryFor(policy, history),
       sees: kindsSeen(account, model),
       // Media are named by their place in all that there is.
@@ -146,14 +152,22 @@ function stepsFor(
     ...additionsFor(policy),
     // Behind notes, which count the messages behind them.
     ...layerSteps(policy, history, items, world),
+    // Behind all that may stand in front of what the upstream has compacted, and would not be read.
+    ...(account.wire === 'anthropic' ? [behindCompaction()] : []),
   ]
 }
 
-function promptOf(inbound: Inbound, items: readonly Item[], params: Params): Prompt {
+function promptOf(
+  inbound: Inbound,
+  items: readonly Item[],
+  params: Params,
+  compactAbove: number | null,
+): Prompt {
   const { stream, dialect, body, bytes, client } = inbound
   const { items: asked, given = asked, params: said } = inbound
   const source = { dialect, body, bytes, items: given, params: said }
-  return { items, params, stream, wantsUsage: client.isOpenWebUi, source }
+  const prompt = { items, params, stream, wantsUsage: client.isOpenWebUi, source }
+  return compactAbove === null ? prompt : { ...prompt, compactAbove }
 }
 
 function validityFor(account: Account, params: Params, { refusals }: History): Validity {
@@ -167,21 +181,22 @@ function validityFor(account: Account, params: Params, { refusals }: History): V
   }
 }
 
-function rulesOf(policy: ContextPolicy, account: Account, settings: Settings): Rules {
+function rulesOf(policy: ContextPolicy, target: Target, settings: Settings): Rules {
   return {
     policy,
     unansweredCalls: settings.UNANSWERED_CALLS,
-    hasNames: takesNames(account),
-    reader: {
-      wire: account.wire,
-      account: account.name,
-      compacts: hasEndpoint(account, 'compact'),
-    },
+    hasNames: takesNames(target.account),
+    reader: readerOf(target),
   }
 }
 
+export function readerOf({ account, model }: Target): Reader {
+  const { wire, name } = account
+  return { wire, account: name, compacts: compactsFrom({ account, model }) !== null }
+}
+
 export function upstreamRequest({ account, provider, encoded }: Prepared): UpstreamRequest {
-  const { body, path } = encoded
+  const { body, path, headers } = encoded
   return {
     method: 'POST',
     url: account.baseUrl + path,
@@ -189,6 +204,7 @@ export function upstreamRequest({ account, provider, encoded }: Prepared): Upstr
       'content-type': 'application/json',
       ...provider.headers(account),
       ...account.headers,
+      ...headers,
     },
     body: body instanceof Uint8Array ? body : writtenOnce(body),
   }

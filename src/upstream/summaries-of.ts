@@ -17,4 +17,4 @@ export async function summariesOf(
   return askMemory(() => findSummaries(told, borders, caller, world, MOST_LISTED))
 }
 
-const MOST_LISTED = 100
+const MOST_LISTED = 1000

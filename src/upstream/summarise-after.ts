@@ -64,6 +64,7 @@ export function wishOf({ policy, inbound, history }: Prepared, caller: Caller): 
     turn: null,
     parent: (history.parent ?? history.recollection?.parent)?.id ?? null,
     conversation: memory.conversationId,
+    begunAtMs: history.askedAtMs,
     isTemporary: client.isTemporary && memory.store !== true,
     isKept: mayBeKept(inbound, history),
     isPromised: false,

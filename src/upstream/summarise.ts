@@ -69,6 +69,7 @@ const ALL_OF_IT: Wishes = {
   policy: 'replay',
   notes: { mode: 'replace', entries: [] },
   layers: { workingMemory: false, observations: false, facts: false },
+  summaries: { trigger: 'off' },
 }
 
 function summaryOf({ items, finish, failure }: Outcome): string {

@@ -8,7 +8,7 @@ import { ALONE, callEndOf, pairsOf } from '../conversation/pairs.ts'
 import { roundStarts } from '../conversation/rounds.ts'
 import { summaryCut, type Cut } from '../rebuild/plan-summary.ts'
 import type { ToBeSummed } from '../rebuild/to-be-summed.ts'
-import { roomIn, tokensOf, windowOf } from './budget.ts'
+import { roomIn, tokensOf, USUAL_WINDOW, windowOf } from './budget.ts'
 import type { Prepared } from './prepare.ts'
 
 /**
@@ -22,16 +22,18 @@ export function summaryDue(
 ): Cut | null {
   if (waitsForTools(said)) return null
   const { policy, history } = prepared
-  const { trigger, above } = policy.summaries
-  const { at: after, turns } = history.summary?.border ?? NOTHING_COVERED
+  const { trigger, above, ...kept } = policy.summaries
+  const { summary, nextSummary = summary } = history
+  const { at: after, turns } = nextSummary?.border ?? NOTHING_COVERED
   if (trigger === 'turns') {
     const since = roundStarts(items).length - turns
-    return since < (above < 1 ? USUAL_TURNS : above) ? null : cutOf(prepared, items)
+    return since < (above < 1 ? USUAL_TURNS : above) ? null : summaryCut(items, kept, after)
   }
-  if (trigger !== 'tokens') return null
+  // Who compacts by itself has done so by now, if it was time.
+  if (trigger !== 'tokens' || prepared.prompt.compactAbove !== undefined) return null
   const limit = above > 1 ? above : above * (windowOf(prepared) ?? USUAL_WINDOW)
   if (tokensOf(prepared) + weigh(said) <= limit) return null
-  const cut = cutOf(prepared, items)
+  const cut = summaryCut(items, kept, after)
   // Where what is kept is too much by itself, each turn would make a summary, and a new prefix.
   return cut === null || weigh(items.slice(after, cut.at)) < limit * LEAST_GAIN ? null : cut
 }
@@ -46,9 +48,6 @@ const NOTHING_COVERED = { at: 0, turns: 0 }
 /** Where a share is meant, and turns are asked for. */
 const USUAL_TURNS = 32
 
-/** Where nobody knows what a model can take. */
-const USUAL_WINDOW = 128_000
-
 const LEAST_GAIN = 1 / 8
 
 /** Before it is sent: it would not fit what its model can take for all that is known. */
@@ -57,10 +56,8 @@ export function summaryNeeded(first: Prepared, { items }: ToBeSummed): Cut | nul
   if (trigger !== 'tokens' && trigger !== 'turns') return null
   const window = windowOf(first)
   if (window === null || tokensOf(first) <= roomIn(window, first)) return null
-  return cutOf(first, items)
-}
-
-function cutOf({ policy, history }: Prepared, items: readonly Item[]): Cut | null {
+  const { policy, history } = first
+  // One that waits for the next question waits no longer.
   return summaryCut(items, policy.summaries, history.summary?.border.at ?? 0)
 }
 

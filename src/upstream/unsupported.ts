@@ -97,7 +97,7 @@ export function placeIn({ inbound, history }: Prepared, at: number): string {
   const place = at - history.items.length
   const entries = body[list]
   const isOneToOne = Array.isArray(entries) && entries.length === items.length
-  return isOneToOne && place >= 0 ? `${list}[${place}]` : list
+  return isOneToOne && place >= 0 && place < items.length ? `${list}[${place}]` : list
 }
 
 /** What a client calls its conversation. */

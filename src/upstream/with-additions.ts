@@ -15,7 +15,7 @@ export async function withAdditions(
 ): Promise<WithMedia> {
   const { inbound, caller } = asking
   const summed = await withSummary(inbound, asking.history, caller, world)
-  const history = await withLayers(inbound, summed, caller, world)
+  const history = await withLayers(inbound, summed, asking, world)
   // Last, because what is left out is not loaded.
   const prepare: Asking['prepare'] = (target) => prepareFor(target, inbound, history, world)
   return withMedia({ ...asking, history, prepare }, world)

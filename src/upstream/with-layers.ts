@@ -10,7 +10,7 @@ import type { Inbound } from '../dialect/dialect.ts'
 import type { History } from '../history/load-history.ts'
 import { memoryPlace } from '../history/memory-place.ts'
 import type { Caller } from '../keys.ts'
-import type { Layer } from '../layers/layer.ts'
+import type { After, Layer } from '../layers/layer.ts'
 import { LAYERS } from '../layers/layers.ts'
 import { placeLayers } from '../layers/place-layers.ts'
 import { runLayers, wantedOf, type LayersContext } from '../layers/run-layers.ts'
@@ -24,7 +24,7 @@ import { policyFor } from './policy-for.ts'
 export async function withLayers(
   inbound: Inbound,
   history: History,
-  caller: Caller,
+  { caller, after }: Asker,
   world: World,
 ): Promise<History> {
   if (inbound.client.isTask || !isWished('layers', inbound, history, world.settings)) return history
@@ -35,7 +35,12 @@ export async function withLayers(
   const items = [...history.items, ...inbound.items]
   const context = contextOf({ inbound, history, items, rules, turnId: null }, caller, world)
   if (context.round === 0) return history
-  return { ...history, layers: await runLayers(context, layersOf(world)) }
+  return { ...history, layers: await runLayers(context, layersOf(world), after) }
+}
+
+interface Asker {
+  readonly caller: Caller
+  readonly after: After
 }
 
 export function layersOf({ memoryLayers = LAYERS }: Pick<World, 'memoryLayers'>): readonly Layer[] {

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import packageJson from '../../package.json' with { type: 'json' }
 import { listeningPort, startNode } from './children.ts'
 import type { Child, Command } from './children.ts'
 import type { Target } from './job.ts'
@@ -54,8 +55,8 @@ const SCRIPTS = {
   backstory: fileURLToPath(new URL('../../src/start.js', import.meta.url)),
 }
 
-/** As `npm start` has it. */
-const HEAP = ['--max-semi-space-size=4']
+/** As `npm start` has them. */
+const NODE_FLAGS = (packageJson.scripts.start.match(/--\S+/g) ?? []) as readonly string[]
 
 export async function startSubjects(staging: Staging): Promise<Cast> {
   const mock = await startOurs(SCRIPTS.mock, [], staging.folder)
@@ -141,7 +142,7 @@ async function startBackstory(
     ...more,
   }
   const { child, port } = await listening({
-    args: [...HEAP, ...nodeArgs, SCRIPTS.backstory],
+    args: [...NODE_FLAGS, ...nodeArgs, SCRIPTS.backstory],
     cwd,
     env,
   })

@@ -1,8 +1,9 @@
 /** The small print above an answer. */
 import { expect, test } from 'vitest'
-import { statusFor, statusLine } from '../../src/client/status-lines.ts'
+import { statusFor } from '../../src/client/status-lines.ts'
 import { PLAIN_CLIENT } from '../../src/conversation/client.ts'
 import type { Note } from '../../src/conversation/note.ts'
+import { statusLine } from '../../src/conversation/status-line.ts'
 
 const OPEN_WEBUI = { ...PLAIN_CLIENT, isOpenWebUi: true }
 const CUT: Note = { did: 'dropped', at: 1, why: 'windowed' }

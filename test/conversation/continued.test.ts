@@ -33,6 +33,13 @@ test('it goes on with words of the client as well', () => {
   expect(continuations([...ASKED, ...begun, ...madeBy(SAID, origin())])).toEqual([3])
 })
 
+test('it goes on with a call behind words of the other that were edited', () => {
+  const [thought = SAID[0]] = madeBy(SAID, origin())
+  const edited = talk`assistant: Twice`
+  const items = [...ASKED, ...(thought ? [thought] : []), ...edited]
+  expect(continuations([...items, ...madeBy(talk`call a`, origin())])).toEqual([4])
+})
+
 describe('it does not', () => {
   test.each([
     ['behind a question', talk`user: and then?`],

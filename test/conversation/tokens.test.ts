@@ -11,6 +11,35 @@ test('four letters are a token, and so is one character of Chinese', () => {
   expect(estimateTokens('')).toBe(0)
 })
 
+test('every character counts by itself, wherever it stands', () => {
+  const quarters = (text: string): number => {
+    let sum = 0
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at)
+      sum += code >= 0x2e80 ? 4 : code >= 0x370 ? 2 : 1
+    }
+    return sum
+  }
+  const letter = fc.constantFrom(
+    'a',
+    'é',
+    '\u036f',
+    '\u0370',
+    'д',
+    '“',
+    '\u2e7f',
+    '\u2e80',
+    '漢',
+    '😀',
+  )
+  fc.assert(
+    fc.property(fc.array(letter), (letters) => {
+      const text = letters.join('')
+      expect(estimateTokens(text)).toBe(Math.ceil(quarters(text) / 4))
+    }),
+  )
+})
+
 describe('a picture costs the same however large its file is', () => {
   const pictures = (data: string) => [
     { type: 'input_image', image_url: `data:image/png;base64,${data}` },

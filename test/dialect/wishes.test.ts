@@ -23,6 +23,20 @@ test('what nobody says is not decided', () => {
   expect(read({ window: null, media: {} })).toEqual({ media: {} })
 })
 
+const schema = (words: object) => ({ layers: { schema: words } })
+const nested = (depth: number): object => (depth === 0 ? {} : { not: nested(depth - 1) })
+
+test('a schema is passed on as it was written', () => {
+  const words = {
+    type: 'object',
+    properties: { pattern: { type: ['string', 'null'] }, $ref: true },
+    required: ['pattern'],
+    additionalProperties: false,
+  }
+  expect(read(schema(words))).toEqual(schema(words))
+  expect(read({ layers: { schema: null } })).toEqual({ layers: { schema: null } })
+})
+
 describe('what makes no sense is refused with its path', () => {
   test.each([
     ['frugal', 'backstory', 'invalid_value'],
@@ -54,6 +68,23 @@ describe('what makes no sense is refused with its path', () => {
     [{ speakers: { persona: '' } }, 'backstory.speakers.persona', 'invalid_value'],
     [{ speakers: { hidden: ['a', ' '] } }, 'backstory.speakers.hidden[1]', 'invalid_value'],
     [{ speakers: { hidden: ['a', 1] } }, 'backstory.speakers.hidden[1]', 'invalid_type'],
+    [{ layers: { schema: [] } }, 'backstory.layers.schema', 'invalid_type'],
+    [schema({ type: 'text' }), 'backstory.layers.schema.type', 'invalid_value'],
+    [schema({ items: 7 }), 'backstory.layers.schema.items', 'invalid_type'],
+    [
+      schema({ properties: { a: { minLength: -1 } } }),
+      'backstory.layers.schema.properties.a.minLength',
+      'invalid_value',
+    ],
+    // Nobody is made to wait by a reference to itself, or by a pattern.
+    [schema({ $ref: '#' }), 'backstory.layers.schema.$ref', 'unknown_parameter'],
+    [
+      schema({ anyOf: [{}, { pattern: '(a+)+$' }] }),
+      'backstory.layers.schema.anyOf[1].pattern',
+      'unknown_parameter',
+    ],
+    [schema(nested(20)), `backstory.layers.schema${'.not'.repeat(16)}`, 'invalid_value'],
+    [schema({ title: 'x'.repeat(5000) }), 'backstory.layers.schema', 'invalid_value'],
   ])('%j', (said, param, code) => {
     const fault = faultOf(said)
     expect(fault?.failure).toMatchObject({ status: 400, param, code })

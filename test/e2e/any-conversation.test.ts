@@ -1,29 +1,19 @@
 /** Whatever was said before, by whomever: what reaches a service is lawful there, and is answered. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
 import { isUserMessage } from '../../src/conversation/rounds.ts'
 import { sseDecoder } from '../../src/stream/sse.ts'
 import { runStage } from '../../src/stream/stage.ts'
 import { conversation } from '../support/conversations.ts'
-import { startGateway } from '../support/gateway.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
+import { serviceTown } from '../support/services/service-town.ts'
 import { ANSWER_SCHEMA, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
 import { waitsForOutput } from '../support/waits-for-output.ts'
 import { asInput, asMessages } from '../support/written-conversations.ts'
 
-let services: Services
-let gateway: Awaited<ReturnType<typeof startGateway>>
-beforeAll(async () => {
-  services = await startServices()
-  services.checksSeals = false
-  gateway = await startGateway(services.environment)
-})
-afterAll(async () => {
-  await gateway.close()
-  await services.close()
-})
+const town = serviceTown()
+beforeAll(() => void (town.services.checksSeals = false))
 
 const NEWEST: Item = {
   type: 'message',
@@ -52,9 +42,9 @@ const OPTIONS = { numRuns: 250 }
 
 /** The body of an answer, when nobody had anything to complain about. */
 async function answered(path: string, body: unknown): Promise<string> {
-  const response = await gateway.post(path, body)
+  const response = await town.gateway.post(path, body)
   const text = await response.text()
-  expect(services.refusals.splice(0)).toEqual([])
+  expect(town.services.refusals.splice(0)).toEqual([])
   expect([response.status, response.status === 200 ? '' : text]).toEqual([200, ''])
   return text
 }

@@ -2,41 +2,30 @@
  * Facts, end to end: kept by the model's own hand, by the API and from summaries, and told in other
  * conversations of the same user, over every wire, in both dialects, streamed and whole.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { startScribe } from '../support/scribe.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
+import { serviceTown } from '../support/services/service-town.ts'
 import { LOOK, WIRE_MODELS } from '../support/wire-models.ts'
-
-type Gateway = Awaited<ReturnType<typeof startGateway>>
 
 const WANTED = { layers: { facts: true, scope: 'user' } }
 const PORT = 'The server of the shop listens on port 8080'
 const QUESTION = 'Which port does the server of the shop use?'
 
-let services: Services
-let gateway: Gateway
-beforeAll(async () => {
-  services = await startServices()
-  gateway = await startGateway({ ...services.environment, TRUST_USER_HEADERS: 'on' })
-})
-afterAll(async () => {
-  await gateway.close()
-  await services.close()
-})
+const town = serviceTown({ TRUST_USER_HEADERS: 'on' })
 
 let user: string
 let count = 0
 beforeEach(() => {
   user = `user-${(count += 1)}`
-  services.behaveWell()
-  services.received.length = 0
+  town.services.behaveWell()
+  town.services.received.length = 0
 })
 
-const sent = () => JSON.stringify(services.received.at(-1)?.json)
+const sent = () => JSON.stringify(town.services.received.at(-1)?.json)
 
 async function post(path: string, body: object, who = user): Promise<string> {
-  const response = await gateway.post(path, body, { 'x-backstory-user': who })
+  const response = await town.gateway.post(path, body, { 'x-backstory-user': who })
   const text = await response.text()
   expect(response.status, text).toBe(200)
   return text
@@ -104,7 +93,7 @@ test('C43: what is important stands in front of a conversation, and does not cha
       readonly id: string
     }
     previous = answer.id
-    heads.push(headIn(services.received.at(-1)?.json))
+    heads.push(headIn(town.services.received.at(-1)?.json))
     if (question === 'Hello!') await keep('The user lives in Graz')
   }
   expect(heads[0]).toContain('Ann')
@@ -124,14 +113,14 @@ test.each(WIRES)(
       readonly id: string
       readonly output: readonly { readonly type: string; readonly call_id: string }[]
     }
-    const before = conversationIn(services.received.at(-1)?.json)
+    const before = conversationIn(town.services.received.at(-1)?.json)
     expect(before).toContain(PORT)
     const call = first.output.find(({ type }) => type === 'function_call')
     const output = { type: 'function_call_output', call_id: call?.call_id, output: PORT }
     const more = { ...asked, input: [output], previous_response_id: first.id }
     await post('/v1/responses', more)
     expect(sent()).toContain('Rome is where')
-    const after = conversationIn(services.received.at(-1)?.json)
+    const after = conversationIn(town.services.received.at(-1)?.json)
     expect(after.slice(0, before.length)).toBe(before)
   },
 )
@@ -171,7 +160,7 @@ test('what a fact says cannot end its tag', async () => {
 })
 
 test('a memory that does not answer costs the answer nothing', async () => {
-  const { facts } = gateway.world
+  const { facts } = town.gateway.world
   const { searchFacts, coreFacts } = facts
   const away = () => Promise.reject(new Error('It is away.'))
   Object.assign(facts, { searchFacts: away, coreFacts: away })

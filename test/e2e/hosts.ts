@@ -1,6 +1,12 @@
-/** The two homes of the gateway, as the end-to-end tests start them. */
+/**
+ * The two homes of the gateway, as the end-to-end tests start them. Either is held to what it says that
+ * it sent, by the time that it closes.
+ */
+import { expect } from 'vitest'
 import { createTestHarness } from 'wrangler'
+import { openD1, type D1 } from '../../src/store/engine-d1.ts'
 import { startGateway } from '../support/gateway.ts'
+import { storedFaults } from '../support/watch-explained.ts'
 
 export interface Host {
   readonly url: string
@@ -22,6 +28,14 @@ async function startWorker(environment: Readonly<Record<string, string>>): Promi
     workers: [{ configPath: 'wrangler.toml', vars: { MEDIA_FETCH: 'off', ...environment } }],
   })
   const { url } = await harness.listen()
-  await harness.getWorker<{ DB: never }>().applyD1Migrations('DB')
-  return { url: url.origin, close: () => harness.close() }
+  const worker = harness.getWorker<{ DB: D1 }>()
+  await worker.applyD1Migrations('DB')
+  return {
+    url: url.origin,
+    async close() {
+      const faults = await storedFaults(openD1((await worker.getEnv()).DB), environment)
+      await harness.close()
+      expect(faults).toEqual([])
+    },
+  }
 }

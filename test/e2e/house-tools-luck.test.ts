@@ -169,6 +169,19 @@ describe.each(HOSTS)('on %s', (home, start) => {
       await expect(respond(model)).rejects.toMatchObject({ status: 429 })
     })
 
+    test('and says when to try again, as in the first', async () => {
+      const refusal = { error: { message: 'Too much.', type: 'x', code: null, param: null } }
+      const asked = { model, tools: TOOLS, input: [{ role: 'user', content: 'Go.' }, ...LOOKED] }
+      for (const before of [[], [READS_ON], [READS_ON, READS_ON]]) {
+        behave(...before, answerJson(429, refusal, { 'retry-after': '7', 'x-other': 'no' }))
+        const response = await post('/responses', asked)
+        await response.text()
+        expect(response.status).toBe(429)
+        expect(response.headers.get('retry-after')).toBe('7')
+        expect(response.headers.get('x-other')).toBeNull()
+      }
+    })
+
     test.each([1, 2])('a client that leaves in round %i takes the call with it', async (round) => {
       const said = model === 'chat-model' ? chatStream(HAS_READ) : responsesStream(HAS_READ)
       const hangs = answerSse(said.slice(0, 3), 'hang')

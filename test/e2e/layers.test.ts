@@ -2,12 +2,12 @@
  * Layers, end to end: what a model notes for itself, and what was observed, is told in its next
  * answers, over every wire, in both dialects, streamed and whole, and costs no answer when it fails.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/conversation/json.ts'
 import type { Layer } from '../../src/layers/layer.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { said, startScribe } from '../support/scribe.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
+import { serviceTown } from '../support/services/service-town.ts'
 import { WIRE_MODELS } from '../support/wire-models.ts'
 
 const NOTED = { layers: { working_memory: true } }
@@ -16,32 +16,23 @@ let note: string
 let count = 0
 const TOLD = 'These fields have changed since; null means removed:'
 
-let services: Services
-let gateway: Awaited<ReturnType<typeof startGateway>>
-beforeAll(async () => {
-  services = await startServices()
-  gateway = await startGateway({ ...services.environment, TRUST_USER_HEADERS: 'on' })
-})
-afterAll(async () => {
-  await gateway.close()
-  await services.close()
-})
+const town = serviceTown({ TRUST_USER_HEADERS: 'on' })
 beforeEach(() => {
   note = `${(count += 1)}. Use update_working_memory({"changes":{"name":"Ada"}}).`
-  services.behaveWell()
-  services.refusals.length = 0
-  services.received.length = 0
+  town.services.behaveWell()
+  town.services.refusals.length = 0
+  town.services.received.length = 0
   withLayers(undefined)
 })
 
 function withLayers(memoryLayers: readonly Layer[] | undefined): void {
-  Object.assign(gateway.world, { memoryLayers })
+  Object.assign(town.gateway.world, { memoryLayers })
 }
 
-const sent = (): string => services.received.at(-1)?.text ?? ''
+const sent = (): string => town.services.received.at(-1)?.text ?? ''
 
 async function post(path: string, body: object, headers = {}): Promise<string> {
-  const response = await gateway.post(path, body, headers)
+  const response = await town.gateway.post(path, body, headers)
   const text = await response.text()
   expect(response.status, text).toBe(200)
   return text
@@ -114,7 +105,7 @@ describe.each(WAYS)('%s', (_, converse) => {
     await ask('Are you sure?')
     // The model behind the services repeats what it was told by instructions.
     expect(sent().match(/(?<!I was told: )<working_memory_changed>/g)).toHaveLength(1)
-    expect(services.refusals).toEqual([])
+    expect(town.services.refusals).toEqual([])
   })
 
   test('C43: what was told stays where it was told', async () => {
@@ -134,7 +125,7 @@ describe.each(WAYS)('%s', (_, converse) => {
     expect(sent()).toContain(TOLD)
     // Two of the first answer, which came in two rounds, and one of the second.
     expect(sent().match(/"signature":/g)).toHaveLength(3)
-    expect(services.refusals).toEqual([])
+    expect(town.services.refusals).toEqual([])
   })
 
   test('C38: it is told as a message of the developer, and is no part of what is kept', async () => {
@@ -142,7 +133,7 @@ describe.each(WAYS)('%s', (_, converse) => {
     await ask(note)
     await ask('Who am I?')
     await ask('Are you sure?')
-    const input = services.received.at(-1)?.json['input'] as readonly JsonObject[]
+    const input = town.services.received.at(-1)?.json['input'] as readonly JsonObject[]
     const told = input.filter(({ role }) => role === 'developer')
     expect(told).toMatchObject([{ type: 'message', role: 'developer' }])
     expect(JSON.stringify(told)).toContain(TOLD)
@@ -161,7 +152,9 @@ describe.each(WAYS)('%s', (_, converse) => {
     expect(sent()).toContain('<fine>\\nAll is well.\\n</fine>')
     expect(sent()).not.toMatch(/broken|hanging/)
     expect(performance.now() - started).toBeLessThan(2000)
-    const events = gateway.log.map(({ event, fields }) => `${event} ${fields?.['layer'] as string}`)
+    const events = town.gateway.log.map(
+      ({ event, fields }) => `${event} ${fields?.['layer'] as string}`,
+    )
     expect(events).toContain('layer-failed broken')
     expect(events).toContain('layer-late hanging')
   })
@@ -176,7 +169,7 @@ describe.each(WAYS)('%s', (_, converse) => {
 })
 
 function messagesSent(): readonly unknown[] {
-  return services.received.at(-1)?.json['messages'] as readonly unknown[]
+  return town.services.received.at(-1)?.json['messages'] as readonly unknown[]
 }
 
 function made(name: string, fields: Pick<Layer, 'recall'> & Partial<Layer>): Layer {
@@ -221,7 +214,7 @@ describe('explain (C45)', () => {
 describe('working memory by hand (C40)', () => {
   const at = (query: string) => `/v1/memory/working${query}`
   async function call(method: string, query: string, body?: object, headers = {}) {
-    const response = await fetch(gateway.url + at(query), {
+    const response = await fetch(town.gateway.url + at(query), {
       method,
       headers: { 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -230,7 +223,7 @@ describe('working memory by hand (C40)', () => {
   }
 
   test('of a conversation it is read, put and deleted, and goes with it', async () => {
-    const { id } = await gateway.openai.conversations.create()
+    const { id } = await town.gateway.openai.conversations.create()
     const query = `?conversation=${id}`
     expect((await call('GET', query)).body).toEqual({
       object: 'memory.working',
@@ -248,7 +241,7 @@ describe('working memory by hand (C40)', () => {
     expect((await call('DELETE', query)).body).toMatchObject({ deleted: true })
     expect((await call('DELETE', query)).body).toMatchObject({ deleted: false })
     await call('PUT', query, { memory: { city: 'Chur' } })
-    await gateway.openai.conversations.delete(id)
+    await town.gateway.openai.conversations.delete(id)
     expect((await call('GET', query)).status).toBe(404)
   })
 
@@ -268,7 +261,7 @@ describe('working memory by hand (C40)', () => {
     await post('/v1/responses', question, bob)
     expect(sent()).not.toContain('<working_memory>')
     expect((await call('GET', '', undefined, ada)).body).toMatchObject({ user: 'ada' })
-    await fetch(`${gateway.url}/v1/memory/users/ada`, { method: 'DELETE', headers: ada ?? {} })
+    await fetch(`${town.gateway.url}/v1/memory/users/ada`, { method: 'DELETE', headers: ada ?? {} })
     expect((await call('GET', '', undefined, ada)).body['memory']).toEqual({})
   })
 
@@ -290,7 +283,7 @@ describe('working memory by hand (C40)', () => {
     [{ memory: { a: 'x'.repeat(5000) } }, 'is the most'],
     [{ memory: JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as object }, 'levels deep'],
   ])('a memory that cannot be kept is refused (%#)', async (body, message) => {
-    const { id } = await gateway.openai.conversations.create()
+    const { id } = await town.gateway.openai.conversations.create()
     const refused = await call('PUT', `?conversation=${id}`, body)
     expect(refused.status).toBe(400)
     expect(refused.body['error']).toMatchObject({ param: 'memory' })
@@ -300,9 +293,9 @@ describe('working memory by hand (C40)', () => {
 
 describe('a model that writes', () => {
   test('is told what cannot be kept, and loses nothing to one that writes at the same moment', async () => {
-    const { id } = await gateway.openai.conversations.create()
+    const { id } = await town.gateway.openai.conversations.create()
     const memory = async () => {
-      const response = await fetch(`${gateway.url}/v1/memory/working?conversation=${id}`)
+      const response = await fetch(`${town.gateway.url}/v1/memory/working?conversation=${id}`)
       return ((await response.json()) as { readonly memory: JsonObject }).memory
     }
     const use = (changes: JsonObject) => `update_working_memory(${JSON.stringify({ changes })})`
@@ -315,6 +308,28 @@ describe('a model that writes', () => {
     expect(sent()).toContain('Not kept: with this the working memory would have')
     await ask(`Use ${use({ a: null })}.`)
     expect(await memory()).toEqual({ b: { c: 1, d: 2 }, e: 5 })
+  })
+
+  test('C40: is held to a schema, and told what does not fit', async () => {
+    const { id } = await town.gateway.openai.conversations.create()
+    const schema = {
+      type: 'object',
+      properties: { goal: { type: 'string' }, steps: { type: 'array', items: { type: 'string' } } },
+      additionalProperties: false,
+    }
+    const backstory = { layers: { working_memory: true, schema } }
+    const ask = (changes: JsonObject) => {
+      const input = `Use update_working_memory(${JSON.stringify({ changes })}).`
+      return post('/v1/responses', { model: 'chat-model', input, conversation: id, backstory })
+    }
+    await ask({ goal: 'sail', steps: ['buy a boat', 7] })
+    expect(sent()).toContain('Not kept: it does not match its JSON Schema. #/steps/1: ')
+    expect(sent()).toContain(JSON.stringify(JSON.stringify(schema)).slice(1, -1))
+    await ask({ mood: 'good' })
+    expect(sent()).toContain('additional properties')
+    await ask({ goal: 'sail' })
+    const response = await fetch(`${town.gateway.url}/v1/memory/working?conversation=${id}`)
+    expect(await response.json()).toMatchObject({ memory: { goal: 'sail' } })
   })
 
   test('is not offered the tool where nothing may be kept', async () => {

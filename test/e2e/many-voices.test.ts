@@ -223,6 +223,25 @@ describe('a conversation', () => {
     expect(JSON.stringify(data)).not.toContain('backstory')
   })
 
+  test.each([
+    [{ turns: 3 }, 'turns'],
+    [{ after: 'msg_1' }, 'after'],
+    [[], null],
+    ['all', null],
+  ])('is not reset with %j, and says why', async (body, param) => {
+    const { id } = await openai().conversations.create({})
+    await say(id, 'My name is Rumpelstiltskin')
+    const refused = await write(`${id}/reset`, body)
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({ error: { param } })
+    await say(id, 'Who am I?')
+    expect(sent()).toContain('Rumpelstiltskin')
+    const url = `${town.gateway.url}/v1/conversations/${id}/reset`
+    expect((await fetch(url, { method: 'POST' })).status).toBe(200)
+    await say(id, 'Who am I?')
+    expect(sent()).not.toContain('Rumpelstiltskin')
+  })
+
   test('keeps who has said what', async () => {
     const { id } = await openai().conversations.create({})
     await askResponses(model, [{ role: 'user', content: 'one', backstory: ann }], {

@@ -79,11 +79,12 @@ function thoughtsSent(chat: string): readonly number[] {
 
 function start(databaseUrl = 'sqlite::memory:'): Promise<Gateway> {
   const quirks = { reasoningField: 'reasoning_content', reasoningOn: 'all' }
-  return startGateway({
+  const settings = {
     DATABASE_URL: databaseUrl,
     DRAIN_SECONDS: '1',
     ...upstreams({ name: 'c', wire: 'chat', baseUrl: upstream.url, quirks }),
-  })
+  }
+  return startGateway(settings, { unexplained: 'Its memory fails on purpose.' })
 }
 
 /** What was logged, but for what is always said. */

@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { completionId } from '../../src/conversation/ids.ts'
 import { startChild, type ChildGateway } from '../support/child-gateway.ts'
+import { expectArrivedIfKept } from '../support/explained.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { createDatabase } from '../support/postgres.ts'
 import {
@@ -86,6 +88,9 @@ async function isSeenAgain(url: string, { chat, model, told }: Cut): Promise<boo
   const next = goneOn(hello(chat), told, 'Go on.')
   const answer = await askInText({ url, model, chat: next, isOpenWebUi: true })
   expect(answer).toMatchObject({ status: 200, isWhole: true })
+  for (const id of answer.turnIds) {
+    expect(await expectArrivedIfKept({ url }, completionId(id))).toBe('kept')
+  }
   const isSeen = told.turnIds.length > 0
   const sent = thinker.thoughtsSent(chat)
   const [first, second] = thoughtsOf(chat, 1)

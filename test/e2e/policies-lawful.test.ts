@@ -6,11 +6,10 @@
  *     LAWS_SEED=7 npx vitest run --config test/vitest.config.ts test/e2e/policies-lawful.test.ts
  */
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/conversation/json.ts'
 import { AGENTS, type Said } from '../support/agents.ts'
-import { startGateway } from '../support/gateway.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
+import { serviceTown } from '../support/services/service-town.ts'
 
 const MODELS = ['claude-opus-5-5', 'gpt-5.6', 'gemini-3.8-flash', 'vendor/model']
 const TURNS = 26
@@ -84,18 +83,10 @@ function png(name: string): string {
   return `data:image/png;base64,iVBORw0KGgo${name.repeat(4)}`
 }
 
-let services: Services
-let gateway: Awaited<ReturnType<typeof startGateway>>
-beforeAll(async () => {
-  services = await startServices()
-  gateway = await startGateway(services.environment)
-})
-afterAll(async () => {
-  await gateway.close()
-  await services.close()
-})
+const town = serviceTown()
 beforeEach(() => {
-  for (const list of [services.received, services.refusals, services.dropped]) list.splice(0)
+  for (const list of [town.services.received, town.services.refusals, town.services.dropped])
+    list.splice(0)
 })
 
 const ways = Object.keys(AGENTS) as readonly (keyof typeof AGENTS)[]
@@ -118,18 +109,18 @@ const TALKS = LAWS_SEED === undefined ? ALL.filter((_, at) => (at + (at >> 2)) %
 
 describe('reasoning that we made invalid is never sent, nor is anything that is refused', () => {
   test.each(TALKS)('$name, $way, with $model', async ({ way, model, steps, backstory, seed }) => {
-    const agent = AGENTS[way]({ openai: gateway.openai, model, backstory })
+    const agent = AGENTS[way]({ openai: town.gateway.openai, model, backstory })
     const sent: Sent[] = []
     let said = 0
     const tool = (args: string) => `${args}: ${'fog 🌫 '.repeat((said += 60) % 400)}`
     for (const asked of questions(seed)) {
       await agent.ask(asked, tool)
       // What is asked for a summary has no tools.
-      const requests = services.received.splice(0).map(({ json }) => json as JsonObject)
+      const requests = town.services.received.splice(0).map(({ json }) => json as JsonObject)
       const own = requests.filter(({ tools }) => tools !== undefined)
       sent.push(...own.map((body, at) => ({ blocks: blocksIn(body), isFirst: at === 0 })))
     }
-    expect([services.refusals, services.dropped]).toEqual([[], []])
+    expect([town.services.refusals, town.services.dropped]).toEqual([[], []])
     expect(sent.length).toBeGreaterThan(TURNS)
     expect(changesIn(sent, steps)).toEqual([])
   })

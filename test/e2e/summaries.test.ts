@@ -28,7 +28,6 @@ afterEach(async () => {
   // What goes on behind the last answer is nothing of the next test's.
   await quiet()
   scribe.mishap = null
-  scribe.delayMs = 0
 })
 
 const backstory = { summaries: { trigger: 'turns', above: 4, keep_turns: 2, keep_tokens: 0 } }
@@ -51,6 +50,7 @@ async function quiet(): Promise<void> {
 interface Told {
   readonly id: string
   readonly created: boolean
+  readonly active: boolean
   readonly tokens: { readonly before: number; readonly after: number }
   readonly error: { readonly code: string; readonly param: string | null }
 }
@@ -221,17 +221,78 @@ describe('a chat that its client sends as a whole', () => {
   })
 
   test('an answer does not wait for the summary, nor is it made twice at once', async () => {
-    scribe.delayMs = 150
+    const release = scribe.holdBack()
     const { ask, name } = newChat()
-    for (let n = 1; n <= 4; n += 1) await ask(`q${n} of ${name}`)
-    const before = performance.now()
-    await ask(`q5 of ${name}`)
-    await ask(`q6 of ${name}`)
-    expect(performance.now() - before).toBeLessThan(140)
+    for (let n = 1; n <= 6; n += 1) await ask(`q${n} of ${name}`)
+    await quiet()
+    expect(gateway.log.filter(({ event }) => event === 'summarised')).toEqual([])
+    release()
     await logged('summarised')
     await quiet()
     expect(scribe.summed()).toHaveLength(1)
   })
+})
+
+test('a turn that is at work with tools goes on behind the beginning that it was begun behind', async () => {
+  const { ask, messages, name } = newChat()
+  for (let n = 1; n <= 3; n += 1) await ask(`q${n} of ${name}`)
+  const release = scribe.holdBack()
+  await ask(`q4 of ${name}`)
+  const tools = [{ type: 'function' as const, function: { name: 'look' } }]
+  const running: OpenAI.ChatCompletionMessageParam[] = [
+    ...messages,
+    { role: 'user', content: `q5 of ${name}: look` },
+  ]
+  const step = async (): Promise<readonly SentMessage[]> => {
+    const body = { model: 'm', messages: running, backstory, tools }
+    const { choices } = await openai.chat.completions.create(body)
+    const message = choices[0]?.message
+    if (message !== undefined) running.push(message)
+    return sent()
+  }
+  const begun = await step()
+  release()
+  await logged('summarised')
+  for (const content of ['look on', 'enough']) {
+    const { tool_calls: calls = [] } = running.at(-1) as OpenAI.ChatCompletionMessage
+    running.push({ role: 'tool', tool_call_id: calls[0]?.id ?? '', content })
+    expect((await step()).slice(0, begun.length)).toEqual(begun)
+  }
+  await quiet()
+  // Nothing of it is made a second time meanwhile.
+  expect(scribe.summed()).toHaveLength(1)
+  running.push({ role: 'user', content: `q6 of ${name}` })
+  await step()
+  expectTold([`q1 of ${name}`, `q2 of ${name}`], [`q3 of ${name}`, `q6 of ${name}`])
+  await logged('summarised', 2)
+})
+
+test('so it does where the gateway keeps the conversation', async () => {
+  chats += 1
+  const tools = [{ type: 'function' as const, name: 'look', parameters: null, strict: null }]
+  let last: OpenAI.Responses.Response | null = null
+  const step = async (input: string | OpenAI.Responses.ResponseInput) => {
+    const previous = last === null ? {} : { previous_response_id: last.id }
+    const body = { model: 'm', input, tools, ...previous, backstory }
+    last = await openai.responses.create(body)
+    return sent()
+  }
+  const name = `chat ${chats}`
+  for (let n = 1; n <= 3; n += 1) await step(`q${n} of ${name}`)
+  const release = scribe.holdBack()
+  await step(`q4 of ${name}`)
+  const begun = await step(`q5 of ${name}: look`)
+  release()
+  await logged('summarised')
+  for (const output of ['look on', 'enough']) {
+    const { output: answer } = last as unknown as OpenAI.Responses.Response
+    const call = answer.find((item) => item.type === 'function_call')
+    const result = { type: 'function_call_output', call_id: call?.call_id ?? '', output } as const
+    expect((await step([result])).slice(0, begun.length)).toEqual(begun)
+  }
+  await step(`q6 of ${name}`)
+  expectTold([`q1 of ${name}`, `q2 of ${name}`], [`q3 of ${name}`, `q6 of ${name}`])
+  await logged('summarised', 2)
 })
 
 test('C47, C56: what would not fit is summed up before it is sent', async () => {
@@ -341,6 +402,49 @@ describe('a conversation', () => {
     await ask(`q5 of ${id}`)
     expect(textSent()).not.toContain(HEADER)
     expect(textSent()).toContain(`q1 of ${id}`)
+  })
+
+  test('C53: its summaries are listed by page, the longest first or last', async () => {
+    const { id, ask } = await talk(3)
+    const made = [(await summarize(id, { keep_turns: 1 })).body.id]
+    for (let n = 4; n <= 5; n += 1) {
+      await ask(`q${n} of ${id}`)
+      made.push((await summarize(id, { keep_turns: 1 })).body.id)
+    }
+    const ofConversation = `/v1/conversations/${id}`
+    expect((await gateway.post(`${ofConversation}/context`, { summaries })).status).toBe(200)
+    const path = `${gateway.url}${ofConversation}/summaries`
+    const page = async (query: string) => {
+      const answer = await fetch(`${path}?${query}`)
+      const { data, ...rest } = (await answer.json()) as { data: Told[]; has_more: boolean }
+      return {
+        ids: data.map((summary) => summary.id),
+        active: data.map(({ active }) => active),
+        ...rest,
+      }
+    }
+    const longestFirst = made.toReversed()
+    expect((await page('')).ids).toEqual(longestFirst)
+    expect(await page('limit=2')).toMatchObject({
+      ids: longestFirst.slice(0, 2),
+      active: [true, false],
+      first_id: made[2],
+      last_id: made[1],
+      has_more: true,
+    })
+    expect(await page(`after=${made[1]}`)).toMatchObject({ ids: [made[0]], has_more: false })
+    expect(await page('order=asc&limit=1')).toMatchObject({ ids: [made[0]], active: [false] })
+    for (const [query, param] of [
+      ['limit=x', 'limit'],
+      ['limit=0', 'limit'],
+      ['limit=101', 'limit'],
+      ['order=longest', 'order'],
+      ['after=sum_x', 'after'],
+    ]) {
+      const refused = await fetch(`${path}?${query}`)
+      expect(refused.status).toBe(400)
+      expect(await refused.json()).toMatchObject({ error: { param } })
+    }
   })
 
   test('C48: of not more turns than are kept nothing is summed up', async () => {

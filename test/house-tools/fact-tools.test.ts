@@ -13,7 +13,7 @@ import type { World } from '../../src/world.ts'
 const ALICE = { tenant: 't', user: 'alice' }
 const WISHES: Wishes = { layers: { facts: true, scope: 'user' } }
 const NOW = 1_795_000_000_000
-const MEMORY = { thread: 'T', parent: null, isTemporary: false }
+const MEMORY = { thread: 'T', parent: null, isTemporary: false, begunAtMs: 1 }
 
 let facts: FactStore
 let count: number
@@ -84,7 +84,7 @@ describe('remember', () => {
   })
 
   test('keeps nothing of a chat that is not meant to last, or has no place', async () => {
-    const brief = context({ memory: { ...MEMORY, isTemporary: true } })
+    const brief = context({ memory: { ...MEMORY, isTemporary: true, begunAtMs: 1 } })
     expect(await rememberFact.run({ text: CAT }, brief)).toMatch(/temporary/)
     const lost = context({
       caller: { tenant: 't', user: null },

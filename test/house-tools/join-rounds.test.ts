@@ -146,7 +146,7 @@ function itemsIn(events: readonly StreamEvent[]): readonly Item[] {
   return events.flatMap((event) => (event.type === 'item-ended' ? [event.item] : []))
 }
 
-test('what an answer has cost is added up', () => {
+test('what an answer has cost is added up, and what it has come to stands beside it', () => {
   const events = joined([roundOf([call]), roundOf([call]), roundOf([words])])
   expect(events.at(-1)).toEqual({
     type: 'answer-ended',
@@ -158,8 +158,11 @@ test('what an answer has cost is added up', () => {
       outputTokens: 9,
       reasoningTokens: null,
       totalTokens: 30,
+      newestTokens: 10,
     },
   })
+  expect(joined([roundOf([words])]).at(-1)).toMatchObject({ usage: USAGE })
+  expect(joined([roundOf([words])]).at(-1)).not.toHaveProperty('usage.newestTokens')
 })
 
 test('an id that comes again is another one', () => {

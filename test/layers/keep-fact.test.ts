@@ -119,6 +119,7 @@ describe('C60: from a summary', () => {
     facts: ['The server listens on port 8080', 'short', '🙂'.repeat(20), 'x '.repeat(400)],
     scope: 'user' as const,
     thread: 'T',
+    begunAtMs: 1,
     response: null,
     items: 12,
   }

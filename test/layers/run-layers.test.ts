@@ -8,11 +8,13 @@ import type { World } from '../../src/world.ts'
 
 const logged: unknown[] = []
 const RULES = { ...PRESETS.retain.layers, workingMemory: true, tokens: 1000 }
+const NOBODY = () => undefined
 const CONTEXT: LayersContext = {
   owner: { tenant: 't', user: null },
   thread: 'thread',
   parent: null,
   isTemporary: false,
+  begunAtMs: 1,
   items: [],
   round: 1,
   question: 'What?',
@@ -45,14 +47,22 @@ const rash = layer('rash', {
 
 describe('layers are asked at once (C37)', () => {
   test('and told in the order of their slots', async () => {
-    const { blocks } = await runLayers(CONTEXT, [layer('b', { slot: 2 }), layer('a', { slot: 1 })])
+    const { blocks } = await runLayers(
+      CONTEXT,
+      [layer('b', { slot: 2 }), layer('a', { slot: 1 })],
+      NOBODY,
+    )
     expect(blocks.map(({ name }) => name)).toEqual(['a', 'b'])
   })
 
   test('one that fails, throws at once or is slow is left out, and costs no other', async () => {
     logged.length = 0
     const startedAt = performance.now()
-    const { blocks, notes } = await runLayers(CONTEXT, [hang, broken, rash, hang, layer('fine')])
+    const { blocks, notes } = await runLayers(
+      CONTEXT,
+      [hang, broken, rash, hang, layer('fine')],
+      NOBODY,
+    )
     expect(performance.now() - startedAt).toBeLessThan(1000)
     expect(blocks).toEqual([{ name: 'fine', band: 'volatile', text: 'fine', changes: [] }])
     expect(notes.map(({ did, why }) => `${did} ${why}`)).toEqual([
@@ -72,7 +82,7 @@ describe('layers are asked at once (C37)', () => {
       isWanted: ({ facts }) => facts,
       recall: async () => Promise.resolve((asked.push('off'), null)),
     })
-    expect((await runLayers(CONTEXT, [off])).blocks).toEqual([])
+    expect((await runLayers(CONTEXT, [off], NOBODY)).blocks).toEqual([])
     expect(asked).toEqual([])
   })
 })
@@ -89,7 +99,11 @@ describe('one that has too much to say (C39)', () => {
         }),
     })
     const long = layer('long', { slot: 1, recall: async () => Promise.resolve({ text: LONG }) })
-    const { blocks, notes } = await runLayers(CONTEXT, [long, short, layer('small', { slot: 300 })])
+    const { blocks, notes } = await runLayers(
+      CONTEXT,
+      [long, short, layer('small', { slot: 300 })],
+      NOBODY,
+    )
     expect(blocks.map(({ name }) => name)).toEqual(['short', 'small'])
     expect(notes.map(({ why }) => why)).toEqual(['layer-too-long'])
   })
@@ -99,8 +113,8 @@ describe('one that has too much to say (C39)', () => {
       layer(name, {
         recall: async ({ tokens }) => Promise.resolve({ text: 'abcd'.repeat(tokens - 10) }),
       })
-    const { blocks } = await runLayers(CONTEXT, ['a', 'b', 'c'].map(filling))
-    const told = blocks.map(({ name, text }) => itemTokens(layerMessage(name, text)))
+    const { blocks } = await runLayers(CONTEXT, ['a', 'b', 'c'].map(filling), NOBODY)
+    const told = blocks.map((block) => itemTokens(layerMessage(block, block.text)))
     expect(told).toHaveLength(3)
     expect(told.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(RULES.tokens)
     expect(wantedOf(['a', 'b'].map(filling), RULES).map(({ tokens }) => tokens)).toEqual([500, 500])

@@ -24,6 +24,8 @@ const writingTo = (thread: string, round = 1) => ({
   round,
   parent: null,
   isTemporary: false,
+  begunAtMs: 1,
+  thread: null,
 })
 
 test('replicas that write at the same moment lose nothing of each other (C40)', async () => {

@@ -29,6 +29,7 @@ async function sentIn(round: number, log: readonly StoredVersion[]): Promise<rea
     thread: 'thread',
     parent: null,
     isTemporary: false,
+    begunAtMs: 1,
     items,
     round,
     question: '',
@@ -36,7 +37,7 @@ async function sentIn(round: number, log: readonly StoredVersion[]): Promise<rea
     rules: RULES,
     world: { layers: { loadVersions: async () => Promise.resolve(known) } } as unknown as World,
   }
-  const { blocks } = await runLayers(context, [workingMemory])
+  const { blocks } = await runLayers(context, [workingMemory], () => undefined)
   return placeLayers(blocks).run(items).items
 }
 

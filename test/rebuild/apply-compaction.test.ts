@@ -2,8 +2,9 @@ import { policyWith } from '../../src/conversation/policy.ts'
 import { expect, test } from 'vitest'
 import { compactionItem } from '../../src/conversation/compaction.ts'
 import type { Item } from '../../src/conversation/item.ts'
-import { applyCompaction, type Reader } from '../../src/rebuild/apply-compaction.ts'
+import { applyCompaction } from '../../src/rebuild/apply-compaction.ts'
 import { planFor, rebuild } from '../../src/rebuild/plan.ts'
+import type { Reader } from '../../src/rebuild/reads-compaction.ts'
 import { show, talk } from '../support/talk.ts'
 
 const CHAT: Reader = { wire: 'chat', account: 'local', compacts: false }

@@ -233,6 +233,10 @@ function forget({ turns }: Chat, message: Item): void {
   turns[at] = { ...turn, fingerprint: null, output }
 }
 
+// Among ten thousand chats, one or two lose a thought for good. What is left of an answer that was stopped
+// says "OK. O", where another answer to the same question was "OK."; or all of an answer was written anew,
+// and its question was asked twice, with an answer there that nobody has kept. It could be either, and
+// rather than to guess nothing is given back.
 const many = Number(process.env['RECALL_RUNS'] ?? 60)
 const seed = Number(process.env['RECALL_SEED'] ?? 1)
 

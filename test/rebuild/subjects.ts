@@ -13,6 +13,7 @@ import { afterReset } from '../../src/rebuild/after-reset.ts'
 import { answerCalls } from '../../src/rebuild/answer-calls.ts'
 import { applyCompaction } from '../../src/rebuild/apply-compaction.ts'
 import { applySummary, coveredBefore } from '../../src/rebuild/apply-summary.ts'
+import { behindCompaction } from '../../src/rebuild/behind-compaction.ts'
 import { boundHistory } from '../../src/rebuild/bound-history.ts'
 import { capOutputs } from '../../src/rebuild/cap-outputs.ts'
 import { defuseNotices } from '../../src/rebuild/defuse-notices.ts'
@@ -48,6 +49,7 @@ export interface Subject {
 
 export const TRANSFORMS: readonly Subject[] = [
   { name: 'after reset', transform: afterReset(), epoch: () => 0 },
+  { name: 'behind compaction', transform: behindCompaction(), epoch: () => 0 },
   { name: 'hide authors', transform: hideAuthors(['u1']), epoch: () => 0 },
   { name: 'merge runs', transform: mergeRuns(), epoch: () => 0 },
   {

@@ -25,6 +25,11 @@ function loop(steps: number): readonly Item[] {
   return [...talk`user: Go.`, ...made.flat()]
 }
 
+const COMPACTION: Item = {
+  type: 'opaque',
+  raw: { type: 'compaction', encrypted_content: 'gAAAA' },
+}
+
 const exit = (warnAt: number) => ({
   window: 1000,
   warnAt,
@@ -48,6 +53,17 @@ describe('C61', () => {
     const uncounted = { ...exit(0.3), counted: () => null }
     const many = loop(5)
     expect(warnOfBudget(uncounted).run(many).items).toBe(many)
+  })
+
+  test('a step in which the upstream has compacted has emptied it, whatever it was counted at', () => {
+    const [third] = origins.slice(2)
+    const items = loop(5).flatMap((item): readonly Item[] =>
+      third !== undefined && item.origin === third
+        ? [{ ...COMPACTION, origin: third }, item]
+        : [item],
+    )
+    // That is the step behind it.
+    expect(warned(items).items.findIndex(isWarning)).toBe(loop(4).length + 1)
   })
 
   test('it is gone when the turn is over', () => {

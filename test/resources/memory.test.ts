@@ -122,6 +122,7 @@ describe('a caller with a user of its own', () => {
         named: (name) => named[name] ?? '',
         query: new URLSearchParams(),
         body: () => Promise.resolve({}),
+        maybeBody: () => Promise.resolve({}),
         value: () => Promise.resolve({}),
       },
       world ?? gateway.world,

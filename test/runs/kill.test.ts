@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startChild, type ChildGateway } from '../support/child-gateway.ts'
+import { expectArrivedIfKept } from '../support/explained.ts'
 import { framesIn } from '../support/logs.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
@@ -169,7 +170,8 @@ interface Shown {
   readonly output_text?: string
 }
 
-async function isTrue({ url }: ChildGateway, seen: Seen, deadline: number): Promise<void> {
+async function isTrue(gateway: ChildGateway, seen: Seen, deadline: number): Promise<void> {
+  const { url } = gateway
   const path = `${url}/v1/responses/${seen.id}`
   const read = async () => (await (await fetch(path)).json()) as Shown
   let response = await read()
@@ -187,6 +189,8 @@ async function isTrue({ url }: ChildGateway, seen: Seen, deadline: number): Prom
   if (status === 'completed') {
     expect(types).toHaveLength(2)
     expect(JSON.stringify(output[1])).toContain(JSON.stringify(seen.text))
+    // What the demo is sent stays within the process.
+    if (seen.text === LATE) await expectArrivedIfKept(gateway, seen.id)
   }
   const wasTold = (type: string): boolean => seen.events.some((event) => event.type === type)
   if (wasTold('response.completed')) expect(status).toBe('completed')

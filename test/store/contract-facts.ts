@@ -227,7 +227,7 @@ export function factContract(open: OpenEngine, vault: Vault): void {
         { ...opened.owner, user: 'bob' },
       ]
       for (const who of [opened.owner, alice, bob]) await save({ ...who, text: 'to be forgotten' })
-      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice')
+      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice', NOW)
       expect(await textsFor('forgotten', alice)).toEqual([])
       expect(await textsFor('forgotten', bob)).toHaveLength(1)
       expect(await textsFor('forgotten')).toHaveLength(1)
@@ -241,9 +241,14 @@ export function factContract(open: OpenEngine, vault: Vault): void {
       await save({ scope: conversation, text: 'for its conversation' })
       await save({ scope: thread, text: 'for this thread' })
       await save({ text: 'for all of them', source: { thread, response: null, items: null } })
-      await opened.stores.recall.forgetThread({ ...opened.owner, tenant: newId(), turnId: turn.id })
+      await opened.stores.recall.forgetThread({
+        ...opened.owner,
+        tenant: newId(),
+        turnId: turn.id,
+        nowMs: NOW,
+      })
       expect(await textsFor('for', opened.owner, [thread])).toHaveLength(1)
-      await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id })
+      await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id, nowMs: NOW })
       expect(await textsFor('for', opened.owner, [thread, conversation, 'user'])).toEqual([
         'for all of them',
       ])

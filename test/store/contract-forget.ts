@@ -191,7 +191,7 @@ export function forgetContract(open: OpenEngine, vault: Vault): void {
 
   describe('of a thread', () => {
     const forget = (turn: NewTurn, who: string | null = null) =>
-      recall.forgetThread({ tenant, user: who, turnId: turn.id })
+      recall.forgetThread({ tenant, user: who, turnId: turn.id, nowMs: 1 })
 
     test('takes all of it, whichever turn is named, and nothing else', async () => {
       const root = await tell()
@@ -207,7 +207,9 @@ export function forgetContract(open: OpenEngine, vault: Vault): void {
       const mine = await tell({ user: 'ann' })
       const theirs = await follow(mine, { user: 'bob' })
       const nobodys = await follow(theirs)
-      expect(await recall.forgetThread({ tenant: newId(), user: null, turnId: mine.id })).toBe(0)
+      expect(
+        await recall.forgetThread({ tenant: newId(), user: null, turnId: mine.id, nowMs: 1 }),
+      ).toBe(0)
       expect(await forget(mine, 'bob')).toBe(0)
       expect(await forget(nobodys, 'ann')).toBe(0)
       expect(await forget(mine, '')).toBe(0)
@@ -281,7 +283,7 @@ export function forgetContract(open: OpenEngine, vault: Vault): void {
       ]
       await created(`conv_a${tenant}`, "o'ann\0")
       await created(`conv_b${tenant}`, 'bob')
-      expect(await recall.forgetUser(tenant, "o'ann\0")).toBe(4)
+      expect(await recall.forgetUser(tenant, "o'ann\0", 1)).toBe(4)
       expect(await left(turn, next, alone, ...kept)).toEqual(kept)
       expect(await store.loadChain(running, running.id)).toBeNull()
       expect(await store.loadChain({ tenant, user: 'bob' }, kept[0]?.id ?? '')).toHaveLength(1)
@@ -291,15 +293,15 @@ export function forgetContract(open: OpenEngine, vault: Vault): void {
       expect(
         await conversations.findConversation({ tenant, user: 'bob' }, `conv_b${tenant}`),
       ).not.toBeNull()
-      expect(await recall.forgetUser(tenant, "o'ann\0")).toBe(0)
-      expect(await recall.forgetUser(tenant, 'nobody')).toBe(0)
+      expect(await recall.forgetUser(tenant, "o'ann\0", 1)).toBe(0)
+      expect(await recall.forgetUser(tenant, 'nobody', 1)).toBe(0)
     })
 
     test('leaves the conversations of others without its turns', async () => {
       const id = `conv_${tenant}`
       const head = newTurn({ tenant, user: 'ann', conversation: id })
       await created(id, 'bob', head)
-      expect(await recall.forgetUser(tenant, 'ann')).toBe(1)
+      expect(await recall.forgetUser(tenant, 'ann', 1)).toBe(1)
       expect(await conversations.findConversation({ tenant, user: 'bob' }, id)).toMatchObject({
         head: null,
       })
@@ -313,8 +315,8 @@ export function forgetContract(open: OpenEngine, vault: Vault): void {
         write: (queries, survives) =>
           engine.write([...queries, query('insert into nowhere values (1)')], survives),
       })
-      await expect(broken.forgetUser(tenant, 'ann')).rejects.toThrow(/nowhere/)
-      const thread = { tenant, user: null, turnId: turn.id }
+      await expect(broken.forgetUser(tenant, 'ann', 1)).rejects.toThrow(/nowhere/)
+      const thread = { tenant, user: null, turnId: turn.id, nowMs: 1 }
       await expect(broken.forgetThread(thread)).rejects.toThrow(/nowhere/)
       expect(await left(turn)).toEqual([turn])
       expect(

@@ -21,12 +21,20 @@ export function newVersion(place: LayerPlace, fields: Partial<NewVersion> = {}):
     usedAtMs: NOW,
     parent: null,
     isTemporary: false,
+    work: { begunAtMs: NOW + 1, thread: null },
     ...fields,
   }
 }
 
 export function asStored(version: NewVersion): StoredVersion {
-  const { id: _id, place: _place, parent: _parent, isTemporary: _is, ...stored } = version
+  const {
+    id: _id,
+    place: _place,
+    parent: _parent,
+    isTemporary: _is,
+    work: _work,
+    ...stored
+  } = version
   return stored
 }
 
@@ -96,9 +104,14 @@ export function layerContract(open: OpenEngine, vault: Vault): void {
       const held = { ...place, thread: conversation }
       const other = { ...place, thread: newId() }
       for (const each of [place, held, other]) await save(each)
-      await opened.stores.recall.forgetThread({ tenant: newId(), user: null, turnId: turn.id })
+      await opened.stores.recall.forgetThread({
+        tenant: newId(),
+        user: null,
+        turnId: turn.id,
+        nowMs: NOW,
+      })
       expect(await load(place)).toHaveLength(1)
-      await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id })
+      await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id, nowMs: NOW })
       const left = await Promise.all([place, held, other].map(load))
       expect(left.map(({ length }) => length)).toEqual([0, 0, 1])
     })
@@ -110,7 +123,7 @@ export function layerContract(open: OpenEngine, vault: Vault): void {
       }))
       const hers = [alice as LayerPlace, { ...(alice as LayerPlace), thread: null }]
       for (const each of [...hers, bob as LayerPlace]) await save(each)
-      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice')
+      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice', NOW)
       for (const each of hers) expect(await load(each)).toEqual([])
       expect(await load(bob as LayerPlace)).toHaveLength(1)
     })

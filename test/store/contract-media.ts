@@ -150,8 +150,6 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       const first = await tell(own({ input: [shown(image), shown(other)] }))
       const kept = await tell(own({ createdAtMs: LONG_AGO + 2 * HOUR_MS, input: [shown(image)] }))
       await expire()
-      // One round removes the turn, and a later one what it alone has shown.
-      await expire()
       expect(await createStore(engine, vault).loadChain(first, first.id)).toBeNull()
       expect(await mediaCount()).toBe(1)
       const [read] = (await createStore(engine, vault).loadChain(kept, kept.id)) ?? []
@@ -165,7 +163,11 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       const turn = own()
       const store = createStore(engine, vault)
       await store.openTurn(turn)
-      await createRecallStore(engine, vault).forgetThread({ ...turn, turnId: turn.id })
+      await createRecallStore(engine, vault).forgetThread({
+        ...turn,
+        turnId: turn.id,
+        nowMs: LONG_AGO,
+      })
       await store.journalItems(turn.id, tenant, placed([shown(picture(13))]))
       expect(await store.closeTurn(ending(turn, { items: placed([shown(picture(13))]) }))).toBe(
         false,
@@ -252,7 +254,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       await media.keepLoaded(ann(), url, loaded(22), LONG_AGO)
       await media.keepLoaded({ ...ann(), user: 'bob' }, url, loaded(23), LONG_AGO)
       expect(await mediaCount()).toBe(4)
-      await createRecallStore(engine, vault).forgetUser(tenant, 'ann')
+      await createRecallStore(engine, vault).forgetUser(tenant, 'ann', LONG_AGO)
       expect(await mediaCount()).toBe(2)
       expect(await media.findLoaded(ann(), wanted([url]))).toEqual(new Map())
       expect((await media.findLoaded({ ...ann(), user: 'bob' }, wanted([url]))).size).toBe(1)
@@ -272,13 +274,57 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       expect(await media.findLoaded(ann(), wanted([url]))).toEqual(new Map())
     })
 
+    test('go with a conversation at once, shown or loaded, but for what a fork of it shows', async () => {
+      const media = createMediaStore(engine, vault)
+      const archive = createArchiveStore(engine, vault)
+      const conversations = createConversationStore(engine, vault)
+      const id = `conv_${newId()}`
+      const about = { tenant, user: 'ann', metadata: {}, createdAtMs: LONG_AGO }
+      const fork = `${url}?fork`
+      const turn = await tell(own({ user: 'ann', conversation: id, input: [shown(picture(27))] }))
+      const other = await tell(own({ user: 'ann', conversation: id, input: [shown(picture(28))] }))
+      const forked = await tell(nextTurn(other, { user: 'ann', input: [shown(picture(29))] }))
+      await conversations.createConversation({ ...about, id }, null)
+      await media.keepLoaded(ann(turn.thread), url, loaded(30), LONG_AGO)
+      await media.keepLoaded(ann(other.thread), fork, loaded(31), LONG_AGO)
+      expect(await mediaCount()).toBe(5)
+      const owner = { tenant, user: 'ann' }
+      expect(await conversations.deleteConversation(owner, id, LONG_AGO)).toBe('deleted')
+      expect((await media.findLoaded(ann(), wanted([url, fork]))).has(url)).toBe(false)
+      expect((await media.findLoaded(ann(), wanted([fork]))).size).toBe(1)
+      expect(await mediaCount()).toBe(3)
+      const deletion = { ...owner, turnId: forked.id, dialect: forked.dialect, nowMs: LONG_AGO }
+      expect(await archive.deleteTurn(deletion)).toBe('deleted')
+      expect(await mediaCount()).toBe(0)
+    })
+
+    test('go when another was loaded from their address first', async () => {
+      const media = createMediaStore(engine, vault)
+      await media.keepLoaded(ann(), url, loaded(32), LONG_AGO + 2 * HOUR_MS)
+      await media.keepLoaded(ann(), url, loaded(33), LONG_AGO + 2 * HOUR_MS)
+      expect(await mediaCount()).toBe(2)
+      await expire()
+      expect(await mediaCount()).toBe(1)
+    })
+
+    test('are not looked for among all that there are', async () => {
+      const image = picture(34)
+      const turn = await tell(own({ user: 'ann', input: [shown(image)] }))
+      await tell(own({ input: [shown(image)] }))
+      const thread = { tenant, user: 'ann', turnId: turn.id, nowMs: LONG_AGO }
+      await createRecallStore(engine, vault).forgetThread(thread)
+      expect(await mediaCount()).toBe(1)
+      const released = 'select count(*) as n from media where used_at < 0'
+      expect(await count(released)).toBe(0)
+    })
+
     test('go with the thread at once, and are there when they are shown again', async () => {
       const image = picture(24)
       const media = createMediaStore(engine, vault)
       const turn = await tell(own({ user: 'ann', input: [shown(image)] }))
       await media.keepLoaded(ann(turn.thread), url, loaded(25), LONG_AGO)
       const recall = createRecallStore(engine, vault)
-      const thread = { tenant, turnId: turn.id }
+      const thread = { tenant, turnId: turn.id, nowMs: LONG_AGO }
       expect(await recall.forgetThread({ ...thread, user: 'bob' })).toBe(0)
       expect(await mediaCount()).toBe(2)
       expect(await recall.forgetThread({ ...thread, user: 'ann' })).toBe(1)

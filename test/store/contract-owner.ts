@@ -117,7 +117,7 @@ export function ownerContract(open: OpenEngine): void {
       const { requests, summaries, media } = stores
       const turn = await said()
       const sent = { body: '{"a":1}', items: '[]', about: '{}' }
-      await requests.keepRequest(ALICE, turn.id, async () => ({ sent, base: null }))
+      await requests.keepRequest(ALICE, turn.id, async () => ({ rounds: [sent], base: null }))
       const summary = newSummary({ ...ALICE, turn: turn.id })
       await summaries.saveSummary(summary)
       const url = `https://a.example/${turn.id}.png`
@@ -133,7 +133,8 @@ export function ownerContract(open: OpenEngine): void {
       ]
       expect(await summaries.deleteSummary(other, summary.id)).toBe(false)
       expect(await found(other)).toEqual([null, null, null, null])
-      expect(await found(ALICE)).toEqual([sent, sent, summary.text, medium])
+      const alone = { ...sent, round: 0, rounds: 1 }
+      expect(await found(ALICE)).toEqual([alone, alone, summary.text, medium])
     })
 
     test('what is held cannot be held for longer or let go', async () => {

@@ -118,7 +118,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
       expect(found.every(({ input, output }) => input.length === 1 && output.length === 2)).toBe(
         true,
       )
-      expect(trips.map(({ verb, queries }) => [verb, queries.length])).toEqual([['read', 2]])
+      expect(trips.map(({ verb, queries }) => [verb, queries.length])).toEqual([['read', 1]])
       expect(Math.max(...(trips[0]?.queries ?? []).map((q) => q.parameters.length))).toBeLessThan(
         101,
       )

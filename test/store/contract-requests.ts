@@ -5,7 +5,7 @@ import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
 import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
 import { createRequestStore } from '../../src/store/kysely-request-store.ts'
 import { createStore } from '../../src/store/kysely-store.ts'
-import type { RequestStore, SentRequest } from '../../src/store/request-store.ts'
+import type { RequestStore, RoundRequest, SentRequest } from '../../src/store/request-store.ts'
 import type { NewTurn, Store } from '../../src/store/store.ts'
 import type { Vault } from '../../src/store/vault.ts'
 import { counting } from './counting.ts'
@@ -27,21 +27,35 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
     owner = { tenant: newId(), user: null }
   })
 
-  const told = async (parent: NewTurn | null, sent: SentRequest): Promise<NewTurn> => {
+  const toldIn = async (
+    parent: NewTurn | null,
+    rounds: readonly SentRequest[],
+  ): Promise<NewTurn> => {
     const turn = parent === null ? newTurn(owner) : nextTurn(parent)
     await store.openTurn(turn)
     await store.closeTurn(ending(turn))
-    await requests.keepRequest(owner, turn.id, async () => ({ sent, base: turn.parent }))
+    await requests.keepRequest(owner, turn.id, async () => ({ rounds, base: turn.parent }))
     return turn
   }
+  const told = (parent: NewTurn | null, sent: SentRequest) => toldIn(parent, [sent])
   const textOf = (body: string): SentRequest => ({
     body,
     items: `[\n${body.length}\n]`,
     about: `{"chars":${body.length}}`,
   })
+  const only = (body: string) => ({ ...textOf(body), round: 0, rounds: 1 })
   /** Without what another one has at hand. */
-  const readAgain = (id: string, of = owner): Promise<SentRequest | null> =>
-    createRequestStore(engine, vault).loadRequest(of, id)
+  const readAgain = (id: string, of = owner, round?: number): Promise<RoundRequest | null> =>
+    createRequestStore(engine, vault).loadRequest(of, id, round)
+  /** What is written meanwhile. */
+  const watched = async (work: () => Promise<unknown>): Promise<number> => {
+    const { engine: counted, trips } = counting(engine)
+    requests = createRequestStore(counted, vault)
+    await work()
+    requests = createRequestStore(engine, vault)
+    const writes = trips.filter(({ verb }) => verb === 'write').flatMap(({ queries }) => queries)
+    return JSON.stringify(writes.map(({ parameters }) => parameters)).length
+  }
 
   test('gives back every request of a long conversation, character by character', async () => {
     const ids: string[] = []
@@ -55,35 +69,24 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
       bodies.push(`{"a":"${body}","z":${at % 3}}`)
     }
     for (const at of [0, 1, 31, 32, 33, 69]) {
-      expect(await readAgain(ids[at] ?? '')).toEqual(textOf(bodies[at] ?? ''))
-      expect(await requests.loadRequest(owner, ids[at] ?? '')).toEqual(textOf(bodies[at] ?? ''))
+      expect(await readAgain(ids[at] ?? '')).toEqual(only(bodies[at] ?? ''))
+      expect(await requests.loadRequest(owner, ids[at] ?? '')).toEqual(only(bodies[at] ?? ''))
     }
   })
 
   test('takes as much room for a conversation as for what is new in it', async () => {
     const turn = 'x'.repeat(2_000)
-    const kept = { written: 0 }
-    const spied = {
-      ...engine,
-      write: (
-        queries: Parameters<Engine['write']>[0],
-        survives?: Parameters<Engine['write']>[1],
-      ) => {
-        for (const { parameters } of queries) kept.written += JSON.stringify(parameters).length
-        return engine.write(queries, survives)
-      },
-    }
-    requests = createRequestStore(spied, vault)
     let last: NewTurn | null = null
-    for (let at = 1; at <= 60; at += 1) last = await told(last, textOf(turn.repeat(at)))
+    const written = await watched(async () => {
+      for (let at = 1; at <= 60; at += 1) last = await told(last, textOf(turn.repeat(at)))
+    })
     // Sixty turns are 120 kB; all requests as they are would be 3.7 MB.
-    expect(kept.written).toBeLessThan(500_000)
-    requests = createRequestStore(engine, vault)
+    expect(written).toBeLessThan(500_000)
   })
 
   test('cuts a request that no row would hold in pieces, and no character in half', async () => {
     const turn = await told(null, textOf(`a${'😀'.repeat(500_000)}`))
-    expect(await readAgain(turn.id)).toEqual(textOf(`a${'😀'.repeat(500_000)}`))
+    expect(await readAgain(turn.id)).toEqual(only(`a${'😀'.repeat(500_000)}`))
   })
 
   test('keeps the media of a body once, with those of the items, and gives it back as it was', async () => {
@@ -97,7 +100,7 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
     )
     const [one = '', two = '', three = ''] = bodies
     const sent = textOf(one)
-    await requests.keepRequest(owner, first.id, async () => ({ sent, base: null }))
+    await requests.keepRequest(owner, first.id, async () => ({ rounds: [sent], base: null }))
     const second = await told(first, textOf(two))
     const { engine: watched, trips } = counting(engine)
     requests = createRequestStore(watched, vault)
@@ -114,6 +117,69 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
     const [[row] = []] = await engine.read([{ name: null, sql: rows, parameters: [] }])
     expect(row).toMatchObject({ n: 1 })
     expect((row as { readonly longest: number }).longest).toBeLessThan(1_000)
+  })
+
+  test('keeps every round of an answer, and tells the last unless one is named', async () => {
+    const words = 'x'.repeat(3_000)
+    const bodies = Array.from({ length: 9 }, (_, at) => `${words} ${'round '.repeat(at)}`)
+    const turn = await toldIn(null, bodies.map(textOf))
+    for (const load of [
+      readAgain,
+      (id: string, of: typeof owner, round?: number) => requests.loadRequest(of, id, round),
+    ]) {
+      for (const [round, body] of bodies.entries()) {
+        expect(await load(turn.id, owner, round)).toEqual({ ...textOf(body), round, rounds: 9 })
+      }
+      expect(await load(turn.id, owner)).toMatchObject({ round: 8, rounds: 9, body: bodies[8] })
+      expect(await load(turn.id, owner, 9)).toBeNull()
+      expect(await load(turn.id, { ...owner, user: 'ada' }, 1)).toBeNull()
+    }
+  })
+
+  test('tells the next turn from the last round, and takes as much room as what is new', async () => {
+    const piece = (at: number) => `${at}`.padEnd(2_000, 'xyz')
+    const bodies = Array.from({ length: 80 }, (_, at) =>
+      Array.from({ length: at + 1 }, (_, one) => piece(one)).join(''),
+    )
+    const turns: NewTurn[] = []
+    const written = await watched(async () => {
+      for (let at = 0; at < bodies.length; at += 8) {
+        const rounds = bodies.slice(at, at + 8).map(textOf)
+        turns.push(await toldIn(turns.at(-1) ?? null, rounds))
+      }
+    })
+    // What is new are 160 kB, and a third of them is there as a whole three times: 6.5 MB in all.
+    expect(written).toBeLessThan(800_000)
+    for (const [at, body] of bodies.entries()) {
+      const { id } = turns[Math.floor(at / 8)] ?? newTurn()
+      expect((await readAgain(id, owner, at % 8))?.body).toBe(body)
+    }
+  })
+
+  test('cuts every round in pieces, each sealed in a place of its own', async () => {
+    const [one, two] = ['a'.repeat(900_000), 'b'.repeat(500_000)]
+    const turn = await toldIn(null, [textOf(one), textOf(two), textOf(one)])
+    expect((await readAgain(turn.id, owner, 0))?.body).toBe(one)
+    expect((await readAgain(turn.id, owner, 1))?.body).toBe(two)
+    expect((await readAgain(turn.id, owner, 2))?.body).toBe(one)
+    const rows = `select count(distinct piece) as pieces, count(*) as n from requests
+      where turn_id = '${turn.id}' and part = 'body'`
+    const [[row] = []] = await engine.read([{ name: null, sql: rows, parameters: [] }])
+    expect(row).toMatchObject({ pieces: 8, n: 8 })
+  })
+
+  test('keeps a medium once that comes and goes from round to round', async () => {
+    const base64 = 'QUJDREVG'.repeat(20_000)
+    const shown = JSON.stringify({ source: { data: base64 } })
+    const bodies = ['{}', shown, '{}', shown]
+    let turn = newTurn()
+    const written = await watched(async () => {
+      turn = await toldIn(null, bodies.map(textOf))
+    })
+    expect(written).toBeLessThan(1.5 * base64.length)
+    for (const [round, body] of bodies.entries()) {
+      expect((await readAgain(turn.id, owner, round))?.body).toBe(body)
+    }
   })
 
   test('reads in one round trip, and the newest without any', async () => {
@@ -133,11 +199,11 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
     const { promise, resolve } = Promise.withResolvers<null>()
     const keeping = requests.keepRequest(owner, turn.id, async () => {
       await promise
-      return { sent: textOf('late'), base: null }
+      return { rounds: [textOf('late')], base: null }
     })
     const asked = requests.loadRequest(owner, turn.id)
     resolve(null)
-    expect(await asked).toEqual(textOf('late'))
+    expect(await asked).toEqual(only('late'))
     await keeping
   })
 
@@ -155,14 +221,14 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
     const deletion = { ...owner, turnId: turn.id, dialect: 'responses', nowMs: 1 }
     expect(await createArchiveStore(engine, vault).deleteTurn(deletion)).toBe('deleted')
     expect(await readAgain(turn.id)).toBeNull()
-    expect(await readAgain(parent.id)).toEqual(textOf('one'))
-    await createRecallStore(engine, vault).forgetThread({ ...owner, turnId: parent.id })
+    expect(await readAgain(parent.id)).toEqual(only('one'))
+    await createRecallStore(engine, vault).forgetThread({ ...owner, turnId: parent.id, nowMs: 1 })
     expect(await readAgain(parent.id)).toBeNull()
   })
 
   test('keeps nothing for a turn that is not there', async () => {
     const keeping = requests.keepRequest(owner, newId(), async () => ({
-      sent: textOf('stray'),
+      rounds: [textOf('stray')],
       base: null,
     }))
     await expect(keeping).rejects.toThrow(/foreign key/i)

@@ -19,6 +19,7 @@ export function newSummary(fields: Partial<NewSummary> = {}): NewSummary {
     conversation: null,
     turn: null,
     parent: null,
+    begunAtMs: NOW + 1,
     prefixHash: newId(),
     turns: 4,
     items: 9,
@@ -38,7 +39,8 @@ export function newSummary(fields: Partial<NewSummary> = {}): NewSummary {
 }
 
 /** As it comes back. */
-export function asStored({ turn: _turn, parent: _parent, ...summary }: NewSummary): StoredSummary {
+export function asStored(made: NewSummary): StoredSummary {
+  const { turn: _turn, parent: _parent, begunAtMs: _begunAtMs, ...summary } = made
   return summary
 }
 
@@ -125,9 +127,16 @@ export function summaryContract(open: OpenEngine, vault: Vault): void {
       await opened.stores.store.openTurn(turn)
       const [after, behind] = [await save({ turn: turn.id }), await save({ parent: turn.id })]
       const other = await save({ turn: newId() })
-      await opened.stores.recall.forgetThread({ ...opened.owner, tenant: newId(), turnId: turn.id })
+      await opened.stores.recall.forgetThread({
+        ...opened.owner,
+        tenant: newId(),
+        turnId: turn.id,
+        nowMs: NOW,
+      })
       expect(await find(opened.owner, after, behind)).toHaveLength(2)
-      expect(await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id })).toBe(1)
+      expect(
+        await opened.stores.recall.forgetThread({ ...opened.owner, turnId: turn.id, nowMs: NOW }),
+      ).toBe(1)
       expect(idsOf(await find(opened.owner, after, behind, other))).toEqual([other.id])
     })
 
@@ -153,7 +162,7 @@ export function summaryContract(open: OpenEngine, vault: Vault): void {
     test('with its user', async () => {
       const [alice, bob] = ['alice', 'bob'].map((user) => ({ tenant: opened.owner.tenant, user }))
       const [hers, his] = [await save({ ...alice }), await save({ ...bob })]
-      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice')
+      await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice', NOW)
       expect(await find(alice as Owner, hers)).toEqual([])
       expect(await find(bob as Owner, his)).toHaveLength(1)
     })

@@ -93,6 +93,28 @@ test('writes that are waiting when it is closed are still done', async () => {
   await again.close()
 })
 
+test('what nobody waits for is done soon, in its order, and before the file is closed', async () => {
+  const engine = await openNodeSqlite(path)
+  await engine.write([one('create table said (word text)')])
+  const say = (word: string) => [one(`insert into said values ('${word}')`)]
+  await engine.write(say('alone'), 'whenever')
+  const early = engine.write(say('early'), 'whenever')
+  await engine.write(say('behind'), 'kill')
+  await early
+  const [said = []] = await engine.read([one('select word from said order by rowid')])
+  expect(said.map((row) => (row as { readonly word: string }).word)).toEqual([
+    'alone',
+    'early',
+    'behind',
+  ])
+  const last = engine.write(say('last'), 'whenever')
+  await engine.close()
+  await last
+  const file = new DatabaseSync(path)
+  expect(file.prepare('select count(*) as words from said').get()).toMatchObject({ words: 4 })
+  file.close()
+})
+
 test('a closed file refuses to be written, and leaves no log beside it', async () => {
   const engine = await openNodeSqlite(path)
   await engine.write([one('create table t (n integer)')])

@@ -1,5 +1,6 @@
 /** However many media are kept, none of their queries goes through all of them. */
 import type { Engine, Query } from '../../src/store/engine.ts'
+import { createForgetStatements } from '../../src/store/forget-statements.ts'
 import { createMediaStatements } from '../../src/store/media-statements.ts'
 import { createReleaseStatements } from '../../src/store/release-statements.ts'
 import { followIndexes } from './query-plans.ts'
@@ -8,6 +9,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, Query
   const media = createMediaStatements(language)
   const release = createReleaseStatements(language)
   const thread = { tenant: 't', user: null, turnId: '7' }
+  const deleted = { tenant: 't', user: '', id: '7' }
   const wanted = { tenant: 't', ids: '["7","8"]' }
   const medium = { id: '7', tenant: 't', mime: 'image/png', chars: 1, turnId: '7' }
   return {
@@ -38,10 +40,24 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, Query
     releaseShownOfUser: release.ofUser.shown({ tenant: 't', user: 'u7' }),
     releaseLoadedOfUser: release.ofUser.loaded({ tenant: 't', user: 'u7' }),
     removeAddressesOfUser: release.ofUser.removeAddresses({ tenant: 't', user: 'u7' }),
-    removeAddressesOfDeleted: release.removeAddressesOfDeleted({ tenant: 't', user: '', id: '7' }),
+    releaseShownOfDeleted: release.ofDeleted.shown(deleted),
+    releaseLoadedOfDeleted: release.ofDeleted.loaded(deleted),
+    removeAddressesOfDeleted: release.ofDeleted.removeAddresses(deleted),
+    releaseShownOfConversation: release.ofConversation.shown(deleted),
+    releaseLoadedOfConversation: release.ofConversation.loaded(deleted),
+    removeAddressesOfConversation: release.ofConversation.removeAddresses(deleted),
+    releaseLoadedUnused: release.unused.loaded({ unusedSinceMs: 50 }),
+    removeAddressesUnused: release.unused.removeAddresses({ unusedSinceMs: 50 }),
+    releaseShownByUnused: createForgetStatements(language).releaseShownByUnused('all')({
+      unusedSinceMs: 50,
+      nowMs: 100,
+      afterMs: 50,
+      afterId: '',
+      limit: 3,
+    }),
+    releaseUnshown: media.releaseUnshown({ id: '7' }),
     removeReleased: release.removeReleased(null),
-    removeAddresses: media.removeAddresses({ unusedSinceMs: 50 }),
-    removeUnused: media.removeUnused({ beforeMs: 50, limit: 500 }),
+    keepOthers: release.keepOthers(null),
   }
 }
 
@@ -62,4 +78,4 @@ async function fill(engine: Engine): Promise<void> {
   await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
 }
 
-followIndexes({ queriesFor, own: 'wanted', fill })
+followIndexes({ queriesFor, own: 'doomed|page|wanted', fill })

@@ -3,9 +3,11 @@
  * same turn on for as long as possible, so that the prompt goes on as it began.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Item } from '../../src/conversation/item.ts'
 import { openNodeSqlite } from '../../src/store/engine-node-sqlite.ts'
 import type { Engine } from '../../src/store/engine.ts'
 import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
+import { createStore } from '../../src/store/kysely-store.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import {
   ITEM_BYTES,
@@ -14,7 +16,7 @@ import {
   MAX_RECALLED_TURNS,
   STEPS,
 } from '../../src/store/recall-store.ts'
-import { newId } from './turns.ts'
+import { assistant, ending, newId, newTurn, placed, user } from './turns.ts'
 
 let engine: Engine
 let tenant: string
@@ -55,6 +57,12 @@ async function found(turnIds: readonly string[], fingerprints: readonly string[]
   return (await createRecallStore(engine).findTurns(keys)).map(({ id }) => id).toSorted()
 }
 
+const shown = (image_url: string): Item => ({
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_image', image_url }],
+})
+
 const upTo = (to: number, from = 0): readonly number[] =>
   Array.from({ length: to - from }, (_, at) => from + at)
 
@@ -76,6 +84,36 @@ test('of many small items there are no more than there may be either', async () 
   const items = MAX_RECALLED_BYTES / ITEM_BYTES / STEPS
   await keep(0, 5, items, 9)
   expect(await found(upTo(5).map(idOf))).toEqual(upTo(5, 2).map(idOf))
+})
+
+describe('how large a turn is', () => {
+  const rowsOf = async (query: string) =>
+    (await engine.read([{ name: null, sql: query, parameters: [] }]))[0]
+
+  test('is known from its end on, with all its items and what they show', async () => {
+    const store = createStore(engine)
+    const image = `data:image/png;base64,${'A'.repeat(9_000)}`
+    const turn = newTurn({ tenant, user: null, input: [user('What is on it?'), shown(image)] })
+    await store.openTurn(turn)
+    const before = `select bytes from turns where id = '${turn.id}'`
+    expect(await rowsOf(before)).toMatchObject([{ bytes: null }])
+    await store.journalItems(turn.id, tenant, placed([assistant('A')]))
+    await store.closeTurn(ending(turn, { items: placed([assistant('A'), assistant('cat.')]) }))
+    const [row] = (await rowsOf(
+      `select turns.bytes, sum(octet_length(items.body) + ${ITEM_BYTES}) as own, count(*) as items
+       from turns join items on items.turn_id = turns.id where turns.id = '${turn.id}'`,
+    )) as readonly [{ bytes: number; own: number; items: number }]
+    expect(row).toMatchObject({ items: 4, bytes: row.own + 9_000 })
+  })
+
+  test('is what counts, whether it is written down or not', async () => {
+    await keep(0, 4, 1)
+    await run(`update turns set bytes = ${MAX_RECALLED_BYTES + 1} where id = '${idOf(1)}'`)
+    await run(`update turns set bytes = ${MAX_RECALLED_BYTES - 5_000} where id = '${idOf(0)}'`)
+    expect(await found(upTo(4).map(idOf))).toEqual([2, 3].map(idOf))
+    await run(`update turns set bytes = 5000 where id = '${idOf(0)}'`)
+    expect(await found(upTo(4).map(idOf))).toEqual([0, 2, 3].map(idOf))
+  })
 })
 
 describe('turn by turn a chat begins where it began, but for one step now and then', () => {

@@ -98,7 +98,7 @@ describe('a turn that was read before', () => {
     await end()
     expect(await stores.recall.findTurns(keysOf([turn.id]))).toHaveLength(1)
     expect(await stores.recall.findTurns(keysOf([turn.id], 'other'))).toEqual([])
-    await stores.recall.forgetThread({ tenant: 't', user: null, turnId: turn.id })
+    await stores.recall.forgetThread({ tenant: 't', user: null, turnId: turn.id, nowMs: 1 })
     expect(await stores.recall.findTurns(keysOf([turn.id]))).toEqual([])
   })
 

@@ -10,6 +10,7 @@ const search = {
   turnIds: '["7","8"]',
   callIds: '["c7","c8"]',
   fingerprints: '["f7","f8"]',
+  atHand: '["8"]',
 }
 const page = { unusedSinceMs: 50, nowMs: 100, afterMs: 50, afterId: '', limit: 500 }
 const thread = { tenant: 't', turnId: '7', user: 'u7' }
@@ -20,8 +21,8 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, Query
   const forget = createForgetStatements(language)
   const { ofThread, ofUser } = forget
   return {
-    recalledTurns: recall.recalledTurns(search),
-    recalledItems: recall.recalledItems({ ...search, atHand: '["8"]' }),
+    recalled: recall.recalled(search),
+    itemsOf: recall.itemsOf({ turnIds: '["7","8"]' }),
     touchTurns: recall.touchTurns({ tenant: 't', turnIds: '["7"]', nowMs: 1 }),
     unusedTurns: forget.unusedTurns('all')(page),
     unusedTemporaryTurns: forget.unusedTurns('temporary')(page),
@@ -58,6 +59,6 @@ async function fill(engine: Engine): Promise<void> {
 
 followIndexes({
   queriesFor,
-  own: 'wanted|page|doomed|called|same|named|theirs|sized|summed|found|\\(subquery',
+  own: 'wanted|page|doomed|called|same|named|found|\\(subquery',
   fill,
 })

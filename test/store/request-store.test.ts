@@ -19,7 +19,7 @@ test('behind a database that does not keep up, no more than so many requests wai
   for (let at = 0; at < 1_005; at += 1) {
     const sent = { body: '{}', items: '[]', about: '{}' }
     requests
-      .keepRequest(owner, `${at}`, async () => ({ sent, base: null }))
+      .keepRequest(owner, `${at}`, async () => ({ rounds: [sent], base: null }))
       .catch(() => void refused.push(`${at}`))
   }
   await new Promise((resolve) => setTimeout(resolve))

@@ -4,6 +4,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../src/conversation/json.ts'
 import { isBlank, objects, read, type Law } from './anthropic-request.ts'
+import { COMPACTION_LAWS, mayBegin } from './anthropic-compaction-laws.ts'
 import { isThought, THINKING_LAWS } from './anthropic-thinking-laws.ts'
 
 /** The error that the provider would answer with; `null` for a request that it would accept. */
@@ -38,6 +39,7 @@ const FIELDS = new Set([
   'stop_sequences',
   'metadata',
   'service_tier',
+  'context_management',
   'stream',
 ])
 
@@ -55,10 +57,12 @@ function isCount(value: Json | undefined): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value > 0
 }
 
-const roles: Law = ({ messages }) => {
+const roles: Law = (request) => {
+  const { messages } = request
+  const isLed = mayBegin(request)
   if (messages.length === 0) return ['messages: at least one message is required']
   return messages.flatMap(({ role, content }, at) => {
-    const expected = at % 2 === 0 ? 'user' : 'assistant'
+    const expected = (at % 2 === 0) === isLed ? 'assistant' : 'user'
     return [
       ...(role === expected ? [] : [`messages.${at}: roles must alternate and start with "user"`]),
       ...(content.length > 0 ? [] : [`messages.${at}: all messages must have non-empty content`]),
@@ -239,4 +243,5 @@ const LAWS: readonly Law[] = [
   caching,
   rest,
   ...THINKING_LAWS,
+  ...COMPACTION_LAWS,
 ]

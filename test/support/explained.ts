@@ -1,12 +1,13 @@
 /**
  * Explain is reality: what it says was sent for an answer is what the upstream received, byte for byte.
- * A test keeps a `witness` over its upstream, and asks it after each answer.
+ * Every gateway of a test is held to it by itself (`watch-explained.ts`); a test that wants to know more
+ * of an answer asks for it.
  */
 import { expect } from 'vitest'
 import type { JsonObject } from '../../src/conversation/json.ts'
-import type { Owner } from '../../src/store/owner.ts'
-import type { World } from '../../src/world.ts'
-import type { Upstream } from './upstream.ts'
+import type { SentRequest } from '../../src/store/request-store.ts'
+import { ARRIVED, type Arrived } from './arrived.ts'
+import type { Arrival, Upstream } from './upstream.ts'
 
 export interface Explained extends JsonObject {
   readonly items: { readonly list: readonly JsonObject[] } & JsonObject
@@ -43,30 +44,34 @@ export async function expectExplained(
   return told
 }
 
-/** Looks at whatever a gateway keeps of its requests, for as long as tests go on. */
-export function watchExplained(
-  { world }: { readonly world: Pick<World, 'requests'> },
-  { received }: Pick<Upstream, 'received'>,
-): () => Promise<void> {
-  const { requests } = world
-  const kept: { readonly owner: Owner; readonly turnId: string }[] = []
-  const arrived = new Set<string>()
-  const keep = requests.keepRequest
-  Object.assign(requests, {
-    keepRequest(...asked: Parameters<typeof keep>) {
-      const [owner, turnId] = asked
-      kept.push({ owner, turnId })
-      for (const { text } of received) arrived.add(text)
-      return keep(...asked)
-    },
-  })
-  return async () => {
-    await requests.allKept()
-    for (const { owner, turnId } of kept.splice(0)) {
-      const sent = await requests.loadRequest(owner, turnId)
-      if (sent !== null) expect(arrived).toContain(sent.body)
-    }
-  }
+/**
+ * What is wrong with what was kept of a request: it went to this path with this body, or it is not
+ * what was sent. What arrived once stands for one request.
+ */
+export function explainedFaults(
+  { body, about }: Pick<SentRequest, 'body' | 'about'>,
+  arrived: Arrived,
+): readonly string[] {
+  const { upstream } = JSON.parse(about) as { upstream: { url: string } }
+  const { pathname, search } = new URL(upstream.url)
+  const told: Arrival = { path: pathname + search, text: body }
+  return arrived.claim(told) ? [] : [`did not arrive: ${told.path} ${arrived.difference(told)}`]
+}
+
+/**
+ * The same for a gateway that nobody can look into. One that is killed may have told an answer to its
+ * end and not have kept the request: then it is not told what was sent, and never something else.
+ */
+export async function expectArrivedIfKept(
+  { url }: { readonly url: string },
+  id: string,
+): Promise<'kept' | 'not kept'> {
+  const told = await fetch(`${url}/v1/context/explain/${id}`)
+  const about = await told.text()
+  if (told.status === 404) return 'not kept'
+  const body = await (await fetch(`${url}/v1/context/explain/${id}?format=body`)).text()
+  expect(explainedFaults({ body, about }, ARRIVED)).toEqual([])
+  return 'kept'
 }
 
 /** The picture of it, held to its width. */

@@ -1,7 +1,12 @@
-/** A whole gateway on Node in this process, on a port of its own, with the official SDK to talk to it. */
+/**
+ * A whole gateway on Node in this process, on a port of its own, with the official SDK to talk to it.
+ * After each test, and when it closes, it is held to what it says that it sent.
+ */
 import OpenAI from 'openai'
+import { afterEach, expect } from 'vitest'
 import { serveNode } from '../../src/serve-node.ts'
-import type { Log } from '../../src/world.ts'
+import type { Log, World } from '../../src/world.ts'
+import { watchExplained, type Watch } from './watch-explained.ts'
 
 export interface LogLine {
   readonly level: string
@@ -9,16 +14,34 @@ export interface LogLine {
   readonly fields: Parameters<Log>[2]
 }
 
-export async function startGateway(environment: Readonly<Record<string, string>> = {}) {
+export interface Excuse {
+  /** Why answers may be stored here of which it cannot be told what was sent for them. */
+  readonly unexplained: string
+}
+
+const watches = new Set<Watch>()
+afterEach(async () => {
+  const faults = await Promise.all([...watches].map(({ look }) => look()))
+  expect(faults.flat()).toEqual([])
+})
+
+export async function startGateway(
+  environment: Readonly<Record<string, string>> = {},
+  { unexplained }: Partial<Excuse> = {},
+) {
   const lines: LogLine[] = []
   const serving = await serveNode(
     { PORT: '0', DATABASE_URL: 'sqlite::memory:', MEDIA_FETCH: 'off', ...environment },
     {},
     (level, event, fields) => lines.push({ level, event, fields }),
   )
+  const watch = watchExplained(serving.world, unexplained)
+  watches.add(watch)
+  lookBeforeItCloses(serving.world.store, watch)
   return {
     ...serving,
     log: lines,
+    watch,
     openai: openaiFor(serving.url),
     post: (path: string, body: unknown, headers = {}) =>
       fetch(serving.url + path, {
@@ -27,6 +50,18 @@ export async function startGateway(environment: Readonly<Record<string, string>>
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
   }
+}
+
+/** By then every answer has ended, and its database is still there. */
+function lookBeforeItCloses(store: World['store'], watch: Watch): void {
+  const { close } = store
+  const closed = async () => {
+    watches.delete(watch)
+    const faults = await watch.lookAtLast()
+    await close()
+    expect(faults).toEqual([])
+  }
+  Object.assign(store, { close: closed })
 }
 
 export function openaiFor(url: string, apiKey = 'any'): OpenAI {

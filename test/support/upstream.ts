@@ -15,6 +15,11 @@ export interface Received {
   readonly aborted: Promise<number>
 }
 
+/** Whatever came to any upstream of this file's tests, however often they empty their own lists. */
+export const everReceived: Arrival[] = []
+
+export type Arrival = Pick<Received, 'path' | 'text'>
+
 export type Behaviour = (response: ServerResponse, received: Received) => void | Promise<void>
 
 export interface Upstream {
@@ -45,6 +50,7 @@ export async function startUpstream(behave: Behaviour = answerJson(200, {})): Pr
         aborted,
       }
       received.push(entry)
+      everReceived.push({ path: entry.path, text })
       void upstream.behave(response, entry)
     })
   })

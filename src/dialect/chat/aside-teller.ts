@@ -1,14 +1,19 @@
 /**
  * Tells what stands beside the texts of an answer: citations, images, and the details of its
  * reasoning, which a client sends back. They are told as lists, when the item that has them ends.
+ *
+ * Over a long line Open WebUI gives up the whole answer, and an image comes in one line or not at all.
+ * As text it could come in pieces, but would be sent to models as text with every later request. So
+ * what is too large is not shown, and that is said.
  */
 import type { Item } from '../../conversation/item.ts'
 import type { JsonObject } from '../../conversation/json.ts'
+import { statusLine } from '../../conversation/status-line.ts'
 import type { SseMessage } from '../../stream/stage.ts'
 import { isLonger, MAX_LINE_BYTES } from '../is-longer.ts'
 import { textPieces } from '../text-pieces.ts'
 import { inLines, type ChunkWriter } from './chunk-writer.ts'
-import { reasoningDetails, tellAnnotation, tellImage } from './tell-parts.ts'
+import { reasoningDetails, tellAnnotation, tellImages } from './tell-parts.ts'
 
 export interface AsideTeller {
   /** `hasThoughts`: some reasoning was shown. */
@@ -21,11 +26,16 @@ export function asideTeller(
   send: (message: SseMessage) => void,
 ): AsideTeller {
   let held: readonly JsonObject[] = []
-  const sendList = (field: string, list: readonly JsonObject[]): void => {
+  /** `without` is told of one object that is too long by itself. */
+  const sendList = (
+    field: string,
+    list: readonly JsonObject[],
+    without?: (one: JsonObject) => SseMessage,
+  ): void => {
     for (const line of inLines(list)) {
       const message = writer.delta({ [field]: line })
-      // One object alone may be long, and over a long line Open WebUI gives up the whole answer.
       if (!isOpenWebUi || !isLonger(message.data, MAX_LINE_BYTES)) send(message)
+      else if (without !== undefined) for (const one of line) send(without(one))
     }
   }
   return {
@@ -35,8 +45,8 @@ export function asideTeller(
           part.type === 'output_text' ? (part.annotations ?? []).map(tellAnnotation) : [],
         )
         sendList('annotations', present(annotations))
-        sendList('images', present(item.content.map(tellImage)))
       }
+      sendList('images', tellImages(item), notShown)
       const details = reasoningDetails(item)
       held = held.length === 0 ? details : [...held, ...details]
       // Open WebUI makes an empty thought of details that stand alone, in the middle of the text if
@@ -46,6 +56,14 @@ export function asideTeller(
       held = []
     },
   }
+}
+
+function notShown(image: JsonObject): SseMessage {
+  const kilobytes = Math.ceil((JSON.stringify(image).length * 3) / 4 / 1000)
+  return statusLine(
+    `The model made an image that is not shown: of ${kilobytes} KB it is too large for Open WebUI to take in a stream`,
+    true,
+  )
 }
 
 /** Text of a block may come in pieces, which clients put together by `index`. */

@@ -46,8 +46,10 @@ function say({ reset, ...field }: JsonObject, items: Item[], first: number): voi
 
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'] as const
 
+const asOne = asOneOf(ROLES)
+
 function asRole(value: unknown, path: string): (typeof ROLES)[number] {
-  return asOneOf(ROLES)(asString(value, path), path)
+  return asOne(asString(value, path), path)
 }
 
 interface Reading {

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { Outcome } from '../../conversation/outcome.ts'
 import type { Answering } from '../dialect.ts'
 import { shownReasoning, shownText } from './shown-text.ts'
-import { finishReason, reasoningDetails, tellAnnotation, tellImage } from './tell-parts.ts'
+import { finishReason, reasoningDetails, tellAnnotation, tellImages } from './tell-parts.ts'
 import { tellUsage } from './tell-usage.ts'
 
 export function whole(outcome: Outcome, answering: Answering): JsonObject {
@@ -43,7 +43,7 @@ export function tellMessage(items: readonly Item[]): JsonObject {
   const details = items.flatMap(reasoningDetails)
   const parts = items.flatMap((item) => (item.type === 'message' ? item.content : []))
   const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.refusal] : [])).join('')
-  const images = parts.map(tellImage).filter((image) => image !== null)
+  const images = items.flatMap(tellImages)
   const isSilent = text === '' && (calls.length > 0 || refusal !== '')
   return {
     role: 'assistant',

@@ -1,5 +1,6 @@
 /** The Anthropic Messages API, and other services with the same wire. */
 import type { Account, Provider } from '../provider.ts'
+import { compactsFrom } from './compacts-from.ts'
 import { decode, decodeWhole } from './decode.ts'
 import { encode } from './encode.ts'
 import { failure, refusesReasoning } from './failure.ts'
@@ -16,6 +17,7 @@ export const anthropic: Provider = {
   failure,
   refusesReasoning,
   bindsReasoning: (model) => traitsOf(model, {}).bindsThinking,
+  compactsFrom,
   notes: NOTES,
   quirks: QUIRKS,
   headers: ({ apiKey }: Account) => ({

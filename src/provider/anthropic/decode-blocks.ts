@@ -3,6 +3,7 @@
  * else is an item of its own; so the order of parts and items is the order of blocks, and encoding
  * gives back what came.
  */
+import { openCompaction } from './decode-compaction.ts'
 import { closeMessage, openAnswerTool, openText } from './decode-text.ts'
 import { openOpaque } from './decode-opaque.ts'
 import { openRedacted, openThinking } from './decode-thinking.ts'
@@ -22,6 +23,7 @@ export function openBlock(answer: Answer, start: Block): Opened {
 
 /** Everything else is carried as it is. */
 const ITEMS: ReadonlyMap<unknown, Opener> = new Map([
+  ['compaction', openCompaction],
   ['thinking', openThinking],
   ['redacted_thinking', openRedacted],
   ['tool_use', openToolUse],

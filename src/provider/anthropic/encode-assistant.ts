@@ -15,6 +15,7 @@ import { isObject, type JsonObject } from '../../conversation/json.ts'
 import { encodePart } from './encode-parts.ts'
 import type { Notebook } from './notes.ts'
 import { sealed, unsealed } from './sealed.ts'
+import { unsealedCompaction } from './sealed-compaction.ts'
 import { toolNameOf } from './tool-names.ts'
 import type { Traits } from './traits.ts'
 import { asList, asText, isServerCall, type Block, type Entry } from './wire.ts'
@@ -128,6 +129,8 @@ const OWN_TYPES: ReadonlySet<string> = new Set([
 ])
 
 function opaque(item: Opaque, place: Place): readonly Entry[] {
+  const compaction = isOthers(item) ? null : unsealedCompaction(item)
+  if (compaction !== null) return [said(place, compaction)]
   if (isOwn(item)) return [said(place, ownBlock(item))]
   place.notebook.write('item-of-another-provider', {
     at: place.at,
@@ -136,13 +139,16 @@ function opaque(item: Opaque, place: Place): readonly Entry[] {
   return []
 }
 
-function isOwn({ raw, native, origin }: Opaque): boolean {
-  if (origin !== undefined && origin.wire !== 'anthropic') return false
+function isOthers({ origin }: Opaque): boolean {
+  return origin !== undefined && origin.wire !== 'anthropic'
+}
+
+function isOwn(item: Opaque): boolean {
+  if (isOthers(item)) return false
+  const { raw, native } = item
   if (native?.['anthropic'] !== undefined) return true
   const type = raw['type']
   if (typeof type !== 'string') return false
-  // OpenAI has a compaction of its own, without text.
-  if (type === 'compaction') return typeof raw['content'] === 'string'
   return OWN_TYPES.has(type) || type.endsWith('_tool_result')
 }
 

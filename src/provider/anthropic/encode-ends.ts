@@ -59,7 +59,9 @@ function withoutOpenThinking(
 }
 
 function lawfulStart(entries: readonly Entry[], notebook: Notebook): readonly Entry[] {
-  if (entries[0]?.role === 'user') return entries
+  const [first] = entries
+  // A compaction stands for the user who began.
+  if (first?.role === 'user' || first?.block['type'] === 'compaction') return entries
   notebook.write('first-user-line-added')
   return [added('Let us begin.'), ...entries]
 }

@@ -4,10 +4,12 @@
  * messages stay the same, but for the marks of the cache.
  */
 import type { JsonObject } from '../../conversation/json.ts'
+import { instructionsLength } from '../../conversation/instructions.ts'
 import type { Item } from '../../conversation/item.ts'
 import type { Prompt } from '../../conversation/prompt.ts'
 import type { Account, Encoded } from '../provider.ts'
 import { withBreakpoints } from './cache-breakpoints.ts'
+import { contextManagement } from './context-management.ts'
 import { encodeEnds, withFormerEnds } from './encode-ends.ts'
 import { encodeItems } from './encode-items.ts'
 import { encodeParts, textBlock } from './encode-parts.ts'
@@ -20,12 +22,13 @@ import { planThinking } from './thinking.ts'
 import { traitsOf } from './traits.ts'
 import { isBlankText, type Block, type Entry, type WireMessage } from './wire.ts'
 
-export function encode({ items, params, stream }: Prompt, account: Account): Encoded {
+export function encode(prompt: Prompt, account: Account): Encoded {
+  const { items, params, stream } = prompt
   const notebook = openNotebook()
   const traits = traitsOf(params.model, account.quirks)
   const output = structuredOutput(params, traits, notebook)
   const asked = encodeTools(params, output.tool, traits, notebook)
-  const start = endOfInstructions(items)
+  const start = instructionsLength(items)
   const stretches = settle(encodeItems(items, start, traits, notebook), notebook)
   const hasFormat = output.format !== null
   // Whether it may think depends on what it would be sent if it did.
@@ -44,6 +47,7 @@ export function encode({ items, params, stream }: Prompt, account: Account): Enc
     traits.cacheControl,
   )
   const stops = stopsFor(params)
+  const managed = contextManagement(entries, prompt.compactAbove, account, notebook)
   const outputConfig = {
     ...(effort === null ? {} : { effort }),
     ...(output.format === null ? {} : { format: output.format }),
@@ -58,16 +62,11 @@ export function encode({ items, params, stream }: Prompt, account: Account): Enc
     ...(thinking === null ? {} : { thinking }),
     ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
     ...encodeParams(params, stops, isThinkingOn, traits, notebook),
+    ...managed.fields,
     ...(stream ? { stream } : {}),
   }
-  return { path: '/messages', body, notes: notebook.notes, unsentStops: stops.unsent }
-}
-
-function endOfInstructions(items: readonly Item[]): number {
-  const end = items.findIndex((item) => {
-    return item.type !== 'message' || (item.role !== 'system' && item.role !== 'developer')
-  })
-  return end === -1 ? items.length : end
+  const encoded = { path: '/messages', body, notes: notebook.notes, unsentStops: stops.unsent }
+  return managed.headers === null ? encoded : { ...encoded, headers: managed.headers }
 }
 
 /** Instructions are text; anything else in them is left out. */

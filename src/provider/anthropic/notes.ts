@@ -22,6 +22,11 @@ export const NOTES = {
     'The call id is not one of letters, digits, _ and -, or too long, or was used before.',
   ],
   'call-without-name': ['dropped', 'A call without a name is left out, with its output.'],
+  'compaction-asked': ['added', 'The API is asked to compact the conversation by itself.'],
+  'compaction-named': [
+    'added',
+    'A compaction block is accepted only where compacting is named; with this threshold it is not done again.',
+  ],
   'custom-tool-as-function': [
     'changed',
     'A custom tool becomes a function with one string; its grammar is not enforced.',

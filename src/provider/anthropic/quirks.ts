@@ -6,6 +6,9 @@ export const QUIRKS: QuirkTable = {
     [true, false, '1h'],
     'Whether to mark what is worth keeping in its cache; `1h` for a longer life.',
   ),
+  compact: flag(
+    'Compacts conversations itself (`compact_20260112`), as Anthropic does with its newer models.',
+  ),
   maxTokens: count('The limit of an answer when the client names none.'),
   prefill: flag('A conversation may end with a message of the assistant, to be gone on with.'),
   strictTools: flag("Holds a tool's arguments to its schema."),

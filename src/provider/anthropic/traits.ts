@@ -34,6 +34,8 @@ export interface Traits {
   /** The most that the model can write; `null` if unknown. */
   readonly ceiling: number | null
   readonly strictTools: boolean
+  /** Whether the API can compact what it is sent, where it is asked to. */
+  readonly compacts: boolean
   readonly cacheControl: JsonObject | null
 }
 
@@ -75,6 +77,7 @@ const ANOTHER_SERVICE: Traits = {
   maxTokens: 8192,
   ceiling: null,
   strictTools: false,
+  compacts: true,
   cacheControl: null,
 }
 
@@ -84,6 +87,7 @@ const CLAUDE_2: Traits = {
   sampling: 'one',
   maxTokens: 4096,
   ceiling: 4096,
+  compacts: false,
 }
 const CLAUDE_3_5: Traits = { ...CLAUDE_2, maxTokens: 8192, ceiling: 8192 }
 const CLAUDE_3_7: Traits = {
@@ -100,6 +104,7 @@ const CLAUDE_4_6: Traits = {
   efforts: ['low', 'medium', 'high', 'max'],
   prefill: false,
   ceiling: 128_000,
+  compacts: true,
 }
 const CLAUDE_4_7: Traits = {
   ...CLAUDE_4_6,

@@ -1,4 +1,5 @@
 /** The system instruction: what the request says in front, and the system messages that lead. */
+import { instructionsLength } from '../../conversation/instructions.ts'
 import { textOf, type Item } from '../../conversation/item.ts'
 import type { Context } from './context.ts'
 import { isText } from './is-text.ts'
@@ -17,15 +18,12 @@ export function encodeSystem(
 ): System {
   const parts: GeminiPart[] = []
   for (const text of instructions) if (text !== null && text !== '') parts.push({ text })
-  let taken = 0
-  for (const item of items) {
-    if (item.type !== 'message' || (item.role !== 'system' && item.role !== 'developer')) break
+  const taken = instructionsLength(items)
+  for (const [at, item] of items.slice(0, taken).entries()) {
+    if (item.type !== 'message') continue
     const text = textOf(item.content)
     if (text !== '') parts.push({ text })
-    if (!item.content.every(isText)) {
-      context.notebook.write('media-in-system', { at: taken })
-    }
-    taken++
+    if (!item.content.every(isText)) context.notebook.write('media-in-system', { at })
   }
   return { parts, taken }
 }

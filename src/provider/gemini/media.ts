@@ -4,6 +4,7 @@
  *
  * https://ai.google.dev/gemini-api/docs/file-input-methods
  */
+import { readDataUrl } from '../../conversation/data-url.ts'
 import type { FilePart, ImagePart, Part } from '../../conversation/item.ts'
 import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
 import { isText } from './is-text.ts'
@@ -69,14 +70,11 @@ function videoOf(raw: JsonObject, anyUrl: boolean): Media | null {
 
 function located(url: string, what: string, named: string | null, anyUrl: boolean): Media {
   if (!url.startsWith('data:')) return remote(url, what, named, anyUrl)
-  const comma = url.indexOf(',')
-  const head = url.slice('data:'.length, comma)
-  if (comma < 0 || !head.endsWith(';base64')) {
-    return { kind: 'refused', why: 'media-unsupported', what }
-  }
-  const [mimeType = ''] = head.split(';', 1)
-  const isVague = mimeType === '' || mimeType === 'application/octet-stream'
-  return inline(isVague ? (named ?? mimeType) : mimeType, url.slice(comma + 1), what)
+  const data = readDataUrl(url)
+  if (data === null) return { kind: 'refused', why: 'media-unsupported', what }
+  const { type, base64 } = data
+  const isVague = type === '' || type === 'application/octet-stream'
+  return inline(isVague ? (named ?? type) : type, base64, what)
 }
 
 const HOSTS = new Set([

@@ -3,6 +3,7 @@
  * of its own, as it was sent then, with what the user was made to say behind it.
  */
 import { continuations } from '../../conversation/continued.ts'
+import { isToldInPlace } from '../../conversation/instructions.ts'
 import type { Item } from '../../conversation/item.ts'
 import { encodeAssistant } from './encode-assistant.ts'
 import { encodeSaid } from './encode-said.ts'
@@ -18,14 +19,18 @@ export function encodeMessages(
   encoding: Encoding,
 ): readonly ChatMessage[] {
   const messages: ChatMessage[] = []
+  const toldInPlace = new Set<ChatMessage>()
   if (instructions !== null) messages.push({ role: 'system', content: instructions })
   const { quirks } = encoding.options
   for (const turn of turnsOf(items, bordersIn(items, quirks), encoding.notebook)) {
-    if (turn.type === 'said') messages.push(encodeSaid(turn, encoding))
-    else if (turn.type === 'assistant') messages.push(...encodeAssistant(turn, encoding))
+    if (turn.type === 'said') {
+      const message = encodeSaid(turn, encoding)
+      messages.push(message)
+      if (isToldInPlace(turn.item)) toldInPlace.add(message)
+    } else if (turn.type === 'assistant') messages.push(...encodeAssistant(turn, encoding))
     else messages.push(...requestToGoOn(messages, quirks, encoding.notebook))
   }
-  return inRightOrder(messages, quirks, encoding.notebook)
+  return inRightOrder(messages, toldInPlace, quirks, encoding.notebook)
 }
 
 /** A marked message and what its upstream went on with are one. */

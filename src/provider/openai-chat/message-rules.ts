@@ -9,14 +9,16 @@ import { textIn, type ChatMessage } from './wire.ts'
 
 type Rule = (messages: readonly ChatMessage[], notebook: Notebook) => readonly ChatMessage[]
 
+/** Those `toldInPlace` are not taken for instructions, also where they stand behind nothing else. */
 export function inRightOrder(
   messages: readonly ChatMessage[],
+  toldInPlace: ReadonlySet<ChatMessage>,
   quirks: ChatQuirks,
   notebook: Notebook,
 ): readonly ChatMessage[] {
   const rules: Rule[] = []
   if (quirks.systemRole === false) rules.push(withoutSystem)
-  if (quirks.strictAlternation === true) rules.push(takingTurns)
+  if (quirks.strictAlternation === true) rules.push(takingTurns(toldInPlace))
   if (quirks.userAfterTool === false) rules.push(withAssistantBehindTools)
   if (quirks.prefixCompletion !== undefined) {
     rules.push(quirks.prefixCompletion ? markPrefix(quirks) : withUserLast(quirks))
@@ -33,28 +35,31 @@ const withoutSystem: Rule = (messages, notebook) =>
   })
 
 /** Text of the system in front becomes one message; further in it is said by the user. */
-const takingTurns: Rule = (messages, notebook) => {
-  const out: ChatMessage[] = []
-  for (const message of messages) {
-    const isInPlace = !isSystem(message) || out.every(isSystem)
-    if (!isInPlace) notebook.write('system-as-user')
-    const next = isInPlace ? message : { ...message, role: 'user' }
-    const last = out.at(-1)
-    if (last !== undefined && canMerge(last, next)) {
-      notebook.write('messages-merged')
-      const { role } = last
-      out[out.length - 1] = {
-        ...last,
-        ...next,
-        role,
-        content: together(last.content, next.content),
-      }
-    } else out.push(next)
+function takingTurns(toldInPlace: ReadonlySet<ChatMessage>): Rule {
+  return (messages, notebook) => {
+    const out: ChatMessage[] = []
+    for (const message of messages) {
+      const leads = !toldInPlace.has(message) && out.every(isSystem)
+      const isInPlace = !isSystem(message) || leads
+      if (!isInPlace) notebook.write('system-as-user')
+      const next = isInPlace ? message : { ...message, role: 'user' }
+      const last = out.at(-1)
+      if (last !== undefined && canMerge(last, next)) {
+        notebook.write('messages-merged')
+        const { role } = last
+        out[out.length - 1] = {
+          ...last,
+          ...next,
+          role,
+          content: together(last.content, next.content),
+        }
+      } else out.push(next)
+    }
+    const first = out.findIndex((message) => !isSystem(message))
+    if (first < 0 || out[first]?.role === 'user') return out
+    notebook.write('first-user-line-added')
+    return out.toSpliced(first, 0, { role: 'user', content: '(The conversation begins.)' })
   }
-  const first = out.findIndex((message) => !isSystem(message))
-  if (first < 0 || out[first]?.role === 'user') return out
-  notebook.write('first-user-line-added')
-  return out.toSpliced(first, 0, { role: 'user', content: '(The conversation begins.)' })
 }
 
 const withAssistantBehindTools: Rule = (messages, notebook) =>

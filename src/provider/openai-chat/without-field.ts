@@ -6,17 +6,13 @@
  * cannot be that of an inner object. `null` if it is not there.
  */
 export function withoutField(bytes: Uint8Array, name: string): Uint8Array | null {
-  const own = `"${name}"${COLON}${PLAIN}`
-  const head = new RegExp(`^(${BLANK}\\{(?:${FIELD},)*)${BLANK}${own}${BLANK},`).exec(
-    textOf(bytes.subarray(0, REACH)),
-  )
+  const { atHead, atTail } = patternsOf(name)
+  const head = atHead.exec(decoder.decode(bytes.subarray(0, REACH)))
   if (head !== null) {
     const [all = '', kept = ''] = head
     return parted(bytes, kept.length, all.length)
   }
-  const tail = new RegExp(`,${BLANK}${own}((?:${BLANK},${FIELD})*${BLANK}\\}${BLANK})$`).exec(
-    textOf(bytes.subarray(-REACH)),
-  )
+  const tail = atTail.exec(decoder.decode(bytes.subarray(-REACH)))
   if (tail === null) return null
   const [all = '', kept = ''] = tail
   return parted(bytes, bytes.length - all.length, bytes.length - kept.length)
@@ -30,11 +26,27 @@ const PLAIN = `(?:true|false|null|-?\\d[\\d.eE+-]*|"[^"\\\\]*")`
 const FIELD = `${BLANK}"\\w+"${COLON}${PLAIN}${BLANK}`
 
 /** A character for each byte, so that places in the text are places in the bytes. */
-function textOf(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return text
+const decoder = new TextDecoder('latin1')
+
+interface Patterns {
+  readonly atHead: RegExp
+  readonly atTail: RegExp
 }
+
+/** Of the few names that there are, each made once. */
+function patternsOf(name: string): Patterns {
+  const known = PATTERNS.get(name)
+  if (known !== undefined) return known
+  const own = `"${name}"${COLON}${PLAIN}`
+  const patterns = {
+    atHead: new RegExp(`^(${BLANK}\\{(?:${FIELD},)*)${BLANK}${own}${BLANK},`),
+    atTail: new RegExp(`,${BLANK}${own}((?:${BLANK},${FIELD})*${BLANK}\\}${BLANK})$`),
+  }
+  PATTERNS.set(name, patterns)
+  return patterns
+}
+
+const PATTERNS = new Map<string, Patterns>()
 
 function parted(bytes: Uint8Array, from: number, to: number): Uint8Array {
   const rest = new Uint8Array(bytes.length - (to - from))

@@ -27,10 +27,22 @@ export function encodeParams(prompt: Prompt, account: Account, notebook: Noteboo
     {},
     ...WORDS.map((word) => word(prompt, { account, body, note })),
     isOwn ? withoutOthers(body, mayPass, note) : withOthers(prompt, mayPass, note),
-    // Who makes no compactions is spared the word: the gateway makes them.
-    hasEndpoint(account, 'compact') ? {} : { context_management: undefined },
+    contextManagement(prompt, account, body, note),
   ) as Fields
   return amend(body, fields)
+}
+
+/** Who makes no compactions is spared the word: the gateway makes them. What its client says stands. */
+function contextManagement(
+  { compactAbove }: Prompt,
+  account: Account,
+  { context_management: said = null }: JsonObject,
+  note: NoteField,
+): Fields {
+  if (!hasEndpoint(account, 'compact')) return { context_management: undefined }
+  if (compactAbove === undefined || said !== null) return {}
+  note('context_management', 'compaction-asked')
+  return { context_management: [{ type: 'compaction', compact_threshold: compactAbove }] }
 }
 
 /** What the gateway has done already, and what only Chat Completions has a word for. */

@@ -45,6 +45,10 @@ export const NOTES = {
     'A parameter was left out, because this API has no word for it.',
   ],
   'parameter-moved': ['changed', 'A parameter was sent under the name that this API has for it.'],
+  'compaction-asked': [
+    'added',
+    'The upstream is asked to compact the conversation by itself, in `context_management`.',
+  ],
   'below-minimum': [
     'changed',
     '`max_output_tokens` was raised to the least that this upstream accepts.',

@@ -1,4 +1,5 @@
 /** OpenAI's Responses API, and whoever else serves it: Azure, xAI, vLLM, LM Studio, OpenRouter. */
+import { hasEndpoint } from '../endpoints.ts'
 import type { Provider } from '../provider.ts'
 import { decode, decodeWhole } from './decode.ts'
 import { encode } from './encode.ts'
@@ -16,7 +17,11 @@ export const openaiResponses: Provider = {
   failure,
   refusesReasoning,
   bindsReasoning,
+  compactsFrom: (account) => (hasEndpoint(account, 'compact') ? LEAST_THRESHOLD : null),
   notes: NOTES,
   quirks: QUIRKS,
   headers: ({ apiKey }) => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
 }
+
+/** A lower one is refused. */
+const LEAST_THRESHOLD = 1000

@@ -2,7 +2,9 @@
 import { count, flag, list, type QuirkTable } from '../quirk.ts'
 
 export const QUIRKS: QuirkTable = {
-  compact: flag('Has the endpoint `/responses/compact`, as OpenAI does.'),
+  compact: flag(
+    'Compacts conversations itself, by `context_management` and at `/responses/compact`, as OpenAI does.',
+  ),
   inputTokens: flag('Has the endpoint `/responses/input_tokens`, as OpenAI does.'),
   minOutputTokens: count('The smallest `max_output_tokens` that it accepts; 16 if not said.'),
   passes: list(

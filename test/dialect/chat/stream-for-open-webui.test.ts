@@ -1,5 +1,5 @@
 /** An answer as chat chunks for Open WebUI. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { PLAIN_CLIENT } from '../../../src/conversation/client.ts'
 import type { StreamEvent } from '../../../src/conversation/event.ts'
 import type { Item } from '../../../src/conversation/item.ts'
@@ -13,16 +13,28 @@ function forOpenWebUi(body: JsonObject = {}): Answering {
   return { ...own, inbound: { ...own.inbound, client: { ...PLAIN_CLIENT, isOpenWebUi: true } } }
 }
 
-function chunks(events: readonly StreamEvent[], body: JsonObject = {}): readonly Chunk[] {
+function rendered(
+  events: readonly StreamEvent[],
+  body: JsonObject = {},
+): readonly { readonly data: string }[] {
   const renderer = chat.stream(forOpenWebUi(body))
   const messages = events.flatMap((event) => [...renderer.push(event)])
   const all = [...messages, ...renderer.end(outcomeOf(events), 1_700_000_001_000)]
   for (const { data } of all) expect(Buffer.byteLength(data)).toBeLessThan(64 * 1024)
-  return all.slice(0, -1).map(({ data }) => JSON.parse(data) as Chunk)
+  return all
 }
+
+function chunks(events: readonly StreamEvent[], body: JsonObject = {}): readonly Chunk[] {
+  return rendered(events, body)
+    .slice(0, -1)
+    .map(({ data }) => JSON.parse(data) as Chunk)
+}
+
+const isStatus = (chunk: Chunk): boolean => 'event' in chunk
 
 const deltas = (events: readonly StreamEvent[]) =>
   chunks(events)
+    .filter((chunk) => !isStatus(chunk))
     .flatMap(({ choices }) => choices.map(({ delta }) => delta))
     .slice(1, -1)
 
@@ -76,6 +88,32 @@ test('what is too long for a line by itself is left out, and the answer goes on'
     ],
   }
   expect(deltas(tell(huge, image))).toEqual([{ reasoning_content: 'Hm' }, { content: 'Look' }])
+})
+
+describe('an image that a model made', () => {
+  const made = (chars: number): Item => ({
+    type: 'opaque',
+    raw: { type: 'image_generation_call', result: 'A'.repeat(chars), output_format: 'webp' },
+  })
+  const longest = (() => {
+    const line = rendered(tell(made(1000))).find(({ data }) => data.includes('image_url'))
+    return 64_000 - (line?.data.length ?? 0) + 1000
+  })()
+
+  test('is shown where its line is not too long', () => {
+    const url = `data:image/webp;base64,${'A'.repeat(longest)}`
+    expect(deltas(tell(said('So'), made(longest)))).toEqual([
+      { content: 'So' },
+      { images: [{ type: 'image_url', image_url: { url } }] },
+    ])
+  })
+
+  test('is said not to be shown where it is, and the answer goes on', () => {
+    expect(deltas(tell(made(longest + 1), said('So')))).toEqual([{ content: 'So' }])
+    const told = chunks(tell(made(longest + 1), said('So'))).filter(isStatus)
+    const description = expect.stringMatching(/not shown.* 48 KB /) as string
+    expect(told).toEqual([{ event: { type: 'status', data: { description, done: true } } }])
+  })
 })
 
 test('no chunk has a word that is for Open WebUI’s own server', () => {

@@ -31,6 +31,42 @@ test.each(MODELS)('%s is sent what it was sent, and then more', async (model) =>
   }
 })
 
+const WAYS = MODELS.flatMap((model) =>
+  (['chat', 'responses', 'stateful'] as const).map((connection) => ({ model, connection })),
+)
+
+test.each(WAYS)('$model over $connection, stopped and continued', async ({ model, connection }) => {
+  const told = town.story({ connection }, { model })
+  await told.ask('RTR~T')
+  await told.goOn('~T')
+  await told.ask('RC|R~T')
+  await told.goOn('RTR~T')
+  await told.goOn('RT')
+  await told.ask('RT')
+  expect(told.trouble()).toEqual([])
+})
+
+test.each(WAYS)('$model over $connection, continued with tools', async ({ model, connection }) => {
+  const told = town.story({ connection }, { model })
+  await told.ask('R~T')
+  // It has nothing in it that a client forgets, but where it began.
+  await told.goOn('C|T')
+  await told.ask('RT')
+  await told.goOn('RC|C|RT')
+  await told.ask('RT')
+  expect(told.trouble()).toEqual([])
+})
+
+test.each(WAYS)('$model over $connection, edited and continued', async ({ model, connection }) => {
+  const told = town.story({ connection }, { model })
+  await told.ask('RTC|RT')
+  told.editAnswer((text) => `${text}\n\nAnd so on.`)
+  await told.goOn('C|T')
+  await told.ask('RT')
+  await told.ask('RT')
+  expect(told.trouble()).toEqual([])
+})
+
 /** Piece by piece, each with who says it. Where the cache is marked does not matter. */
 function saidIn({ messages, input }: JsonObject): readonly string[] {
   const pieces = objects(messages ?? input).flatMap((message) => {

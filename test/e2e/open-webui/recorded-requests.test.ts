@@ -1,10 +1,9 @@
 /** Requests that a real Open WebUI has sent, in front of models with every wire. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/conversation/json.ts'
-import { startGateway } from '../../support/gateway.ts'
 import { pythonJson } from '../../support/open-webui/python-json.ts'
 import { MARKER } from '../../support/open-webui/watch.ts'
-import { startServices, type Services } from '../../support/services/start-services.ts'
+import { serviceTown } from '../../support/services/service-town.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
 
 interface Recorded {
@@ -24,16 +23,7 @@ const recorded: readonly Recorded[] = sharedExists
   : []
 
 describe.skipIf(!sharedExists)('recorded requests', () => {
-  let services: Services
-  let gateway: Awaited<ReturnType<typeof startGateway>>
-  beforeAll(async () => {
-    services = await startServices()
-    gateway = await startGateway({ ...services.environment, TRUST_USER_HEADERS: 'on' })
-  })
-  afterAll(async () => {
-    await gateway.close()
-    await services.close()
-  })
+  const town = serviceTown({ TRUST_USER_HEADERS: 'on' })
 
   const models = ['gpt-5', 'claude-opus-5', 'gemini-3.8-flash', 'chat-one', 'strict-one', 'a/b']
   const each = recorded.flatMap((request) =>
@@ -42,22 +32,22 @@ describe.skipIf(!sharedExists)('recorded requests', () => {
       : models.map((model) => ({ ...request, model })),
   )
   test.each(each)('$kind, $model', async ({ method, path, headers, body, model }) => {
-    services.received.length = 0
-    services.refusals.length = 0
+    town.services.received.length = 0
+    town.services.refusals.length = 0
     // What somebody has set for an upstream of theirs goes to any, and these know nothing of it.
     const { x_gateway: _own, ...known } = body ?? {}
     const asked = body === null ? null : { ...known, model }
-    const response = await fetch(gateway.url + path, {
+    const response = await fetch(town.gateway.url + path, {
       method,
       headers: headers.filter(([name]) => name !== 'Host').map(ours),
       ...(asked === null ? {} : { body: pythonJson(asked) }),
     })
     const text = await response.text()
-    expect({ status: response.status, refusals: services.refusals, text }).toMatchObject({
+    expect({ status: response.status, refusals: town.services.refusals, text }).toMatchObject({
       status: 200,
       refusals: [],
     })
-    for (const { json } of services.received) expect(JSON.stringify(json)).not.toMatch(MARKER)
+    for (const { json } of town.services.received) expect(JSON.stringify(json)).not.toMatch(MARKER)
   })
 })
 

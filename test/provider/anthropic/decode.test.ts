@@ -205,7 +205,6 @@ describe('an answer', () => {
       answerOf(
         block(search, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),
         block(found),
-        block({ type: 'compaction', content: null }, { type: 'compaction_delta', content: 'Sum.' }),
         block({ type: 'hologram', light: 'a' }, { type: 'light_delta', light: 'b', angle: 3 }),
       ),
     )
@@ -213,7 +212,6 @@ describe('an answer', () => {
     expect(itemsOf(events).map((item) => (item.type === 'opaque' ? item.raw : item))).toEqual([
       { ...search, input: { query: 'x' } },
       found,
-      { type: 'compaction', content: 'Sum.' },
       { type: 'hologram', light: 'ab', angle: 3 },
     ])
   })

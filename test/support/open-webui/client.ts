@@ -65,21 +65,35 @@ export async function askFor(account: Account, wanted: Wanted): Promise<Told> {
     const told = items.length === 0 ? [] : toMessages(items, account.keepsReasoning)
     const messages = account.inlet([...wanted.messages, ...told])
     const body = bodyOf(account, wanted.model, messages, before)
-    const isContinued = rounds.length === 0 && shownText(items) !== ''
+    // A filter may have put something where there is nothing.
+    const isTold = shownText(items) !== '' || saidLast(messages) !== ''
+    const isContinued = rounds.length === 0 && isTold
     const request = { body, messages, kept: items, isContinued }
     const { round, answer, isOver } = await sendRound(account, wanted, request)
     rounds.push(round)
     const { error, responseId } = answer
     // What was cut off by Stop is not run when the answer goes on.
-    const calls = isOver ? [] : openCalls(answer.items.slice(items.length))
-    const outputs = calls.map(runTool)
-    const added = [...answer.items.slice(items.length), ...outputs]
+    const news = newIn(answer, items)
+    const outputs = (isOver ? [] : openCalls(news)).map(runTool)
+    const added = [...news, ...outputs]
     items = [...answer.items, ...outputs]
-    if (calls.length === 0) return { items, error, rounds }
+    if (outputs.length === 0) return { items, error, rounds }
     const isStateful = account.connection === 'stateful' && responseId !== null
     before = isStateful ? { id: responseId, items: added } : null
   }
   return { items, error: null, rounds }
+}
+
+function saidLast(messages: readonly ChatMessage[]): string {
+  const { role, content } = messages.at(-1) ?? {}
+  return role === 'assistant' && typeof content === 'string' ? content : ''
+}
+
+/** What came behind all that was kept, of which an empty text at the end gets lost. */
+function newIn({ items }: Answer, kept: readonly StoredItem[]): readonly StoredItem[] {
+  const last = kept.at(-1)
+  const isLost = last?.type === 'message' && last.text.trim() === '' && !items.includes(last)
+  return items.slice(isLost ? kept.length - 1 : kept.length)
 }
 
 /** The stateful connection leaves out what the last response knows, and repeats that response. */

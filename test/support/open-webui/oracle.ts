@@ -25,6 +25,8 @@ export interface Truth {
   /** All that the model said for an answer, round by round, in order. */
   readonly rounds: readonly Planned[]
   readonly isEdited: boolean
+  /** Whether who edited it has left its marker. One of what was said since is no marker of that. */
+  readonly keepsMarker: boolean
   /** Whether it was gone on with, so that its words are those of several turns. */
   readonly isContinued: boolean
   /** What had been said before it when it was made, in the words that the client then had (`saidBefore`). */
@@ -66,10 +68,14 @@ export function saidBefore(path: readonly Node[]): string {
   return texts.filter((text) => text !== '').join('\n')
 }
 
+function isMarked(node: AnswerNode, { isEdited, keepsMarker }: Truth): boolean {
+  return !isEdited || (keepsMarker && endsMarked(node))
+}
+
 /** A person who edits an answer may delete the marker that they see, which is that of its last text. */
-function isMarked({ items }: AnswerNode, { isEdited }: Truth): boolean {
+export function endsMarked({ items }: AnswerNode): boolean {
   const edited = items.findLast((item) => item.type === 'message')
-  return !isEdited || (edited !== undefined && markersIn(edited.text).length > 0)
+  return edited !== undefined && markersIn(edited.text).length > 0
 }
 
 function expectedQuestion(message: ChatMessage | undefined): Expected {
@@ -227,10 +233,14 @@ function wordsOf(lines: readonly string[]): string {
 /** In a fence a marker is text as any other, as long as nobody knows whose words those are. */
 const FENCED_MARKER = /```\[[0-9A-HJKMNP-TV-Z]{20}\]:#```/g
 
-/** No marker is ever part of what a model is told. */
+/** No marker is ever part of what a model is told, nor what a converter made of it. */
 function unmarked(text: string): string {
-  return text.replaceAll(MARKER, '')
+  return text.replaceAll(DAMAGED_MARKER, '').replaceAll(MARKER, '')
 }
+
+/** As HTML, or alone in a fence. */
+const DAMAGED_MARKER =
+  /&#91;[0-9A-HJKMNP-TV-Z]{20}&#93;: #|```\s*\[[0-9A-HJKMNP-TV-Z]{20}\]: #\s*```/g
 
 /** Markers leave blank lines behind, and how many of them is nobody's business. */
 function squeezed(text: string): string {

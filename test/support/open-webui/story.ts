@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/conversation/json.ts'
 import { openChat, type Answered, type Asked, type Chat, type Opening } from './chat.ts'
 import { pathTo } from './chat-tree.ts'
 import type { Account, Stop } from './client.ts'
-import type { Truth } from './oracle.ts'
+import { endsMarked, type Truth } from './oracle.ts'
 import { nextNumber, scriptOf, type Planned } from './script.ts'
 import type { ScriptedUpstream } from './scripted-upstream.ts'
 import { NOTHING, watcherOf, type Gap, type Watcher } from './watcher.ts'
@@ -89,7 +89,10 @@ export function tellStory(
     editAnswer(edit) {
       chat.editAnswer(edit)
       const id = chat.head() ?? ''
-      truths.set(id, { ...truthOf(id), isEdited: true })
+      const node = chat.tree().get(id)
+      const truth = truthOf(id)
+      const keepsMarker = truth.keepsMarker && node?.kind === 'answer' && endsMarked(node)
+      truths.set(id, { ...truth, isEdited: true, keepsMarker })
     },
     goOn(script) {
       const node = chat.tree().get(chat.head() ?? '')

@@ -47,7 +47,13 @@ export interface Seen {
   readonly kept?: Truth | undefined
 }
 
-export const NOTHING: Truth = { rounds: [], isEdited: false, isContinued: false, behind: '' }
+export const NOTHING: Truth = {
+  rounds: [],
+  isEdited: false,
+  keepsMarker: true,
+  isContinued: false,
+  behind: '',
+}
 
 export function watcherOf(
   chat: Chat,
@@ -73,7 +79,9 @@ export function watcherOf(
     const before = [...kept.rounds, ...rounds.slice(0, at)]
     const own = expectedRounds(before, kept.isEdited ? words : null)
     // Once it went on, its words are no single turn's any more.
-    const isKnown = hasMarkers ? !kept.isEdited || isMarked : at === 0 && isAsSaid(kept, path)
+    const isKnown = hasMarkers
+      ? !kept.isEdited || (kept.keepsMarker && isMarked)
+      : at === 0 && isAsSaid(kept, path)
     const isFindable = kept === NOTHING || isKnown
     return [...expectedOf(path, truthOf, users, hasMarkers), { ...own, isFindable }]
   }

@@ -4,6 +4,15 @@
  */
 import { isObject, type JsonObject } from '../../../src/conversation/json.ts'
 import { anthropicRefusal } from '../anthropic-laws.ts'
+import { COMPACTION_BETA, readMessages } from '../anthropic-compaction-laws.ts'
+import { compactedBy, compactionFaults, questionIn } from './anthropic-compaction.ts'
+import {
+  bindingFaults,
+  changedThinking,
+  messagesIn,
+  remember,
+  signatureFaults,
+} from './anthropic-thinking.ts'
 import { USAGE, type Beat } from './model.ts'
 import {
   KEY,
@@ -29,6 +38,14 @@ export const anthropic: Service = {
     if (headers['anthropic-version'] !== '2023-06-01') {
       return refused(400, 'invalid_request_error', 'anthropic-version: header is required')
     }
+    const betas = String(headers['anthropic-beta'] ?? '').split(',')
+    if (body['context_management'] !== undefined && !betas.includes(COMPACTION_BETA)) {
+      return refused(
+        400,
+        'invalid_request_error',
+        'context_management: Extra inputs are not permitted',
+      )
+    }
     const refusal = anthropicRefusal(body)
     return refusal === null ? null : { status: 400, body: refusal }
   },
@@ -36,13 +53,15 @@ export const anthropic: Service = {
     const account = String(headers['x-api-key'])
     const [fault] = [
       ...signatureFaults(body, issued),
+      ...compactionFaults(body, account, issued),
       ...bindingFaults(body, account, issued),
       ...changedThinking(body, issued),
     ]
     return fault === undefined ? null : refused(400, 'invalid_request_error', fault)
   },
   read({ body }) {
-    const messages = objects(body['messages'])
+    const messages = readMessages(messagesIn(body))
+    const summarised = messages.flatMap(({ content }) => questionIn(content))
     const isAsked = (message: JsonObject) =>
       message['role'] === 'user' &&
       objects(message['content']).some(({ type }) => type === 'text' || type === 'image')
@@ -54,9 +73,12 @@ export const anthropic: Service = {
       system: objects(body['system'])
         .map(({ text }) => String(text))
         .join(' '),
-      questions: messages.filter(isAsked).flatMap(({ content }) => textsIn(content)),
+      questions: [
+        ...summarised,
+        ...messages.filter(isAsked).flatMap(({ content }) => textsIn(content)),
+      ],
       outputs: messages
-        .slice(asked)
+        .slice(Math.max(0, asked))
         .flatMap(({ content }) => objects(content))
         .filter(({ type }) => type === 'tool_result')
         .map(({ content }) => textIn(content)),
@@ -72,8 +94,13 @@ export const anthropic: Service = {
     }
   },
   whole({ beats, isCut }, { body, headers }, { number, issued }) {
-    const content = beats.flatMap((beat, at) => blockOf(beat, `${number}_${at}`, body, issued))
-    remember(content, body, String(headers['x-api-key']), issued)
+    const account = String(headers['x-api-key'])
+    const compacted = compactedBy(body, account, issued)
+    const content = [
+      ...(compacted?.content ?? []),
+      ...beats.flatMap((beat, at) => blockOf(beat, `${number}_${at}`, body, issued)),
+    ]
+    remember(content, body, account, issued)
     const refusal = beats.find(({ type }) => type === 'refusal')
     const isCalling = content.some(({ type }) => type === 'tool_use')
     return {
@@ -100,6 +127,7 @@ export const anthropic: Service = {
         cache_read_input_tokens: USAGE.cached,
         output_tokens: USAGE.output,
         output_tokens_details: { thinking_tokens: USAGE.reasoning },
+        ...(compacted === null ? {} : { iterations: compacted.iterations }),
       },
     }
   },
@@ -140,101 +168,6 @@ function blockOf(beat: Beat, id: string, body: JsonObject, issued: Issued): read
     case 'refusal':
       return []
   }
-}
-
-function signatureFaults(body: JsonObject, issued: Issued): readonly string[] {
-  return objects(body['messages']).flatMap(({ content }, message) =>
-    objects(content).flatMap(({ type, thinking, signature }, at) =>
-      type !== 'thinking' || issued.find(signature) === thinking
-        ? []
-        : [`messages.${message}.content.${at}: Invalid \`signature\` in \`thinking\` block`],
-    ),
-  )
-}
-
-/** Under a call's id the thinking that led to it, under a signature where it was made. */
-function remember(
-  content: readonly JsonObject[],
-  body: JsonObject,
-  account: string,
-  issued: Issued,
-): void {
-  const thinking = thoughtsIn(content)
-  for (const [at, { type, id, signature }] of content.entries()) {
-    if (type === 'tool_use') issued.note(String(id), thinking)
-    if (type !== 'thinking') continue
-    const before = prefixOf(body, Infinity, content.slice(0, at))
-    issued.note(`made ${String(signature)}`, { model: body['model'], account, before })
-  }
-}
-
-/** What a model does not read is passed over; what it reads must be where it was made. */
-function bindingFaults(body: JsonObject, account: string, issued: Issued): readonly string[] {
-  const model = String(body['model'])
-  return objects(body['messages']).flatMap(({ content }, message) =>
-    objects(content).flatMap(({ type, signature }, at) => {
-      const made = issued.find(`made ${String(signature)}`)
-      if (type !== 'thinking' || !isObject(made)) return []
-      const place = `messages.${message}.content.${at}`
-      if (!reads(model, String(made['model']))) {
-        issued.dropped.push(place)
-        return []
-      }
-      const before = prefixOf(body, message, objects(content).slice(0, at))
-      const isMoved = isPreserved(model) && made['before'] !== before
-      const isElsewhere = /-(sonnet|haiku)-5-5/.test(model) && made['account'] !== account
-      return isMoved || isElsewhere
-        ? [
-            `${place}: Invalid \`signature\` in \`thinking\` block. The block is bound to a different ${isMoved ? 'conversation' : 'account'}.`,
-          ]
-        : []
-    }),
-  )
-}
-
-/** The newest models bind their thinking to all that was in front of it. */
-function isPreserved(model: string): boolean {
-  return /claude-[a-z]+-5-[1-9]/.test(model)
-}
-
-/** Each reads its own, and some read others'. The thinking of the newest is for nobody else. */
-function reads(model: string, maker: string): boolean {
-  if (model === maker || !(isPreserved(model) || isPreserved(maker))) return true
-  return model.includes('fable-5-1') && /opus-5(-5)?$/.test(maker)
-}
-
-/** Where the cache is marked does not matter. */
-function prefixOf(
-  { system, tools, messages }: JsonObject,
-  end: number,
-  blocks: readonly JsonObject[],
-): string {
-  const before = [system, tools, objects(messages).slice(0, end), blocks]
-  return JSON.stringify(before, (name, value: unknown) =>
-    name === 'cache_control' ? undefined : value,
-  )
-}
-
-/** In the running turn thinking stays with its calls: all of it as it was, or none. */
-function changedThinking(body: JsonObject, issued: Issued): readonly string[] {
-  const messages = objects(body['messages'])
-  const at = messages.findLastIndex(({ role }) => role === 'assistant')
-  const content = objects(messages[at]?.['content'])
-  const thoughts = thoughtsIn(content)
-  const calls = content.filter(({ type }) => type === 'tool_use')
-  const isRunning = at === messages.length - 2
-  if (!isRunning || calls.length === 0) return []
-  const given = calls.map(({ id }) => issued.find(String(id))).filter((one) => one !== undefined)
-  const isChanged = given.some((one) => JSON.stringify(one) !== JSON.stringify(thoughts))
-  return isChanged && thoughts.length > 0
-    ? [
-        `messages.${at}.content.0: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.`,
-      ]
-    : []
-}
-
-function thoughtsIn(content: readonly JsonObject[]): readonly string[] {
-  return content.flatMap(({ type, thinking }) => (type === 'thinking' ? [String(thinking)] : []))
 }
 
 function streamed(whole: JsonObject, manner: Manner): readonly string[] {
@@ -286,6 +219,11 @@ function toldOf(
         { type: 'signature_delta', signature },
       ],
     }
+  }
+  if (type === 'compaction') {
+    const sealed = isOdd ? { encrypted_content: null } : {}
+    const delta = { type: 'compaction_delta', content: block['content'], ...sealed }
+    return { start: { type, content: null }, deltas: [delta] }
   }
   if (type === 'text') {
     const told = pieces(String(text)).map((piece) => ({ type: 'text_delta', text: piece }))

@@ -75,6 +75,8 @@ function between(item: JsonObject, place: JsonObject): readonly JsonObject[] {
           { type: 'response.content_part.done', ...at, part },
         ]
       })
+    case 'compaction':
+      return []
     default:
       return told('response.function_call_arguments', place, String(item['arguments']), 'arguments')
   }

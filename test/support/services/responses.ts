@@ -5,6 +5,7 @@
 import { isObject, type JsonObject } from '../../../src/conversation/json.ts'
 import { responsesComplaints } from '../responses-laws.ts'
 import { USAGE, type Beat } from './model.ts'
+import { compactionFor, newestCompaction } from './responses-compaction.ts'
 import { responsesEvents } from './responses-events.ts'
 import {
   KEY,
@@ -61,7 +62,10 @@ export const responses: Service = {
     }
   },
   whole({ beats, isCut }, { body, headers }, place) {
-    const output = beats.map((beat, at) => itemOf(beat, at, isCut, body, place))
+    const output = [
+      ...compactionFor(body, place),
+      ...beats.map((beat, at) => itemOf(beat, at, isCut, body, place)),
+    ]
     const reasoning = output.find(({ type }) => type === 'reasoning')
     for (const { id, type } of output) {
       if (type === 'function_call' && reasoning !== undefined) {
@@ -174,7 +178,7 @@ function sealFault(items: readonly JsonObject[], account: string, issued: Issued
         return refused(400, message, null, 'input')
       }
     }
-    if (type !== 'reasoning') continue
+    if (type !== 'reasoning' && type !== 'compaction') continue
     if (typeof sealed !== 'string') {
       const message = `Item with id '${String(id)}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`
       return refused(404, message, null, 'input')
@@ -199,14 +203,16 @@ function sealFault(items: readonly JsonObject[], account: string, issued: Issued
 /** The newest models leave out reasoning whose messages are not those it was made on. */
 function passOver({ model }: JsonObject, items: readonly JsonObject[], issued: Issued): null {
   if (!/^gpt-5\.[6-9]/.test(String(model))) return null
-  for (const [at, { encrypted_content: sealed }] of items.entries()) {
-    if (typeof sealed !== 'string') continue
+  for (const [at, { type, encrypted_content: sealed }] of items.entries()) {
+    if (typeof sealed !== 'string' || type === 'compaction') continue
     const { before } = object(issued.find(`made ${sealed}`))
     if (before !== prefixOf(items.slice(0, at))) issued.dropped.push(`input[${at}]`)
   }
   return null
 }
 
+/** A compaction stands for all that was in front of it. */
 function prefixOf(items: readonly JsonObject[]): string {
-  return JSON.stringify(items.map(({ id: _id, status: _status, ...said }) => said))
+  const told = items.slice(newestCompaction(items))
+  return JSON.stringify(told.map(({ id: _id, status: _status, ...said }) => said))
 }

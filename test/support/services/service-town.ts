@@ -1,6 +1,5 @@
 /** The services behind a gateway, for the length of a test file. */
-import { afterAll, afterEach, beforeAll } from 'vitest'
-import { watchExplained } from '../explained.ts'
+import { afterAll, beforeAll } from 'vitest'
 import { startGateway } from '../gateway.ts'
 import { startServices, type Services } from './start-services.ts'
 
@@ -10,17 +9,13 @@ export interface ServiceTown {
 }
 
 /** There once the tests of the file have begun. */
-export function serviceTown(): ServiceTown {
+export function serviceTown(settings: Readonly<Record<string, string>> = {}): ServiceTown {
   let services: Services
   let gateway: ServiceTown['gateway']
-  let expectExplained: () => Promise<void>
   beforeAll(async () => {
     services = await startServices()
-    gateway = await startGateway(services.environment)
-    expectExplained = watchExplained(gateway, services)
+    gateway = await startGateway({ ...services.environment, ...settings })
   })
-  // What is said to have been sent is what arrived.
-  afterEach(() => expectExplained())
   afterAll(async () => {
     await gateway.close()
     await services.close()

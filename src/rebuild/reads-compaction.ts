@@ -1,0 +1,23 @@
+/**
+ * Whether an upstream can make anything of a compaction. Ours are words and told to everybody. What
+ * an upstream has made, only the account that made it can read, and only for a model that compacts.
+ */
+import { isOurs, makerOf, summaryIn } from '../conversation/compaction.ts'
+import type { Opaque } from '../conversation/item.ts'
+
+/** Who is asked. What others have sealed, only their makers can read. */
+export interface Reader {
+  readonly wire: string
+  readonly account: string
+  /** Whether it makes compactions itself, and so understands that it is asked for one. */
+  readonly compacts: boolean
+}
+
+export function readsCompaction(item: Opaque, { wire, account, compacts }: Reader): boolean {
+  if (isOurs(item)) return summaryIn(item) !== null
+  if (makerOf(item) !== wire) return false
+  if (wire === 'anthropic' ? !compacts : wire !== 'responses') return false
+  // Without an origin the client has brought it along, and knows where from.
+  const { origin } = item
+  return origin === undefined || (origin.wire === wire && origin.account === account)
+}

@@ -1,0 +1,142 @@
+/**
+ * The queries that make forgetting final. Whoever forgets notes what and when; whoever writes what was
+ * long in the making asks behind it, in the same batch, whether it was forgotten meanwhile. Notes are
+ * kept for longer than any work takes.
+ *
+ * On a database that lets both happen at once each would overlook the other, so they wait there.
+ */
+import { sql, type RawBuilder } from 'kysely'
+import { digest } from '../digest.ts'
+import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import type { Engine, Query } from './engine.ts'
+import { hasNoneLeft, isOfAsker, type ThreadKey } from './forget-statements.ts'
+import type { OwnerKey } from './owner.ts'
+import { TENANT, USER } from './statements.ts'
+
+export interface ForgottenStatements {
+  /** To be asked first of all by who writes, and by who forgets. */
+  readonly besideOthers: (tenant: string) => readonly Query[]
+  readonly alone: (tenant: string) => readonly Query[]
+  readonly noteUser: Statement<Forgotten & { readonly user: string }>
+  /** To be asked while the turn is there. */
+  readonly noteThread: Statement<Forgotten & ThreadKey>
+  /** The same once it is marked as deleted: nothing if its thread has others. */
+  readonly noteDeleted: Statement<Forgotten & OwnerKey & { readonly id: string }>
+  /** Nothing, if it is there. */
+  readonly noteConversation: Statement<Forgotten & { readonly id: string }>
+  /** To be asked behind a fact that was written: it goes at once, and returns a row. */
+  readonly removeFact: Statement<ForgottenFact>
+  readonly removeNotes: Statement<{ readonly nowMs: number }>
+}
+
+export interface ForgottenFact {
+  readonly id: string
+  readonly userName: string | null
+  readonly begunAtMs: number
+  /** What it was made from. */
+  readonly of: string | null
+}
+
+export interface Forgotten {
+  readonly tenant: string
+  readonly nowMs: number
+}
+
+export function createForgottenStatements(language: Engine['language']): ForgottenStatements {
+  const db = queryBuilder(language)
+  const write = <Input>(name: string, build: (slot: Slot<Input>) => RawBuilder<unknown>) =>
+    compile<Input>(name, (slot) => written(db, build(slot)))
+  const waiting = (name: string, lock: string) => {
+    const statement = write<string>(
+      name,
+      (slot) =>
+        sql`select ${sql.raw(lock)}(${sql.lit(LOCK)}, hashtext(${slot((tenant) => tenant)}))`,
+    )
+    return (tenant: string) => (language === 'postgres' ? [statement(tenant)] : [])
+  }
+  return {
+    besideOthers: waiting('wait-for-forgetting', 'pg_advisory_xact_lock_shared'),
+    alone: waiting('wait-to-forget', 'pg_advisory_xact_lock'),
+    noteUser: write('note-forgotten-user', (slot) =>
+      noted(
+        slot,
+        sql`select cast(${slot(({ user }) => userName(user))} as text) as name where 1 = 1`,
+      ),
+    ),
+    noteThread: write('note-forgotten-thread', (slot) => {
+      const named = (
+        column: 'thread' | 'conversation',
+      ) => sql`select turns.${sql.ref(column)} as name
+        from turns where turns.id = ${slot(({ turnId }) => turnId)}
+        and ${TENANT} = ${slot(({ tenant }) => tenant)} and ${isOfAsker(slot)}`
+      return noted(slot, sql`${named('thread')} union ${named('conversation')}`)
+    }),
+    noteDeleted: write('note-deleted-thread', (slot) =>
+      noted(
+        slot,
+        sql`select turns.thread as name from turns where turns.id = ${slot(({ id }) => id)}
+          and ${TENANT} = ${slot(({ tenant }) => tenant)} and ${USER} = ${slot(({ user }) => user)}
+          and ${hasNoneLeft(
+            sql`turns.thread`,
+            slot(({ tenant }) => tenant),
+          )}`,
+      ),
+    ),
+    noteConversation: write('note-forgotten-conversation', (slot) => {
+      const id = sql`cast(${slot((key) => key.id)} as text)`
+      return noted(
+        slot,
+        sql`select ${id} as name
+          where not exists (select 1 from conversations where conversations.id = ${id})`,
+      )
+    }),
+    removeFact: write(
+      'remove-forgotten-fact',
+      (slot) => sql`delete from facts where facts.id = ${slot(({ id }) => id)}
+        and ${isForgottenSince(
+          sql`facts.tenant`,
+          [
+            sql`facts.scope`,
+            sql`cast(${slot((fact) => fact.of as string)} as text)`,
+            sql`cast(${slot((fact) => fact.userName as string)} as text)`,
+          ],
+          slot(({ begunAtMs }) => begunAtMs),
+        )} returning facts.id`,
+    ),
+    removeNotes: write(
+      'remove-notes-of-forgotten',
+      (slot) => sql`delete from forgotten
+        where forgotten_at < ${slot(({ nowMs }) => nowMs - LONGEST_WORK_MS)}`,
+    ),
+  }
+}
+
+/** Whether any of the names, of which some may be null, has been forgotten since then. */
+export function isForgottenSince(
+  tenant: RawBuilder<unknown>,
+  names: readonly RawBuilder<unknown>[],
+  begunAtMs: number,
+): RawBuilder<unknown> {
+  return sql`exists (select 1 from forgotten where forgotten.tenant = ${tenant}
+    and forgotten.name in (${sql.join(names)}) and forgotten.forgotten_at >= ${begunAtMs})`
+}
+
+/** No thread and no conversation is called like that. */
+export function userName(user: string): string {
+  return `user:${digest(user)}`
+}
+
+/** Time goes on, also where the clock of one is late. */
+function noted(slot: Slot<Forgotten>, names: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`insert into forgotten (tenant, name, forgotten_at)
+    select cast(${slot(({ tenant }) => tenant)} as text), found.name,
+      cast(${slot(({ nowMs }) => nowMs)} as bigint)
+    from (${names}) as found where found.name is not null
+    on conflict (tenant, name) do update set forgotten_at = excluded.forgotten_at
+    where forgotten.forgotten_at < excluded.forgotten_at`
+}
+
+/** Among the locks of a database, ours. */
+const LOCK = 20_250_713
+
+const LONGEST_WORK_MS = 24 * 60 * 60 * 1000

@@ -1,0 +1,72 @@
+/**
+ * A request in the middle of an answer that goes through its plan as a whole, as the request of a client
+ * that answers its tools itself would: the conversation with what was said and answered since. What was
+ * cut in front of reasoning that a model holds to its prefix, costs that reasoning, as anywhere else.
+ *
+ * The request stays what its client has sent, whatever is made of it.
+ */
+import { asOfClient } from '../conversation/house.ts'
+import type { Item, Origin } from '../conversation/item.ts'
+import { holdsSealedReasoning } from '../conversation/sealed-reasoning.ts'
+import type { History } from '../history/load-history.ts'
+import { prefixHashOf } from '../rebuild/prefix.ts'
+import type { World } from '../world.ts'
+import type { Round, Rounds } from './asked-again.ts'
+import { fit } from './fit.ts'
+import { originOf } from './made-of.ts'
+import { prepareFor, type Prepared } from './prepare.ts'
+
+/** Throws a GatewayError where nothing may be cut, or nothing is left to be. */
+export function planAgain(rounds: Rounds, world: World): Prepared {
+  const [{ prepared: first }] = rounds
+  const { account, inbound, history, prompt } = first
+  const { given = inbound.items } = inbound
+  const said = rounds.flatMap((round) => answerIn(round).items)
+  // With a compaction, which the answer begins with.
+  const items = [...first.items.slice(history.items.length), ...said]
+  const target = { account, model: prompt.params.model }
+  const grown = historyWith(rounds, history)
+  const planned = fit(prepareFor(target, { ...inbound, items, given }, grown, world), world)
+  return { ...planned, inbound, history }
+}
+
+interface AnswerInRound {
+  readonly origin: Origin
+  readonly items: readonly Item[]
+}
+
+/**
+ * Each round is an answer of its own here, as it would be to a client: reasoning of it was made behind
+ * what was sent for it, and something may stand between two of them.
+ */
+function answerIn(round: Round): AnswerInRound {
+  const known = ANSWERS.get(round)
+  if (known !== undefined) return known
+  const { prepared, said, outputs } = round
+  const isBound = holdsSealedReasoning(said)
+  const prefixHash = isBound ? prefixHashOf(prepared.prompt, prepared.account.wire) : null
+  const origin = { ...originOf(prepared), prefixHash }
+  const items = [...said, ...outputs].map((item) => ({ ...asOfClient(item), origin }))
+  const answer = { origin, items }
+  ANSWERS.set(round, answer)
+  return answer
+}
+
+const ANSWERS = new WeakMap<Round, AnswerInRound>()
+
+function historyWith(rounds: Rounds, history: History): History {
+  const { account } = rounds[0].prepared
+  const tokens = new Map(
+    rounds.map((round) => [answerIn(round).origin, round.usage?.totalTokens ?? null]),
+  )
+  const refusals = rounds
+    .filter(({ prepared }) => prepared.reasoningRefused)
+    .map((round) => ({ account: account.name, origin: answerIn(round).origin }))
+  const loaded = rounds.flatMap((round) => [...(round.loaded ?? [])])
+  return {
+    ...history,
+    refusals: [...history.refusals, ...refusals],
+    counted: (origin) => tokens.get(origin) ?? history.counted?.(origin) ?? null,
+    ...(loaded.length === 0 ? {} : { media: new Map([...(history.media ?? []), ...loaded]) }),
+  }
+}

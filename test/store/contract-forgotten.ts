@@ -1,0 +1,151 @@
+/**
+ * What every database must do so that forgetting is final: of what was begun before it, and is written
+ * later, nothing stays, and what is begun later does.
+ */
+import { describe, expect, test } from 'vitest'
+import type { Vault } from '../../src/store/vault.ts'
+import type { Work } from '../../src/store/work.ts'
+import { newFact } from './contract-facts.ts'
+import { newVersion } from './contract-layers.ts'
+import { newSummary } from './contract-summaries.ts'
+import type { OpenEngine } from './engines.ts'
+import { openedStores } from './opened-stores.ts'
+import { ending, newId, newTurn, nextTurn } from './turns.ts'
+
+const NOW = 1_795_000_000_000
+const BEFORE = NOW - 1
+const LATER = NOW + 1
+
+export function forgottenContract(open: OpenEngine, vault: Vault): void {
+  const opened = openedStores(open, vault)
+  const alice = () => ({ tenant: opened.owner.tenant, user: 'al"ice\0' })
+
+  /** What is written now, by work that was begun then, and whether it is kept. */
+  const written = async (owner: { tenant: string; user: string | null }, work: Work) => {
+    const { summaries, facts, layers } = opened.stores
+    const { begunAtMs, thread } = work
+    const isConversation = thread?.startsWith('conv_') === true
+    const ties = isConversation ? { conversation: thread } : { turn: thread }
+    const place = { owner, layer: 'observations', thread: thread ?? newId() }
+    const ofUser = { owner, layer: 'working_memory', thread: null }
+    const number = (await layers.loadVersions(ofUser)).length + 1
+    return Promise.all([
+      summaries.saveSummary(newSummary({ ...owner, ...ties, begunAtMs })),
+      facts.saveFact(newFact({ ...owner, scope: thread ?? 'user', text: `a ${newId()}` }), work),
+      facts.saveFact(newFact({ ...owner, scope: 'user', text: `b ${newId()}` }), work),
+      layers.saveVersion(newVersion(place, { work, id: `lay_${newId()}` })),
+      layers.saveVersion(newVersion(ofUser, { work, number, id: `lay_${newId()}` })),
+    ])
+  }
+  const NOTHING = [false, false, false, false, false]
+  const ALL = [true, true, true, true, true]
+
+  describe('of a user', () => {
+    test('nothing stays that was begun before, and all that was begun later', async () => {
+      const { recall } = opened.stores
+      await recall.forgetUser(alice().tenant, alice().user, NOW)
+      expect(await written(alice(), { begunAtMs: BEFORE, thread: null })).toEqual(NOTHING)
+      expect(await written(alice(), { begunAtMs: NOW, thread: newId() })).toEqual(NOTHING)
+      expect(await opened.stores.facts.listFacts(alice(), ALL_OF_IT)).toEqual([])
+      expect(await written(alice(), { begunAtMs: LATER, thread: null })).toEqual(ALL)
+    })
+
+    test('what others have stays', async () => {
+      const { recall } = opened.stores
+      await recall.forgetUser(alice().tenant, alice().user, NOW)
+      for (const other of [
+        { ...alice(), user: 'bob' },
+        { ...alice(), user: null },
+        { ...alice(), tenant: newId() },
+      ]) {
+        expect(await written(other, { begunAtMs: BEFORE, thread: null })).toEqual(ALL)
+      }
+    })
+
+    test('nothing stays that is written at the same moment', async () => {
+      const { facts, recall } = opened.stores
+      const work = { begunAtMs: BEFORE, thread: null }
+      const save = (at: number) =>
+        facts.saveFact(newFact({ ...alice(), scope: 'user', text: `fact ${at} of many` }), work)
+      await Promise.all([
+        ...Array.from({ length: 8 }, (_, at) => save(at)),
+        recall.forgetUser(alice().tenant, alice().user, NOW),
+        ...Array.from({ length: 8 }, (_, at) => save(8 + at)),
+      ])
+      expect(await facts.listFacts(alice(), ALL_OF_IT)).toEqual([])
+    })
+  })
+
+  describe('of a thread', () => {
+    test('nothing stays of its first answer, behind which nothing is left', async () => {
+      const { store, recall } = opened.stores
+      const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
+      await store.openTurn(turn)
+      await recall.forgetThread({ ...alice(), turnId: turn.id, nowMs: NOW })
+      const work = { begunAtMs: BEFORE, thread: turn.id }
+      expect(await written(alice(), work)).toEqual(NOTHING)
+      expect(await written(alice(), { ...work, begunAtMs: LATER })).toEqual(ALL)
+      expect(await written(alice(), { ...work, thread: newId() })).toEqual(ALL)
+    })
+
+    test('nor of a conversation that went with it', async () => {
+      const { store, recall } = opened.stores
+      const conversation = `conv_${newId()}`
+      const turn = newTurn({ ...alice(), createdAtMs: BEFORE, conversation })
+      await store.openTurn(turn)
+      await recall.forgetThread({ ...alice(), turnId: turn.id, nowMs: NOW })
+      expect(await written(alice(), { begunAtMs: BEFORE, thread: conversation })).toEqual(NOTHING)
+    })
+
+    test('of which all turns are deleted nothing stays, and all of one that goes on', async () => {
+      const { store, archive } = opened.stores
+      const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
+      const next = nextTurn(turn, { ...alice(), createdAtMs: BEFORE })
+      for (const each of [turn, next]) {
+        await store.openTurn(each)
+        await store.closeTurn(ending(each))
+      }
+      const work = { begunAtMs: BEFORE, thread: turn.id }
+      const { dialect } = turn
+      await archive.deleteTurn({ ...alice(), turnId: next.id, dialect, nowMs: NOW })
+      expect(await written(alice(), work)).toEqual(ALL)
+      await archive.deleteTurn({ ...alice(), turnId: turn.id, dialect, nowMs: NOW })
+      const [summary, fact, , version] = await written(alice(), work)
+      expect([summary, fact, version]).toEqual([false, false, false])
+    })
+  })
+
+  test('of a conversation nothing stays once it is deleted, and all until then', async () => {
+    const { conversations } = opened.stores
+    const id = `conv_${newId()}`
+    const about = { ...alice(), id, metadata: {}, createdAtMs: BEFORE }
+    await conversations.createConversation(about, null)
+    const work = { begunAtMs: BEFORE, thread: id }
+    await conversations.deleteConversation({ ...alice(), user: 'bob' }, id, NOW)
+    expect(await written(alice(), work)).toEqual(ALL)
+    expect(await conversations.deleteConversation(alice(), id, NOW)).toBe('deleted')
+    expect(await written(alice(), work)).toEqual(NOTHING)
+  })
+
+  test('a clock that is late takes nothing back, and after a day nothing is known of it', async () => {
+    const { recall } = opened.stores
+    const notes = async () => {
+      const sql = `select name, forgotten_at from forgotten where tenant = '${alice().tenant}'`
+      const [rows = []] = await opened.engine.read([{ name: null, sql, parameters: [] }])
+      return rows as readonly { readonly name: string; readonly forgotten_at: number }[]
+    }
+    await recall.forgetUser(alice().tenant, alice().user, NOW)
+    await recall.forgetUser(alice().tenant, alice().user, NOW - 5000)
+    const [note] = await notes()
+    expect(note?.forgotten_at).toBe(NOW)
+    expect(note?.name).not.toContain('ice')
+    const page = { of: 'temporary', unusedSinceMs: 0, after: null, limit: 1 } as const
+    await recall.expireTurns({ ...page, nowMs: NOW + DAY_MS })
+    expect(await notes()).toHaveLength(1)
+    await recall.expireTurns({ ...page, nowMs: NOW + DAY_MS + 1 })
+    expect(await notes()).toEqual([])
+  })
+}
+
+const ALL_OF_IT = { after: null, order: 'asc', limit: 100 } as const
+const DAY_MS = 24 * 60 * 60 * 1000

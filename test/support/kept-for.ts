@@ -1,0 +1,45 @@
+/** What there is to be seen, in a memory, of the requests that were sent for an answer. */
+import { isCompaction } from '../../src/conversation/compaction.ts'
+import { isOfHouse } from '../../src/conversation/house.ts'
+import type { Item } from '../../src/conversation/item.ts'
+import type { Owner } from '../../src/store/owner.ts'
+import type { SentRequest } from '../../src/store/request-store.ts'
+import type { StoredTurn } from '../../src/store/store.ts'
+import type { Stores } from '../../src/store/stores.ts'
+
+/** All of them in their order, `null` for one that is missing among them. */
+export type Kept = readonly (SentRequest | null)[] | 'not kept' | 'under way' | 'nothing to keep'
+
+export async function keptFor(
+  { id, owner }: { readonly id: string; readonly owner: Owner },
+  { requests, archive }: Pick<Stores, 'requests' | 'archive'>,
+  accounts: ReadonlySet<string>,
+): Promise<Kept> {
+  const last = await requests.loadRequest(owner, id)
+  const turn = await archive.loadTurn(owner, id)
+  // What is deleted is gone, whatever of it is still at hand.
+  if (turn === null || turn.deletedAtMs !== null) return 'nothing to keep'
+  if (last !== null) {
+    const rounds = Array.from({ length: last.round }, (_, at) => at)
+    const before = rounds.map((round) => requests.loadRequest(owner, id, round))
+    const missing = Math.max(0, roundsIn(turn.output) - last.rounds)
+    return [...(await Promise.all(before)), last, ...Array.from({ length: missing }, () => null)]
+  }
+  if (turn.state === 'open' || turn.state === 'queued') return 'under way'
+  return wasAnswered(turn, accounts) ? 'not kept' : 'nothing to keep'
+}
+
+/** How often an upstream was asked, at least: an answer goes on behind outputs of the house. */
+function roundsIn(output: readonly Item[]): number {
+  const isOutput = (item: Item | undefined): boolean =>
+    item?.type === 'function_call_output' && isOfHouse(item)
+  return 1 + output.filter((item, at) => isOutput(output[at - 1]) && !isOutput(item)).length
+}
+
+/** By an upstream: it has not failed before that, and a model was needed. */
+function wasAnswered(turn: StoredTurn, accounts: ReadonlySet<string>): boolean {
+  const { state, output, servedModel, origin } = turn
+  if (!accounts.has(origin.account)) return false
+  if (state !== 'complete' && state !== 'incomplete') return output.length > 0
+  return servedModel !== null || !output.every(isCompaction)
+}
