@@ -55,16 +55,21 @@ export function createRecallStatements(language: Engine['language']): RecallStat
  */
 function recalled(language: Engine['language'], slot: Slot<RecallSearch>): RawBuilder<unknown> {
   const { turnIds, fingerprints, callIds, atHand } = listsOf(slot)
-  return sql`with named(id) as (
+  return sql`with recursive named(id) as (
       select wanted.value from ${wantedIn(language, turnIds)}
       where ${isTheirs(sql`wanted.value`, slot)}
     union
       ${newest(language, fingerprints, bySameWords(slot))}
     union
       ${newest(language, callIds, byCall(slot))}
+    ), begun(id) as (
+      select named.id from named
+    union
+      select (select turns.parent from turns where turns.id = begun.id) from begun
+      where ${isContinuation(sql`begun.id`, slot)}
     ), found(id, bytes, body) as materialized (
       select turns.id, cast(coalesce(turns.bytes, ${TURN_BYTES}) as bigint), ${asJson(language)}
-      from named left join turns on turns.id = named.id where named.id is not null
+      from begun left join turns on turns.id = begun.id where begun.id is not null
     )
     select found.id as turn_id, 'turn' as side, found.bytes as position, found.body from found
     union all
@@ -73,6 +78,17 @@ function recalled(language: Engine['language'], slot: Slot<RecallSearch>): RawBu
     where found.id not in (select wanted.value from ${wantedIn(language, atHand)})
     and (select sum(found.bytes) from found) <= ${sql.lit(MAX_RECALLED_BYTES)}
     and (select count(*) from found) <= ${sql.lit(MAX_RECALLED_TURNS)}`
+}
+
+/**
+ * What a turn that was asked nothing new went on with is of the same run, whose words have another name
+ * by then, and it may have no marker. Compared as in `isTheirs`, for the same reason.
+ */
+function isContinuation(id: RawBuilder<unknown>, slot: Slot<RecallSearch>): RawBuilder<unknown> {
+  return sql`1 = (select 1 from turns later where later.id = ${id}
+    and (select items.side from items where items.turn_id = later.id and items.side = 'in' limit 1)
+      is null
+    and ${isTheirs(sql`later.parent`, slot)})`
 }
 
 function listsOf(slot: Slot<RecallSearch>) {

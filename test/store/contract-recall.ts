@@ -124,6 +124,33 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
       )
     })
 
+    test('finds what a turn went on with that was asked nothing new, and no further', async () => {
+      const asked = await tell({ input: [user('A?')] })
+      const first = await tell({ parent: asked.id, input: [user('B?')] })
+      const second = await tell({ parent: first.id })
+      const third = await tell({ parent: second.id }, { fingerprint: 'said' })
+      expect(await find({ fingerprints: ['said'] })).toEqual(idsOf(first, second, third))
+      expect(await find({ turnIds: [second.id] })).toEqual(idsOf(first, second))
+      expect(await find({ turnIds: [first.id] })).toEqual([first.id])
+      const [found] = await recall.findTurns(keysOf({ turnIds: [second.id] }))
+      expect(found?.output).toHaveLength(1)
+    })
+
+    test('but not of somebody else’s, nor in a circle for ever', async () => {
+      const others = await tell({ user: 'bob' })
+      const elsewhere = await tell({ tenant: newId() })
+      const waiting = newTurn({ tenant, background: true })
+      await store.openTurn(waiting)
+      for (const parent of [others.id, elsewhere.id, waiting.id, newId()]) {
+        const turn = await tell({ parent })
+        expect(await find({ turnIds: [turn.id] })).toEqual([turn.id])
+      }
+      const [one, two] = [newId(), newId()]
+      await tell({ id: one, parent: two })
+      await tell({ id: two, parent: one })
+      expect(await find({ turnIds: [one] })).toEqual([one, two].toSorted())
+    })
+
     test('asks nobody if there is nothing to look for', async () => {
       const { engine: watched, trips } = counting(engine)
       expect(await createRecallStore(watched, vault).findTurns(keysOf({}))).toEqual([])

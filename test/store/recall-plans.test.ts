@@ -59,6 +59,6 @@ async function fill(engine: Engine): Promise<void> {
 
 followIndexes({
   queriesFor,
-  own: 'wanted|page|doomed|called|same|named|found|\\(subquery',
+  own: 'wanted|page|doomed|called|same|named|begun|found|\\(subquery',
   fill,
 })
