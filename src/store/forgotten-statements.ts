@@ -6,10 +6,10 @@
  * On a database that lets both happen at once each would overlook the other, so they wait there.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { digest } from '../digest.ts'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine, Query } from './engine.ts'
 import { hasNoneLeft, isOfAsker, type ThreadKey } from './forget-statements.ts'
+import { isForgottenSince, userName, WHOLE_THREAD } from './is-forgotten-since.ts'
 import type { OwnerKey } from './owner.ts'
 import { TENANT, USER } from './statements.ts'
 
@@ -64,12 +64,14 @@ export function createForgottenStatements(language: Engine['language']): Forgott
       ),
     ),
     noteThread: write('note-forgotten-thread', (slot) => {
-      const named = (
-        column: 'thread' | 'conversation',
-      ) => sql`select turns.${sql.ref(column)} as name
+      const named = (name: RawBuilder<unknown>) => sql`select ${name} as name
         from turns where turns.id = ${slot(({ turnId }) => turnId)}
         and ${TENANT} = ${slot(({ tenant }) => tenant)} and ${isOfAsker(slot)}`
-      return noted(slot, sql`${named('thread')} union ${named('conversation')}`)
+      return noted(
+        slot,
+        sql`${named(sql`turns.thread`)} union ${named(sql`turns.conversation`)}
+          union ${named(sql`${sql.lit(WHOLE_THREAD)} || turns.thread`)}`,
+      )
     }),
     noteDeleted: write('note-deleted-thread', (slot) =>
       noted(
@@ -109,21 +111,6 @@ export function createForgottenStatements(language: Engine['language']): Forgott
         where forgotten_at < ${slot(({ nowMs }) => nowMs - LONGEST_WORK_MS)}`,
     ),
   }
-}
-
-/** Whether any of the names, of which some may be null, has been forgotten since then. */
-export function isForgottenSince(
-  tenant: RawBuilder<unknown>,
-  names: readonly RawBuilder<unknown>[],
-  begunAtMs: number,
-): RawBuilder<unknown> {
-  return sql`exists (select 1 from forgotten where forgotten.tenant = ${tenant}
-    and forgotten.name in (${sql.join(names)}) and forgotten.forgotten_at >= ${begunAtMs})`
-}
-
-/** No thread and no conversation is called like that. */
-export function userName(user: string): string {
-  return `user:${digest(user)}`
 }
 
 /** Time goes on, also where the clock of one is late. */

@@ -1,7 +1,8 @@
 /** The verbs of the memories of layers over any engine, each of them one round trip, sealed. */
 import { toColumn } from './column.ts'
 import type { Engine } from './engine.ts'
-import { createForgottenStatements, userName } from './forgotten-statements.ts'
+import { createForgottenStatements } from './forgotten-statements.ts'
+import { userName } from './is-forgotten-since.ts'
 import { createLayerStatements, type NewVersionRow } from './layer-statements.ts'
 import type { LayerPlace, LayerStore, NewVersion, StoredVersion } from './layer-store.ts'
 import { ownerKey } from './owner.ts'

@@ -42,6 +42,26 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
   /** Of a chat that is beyond the bounds they are read once it is known which of them are not. */
   const itemsOf = async (turnIds: readonly string[]) =>
     foundRows(await rowsOf(sql.itemsOf({ turnIds: listOf(turnIds) }))).items
+  /**
+   * Whoever opens a turn waits for nobody. Where both can happen at once, it is known to them what is
+   * forgotten before any of it goes, so that nothing comes behind it.
+   */
+  const forgetAll = async (
+    tenant: string,
+    note: Query,
+    queries: readonly Query[],
+  ): Promise<number> => {
+    const waiting = forgotten.alone(tenant)
+    if (waiting.length > 0) await engine.write([...waiting, note])
+    const removed = await engine.write([
+      ...waiting,
+      note,
+      ...queries,
+      release.removeReleased(null),
+      release.keepOthers(null),
+    ])
+    return (removed.at(-3) ?? []).length
+  }
   return {
     async findTurns(keys) {
       if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0) return []
@@ -98,34 +118,24 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
     },
     async forgetThread(thread) {
       const key = threadKey(thread)
-      const removed = await engine.write([
-        ...forgotten.alone(key.tenant),
-        forgotten.noteThread({ ...key, nowMs: thread.nowMs }),
+      return forgetAll(key.tenant, forgotten.noteThread({ ...key, nowMs: thread.nowMs }), [
         summaries.removeOfThread(key),
         facts.removeOfThread(key),
         layers.removeOfThread(key),
         ...releasing(release.ofThread, key),
         ...forgetting(forget.ofThread, key),
-        release.removeReleased(null),
-        release.keepOthers(null),
       ])
-      return (removed.at(-3) ?? []).length
     },
     async forgetUser(tenant, user, nowMs) {
       const key = { tenant: toColumn(tenant), user: toColumn(user) }
-      const removed = await engine.write([
-        ...forgotten.alone(key.tenant),
-        forgotten.noteUser({ ...key, nowMs }),
+      return forgetAll(key.tenant, forgotten.noteUser({ ...key, nowMs }), [
         summaries.removeOfUser(key),
         facts.removeOfUser(key),
         layers.removeOfUser(key),
         ...releasing(release.ofUser, key),
         forget.removeConversations(key),
         ...forgetting(forget.ofUser, key),
-        release.removeReleased(null),
-        release.keepOthers(null),
       ])
-      return (removed.at(-3) ?? []).length
     },
   }
 }

@@ -3,12 +3,12 @@ import { firstTurnIdAt } from '../conversation/ids.ts'
 import { fromColumn, toColumn } from './column.ts'
 import { createConversationStatements } from './conversation-statements.ts'
 import type { Engine, Query, Rows, Survives } from './engine.ts'
-import { insertItems, movedHead } from './kysely-store.ts'
+import { movedHead, writeNewTurn } from './kysely-store.ts'
 import { insertMedia } from './media-rows.ts'
 import type { MediaStatements } from './media-statements.ts'
 import { ownerKey, type Owner } from './owner.ts'
 import { originOf } from './read-rows.ts'
-import { endingRow, inputRows, outputRows, turnRow } from './rows.ts'
+import { endingRow, outputRows } from './rows.ts'
 import { createReplicaStatements } from './replica-statements.ts'
 import { createRunStatements, type HoldKey, type RunStatements } from './run-statements.ts'
 import {
@@ -41,11 +41,7 @@ export function createRunStore(engine: Engine, vault: Vault = OPEN_VAULT): RunSt
     async openRun(turn, opening) {
       const log =
         opening === null ? [] : [sql.insertOpening(eventRow(turn.id, turn.tenant, opening, sealer))]
-      const rows = [
-        turns.insertTurn(turnRow(turn, sealer)),
-        ...insertItems(turns, inputRows(turn, sealer), sealer),
-      ]
-      await engine.write([...rows, ...log], 'kill')
+      await writeNewTurn(engine, turns, turn, sealer, log)
     },
     startRun: (hold) => isHeld([sql.startRun(holdKey(hold))], 'kill'),
     recordRun: (hold, events, items) =>

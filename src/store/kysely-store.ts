@@ -21,7 +21,7 @@ import {
   MAX_ROWS,
   type Statements,
 } from './statements.ts'
-import type { Store, TurnEnding } from './store.ts'
+import type { NewTurn, Store, TurnEnding } from './store.ts'
 import type { TurnRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Vault } from './vault.ts'
 
@@ -31,12 +31,8 @@ export function createStore(engine: Engine, vault: Vault = OPEN_VAULT): Store {
   const conversations = createConversationStatements(engine.language)
   return {
     async openTurn(turn) {
-      const rows = [
-        sql.insertTurn(turnRow(turn, sealer)),
-        ...insertItems(sql, inputRows(turn, sealer), sealer),
-      ]
       // Its first token waits for this; what comes at its end waits for the disk.
-      await engine.write(rows, 'kill')
+      await writeNewTurn(engine, sql, turn, sealer)
     },
     async journalItems(turnId, tenant, items) {
       if (items.length === 0) return
@@ -68,6 +64,27 @@ export function createStore(engine: Engine, vault: Vault = OPEN_VAULT): Store {
     },
     close: engine.close,
   }
+}
+
+/**
+ * A turn with its input, and what is to be written with it, or nothing: a turn that belongs to what was
+ * forgotten since it was begun is refused, and only of one that was not written is it asked why.
+ */
+export async function writeNewTurn(
+  engine: Engine,
+  sql: Statements,
+  turn: NewTurn,
+  sealer: Sealer,
+  log: readonly Query[] = [],
+): Promise<void> {
+  const row = turnRow(turn, sealer)
+  const items = insertItems(sql, inputRows(turn, sealer), sealer)
+  const [inserted = []] = await engine
+    .write([sql.insertTurn(row), ...items, ...log], 'kill')
+    .catch(unlessGone)
+  if (inserted.length > 0) return
+  const [there = []] = await engine.read([sql.hasTurn(row)])
+  if (there.length === 0) throw forgottenMeanwhile()
 }
 
 export function insertItems(
@@ -106,6 +123,14 @@ export function movedHead(
   { turnId, tenant, holdsConversation = false }: TurnEnding,
 ): readonly Query[] {
   return holdsConversation ? [sql.moveHead({ id: toColumn(turnId), tenant: toColumn(tenant) })] : []
+}
+
+function forgottenMeanwhile(): GatewayError {
+  return new GatewayError(
+    'store_unavailable',
+    'The response cannot be stored, because what it belongs to was forgotten after it was asked for. Ask again.',
+    { headers: { 'retry-after': '1' } },
+  )
 }
 
 function tooLong(): GatewayError {

@@ -1,7 +1,8 @@
 /** The verbs of summaries over any engine, each of them one round trip. What one says is sealed. */
 import { fromColumn, toColumn } from './column.ts'
 import type { Engine } from './engine.ts'
-import { createForgottenStatements, userName } from './forgotten-statements.ts'
+import { createForgottenStatements } from './forgotten-statements.ts'
+import { userName } from './is-forgotten-since.ts'
 import { ownerKey } from './owner.ts'
 import type { Sealer } from './seal.ts'
 import { createSummaryStatements, type NewSummaryRow } from './summary-statements.ts'

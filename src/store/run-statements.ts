@@ -110,13 +110,28 @@ const EVENT_COLUMNS = [
   'text',
 ] as const satisfies readonly (keyof StreamEventRow)[]
 
+/** Of a turn that was not opened there is no log either. */
 function insertOpening(db: Kysely<Tables>, slot: Slot<StreamEventRow>) {
-  const row = Object.fromEntries(
-    EVENT_COLUMNS.map((column) => [column, slot((events) => events[column])]),
-  ) as unknown as StreamEventRow
   return db
     .insertInto('stream_events')
-    .values(row)
+    .columns(EVENT_COLUMNS)
+    .expression(
+      db
+        .selectFrom('turns')
+        .where(
+          'turns.id',
+          '=',
+          slot((events) => events.turn_id),
+        )
+        .where(
+          TENANT,
+          '=',
+          slot((events) => events.tenant),
+        )
+        .select((build) =>
+          EVENT_COLUMNS.map((column) => build.val(slot((events) => events[column])).as(column)),
+        ),
+    )
     .onConflict((conflict) => conflict.doNothing())
 }
 

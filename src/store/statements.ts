@@ -1,7 +1,8 @@
 /** Every query of the store, written once for all databases and compiled once for each. */
-import { sql, type Kysely } from 'kysely'
-import { compile, queryBuilder, type Slot, type Statement } from './compile.ts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
+import { isForgottenSince, userName, WHOLE_THREAD } from './is-forgotten-since.ts'
 import { createMediaStatements, type MediaStatements } from './media-statements.ts'
 import type { OwnerKey } from './owner.ts'
 import type { TurnRowEnding } from './rows.ts'
@@ -9,7 +10,9 @@ import { ITEM_COLUMNS, TURN_COLUMNS, type ItemRow, type Tables, type TurnRow } f
 import { TURN_BYTES } from './turn-bytes.ts'
 
 export interface Statements {
+  /** Nothing, if it is there, or if what it belongs to was forgotten since it was begun. */
   readonly insertTurn: Statement<TurnRow>
+  readonly hasTurn: Statement<Pick<TurnRow, 'id' | 'tenant'>>
   /** Takes exactly `count` rows, at most MAX_ROWS. */
   readonly insertItems: (count: number) => Statement<readonly ItemRow[]>
   readonly endTurn: Statement<TurnRowEnding>
@@ -35,7 +38,8 @@ export function createStatements(language: Engine['language']): Statements {
   const db = queryBuilder(language)
   const itemInserts: Statement<readonly ItemRow[]>[] = []
   return {
-    insertTurn: compile('insert-turn', (slot) => insertTurn(db, slot)),
+    insertTurn: compile('insert-turn', (slot) => written(db, insertTurn(slot))),
+    hasTurn: compile('has-turn', (slot) => written(db, hasTurn(slot))),
     insertItems: (count) =>
       (itemInserts[count] ??= compile(`insert-items-${count}`, (slot) =>
         insertItems(db, slot, count),
@@ -48,14 +52,22 @@ export function createStatements(language: Engine['language']): Statements {
   }
 }
 
-function insertTurn(db: Kysely<Tables>, slot: Slot<TurnRow>) {
-  const row = Object.fromEntries(
-    TURN_COLUMNS.map((column) => [column, slot((turn) => turn[column])]),
-  ) as unknown as TurnRow
-  return db
-    .insertInto('turns')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
+function insertTurn(slot: Slot<TurnRow>): RawBuilder<unknown> {
+  // A query has one type for its values, and compares with nobody all the same.
+  const user = slot(({ user_id: user }) => (user === null ? null : userName(user)) as string)
+  const isForgotten = isForgottenSince(
+    sql`${slot(({ tenant }) => tenant)}`,
+    [sql`${user}`, sql`${slot(({ thread }) => WHOLE_THREAD + thread)}`],
+    slot(({ created_at: begunAtMs }) => begunAtMs),
+  )
+  return sql`insert into turns (${sql.join(TURN_COLUMNS.map((column) => sql.ref(column)))})
+    select ${sql.join(TURN_COLUMNS.map((column) => slot((turn) => turn[column])))}
+    where not ${isForgotten} on conflict do nothing returning id`
+}
+
+function hasTurn(slot: Slot<Pick<TurnRow, 'id' | 'tenant'>>): RawBuilder<unknown> {
+  return sql`select 1 from turns where turns.id = ${slot(({ id }) => id)}
+    and ${TENANT} = ${slot(({ tenant }) => tenant)}`
 }
 
 function insertItems(db: Kysely<Tables>, slot: Slot<readonly ItemRow[]>, count: number) {

@@ -3,6 +3,7 @@
  * later, nothing stays, and what is begun later does.
  */
 import { describe, expect, test } from 'vitest'
+import type { NewTurn } from '../../src/store/store.ts'
 import type { Vault } from '../../src/store/vault.ts'
 import type { Work } from '../../src/store/work.ts'
 import { newFact } from './contract-facts.ts'
@@ -10,7 +11,7 @@ import { newVersion } from './contract-layers.ts'
 import { newSummary } from './contract-summaries.ts'
 import type { OpenEngine } from './engines.ts'
 import { openedStores } from './opened-stores.ts'
-import { ending, newId, newTurn, nextTurn } from './turns.ts'
+import { ending, newId, newTurn, nextTurn, user } from './turns.ts'
 
 const NOW = 1_795_000_000_000
 const BEFORE = NOW - 1
@@ -37,6 +38,20 @@ export function forgottenContract(open: OpenEngine, vault: Vault): void {
       layers.saveVersion(newVersion(ofUser, { work, number, id: `lay_${newId()}` })),
     ])
   }
+  /** How much there is of the tenant. */
+  const kept = async () => {
+    const count = async (table: string) => {
+      const sql = `select count(*) as n from ${table} where tenant = '${alice().tenant}'`
+      const [[row] = []] = await opened.engine.read([{ name: null, sql, parameters: [] }])
+      return Number((row as { readonly n: number | string }).n)
+    }
+    const [turns, items, events] = [
+      await count('turns'),
+      await count('items'),
+      await count('stream_events'),
+    ]
+    return { turns, items, events }
+  }
   const NOTHING = [false, false, false, false, false]
   const ALL = [true, true, true, true, true]
 
@@ -48,6 +63,40 @@ export function forgottenContract(open: OpenEngine, vault: Vault): void {
       expect(await written(alice(), { begunAtMs: NOW, thread: newId() })).toEqual(NOTHING)
       expect(await opened.stores.facts.listFacts(alice(), ALL_OF_IT)).toEqual([])
       expect(await written(alice(), { begunAtMs: LATER, thread: null })).toEqual(ALL)
+    })
+
+    test('no turn stays that was begun before, and is opened later', async () => {
+      const { store, recall, runs } = opened.stores
+      await recall.forgetUser(alice().tenant, alice().user, NOW)
+      const open = (fields: Partial<NewTurn>) => {
+        const turn = newTurn({ ...alice(), createdAtMs: BEFORE, ...fields })
+        return [store.openTurn(turn), runs.openRun(turn, { first: 0, last: 0, text: 'a' })] as const
+      }
+      for (const fields of [{}, { input: [user('A?')] }, { createdAtMs: NOW }]) {
+        const openings = await Promise.allSettled(open(fields))
+        expect(openings.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+      }
+      expect(await kept()).toEqual({ turns: 0, items: 0, events: 0 })
+      for (const fields of [{ createdAtMs: LATER }, { user: 'bob' }, { user: null }]) {
+        await Promise.all(open({ ...fields, input: [user('A?')] }))
+      }
+      expect(await kept()).toEqual({ turns: 3, items: 3, events: 3 })
+    })
+
+    test('nor one that is opened at the same moment', async () => {
+      const { store, recall } = opened.stores
+      const open = () => {
+        const turn = newTurn({ ...alice(), createdAtMs: BEFORE, input: [user('A?')] })
+        return store.openTurn(turn).catch(() => undefined)
+      }
+      const some = () => Array.from({ length: 8 }, open)
+      await Promise.all([
+        ...some(),
+        recall.forgetUser(alice().tenant, alice().user, NOW),
+        ...some(),
+        new Promise((resolve) => setTimeout(resolve, 2)).then(() => Promise.all(some())),
+      ])
+      expect((await kept()).turns).toBe(0)
     })
 
     test('what others have stays', async () => {
@@ -86,6 +135,28 @@ export function forgottenContract(open: OpenEngine, vault: Vault): void {
       expect(await written(alice(), work)).toEqual(NOTHING)
       expect(await written(alice(), { ...work, begunAtMs: LATER })).toEqual(ALL)
       expect(await written(alice(), { ...work, thread: newId() })).toEqual(ALL)
+    })
+
+    test('nor a turn that goes on with it, and is opened later', async () => {
+      const { store, recall } = opened.stores
+      const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
+      await store.openTurn(turn)
+      await recall.forgetThread({ ...alice(), turnId: turn.id, nowMs: NOW })
+      const next = nextTurn(turn, { createdAtMs: BEFORE, input: [user('A?')] })
+      await expect(store.openTurn(next)).rejects.toThrow('was forgotten')
+      await store.openTurn({ ...next, createdAtMs: LATER })
+      await store.openTurn(newTurn({ ...alice(), createdAtMs: BEFORE }))
+      expect(await kept()).toEqual({ turns: 2, items: 1, events: 0 })
+    })
+
+    test('but one that goes on with a turn which was deleted meanwhile is kept', async () => {
+      const { store, archive } = opened.stores
+      const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
+      await store.openTurn(turn)
+      await store.closeTurn(ending(turn))
+      await archive.deleteTurn({ ...alice(), turnId: turn.id, dialect: turn.dialect, nowMs: NOW })
+      await store.openTurn(nextTurn(turn, { createdAtMs: BEFORE }))
+      expect((await kept()).turns).toBe(1)
     })
 
     test('nor of a conversation that went with it', async () => {

@@ -1,0 +1,27 @@
+/**
+ * Whether any of the names, of which some may be null, has been forgotten since then: a condition of
+ * whatever is written when it is done. What a thread or a conversation is called in what is made from
+ * it is its id; users, and threads that are forgotten with all their turns, have names of their own.
+ */
+import { sql, type RawBuilder } from 'kysely'
+import { digest } from '../digest.ts'
+
+export function isForgottenSince(
+  tenant: RawBuilder<unknown>,
+  names: readonly RawBuilder<unknown>[],
+  begunAtMs: number,
+): RawBuilder<unknown> {
+  return sql`exists (select 1 from forgotten where forgotten.tenant = ${tenant}
+    and forgotten.name in (${sql.join(names)}) and forgotten.forgotten_at >= ${begunAtMs})`
+}
+
+/** No thread and no conversation is called like that. */
+export function userName(user: string): string {
+  return `user:${digest(user)}`
+}
+
+/**
+ * A thread that nobody wants anything more of. Of one whose turns were deleted one by one, the next may
+ * be on its way.
+ */
+export const WHOLE_THREAD = 'thread:'
