@@ -4,6 +4,7 @@
  */
 import { fromBase64Json, toBase64Json } from './base64-json.ts'
 import { textOf, type Item, type Message, type Opaque } from './item.ts'
+import { itemField, withItemField } from './item-field.ts'
 import { isObject } from './json.ts'
 import { wireOfSeal } from './seal.ts'
 
@@ -43,9 +44,27 @@ export function makerOf(item: Opaque): string | null {
   return typeof content === 'string' ? 'anthropic' : 'responses'
 }
 
+/** Whether it has come to its end: of an answer that broke off in the middle of one, it has not. */
+export function isWholeCompaction({ raw }: Opaque): boolean {
+  const { status, encrypted_content: sealed, content } = raw
+  if (status === 'incomplete' || status === 'in_progress') return false
+  return [sealed, content].some((held) => typeof held === 'string' && held !== '')
+}
+
 /** Whether an upstream made it, and not the gateway. */
 export function isMadeUpstream(item: Item): item is Opaque {
   return isCompaction(item) && !isOurs(item)
+}
+
+/** The same, made of a conversation in which nothing of some authors was shown. */
+export function madeWithout(item: Opaque, hidden: readonly string[]): Opaque {
+  return withItemField(item, { without: hidden })
+}
+
+/** A client cannot say this of an item, so it is ours. */
+export function hiddenFrom(item: Opaque): readonly unknown[] {
+  const hidden = itemField(item)?.['without']
+  return Array.isArray(hidden) ? hidden : []
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { Failure } from '../conversation/event.ts'
 import { isObject, type JsonObject } from '../conversation/json.ts'
+import type { Note } from '../conversation/note.ts'
 import type { Encoded } from './provider.ts'
 
 const OPTIONAL = [
@@ -29,6 +30,7 @@ const OPTIONAL = [
   'user',
 ] as const
 
+/** The reason in a note that holds for as long as the answer is asked for. */
 export const REFUSED = 'refused-by-upstream'
 
 /** `null` when the refusal is about something else. */
@@ -37,16 +39,27 @@ export function withoutRefused(encoded: Encoded, failure: Failure): Encoded | nu
   const body = bodyOf(encoded)
   const refused = OPTIONAL.filter((name) => name in body && isNamed(name, failure))
   if (refused.length === 0) return null
-  const rest = Object.fromEntries(
-    Object.entries(body).filter(([name]) => !refused.some((gone) => gone === name)),
-  )
   const notes = refused.map((field) => ({
     did: 'dropped' as const,
     field,
     why: REFUSED,
     detail: 'The upstream refused this parameter, and was asked again without it.',
   }))
-  return { ...encoded, body: rest, notes: [...encoded.notes, ...notes] }
+  return { ...encoded, body: without(body, refused), notes: [...encoded.notes, ...notes] }
+}
+
+/**
+ * What the same upstream is asked next for the same answer: without what it has refused already, which
+ * the notes on the request before tell.
+ */
+export function withoutRefusedBefore(encoded: Encoded, notes: readonly Note[]): Encoded {
+  const refused = notes.filter(({ why }) => why === REFUSED).map(({ field }) => field)
+  if (refused.length === 0) return encoded
+  return { ...encoded, body: without(bodyOf(encoded), refused) }
+}
+
+function without(body: JsonObject, refused: readonly (string | undefined)[]): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !refused.includes(name)))
 }
 
 function bodyOf({ body }: Encoded): JsonObject {

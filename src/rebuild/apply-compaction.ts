@@ -12,6 +12,7 @@ import {
   isCompactionTrigger,
   isMadeUpstream,
   isOurs,
+  isWholeCompaction,
   standsForAll,
   summaryIn,
   summaryMessage,
@@ -100,7 +101,8 @@ function fateOf(
   if (summary !== null) return { item: summaryMessage(summary), why: 'compaction-told' }
   if (at < summarised && isMadeUpstream(item)) return { item: null, why: 'summarised' }
   if (readsCompaction(item, reader)) return { item, why: null }
-  return { item: null, why: isOurs(item) ? 'compaction-unreadable' : 'compaction-made-elsewhere' }
+  const isReadable = !isOurs(item) && isWholeCompaction(item)
+  return { item: null, why: isReadable ? 'compaction-made-elsewhere' : 'compaction-unreadable' }
 }
 
 /** What somebody other than the model said, and what goes on to hold after its place. */

@@ -35,14 +35,19 @@ export function answerFirst(items: readonly Item[], head: number): Step {
 
 const WHY = 'compaction-first'
 
-/** As far as it hangs together: what it thought, said and called, up to the last of the outputs. */
+/**
+ * As far as it hangs together: what it thought, said and called, up to the last of the outputs. Where
+ * the house has answered them, it went on behind these without a word of what stands in front.
+ */
 function endOfAnswer(items: readonly Item[], compaction: number): number {
   const partners = pairsOf(items)
+  const origin = items[compaction]?.origin
   let furthestPartner = ALONE
   for (let at = compaction + 1; at < items.length; at += 1) {
     const [before, after] = [items[at - 1], items[at]]
     furthestPartner = Math.max(furthestPartner, partners[at - 1] ?? ALONE)
     if (before === undefined || after === undefined || furthestPartner >= at) continue
+    if (origin !== undefined && after.origin === origin) continue
     if (isFromOutside(after) || callEndOf(before)?.side === 'output') return at
   }
   return items.length

@@ -1,11 +1,13 @@
 /**
  * Shows nothing of some authors: one placeholder stands for each run of what they said. Calls that
  * were made in their name go with their outputs, reasoning with what it led to, and the media in all
- * of that as well. What is stored stays.
+ * of that as well. What is stored stays. A compaction that an upstream made while they were shown may
+ * tell of them, and stands for nothing then; of one that a client has brought along nobody knows.
  *
  * The placeholder is always the same text, said by nobody's role but the user's, so that a run that
  * grows does not change it.
  */
+import { hiddenFrom, isMadeUpstream } from '../conversation/compaction.ts'
 import { noticePart } from '../conversation/gateway-notice.ts'
 import type { Item, Message } from '../conversation/item.ts'
 import { authorOf, isCalled } from '../conversation/item-field.ts'
@@ -22,9 +24,11 @@ export function hideAuthors(hidden: readonly string[]): Transform {
       if (isHidden === null) return { items, notes: [] }
       const kept: Item[] = []
       const notes: Note[] = []
+      const mayTell = tellingOf(items, hidden)
       for (const [at, item] of items.entries()) {
         if (isHidden[at] !== true) {
-          kept.push(item)
+          if (mayTell(item, at)) notes.push({ did: 'dropped', at, why: 'compaction-of-hidden' })
+          else kept.push(item)
           continue
         }
         const isFirst = isHidden[at - 1] !== true
@@ -34,6 +38,21 @@ export function hideAuthors(hidden: readonly string[]): Transform {
       return { items: kept, notes }
     },
   }
+}
+
+/** Who had something said in front of it, and was not hidden when it was made. */
+function tellingOf(items: readonly Item[], hidden: readonly string[]) {
+  const began = hidden.map((who) => ({ who, at: items.findIndex((item) => isOf(item, [who])) }))
+  return (item: Item, at: number): boolean => {
+    if (!isMadeUpstream(item) || item.origin === undefined) return false
+    const without = hiddenFrom(item)
+    return began.some((one) => one.at >= 0 && one.at < at && !without.includes(one.who))
+  }
+}
+
+function isOf(item: Item, authors: readonly string[]): boolean {
+  const author = authorOf(item)
+  return author !== null && authors.some((who) => isCalled(author, who))
 }
 
 function placeholder(): Message {
@@ -46,10 +65,7 @@ function placeholder(): Message {
  * groups; what stands in front of calls is no part of these, for it may have been sent before them.
  */
 function hiddenIn(items: readonly Item[], hidden: readonly string[]): readonly boolean[] | null {
-  const isTheirs = items.map((item) => {
-    const author = authorOf(item)
-    return author !== null && hidden.some((who) => isCalled(author, who))
-  })
+  const isTheirs = items.map((item) => isOf(item, hidden))
   if (!isTheirs.includes(true)) return null
   const borders = bordersOf(items)
   let start = 0

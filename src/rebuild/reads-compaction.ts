@@ -1,8 +1,9 @@
 /**
  * Whether an upstream can make anything of a compaction. Ours are words and told to everybody. What
  * an upstream has made, only the account that made it can read, and only for a model that compacts.
+ * One that broke off stands for nothing, whoever made it.
  */
-import { isOurs, makerOf, summaryIn } from '../conversation/compaction.ts'
+import { isOurs, isWholeCompaction, makerOf, summaryIn } from '../conversation/compaction.ts'
 import type { Opaque } from '../conversation/item.ts'
 
 /** Who is asked. What others have sealed, only their makers can read. */
@@ -15,7 +16,7 @@ export interface Reader {
 
 export function readsCompaction(item: Opaque, { wire, account, compacts }: Reader): boolean {
   if (isOurs(item)) return summaryIn(item) !== null
-  if (makerOf(item) !== wire) return false
+  if (makerOf(item) !== wire || !isWholeCompaction(item)) return false
   if (wire === 'anthropic' ? !compacts : wire !== 'responses') return false
   // Without an origin the client has brought it along, and knows where from.
   const { origin } = item

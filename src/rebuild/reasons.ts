@@ -71,6 +71,8 @@ export const REASONS: Readonly<Record<string, string>> = {
 
   // Who speaks, and what is told beside the conversation.
   'before-reset': 'It was said before the conversation was reset.',
+  'compaction-of-hidden':
+    'It was made when an author was still shown who is hidden now, and may tell of them.',
   'author-hidden': 'Of its author nothing is shown; one placeholder stands for all in a row.',
   'merged-run': 'Messages in a row of one author were joined to one.',
   'speaker-named': 'The name of who says it was added, so that the model knows.',
@@ -83,7 +85,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   'context-note': 'A note of the operator or the client was told at its depth.',
   'note-moved': 'The note has moved on with the conversation.',
 
-  summarised: 'A summary that was made in the background stands for it.',
+  summarised: 'The summary that is told instead stands for it.',
   'summary-told': 'The summary stands in front of the turns that are sent in full.',
 
   // Media.

@@ -7,10 +7,11 @@
  * The tools stay the same to the last, for there are models that take their own reasoning back only
  * behind the same tools. One that has none but those of the house is then forbidden to call any.
  */
+import { isCompaction } from '../conversation/compaction.ts'
 import type { Item } from '../conversation/item.ts'
 import type { HeldRound } from '../house-tools/join-rounds.ts'
 import type { LoadedMedia } from '../media/loaded-media.ts'
-import { REFUSED } from '../provider/degrade.ts'
+import { withoutRefusedBefore } from '../provider/degrade.ts'
 import { rebuildOn } from '../rebuild/plan.ts'
 import type { Transform } from '../rebuild/transform.ts'
 import type { World } from '../world.ts'
@@ -39,10 +40,15 @@ export type Rounds = readonly [Round, ...Round[]]
 export function askedAgain(rounds: Rounds, isLast: boolean, world: World): Prepared {
   const newest = rounds.at(-1) ?? rounds[0]
   const next = goneOn(newest, isLast)
-  const counted = rounds.map(({ usage }) => usage?.totalTokens ?? null)
+  const counted = rounds.map(countedIn)
   if (isFitting(next) && !isWarningDue(next, counted)) return refuseTooLarge(next)
   const anew = planAgain(rounds, world)
   return isLast ? forbidden(anew) : anew
+}
+
+/** What a compaction was made of is counted with its round, and is not there any more. */
+function countedIn({ said, usage }: Round): number | null {
+  return said.some(isCompaction) ? null : (usage?.totalTokens ?? null)
 }
 
 function goneOn({ prepared, said, outputs, media }: Round, isLast: boolean): Prepared {
@@ -56,10 +62,10 @@ function goneOn({ prepared, said, outputs, media }: Round, isLast: boolean): Pre
   const rebuilt = rebuildOn(before, media)
   const params = isLast ? paramsWithout(prepared) : prompt.params
   const next = { ...prompt, items: rebuilt.items, params }
-  const encoded = provider.encode(next, account)
+  const encoded = withoutRefusedBefore(provider.encode(next, account), prepared.notes)
   const { places } = rebuilt
   // What was noted on the body of the round before does not hold for this one.
-  const lasting = prepared.notes.filter(({ by, why }) => by !== provider.wire && why !== REFUSED)
+  const lasting = prepared.notes.filter(({ by }) => by !== provider.wire)
   const ofBody = clientNotes(encoded.notes, places, inbound.body)
   const notes = [...lasting, ...rebuilt.notes, ...ofBody]
   return { ...prepared, items, prompt: next, encoded, places, notes, reasoningRefused: false }
@@ -70,7 +76,8 @@ function forbidden(prepared: Prepared): Prepared {
   const params = paramsWithout(prepared)
   if (params === prompt.params) return prepared
   const next = { ...prompt, params }
-  return { ...prepared, prompt: next, encoded: provider.encode(next, account) }
+  const encoded = withoutRefusedBefore(provider.encode(next, account), prepared.notes)
+  return { ...prepared, prompt: next, encoded }
 }
 
 /** The very same, if its client has tools as well, or there are none. */

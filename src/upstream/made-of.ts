@@ -11,6 +11,7 @@ import { behindCompaction } from '../rebuild/behind-compaction.ts'
 import { rebuild } from '../rebuild/plan.ts'
 import { fingerprintOf } from '../rebuild/plan-recall.ts'
 import { openPrefix, prefixHashOf } from '../rebuild/prefix.ts'
+import { readsCompaction } from '../rebuild/reads-compaction.ts'
 import { estimateOf, isEstimated } from './budget.ts'
 import { readerOf, type Prepared } from './prepare.ts'
 
@@ -48,11 +49,11 @@ function prefixOf(sent: readonly Prepared[], said: readonly Item[]): string {
 }
 
 /** Where the upstream has compacted, what its answer stands on is what was left in front of that. */
-function standsOn({ account, prompt }: Prepared, said: readonly Item[]): string {
+export function standsOn({ account, prompt }: Prepared, said: readonly Item[]): string {
   const { items, params } = prompt
-  const compaction = said.findLast(isMadeUpstream)
-  if (compaction === undefined) return prefixHashOf(prompt, account.wire)
   const reader = readerOf({ account, model: params.model })
+  const compaction = said.findLast((item) => isMadeUpstream(item) && readsCompaction(item, reader))
+  if (compaction === undefined) return prefixHashOf(prompt, account.wire)
   const before = [...items, ...said.slice(0, said.indexOf(compaction) + 1)]
   const left = rebuild(before, [applyCompaction(reader), behindCompaction()]).items
   const inFront = left.slice(0, left.indexOf(compaction))

@@ -9,11 +9,11 @@ import { asOfClient } from '../conversation/house.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import { holdsSealedReasoning } from '../conversation/sealed-reasoning.ts'
 import type { History } from '../history/load-history.ts'
-import { prefixHashOf } from '../rebuild/prefix.ts'
+import { REFUSED, withoutRefusedBefore } from '../provider/degrade.ts'
 import type { World } from '../world.ts'
 import type { Round, Rounds } from './asked-again.ts'
 import { fit } from './fit.ts'
-import { originOf } from './made-of.ts'
+import { originOf, standsOn } from './made-of.ts'
 import { prepareFor, type Prepared } from './prepare.ts'
 
 /** Throws a GatewayError where nothing may be cut, or nothing is left to be. */
@@ -27,7 +27,10 @@ export function planAgain(rounds: Rounds, world: World): Prepared {
   const target = { account, model: prompt.params.model }
   const grown = historyWith(rounds, history)
   const planned = fit(prepareFor(target, { ...inbound, items, given }, grown, world), world)
-  return { ...planned, inbound, history }
+  // What the upstream has refused is not said again.
+  const refused = rounds.at(-1)?.prepared.notes.filter(({ why }) => why === REFUSED) ?? []
+  const encoded = withoutRefusedBefore(planned.encoded, refused)
+  return { ...planned, encoded, notes: [...planned.notes, ...refused], inbound, history }
 }
 
 interface AnswerInRound {
@@ -44,7 +47,7 @@ function answerIn(round: Round): AnswerInRound {
   if (known !== undefined) return known
   const { prepared, said, outputs } = round
   const isBound = holdsSealedReasoning(said)
-  const prefixHash = isBound ? prefixHashOf(prepared.prompt, prepared.account.wire) : null
+  const prefixHash = isBound ? standsOn(prepared, said) : null
   const origin = { ...originOf(prepared), prefixHash }
   const items = [...said, ...outputs].map((item) => ({ ...asOfClient(item), origin }))
   const answer = { origin, items }

@@ -19,6 +19,7 @@ import { mediaSteps } from '../media/media-steps.ts'
 import type { Asking, HouseTool } from '../house-tools/house-tool.ts'
 import { offerTools, type Offered } from '../house-tools/offer-tools.ts'
 import { checksPrefix } from '../provider/checks-prefix.ts'
+import { compactingWithout } from '../provider/compacting-without.ts'
 import type { Account, Encoded, Provider } from '../provider/provider.ts'
 import { PROVIDERS } from '../provider/providers.ts'
 import { takesNames } from '../provider/takes-names.ts'
@@ -68,10 +69,10 @@ export function prepareFor(
   more: readonly Transform[] = [],
 ): Prepared {
   const { account, model } = target
-  const provider = PROVIDERS[account.wire]
   // The very same list, if there is nothing to add: that is how a wire knows that nothing changed.
   const items = history.items.length > 0 ? [...history.items, ...inbound.items] : inbound.items
   const wished = policyFor(model, inbound, history, world.settings)
+  const provider = compactingWithout(PROVIDERS[account.wire], wished.speakers.hidden)
   const asClient = { inbound, history, policy: wished, params: paramsFor(target, inbound) }
   const offer = offerOf(target, asClient, world)
   const { params: offered, policy, tools: house, notes: ofOffer } = offer(items)

@@ -7,7 +7,7 @@ import type { Note } from '../conversation/note.ts'
 import { clientNotes } from './client-notes.ts'
 import { withoutReasoning as itemWithout } from '../conversation/without-reasoning.ts'
 import type { Prepared } from './prepare.ts'
-import { REFUSED } from '../provider/degrade.ts'
+import { withoutRefusedBefore } from '../provider/degrade.ts'
 
 /** `null` when there was nothing of the kind in it. */
 export function withoutReasoning(prepared: Prepared): Prepared | null {
@@ -28,9 +28,9 @@ export function withoutReasoning(prepared: Prepared): Prepared | null {
   }
   if (notes.length === 0) return null
   const asked = { ...prompt, items: kept }
-  const encoded = provider.encode(asked, account)
+  const encoded = withoutRefusedBefore(provider.encode(asked, account), prepared.notes)
   // What was noted on the body of the first request does not hold for this one.
-  const lasting = prepared.notes.filter(({ by, why }) => by !== provider.wire && why !== REFUSED)
+  const lasting = prepared.notes.filter(({ by }) => by !== provider.wire)
   return {
     ...prepared,
     prompt: asked,

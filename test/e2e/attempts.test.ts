@@ -107,6 +107,37 @@ test('a parameter that the upstream refuses by name is left out, where that is w
   ])
 })
 
+test('and is not sent again in a later round of the answer', async () => {
+  first.behave = (response, received) =>
+    received.json['top_k'] === undefined
+      ? speak(
+          first.received.length < 5
+            ? {
+                calls: [{ id: 'call_0', name: 'expand_output', arguments: '{"call_id":"call_a"}' }],
+              }
+            : { text: 'Fine.' },
+        )(response, received)
+      : refuse(400, 'Unsupported parameter: top_k.')(response, received)
+  const look = { name: 'look', arguments: '{}' }
+  const response = await gateway.post('/v1/chat/completions', {
+    model: 'soft',
+    messages: [
+      { role: 'user', content: 'Look.' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'call_a', type: 'function', function: look }],
+      },
+      { role: 'tool', tool_call_id: 'call_a', content: 'x'.repeat(9000) },
+    ],
+    top_k: 5,
+    backstory: { policy: 'capped' },
+  })
+  expect(response.status).toBe(200)
+  const asked = first.received.map(({ json }) => 'top_k' in json)
+  expect(asked).toEqual([true, false, false, false, false])
+})
+
 test('what may not be left out is refused as it was', async () => {
   first.behave = refuse(400, 'Unsupported parameter: max_tokens.')
   const body = { model: 'soft', messages: [{ role: 'user', content: 'x' }], max_tokens: 5 }

@@ -345,6 +345,94 @@ test.each(UPSTREAMS)('a turn with tools goes on behind it ($model)', async ({ mo
   expect(types.filter((type) => type === 'compaction').length).toBeGreaterThan(0)
 })
 
+test.each([
+  {},
+  { notes: { entries: [{ text: 'It is raining.', depth: 50, role: 'developer' }] } },
+  // It is far from full once it is compacted.
+  { budget: { window: 100_000, warn_at: 0.5 } },
+])(
+  'what was thought behind it stays valid where the house was asked on the way (%j)',
+  async (more) => {
+    const [{ model, above } = UPSTREAMS[0] as Upstream] = UPSTREAMS
+    const backstory = { ...wished(above), policy: 'capped', outputs: { cap: 300 }, ...more }
+    const tools = [{ type: 'function' as const, strict: true, ...LOOK }]
+    let previous_response_id: string | null = null
+    const ask = async (input: ResponseInputItem[]) => {
+      const body = { model, tools, input, previous_response_id, backstory }
+      const response: Response = await openai.responses.create(body)
+      previous_response_id = response.id
+      return response
+    }
+    await ask([
+      ...asUser('Go.'),
+      { type: 'function_call', call_id: 'call_a', name: LOOK.name, arguments: '{}' },
+      { type: 'function_call_output', call_id: 'call_a', output: 'abcdefghij'.repeat(100) },
+      ...asUser('First?'),
+    ])
+    const piece = (to: number) => `expand_output({"call_id":"call_a","to":${to}})`
+    const long = longOf(`Between rounds ${JSON.stringify(more)}`, above)
+    const second = await ask(asUser([long, `Use ${piece(10)}, then ${piece(20)}.`]))
+    expect(second.output_text).toContain('Characters 0 to 20')
+    await ask(asUser('Third?'))
+    expect(blocksSent()).toHaveLength(1)
+    // One in each round, and none of them was refused.
+    expect(thoughtsSent()).toHaveLength(3)
+    const raining = textSent().split('It is raining.').length - 1
+    expect(raining).toBe('notes' in more ? 1 : 0)
+  },
+)
+
+test.each(UPSTREAMS)(
+  'C70: it tells nothing of an author who is hidden since it was made ($model)',
+  async ({ model, above }) => {
+    const hidden = { speakers: { hidden: ['Eve'] } }
+    let previous_response_id: string | null = null
+    const ask = async (input: object[], more: object = {}) => {
+      const backstory = { ...wished(above), ...more }
+      const body = { model, input, previous_response_id, backstory }
+      const response = (await openai.responses.create(body as never)) as Response
+      previous_response_id = response.id
+      return typesIn(response)
+    }
+    const eve = { role: 'user', content: 'I am the spy.', backstory: { author: { name: 'Eve' } } }
+    const long = longOf(`Of whom it tells ${model}`, above)
+    expect(await ask([eve, ...asUser([long, 'Well?'])])).toContain('compaction')
+    await ask(asUser('Second?'))
+    expect(blocksSent()).toHaveLength(1)
+    const made = blocksSent()
+    // All is sent again but what she said, and so it is compacted again, this time without her.
+    expect(await ask(asUser('Third?'), hidden)).toContain('compaction')
+    expect(blocksSent()).toEqual([])
+    expect(textSent()).toContain(long)
+    expect(textSent()).not.toContain('spy')
+    await ask(asUser('Fourth?'), hidden)
+    expect(blocksSent()).toHaveLength(1)
+    expect(blocksSent()).not.toEqual(made)
+    expect(textSent()).not.toContain('spy')
+  },
+)
+
+test('a round that is planned anew keeps what was thought behind it', async () => {
+  const [{ model, above } = UPSTREAMS[0] as Upstream] = UPSTREAMS
+  const budget = { window: 60_000, reserve: 2000, overflow: 'cut' }
+  const backstory = { ...wished(above), policy: 'capped', outputs: { cap: 9000 }, budget }
+  const tools = [{ type: 'function' as const, strict: true, ...LOOK }]
+  const piece = '{"call_id":"call_a","to":8900}'
+  const calls = Array.from({ length: 3 }, () => `expand_output(${piece})`).join(' and ')
+  const input: ResponseInputItem[] = [
+    ...asUser('Go.'),
+    { type: 'function_call', call_id: 'call_a', name: LOOK.name, arguments: '{}' },
+    { type: 'function_call_output', call_id: 'call_a', output: 'abcdefghij'.repeat(5000) },
+    { role: 'assistant', content: 'Seen.' },
+    ...asUser([longOf('Nearly too long', above * 0.68), `Use ${calls}.`]),
+  ]
+  const { output } = await openai.responses.create({ model, tools, input, backstory } as never)
+  expect(output[0]?.type).toBe('compaction')
+  // What a compaction stands for is not sent again where all is planned anew.
+  expect(textSent()).not.toContain('lorem ipsum')
+  expect([blocksSent().length, thoughtsSent().length]).toEqual([1, 1])
+})
+
 test('what goes on to hold is told behind it, and the thinking behind it stays valid', async () => {
   const [upstream = UPSTREAMS[0] as Upstream] = UPSTREAMS
   const { model, above } = upstream

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isCompaction } from '../../src/conversation/compaction.ts'
 import type { Item, Opaque, Origin } from '../../src/conversation/item.ts'
+import type { JsonObject } from '../../src/conversation/json.ts'
 import { PRESETS } from '../../src/conversation/policy.ts'
 import { hasPin, roundStarts } from '../../src/conversation/rounds.ts'
 import { isToldSummary } from '../../src/conversation/told-summary.ts'
@@ -108,6 +109,21 @@ test.each([
   const { items, notes } = applied([...BEFORE, COMPACTION, ...AFTER], reader)
   expect(items).toEqual([...BEFORE, ...AFTER])
   expect(notes.map(({ why }) => why)).toEqual(['compaction-made-elsewhere'])
+})
+
+test.each([
+  { encrypted_content: 'gAAAA', status: 'incomplete' },
+  { encrypted_content: 'gAAAA', status: 'in_progress' },
+  { encrypted_content: '' },
+  {},
+])('one that broke off stands for nothing (%j)', (left) => {
+  const reader = { wire: 'responses', account: 'openai', compacts: true }
+  const origin = { ...ORIGIN, ...reader }
+  const raw = { id: 'cmp_1', type: 'compaction', ...left } as JsonObject
+  const broken: Opaque = { type: 'opaque', raw, origin }
+  const { items, notes } = applied([...BEFORE, broken, ...AFTER], reader)
+  expect(items).toEqual([...BEFORE, ...AFTER])
+  expect(notes.map(({ why }) => why)).toEqual(['compaction-unreadable'])
 })
 
 /** Where an answer begins, or would. */

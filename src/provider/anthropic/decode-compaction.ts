@@ -30,6 +30,8 @@ export function openCompaction(answer: Answer, start: Block): Opened {
   }
 }
 
+/** What a delta says nothing of stays; one that says that there is none ends in failure. */
 function joined(before: Json | undefined, more: Json | undefined): Json | undefined {
+  if (more === undefined) return before
   return typeof before === 'string' && typeof more === 'string' ? before + more : more
 }

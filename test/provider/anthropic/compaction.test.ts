@@ -116,6 +116,17 @@ describe('what comes of it', () => {
     expect(JSON.stringify(body['messages'])).toContain(JSON.stringify(BLOCK))
   })
 
+  test('is whole, in however many pieces its fields come', () => {
+    const { content, encrypted_content } = BLOCK
+    const pieces = block(
+      { type: 'compaction', content: null },
+      { type: 'compaction_delta', content: content.slice(0, 5) },
+      { type: 'compaction_delta', content: content.slice(5) },
+      { type: 'compaction_delta', encrypted_content },
+    )
+    expect(itemsOf(decoded(answerOf(pieces, HI)))).toEqual(itemsOf(decoded(answerOf(STREAMED, HI))))
+  })
+
   test.each([
     ['that failed', block({ type: 'compaction', content: null })],
     [
