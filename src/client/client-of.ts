@@ -28,11 +28,12 @@ export function clientOf(
   }
 }
 
-/** The names that a connection's headers have in the README and in `docker-compose.yml`. */
+/**
+ * The names that a connection's headers have in the README and in `docker-compose.yml`, but the user's:
+ * any client may say who asks, and one that says nothing else is no chat.
+ */
 const OF_OUR_CONNECTION: ReadonlySet<string> = new Set(
-  ['chat', 'message', 'user-message', 'user-parent', 'task', 'user'].map(
-    (name) => `x-backstory-${name}`,
-  ),
+  ['chat', 'message', 'user-message', 'user-parent', 'task'].map((name) => `x-backstory-${name}`),
 )
 
 function comesFromOpenWebUi(headers: Headers): boolean {

@@ -36,6 +36,7 @@ describe('Open WebUI is known', () => {
     ['nothing', {}],
     ['what it has in common with others', { authorization: 'Bearer x', 'user-agent': 'aiohttp' }],
     ['our words for a single request', { 'x-backstory-unsupported': 'note' }],
+    ['the user alone, whom any client may name', { 'X-Backstory-User': 'u1' }],
   ])('not by %s', (_, headers) => {
     expect(client(headers)).toEqual(PLAIN_CLIENT)
   })
