@@ -23,8 +23,8 @@ export function understand(
   const inbound = parseWished(dialect, body, said)
   // Who cannot write fields can write a header, and a field says more.
   const policy = headerSaid(headers, POLICY_HEADER)
-  const wishes = inbound.wishes ?? (policy === null ? null : readWishes(policy, POLICY_HEADER))
-  return { ...inbound, wishes, client }
+  if (policy === null) return { ...inbound, client }
+  return { ...inbound, wishes: { ...readWishes(policy, POLICY_HEADER), ...inbound.wishes }, client }
 }
 
 const POLICY_HEADER = 'x-backstory-policy'

@@ -2,7 +2,7 @@
 import { isObject } from '../conversation/json.ts'
 import { POLICY_NAMES, PRESETS, type ContextPolicy } from '../conversation/policy.ts'
 import { WISH_FIELDS } from './wish-fields.ts'
-import { inJson } from './wishes.ts'
+import { writtenName } from '../conversation/written-name.ts'
 
 export function wishesTable(): string {
   const rows = Object.entries(WISH_FIELDS).flatMap(([section, fields]) =>
@@ -12,7 +12,7 @@ export function wishesTable(): string {
       const told = same
         ? defaults[0]
         : POLICY_NAMES.map((policy, at) => `${policy}: ${defaults[at]}`).join('<br>')
-      return `| \`${section}.${inJson(field)}\` | ${what} | ${told} | ${sentence} |`
+      return `| \`${section}.${writtenName(field)}\` | ${what} | ${told} | ${sentence} |`
     }),
   )
   return ['| field | value | default | meaning |', '|---|---|---|---|', ...rows].join('\n')

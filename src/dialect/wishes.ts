@@ -4,6 +4,7 @@
  */
 import { POLICY_NAMES, type PolicyName, type Wishes } from '../conversation/policy.ts'
 import { isObject, type JsonObject } from '../conversation/json.ts'
+import { writtenName } from '../conversation/written-name.ts'
 import { asObject, asOneOf, asString } from './check.ts'
 import { unknownField, type Field } from './wish-field.ts'
 import { WISH_FIELDS } from './wish-fields.ts'
@@ -36,10 +37,10 @@ function readSection(fields: Fields, said: JsonObject, path: string): JsonObject
   const values = Object.entries(said).flatMap(([written, raw]): readonly Entry[] => {
     if (raw === undefined) return []
     const place = `${path}.${written}`
-    const known = Object.keys(fields).find((field) => inJson(field) === written)
+    const known = Object.keys(fields).find((field) => writtenName(field) === written)
     const field = known === undefined ? undefined : fields[known]
     if (known === undefined || field === undefined) {
-      throw unknownField(place, Object.keys(fields).map(inJson))
+      throw unknownField(place, Object.keys(fields).map(writtenName))
     }
     return [[known, field.read(raw, place)]]
   })
@@ -52,13 +53,10 @@ export function writtenWishes(wishes: Wishes): JsonObject {
     Object.entries(wishes).map(([section, said]) => [
       section,
       isObject(said)
-        ? Object.fromEntries(Object.entries(said).map(([field, value]) => [inJson(field), value]))
+        ? Object.fromEntries(
+            Object.entries(said).map(([field, value]) => [writtenName(field), value]),
+          )
         : said,
     ]),
   ) as JsonObject
-}
-
-/** `keepTurns` is written `keep_turns`. */
-export function inJson(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

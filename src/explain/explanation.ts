@@ -50,7 +50,8 @@ export function explanationOf(
   const told = { items, remembered, given: remembered + asked.length, notes }
   const fates = fatesOf({ ...told, sent: prompt.items, places, wire: provider.wire })
   const total = { bytes, tokens }
-  const parts = partsOf({ items: prompt.items, places, params: prompt.params, total })
+  const unsaid = new Set(fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place))
+  const parts = partsOf({ items: prompt.items, places, unsaid, params: prompt.params, total })
   const layers = layersOf(prompt.items)
   const window = windowOf(prepared)
   const shown = new Set(fates.flatMap((fate) => fate.notes?.map(nameOf) ?? []))

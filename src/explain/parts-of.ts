@@ -30,12 +30,14 @@ export type Parts = Readonly<Record<(typeof PARTS)[number], Weight>>
 export interface Made {
   readonly items: readonly Item[]
   readonly places: readonly (number | null)[]
+  /** The places of those that the wire has no word for: they are in nothing that is sent. */
+  readonly unsaid: ReadonlySet<number | null>
   readonly params: Pick<Params, 'instructions' | 'tools'>
   /** The body as a whole. */
   readonly total: Weight
 }
 
-export function partsOf({ items, places, params, total }: Made): Parts {
+export function partsOf({ items, places, unsaid, params, total }: Made): Parts {
   const { instructions, tools } = params
   const head = headLength(items)
   const newest = items.findLastIndex(isOfModel) + 1
@@ -48,8 +50,10 @@ export function partsOf({ items, places, params, total }: Made): Parts {
     newest_input: NO_WEIGHT,
   }
   items.forEach((item, at) => {
+    const place = places[at] ?? null
+    if (unsaid.has(place)) return
     const media = mediaWeightOf(item)
-    const part = partOf(at, { head, newest, isAdded: places[at] === null })
+    const part = partOf(at, { head, newest, isAdded: place === null })
     const own = weightOf(item)
     sums[part] = plus(sums[part], media === NO_WEIGHT ? own : minus(own, media))
     if (media !== NO_WEIGHT) sums.media = plus(sums.media, media)

@@ -1,6 +1,7 @@
 /** The policy of a request as it is told: by its name, with what differs from that, and who said so. */
 import { PRESETS, type ContextPolicy, type Wishes } from '../conversation/policy.ts'
 import type { Json, JsonObject } from '../conversation/json.ts'
+import { writtenName } from '../conversation/written-name.ts'
 
 export interface Level {
   /** Who says it, as in `request`. */
@@ -8,7 +9,10 @@ export interface Level {
   readonly wishes: Wishes | null
 }
 
-/** `levels` in their order, the last one going before all others. */
+/**
+ * `levels` in their order, the last one going before all others. What none of them says, as that a tool
+ * is not offered where it could read nothing, is the gateway's.
+ */
 export function policyTold(
   policy: ContextPolicy,
   levels: readonly Level[],
@@ -20,10 +24,9 @@ export function policyTold(
     return Object.entries(own).flatMap(([name, value]) => {
       // Most of it is the very value of the preset.
       if (value === usual[name] || JSON.stringify(value) === JSON.stringify(usual[name])) return []
-      const by = levels.findLast(({ wishes }) => says(wishes, section, name))?.by ?? null
-      return [
-        { field: `${section}.${name}`, value: value ?? null, preset: usual[name] ?? null, by },
-      ]
+      const by = levels.findLast(({ wishes }) => says(wishes, section, name))?.by ?? 'gateway'
+      const field = `${section}.${writtenName(name)}`
+      return [{ field, value: value ?? null, preset: usual[name] ?? null, by }]
     })
   })
   const by = levels.findLast(({ wishes }) => wishes?.policy !== undefined)?.by ?? 'default'

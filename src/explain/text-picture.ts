@@ -30,8 +30,8 @@ function headOf(explanation: JsonObject): readonly string[] {
   const id = explanation['id'] === undefined ? 'dry run' : textIn(explanation, 'id')
   const place = `${textIn(upstream, 'model')} at ${textIn(upstream, 'name')} (${textIn(upstream, 'wire')})`
   const changes = listIn(policy, 'changes').map((change) => {
-    const by = change['by'] === null ? '' : ` (${textIn(change, 'by')})`
-    return `${textIn(change, 'field')} = ${JSON.stringify(change['value'])}${by}`
+    const said = `${textIn(change, 'field')} = ${JSON.stringify(change['value'])}`
+    return `${said} (${textIn(change, 'by')})`
   })
   const room = WIDTH - columnsOf(id)
   return [

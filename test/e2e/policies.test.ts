@@ -73,6 +73,14 @@ describe('each goes before the one in front of it (C35)', () => {
       { 'x-backstory-policy': 'replay' },
       1,
     ],
+    [
+      'a header where the field of the request names no policy',
+      'key-of-ben',
+      'chat-small',
+      { backstory: { outputs: { keep_turns: 3 } } },
+      { 'x-backstory-policy': 'replay' },
+      TURNS,
+    ],
     ['over another wire', 'key-of-ada', 'responses-large', { backstory: 'replay' }, {}, TURNS],
   ] as const)('%s', async (_, key, model, more, headers, most) => {
     const sent = await questionsSent(key, model, more, headers)
