@@ -14,14 +14,15 @@ export const PROFILED: readonly SubjectName[] = ['pass-through', 'everything', '
 
 export const PROFILER_ARGS = ['--import', new URL('./profiler.ts', import.meta.url).href]
 
-export async function profile(bench: Bench, folder: string): Promise<string> {
+export async function profile(bench: Bench, folder: string, only: RegExp): Promise<string> {
   const texts: string[] = []
-  await probeAll(bench, [...warmUp(false), ...scenarios(false)])
+  const all = scenarios(false).filter(({ name }) => WORTH_IT.test(name) && only.test(name))
+  await probeAll(bench, [...warmUp(false), ...all])
   for (const scenario of warmUp(false)) await runScenario(bench, scenario, 0)
   for (const subject of bench.cast.subjects) {
     let count = 0
-    for (const scenario of scenarios(false)) {
-      if (!WORTH_IT.test(scenario.name) || !scenario.subjects.includes(subject.name)) continue
+    for (const scenario of all) {
+      if (!scenario.subjects.includes(subject.name)) continue
       bench.say(`profiling ${subject.name}: ${scenario.name}`)
       const path = join(folder, subject.name, `${count++}.cpuprofile`)
       const answers = await profileOne(bench, scenario, subject)

@@ -5,6 +5,7 @@
  *   npm run bench              five rounds, some minutes
  *   npm run bench -- --quick   under a minute
  *   npm run bench -- --profile where Backstory spends its time instead
+ *   … --only='200 KB|chat of'  the scenarios whose names this fits
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,6 +22,7 @@ import { startLoad, startSubjects, SUBJECT_NAMES } from './subjects.ts'
 
 const quick = process.argv.includes('--quick')
 const profiles = process.argv.includes('--profile')
+const only = new RegExp(process.argv.find((word) => word.startsWith('--only='))?.slice(7) ?? '')
 const folder = mkdtempSync(join(tmpdir(), 'backstory-bench-'))
 // Behind the handler of children.ts, which has ended them all by then.
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -31,7 +33,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 try {
   const bench = await prepare()
-  if (profiles) console.log(await profile(bench, folder))
+  if (profiles) console.log(await profile(bench, folder, only))
   else {
     const rounds = await runAll(bench)
     console.log(report({ ...bench, rounds, syncMs: syncMs(folder) }))
@@ -63,8 +65,9 @@ async function runAll(bench: Bench): Promise<number> {
   const { rounds, untilMs } = quick
     ? { rounds: 3, untilMs: 57_000 }
     : { rounds: 5, untilMs: Infinity }
-  await runRound(bench, [MEMORY], 'memory', 0)
-  const [all, warming] = [scenarios(quick), warmUp(quick)]
+  const all = scenarios(quick).filter(({ name }) => only.test(name))
+  const warming = warmUp(quick)
+  if (only.test(MEMORY.name)) await runRound(bench, [MEMORY], 'memory', 0)
   say('looking at every kind of answer')
   await probeAll(bench, [...all, ...warming])
   const unrecorded = { ...bench, results: { ...bench.results, samples: new Map() } }
