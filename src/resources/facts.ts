@@ -6,6 +6,7 @@ import type { JsonObject } from '../conversation/json.ts'
 import { wordsOf } from '../conversation/words-of.ts'
 import { asNumber, asString, maybe } from '../dialect/check.ts'
 import { asDecimalIn, asTextIn } from '../dialect/ranges.ts'
+import { unknownField } from '../dialect/wish-field.ts'
 import { GatewayError, notFound } from '../errors.ts'
 import { askMemory } from '../history/ask-memory.ts'
 import { unknownConversation } from '../history/hold-conversation.ts'
@@ -56,6 +57,8 @@ export const FACTS: readonly Resource[] = [
 
 async function createFact(asked: Asked, world: World): Promise<JsonObject> {
   const said = await asked.body()
+  const unknown = Object.keys(said).find((name) => !FIELDS.includes(name))
+  if (unknown !== undefined) throw unknownField(unknown, FIELDS)
   const text = asFactText(said['text'], 'text')
   const validUntil = maybe(asNumber, said['valid_until'], 'valid_until')
   const fact = {
@@ -68,6 +71,8 @@ async function createFact(asked: Asked, world: World): Promise<JsonObject> {
   }
   return shown(await askMemory(() => keepFact(fact, ownerOf(asked), world)))
 }
+
+const FIELDS: readonly string[] = ['text', 'area', 'importance', 'valid_until', 'conversation']
 
 const asImportance = asDecimalIn(0, 1)
 const asArea = asTextIn(1, MOST_AREA_CHARS)

@@ -145,6 +145,7 @@ describe('what makes no sense is refused, and nothing is kept', () => {
     [{ text: CAT, valid_until: 'soon' }, 'valid_until', 'invalid_type'],
     [{ text: CAT, conversation: 'resp_1' }, 'conversation', 'invalid_value'],
     [{ text: CAT, conversation: 7 }, 'conversation', 'invalid_type'],
+    [{ text: CAT, importence: 1 }, 'importence', 'unknown_parameter'],
   ])('%j', async (body, param, code) => {
     expect(await ask('POST', '', body)).toMatchObject({
       status: 400,

@@ -26,16 +26,16 @@ export function asideTeller(
   send: (message: SseMessage) => void,
 ): AsideTeller {
   let held: readonly JsonObject[] = []
-  /** `without` is told of one object that is too long by itself. */
+  /** `without` is told how long the line is that one object would take by itself. */
   const sendList = (
     field: string,
     list: readonly JsonObject[],
-    without?: (one: JsonObject) => SseMessage,
+    without?: (chars: number) => SseMessage,
   ): void => {
     for (const line of inLines(list)) {
       const message = writer.delta({ [field]: line })
       if (!isOpenWebUi || !isLonger(message.data, MAX_LINE_BYTES)) send(message)
-      else if (without !== undefined) for (const one of line) send(without(one))
+      else if (without !== undefined) send(without(message.data.length))
     }
   }
   return {
@@ -58,8 +58,8 @@ export function asideTeller(
   }
 }
 
-function notShown(image: JsonObject): SseMessage {
-  const kilobytes = Math.ceil((JSON.stringify(image).length * 3) / 4 / 1000)
+function notShown(chars: number): SseMessage {
+  const kilobytes = Math.floor((chars * 3) / 4 / 1000)
   return statusLine(
     `The model made an image that is not shown: of ${kilobytes} KB it is too large for Open WebUI to take in a stream`,
     true,

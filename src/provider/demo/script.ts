@@ -100,7 +100,8 @@ function told(lines: readonly string[], inputTokens: number, seed: number): read
     outputTokens += tokens
     if (word === '/think') reasoningTokens += tokens
     index += 1
-    steps.push(...events.map(event))
+    // A long answer has more words than a call can have arguments.
+    for (const each of events) steps.push(event(each))
   }
   const usage: Usage = {
     inputTokens,

@@ -6,7 +6,10 @@ import { openNotebook as open, type Notebook as Gathering, type NoteTable } from
 
 export const NOTES = {
   'hosted-item': ['dropped', 'Items of hosted tools have no place among chat messages.'],
-  'reasoning-not-sent': ['dropped', 'This upstream is not known to take reasoning back.'],
+  'reasoning-not-sent': [
+    'dropped',
+    'This upstream is not known to take reasoning back, or only in front of tool calls.',
+  ],
   'reasoning-sealed': [
     'dropped',
     'Reasoning that only its own provider can read says nothing here.',
