@@ -1,6 +1,7 @@
 /**
- * The tables of the README that come from the code: the settings, what can be said of an upstream,
- * and what each wire changes or leaves out. `node .scripts/readme-tables.ts` writes them; a test compares.
+ * The tables of the READMEs that come from the code: the settings, the policies and their fields, what
+ * can be said of an upstream, and what each wire changes or leaves out. `npm run docs` writes them; a
+ * test compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { COMMON_QUIRKS } from '../src/provider/common-quirks.ts'
@@ -10,16 +11,19 @@ import type { QuirkTable } from '../src/provider/quirk.ts'
 import { settingsTable } from '../src/settings.ts'
 import { policiesTable } from './policy-figures.ts'
 
-const TABLES: Readonly<Record<string, () => string>> = {
-  settings: settingsTable,
-  policies: policiesTable,
-  context: wishesTable,
-  quirks: quirksTable,
-  losses: lossesTable,
+/** In which file each table stands, between comments of its name. */
+export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'README.md': { policies: policiesTable, settings: settingsTable },
+  'src/rebuild/README.md': { context: wishesTable },
+  'src/provider/README.md': { quirks: quirksTable, losses: lossesTable },
 }
 
-export function withTables(readme: string): string {
-  return Object.entries(TABLES).reduce(
+export function readmeAt(path: string): string {
+  return readFileSync(fileAt(path), 'utf8')
+}
+
+export function withTables(path: string, readme: string): string {
+  return Object.entries(TABLES[path] ?? {}).reduce(
     (text, [name, table]) =>
       text.replace(
         new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- /${name} -->)`),
@@ -27,6 +31,10 @@ export function withTables(readme: string): string {
       ),
     readme,
   )
+}
+
+function fileAt(path: string): URL {
+  return new URL(`../${path}`, import.meta.url)
 }
 
 function quirksTable(): string {
@@ -52,6 +60,7 @@ function lossesTable(): string {
 }
 
 if (import.meta.main) {
-  const readme = new URL('../README.md', import.meta.url)
-  writeFileSync(readme, withTables(readFileSync(readme, 'utf8')))
+  for (const path of Object.keys(TABLES)) {
+    writeFileSync(fileAt(path), withTables(path, readmeAt(path)))
+  }
 }

@@ -90,7 +90,7 @@ export const SETTINGS_TABLE = {
     shown: '`retain`',
     read: contextSetting,
     sentence:
-      'How much of a conversation a model is given: the name of a policy, or JSON of the fields in [the table of policies](#what-a-model-is-given), with `models` and `keys` for those by name: `{"policy": "lean", "models": {"qwen*": {"window": {"turns": 20}}}, "keys": {"alice": "replay"}}`.',
+      'How much of a conversation a model is given: the name of a policy, or JSON of [its fields](src/rebuild/README.md#every-field-of-a-policy), with `models` and `keys` for those by name: `{"policy": "lean", "models": {"qwen*": {"window": {"turns": 20}}}, "keys": {"alice": "replay"}}`.',
   },
   HISTORY_MAX_ITEMS: {
     default: null as number | null,

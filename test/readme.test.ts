@@ -1,15 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
-import { withTables } from '../.scripts/readme-tables.ts'
+import { describe, expect, test } from 'vitest'
+import { readmeAt, TABLES, withTables } from '../.scripts/readme-tables.ts'
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+describe.each(Object.entries(TABLES))('%s', (path, tables) => {
+  const readme = readmeAt(path)
 
-test('its tables are those of the code; `npm run docs` writes them', () => {
-  expect(readme).toBe(withTables(readme))
-})
+  test('its tables are those of the code; `npm run docs` writes them', () => {
+    expect(readme).toBe(withTables(path, readme))
+  })
 
-test('the tables are there', () => {
-  for (const name of ['settings', 'losses']) {
+  test.each(Object.keys(tables))('the table "%s" is there', (name) => {
     expect(readme).toMatch(new RegExp(`<!-- ${name} -->\n\n\\|[^]+\\|\n\n<!-- /${name} -->`))
-  }
+  })
 })

@@ -153,7 +153,7 @@ export const WISH_FIELDS: Table = {
     window: limit(
       1,
       MOST,
-      'What the model can take, in tokens, if the table does not know better.',
+      'What the model can take, in tokens: goes before `quirks.contextWindow` and what is known of the model.',
     ),
     reserve: limit(
       0,
