@@ -1,9 +1,8 @@
 /** An exchange on Node's own request and response: no Web Streams on the path of a token. */
-import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { joined } from '../conversation/bytes.ts'
+import { chunkWriter } from './chunk-writer.ts'
 import type { Client, Exchange } from './exchange.ts'
 import { isLoopback } from './loopback.ts'
 import { tooLarge } from './too-large.ts'
@@ -19,27 +18,27 @@ export function nodeExchange({ incoming, outgoing }: HttpBindings): Exchange {
     onGone,
     stream(status, headers, run) {
       outgoing.writeHead(status, headers)
-      let hasBegun = false
       let drained = (): void => undefined
+      const writer = chunkWriter(outgoing, () => drained())
       const client: Client = {
-        write(text) {
-          if (hasBegun) return writeChunk(outgoing, text, drained)
-          hasBegun = true
-          return outgoing.write(text)
+        write: writer.write,
+        end(text) {
+          writer.flush()
+          if (text === '') outgoing.end()
+          else outgoing.end(text)
         },
-        end: (text) => void (text === '' ? outgoing.end() : outgoing.end(text)),
-        breakOff: () => void outgoing.destroy(),
-        onDrain(callback) {
-          drained = callback
-          outgoing.on('drain', callback)
+        breakOff() {
+          writer.flush()
+          outgoing.destroy()
         },
+        onDrain: (callback) => void (drained = callback),
         onGone,
         isGone: () => outgoing.destroyed && !outgoing.writableFinished,
       }
       run(client)
       // The headers go out with the first bytes; if none come at once, they go alone.
       setImmediate(() => {
-        if (!hasBegun) outgoing.flushHeaders()
+        if (!writer.hasBegun()) outgoing.flushHeaders()
       })
       return RESPONSE_ALREADY_SENT
     },
@@ -64,33 +63,4 @@ function readIncoming(incoming: HttpBindings['incoming'], limitBytes: number): P
     incoming.once('end', () => resolve(joined(chunks)))
     incoming.once('error', reject)
   })
-}
-
-/**
- * Writes a piece as one chunk of HTTP in one go, behind the headers. Node itself writes its length,
- * its data and two line ends one by one, which costs a stream of tokens more than all else that
- * happens to it here.
- */
-function writeChunk(
-  outgoing: ServerResponse,
-  text: string | Uint8Array,
-  drained: () => void,
-): boolean {
-  const { socket } = outgoing
-  // Something of the response waits for the socket yet: a piece must not overtake it.
-  if (socket === null || !outgoing.chunkedEncoding || outgoing.writableLength > 0) {
-    return outgoing.write(text)
-  }
-  const hasRoom = writeRaw(socket, text)
-  // The response does not know of this write, so it would not tell.
-  if (!hasRoom) socket.once('drain', drained)
-  return hasRoom
-}
-
-function writeRaw(socket: Socket, text: string | Uint8Array): boolean {
-  if (typeof text === 'string') {
-    return socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
-  }
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.length)
-  return socket.write(`${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`, 'latin1')
 }

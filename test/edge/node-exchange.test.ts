@@ -53,6 +53,23 @@ test('what is written arrives in order, texts and bytes alike', async () => {
   expect(await text).toBe(`Grüß Gött 🙂 ${'ü'.repeat(70_000)}.`)
 })
 
+test('what is written in one turn of the loop goes out as one chunk of HTTP', async () => {
+  run = (client) => {
+    client.write('a')
+    setTimeout(() => {
+      for (const piece of ['b', 'ü', '🙂']) client.write(piece)
+      for (const piece of ['c', 'd']) client.write(utf8.encode(piece))
+      setTimeout(() => client.end('e'), 5)
+    }, 5)
+  }
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  let answer = ''
+  for await (const bytes of socket) answer += String(bytes)
+  const [, body] = answer.split('\r\n\r\n1\r\na')
+  expect(body).toBe('\r\n7\r\nbü🙂\r\n2\r\ncd\r\n1\r\ne\r\n0\r\n\r\n')
+})
+
 test('headers arrive even while there is nothing to say', async () => {
   let say = (): void => undefined
   run = (client) => void (say = () => client.end('late'))
