@@ -38,8 +38,8 @@ export interface Recorder {
 export interface Made {
   /** Who made it, which need not be whom the turn was opened for. */
   readonly origin: Origin
-  /** By which it is found again from its client's words. */
-  readonly fingerprint: string | null
+  /** By which it is found again from its client's words. Only of what is kept it is worth its hash. */
+  readonly fingerprint: () => string | null
   /** The upstream that would not have the reasoning of before. */
   readonly reasoningRefusedBy: string | null
   /** As the upstream reported it, with what it had been taken for, if anybody asked that. */
@@ -110,6 +110,7 @@ export function recordTurn(
         isClosed = await store.closeTurn({
           ...end,
           ...made,
+          fingerprint: made.fingerprint(),
           contentHash: hashAtEnd(turn, outcome, (await placed).contentHash),
           holdsConversation: hold !== null,
           items: rest,

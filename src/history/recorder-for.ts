@@ -44,7 +44,7 @@ export function recorderFor(
   const { parent, recollection } = history
   // Housekeeping leaves nothing, unless its client says so itself.
   const isStored = memory.store ?? (memory.storeByDefault && !client.isTask)
-  const turn: NewTurn = {
+  const found = {
     ...bare,
     thread: parent?.thread ?? bare.id,
     parent: parent?.id ?? null,
@@ -52,23 +52,26 @@ export function recorderFor(
     conversation: memory.conversationId,
     background: false,
     isTemporary: client.isTemporary && memory.store !== true,
-    ...keptOf(asked),
   }
   const bareWorth = worthOf(client, asked.dialect, world.settings)
   const worth = goesOn(recollection) ? withCalls(bareWorth) : bareWorth
   const { isWorth } = worth
   const { isMarked } = client
-  const late = () => world.log('warn', 'turn-late', { turn: turn.id })
+  const late = () => world.log('warn', 'turn-late', { turn: found.id })
   if (isStored) {
-    const whole = { ...turn, ...keptOf(storedForm(asked, inbound)) }
-    const recording = { placed: placeTurn(whole, parent, world), hold, isWorth, isMarked }
+    const turn: NewTurn = { ...found, ...keptOf(storedForm(asked, inbound)) }
+    const recording = { placed: placeTurn(turn, parent, world), hold, isWorth, isMarked }
     return openInTime(recordTurn(turn, recording, world), late)
   }
-  const aside = world.aside?.(turn, [...history.items, ...asked.items])
+  const turnOf = (): NewTurn => ({ ...found, ...keptOf(asked) })
+  const aside = world.aside?.(turnOf(), [...history.items, ...asked.items])
   if (aside !== undefined) return aside
   if (memory.store === false || recollection === null) return NOT_RECORDED
-  const placed = Promise.resolve(rememberedTurn(turn, recollection))
-  const open = () => recordTurn(turn, { placed, hold: null, isWorth, isMarked }, world)
+  // Nearly always nothing comes of it, and then nothing is made of the request either.
+  const open = () => {
+    const placed = Promise.resolve(rememberedTurn(turnOf(), recollection))
+    return recordTurn(found, { placed, hold: null, isWorth, isMarked }, world)
+  }
   return rememberTurn(open, worth, { late, waitUntil })
 }
 

@@ -27,7 +27,7 @@ export function madeOf(
   const reasoningRefused = sent.some((one) => one.reasoningRefused)
   return {
     origin: { ...originOf(prepared), prefixHash },
-    fingerprint: plan === null ? null : fingerprintOf(plan, items),
+    fingerprint: () => (plan === null ? null : fingerprintOf(plan, items)),
     reasoningRefusedBy: reasoningRefused ? account.name : null,
     // Where the house was called, or the upstream has compacted, the usage is that of several requests.
     ...(items.some((item) => isOfHouse(item) || isMadeUpstream(item))

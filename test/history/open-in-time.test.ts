@@ -14,7 +14,7 @@ const SAID: Outcome = {
 const STORED: Outcome = { ...SAID, model: 'stored' }
 const MADE = {
   origin: { wire: 'demo', account: 'demo', model: 'demo', prefixHash: null },
-  fingerprint: null,
+  fingerprint: () => null,
   reasoningRefusedBy: null,
 }
 

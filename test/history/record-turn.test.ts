@@ -30,7 +30,7 @@ const RECORDING = {
   isWorth: () => false,
 }
 
-const MADE = { origin: TURN.origin, fingerprint: null, reasoningRefusedBy: null }
+const MADE = { origin: TURN.origin, fingerprint: () => null, reasoningRefusedBy: null }
 
 const FINISHED: Outcome = {
   items: [],

@@ -9,7 +9,7 @@ import { readSettings } from '../../src/settings.ts'
 
 const MADE = {
   origin: { wire: 'anthropic', account: 'a', model: 'm', prefixHash: null },
-  fingerprint: 'f',
+  fingerprint: () => 'f',
   reasoningRefusedBy: null,
 }
 
