@@ -14,7 +14,7 @@ export const MEDIA_SETTINGS = {
     shown: 'none',
     read: allowedHosts,
     sentence:
-      'Hosts of this network that may be asked for media all the same, as `files.intranet,10.0.0.7:9000`; `host:*` for any port.',
+      'Hosts of this network that may be asked for media all the same, here or by an upstream that is told their addresses, as `files.intranet,10.0.0.7:9000`; `host:*` for any port.',
   },
   MEDIA_FETCH_TIMEOUT_SECONDS: {
     default: 15,

@@ -7,12 +7,17 @@ export interface DataUrl {
 
 /** `null` for what is no such URL. */
 export function readDataUrl(url: string): DataUrl | null {
-  if (!url.startsWith('data:')) return null
+  if (!isDataUrl(url)) return null
   const comma = url.indexOf(',')
-  const head = url.slice('data:'.length, Math.max(comma, 0))
+  const head = url.slice('data:'.length, Math.max(comma, 0)).toLowerCase()
   if (!head.endsWith(';base64')) return null
   const [type = ''] = head.split(';', 1)
-  return { type: type.toLowerCase(), base64: url.slice(comma + 1) }
+  return { type, base64: url.slice(comma + 1) }
+}
+
+/** Whether it holds what it names, in base64 or otherwise. */
+export function isDataUrl(url: string): boolean {
+  return url.startsWith('data:') || /^data:/i.test(url)
 }
 
 export function dataUrl(type: string, base64: string): string {

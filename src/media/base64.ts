@@ -1,10 +1,13 @@
 /** What can be told of data from the beginning of its base64. */
 import { SNIFFED_BYTES } from './sniff-media.ts'
 
-/** What it begins with; nothing, if that is not base64. */
+/** What it begins with; nothing, if that is not base64. It may have blanks in it, or the letters of URLs. */
 export function firstBytes(base64: string): Uint8Array {
+  const written = base64.slice(0, LOOKED_AT).replace(/\s+/g, '')
+  const letters = written.replaceAll('-', '+').replaceAll('_', '/')
   try {
-    const text = atob(base64.slice(0, (SNIFFED_BYTES / 3) * 4))
+    // One letter alone is no byte.
+    const text = atob(letters.length % 4 === 1 ? letters.slice(0, -1) : letters)
     return Uint8Array.from(text, (letter) => letter.charCodeAt(0))
   } catch {
     return NOTHING
@@ -18,4 +21,4 @@ export function holdsNothing(base64: string): boolean {
   return !/^\s*[\w+/-][\w+/=\s-]*$/.test(base64.slice(0, LOOKED_AT))
 }
 
-const LOOKED_AT = 64
+const LOOKED_AT = (SNIFFED_BYTES / 3) * 4

@@ -1,41 +1,23 @@
 /**
  * Media are what their first bytes say. A type that is wrong is put right, and what is no medium at
- * all becomes a notice: an upstream that looks would refuse the whole request for it.
+ * all becomes a notice: an upstream that looks would refuse the whole request for it, and one that does
+ * not would tell its model nothing. Only the beginning is looked at, however large a medium is.
  */
-import type { AudioPart, FilePart, ImagePart, Part } from '../conversation/item.ts'
-import { partsOf } from '../conversation/media-handles.ts'
-import type { Note } from '../conversation/note.ts'
+import type { AudioPart, FilePart, ImagePart, OpaquePart, Part } from '../conversation/item.ts'
+import { dataUrl, isDataUrl, readDataUrl } from '../conversation/data-url.ts'
 import type { Transform } from '../rebuild/transform.ts'
-import { dataUrl, readDataUrl } from '../conversation/data-url.ts'
 import { firstBytes, holdsNothing } from './base64.ts'
+import { eachPart, type Changed } from './each-part.ts'
 import { mediaNotice } from './media-notice.ts'
-import { withParts } from './remote-medium.ts'
-import { looksLikeMarkup, looksLikeText, sniffMedia } from './sniff-media.ts'
+import { hasScheme } from './media-url.ts'
+import { videoUrl } from './remote-medium.ts'
+import { isSniffed, looksLikeMarkup, looksLikeText, sniffMedia } from './sniff-media.ts'
 
 export function correctTypes(): Transform {
-  return {
-    name: 'media',
-    run(items) {
-      const notes: Note[] = []
-      const corrected = items.map((item, at) => {
-        const parts = partsOf(item)
-        // Each part is looked at once; most have nothing to look at.
-        let changed: Part[] | null = null
-        for (const [place, part] of parts.entries()) {
-          const right = partOf(part)
-          if (right === part) continue
-          changed ??= [...parts]
-          changed[place] = right
-          notes.push(noteOf(part, right, at))
-        }
-        return changed === null ? item : withParts(item, changed)
-      })
-      return notes.length === 0 ? { items, notes } : { items: corrected, notes }
-    },
-  }
+  return { name: 'media', run: (items) => eachPart(items, changed) }
 }
 
-function partOf(part: Part): Part {
+function changed(part: Part): Changed | null {
   switch (part.type) {
     case 'input_image':
       return imageOf(part)
@@ -43,45 +25,76 @@ function partOf(part: Part): Part {
       return fileOf(part)
     case 'input_audio':
       return audioOf(part)
+    case 'opaque':
+      return videoOf(part)
     case 'input_text':
     case 'output_text':
     case 'refusal':
-    case 'opaque':
-      return part
+      return null
   }
 }
 
-function imageOf(part: ImagePart): Part {
-  const data = typeof part.image_url === 'string' ? readDataUrl(part.image_url) : null
-  if (data === null) return part
+function imageOf(part: ImagePart): Changed | null {
+  const { image_url: url } = part
+  if (typeof url !== 'string') return null
+  const data = readDataUrl(url) ?? bareImage(url)
+  if (data === null) return isDataUrl(url) ? notShown('image') : null
   if (holdsNothing(data.base64)) return notShown('image')
   const bytes = firstBytes(data.base64)
   const type = sniffMedia(bytes)
-  if (type === null) return looksLikeText(bytes) ? notShown('image') : part
+  if (type === null) return looksLikeText(bytes) || isSniffed(data.type) ? notShown('image') : null
   if (!type.startsWith('image/')) return notShown('image')
-  return isSame(type, data.type) ? part : { ...part, image_url: dataUrl(type, data.base64) }
+  const isRight = isSame(type, data.type) && url.startsWith('data:')
+  return isRight ? null : corrected({ ...part, image_url: dataUrl(type, data.base64) })
+}
+
+/** Where an address belongs, some clients put the image itself. */
+function bareImage(url: string): { readonly type: string; readonly base64: string } | null {
+  if (hasScheme(url)) return null
+  return sniffMedia(firstBytes(url))?.startsWith('image/') === true
+    ? { type: '', base64: url }
+    : null
 }
 
 /** Only of a file that says it is one of the kinds that can be told. */
-function fileOf(part: FilePart): Part {
+function fileOf(part: FilePart): Changed | null {
+  if (part.file_data?.trim() === '') return notShown('file')
   const data = part.file_data === undefined ? null : readDataUrl(part.file_data)
-  if (data === null || !/^(image\/|application\/pdf)/.test(data.type)) return part
+  if (data === null || !/^(image\/|application\/pdf)/.test(data.type)) return null
   if (holdsNothing(data.base64)) return notShown('file')
   const bytes = firstBytes(data.base64)
   const type = sniffMedia(bytes)
   if (type === null) {
     const isSvg = data.type === 'image/svg+xml'
-    return looksLikeMarkup(bytes) && !isSvg ? notShown('file') : part
+    return looksLikeMarkup(bytes) && !isSvg ? notShown('file') : null
   }
-  return isSame(type, data.type) ? part : { ...part, file_data: dataUrl(type, data.base64) }
+  return isSame(type, data.type)
+    ? null
+    : corrected({ ...part, file_data: dataUrl(type, data.base64) })
 }
 
-function audioOf(part: AudioPart): Part {
+/** Some services take it as a URL. */
+function audioOf(part: AudioPart): Changed | null {
   const { data, format } = part.input_audio
-  const type = sniffMedia(firstBytes(data))
-  const right = type === null ? undefined : AUDIO.get(type)
-  if (right === undefined || right.includes(format.toLowerCase())) return part
-  return { ...part, input_audio: { ...part.input_audio, format: right[0] ?? format } }
+  const inline = readDataUrl(data)
+  if (inline === null && hasScheme(data)) return null
+  const base64 = inline?.base64 ?? data
+  if (holdsNothing(base64)) return notShown('audio')
+  const bytes = firstBytes(base64)
+  const type = sniffMedia(bytes)
+  // Samples without a head begin with anything.
+  if (type === null) return looksLikeText(bytes) ? notShown('audio') : null
+  if (type.startsWith('image/') || type === 'application/pdf') return notShown('audio')
+  const right = AUDIO.get(type)
+  if (right === undefined || right.includes(format.toLowerCase())) return null
+  return corrected({ ...part, input_audio: { ...part.input_audio, format: right[0] ?? format } })
+}
+
+function videoOf(part: OpaquePart): Changed | null {
+  const data = readDataUrl(videoUrl(part) ?? '')
+  if (data === null) return null
+  const isNone = holdsNothing(data.base64) || looksLikeText(firstBytes(data.base64))
+  return isNone ? notShown('video') : null
 }
 
 const AUDIO: ReadonlyMap<string, readonly string[]> = new Map([
@@ -100,22 +113,13 @@ function isSame(one: string, other: string): boolean {
   return (ALIASES.get(one) ?? one) === (ALIASES.get(other) ?? other)
 }
 
-function notShown(what: string): Part {
-  return mediaNotice(what, `it is no ${what} of a kind that can be read`)
+function corrected(part: Part): Changed {
+  const detail = 'The medium is of another type than it was said to be; its bytes tell.'
+  return { part, why: 'media-type-corrected', detail }
 }
 
-function noteOf(part: Part, right: Part, at: number): Note {
-  return right.type === part.type
-    ? {
-        did: 'changed',
-        at,
-        why: 'media-type-corrected',
-        detail: 'The medium is of another type than it was said to be; its bytes tell.',
-      }
-    : {
-        did: 'changed',
-        at,
-        why: 'media-mislabelled',
-        detail: 'The medium is not what it was said to be; a notice stands in its place.',
-      }
+function notShown(what: string): Changed {
+  const part = mediaNotice(what, `it is no ${what} of a kind that can be read`)
+  const detail = 'The medium is not what it was said to be; a notice stands in its place.'
+  return { part, why: 'media-mislabelled', detail }
 }

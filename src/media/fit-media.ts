@@ -9,9 +9,9 @@ import { partsOf } from '../conversation/media-handles.ts'
 import type { Note } from '../conversation/note.ts'
 import type { Transform } from '../rebuild/transform.ts'
 import { readDataUrl } from '../conversation/data-url.ts'
+import { eachPart } from './each-part.ts'
 import { mediaNotice } from './media-notice.ts'
 import type { MediaReader } from './media-reader.ts'
-import { withParts } from './remote-medium.ts'
 
 type Limits = Pick<MediaReader, 'imageChars' | 'requestChars'>
 
@@ -25,21 +25,14 @@ export function fitMedia(limits: Limits): Transform {
       const isTooLarge = (part: Part): boolean =>
         part.type === 'input_image' && imageChars !== null && charsOf(part) > imageChars
       const upTo = requestChars === null ? 0 : cutOf(items, newest, requestChars, isTooLarge)
-      const notes: Note[] = []
-      const fitting = items.map((item, at) => {
-        if (at >= newest) return item
-        const parts = partsOf(item)
-        const shown = parts.map((part) => {
-          const isOld = at < upTo && charsOf(part) > 0
-          if (!isOld && !isTooLarge(part)) return part
-          const [why, words] = isOld ? TOO_MUCH : TOO_LARGE
-          const detail = `An older medium is not sent: ${words}. A notice stands in its place.`
-          notes.push({ did: 'changed', at, why, detail })
-          return mediaNotice(wordFor(part), words)
-        })
-        return shown.every((part, place) => part === parts[place]) ? item : withParts(item, shown)
+      return eachPart(items, (part, at) => {
+        if (at >= newest) return null
+        const isOld = at < upTo && charsOf(part) > 0
+        if (!isOld && !isTooLarge(part)) return null
+        const [why, words] = isOld ? TOO_MUCH : TOO_LARGE
+        const detail = `An older medium is not sent: ${words}. A notice stands in its place.`
+        return { part: mediaNotice(wordFor(part), words), why, detail }
       })
-      return notes.length === 0 ? { items, notes } : { items: fitting, notes }
     },
   }
 }

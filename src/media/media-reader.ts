@@ -10,8 +10,8 @@ import type { Account } from '../provider/provider.ts'
 export interface MediaReader {
   /** Whether it loads the medium that this part names by an address. */
   readonly loads: (part: Part, url: string) => boolean
-  /** Whether it refuses a medium that is of another type than it is said to be. */
-  readonly isStrict: boolean
+  /** What its addresses may begin with, beside those of the web. */
+  readonly schemes: readonly string[]
   /** How much base64 one image may be; `null` if nobody knows of a limit. */
   readonly imageChars: number | null
   /** How much base64 a request may hold. */
@@ -23,19 +23,25 @@ export function mediaReader(account: Account): MediaReader {
   const loadsAny = quirks['mediaUrls'] ?? quirks['profile'] !== 'ollama'
   const imageChars = numberOr(quirks['imageLimitBytes'], null)
   const requestChars = numberOr(quirks['mediaLimitBytes'], null)
-  const common = { isStrict: false, imageChars, requestChars }
+  const common = { schemes: [] as const, imageChars, requestChars }
   switch (wire) {
     case 'anthropic':
       return {
         loads: (_, url) => loadsAny === true && url.startsWith('https:'),
-        isStrict: true,
+        schemes: [],
         imageChars: imageChars ?? ANTHROPIC_IMAGE,
         requestChars: requestChars ?? ANTHROPIC_REQUEST,
       }
     case 'gemini': {
       const { remoteUrls, inlineLimitBytes } = readQuirks(quirks)
       const loads = (part: Part): boolean => mediaOf(part, remoteUrls)?.kind === 'remote'
-      return { ...common, loads, isStrict: true, requestChars: requestChars ?? inlineLimitBytes }
+      return {
+        ...common,
+        loads,
+        // Of Google's own storage.
+        schemes: ['gs://'],
+        requestChars: requestChars ?? inlineLimitBytes,
+      }
     }
     case 'chat':
       // Chat Completions has no word for the address of a file.

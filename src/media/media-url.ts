@@ -11,12 +11,37 @@ export interface AllowedHost {
   readonly port: string | null
 }
 
+/** Whether a text names something by an address of any kind. */
+export function hasScheme(text: string): boolean {
+  return /^\s*[a-z][a-z\d+.-]*:/i.test(text)
+}
+
+/**
+ * Whether an upstream may be told to load it: one that stands in this network would ask for it from
+ * within. Ports are its own affair; what parsers read in several ways is not passed on.
+ */
+export function leadsOutside(text: string, allowed: readonly AllowedHost[]): boolean {
+  const url = AMBIGUOUS.test(text) ? null : webUrl(text)
+  return url !== null && (isAllowed(url, allowed) || isPublicHost(url.hostname))
+}
+
+/** Some see a host in front of a backslash and some behind it; some leave out what is not printed. */
+// oxlint-disable-next-line no-control-regex
+const AMBIGUOUS = /[\\\u0000-\u001f\u007f]/
+
 /** `null` if it must not be asked for. */
 export function fetchableUrl(text: string, allowed: readonly AllowedHost[]): URL | null {
+  const url = webUrl(text)
+  if (url === null || isAllowed(url, allowed)) return url
+  // The parser leaves out a port that is the scheme's own.
+  return url.port === '' && isPublicHost(url.hostname) ? url : null
+}
+
+/** Without credentials. */
+function webUrl(text: string): URL | null {
   const url = text.length > MAX_CHARS ? null : URL.parse(text)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
-  if (url.username !== '' || url.password !== '') return null
-  return isAllowed(url, allowed) || isPublicUrl(url) ? url : null
+  return url.username === '' && url.password === '' ? url : null
 }
 
 /** No server takes longer ones, and some of them are remembered. */
@@ -29,9 +54,7 @@ export function isAllowed({ hostname, port }: URL, allowed: readonly AllowedHost
   )
 }
 
-/** The parser leaves out a port that is the scheme's own. */
-function isPublicUrl({ hostname, port }: URL): boolean {
-  if (port !== '') return false
+function isPublicHost(hostname: string): boolean {
   const literal = literalIn(hostname)
   return literal === null ? !isInternalName(hostname) : literal === 'public'
 }

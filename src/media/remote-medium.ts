@@ -1,7 +1,6 @@
 /** A part that names its medium by an address, and the same part with the medium in it. */
-import type { Item, Part } from '../conversation/item.ts'
+import type { OpaquePart, Part } from '../conversation/item.ts'
 import { isObject } from '../conversation/json.ts'
-import { partsOf } from '../conversation/media-handles.ts'
 import { dataUrl } from '../conversation/data-url.ts'
 
 export interface RemoteMedium {
@@ -18,17 +17,22 @@ export function remoteMedium(part: Part): RemoteMedium | null {
       return remote('image', part.image_url)
     case 'input_file':
       return part.file_data === undefined ? remote('file', part.file_url) : null
-    case 'opaque': {
-      const { type, video_url: video } = part.raw
-      if (type !== 'video_url' && type !== 'input_video') return null
-      return remote('video', isObject(video) ? video['url'] : video)
-    }
+    case 'opaque':
+      return remote('video', videoUrl(part))
     case 'input_text':
     case 'output_text':
     case 'refusal':
     case 'input_audio':
       return null
   }
+}
+
+/** `null` for what is no video. */
+export function videoUrl({ raw }: OpaquePart): string | null {
+  const { type, video_url: video } = raw
+  if (type !== 'video_url' && type !== 'input_video') return null
+  const url = isObject(video) ? video['url'] : video
+  return typeof url === 'string' ? url : null
 }
 
 function remote(kind: MediumKind, url: unknown): RemoteMedium | null {
@@ -67,14 +71,4 @@ function nameIn(url: string): string | null {
   const path = URL.parse(url)?.pathname ?? ''
   const name = path.slice(path.lastIndexOf('/') + 1)
   return name === '' ? null : name
-}
-
-/** The very same item, if the very same parts. */
-export function withParts(item: Item, parts: readonly Part[]): Item {
-  if (parts === partsOf(item)) return item
-  if (item.type === 'message') return { ...item, content: parts }
-  if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') {
-    return { ...item, output: parts }
-  }
-  return item
 }

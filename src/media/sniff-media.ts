@@ -24,6 +24,8 @@ const MAGIC: readonly Magic[] = [
   ['image/gif', 0, 'GIF89a'],
   ['image/tiff', 0, 'II*\0'],
   ['image/tiff', 0, 'MM\0*'],
+  ['image/tiff', 0, 'II+\0'],
+  ['image/tiff', 0, 'MM\0+'],
   ['application/pdf', 0, '%PDF-'],
   ['audio/ogg', 0, 'OggS'],
   ['audio/flac', 0, 'fLaC'],
@@ -32,6 +34,20 @@ const MAGIC: readonly Magic[] = [
   // Two letters are little; behind the size of the file the format has four zeros.
   ['image/bmp', 6, '\0\0\0\0'],
 ]
+
+/** Whether an image that is said to be of this type is told by its beginning. */
+export function isSniffed(type: string): boolean {
+  return SNIFFED.has(type)
+}
+
+const SNIFFED: ReadonlySet<string> = new Set([
+  ...MAGIC.flatMap(([type]) => (type.startsWith('image/') ? [type] : [])),
+  'image/jpg',
+  'image/webp',
+  'image/avif',
+  'image/heic',
+  'image/heif',
+])
 
 function holds(bytes: Uint8Array, at: number, magic: string): boolean {
   if (at === 6 && !(bytes[0] === 0x42 && bytes[1] === 0x4d)) return false

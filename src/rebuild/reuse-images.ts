@@ -15,7 +15,7 @@ import { reusedNotice } from '../conversation/media-notices.ts'
 import { mediumOf } from '../conversation/media-of-part.ts'
 import type { Note } from '../conversation/note.ts'
 import type { Transform } from './transform.ts'
-import { withParts } from './with-parts.ts'
+import { withParts } from '../conversation/with-parts.ts'
 
 export interface Reusing {
   /** So many at most with one question, the last ones of the answer. */

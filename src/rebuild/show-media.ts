@@ -14,7 +14,7 @@ import type { Note } from '../conversation/note.ts'
 import type { MediaRules } from '../conversation/policy.ts'
 import { fatesOf, type Fate } from './media-fates.ts'
 import type { Transform } from './transform.ts'
-import { withParts } from './with-parts.ts'
+import { withParts } from '../conversation/with-parts.ts'
 
 export interface Showing {
   readonly rules: Pick<MediaRules, 'window' | 'imageMessages' | 'images' | 'repeated' | 'bytes'>

@@ -37,7 +37,7 @@ export async function mediaOfOutputs(
   }
   const { history: shown, letGo } = await withMedia(asking, world)
   const loaded = shown.media ?? null
-  return { media: mediaSteps(account, loaded), loaded, letGo }
+  return { media: mediaSteps(account, loaded, world.settings), loaded, letGo }
 }
 
 const NONE: MediaOfOutputs = { media: [], loaded: null, letGo: () => undefined }

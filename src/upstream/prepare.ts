@@ -149,7 +149,7 @@ function stepsFor(
     }),
     ...more,
     // Behind what decides which media are shown at all.
-    ...mediaSteps(account, history.media ?? null),
+    ...mediaSteps(account, history.media ?? null, world.settings),
     ...additionsFor(policy),
     // Behind notes, which count the messages behind them.
     ...layerSteps(policy, history, items, world),

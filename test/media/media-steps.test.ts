@@ -98,7 +98,7 @@ describe('what was loaded', () => {
   })
 })
 
-describe('C85 media of strict upstreams', () => {
+describe('C85 media of every upstream', () => {
   const correct = (...items: readonly Item[]) => correctTypes().run(items)
 
   test('are sent as what they are', () => {
@@ -113,7 +113,8 @@ describe('C85 media of strict upstreams', () => {
         user(image(inlineOf(kind))),
       ),
       user(image(inlineOf('image/jpeg', 'image/jpg'))),
-      user(image('data:image/png;base64,notReallyOne')),
+      // Of a kind whose beginning nobody here knows.
+      user(image('data:image/x-unheard-of;base64,notReallyOne')),
       user({ type: 'input_file', file_data: inlineOf('application/pdf'), filename: 'a.pdf' }),
       user({ type: 'input_audio', input_audio: { data: dataOf('audio/wav'), format: 'wav' } }),
     ]
@@ -131,6 +132,17 @@ describe('C85 media of strict upstreams', () => {
     expect(step.notes.map(({ why }) => why)).toEqual(['media-mislabelled', 'media-mislabelled'])
   })
 
+  test('are nothing if they do not begin like what they are said to be', () => {
+    const step = correct(user(image('data:image/png;base64,notReallyOne')))
+    expect(textsIn(step.items)).toEqual([expect.stringMatching(/image.*not shown/)])
+  })
+
+  test('are images where an address belongs, too', () => {
+    const step = correct(user(image(dataOf('image/png'))))
+    expect(step.items).toEqual([user(image(inlineOf('image/png')))])
+    expect(step.notes.map(({ why }) => why)).toEqual(['media-type-corrected'])
+  })
+
   test.each(['', ' ', '@@@@', btoa('{"error": "not found"}'), btoa('404 page not found')])(
     'that hold nothing, or a text, become a notice: %j',
     (base64) => {
@@ -141,8 +153,8 @@ describe('C85 media of strict upstreams', () => {
   )
 
   test('may be written with blanks, or in the letters of URLs', () => {
-    for (const base64 of [` ${dataOf('image/png').slice(0, 20)}`, '_-_-_-_-']) {
-      const items = [user(image(`data:image/png;base64,${base64}`))]
+    for (const base64 of [` ${dataOf('image/jpeg').slice(0, 21)}`, '_9j_4AAQSkZJRgABAQ']) {
+      const items = [user(image(`data:image/jpeg;base64,${base64}`))]
       expect(correctTypes().run(items).items).toBe(items)
     }
   })

@@ -1,0 +1,37 @@
+/**
+ * An item with other parts. What a wire said of the old ones by their place is taken away with them:
+ * put to the new ones, it would bring back what they stand for. Of a part that is left where it was,
+ * it stays.
+ */
+import type { Item, Part } from './item.ts'
+import type { Json, JsonObject } from './json.ts'
+import { partsOf } from './media-handles.ts'
+
+/** The very same item, if the very same parts. */
+export function withParts(item: Item, parts: readonly Part[]): Item {
+  const before = partsOf(item)
+  if (parts === before) return item
+  const said = item.native?.['chat']?.['$parts']
+  if (said === undefined) return holding(item, parts)
+  const { $parts: _parts, ...chat } = item.native?.['chat'] ?? {}
+  const extras: readonly Json[] =
+    Array.isArray(said) && said.length === parts.length ? (said as readonly Json[]) : []
+  const left = extras.map((extra, at) => (parts[at] === before[at] ? extra : null))
+  const rest: JsonObject = left.some((extra) => extra !== null) ? { ...chat, $parts: left } : chat
+  return holding({ ...item, native: { ...item.native, chat: rest } }, parts)
+}
+
+function holding(item: Item, parts: readonly Part[]): Item {
+  switch (item.type) {
+    case 'message':
+      return { ...item, content: parts }
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return { ...item, output: parts }
+    case 'function_call':
+    case 'custom_tool_call':
+    case 'reasoning':
+    case 'opaque':
+      return item
+  }
+}

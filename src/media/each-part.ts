@@ -1,0 +1,36 @@
+/** Puts other parts in the place of some, with a note on each. The very same list, if all are fine. */
+import type { Item, Part } from '../conversation/item.ts'
+import { partsOf } from '../conversation/media-handles.ts'
+import type { Note } from '../conversation/note.ts'
+import { withParts } from '../conversation/with-parts.ts'
+import type { Step } from '../rebuild/transform.ts'
+
+export interface Changed {
+  readonly part: Part
+  readonly why: string
+  readonly detail: string
+}
+
+/** `change` gives `null` for a part that is to stay, as nearly all do. */
+export function eachPart(
+  items: readonly Item[],
+  change: (part: Part, at: number) => Changed | null,
+): Step {
+  const notes: Note[] = []
+  let rebuilt: Item[] | null = null
+  for (const [at, item] of items.entries()) {
+    const before = partsOf(item)
+    let parts: Part[] | null = null
+    for (const [place, part] of before.entries()) {
+      const changed = change(part, at)
+      if (changed === null) continue
+      parts ??= [...before]
+      parts[place] = changed.part
+      notes.push({ did: 'changed', at, why: changed.why, detail: changed.detail })
+    }
+    if (parts === null) continue
+    rebuilt ??= [...items]
+    rebuilt[at] = withParts(item, parts)
+  }
+  return { items: rebuilt ?? items, notes }
+}

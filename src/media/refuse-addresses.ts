@@ -1,0 +1,88 @@
+/**
+ * Addresses that no upstream is to be told: those of this network, for a server that stands in it would
+ * load what only it can see, and those that are none of the web. They become a notice, whoever is asked.
+ */
+import { isDataUrl } from '../conversation/data-url.ts'
+import type { Part } from '../conversation/item.ts'
+import { isObject, type JsonObject } from '../conversation/json.ts'
+import type { MediaKind } from '../conversation/media-of-part.ts'
+import type { Transform } from '../rebuild/transform.ts'
+import { eachPart, type Changed } from './each-part.ts'
+import { FAULTS } from './loaded-media.ts'
+import { mediaNotice } from './media-notice.ts'
+import type { MediaReader } from './media-reader.ts'
+import { hasScheme, leadsOutside, type AllowedHost } from './media-url.ts'
+
+export function refuseAddresses(
+  { schemes }: Pick<MediaReader, 'schemes'>,
+  allowed: readonly AllowedHost[],
+): Transform {
+  const isFine = (url: string): boolean =>
+    isDataUrl(url) || schemes.some((scheme) => url.startsWith(scheme)) || leadsOutside(url, allowed)
+  return {
+    name: 'media',
+    run: (items) =>
+      eachPart(items, (part) => {
+        const refused = addressesOf(part).find(({ url }) => !isFine(url))
+        return refused === undefined ? null : notAsked(refused.kind)
+      }),
+  }
+}
+
+interface Address {
+  readonly kind: MediaKind
+  readonly url: string
+}
+
+function addressesOf(part: Part): readonly Address[] {
+  switch (part.type) {
+    case 'input_image': {
+      const { image_url: url, file_id: id } = part
+      return typeof url === 'string' && (url !== '' || typeof id !== 'string')
+        ? [{ kind: 'image', url }]
+        : NONE
+    }
+    case 'input_file': {
+      const { file_url, file_data } = part
+      const urls = [...(file_url === undefined ? [] : [file_url]), ...schemed(file_data)]
+      return urls.map((url) => ({ kind: 'file', url }))
+    }
+    case 'input_audio':
+      return schemed(part.input_audio.data).map((url) => ({ kind: 'audio', url }))
+    case 'opaque':
+      return addressesIn(part.raw)
+    case 'input_text':
+    case 'output_text':
+    case 'refusal':
+      return NONE
+  }
+}
+
+const NONE: readonly Address[] = []
+
+/** Where base64 belongs, some services take an address. */
+function schemed(data: string | undefined): readonly string[] {
+  return data !== undefined && hasScheme(data) ? [data] : []
+}
+
+/** As several services write it: `{ type: 'video_url', video_url: { url } }`. */
+function addressesIn(raw: JsonObject): readonly Address[] {
+  return NAMED.flatMap(([field, kind]) => {
+    const said = raw[field]
+    const url = isObject(said) ? said['url'] : said
+    return typeof url === 'string' && hasScheme(url) ? [{ kind, url }] : []
+  })
+}
+
+const NAMED: readonly (readonly [field: string, kind: MediaKind])[] = [
+  ['video_url', 'video'],
+  ['audio_url', 'audio'],
+  ['image_url', 'image'],
+  ['file_url', 'file'],
+]
+
+function notAsked(kind: MediaKind): Changed {
+  const why = FAULTS['media-blocked']
+  const detail = `The ${kind} is not passed on: ${why}. A notice stands in its place.`
+  return { part: mediaNotice(kind, why), why: 'media-blocked', detail }
+}
