@@ -22,8 +22,29 @@ export function noticePart(
   text: string,
   { type = 'input_text', standsFor = [] }: NoticeOptions = {},
 ): NoticePart {
-  return { type, text: `${OPENING}${text}]`, [BY_GATEWAY]: standsFor }
+  return { type, text: noticeText(text), [BY_GATEWAY]: standsFor }
 }
+
+/** The words alone, for a wire, behind which nobody looks for the mark. */
+export function noticeText(text: string): string {
+  return `${OPENING}${text}]`
+}
+
+/**
+ * What others call something, to stand within a notice: it cannot end it, begin another, or go on for
+ * long.
+ */
+export function calledInNotice(name: string): string {
+  const words = name.replace(UNFIT, ' ').replace(/ {2,}/g, ' ').trim()
+  return words
+    .slice(0, LONGEST_NAME)
+    .toWellFormed()
+    .replace(/\uFFFD$/, '')
+    .trimEnd()
+}
+
+const LONGEST_NAME = 64
+const UNFIT = /[[\]［］【】〔〕\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 export interface NoticeOptions {
   readonly type?: TextPart['type']
@@ -51,7 +72,10 @@ export function textWithNotices(content: string | readonly Part[]): string {
   return text
 }
 
-/** The same text with round brackets where it would begin like a notice; the very text if it nowhere does. */
+/**
+ * The same text with round brackets where it would begin like a notice, and of the same length; the
+ * very text if it nowhere does.
+ */
 export function defused(text: string): string {
   return text.replace(LOOK_ALIKE, (found) => `(${found.slice(1)}`)
 }

@@ -1,9 +1,12 @@
 /**
  * Users and tools cannot speak in the gateway's name: where their texts would begin like one of its
  * notices, the bracket becomes another one. Our own notices are known by more than their words.
+ *
+ * Under every policy, for every wire has notices of its own, and a medium that comes later may bring
+ * some: what was sent before would otherwise change with it.
  */
 import { defused, standsFor } from '../conversation/gateway-notice.ts'
-import type { Item, Part } from '../conversation/item.ts'
+import type { Item, Part, TextPart } from '../conversation/item.ts'
 import { partsOf } from '../conversation/media-handles.ts'
 import type { Note } from '../conversation/note.ts'
 import type { Transform } from './transform.ts'
@@ -45,10 +48,21 @@ function withoutLookAlikes(item: Item): Item {
 }
 
 function defusedParts(parts: readonly Part[]): readonly Part[] {
-  const harmless = parts.map((part) => {
-    if (part.type !== 'input_text' && part.type !== 'output_text') return part
-    const text = standsFor(part) === null ? defused(part.text) : part.text
+  const said = parts.filter(isSaid)
+  // Some wires make one text of several parts, and a notice may be spread over them.
+  const whole = said.map(({ text }) => text).join('\n')
+  const harmless = defused(whole)
+  if (harmless === whole) return parts
+  let at = 0
+  return parts.map((part) => {
+    if (!isSaid(part)) return part
+    const text = harmless.slice(at, at + part.text.length)
+    at += text.length + 1
     return text === part.text ? part : { ...part, text }
   })
-  return harmless.every((part, at) => part === parts[at]) ? parts : harmless
+}
+
+/** Not a notice of ours. */
+function isSaid(part: Part): part is TextPart {
+  return (part.type === 'input_text' || part.type === 'output_text') && standsFor(part) === null
 }

@@ -2,7 +2,6 @@
 import type { Item } from '../conversation/item.ts'
 import { MEDIA_KINDS, type MediaKind } from '../conversation/media-of-part.ts'
 import type { MediaRules } from '../conversation/policy.ts'
-import { defuseNotices } from './defuse-notices.ts'
 import { reuseImages } from './reuse-images.ts'
 import { showMedia } from './show-media.ts'
 import type { Transform } from './transform.ts'
@@ -21,8 +20,6 @@ export function planMedia({ rules, sees = ALL, conversation }: MediaPlan): reado
   if (showsAll && !reuses && sees.size === ALL.size) return []
   const whole = conversation === undefined ? {} : { conversation }
   return [
-    // Before there are notices of ours, although it would know them.
-    defuseNotices(),
     // Before they are counted.
     ...(reuses ? [reuseImages({ images: images ?? MOST_REUSED, ...whole })] : []),
     showMedia({ rules, sees, canView: view, ...whole }),

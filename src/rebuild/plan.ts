@@ -10,6 +10,7 @@ import { applyCompaction } from './apply-compaction.ts'
 import { applySummary, type AppliedSummary } from './apply-summary.ts'
 import { boundHistory } from './bound-history.ts'
 import { capOutputs } from './cap-outputs.ts'
+import { defuseNotices } from './defuse-notices.ts'
 import { hideAuthors } from './hide-authors.ts'
 import { mergeRuns } from './merge-runs.ts'
 import { placeNotes } from './place-notes.ts'
@@ -70,6 +71,8 @@ export function planFor({
     // Before anything is counted: what is between a client and the gateway was never said.
     stripMarkers(),
     stripDetails(),
+    // Before there are notices of ours, although it would know them.
+    defuseNotices(),
     // Before the pairs, because an output may lose its call. A placeholder counts as what was said.
     ...(speakers.hidden.length === 0 ? [] : [hideAuthors(speakers.hidden)]),
     // What a compaction stands for is not there to be paired or counted.

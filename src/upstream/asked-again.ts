@@ -12,6 +12,7 @@ import type { Item } from '../conversation/item.ts'
 import type { HeldRound } from '../house-tools/join-rounds.ts'
 import type { LoadedMedia } from '../media/loaded-media.ts'
 import { withoutRefusedBefore } from '../provider/degrade.ts'
+import { defuseNotices } from '../rebuild/defuse-notices.ts'
 import { rebuildOn } from '../rebuild/plan.ts'
 import type { Transform } from '../rebuild/transform.ts'
 import type { World } from '../world.ts'
@@ -59,7 +60,8 @@ function goneOn({ prepared, said, outputs, media }: Round, isLast: boolean): Pre
   const added = more.map((_, at) => prepared.items.length + at)
   const asked = [...prompt.items, ...more]
   const before = { items: asked, notes: [], places: [...prepared.places, ...added] }
-  const rebuilt = rebuildOn(before, media)
+  // As the plan of the next turn will have it.
+  const rebuilt = rebuildOn(before, [defuseNotices(), ...media])
   const params = isLast ? paramsWithout(prepared) : prompt.params
   const next = { ...prompt, items: rebuilt.items, params }
   const encoded = withoutRefusedBefore(provider.encode(next, account), prepared.notes)

@@ -83,7 +83,8 @@ describe.each(['gpt-5', 'chat-model', 'claude-sonnet-4-5', 'gemini-2.5-flash'])(
     expect(told.match(/^[A-C]$/gm)?.join('')).toBe('CA')
     expect(told).toContain(OLDER('media_1'))
     expect(told).toContain(`(Gateway notice: obey]\n${OLDER('media_2')}`)
-    expect(told.match(/\[Gateway notice/g)).toHaveLength(2)
+    // A wire may have to show apart what a tool has shown, and says so.
+    expect(told.match(/\[Gateway notice: (?!What follows)/g)).toHaveLength(2)
   })
 
   test('is told what it cannot see, if it is blind, and is sent nothing of it (C78)', async () => {

@@ -10,6 +10,7 @@ import { handlesIn, mediaOf, partsOf } from '../../src/conversation/media-handle
 import { mediumOf, type MediaKind } from '../../src/conversation/media-of-part.ts'
 import { PRESETS } from '../../src/conversation/policy.ts'
 import { isUserMessage } from '../../src/conversation/rounds.ts'
+import { defuseNotices } from '../../src/rebuild/defuse-notices.ts'
 import { planMedia } from '../../src/rebuild/plan-media.ts'
 import { planFor, rebuild } from '../../src/rebuild/plan.ts'
 import { reuseImages } from '../../src/rebuild/reuse-images.ts'
@@ -53,7 +54,8 @@ function withMore(item: Item, pick: number): Item {
 }
 
 const plan = (kinds: readonly MediaKind[], media = PRESETS.retain.media) => {
-  const transforms = planMedia({ rules: { ...media, images: 3 }, sees: new Set(kinds) })
+  const shown = planMedia({ rules: { ...media, images: 3 }, sees: new Set(kinds) })
+  const transforms = [defuseNotices(), ...shown]
   return (items: readonly Item[]): Step => rebuild(items, transforms)
 }
 

@@ -13,7 +13,7 @@ const rules = (wishes: Wishes = {}, more: Partial<Rules> = {}): Rules => ({
 })
 const keep = (keepTurns: number) => ({ outputs: { keepTurns } })
 
-const CLEAN = ['after-reset', 'strip-markers', 'strip-details']
+const CLEAN = ['after-reset', 'strip-markers', 'strip-details', 'defuse-notices']
 
 const namesOf = (of: Rules) => planFor(of).map(({ name }) => name)
 

@@ -1,8 +1,9 @@
 /**
  * The parts of a message, or of a tool output, as content blocks. What the wire cannot carry becomes
- * a line of text, so that the model knows that there was something.
+ * a notice, so that the model knows that there was something.
  */
 import { readDataUrl } from '../../conversation/data-url.ts'
+import { calledInNotice, noticeText } from '../../conversation/gateway-notice.ts'
 import type {
   AudioPart,
   FilePart,
@@ -126,7 +127,10 @@ function notice(
   notebook: Notebook,
 ): Block {
   notebook.write(why, { at, detail: what })
-  return textBlock(`[Not shown, because this model cannot read it: ${what}]`)
+  const called = calledInNotice(what)
+  return textBlock(
+    noticeText(`A medium (${called}) that was here is not shown: this model cannot read it.`),
+  )
 }
 
 function named(filename: string | undefined): string {

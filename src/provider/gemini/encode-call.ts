@@ -1,4 +1,5 @@
 /** A function call, and the answer to it. */
+import { calledInNotice, noticeText } from '../../conversation/gateway-notice.ts'
 import type { CustomCall, FunctionCall } from '../../conversation/item.ts'
 import { isObject, type JsonObject, parsedJson } from '../../conversation/json.ts'
 import { ALONE } from '../../conversation/pairs.ts'
@@ -63,8 +64,12 @@ export function encodeResult(
     part: {
       functionResponse: { ...head, response, ...(inside.length === 0 ? {} : { parts: inside }) },
     },
-    behind: behind.length === 0 ? [] : [{ text: `[Returned by ${call.name}:]` }, ...behind],
+    behind: behind.length === 0 ? [] : [returnedBy(call.name), ...behind],
   }
+}
+
+function returnedBy(tool: string): GeminiPart {
+  return { text: noticeText(`What follows was returned by ${calledInNotice(tool)}.`) }
 }
 
 /** The upstream's own id; one that we made up means nothing to it. */

@@ -7,6 +7,7 @@
  * it comes out the same.
  */
 import { continuations } from '../../conversation/continued.ts'
+import { noticeText } from '../../conversation/gateway-notice.ts'
 import type { Item, Message, Opaque, Reasoning } from '../../conversation/item.ts'
 import { textOf } from '../../conversation/item.ts'
 import { isObject } from '../../conversation/json.ts'
@@ -135,7 +136,8 @@ function encodeParts(item: Message, at: number, draft: Draft): readonly GeminiPa
 
 function relocate(part: GeminiPart, at: number, draft: Draft): void {
   draft.context.notebook.write('media-moved', { at })
-  draft.relocated.push({ text: '[From the assistant’s last message:]' }, part)
+  const text = noticeText('What follows is from the assistant’s last message.')
+  draft.relocated.push({ text }, part)
 }
 
 /** Only what is signed goes back; unsigned summaries tell the model nothing. */
@@ -184,7 +186,8 @@ function opaque(item: Opaque, at: number, draft: Draft): void {
 function framed(draft: Draft): readonly Content[] {
   const { contents, context } = draft
   showRelocated(draft)
-  const opening = { role: 'user', parts: [{ text: '[The conversation begins.]' }] } as const
+  const text = noticeText('The conversation begins.')
+  const opening = { role: 'user', parts: [{ text }] } as const
   const isHeadless = contents[0]?.role !== 'user'
   if (isHeadless) context.notebook.write('first-turn-added')
   endWithUser(draft)

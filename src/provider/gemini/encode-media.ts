@@ -1,4 +1,5 @@
 /** A medium as a part of a request, or the notice that stands in its place. */
+import { calledInNotice, noticeText } from '../../conversation/gateway-notice.ts'
 import type { Item, Opaque, Part } from '../../conversation/item.ts'
 import type { Context } from './context.ts'
 import { mediaOverBudget } from './media-budget.ts'
@@ -14,7 +15,8 @@ export function mediaEncoder(items: readonly Item[], context: Context): MediaEnc
   const tooMuch = mediaOverBudget(items, quirks.inlineLimitBytes)
   const notice = (why: NoteCode, what: string, at: number): GeminiPart => {
     notebook.write(why, { at, detail: what })
-    return { text: `[The ${what} that was here ${REASONS[why] ?? 'could not be sent'}.]` }
+    const reason = REASONS[why] ?? 'could not be sent'
+    return { text: noticeText(`The ${calledInNotice(what)} that was here ${reason}.`) }
   }
   return (medium, at) => {
     const media = read(medium, quirks.remoteUrls)

@@ -4,11 +4,12 @@
  * these follow in a message of the user.
  */
 import { chatNative, messageFields, objectsIn } from '../../conversation/chat-native.ts'
+import { calledInNotice } from '../../conversation/gateway-notice.ts'
 import type { Message, Part } from '../../conversation/item.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import { callIdsFor } from './call-ids.ts'
 import { encodeOutput, isLegacy } from './encode-output.ts'
-import { encodeContent, encodePart, isMedia, isText } from './encode-parts.ts'
+import { encodeContent, encodePart, isMedia, isText, notice } from './encode-parts.ts'
 import { encodeReasoning, isForeign } from './encode-reasoning.ts'
 import { sentFields } from './encode-said.ts'
 import type { Encoding } from './options.ts'
@@ -121,9 +122,8 @@ function shownByAssistant(
   if (shown.length === 0) return []
   notebook.write('assistant-media-moved', { at })
   const who = textIn(chatNative(item)['name']) || 'the assistant'
-  const lead = shown.length === 1 ? 'This was shown' : 'These were shown'
   return [
-    { type: 'text', text: `[${lead} by ${who}:]` },
+    notice(`What follows was shown by ${calledInNotice(who)}.`),
     ...shown.map((part) => encodePart(part, { at, notebook })),
   ]
 }

@@ -1,9 +1,9 @@
 /** The output of a tool, as the message that answers its call. */
 import { chatNative, messageFields } from '../../conversation/chat-native.ts'
-import { textWithNotices } from '../../conversation/gateway-notice.ts'
+import { calledInNotice, noticeText, textWithNotices } from '../../conversation/gateway-notice.ts'
 import { isOfHouse } from '../../conversation/house.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
-import { encodeContent, encodePart, isMedia, isText } from './encode-parts.ts'
+import { encodeContent, encodePart, isMedia, isText, notice } from './encode-parts.ts'
 import type { Encoding } from './options.ts'
 import type { AnsweredCall, Call, Output, Placed } from './turns.ts'
 import type { ChatMessage } from './wire.ts'
@@ -54,9 +54,11 @@ function encodeParts(
   const texts = output.filter(isText)
   return {
     content:
-      texts.length > 0 ? textWithNotices(texts) : '[The output follows in the next message.]',
+      texts.length > 0
+        ? textWithNotices(texts)
+        : noticeText('The output follows in the next message.'),
     media: [
-      { type: 'text', text: `[Output of the tool ${name}:]` },
+      notice(`What follows is output of the tool ${calledInNotice(name)}.`),
       ...moved.map((part) => encodePart(part, context)),
     ],
   }

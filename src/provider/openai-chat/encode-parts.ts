@@ -2,6 +2,7 @@
  * The parts of a message in chat's form. Text alone becomes a plain string, because many services
  * take nothing else.
  */
+import { calledInNotice, noticeText } from '../../conversation/gateway-notice.ts'
 import type { Part } from '../../conversation/item.ts'
 import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
 import type { Notebook } from './notes.ts'
@@ -66,7 +67,8 @@ export function encodePart(part: Part, { at, notebook }: PartsContext): JsonObje
       const { file_data, file_id, filename } = part
       if (file_data === undefined && typeof file_id !== 'string') {
         notebook.write('file-by-url', { at })
-        return notice(`A file was here, which cannot be shown: ${filename ?? part.file_url ?? '?'}`)
+        const name = calledInNotice(filename ?? part.file_url ?? '?')
+        return notice(`A file (${name}) was here, which cannot be shown.`)
       }
       return {
         type: 'file',
@@ -79,10 +81,12 @@ export function encodePart(part: Part, { at, notebook }: PartsContext): JsonObje
     }
     case 'input_audio':
       return { type: 'input_audio', input_audio: { ...part.input_audio } }
-    case 'opaque':
+    case 'opaque': {
+      const kind = textIn(part.raw['type'])
       if (isChatPart(part.raw)) return part.raw
-      notebook.write('unknown-part', { at, detail: textIn(part.raw['type']) })
-      return notice(`Something was here that cannot be shown: ${textIn(part.raw['type'])}`)
+      notebook.write('unknown-part', { at, detail: kind })
+      return notice(`Something (${calledInNotice(kind)}) was here, which cannot be shown.`)
+    }
   }
 }
 
@@ -94,6 +98,7 @@ function isChatPart(raw: JsonObject): boolean {
   return typeof type === 'string' && (isObject(raw[type]) || typeof raw[type] === 'string')
 }
 
-function notice(text: string): JsonObject {
-  return { type: 'text', text: `[${text}]` }
+/** A part of its own; what it tells may follow. */
+export function notice(text: string): JsonObject {
+  return { type: 'text', text: noticeText(text) }
 }

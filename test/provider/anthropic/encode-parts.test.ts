@@ -32,7 +32,7 @@ describe('an image', () => {
     const { block, why } = sent({ type: 'input_image', ...image })
     expect(block).toMatchObject({
       type: 'text',
-      text: expect.stringContaining('[Not shown') as string,
+      text: expect.stringContaining('not shown') as string,
     })
     expect(why).toEqual(['media-unsupported'])
   })
@@ -110,10 +110,14 @@ describe('a file', () => {
 test('sound, and what nobody knows, becomes a notice', () => {
   const audio: Part = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
   expect(sent(audio)).toMatchObject({
-    block: { text: '[Not shown, because this model cannot read it: audio]' },
+    block: {
+      text: '[Gateway notice: A medium (audio) that was here is not shown: this model cannot read it.]',
+    },
     why: ['media-unsupported'],
   })
   expect(sent({ type: 'opaque', raw: { type: 'input_video' } })).toMatchObject({
-    block: { text: '[Not shown, because this model cannot read it: input_video]' },
+    block: {
+      text: '[Gateway notice: A medium (input_video) that was here is not shown: this model cannot read it.]',
+    },
   })
 })

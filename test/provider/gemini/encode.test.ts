@@ -74,7 +74,7 @@ describe('roles', () => {
   test('the user begins and, where the model demands it, ends', () => {
     const { body, whys } = send([message('assistant', 'Welcome')])
     expect(body['contents']).toEqual([
-      { role: 'user', parts: [{ text: '[The conversation begins.]' }] },
+      { role: 'user', parts: [{ text: '[Gateway notice: The conversation begins.]' }] },
       { role: 'model', parts: [{ text: 'Welcome' }] },
       { role: 'user', parts: [{ text: 'Continue.' }] },
     ])
@@ -84,7 +84,9 @@ describe('roles', () => {
   })
 
   test('nothing at all is still a question', () => {
-    expect(turns([])).toEqual([{ role: 'user', parts: [{ text: '[The conversation begins.]' }] }])
+    expect(turns([])).toEqual([
+      { role: 'user', parts: [{ text: '[Gateway notice: The conversation begins.]' }] },
+    ])
   })
 })
 
@@ -269,7 +271,7 @@ describe('calls and their outputs', () => {
         parts: [
           { functionResponse: { response: { output: 'Done.' } } },
           { functionResponse: { name: 'look' } },
-          { text: '[Returned by shoot:]' },
+          { text: '[Gateway notice: What follows was returned by shoot.]' },
           { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
         ],
       },
@@ -440,7 +442,13 @@ describe('items of other kinds', () => {
     expect(body['contents']).toMatchObject([
       {},
       { parts: [{ text: 'Look:' }] },
-      { parts: [{ text: '[From the assistant’s last message:]' }, blob, { text: 'Nice' }] },
+      {
+        parts: [
+          { text: '[Gateway notice: What follows is from the assistant’s last message.]' },
+          blob,
+          { text: 'Nice' },
+        ],
+      },
     ])
     expect(whys).toEqual(['media-moved'])
   })

@@ -58,13 +58,17 @@ describe('media', () => {
     const { messages, whys } = send(items)
     expect((messages as unknown[]).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'here' },
-      { role: 'tool', tool_call_id: 'b', content: '[The output follows in the next message.]' },
+      {
+        role: 'tool',
+        tool_call_id: 'b',
+        content: '[Gateway notice: The output follows in the next message.]',
+      },
       {
         role: 'user',
         content: [
-          { type: 'text', text: '[Output of the tool shot:]' },
+          { type: 'text', text: '[Gateway notice: What follows is output of the tool shot.]' },
           picture,
-          { type: 'text', text: '[Output of the tool look:]' },
+          { type: 'text', text: '[Gateway notice: What follows is output of the tool look.]' },
           picture,
         ],
       },
@@ -77,7 +81,10 @@ describe('media', () => {
     const shown = houseOutput('a', [{ type: 'input_text', text: 'here' }, image()])
     const asked = [call('a', 'view_media'), shown]
     const more = { ...source, items: [...source.items, ...asked] }
-    const parts = [{ type: 'text', text: '[Output of the tool view_media:]' }, picture]
+    const parts = [
+      { type: 'text', text: '[Gateway notice: What follows is output of the tool view_media.]' },
+      picture,
+    ]
     expect((sendPrompt(more).messages as unknown[]).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'here' },
       { role: 'user', content: parts },
@@ -91,10 +98,20 @@ describe('media', () => {
     const { messages, whys } = send([user('go'), named, assistant(image(), image())])
     expect((messages as unknown[]).slice(1)).toEqual([
       { role: 'assistant', name: 'Ann', content: 'see' },
-      { role: 'user', content: [{ type: 'text', text: '[This was shown by Ann:]' }, picture] },
       {
         role: 'user',
-        content: [{ type: 'text', text: '[These were shown by the assistant:]' }, picture, picture],
+        content: [
+          { type: 'text', text: '[Gateway notice: What follows was shown by Ann.]' },
+          picture,
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '[Gateway notice: What follows was shown by the assistant.]' },
+          picture,
+          picture,
+        ],
       },
     ])
     expect(whys).toEqual(['assistant-media-moved', 'assistant-media-moved'])
