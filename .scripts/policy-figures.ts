@@ -1,28 +1,64 @@
 /**
  * What each policy costs, for the README: plays all twenty made conversations, for models that hold
  * their reasoning to its prefix and for those that do not, and writes the figures and the chart.
- * `npm run docs:policies` takes about a minute; of the first conversations the figures are kept one by
+ * `npm run docs:policies` takes some minutes; of the first conversations the figures are kept one by
  * one, for a test to compare.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { chart } from '../src/simulate/chart.ts'
 import { compare } from '../src/simulate/compare.ts'
-import { contestantsFor } from '../src/simulate/contestants.ts'
+import { contestantsFor, type Contestant } from '../src/simulate/contestants.ts'
 import { figuresOf, type Figures } from '../src/simulate/figures.ts'
-import { makeConversation } from '../src/simulate/make-conversation.ts'
+import { makeConversation, type Making } from '../src/simulate/make-conversation.ts'
 
 export interface PolicyFigures {
   readonly bound: Figures
   readonly unbound: Figures
+  /** Of conversations with images, by what they are like. */
+  readonly images: Readonly<Record<string, ImageFigures>>
+}
+
+/** What each policy costs, with full replay at 1. */
+export interface ImageFigures {
+  readonly bound: Readonly<Record<string, number>>
+  readonly unbound: Readonly<Record<string, number>>
+}
+
+export const WITH_IMAGES: Readonly<Record<string, Making>> = {
+  'an agent with tools, as above': {},
+  'questions and answers of 1,500 characters together': { isChat: true },
+  'of 6,000': { isChat: true, wordy: 4 },
+  'of 30,000': { isChat: true, wordy: 20 },
+}
+
+/** Of the first conversations of a kind. */
+export function imageFigures(making: Making, binds: boolean): Figures {
+  const seeds = Array.from({ length: COMPARED }, (_, seed) => seed)
+  const contestants = contestantsFor(binds).filter(({ name }) => isPolicy(name))
+  return figuresFor(seeds, binds, { ...making, hasImages: true }, contestants)
+}
+
+export function costsOf({ policies }: Figures): Readonly<Record<string, number>> {
+  return Object.fromEntries(policies.map(({ policy, of_replay: cost }) => [policy, cost]))
+}
+
+function isPolicy(name: string): boolean {
+  return POLICIES.some(([policy]) => policy === name)
 }
 
 const FIGURES = new URL('../.github/policies.json', import.meta.url)
 export const CHART = new URL('../.github/policies.svg', import.meta.url)
 
-export function figuresFor(seeds: readonly number[], binds: boolean): Figures {
-  const contestants = contestantsFor(binds)
-  const scripts = seeds.map((seed) => makeConversation(seed))
-  return figuresOf(compare({ scripts, contestants, replay: contestants[0], binds }), binds)
+export function figuresFor(
+  seeds: readonly number[],
+  binds: boolean,
+  making: Making = {},
+  contestants: readonly Contestant[] = contestantsFor(binds),
+): Figures {
+  const [replay] = contestants
+  if (replay === undefined) throw new Error('There is nobody to compare.')
+  const scripts = seeds.map((seed) => makeConversation(seed, making))
+  return figuresOf(compare({ scripts, contestants, replay, binds }), binds)
 }
 
 export function storedFigures(): PolicyFigures {
@@ -47,6 +83,25 @@ export function policiesTable(): string {
     '|---|---|--:|--:|--:|---|',
     ...rows,
   ].join('\n')
+}
+
+/** The table of what conversations with images cost. */
+export function imagesTable(): string {
+  const names = POLICIES.map(([name]) => name).filter((name) => name !== 'replay')
+  const rows = Object.entries(storedFigures().images).map(([kind, { bound, unbound }]) => {
+    const costs = names.map((name) => `${told(bound[name])} (${told(unbound[name])})`)
+    return `| ${[kind, ...costs].join(' | ')} |`
+  })
+  const heads = names.map((name) => `\`${name}\``)
+  return [
+    `| ${['conversation', ...heads].join(' | ')} |`,
+    `|---|${names.map(() => '--:|').join('')}`,
+    ...rows,
+  ].join('\n')
+}
+
+function told(cost = 1): string {
+  return cost.toFixed(2)
 }
 
 const POLICIES = [
@@ -88,6 +143,14 @@ if (import.meta.main) {
   const figures: PolicyFigures = {
     bound: withSome(figuresFor(seeds, true)),
     unbound: withSome(figuresFor(seeds, false)),
+    images: Object.fromEntries(
+      Object.entries(WITH_IMAGES).map(([kind, making]) => {
+        const [bound = {}, unbound = {}] = [true, false].map((binds) =>
+          costsOf(imageFigures(making, binds)),
+        )
+        return [kind, { bound, unbound }]
+      }),
+    ),
   }
   writeFileSync(FIGURES, `${JSON.stringify(figures, null, 1)}\n`)
   writeFileSync(CHART, chart(figures.bound))

@@ -9,11 +9,12 @@ import { wishesTable } from '../src/dialect/wishes-table.ts'
 import { PROVIDERS } from '../src/provider/providers.ts'
 import type { QuirkTable } from '../src/provider/quirk.ts'
 import { settingsTable } from '../src/settings.ts'
-import { policiesTable } from './policy-figures.ts'
+import { imagesTable, policiesTable } from './policy-figures.ts'
 
 /** In which file each table stands, between comments of its name. */
 export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': { policies: policiesTable, settings: settingsTable },
+  'src/simulate/README.md': { images: imagesTable },
   'src/rebuild/README.md': { context: wishesTable },
   'src/provider/README.md': { quirks: quirksTable, losses: lossesTable },
 }

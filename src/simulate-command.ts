@@ -40,7 +40,7 @@ export async function simulateCommand(
     terminal.complain(asked)
     return 2
   }
-  const { binds, seeds, source, json, svg, help } = asked
+  const { binds, seeds, images, source, json, svg, help } = asked
   if (help) {
     terminal.print(`${USAGE}\n`)
     return 0
@@ -48,7 +48,7 @@ export async function simulateCommand(
   try {
     const scripts =
       source === null
-        ? seeds.map((seed) => makeConversation(seed))
+        ? seeds.map((seed) => makeConversation(seed, { hasImages: images }))
         : await recorded(source, terminal)
     let played = 0
     const standings = compare({ ...asked, scripts }, (policy, script) => {

@@ -56,6 +56,10 @@ export interface ReasoningRules {
 export interface MediaRules {
   /** In how many of the newest messages media are shown. */
   readonly window: number | null
+  /** So many turns before the running one keep their images; older ones go where that pays. */
+  readonly keepTurns: number | null
+  /** Every so many turns it is looked at whether it does. */
+  readonly step: number
   /** In how many of the newest messages that have any, images are shown. */
   readonly imageMessages: number | null
   /** How many images are shown in all. */
@@ -161,6 +165,8 @@ const REPLAY: ContextPolicy = {
   reasoning: { keep: 'conversation' },
   media: {
     window: null,
+    keepTurns: null,
+    step: 20,
     imageMessages: null,
     images: null,
     repeated: 'all',
@@ -193,9 +199,9 @@ const REPLAY: ContextPolicy = {
 
 const MEDIA: MediaRules = {
   ...REPLAY.media,
-  imageMessages: 3,
-  images: 5,
-  repeated: 'last',
+  keepTurns: 5,
+  // More are refused by some.
+  images: 100,
   reuse: 'user_then_assistant',
 }
 

@@ -42,7 +42,7 @@ function objectQuarters(object: JsonObject, waiting: unknown[]): number {
 }
 
 /** About what a picture of a thousand pixels a side costs, wherever it goes. */
-const IMAGE_TOKENS = 1000
+export const IMAGE_TOKENS = 1000
 
 const IMAGES: ReadonlySet<unknown> = new Set([
   'input_image',

@@ -62,6 +62,12 @@ export const WISH_FIELDS: Table = {
   },
   media: {
     window: limit(0, 1_000_000, 'Media are shown in so many of the newest messages.'),
+    keepTurns: limit(
+      0,
+      1_000_000,
+      'So many turns before the running one keep their images. Older ones go where that pays: what a cache takes for them is to be more, before the conversation is a quarter longer, than to read anew what stands behind them.',
+    ),
+    step: number(1, 1_000_000, 'Every so many turns it is looked at whether it does.'),
     imageMessages: limit(
       0,
       1_000_000,

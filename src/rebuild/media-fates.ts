@@ -12,26 +12,26 @@ import {
   roundStarts,
 } from '../conversation/rounds.ts'
 import { mediaBorder, type Weighed } from './media-border.ts'
+import { payingBorder } from './paying-border.ts'
 import type { Showing } from './show-media.ts'
 
 export interface Fate {
   readonly medium: Medium
   readonly why:
     | 'media-outside-window'
+    | 'media-too-old'
     | 'media-over-limit'
     | 'media-over-bytes'
     | 'media-repeated'
     | 'media-unseen'
 }
 
+type Rules = Showing['rules'] & { readonly outputsStay: boolean }
+
 /** Of what is hidden, by the place of the item and that of the part. */
 export type Fates = ReadonlyMap<number, ReadonlyMap<number, Fate>>
 
-export function fatesOf(
-  items: readonly Item[],
-  rules: Showing['rules'],
-  sees: ReadonlySet<MediaKind>,
-): Fates {
+export function fatesOf(items: readonly Item[], rules: Rules, sees: ReadonlySet<MediaKind>): Fates {
   const fates = new Map<number, Map<number, Fate>>()
   const all = shotsIn(items)
   if (all.length === 0) return fates
@@ -99,7 +99,7 @@ function hiddenBy(
   items: readonly Item[],
   shots: readonly Shot[],
   isRepeated: ReadonlySet<Shot>,
-  { window, imageMessages, images, bytes }: Showing['rules'],
+  { window, keepTurns, step, outputsStay, imageMessages, images, bytes }: Rules,
 ): (shot: Shot) => Fate['why'] | null {
   const weighed = weigh(shots, isRepeated)
   const inWindow = window === null ? null : windowOf(items, window)
@@ -110,15 +110,27 @@ function hiddenBy(
     images: border('images', images),
     bytes: border('bytes', bytes),
   }
+  const paying =
+    keepTurns === null ? 0 : payingBorder(items, imagesIn(shots), { keepTurns, step, outputsStay })
   return (shot) => {
     if (inWindow !== null && !inWindow(shot.at)) return 'media-outside-window'
     const at = weighed.of.get(shot)
     if (at === undefined) return null
     if (shot.medium.kind === 'image') {
+      if (shot.at < paying) return 'media-too-old'
       if (at.items < borders.items || at.images < borders.images) return 'media-over-limit'
     }
     return at.bytes < borders.bytes ? 'media-over-bytes' : null
   }
+}
+
+/** How many could go, by the place of their item. */
+function imagesIn(shots: readonly Shot[]): ReadonlyMap<number, number> {
+  const images = new Map<number, number>()
+  for (const { at, medium, isWhole } of shots) {
+    if (medium.kind === 'image' && !isWhole) images.set(at, (images.get(at) ?? 0) + 1)
+  }
+  return images
 }
 
 type Scale = 'items' | 'images' | 'bytes'

@@ -8,25 +8,35 @@ import type { Transform } from './transform.ts'
 
 interface MediaPlan {
   readonly rules: MediaRules
+  /** Whether outputs of tools are sent as they are. */
+  readonly outputsStay?: boolean
   readonly sees?: ReadonlySet<MediaKind> | undefined
   readonly conversation?: readonly Item[] | undefined
 }
 
-export function planMedia({ rules, sees = ALL, conversation }: MediaPlan): readonly Transform[] {
-  const { window, imageMessages, images, repeated, bytes, reuse, view } = rules
+export function planMedia({
+  rules,
+  outputsStay = true,
+  sees = ALL,
+  conversation,
+}: MediaPlan): readonly Transform[] {
+  const { window, keepTurns, imageMessages, images, repeated, bytes, reuse, view } = rules
   const showsAll =
-    [window, imageMessages, images, bytes].every((limit) => limit === null) && repeated === 'all'
+    [window, keepTurns, imageMessages, images, bytes].every((limit) => limit === null) &&
+    repeated === 'all'
   const reuses = reuse === 'user_then_assistant' && sees.has('image')
   if (showsAll && !reuses && sees.size === ALL.size) return []
   const whole = conversation === undefined ? {} : { conversation }
   return [
     // Before they are counted.
-    ...(reuses ? [reuseImages({ images: images ?? MOST_REUSED, ...whole })] : []),
-    showMedia({ rules, sees, canView: view, ...whole }),
+    ...(reuses
+      ? [reuseImages({ images: Math.min(images ?? MOST_REUSED, MOST_REUSED), ...whole })]
+      : []),
+    showMedia({ rules, outputsStay, sees, canView: view, ...whole }),
   ]
 }
 
 const ALL: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
 
-/** With one question, where nobody has set a limit. */
+/** With one question. */
 const MOST_REUSED = 5

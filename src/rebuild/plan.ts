@@ -90,7 +90,7 @@ export function planFor({
     ...(items === null ? [] : [boundHistory({ by: 'items', most: 4 * items })]),
     ...(tokens === null ? [] : [boundHistory({ by: 'tokens', most: 4 * tokens })]),
     // Like shortening, they count from the first message that is left.
-    ...planMedia({ rules: policy.media, sees, conversation }),
+    ...planMedia({ rules: policy.media, outputsStay: rounds === null, sees, conversation }),
     ...(rounds === null
       ? []
       : [shortenToolOutputs({ rounds, step, minChars, headChars, tailChars })]),

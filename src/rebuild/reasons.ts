@@ -90,6 +90,7 @@ export const REASONS: Readonly<Record<string, string>> = {
 
   // Media.
   'media-outside-window': 'It holds media that are older than the policy shows; a notice says so.',
+  'media-too-old': 'It holds images of older turns, which it pays to leave out; a notice says so.',
   'media-over-limit': 'It holds more media than the policy shows; a notice says so.',
   'media-over-bytes': 'It holds more bytes of media than a request may carry; a notice says so.',
   'media-repeated': 'The same image comes again later and is shown there.',

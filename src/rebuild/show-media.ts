@@ -17,7 +17,12 @@ import type { Transform } from './transform.ts'
 import { withParts } from '../conversation/with-parts.ts'
 
 export interface Showing {
-  readonly rules: Pick<MediaRules, 'window' | 'imageMessages' | 'images' | 'repeated' | 'bytes'>
+  readonly rules: Pick<
+    MediaRules,
+    'window' | 'keepTurns' | 'step' | 'imageMessages' | 'images' | 'repeated' | 'bytes'
+  >
+  /** Whether outputs of tools are sent as they are; without a word, they are. */
+  readonly outputsStay?: boolean
   /** What the model can see, hear or read. */
   readonly sees: ReadonlySet<MediaKind>
   /** Whether it is offered a tool to look at what is not shown. */
@@ -26,11 +31,17 @@ export interface Showing {
   readonly conversation?: readonly Item[]
 }
 
-export function showMedia({ rules, sees, canView, conversation }: Showing): Transform {
+export function showMedia({
+  rules,
+  outputsStay = true,
+  sees,
+  canView,
+  conversation,
+}: Showing): Transform {
   return {
     name: 'show-media',
     run(items) {
-      const fates = fatesOf(items, rules, sees)
+      const fates = fatesOf(items, { ...rules, outputsStay }, sees)
       const notes: Note[] = []
       if (fates.size === 0) return { items, notes }
       const handles = handlesIn(conversation ?? items)
@@ -76,6 +87,7 @@ function withNotices(
 
 const TOLD: Readonly<Record<Fate['why'], Hidden['why']>> = {
   'media-outside-window': 'older',
+  'media-too-old': 'older',
   'media-over-limit': 'older',
   'media-over-bytes': 'older',
   'media-repeated': 'repeated',

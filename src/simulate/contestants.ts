@@ -4,7 +4,13 @@
  */
 import { isUserMessage, roundStarts } from '../conversation/rounds.ts'
 import type { Item } from '../conversation/item.ts'
-import { POLICY_NAMES, PRESETS, type ContextPolicy } from '../conversation/policy.ts'
+import { mediaIn } from '../conversation/media-handles.ts'
+import {
+  POLICY_NAMES,
+  PRESETS,
+  type ContextPolicy,
+  type MediaRules,
+} from '../conversation/policy.ts'
 import { keepValidReasoning } from '../rebuild/keep-valid-reasoning.ts'
 import { keepWhere } from '../rebuild/keep-where.ts'
 import { planFor } from '../rebuild/plan.ts'
@@ -58,21 +64,25 @@ export function contestantOf(name: string, policy: ContextPolicy, binds: boolean
   }
 }
 
-function stepOf({ outputs, reasoning }: ContextPolicy, said: readonly Item[]): string {
+function stepOf({ outputs, reasoning, media }: ContextPolicy, said: readonly Item[]): string {
   const turns = roundStarts(said).length
   const { keepTurns, step } = outputs
-  const border = keepTurns === null ? 0 : Math.max(0, Math.floor((turns - 1 - keepTurns) / step))
-  // What is shown of media, and what a compaction stands for, is decided when another one comes.
-  const arrivals = said.filter((item) => item.type === 'opaque' || holdsMedia(item)).length
-  return `${border} ${reasoning.keep === 'conversation' ? 0 : turns} ${arrivals}`
+  const border = (keep: number | null, stride: number): number =>
+    keep === null ? 0 : Math.max(0, Math.floor((turns - 1 - keep) / stride))
+  // What a compaction stands for is decided when another one comes.
+  const arrivals = said.filter((item) => item.type === 'opaque').length + mediaOver(media, said)
+  const closed = reasoning.keep === 'conversation' ? 0 : turns
+  return `${border(keepTurns, step)} ${border(media.keepTurns, media.step)} ${closed} ${arrivals}`
 }
 
-function holdsMedia(item: Item): boolean {
-  const parts = item.type === 'message' ? item.content : 'output' in item ? item.output : ''
-  return typeof parts !== 'string' && parts.some(({ type }) => !TEXTS.has(type))
+/** What is over a limit is decided when another one comes. */
+function mediaOver(rules: MediaRules, said: readonly Item[]): number {
+  const { window, imageMessages, bytes, repeated, images } = rules
+  const count = mediaIn(said).length
+  const isLimited = [window, imageMessages, bytes].some((limit) => limit !== null)
+  if (isLimited || repeated === 'last') return count
+  return images === null ? 0 : Math.max(0, count - images)
 }
-
-const TEXTS: ReadonlySet<string> = new Set(['input_text', 'output_text', 'refusal'])
 
 /** It sends all reasoning there is, and has no steps: its border is always on the move. */
 function naive(name: string, transform: Transform): Contestant {

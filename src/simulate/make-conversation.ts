@@ -3,27 +3,47 @@
  * a question, up to three calls of a tool, and an answer. Every request of the model is an exchange.
  * How long outputs are is lognormal, with a median of about 5,400 characters: many are short, a few
  * are very long. Each text begins with a name of its own, so no two are equal.
+ *
+ * If it is to have images, each question shows up to two of them, one in the mean, and now and then one
+ * that was shown before. An image is as long as text of what it is counted as, a thousand tokens.
  */
-import type { Item } from '../conversation/item.ts'
+import type { Item, Part } from '../conversation/item.ts'
 import { chanceFrom, type Chance } from './chance.ts'
 import type { Exchange, Script } from './script.ts'
 
 export const TURNS = 60
 
-export function makeConversation(seed: number, turns = TURNS): Script {
+export interface Making {
+  readonly turns?: number
+  readonly hasImages?: boolean
+  /** Nothing but questions and answers, without tools. */
+  readonly isChat?: boolean
+  /** So many times as long are its questions and answers. */
+  readonly wordy?: number
+}
+
+export function makeConversation(
+  seed: number,
+  { turns = TURNS, hasImages = false, isChat = false, wordy = 1 }: Making = {},
+): Script {
   const chance = chanceFrom(seed)
+  const images = hasImages ? openAlbum(seed) : () => []
   const exchanges: Exchange[] = []
   let outputs: readonly Item[] = [message('system', `${seed}-system`, SYSTEM_CHARS)]
   for (let turn = 0; turn < turns; turn += 1) {
     const name = `${seed}-${turn}`
-    let asked: readonly Item[] = [...outputs, message('user', `${name}-question`, QUESTION_CHARS)]
-    const steps = chance.oneOf(STEPS)
+    const question = message('user', `${name}-question`, QUESTION_CHARS * wordy, images())
+    let asked: readonly Item[] = [...outputs, question]
+    const steps = isChat ? 0 : chance.oneOf(STEPS)
     for (let step = 0; step < steps; step += 1) {
       const [reasoning, call, output] = toolStep(`${name}-${step}`, outputChars(chance))
       exchanges.push({ asked, answer: [reasoning, call] })
       asked = [output]
     }
-    const closing = [thought(`${name}-end`), message('assistant', `${name}-answer`, ANSWER_CHARS)]
+    const closing = [
+      thought(`${name}-end`),
+      message('assistant', `${name}-answer`, ANSWER_CHARS * wordy),
+    ]
     exchanges.push({ asked, answer: closing })
     outputs = []
   }
@@ -61,9 +81,38 @@ function thought(name: string): Item {
   return { type: 'reasoning', summary: [], encrypted_content: textOf(name, REASONING_CHARS) }
 }
 
-function message(role: 'system' | 'user' | 'assistant', name: string, chars: number): Item {
+function message(
+  role: 'system' | 'user' | 'assistant',
+  name: string,
+  chars: number,
+  images: readonly Part[] = [],
+): Item {
   const type = role === 'assistant' ? 'output_text' : 'input_text'
-  return { type: 'message', role, content: [{ type, text: textOf(name, chars) }] }
+  return { type: 'message', role, content: [{ type, text: textOf(name, chars) }, ...images] }
+}
+
+/** What is shown with the next question. Its chance is its own, so that the words are those of any other. */
+function openAlbum(seed: number): () => readonly Part[] {
+  const chance = chanceFrom(seed + ALBUM)
+  const shown: Part[] = []
+  return () =>
+    Array.from({ length: chance.oneOf(IMAGES) }, () => {
+      const again = shown[Math.floor(chance.next() * shown.length)]
+      if (again !== undefined && chance.next() < AGAIN) return again
+      const image = imageOf(`${seed}-image-${shown.length}`)
+      shown.push(image)
+      return image
+    })
+}
+
+const ALBUM = 1_000_000
+const IMAGES = [0, 1, 1, 2, 1] as const
+const AGAIN = 0.1
+const IMAGE_CHARS = 4000
+
+function imageOf(name: string): Part {
+  const base64 = btoa(textOf(`\x89PNG\r\n\x1a\n${name}`, (IMAGE_CHARS * 3) / 4))
+  return { type: 'input_image', image_url: `data:image/png;base64,${base64}` }
 }
 
 function textOf(name: string, chars: number): string {

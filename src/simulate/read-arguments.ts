@@ -6,6 +6,8 @@ import type { Comparison } from './compare.ts'
 
 export interface Arguments extends Omit<Comparison, 'scripts'> {
   readonly seeds: readonly number[]
+  /** Whether those that are made have images. */
+  readonly images: boolean
   /** `null` for conversations that are made. */
   readonly source: Source | null
   readonly json: boolean
@@ -54,13 +56,15 @@ function understood(said: ReadonlyMap<string, string>): Arguments | string {
   if (typeof seeds === 'string') return seeds
   const source = sourceIn(said)
   if (typeof source === 'string') return source
-  if (source !== null && said.has('--seeds'))
-    return '--seeds is for conversations that are made, not for one that was recorded.'
+  const ofMade = ['--seeds', '--images'].find((name) => said.has(name))
+  if (source !== null && ofMade !== undefined)
+    return `${ofMade} is for conversations that are made, not for one that was recorded.`
   return {
     contestants,
     replay: all[0],
     binds,
     seeds,
+    images: said.has('--images'),
     source,
     json: said.has('--json'),
     svg: said.get('--svg') ?? null,
@@ -68,7 +72,7 @@ function understood(said: ReadonlyMap<string, string>): Arguments | string {
   }
 }
 
-const FLAGS: ReadonlySet<string> = new Set(['--unbound', '--json', '--help', '-h'])
+const FLAGS: ReadonlySet<string> = new Set(['--images', '--unbound', '--json', '--help', '-h'])
 
 /** What each of them needs. */
 const OPTIONS: ReadonlyMap<string, string> = new Map([
@@ -87,6 +91,7 @@ export const USAGE = `Usage: npm run simulate -- [options]
   --policies NAMES   which to compare, of ${CONTESTANT_NAMES.join(', ')}
   --context JSON     a policy of your own beside them: '{"policy": "retain", "outputs": {"keep_turns": 4}}'
   --seeds 0-19       which conversations are made
+  --images           and that they show images, up to two with each question
   --from FILE        recorded ones instead: items, a Responses or a chat body, or a list of these
   --conversation ID  one of the database that DATABASE_URL names; --response ID likewise
   --tenant, --user   whose it is, if it is not clear

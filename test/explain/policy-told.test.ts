@@ -13,7 +13,7 @@ test('what is told of a field can be written into a request as it stands', () =>
     name: 'lean',
     by: 'request',
     changes: [
-      { field: 'media.image_messages', value: 7, preset: 3, by: 'request' },
+      { field: 'media.image_messages', value: 7, preset: null, by: 'request' },
       { field: 'summaries.keep_turns', value: 2, preset: 4, by: 'request' },
     ],
   })

@@ -8,7 +8,7 @@ import { standsFor } from '../../src/conversation/gateway-notice.ts'
 import type { Item, Part } from '../../src/conversation/item.ts'
 import { handlesIn, mediaOf, partsOf } from '../../src/conversation/media-handles.ts'
 import { mediumOf, type MediaKind } from '../../src/conversation/media-of-part.ts'
-import { PRESETS } from '../../src/conversation/policy.ts'
+import { PRESETS, type MediaRules } from '../../src/conversation/policy.ts'
 import { isUserMessage } from '../../src/conversation/rounds.ts'
 import { defuseNotices } from '../../src/rebuild/defuse-notices.ts'
 import { planMedia } from '../../src/rebuild/plan-media.ts'
@@ -53,8 +53,10 @@ function withMore(item: Item, pick: number): Item {
   return item
 }
 
-const plan = (kinds: readonly MediaKind[], media = PRESETS.retain.media) => {
-  const shown = planMedia({ rules: { ...media, images: 3 }, sees: new Set(kinds) })
+const MEDIA = { ...PRESETS.retain.media, keepTurns: 1, step: 2, imageMessages: 3, images: 3 }
+
+const plan = (kinds: readonly MediaKind[], media: MediaRules = { ...MEDIA, repeated: 'last' }) => {
+  const shown = planMedia({ rules: media, sees: new Set(kinds) })
   const transforms = [defuseNotices(), ...shown]
   return (items: readonly Item[]): Step => rebuild(items, transforms)
 }

@@ -39,6 +39,9 @@ export function mediaEpoch(items: readonly Item[], rules: MediaRules): string {
       rules.images,
       items,
     ),
+    rules.keepTurns === null
+      ? 0
+      : Math.floor(Math.max(0, roundStarts(items).length - 1 - rules.keepTurns) / rules.step),
     // Bytes are as many steps as there are media.
     rules.bytes === null ? 0 : shots.length,
     rules.bytes === null ? 0 : roundStarts(items).length,

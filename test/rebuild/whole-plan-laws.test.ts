@@ -28,6 +28,8 @@ const WISHES: readonly Wishes[] = [
   { window: { items: 6 } },
   { policy: 'lean', window: { tokens: 300 } },
   { policy: 'replay', media: { window: 4, images: 2, repeated: 'last' } },
+  { policy: 'capped', media: { keepTurns: 0, step: 2 } },
+  { policy: 'lean', media: { keepTurns: 1, step: 1 } },
   { notes: { entries: [{ text: 'Be kind.', depth: 2, role: 'developer' }] } },
   { speakers: { hidden: ['u3'], merge: 'same_author', names: 'prefix' } },
   {

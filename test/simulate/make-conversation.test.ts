@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { textOf, type Item } from '../../src/conversation/item.ts'
+import { mediaIn } from '../../src/conversation/media-handles.ts'
 import { roundStarts } from '../../src/conversation/rounds.ts'
 import { makeConversation, TURNS } from '../../src/simulate/make-conversation.ts'
 import type { Script } from '../../src/simulate/script.ts'
@@ -89,6 +90,31 @@ describe('a made conversation', () => {
     expect(at(0.841) / at(0.5)).toBeCloseTo(Math.E, 0)
     expect(at(0.5) / at(0.159)).toBeCloseTo(Math.E, 0)
     expect(lengths.at(-1)).toBe(60_000)
+  })
+
+  test('has the same words with images, one to a question in the mean and now and then one again', () => {
+    const shown = SEEDS.flatMap((seed) => {
+      const items = itemsOf(makeConversation(seed, { hasImages: true }))
+      const bare = itemsOf(makeConversation(seed))
+      expect(items.map(textIn)).toEqual(bare.map(textIn))
+      return mediaIn(items)
+    })
+    expect(shown.length / (TURNS * SEEDS.length)).toBeCloseTo(1, 1)
+    const all = new Set(shown.map(({ identity }) => identity))
+    expect(all.size / shown.length).toBeGreaterThan(0.85)
+    expect(all.size / shown.length).toBeLessThan(0.95)
+    for (const image of all) expect(Math.abs(image.length - 4000)).toBeLessThan(50)
+  })
+
+  test('is nothing but questions and answers, as long as they are wanted, if it is a chat', () => {
+    const items = itemsOf(makeConversation(1, { isChat: true, wordy: 4, turns: 3 }))
+    expect(items.map(({ type }) => type)).not.toContain('function_call')
+    expect(
+      items
+        .filter(({ type }) => type === 'message')
+        .map(textIn)
+        .map(({ length }) => length),
+    ).toEqual([6000, ...Array.from({ length: 3 }).flatMap(() => [1200, 4800])])
   })
 
   test('says nothing twice', () => {

@@ -1,7 +1,14 @@
 /** What is promised of each policy, over the conversations that anybody can make again. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { CHART, COMPARED, figuresFor, storedFigures } from '../../.scripts/policy-figures.ts'
+import {
+  CHART,
+  COMPARED,
+  figuresFor,
+  imageFigures,
+  storedFigures,
+  WITH_IMAGES,
+} from '../../.scripts/policy-figures.ts'
 import { POLICY_NAMES } from '../../src/conversation/policy.ts'
 import { chart } from '../../src/simulate/chart.ts'
 import type { Figures } from '../../src/simulate/figures.ts'
@@ -57,6 +64,26 @@ test.each(POLICY_NAMES)(
     expect(of(stored.unbound, name).of_replay).toBeLessThanOrEqual(1)
   },
 )
+
+describe.each(Object.entries(WITH_IMAGES))('with images, %s', (kind, making) => {
+  const bound = imageFigures(making, true)
+  const unbound = imageFigures(making, false)
+
+  test.each(Object.entries({ bound, unbound }))(
+    'none costs more than replay (%s)',
+    (binding, figures) => {
+      for (const name of POLICY_NAMES) {
+        expect(of(figures, name).of_replay, name).toBeLessThanOrEqual(1)
+        expect(of(figures, name).breaks_outside_steps, name).toBe(0)
+        expect(of(figures, name).reasoning_invalid, name).toBe(0)
+        expect(stored.images[kind]?.[binding as 'bound' | 'unbound'][name]).toBeCloseTo(
+          of(figures, name).of_replay,
+          2,
+        )
+      }
+    },
+  )
+})
 
 describe('the figures of the README; `npm run docs:policies` writes them', () => {
   test.each(['bound', 'unbound'] as const)('are those of the code (%s)', (kind) => {
