@@ -8,7 +8,9 @@ export function firstBytes(base64: string): Uint8Array {
   try {
     // One letter alone is no byte.
     const text = atob(letters.length % 4 === 1 ? letters.slice(0, -1) : letters)
-    return Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+    const bytes = new Uint8Array(text.length)
+    for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at)
+    return bytes
   } catch {
     return NOTHING
   }
