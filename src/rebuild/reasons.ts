@@ -101,7 +101,8 @@ export const REASONS: Readonly<Record<string, string>> = {
   'media-oversized': 'It is larger than may be loaded, or than its reader takes; a notice says so.',
   'media-too-much': 'The conversation holds more media than its reader takes; the oldest go first.',
   'media-too-many': 'The request names more media than are loaded for it; the oldest go first.',
-  'media-blocked': 'Its address is not one that the gateway asks; a notice says so.',
+  'media-blocked':
+    'Its address is not one that may be asked, by the gateway or by whom it tells; a notice says so.',
   'media-unreachable': 'Its address does not answer; a notice says so.',
   'media-gone': 'There is nothing at its address; a notice says so.',
   'media-late': 'Its address did not answer in time; a notice says so.',
