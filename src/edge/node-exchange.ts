@@ -2,7 +2,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { joined } from '../conversation/bytes.ts'
-import { chunkWriter } from './chunk-writer.ts'
+import { nodeChunks } from './node-chunks.ts'
 import type { Client, Exchange } from './exchange.ts'
 import { isLoopback } from './loopback.ts'
 import { tooLarge } from './too-large.ts'
@@ -19,7 +19,7 @@ export function nodeExchange({ incoming, outgoing }: HttpBindings): Exchange {
     stream(status, headers, run) {
       outgoing.writeHead(status, headers)
       let drained = (): void => undefined
-      const writer = chunkWriter(outgoing, () => drained())
+      const writer = nodeChunks(outgoing, () => drained())
       const client: Client = {
         write: writer.write,
         end(text) {

@@ -6,7 +6,7 @@
  */
 import type { ServerResponse } from 'node:http'
 
-export interface ChunkWriter {
+export interface NodeChunks {
   /** `false` when the client is full. */
   readonly write: (piece: string | Uint8Array) => boolean
   /** Writes what waits for the end of this turn. */
@@ -15,7 +15,7 @@ export interface ChunkWriter {
 }
 
 /** `drained` hears that there is room again. */
-export function chunkWriter(outgoing: ServerResponse, drained: () => void): ChunkWriter {
+export function nodeChunks(outgoing: ServerResponse, drained: () => void): NodeChunks {
   let hasBegun = false
   let isFull = false
   let waiting = ''
