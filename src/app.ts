@@ -40,10 +40,10 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
   answers(app, door, world, runs)
   memory(app, door, world, runs)
   questions(app, door, world)
-  // What is the gateway's own memory must not be looked for upstream.
-  app.all('/v1/responses/*', (context) => told(noSuchPath(context)))
-  app.all('/v1/conversations/*', (context) => told(noSuchPath(context)))
-  app.all('/v1/memory/*', (context) => told(noSuchPath(context)))
+  // What is the gateway's own must not be looked for upstream, nor what it is asked be told there.
+  for (const path of ['responses', 'conversations', 'memory', 'context']) {
+    app.all(`/v1/${path}/*`, (context) => told(noSuchPath(context)))
+  }
   app.all('/v1/*', async (context) => {
     const { exchange } = door.enter(context, FORGOTTEN)
     return passThrough(context.req.raw, await door.bytes(exchange), world, exchange)

@@ -319,6 +319,23 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
+  test.each(['responses', 'conversations', 'memory', 'context'])(
+    'no path below /v1/%s is looked for upstream, whatever is sent to it',
+    async (room) => {
+      const before = upstream.received.length
+      const messages = [{ role: 'user', content: 'between us' }]
+      const response = await fetch(`${host.url}/v1/${room}/explian/twice`, {
+        method: 'POST',
+        body: JSON.stringify({ model: 'chat-model', messages }),
+      })
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject({
+        error: { message: `Unknown request URL: POST /v1/${room}/explian/twice.` },
+      })
+      expect(upstream.received.length).toBe(before)
+    },
+  )
+
   test('a chat in the language of its upstream goes through byte for byte, both ways', async () => {
     const bytes =
       '{"model": "chat-model",  "stream": true, "messages": [{"role": "user", "content": "x", "odd": 1.0}]}'
