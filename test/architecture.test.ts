@@ -74,6 +74,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   layers: ['conversation', 'rebuild', 'store', 'history/in-time', 'digest', 'world', 'errors'],
   explain: [
     'conversation',
+    'digest',
     'history',
     'provider',
     'rebuild',

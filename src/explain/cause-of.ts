@@ -1,92 +1,74 @@
 /**
  * Why a request is not the same as the one before it from some place on: which decision it was, of
- * whom. Told from what became of the items then and now.
+ * whom. Where the two part is told by what was sent. Why is told by what was asked for and by what
+ * became of each item, then and now, in the order in which a model reads: tools, instructions, and
+ * what was said. What the gateway has decided goes before what its client may have done.
  */
+import type { Cause } from './cause.ts'
+import { causeInFields, causeInTools, isOther, type Sides } from './cause-in-fields.ts'
+import { causeInItems } from './cause-in-items.ts'
 import type { Comparison } from './compare-requests.ts'
-import type { Fate, FateNote } from './fates.ts'
+import type { Fate } from './fates.ts'
+import { lineOf } from './preview.ts'
+import { INSTRUCTION_FIELDS } from './prompt-fields.ts'
 
-export interface Cause {
-  readonly who: 'nobody' | 'client' | 'gateway' | 'route'
-  /** The place of the item that it is about. */
-  readonly place?: number | null
-  /** The transform, or the wire. */
-  readonly by?: string
-  readonly why?: string
-  readonly sentence: string
-}
-
-export interface Sides {
+export interface Compared extends Sides {
   readonly comparison: Comparison
-  readonly before: readonly Fate[]
-  readonly now: readonly Fate[]
-  /** One sentence for a note. */
-  readonly sentenceOf: (note: FateNote) => string
 }
 
-export function causeOf({ comparison, before, now, sentenceOf }: Sides): Cause {
-  const { path } = comparison
+export function causeOf(sides: Compared): Cause {
+  const { comparison, before, now } = sides
+  const { path, isNew, isGrown, isOfLast } = comparison
   if (path === null) return { who: 'nobody', sentence: 'Nothing is different.' }
-  const [former, own] = [before.filter(isSent), now.filter(isSent)]
-  const names = former.map(nameOf)
-  const at = own.findIndex((fate, place) => nameOf(fate) !== names[place])
-  const differs = at < 0 ? undefined : own[at]
-  const was = at < 0 ? former[own.length] : former[at]
-  // Everything that was sent before is sent again: the rest is new.
-  if (was === undefined) {
-    if (isOfConversation(path[0])) return NEW
-    return {
-      who: 'client',
-      sentence: `The request has other ${String(path[0])} than the one before it.`,
-    }
-  }
-  const isSame = differs?.type === was.type && differs.preview === was.preview
-  const note = isSame ? newNoteOn(differs, was) : (noteOnLost(was, now) ?? noteOnAdded(differs))
-  if (note !== null) {
-    const { by, why } = note.note
-    const author = by === undefined ? {} : { by }
-    return { who: 'gateway', place: note.place, ...author, why, sentence: sentenceOf(note.note) }
-  }
-  const place = differs?.place ?? was.place
-  return { who: 'client', place, sentence: `The client changed item ${place ?? 'at its end'}.` }
+  if (path[0] === 'tools') return causeInTools(sides) ?? UNEXPLAINED
+  const isInFront = INSTRUCTION_FIELDS.some((field) => field === path[0])
+  // All that was sent before is sent again: whatever else is decided now is of no account.
+  if (isNew && !isInFront) return NEW
+  if (isOther('instructions', sides)) return OTHER_INSTRUCTIONS
+  const [former, own] = [before.fates.filter(isSent), now.fates.filter(isSent)]
+  const inItems = causeInItems(former, own, sides)
+  if (inItems !== null) return inItems
+  const inFields = causeInFields(sides)
+  if (inFields !== null) return inFields
+  if (before.about.upstream['unchanged'] !== now.about.upstream['unchanged']) return WRITTEN_ANEW
+  if (isInFront) return UNEXPLAINED
+  if (isGrown) return NEW
+  // A wire may join what is new to what was the last of it.
+  const isJoined = isOfLast && own.length > former.length
+  return causeInText(comparison, own.slice(0, former.length)) ?? (isJoined ? NEW : UNEXPLAINED)
 }
 
 const NEW: Cause = { who: 'nobody', sentence: 'From here on it is new: the conversation goes on.' }
 
-/** Instructions may be items, or stand in a field of their own. */
-function isOfConversation(field: unknown): boolean {
-  return field === 'messages' || field === 'input' || field === 'contents' || field === 'items'
+const UNEXPLAINED: Cause = {
+  who: 'nobody',
+  sentence: 'Nothing that is known of the two requests says why.',
+}
+
+const OTHER_INSTRUCTIONS: Cause = {
+  who: 'client',
+  sentence: 'The request has other instructions than the one before it.',
+}
+
+/** A client may say the same in other words than a wire does. */
+const WRITTEN_ANEW: Cause = {
+  who: 'gateway',
+  why: 'written-anew',
+  sentence:
+    "Of the two requests one was passed on in the client's own bytes, and one was written by the gateway.",
 }
 
 function isSent({ fate }: Fate): boolean {
   return fate !== 'dropped'
 }
 
-/** Where it stood is not part of it: what is left out moves all that follows. */
-function nameOf({ type, role, preview, bytes }: Fate): string {
-  return JSON.stringify([type, role, preview, bytes])
-}
-
-interface Found {
-  readonly note: FateNote
-  readonly place: number | null
-}
-
-function newNoteOn(fate: Fate, was: Fate): Found | null {
-  const known = new Set((was.notes ?? []).map(({ why }) => why))
-  const note = fate.notes?.findLast(({ why }) => !known.has(why))
-  return note === undefined ? null : { note, place: fate.place }
-}
-
-function noteOnAdded(fate: Fate | undefined): Found | null {
-  const note = fate?.fate === 'added' ? fate.notes?.at(-1) : undefined
-  return fate === undefined || note === undefined ? null : { note, place: fate.place }
-}
-
-/** What was sent then, and is not now. */
-function noteOnLost(was: Fate, now: readonly Fate[]): Found | null {
-  const lost = now.find(
-    ({ fate, type, preview }) => fate === 'dropped' && type === was.type && preview === was.preview,
-  )
-  const note = lost?.notes?.findLast(({ did }) => did === 'dropped') ?? lost?.notes?.at(-1)
-  return lost === undefined || note === undefined ? null : { note, place: lost.place }
+/** An edit that is as long as what it replaces is seen only in what was sent. */
+function causeInText({ text }: Comparison, sent: readonly Fate[]): Cause | null {
+  if (text === null) return null
+  const line = lineOf(text)
+  const [found, ...others] = sent.filter(({ place, preview }) => place !== null && preview === line)
+  if (found === undefined) return null
+  return others.length === 0
+    ? { who: 'client', place: found.place, sentence: `The client changed item ${found.place}.` }
+    : { who: 'client', place: null, sentence: 'The client changed one of the items.' }
 }

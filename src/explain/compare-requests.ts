@@ -15,6 +15,12 @@ export interface Comparison {
   readonly offset: number
   /** Whether the first request had nothing there: the second goes on where it ended. */
   readonly isNew: boolean
+  /** Whether what the first ended with is there, too, and only goes on. */
+  readonly isGrown: boolean
+  /** Whether it is in what the first ended with. */
+  readonly isOfLast: boolean
+  /** The text in the second at that path, if it is one. */
+  readonly text: string | null
 }
 
 export type Path = readonly (string | number)[]
@@ -34,18 +40,23 @@ export function compareRequests(before: JsonObject, now: JsonObject): Comparison
         continue
       }
       const root = Array.isArray(own) ? [field, at] : [field]
-      const isNew = former === undefined
-      const { path, offset } = isNew ? { path: [], offset: 0 } : differenceOf(former, entry)
-      return { sameBytes: bytes, sameTokens: tokens, path: [...root, ...path], offset, isNew }
+      const same = { sameBytes: bytes, sameTokens: tokens }
+      if (former === undefined) return { ...same, ...NOTHING_THERE, path: root, isNew: true }
+      const { path, ...rest } = differenceOf(former, entry)
+      const isOfLast = at === oldList.length - 1
+      const isGrown = isOfLast && rest.isGrown
+      return { ...same, ...rest, path: [...root, ...path], isNew: false, isGrown, isOfLast }
     }
     // What is not there any more is missing where it stood.
     if (oldList.length > ownList.length) {
       const path = [field, ownList.length]
-      return { sameBytes: bytes, sameTokens: tokens, path, offset: 0, isNew: false }
+      return { sameBytes: bytes, sameTokens: tokens, path, ...NOTHING_THERE }
     }
   }
-  return { sameBytes: bytes, sameTokens: tokens, path: null, offset: 0, isNew: false }
+  return { sameBytes: bytes, sameTokens: tokens, path: null, ...NOTHING_THERE }
 }
+
+const NOTHING_THERE = { offset: 0, isNew: false, isGrown: false, isOfLast: false, text: null }
 
 /** As in `messages[3].content[0].text`. */
 export function writtenPath(path: Path): string {
@@ -67,8 +78,10 @@ function stillText(value: Json): string {
   return JSON.stringify(value, (key, inner: Json) => (key === MOVING_FIELD ? undefined : inner))
 }
 
+type Difference = Pick<Comparison, 'offset' | 'isGrown' | 'text'> & { readonly path: Path }
+
 /** Down to the deepest value that is not the same. */
-function differenceOf(before: Json, now: Json): { readonly path: Path; readonly offset: number } {
+function differenceOf(before: Json, now: Json): Difference {
   const path: (string | number)[] = []
   let [old, own]: [Json | undefined, Json | undefined] = [before, now]
   for (;;) {
@@ -78,7 +91,9 @@ function differenceOf(before: Json, now: Json): { readonly path: Path; readonly 
     old = childOf(old, step)
     own = childOf(own, step)
   }
-  return { path, offset: sameChars(old, own) }
+  const offset = sameChars(old, own)
+  const isGrown = old === undefined || (typeof old === 'string' && offset === old.length)
+  return { path, offset, isGrown, text: typeof own === 'string' ? own : null }
 }
 
 function childOf(value: Json | undefined, step: string | number): Json | undefined {

@@ -5,6 +5,8 @@
 import type { Item } from '../conversation/item.ts'
 import type { Json, JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
+import type { Params } from '../conversation/prompt.ts'
+import { digest } from '../digest.ts'
 import type { Settings } from '../settings.ts'
 import { roomIn, tokensOf, windowOf } from '../upstream/budget.ts'
 import { levelsFor } from '../upstream/policy-for.ts'
@@ -22,7 +24,7 @@ export interface Explanation {
 
 export interface About extends JsonObject {
   readonly api: string
-  readonly upstream: JsonObject
+  readonly upstream: JsonObject & { readonly wire: string }
   readonly policy: JsonObject & { readonly name: string }
   /** How many items there were. */
   readonly counts: JsonObject
@@ -33,8 +35,16 @@ export interface About extends JsonObject {
   /** Of what was added, what each layer told, if any did. */
   readonly layers?: JsonObject
   readonly window: JsonObject
+  /** By this it is told later whether its client has asked with the same. Older versions kept none. */
+  readonly given?: Given
   /** The notes that are about no item. */
   readonly notes: readonly (Note & JsonObject)[]
+}
+
+export interface Given extends JsonObject {
+  /** A digest; `null` for none. */
+  readonly instructions: string | null
+  readonly tools: string | null
 }
 
 export function explanationOf(
@@ -85,6 +95,7 @@ export function explanationOf(
         tokens: window,
         room: window === null ? null : Math.max(0, Math.floor(roomIn(window, prepared)) - tokens),
       },
+      given: givenOf(inbound.params),
       // Those on an item stand with it.
       notes: notes
         .filter(
@@ -92,6 +103,13 @@ export function explanationOf(
         )
         .map((note) => ({ ...note })),
     },
+  }
+}
+
+function givenOf({ instructions, tools }: Params): Given {
+  return {
+    instructions: instructions === null ? null : digest(instructions),
+    tools: tools.length === 0 ? null : digest(JSON.stringify(tools)),
   }
 }
 

@@ -23,6 +23,8 @@ export interface Fate {
   /** As it was sent, or as it would have been. */
   readonly bytes: number
   readonly tokens: number
+  /** As large as it was, if it was changed. */
+  readonly given_bytes?: number
   readonly notes?: readonly FateNote[]
 }
 
@@ -73,7 +75,8 @@ export function fatesOf(all: Told): readonly Fate[] {
     const isMemory = place < remembered || own.some(({ why }) => why === 'recalled')
     const fate = fateOf(item, now, own, wire)
     const from = place >= given ? 'answer' : isMemory ? 'memory' : 'request'
-    fates.push({ ...seen(item, now ?? item), place, from, fate, ...told(own) })
+    const size = now === null || now === item ? {} : { given_bytes: weightOf(item).bytes }
+    fates.push({ ...seen(item, now ?? item), ...size, place, from, fate, ...told(own) })
     if (behind.has(place)) fates.push(...added(place))
   })
   return fates

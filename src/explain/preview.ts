@@ -4,18 +4,18 @@ import type { Item, Part } from '../conversation/item.ts'
 export function previewOf(item: Item): string {
   switch (item.type) {
     case 'message':
-      return oneLine(contentOf(item.content))
+      return lineOf(contentOf(item.content))
     case 'function_call':
-      return oneLine(`${item.name}(${item.arguments.slice(0, LOOKED_AT)})`)
+      return lineOf(`${item.name}(${item.arguments.slice(0, LOOKED_AT)})`)
     case 'custom_tool_call':
-      return oneLine(`${item.name}: ${item.input.slice(0, LOOKED_AT)}`)
+      return lineOf(`${item.name}: ${item.input.slice(0, LOOKED_AT)}`)
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return oneLine(typeof item.output === 'string' ? item.output : contentOf(item.output))
+      return lineOf(typeof item.output === 'string' ? item.output : contentOf(item.output))
     case 'reasoning':
-      return oneLine(thoughtOf(item))
+      return lineOf(thoughtOf(item))
     case 'opaque':
-      return oneLine(typeof item.raw['type'] === 'string' ? item.raw['type'] : 'unknown')
+      return lineOf(typeof item.raw['type'] === 'string' ? item.raw['type'] : 'unknown')
   }
 }
 
@@ -43,7 +43,7 @@ function thoughtOf({ summary, content }: Extract<Item, { type: 'reasoning' }>): 
   return words === '' ? '[sealed]' : words
 }
 
-function oneLine(text: string): string {
+export function lineOf(text: string): string {
   const line = text.slice(0, LOOKED_AT).replace(BLANKS, ' ').trim()
   if (line.length <= MAX_CHARS) return line
   const isHalf = /[\ud800-\udbff]/.test(line[MAX_CHARS - 2] ?? '')

@@ -13,5 +13,8 @@ export const PROMPT_FIELDS = [
   'items',
 ] as const
 
+/** Those of them that hold instructions, and stand in front of what was said. */
+export const INSTRUCTION_FIELDS = ['systemInstruction', 'system', 'instructions'] as const
+
 /** Marks of what is to be cached move from turn to turn, and what they mark stays the same. */
 export const MOVING_FIELD = 'cache_control'

@@ -9,9 +9,10 @@ import { PROVIDERS } from '../provider/providers.ts'
 import { sentenceOf } from '../upstream/unsupported.ts'
 import { byteOf } from './byte-of.ts'
 import { causeOf } from './cause-of.ts'
+import type { SentenceOf } from './cause.ts'
 import { compareRequests, writtenPath } from './compare-requests.ts'
 import type { About, Explanation } from './explanation.ts'
-import type { Fate, FateNote } from './fates.ts'
+import type { Fate } from './fates.ts'
 
 /** A request as it was sent, with what is known of it. */
 export interface Sent extends Explanation {
@@ -55,8 +56,6 @@ export function tellExplanation(
   }
 }
 
-type SentenceOf = (note: FateNote) => string
-
 function sentencesOf({ upstream: { wire } }: About): SentenceOf {
   const provider = PROVIDERS[wire as WireName]
   return (note) => sentenceOf(note, { provider }) ?? note.why
@@ -91,12 +90,19 @@ export function cacheTold(
     ...(previous.rounds === 1 ? {} : { previous_round: previous.round }),
   }
   const against = { ...NOTHING, ...which }
-  const [before, now] = [parsedObject(previous.body), parsedObject(body)]
-  if (before === null || now === null) return { ...against, cause: UNKNOWN }
+  const [before, own] = [parsedObject(previous.body), parsedObject(body)]
+  if (before === null || own === null) return { ...against, cause: UNKNOWN }
   if (!isSamePlace(previous.about.upstream, about.upstream)) return { ...against, cause: ELSEWHERE }
-  const comparison = compareRequests(before, now)
+  const comparison = compareRequests(before, own)
   const { path, offset, sameBytes, sameTokens } = comparison
-  const cause = causeOf({ comparison, before: previous.fates, now: fates, sentenceOf: inWords })
+  const now = { about, fates }
+  const cause = causeOf({
+    comparison,
+    before: previous,
+    now,
+    wire: about.upstream.wire,
+    sentenceOf: inWords,
+  })
   return {
     ...which,
     prefix: { bytes: sameBytes, estimated_tokens: sameTokens },

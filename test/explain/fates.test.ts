@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
 import { fatesOf, type Told } from '../../src/explain/fates.ts'
-import { causeOf } from '../../src/explain/cause-of.ts'
 import { planFor, rebuild } from '../../src/rebuild/plan.ts'
 import { PRESETS, type ContextPolicy } from '../../src/conversation/policy.ts'
 import { talk } from '../support/talk.ts'
@@ -64,61 +63,4 @@ test('a preview is one line of at most 80 characters', () => {
     expect(Array.from(preview).length).toBeLessThanOrEqual(80)
     expect(preview).not.toContain('\n')
   }
-})
-
-const sentenceOf = ({ why }: { why: string }) => why
-const differing = { sameBytes: 0, sameTokens: 0, path: ['input', 2], offset: 0, isNew: false }
-
-test('the decision that broke a prefix is named (C102)', () => {
-  const cause = causeOf({
-    comparison: differing,
-    before: fates(LONG),
-    now: fates(LONG, LEAN),
-    sentenceOf,
-  })
-  expect(cause).toEqual({
-    who: 'gateway',
-    place: 2,
-    by: 'shorten-tool-outputs',
-    why: 'output-too-old',
-    sentence: 'output-too-old',
-  })
-})
-
-test('an edit of the client is the client’s, and a new turn nobody’s', () => {
-  const edited = talk`
-    user: look there
-    assistant: done
-  `
-  const before = fates(talk`
-    user: look
-    assistant: done
-  `)
-  const sides = { comparison: differing, before, sentenceOf }
-  expect(causeOf({ ...sides, now: fates(edited) })).toMatchObject({ who: 'client', place: 0 })
-  const longer = [
-    ...talk`
-    user: look
-    assistant: done
-    user: more
-  `,
-  ]
-  expect(causeOf({ ...sides, now: fates(longer) })).toMatchObject({ who: 'nobody' })
-})
-
-test('what was left out since is found where it was lost', () => {
-  const [first, ...others] = LONG
-  const now = [
-    ...fatesOf({
-      items: LONG,
-      remembered: 0,
-      sent: others,
-      places: others.map((_, at) => at + 1),
-      notes: [{ did: 'dropped', at: 0, why: 'windowed', by: 'window-history' }],
-      wire: 'responses',
-    }),
-  ]
-  expect(first).toBeDefined()
-  const cause = causeOf({ comparison: differing, before: fates(LONG), now, sentenceOf })
-  expect(cause).toMatchObject({ who: 'gateway', place: 0, why: 'windowed', by: 'window-history' })
 })

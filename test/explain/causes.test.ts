@@ -1,0 +1,259 @@
+/**
+ * Of two requests between which one thing has changed, the explanation of the second names that thing,
+ * in the words of every wire: or says that nothing before the end has changed, if that is so.
+ */
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json, JsonObject } from '../../src/conversation/json.ts'
+import type { Wishes } from '../../src/conversation/policy.ts'
+import { responses } from '../../src/dialect/responses/responses.ts'
+import { sentFor } from '../../src/explain/keep-sent.ts'
+import { cacheTold, readSent, type Sent } from '../../src/explain/tell-explanation.ts'
+import { NO_HISTORY } from '../../src/history/load-history.ts'
+import { prepareFor } from '../../src/upstream/prepare.ts'
+import { startGateway, upstreams } from '../support/gateway.ts'
+
+const MODELS = ['chat-1', 'strict-1', 'responses-1', 'claude-1', 'gemini-1', 'demo-1'] as const
+
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  const baseUrl = 'http://127.0.0.1:9/v1'
+  gateway = await startGateway(
+    upstreams(
+      { name: 'chat', wire: 'chat', baseUrl, models: ['chat-*'] },
+      {
+        name: 'strict',
+        wire: 'chat',
+        baseUrl,
+        models: ['strict-*'],
+        quirks: { strictAlternation: true },
+      },
+      { name: 'responses', wire: 'responses', baseUrl, models: ['responses-*'] },
+      { name: 'claude', wire: 'anthropic', baseUrl, models: ['claude-*'] },
+      { name: 'gemini', wire: 'gemini', baseUrl, models: ['gemini-*'] },
+      { name: 'demo', wire: 'demo', baseUrl: 'http://demo', models: ['demo-*'] },
+    ),
+  )
+})
+afterAll(() => gateway.close())
+
+interface Asked {
+  readonly instructions: string | null
+  readonly tools: readonly JsonObject[]
+  readonly input: readonly JsonObject[]
+  readonly wishes: Wishes
+}
+
+function sent(model: string, { wishes, ...asked }: Asked): Sent {
+  const { world } = gateway
+  const account = world.accounts.find(({ models }) => models[0]?.startsWith(model.slice(0, 3)))
+  if (account === undefined) throw new Error('There is no such account.')
+  const body = { model, store: false, ...asked } as JsonObject
+  const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  const found = readSent(
+    sentFor(prepareFor({ account, model }, { ...inbound, wishes }, NO_HISTORY, world), world),
+  )
+  if (found === null) throw new Error('It cannot be read.')
+  return found
+}
+
+function causeTold(model: string, before: Asked, now: Asked): JsonObject {
+  const previous = { ...sent(model, before), id: 'before', round: 0, rounds: 1 }
+  return cacheTold(sent(model, now), previous)['cause'] as JsonObject
+}
+
+/** A change of the second request, and what its explanation has to say then. */
+interface Change {
+  readonly name: string
+  readonly make: (asked: Asked, at: number) => Asked
+  readonly cause: (asked: Asked, at: number) => JsonObject
+}
+
+const WORDS = 'Some words that go on and on until they are longer than what is seen in one line. '
+
+/** The places of what users said before the newest answer. */
+function questionsOf({ input }: Asked): readonly number[] {
+  const newest = input.findLastIndex(({ role }) => role === 'assistant')
+  return input.flatMap(({ role }, at) => (role === 'user' && at < newest ? [at] : []))
+}
+
+function chosenIn(asked: Asked, at: number): number {
+  const places = questionsOf(asked)
+  return places[at % places.length] ?? 0
+}
+
+const withInput = (asked: Asked, input: readonly JsonObject[]): Asked => ({ ...asked, input })
+
+const edited = (asked: Asked, at: number, edit: (text: string) => Json): Asked => {
+  const place = chosenIn(asked, at)
+  const change = (item: JsonObject, nth: number) =>
+    nth === place ? { ...item, content: edit(String(item['content'])) } : item
+  return withInput(asked, asked.input.map(change))
+}
+
+const wishing = (asked: Asked, wishes: Wishes): Asked => ({
+  ...asked,
+  wishes: { ...asked.wishes, ...wishes },
+})
+
+const NOTE = { text: 'A note.', depth: 1, role: 'developer' } as const
+
+const CHANGES: readonly Change[] = [
+  { name: 'nothing', make: (asked) => asked, cause: () => ({ who: 'nobody' }) },
+  {
+    name: 'a tool',
+    make: (asked) => ({ ...asked, tools: [...asked.tools, tool('other')] }),
+    cause: () => ({ who: 'client', sentence: expect.stringContaining('tools') as string }),
+  },
+  {
+    name: 'a tool of the gateway',
+    make: (asked) => wishing(asked, { policy: 'capped' }),
+    cause: () => ({ who: 'gateway', by: 'house-tools', why: 'house-tool-offered' }),
+  },
+  {
+    name: 'the instructions',
+    make: (asked) => ({ ...asked, instructions: 'Be long.' }),
+    cause: () => ({ who: 'client', sentence: expect.stringContaining('instructions') as string }),
+  },
+  {
+    name: 'an edit',
+    make: (asked, at) => edited(asked, at, (text) => `No: ${text}`),
+    cause: (asked, at) => ({ who: 'client', place: chosenIn(asked, at) }),
+  },
+  {
+    name: 'an edit behind all that a preview shows, as long as before',
+    make: (asked, at) => edited(asked, at, (text) => `${text.slice(0, -1)}!`),
+    cause: (asked, at) => ({ who: 'client', place: chosenIn(asked, at) }),
+  },
+  {
+    name: 'an item taken out',
+    make: (asked, at) => withInput(asked, asked.input.toSpliced(chosenIn(asked, at), 1)),
+    cause: (asked, at) => ({ who: 'client', place: chosenIn(asked, at) }),
+  },
+  {
+    name: 'an item put in',
+    make: (asked, at) =>
+      withInput(asked, asked.input.toSpliced(chosenIn(asked, at), 0, said('user', 'Oh.'))),
+    cause: (asked, at) => ({ who: 'client', place: chosenIn(asked, at) }),
+  },
+  {
+    name: 'a note',
+    make: (asked) => wishing(asked, { notes: { mode: 'replace', entries: [NOTE] } }),
+    cause: () => ({ who: 'gateway', by: 'place-notes' }),
+  },
+  {
+    name: 'a window',
+    make: (asked) => wishing(asked, { window: { turns: 1 } }),
+    cause: () => ({ who: 'gateway', by: 'window-turns' }),
+  },
+  {
+    name: 'shortening',
+    make: (asked) => wishing(asked, { outputs: { keepTurns: 0, step: 1, longerThan: 50 } }),
+    cause: () => ({ who: 'gateway', by: 'shorten-tool-outputs' }),
+  },
+]
+
+function said(role: string, content: string): JsonObject {
+  return { type: 'message', role, content }
+}
+
+function tool(name: string): JsonObject {
+  return { type: 'function', name, parameters: { type: 'object', properties: {} }, strict: false }
+}
+
+/** No two texts are the same. */
+function roundOf(works: boolean, at: number): readonly JsonObject[] {
+  const call = {
+    type: 'function_call',
+    call_id: `call${at}`,
+    name: 'look',
+    arguments: `{"a":${at}}`,
+  }
+  const output = { type: 'function_call_output', call_id: `call${at}` }
+  return [
+    said('user', `Question ${at}. ${WORDS}${at}`),
+    ...(works ? [call, { ...output, output: `Output ${at}. ${WORDS.repeat(9)}${at}` }] : []),
+    said('assistant', `Answer ${at}. ${WORDS}${at}`),
+  ]
+}
+
+const story = fc.record({
+  model: fc.constantFrom(...MODELS),
+  rounds: fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }),
+  begins: fc.constantFrom(null, 'system', 'developer'),
+  instructions: fc.constantFrom(null, 'Be brief.'),
+  at: fc.nat(3),
+})
+
+type Story = typeof story extends fc.Arbitrary<infer Made> ? Made : never
+
+/** The request before, and the same with one more answer and question. */
+function requestsOf({ rounds, begins, instructions }: Story): readonly [Asked, Asked] {
+  const all = rounds.flatMap(roundOf)
+  const head = begins === null ? [] : [said(begins, 'You are a helper.')]
+  const asked = { instructions, tools: [tool('look')], wishes: { policy: 'replay' } } as const
+  const before = [...head, ...all.slice(0, -1)]
+  const now = [...head, ...all, said('user', 'And now?')]
+  return [
+    { ...asked, input: before },
+    { ...asked, input: now },
+  ]
+}
+
+describe('of two requests between which one thing has changed, it is the cause (C102)', () => {
+  test.each(CHANGES)('$name', ({ name, make, cause }) => {
+    fc.assert(
+      fc.property(story, (made) => {
+        const [before, now] = requestsOf(made)
+        const changed = make(now, made.at)
+        const told = causeTold(made.model, before, changed)
+        // What a client says in its own bytes may be said otherwise once the gateway has changed something.
+        const isAnew = told['why'] === 'written-anew' && changed.wishes !== now.wishes
+        const isSeen = told['sentence'] !== NEW || name === 'nothing'
+        if (isAnew) expect(told).toMatchObject({ who: 'gateway' })
+        else if (isSeen) expect(told).toMatchObject(cause(now, made.at))
+        else expect(isPrefix(made.model, before, changed)).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('who only goes on is never said to have changed anything (C102)', () => {
+  const notes = {
+    mode: 'replace',
+    entries: [NOTE, { ...NOTE, text: 'Another.', depth: 0 }],
+  } as const
+  test.each<[Wishes]>([
+    [{ policy: 'replay', notes }],
+    [{ policy: 'lean' }],
+    [{ policy: 'capped' }],
+    [{ policy: 'replay', window: { turns: 2 } }],
+    [{ policy: 'replay', window: { tokens: 200 }, notes }],
+    [{ policy: 'replay', outputs: { keepTurns: 1, step: 1, longerThan: 50 } }],
+    [{ policy: 'replay', outputs: { cap: 200 }, speakers: { merge: 'same_author' } }],
+  ])('%j', (wishes) => {
+    fc.assert(
+      fc.property(story, fc.array(fc.boolean(), { maxLength: 8 }), (made, more) => {
+        const [before, now] = requestsOf({ ...made, rounds: [...made.rounds, ...more] })
+        const told = causeTold(made.model, { ...before, wishes }, { ...now, wishes })
+        const isExplained = told['who'] === 'gateway' || told['sentence'] === NEW
+        expect(isExplained, JSON.stringify(told)).toBe(true)
+        if (told['who'] === 'nobody') expect(isPrefix(made.model, before, now)).toBe(true)
+      }),
+    )
+  })
+})
+
+const NEW = 'From here on it is new: the conversation goes on.'
+
+/** Whether the change can be seen in nothing that was sent before. */
+function isPrefix(model: string, before: Asked, now: Asked): boolean {
+  const [then, today] = [sent(model, before).body, sent(model, now).body].map((body) => {
+    const parsed = JSON.parse(body) as JsonObject
+    const entries = parsed['messages'] ?? parsed['input'] ?? parsed['contents'] ?? parsed['items']
+    // A mark of what is to be cached may move.
+    const still = (key: string, value: Json) => (key === 'cache_control' ? undefined : value)
+    return (entries as readonly JsonObject[]).map((entry) => JSON.stringify(entry, still))
+  }) as [string[], string[]]
+  return then.every((entry, at) => entry === today[at])
+}
