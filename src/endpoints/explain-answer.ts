@@ -40,7 +40,7 @@ export async function explainAnswer(
   const ofParent = () => (parent === null ? null : askMemory(() => sentFor(parent, caller, world)))
   const previous = await (round === 0 ? ofParent() : ofRound(round - 1))
   const { about } = sent
-  const told = tellExplanation(sent, { previous, fullReplay: about.fullReplay })
+  const told = tellExplanation(sent, { previous })
   const answered = {
     id,
     round,

@@ -1,12 +1,11 @@
 /** A dry run told in words: what would be sent for this request, what would not, and why. */
 import type { JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
-import { estimateTokens } from '../conversation/tokens.ts'
 import { chat } from '../dialect/chat/chat.ts'
 import { asOneOf, maybe } from '../dialect/check.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { responses } from '../dialect/responses/responses.ts'
-import { bytesOf, explanationOf } from '../explain/explanation.ts'
+import { explanationOf } from '../explain/explanation.ts'
 import { textOf } from '../explain/keep-sent.ts'
 import { previousSent } from '../explain/previous-sent.ts'
 import { tellExplanation } from '../explain/tell-explanation.ts'
@@ -34,7 +33,6 @@ export async function explain(
   const explanation = { ...explanationOf(prepared, sent, world.settings), body: textOf(sent) }
   const told = tellExplanation(explanation, {
     previous: await previousSent(prepared, caller, world),
-    fullReplay: fullReplay(prepared),
     notes: prepared.notes,
   })
   return explainedAs(request, told, explanation.body)
@@ -56,13 +54,4 @@ function readiedDry(prepared: Prepared, world: World): Prepared {
       'The conversation is over its threshold: a summary will be made first and sent instead.',
   }
   return { ...prepared, notes: [...prepared.notes, due] }
-}
-
-function fullReplay({ provider, prompt, items, account }: Prepared): JsonObject {
-  const { body } = provider.encode({ ...prompt, items }, account)
-  const isUnchanged = body instanceof Uint8Array
-  return {
-    bytes: bytesOf(isUnchanged ? body : JSON.stringify(body)),
-    estimated_tokens: estimateTokens(isUnchanged ? prompt.source.body : body),
-  }
 }

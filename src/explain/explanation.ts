@@ -8,14 +8,14 @@ import type { Note } from '../conversation/note.ts'
 import type { Params } from '../conversation/prompt.ts'
 import { digest } from '../digest.ts'
 import type { Settings } from '../settings.ts'
-import { roomIn, tokensOf, windowOf } from '../upstream/budget.ts'
+import { correctionOf, roomIn, tokensOf, windowOf } from '../upstream/budget.ts'
 import { levelsFor } from '../upstream/policy-for.ts'
 import type { Prepared } from '../upstream/prepare.ts'
 import type { UpstreamRequest } from '../transport/transport.ts'
 import { fatesOf, type Fate } from './fates.ts'
 import { layersOf, partsOf } from './parts-of.ts'
 import { policyTold } from './policy-told.ts'
-import { minus, NO_WEIGHT, plus, weightOf, type Weight } from './weight-of.ts'
+import { minus, NO_WEIGHT, plus, times, weightOf, type Weight } from './weight-of.ts'
 
 export interface Explanation {
   readonly about: About
@@ -35,6 +35,8 @@ export interface About extends JsonObject {
   /** Of what was added, what each layer told, if any did. */
   readonly layers?: JsonObject
   readonly window: JsonObject
+  /** What the tokens of its items are to be multiplied with; those told here are. Older versions kept none. */
+  readonly correction?: number
   /** By this it is told later whether its client has asked with the same. Older versions kept none. */
   readonly given?: Given
   /** The notes that are about no item. */
@@ -60,9 +62,17 @@ export function explanationOf(
   const told = { items, remembered, given: remembered + asked.length, notes }
   const fates = fatesOf({ ...told, sent: prompt.items, places, wire: provider.wire })
   const total = { bytes, tokens }
+  const correction = correctionOf(prepared)
   const unsaid = new Set(fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place))
-  const parts = partsOf({ items: prompt.items, places, unsaid, params: prompt.params, total })
-  const layers = layersOf(prompt.items)
+  const parts = partsOf({
+    items: prompt.items,
+    places,
+    unsaid,
+    params: prompt.params,
+    total,
+    correction,
+  })
+  const layers = layersOf(prompt.items, correction)
   const window = windowOf(prepared)
   const shown = new Set(fates.flatMap((fate) => fate.notes?.map(nameOf) ?? []))
   return {
@@ -88,13 +98,14 @@ export function explanationOf(
         sent: prompt.items.length,
       },
       sent: { bytes, estimated_tokens: tokens },
-      fullReplay: fullReplayOf(total, prepared),
+      fullReplay: fullReplayOf(total, prepared, correction),
       parts: jsonOf(parts),
       ...(layers === null ? {} : { layers: jsonOf(layers) }),
       window: {
         tokens: window,
         room: window === null ? null : Math.max(0, Math.floor(roomIn(window, prepared)) - tokens),
       },
+      ...(correction === 1 ? {} : { correction }),
       given: givenOf(inbound.params),
       // Those on an item stand with it.
       notes: notes
@@ -114,10 +125,10 @@ function givenOf({ instructions, tools }: Params): Given {
 }
 
 /** What was left out is added, without saying it in the wire: for that it would be encoded twice. */
-function fullReplayOf(total: Weight, { items, prompt }: Prepared): JsonObject {
+function fullReplayOf(total: Weight, { items, prompt }: Prepared, correction: number): JsonObject {
   const isWhole = items === prompt.items
   const lost = isWhole ? NO_WEIGHT : minus(sumOf(items), sumOf(prompt.items))
-  const { bytes, tokens } = plus(total, lost)
+  const { bytes, tokens } = plus(total, times(lost, { bytes: 1, tokens: correction }))
   return { bytes, estimated_tokens: tokens }
 }
 
@@ -133,7 +144,7 @@ function isRecalled({ did, why }: Note): boolean {
   return did === 'added' && why === 'recalled'
 }
 
-export function bytesOf(body: string | Uint8Array | null): number {
+function bytesOf(body: string | Uint8Array | null): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0)
 }
 

@@ -22,6 +22,7 @@ export interface Fate {
   readonly fate: 'sent' | 'changed' | 'dropped' | 'moved' | 'added'
   /** As it was sent, or as it would have been. */
   readonly bytes: number
+  /** By estimate, which the provider has not set right. */
   readonly tokens: number
   /** As large as it was, if it was changed. */
   readonly given_bytes?: number

@@ -9,6 +9,7 @@ import {
   minus,
   NO_WEIGHT,
   plus,
+  times,
   weightOf,
   weightOfJson,
   type Weight,
@@ -35,9 +36,11 @@ export interface Made {
   readonly params: Pick<Params, 'instructions' | 'tools'>
   /** The body as a whole. */
   readonly total: Weight
+  /** What an estimate of tokens is to be multiplied with. */
+  readonly correction: number
 }
 
-export function partsOf({ items, places, unsaid, params, total }: Made): Parts {
+export function partsOf({ items, places, unsaid, params, total, correction }: Made): Parts {
   const { instructions, tools } = params
   const head = headLength(items)
   const newest = items.findLastIndex(isOfModel) + 1
@@ -58,8 +61,22 @@ export function partsOf({ items, places, unsaid, params, total }: Made): Parts {
     sums[part] = plus(sums[part], media === NO_WEIGHT ? own : minus(own, media))
     if (media !== NO_WEIGHT) sums.media = plus(sums.media, media)
   })
-  const known = Object.values(sums).reduce(plus)
-  return { ...sums, overhead: minus(total, known) }
+  const kept = Object.values(sums).reduce(plus)
+  // As it is kept an item may be larger than as it is sent, and parts are never more than the whole.
+  const scale = {
+    bytes: Math.min(1, total.bytes / Math.max(1, kept.bytes)),
+    tokens: Math.min(correction, total.tokens / Math.max(1, kept.tokens)),
+  }
+  const scaled = mapped(sums, (part) => times(part, scale))
+  return { ...scaled, overhead: minus(total, Object.values(scaled).reduce(plus)) }
+}
+
+function mapped<Name extends string>(
+  weights: Readonly<Record<Name, Weight>>,
+  change: (weight: Weight) => Weight,
+): Readonly<Record<Name, Weight>> {
+  const entries = Object.entries<Weight>(weights).map(([name, weight]) => [name, change(weight)])
+  return Object.fromEntries(entries) as Record<Name, Weight>
 }
 
 interface Place {
@@ -69,13 +86,19 @@ interface Place {
 }
 
 /** Of what was added, the part of each layer that is told; `null` if none is. */
-export function layersOf(items: readonly Item[]): Readonly<Record<string, Weight>> | null {
+export function layersOf(
+  items: readonly Item[],
+  correction: number,
+): Readonly<Record<string, Weight>> | null {
   const told = new Map<string, Weight>()
   for (const item of items) {
     const name = layerOf(item)
     if (name !== null) told.set(name, plus(told.get(name) ?? NO_WEIGHT, weightOf(item)))
   }
-  return told.size === 0 ? null : Object.fromEntries(told)
+  if (told.size === 0) return null
+  return mapped(Object.fromEntries(told), (weight) =>
+    times(weight, { bytes: 1, tokens: correction }),
+  )
 }
 
 function partOf(at: number, { head, newest, isAdded }: Place) {

@@ -29,24 +29,20 @@ export interface SentBefore extends Sent {
 export interface More {
   /** The request before it; `null` at the start of a conversation, `undefined` if nobody knows. */
   readonly previous: SentBefore | null | undefined
-  readonly fullReplay: JsonObject
   /** All of them in their order, where that is known. */
   readonly notes?: readonly Note[]
 }
 
-export function tellExplanation(
-  sent: Sent,
-  { previous, fullReplay, notes = notesIn(sent) }: More,
-): JsonObject {
+export function tellExplanation(sent: Sent, { previous, notes = notesIn(sent) }: More): JsonObject {
   const { about, fates, body } = sent
   const inWords = sentencesOf(about)
-  const { api, upstream, policy, counts, sent: size, parts, layers, window } = about
+  const { api, upstream, policy, counts, sent: size, fullReplay, parts, layers, window } = about
   return {
     object: 'context.explanation',
     api,
     upstream: { ...upstream, body: parsedObject(body) ?? body },
     policy,
-    items: { ...counts, list: fates.map((fate) => itemTold(fate, inWords)) },
+    items: { ...counts, list: fates.map((fate) => itemTold(fate, about, inWords)) },
     size: { sent: size, full_replay: fullReplay },
     parts,
     ...(layers === undefined ? {} : { layers }),
@@ -61,9 +57,14 @@ function sentencesOf({ upstream: { wire } }: About): SentenceOf {
   return (note) => sentenceOf(note, { provider }) ?? note.why
 }
 
-function itemTold({ notes = [], ...fate }: Fate, inWords: SentenceOf): JsonObject {
-  if (notes.length === 0) return { ...fate }
-  return { ...fate, reasons: notes.map((note) => ({ ...note, sentence: inWords(note) })) }
+function itemTold(
+  { notes = [], ...fate }: Fate,
+  { correction = 1 }: About,
+  inWords: SentenceOf,
+): JsonObject {
+  const item = { ...fate, tokens: Math.ceil(fate.tokens * correction) }
+  if (notes.length === 0) return item
+  return { ...item, reasons: notes.map((note) => ({ ...note, sentence: inWords(note) })) }
 }
 
 /** All of them, each with its place. */
@@ -94,7 +95,8 @@ export function cacheTold(
   if (before === null || own === null) return { ...against, cause: UNKNOWN }
   if (!isSamePlace(previous.about.upstream, about.upstream)) return { ...against, cause: ELSEWHERE }
   const comparison = compareRequests(before, own)
-  const { path, offset, sameBytes, sameTokens } = comparison
+  const { path, offset, sameBytes } = comparison
+  const sameTokens = Math.ceil(comparison.sameTokens * (about.correction ?? 1))
   const now = { about, fates }
   const cause = causeOf({
     comparison,

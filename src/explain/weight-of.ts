@@ -25,6 +25,10 @@ export function plus(one: Weight, other: Weight): Weight {
   return { bytes: one.bytes + other.bytes, tokens: one.tokens + other.tokens }
 }
 
+export function times({ bytes, tokens }: Weight, factor: Weight): Weight {
+  return { bytes: Math.floor(bytes * factor.bytes), tokens: Math.floor(tokens * factor.tokens) }
+}
+
 /** Never less than nothing: what is estimated need not add up. */
 export function minus(one: Weight, other: Weight): Weight {
   return {

@@ -14,7 +14,12 @@ import type { Prepared } from './prepare.ts'
 
 /** Of what is sent, whoever wrote it. */
 export function tokensOf(prepared: Prepared): number {
-  return Math.ceil(estimateOf(prepared) * correctionFor(prepared.history.parent?.usage ?? null))
+  return Math.ceil(estimateOf(prepared) * correctionOf(prepared))
+}
+
+/** One for all that is estimated of a request, or its parts do not add up. */
+export function correctionOf({ history }: Pick<Prepared, 'history'>): number {
+  return correctionFor(history.parent?.usage ?? null)
 }
 
 /** Many ask for it, and it reads the whole body. */

@@ -164,6 +164,48 @@ test('the dry run says the same as the answer, the cache included', async () => 
   expect(told.cache['first_difference']).toMatchObject({ path: 'input[1]' })
 })
 
+test('what the provider has counted sets right all that is estimated, alike (C45)', async () => {
+  const upstream = await startUpstream(
+    answerJson(200, {
+      id: 'x',
+      object: 'chat.completion',
+      model: 'counting',
+      choices: [
+        { index: 0, message: { role: 'assistant', content: 'Yes.' }, finish_reason: 'stop' },
+      ],
+      usage: { prompt_tokens: 1000, completion_tokens: 2, total_tokens: 1002 },
+    }),
+  )
+  const quirks = { contextWindow: 9000 }
+  const account = { name: 'u', wire: 'chat', baseUrl: upstream.url, models: ['counting'], quirks }
+  const gateway = await startGateway(upstreams(account))
+  const asked = { model: 'counting', backstory: { policy: 'replay' } }
+  const ask = async (body: object) =>
+    (await (await gateway.post('/v1/responses', { ...asked, ...body })).json()) as { id: string }
+  const first = await ask({ input: 'word '.repeat(400) })
+  const next = { input: 'More.', previous_response_id: first.id }
+  const dry = await gateway.post('/v1/context/explain', { ...asked, ...next })
+  const { size, parts } = (await dry.json()) as Record<'size' | 'parts', Sizes>
+  const { id } = await ask(next)
+  const told = await expectExplained(gateway, upstream, id)
+  expect({ size: told['size'], parts: told['parts'] }).toEqual({ size, parts })
+
+  const { sent, full_replay: whole } = size
+  expect(sent?.estimated_tokens).toBeGreaterThan(1000)
+  expect(whole).toEqual(sent)
+  const tokens = Object.values(parts).reduce((sum, part) => sum + Number(part.tokens), 0)
+  expect(tokens).toBe(sent?.estimated_tokens)
+  expect(parts['overhead']?.tokens).toBeLessThan(50)
+  const ofItems = told.items.list.reduce((sum, item) => sum + Number(item['tokens']), 0)
+  expect(Math.abs(ofItems - tokens)).toBeLessThan(100)
+  await gateway.close()
+  await upstream.close()
+})
+
+type Sizes = Readonly<
+  Record<string, { readonly tokens?: number; readonly estimated_tokens?: number }>
+>
+
 test('a header tells it in one line, and only who asks is told (C102)', async () => {
   const body = { model: 'gpt-5', input: 'Say hello.', stream: true }
   const headers = { 'x-backstory-explain': 'true' }

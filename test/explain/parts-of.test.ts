@@ -17,6 +17,7 @@ test('C45: what a wire has no word for is no part of it', () => {
     unsaid,
     params: { instructions: null, tools: [] },
     total: { bytes: 9000, tokens: 900 },
+    correction: 1,
   })
   const said = partsOf(made(new Set([1])))
   const without = partsOf({
