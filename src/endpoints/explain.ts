@@ -13,6 +13,7 @@ import type { Caller } from '../keys.ts'
 import { understand } from '../understand.ts'
 import { isCompactionDue } from '../upstream/compact.ts'
 import { fit } from '../upstream/fit.ts'
+import { summaryFirst } from '../upstream/summarise-first.ts'
 import { upstreamRequest, type Prepared } from '../upstream/prepare.ts'
 import { dryRun } from '../upstream/dry-run.ts'
 import type { World } from '../world.ts'
@@ -44,14 +45,28 @@ export function dialectOf(api: 'chat' | 'responses' | null, body: JsonObject): D
   return 'messages' in body ? chat : responses
 }
 
-/** To be compacted takes a model, which a dry run does not ask. */
+/** To be summed up takes a model, which a dry run does not ask: it is told as it is, and nothing is cut. */
 function readiedDry(prepared: Prepared, world: World): Prepared {
-  if (!isCompactionDue(prepared)) return fit(prepared, world)
-  const due: Note = {
+  const due = dueFirst(prepared)
+  return due === null ? fit(prepared, world) : { ...prepared, notes: [...prepared.notes, due] }
+}
+
+function dueFirst(prepared: Prepared): Note | null {
+  const summary = summaryFirst(prepared)
+  if (summary !== null) {
+    const { turns } = summary.cut
+    const what = turns === 1 ? 'first turn' : `first ${turns} turns`
+    return {
+      did: 'changed',
+      why: 'summary-due',
+      detail: `The conversation would not fit its model: a summary of its ${what} will be made first and sent instead of them.`,
+    }
+  }
+  if (!isCompactionDue(prepared)) return null
+  return {
     did: 'changed',
     why: 'compaction-due',
     detail:
       'The conversation is over its threshold: a summary will be made first and sent instead.',
   }
-  return { ...prepared, notes: [...prepared.notes, due] }
 }

@@ -67,6 +67,8 @@ export const REASONS: Readonly<Record<string, string>> = {
     'The upstream made this summary of words that the client has edited since, so it stands for nothing.',
   'compaction-first':
     'The upstream reads nothing in front of its own summary: what is still told of before follows that answer.',
+  'summary-due':
+    'The conversation would not fit its model: a summary of its beginning is made first.',
   'compaction-due': 'The conversation is over its threshold: a summary will be made first.',
 
   // Who speaks, and what is told beside the conversation.

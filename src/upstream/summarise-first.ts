@@ -5,7 +5,8 @@
 import { messageOf } from '../errors.ts'
 import type { History } from '../history/load-history.ts'
 import type { Caller } from '../keys.ts'
-import { toBeSummed } from '../rebuild/to-be-summed.ts'
+import type { Cut } from '../rebuild/plan-summary.ts'
+import { toBeSummed, type ToBeSummed } from '../rebuild/to-be-summed.ts'
 import type { World } from '../world.ts'
 import type { Asking } from './attempts.ts'
 import { makeSummary } from './make-summary.ts'
@@ -15,6 +16,15 @@ import { summaryNeeded } from './summary-due.ts'
 import { wantsSummaries } from './with-summary.ts'
 import { withinPatience } from './within-patience.ts'
 
+/** What is to be summed up before it is sent, and up to where; `null` if nothing is. */
+export function summaryFirst(first: Prepared): { told: ToBeSummed; cut: Cut } | null {
+  const { inbound, policy } = first
+  if (!wantsSummaries(policy.summaries) || inbound.client.isTask) return null
+  const told = toBeSummed(first.items, policy)
+  const cut = summaryNeeded(first, told)
+  return cut === null ? null : { told, cut }
+}
+
 /** The very same history if there is no need, or no summary. */
 export async function summariseFirst(
   first: Prepared,
@@ -22,11 +32,10 @@ export async function summariseFirst(
   asking: Pick<Asking, 'onCall' | 'isGone'>,
   world: World,
 ): Promise<History> {
-  const { history, inbound, policy } = first
-  if (!wantsSummaries(policy.summaries) || inbound.client.isTask) return history
-  const told = toBeSummed(first.items, policy)
-  const cut = summaryNeeded(first, told)
-  if (cut === null) return history
+  const { history } = first
+  const due = summaryFirst(first)
+  if (due === null) return history
+  const { told, cut } = due
   try {
     const made = await withinPatience(
       (caring) => makeSummary(first, told, cut, { ...wishOf(first, caller), ...caring }, world),

@@ -295,14 +295,26 @@ test('so it does where the gateway keeps the conversation', async () => {
   await logged('summarised', 2)
 })
 
-test('C47, C56: what would not fit is summed up before it is sent', async () => {
-  const { ask, name } = newChat()
+test('C47, C56: what would not fit is summed up before it is sent, as a dry run tells', async () => {
+  const { ask, messages, name } = newChat()
   const fields = {
     model: 'small',
     backstory: { summaries: { trigger: 'tokens', above: 100_000, keep_turns: 1, keep_tokens: 0 } },
   }
   const long = 'word '.repeat(200)
   await ask(`q1 of ${name} ${long}`, fields)
+  expect(scribe.summed()).toEqual([])
+  const question = { role: 'user', content: `q2 of ${name} ${long}` }
+  const backstory = { ...fields.backstory, budget: { overflow: 'cut' } }
+  const body = { ...fields, backstory, messages: [...messages, question] }
+  const dry = await gateway.post('/v1/context/explain', body)
+  const { items, notes } = (await dry.json()) as {
+    items: { list: { fate: string }[] }
+    notes: { why: string; detail: string }[]
+  }
+  // Nothing of it is cut, and nobody was asked.
+  expect(items.list.map(({ fate }) => fate)).toEqual(['sent', 'sent', 'sent'])
+  expect(notes.find(({ why }) => why === 'summary-due')?.detail).toContain('its first turn')
   expect(scribe.summed()).toEqual([])
   await ask(`q2 of ${name} ${long}`, fields)
   expect(scribe.summed().length).toBeGreaterThan(0)
