@@ -1,7 +1,7 @@
 /**
  * The gateway on Node, as a program: settings in, a few friendly lines out, and an orderly end. With
  * `reseal` behind its name it seals what is stored with the newest key instead, and ends; with
- * `simulate` it tells what each policy would cost.
+ * `simulate` it tells what each policy would cost, and with `explain` what is sent, and why.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { jsonLog } from './log.ts'
@@ -14,6 +14,7 @@ try {
   if (command === undefined) await serve()
   else if (command === 'reseal') await resealDatabase(process.env, configFile(), toStderr)
   else if (command === 'simulate') await simulate(process.argv.slice(3))
+  else if (command === 'explain') await explain(process.argv.slice(3))
   else throw new Error(`There is no command "${command}"; without one the gateway starts.`)
 } catch (fault) {
   console.error(fault instanceof Error ? fault.message : fault)
@@ -27,22 +28,39 @@ async function serve(): Promise<void> {
   onOrphaned(() => process.kill(process.pid, 'SIGTERM'))
 }
 
+// The commands are loaded only where they are asked for: who serves has no use for them.
+
+async function explain(words: readonly string[]): Promise<void> {
+  const { explainCommand } = await import('./explain-command.ts')
+  const { text } = await import('node:stream/consumers')
+  process.exitCode = await explainCommand(words, {
+    ...terminal(),
+    input: () => text(process.stdin),
+  })
+}
+
 async function simulate(words: readonly string[]): Promise<void> {
-  // Loaded only here: who serves has no use for it.
   const { simulateCommand } = await import('./simulate-command.ts')
   const { stdout, stderr } = process
   process.exitCode = await simulateCommand(words, {
-    environment: process.env,
-    configFile,
-    read: (path) => readFileSync(path, 'utf8'),
+    ...terminal(),
     write: (path, text) => writeFileSync(path, text),
-    print: (text) => void stdout.write(text),
-    complain: toStderr,
     // Over the line before, which is wiped out to its end.
     progress: stderr.isTTY ? (line) => void stderr.write(`\r${line}\u001B[K`) : null,
     // Some terminals do not know how wide they are, and say 0.
     columns: stdout.columns > 0 ? stdout.columns : 80,
   })
+}
+
+/** What every command is given. */
+function terminal() {
+  return {
+    environment: process.env,
+    configFile,
+    read: (path: string) => readFileSync(path, 'utf8'),
+    print: (text: string) => void process.stdout.write(text),
+    complain: toStderr,
+  }
 }
 
 function toStderr(line: string): void {

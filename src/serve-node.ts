@@ -2,10 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
-import { monotonicFactory } from 'ulid'
-import { accountsFrom } from './upstream/accounts.ts'
 import { createApp } from './app.ts'
-import { turnIdFromUlid } from './conversation/ids.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { nodeExchange } from './edge/node-exchange.ts'
 import {
@@ -15,19 +12,10 @@ import {
   type UpgradeBindings,
   type Upgrades,
 } from './edge/node-websocket.ts'
-import { inTime } from './history/in-time.ts'
 import { expireHourly } from './history/retention.ts'
-import { randomNumbers } from './random-numbers.ts'
-import { replica } from './replica.ts'
-import { readSettings, type Settings } from './settings.ts'
-import { loaderFor, MEGABYTE } from './media/gateway-media.ts'
+import { openWorld } from './open-world.ts'
+import type { Settings } from './settings.ts'
 import { openRuns } from './runs/runs.ts'
-import { openEngine } from './store/open-store.ts'
-import { createStores } from './store/stores.ts'
-import { vaultFor } from './vault-for.ts'
-import { withDemo } from './transport/demo-transport.ts'
-import { nodeMedia } from './transport/node-media.ts'
-import { undiciTransport } from './transport/undici-transport.ts'
 import type { Log, World } from './world.ts'
 
 export interface Serving {
@@ -42,34 +30,8 @@ export async function serveNode(
   configFile: unknown,
   log: Log,
 ): Promise<Serving> {
-  const settings = readSettings(environment, configFile)
-  const accounts = accountsFrom(settings, environment)
-  const stores = createStores(
-    await openEngine(settings.DATABASE_URL),
-    vaultFor(settings.STORAGE_KEYS, log),
-  )
-  const upstream = undiciTransport({
-    headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,
-    idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
-  })
-  const media = nodeMedia({
-    allowed: settings.MEDIA_FETCH_ALLOW,
-    maxBytes: settings.MEDIA_FETCH_MAX_MB * MEGABYTE,
-  })
-  const ulid = monotonicFactory(randomNumbers())
-  const newTurnId = () => turnIdFromUlid(ulid())
-  const replicaId = newTurnId()
-  const world: World = {
-    ...stores,
-    settings,
-    accounts,
-    transport: withDemo(upstream.transport),
-    ...loaderFor(settings, media.fetchMedia, log),
-    replica: replica(replicaId),
-    newTurnId,
-    nowMs: Date.now,
-    log,
-  }
+  const { world, replicaId, close: closeWorld } = await openWorld(environment, configFile, log)
+  const { settings } = world
   const runs = await openRuns(replicaId, world)
   const app = createApp(world, runs, ({ env }) => exchangeOf(env as HttpBindings | UpgradeBindings))
   const listener = getRequestListener(app.fetch)
@@ -84,7 +46,7 @@ export async function serveNode(
   })
   await listening(server, settings).catch(async (fault: unknown) => {
     await runs.close(0)
-    await stores.store.close()
+    await closeWorld()
     throw fault
   })
   const stopExpiring = expireHourly(world)
@@ -96,15 +58,10 @@ export async function serveNode(
       const drainMs = settings.DRAIN_SECONDS * 1000
       // Whoever follows a run that is not over by then is still there to hear of its end.
       await Promise.all([drained(server, upgrades, drainMs), runs.close(drainMs * 0.9)])
-      await Promise.all([upstream.close(), media.close()])
-      // A database that does not answer is not waited for.
-      await inTime(stores.requests.allKept(), KEPT_WITHIN_MS)
-      await stores.store.close()
+      await closeWorld()
     },
   }
 }
-
-const KEPT_WITHIN_MS = 1000
 
 function exchangeOf(bindings: HttpBindings | UpgradeBindings): Exchange {
   return 'upgrade' in bindings ? upgradeExchange(bindings) : nodeExchange(bindings)

@@ -73,6 +73,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   layers: ['conversation', 'rebuild', 'store', 'history/in-time', 'digest', 'world', 'errors'],
   explain: [
+    'command-words',
     'conversation',
     'digest',
     'history',
@@ -117,7 +118,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'errors',
     'layers',
   ],
-  simulate: ['conversation', 'dialect', 'provider', 'rebuild', 'errors'],
+  simulate: ['command-words', 'conversation', 'dialect', 'provider', 'rebuild', 'errors'],
   resources: ['conversation', 'dialect', 'store', 'history', 'layers', 'keys', 'world', 'errors'],
 }
 
@@ -132,7 +133,7 @@ const ONLY_IN: Readonly<Record<string, RegExp>> = {
   '@hono/node-server': /^serve-node\.ts$|^edge\/node-exchange\.ts$/,
   'eventsource-parser': /^stream\/sse\.ts$/,
   ws: /^edge\/node-websocket\.ts$/,
-  ulid: /^(serve-node|worker)\.ts$/,
+  ulid: /^(open-world|worker)\.ts$/,
   '@cfworker/json-schema': /^layers\/schema-check\.ts$/,
   openai: /^(provider\/openai-responses|provider\/openai-chat|dialect)\//,
 }

@@ -1,4 +1,5 @@
 /** What was asked for on the command line. What makes no sense is told in a sentence. */
+import { takenApart } from '../command-words.ts'
 import { policyWith } from '../conversation/policy.ts'
 import { readWishes } from '../dialect/wishes.ts'
 import { CONTESTANT_NAMES, contestantOf, contestantsFor, type Contestant } from './contestants.ts'
@@ -28,23 +29,8 @@ export type Source =
 
 /** A text is what is wrong. */
 export function readArguments(words: readonly string[]): Arguments | string {
-  const said = new Map<string, string>()
-  for (let at = 0; at < words.length; at += 1) {
-    const [name = '', ...after] = (words[at] ?? '').split('=')
-    if (!FLAGS.has(name) && !OPTIONS.has(name))
-      return `There is no option "${words[at]}".\n${USAGE}`
-    if (said.has(name)) return `${name} is there twice.`
-    if (FLAGS.has(name)) {
-      if (after.length > 0) return `${name} takes no value.`
-      said.set(name, '')
-      continue
-    }
-    const value = after.length > 0 ? after.join('=') : words[(at += 1)]
-    if (value === undefined || value === '' || (after.length === 0 && value.startsWith('--')))
-      return `${name} needs ${OPTIONS.get(name)}.`
-    said.set(name, value)
-  }
-  return understood(said)
+  const said = takenApart(words, { flags: FLAGS, options: OPTIONS, usage: USAGE })
+  return typeof said === 'string' ? said : understood(said.options)
 }
 
 function understood(said: ReadonlyMap<string, string>): Arguments | string {

@@ -1,0 +1,111 @@
+/**
+ * `explain` as a command: what would be sent for a request, or was sent for an answer that is kept, by
+ * the settings and the database of the gateway. No upstream is asked.
+ */
+import { isObject, type JsonObject } from './conversation/json.ts'
+import { explainAnswer } from './endpoints/explain-answer.ts'
+import { explain } from './endpoints/explain.ts'
+import { readArguments, USAGE, type Arguments } from './explain/read-arguments.ts'
+import type { Caller } from './keys.ts'
+import { jsonLog } from './log.ts'
+import { openWorld } from './open-world.ts'
+import type { Settings } from './settings.ts'
+import type { Terminal } from './simulate-command.ts'
+import type { Log, World } from './world.ts'
+
+export interface ReadingTerminal extends Pick<
+  Terminal,
+  'environment' | 'configFile' | 'read' | 'print' | 'complain'
+> {
+  /** All that is written to the command. */
+  readonly input: () => Promise<string>
+}
+
+/** Resolves to the code to exit with: 1 for what cannot be explained. */
+export async function explainCommand(
+  words: readonly string[],
+  terminal: ReadingTerminal,
+): Promise<0 | 1> {
+  const asked = readArguments(words)
+  if (asked === null) {
+    terminal.print(`${USAGE}\n`)
+    return 0
+  }
+  try {
+    if (typeof asked === 'string') throw new Error(asked)
+    const text = await explained(asked, terminal)
+    terminal.print(asked.format === 'json' ? `${text}\n` : text)
+    return 0
+  } catch (fault) {
+    terminal.complain(fault instanceof Error ? fault.message : String(fault))
+    return 1
+  }
+}
+
+async function explained(asked: Arguments, terminal: ReadingTerminal): Promise<string> {
+  // Before a database is opened for it.
+  const body = 'request' in asked.of ? await bodyAt(asked.of.request, terminal) : null
+  const { environment, configFile, complain } = terminal
+  const { world, close } = await openWorld(environment, configFile(), warnings(complain))
+  try {
+    const answer = await answered(asked, body, world)
+    return await answer.text()
+  } finally {
+    await close()
+  }
+}
+
+function answered(
+  { of, format, round, key, user }: Arguments,
+  body: JsonObject | null,
+  world: World,
+): Promise<Response> {
+  const caller: Caller = { tenant: tenantOf(key, world.settings), user }
+  const query = new URLSearchParams({ format, ...(round === null ? {} : { round }) })
+  const request = { url: `http://localhost/?${query}`, headers: new Headers() }
+  return 'answer' in of
+    ? explainAnswer(request, of.answer, caller, world)
+    : explain(request, body ?? {}, caller, world)
+}
+
+async function bodyAt(path: string, { read, input }: ReadingTerminal): Promise<JsonObject> {
+  const what = path === '-' ? 'The input' : path
+  let text: string
+  try {
+    text = path === '-' ? await input() : read(path)
+  } catch {
+    throw new Error(`${what} cannot be read, and is no id of an answer.`)
+  }
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch (cause) {
+    throw new Error(`${what} is not JSON: ${cause instanceof Error ? cause.message : ''}`, {
+      cause,
+    })
+  }
+  if (isObject(body)) return body
+  throw new Error(`${what} is not a request: it must be a JSON object, as either API takes it.`)
+}
+
+/** Without keys everything is `local`'s, as it is where requests are served. */
+function tenantOf(key: string | null, { BACKSTORY_KEYS }: Settings): string {
+  const names = [...new Set(BACKSTORY_KEYS.map(({ name }) => name))]
+  if (names.length === 0) names.push('local')
+  const there = names.join(', ')
+  if (key === null) {
+    const [first, ...others] = names
+    if (first !== undefined && others.length === 0) return first
+    throw new Error(`There are several keys (${there}); --key says whose it is.`)
+  }
+  if (names.includes(key)) return key
+  throw new Error(`There is no key "${key}". There is: ${there}.`)
+}
+
+/** Who asks wants an answer; of the rest only what went wrong. */
+function warnings(complain: (line: string) => void): Log {
+  const log = jsonLog(complain, Date.now)
+  return (level, event, fields) => {
+    if (level !== 'info') log(level, event, fields)
+  }
+}
