@@ -8,10 +8,19 @@ import { estimateTokens } from './tokens.ts'
 export function itemTokens(item: Item): number {
   const known = KNOWN.get(item)
   if (known !== undefined) return known
-  const isBare = item.id === undefined && item.origin === undefined
-  const tokens = estimateTokens(isBare ? item : { ...item, id: undefined, origin: undefined })
+  const tokens = estimated(item)
   KNOWN.set(item, tokens)
   return tokens
+}
+
+/** The same for who asks once, and has nothing remembered for it. */
+export function itemTokensOnce(item: Item): number {
+  return KNOWN.get(item) ?? estimated(item)
+}
+
+function estimated(item: Item): number {
+  const isBare = item.id === undefined && item.origin === undefined
+  return estimateTokens(isBare ? item : { ...item, id: undefined, origin: undefined })
 }
 
 const KNOWN = new WeakMap<Item, number>()

@@ -2,7 +2,6 @@
  * What a request came to, told from the very thing that is sent. It is told in two parts: what became
  * of each item, which grows with the conversation, and everything else.
  */
-import type { Item } from '../conversation/item.ts'
 import type { Json, JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
 import type { Params } from '../conversation/prompt.ts'
@@ -15,7 +14,7 @@ import type { UpstreamRequest } from '../transport/transport.ts'
 import { fatesOf, type Fate } from './fates.ts'
 import { layersOf, partsOf } from './parts-of.ts'
 import { policyTold } from './policy-told.ts'
-import { minus, NO_WEIGHT, plus, times, weightOf, type Weight } from './weight-of.ts'
+import { minus, plus, sumOf, times, weightsOf, type Weight, type Weights } from './weight-of.ts'
 
 export interface Explanation {
   readonly about: About
@@ -59,13 +58,15 @@ export function explanationOf(
   const bytes = bytesOf(request.body)
   const tokens = tokensOf(prepared)
   const remembered = history.items.length
-  const told = { items, remembered, given: remembered + asked.length, notes }
+  const weights = weightsOf({ items, sent: prompt.items, places })
+  const told = { items, weights, remembered, given: remembered + asked.length, notes }
   const fates = fatesOf({ ...told, sent: prompt.items, places, wire: provider.wire })
   const total = { bytes, tokens }
   const correction = correctionOf(prepared)
   const unsaid = new Set(fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place))
   const parts = partsOf({
     items: prompt.items,
+    weights: weights.sent,
     places,
     unsaid,
     params: prompt.params,
@@ -98,7 +99,7 @@ export function explanationOf(
         sent: prompt.items.length,
       },
       sent: { bytes, estimated_tokens: tokens },
-      fullReplay: fullReplayOf(total, prepared, correction),
+      fullReplay: fullReplayOf(total, weights, correction),
       parts: jsonOf(parts),
       ...(layers === null ? {} : { layers: jsonOf(layers) }),
       window: {
@@ -125,15 +126,10 @@ function givenOf({ instructions, tools }: Params): Given {
 }
 
 /** What was left out is added, without saying it in the wire: for that it would be encoded twice. */
-function fullReplayOf(total: Weight, { items, prompt }: Prepared, correction: number): JsonObject {
-  const isWhole = items === prompt.items
-  const lost = isWhole ? NO_WEIGHT : minus(sumOf(items), sumOf(prompt.items))
-  const { bytes, tokens } = plus(total, times(lost, { bytes: 1, tokens: correction }))
+function fullReplayOf(total: Weight, { given, sent }: Weights, correction: number): JsonObject {
+  const lost = times(minus(sumOf(given), sumOf(sent)), { bytes: 1, tokens: correction })
+  const { bytes, tokens } = plus(total, lost)
   return { bytes, estimated_tokens: tokens }
-}
-
-function sumOf(items: readonly Item[]): Weight {
-  return items.reduce((sum, item) => plus(sum, weightOf(item)), NO_WEIGHT)
 }
 
 function nameOf({ did, why, by }: Pick<Note, 'did' | 'why' | 'by'>): string {

@@ -8,14 +8,14 @@ import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
 import { layerOf, PLACE_LAYERS } from '../layers/place-layers.ts'
 import { previewOf } from './preview.ts'
-import { weightOf } from './weight-of.ts'
+import { NO_WEIGHT, weightsOf, type Weight, type Weights } from './weight-of.ts'
 
 export interface Fate {
   /** In everything that the request and its history make up; `null` for what was added to it. */
   readonly place: number | null
   readonly type: string
-  readonly role?: string
-  readonly author?: string
+  readonly role?: string | undefined
+  readonly author?: string | undefined
   /** Said in the answer itself, for one that is told of a later round. */
   readonly from: 'request' | 'memory' | 'answer' | 'gateway'
   readonly preview: string
@@ -25,8 +25,8 @@ export interface Fate {
   /** By estimate, which the provider has not set right. */
   readonly tokens: number
   /** As large as it was, if it was changed. */
-  readonly given_bytes?: number
-  readonly notes?: readonly FateNote[]
+  readonly given_bytes?: number | undefined
+  readonly notes?: readonly FateNote[] | undefined
 }
 
 export type FateNote = Pick<Note, 'did' | 'why' | 'by' | 'detail'>
@@ -41,48 +41,58 @@ export interface Told {
   /** Where each that is sent stood in `items`; `null` for one that was added. */
   readonly places: readonly (number | null)[]
   readonly notes: readonly Note[]
+  readonly weights?: Weights
   /** Who speaks to the upstream, and notes what it has no word for. */
   readonly wire: string
 }
 
 export function fatesOf(all: Told): readonly Fate[] {
   const { items, remembered, given = items.length, sent, places, notes, wire } = all
+  const weights = all.weights ?? weightsOf(all)
   const ofItem = notesByPlace(notes)
   const additions = notes.filter(({ did, by, field }) => isAddition(did, by, field))
-  const sentAt: (Item | undefined)[] = items.map(() => undefined)
-  const behind = new Map<number, Item[]>()
+  // Where in what is sent each stands, and what was added behind which.
+  const sentAt = items.map(() => NOWHERE)
+  const behind = new Map<number, number[]>()
   let last = -1
-  sent.forEach((item, at) => {
+  sent.forEach((_, at) => {
     const place = places[at] ?? null
-    if (place === null) behind.set(last, [...(behind.get(last) ?? []), item])
+    if (place === null) behind.set(last, [...(behind.get(last) ?? []), at])
     else {
-      sentAt[place] = item
+      sentAt[place] = at
       last = place
     }
   })
-  const added = (at: number): readonly Fate[] =>
-    (behind.get(at) ?? []).map((item) => {
+  const added = (place: number): readonly Fate[] =>
+    (behind.get(place) ?? []).flatMap((at) => {
+      const item = sent[at]
+      if (item === undefined) return []
       // Layers stand among what others have added, each note of theirs in its order.
       const isOfLayer = layerOf(item) !== null
       const used = additions.findIndex(({ by }) => (by === PLACE_LAYERS) === isOfLayer)
       const [note] = used < 0 ? [] : additions.splice(used, 1)
-      const fate = { place: null, from: 'gateway', fate: 'added' } as const
-      return { ...seen(item, item), ...fate, ...told(note === undefined ? [] : [note]) }
+      const notes = note === undefined ? NO_NOTES : [note]
+      const size = weights.sent[at] ?? NO_WEIGHT
+      return fateOfItem(item, { size, notes, place: null, from: 'gateway', fate: 'added' })
     })
   const fates = [...added(-1)]
   items.forEach((item, place) => {
     const own = ofItem.get(place) ?? NO_NOTES
-    const now = sentAt[place] ?? null
+    const at = sentAt[place] ?? NOWHERE
+    const now = sent[at] ?? null
+    const whole = weights.given[place] ?? NO_WEIGHT
+    const size = weights.sent[at] ?? whole
+    const givenBytes = now === null || now === item ? undefined : whole.bytes
     const isMemory = place < remembered || own.some(({ why }) => why === 'recalled')
     const fate = fateOf(item, now, own, wire)
     const from = place >= given ? 'answer' : isMemory ? 'memory' : 'request'
-    const size = now === null || now === item ? {} : { given_bytes: weightOf(item).bytes }
-    fates.push({ ...seen(item, now ?? item), ...size, place, from, fate, ...told(own) })
+    fates.push(fateOfItem(item, { size, givenBytes, notes: own, place, from, fate }))
     if (behind.has(place)) fates.push(...added(place))
   })
   return fates
 }
 
+const NOWHERE = -1
 const NO_NOTES: readonly Note[] = []
 
 function isAddition(did: Note['did'], by: string | undefined, field: string | undefined): boolean {
@@ -119,30 +129,43 @@ function fateOf(item: Item, now: Item | null, notes: readonly Note[], wire: stri
   return did('moved') ? 'moved' : 'sent'
 }
 
-type Seen = Pick<Fate, 'type' | 'role' | 'author' | 'preview' | 'bytes' | 'tokens'>
-
-function seen(item: Item, sent: Item): Seen {
-  const preview = previewOf(item)
-  const { bytes, tokens } = weightOf(sent)
-  if (item.type !== 'message') {
-    const raw = item.type === 'opaque' ? item.raw['type'] : null
-    return { type: typeof raw === 'string' ? raw : item.type, preview, bytes, tokens }
-  }
-  const { type, role } = item
-  const author = chatNative(item)['name']
-  return typeof author === 'string'
-    ? { type, role, author, preview, bytes, tokens }
-    : { type, role, preview, bytes, tokens }
+/** What became of an item: where it stood, whose it is, how it was sent, and why so. */
+interface Became extends Pick<Fate, 'place' | 'from' | 'fate'> {
+  readonly size: Weight
+  readonly givenBytes?: number | undefined
+  readonly notes: readonly Note[]
 }
 
-function told(notes: readonly Note[]): Pick<Fate, 'notes'> {
-  if (notes.length === 0) return {}
+/** Every one has the same fields in the same order: there are many, and each is written as JSON. */
+function fateOfItem(item: Item, became: Became): Fate {
+  const { size, givenBytes, notes, place, from, fate } = became
+  const isMessage = item.type === 'message'
+  const author = isMessage ? chatNative(item)['name'] : undefined
   return {
-    notes: notes.map(({ did, why, by, detail }) => ({
-      did,
-      why,
-      ...(by === undefined ? {} : { by }),
-      ...(detail === undefined ? {} : { detail }),
-    })),
+    type: typeOf(item),
+    role: isMessage ? item.role : undefined,
+    author: typeof author === 'string' ? author : undefined,
+    preview: previewOf(item),
+    bytes: size.bytes,
+    tokens: size.tokens,
+    given_bytes: givenBytes,
+    place,
+    from,
+    fate,
+    notes: notes.length === 0 ? undefined : notes.map(told),
+  }
+}
+
+function typeOf(item: Item): string {
+  const raw = item.type === 'opaque' ? item.raw['type'] : null
+  return typeof raw === 'string' ? raw : item.type
+}
+
+function told({ did, why, by, detail }: Note): FateNote {
+  return {
+    did,
+    why,
+    ...(by === undefined ? {} : { by }),
+    ...(detail === undefined ? {} : { detail }),
   }
 }

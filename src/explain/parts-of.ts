@@ -30,6 +30,7 @@ export type Parts = Readonly<Record<(typeof PARTS)[number], Weight>>
 
 export interface Made {
   readonly items: readonly Item[]
+  readonly weights: readonly Weight[]
   readonly places: readonly (number | null)[]
   /** The places of those that the wire has no word for: they are in nothing that is sent. */
   readonly unsaid: ReadonlySet<number | null>
@@ -40,7 +41,15 @@ export interface Made {
   readonly correction: number
 }
 
-export function partsOf({ items, places, unsaid, params, total, correction }: Made): Parts {
+export function partsOf({
+  items,
+  weights,
+  places,
+  unsaid,
+  params,
+  total,
+  correction,
+}: Made): Parts {
   const { instructions, tools } = params
   const head = headLength(items)
   const newest = items.findLastIndex(isOfModel) + 1
@@ -57,7 +66,7 @@ export function partsOf({ items, places, unsaid, params, total, correction }: Ma
     if (unsaid.has(place)) return
     const media = mediaWeightOf(item)
     const part = partOf(at, { head, newest, isAdded: place === null })
-    const own = weightOf(item)
+    const own = weights[at] ?? NO_WEIGHT
     sums[part] = plus(sums[part], media === NO_WEIGHT ? own : minus(own, media))
     if (media !== NO_WEIGHT) sums.media = plus(sums.media, media)
   })

@@ -17,9 +17,10 @@ export function policyTold(
   policy: ContextPolicy,
   levels: readonly Level[],
 ): JsonObject & { readonly name: string } {
-  const preset = sectionsOf(PRESETS[policy.policy])
-  const changes = sectionsOf(policy).flatMap(([section, own]) => {
-    const usual = preset.find(([name]) => name === section)?.[1] ?? {}
+  const preset = PRESETS[policy.policy]
+  const changes = SECTIONS.flatMap((section) => {
+    const own = policy[section] as unknown as Section
+    const usual = preset[section] as unknown as Section
     if (own === usual) return []
     return Object.entries(own).flatMap(([name, value]) => {
       // Most of it is the very value of the preset.
@@ -35,11 +36,10 @@ export function policyTold(
 
 type Section = Readonly<Record<string, Json | undefined>>
 
-function sectionsOf(policy: ContextPolicy): readonly (readonly [string, Section])[] {
-  return Object.entries(policy).flatMap(([name, section]: [string, unknown]) =>
-    typeof section === 'object' && section !== null ? [[name, section as Section] as const] : [],
-  )
-}
+/** All that has rules of its own, in its order. */
+const SECTIONS = (Object.keys(PRESETS.retain) as readonly (keyof ContextPolicy)[]).filter(
+  (name): name is Exclude<keyof ContextPolicy, 'policy'> => name !== 'policy',
+)
 
 function says(wishes: Wishes | null, section: string, name: string): boolean {
   const said = (wishes as Readonly<Record<string, unknown>> | null)?.[section]

@@ -1,6 +1,6 @@
 /** How large an item is as it is kept, and what of it are media. */
 import { itemBytes } from '../conversation/item-text.ts'
-import { itemTokens } from '../conversation/item-tokens.ts'
+import { itemTokensOnce } from '../conversation/item-tokens.ts'
 import type { Item, Part } from '../conversation/item.ts'
 import { estimateTokens } from '../conversation/tokens.ts'
 
@@ -12,7 +12,40 @@ export interface Weight {
 export const NO_WEIGHT: Weight = { bytes: 0, tokens: 0 }
 
 export function weightOf(item: Item): Weight {
-  return { bytes: itemBytes(item), tokens: itemTokens(item) }
+  return { bytes: itemBytes(item), tokens: itemTokensOnce(item) }
+}
+
+/** Of all that there is, and of what of it is sent. Nothing is weighed twice. */
+export interface Weights {
+  readonly given: readonly Weight[]
+  readonly sent: readonly Weight[]
+}
+
+export function weightsOf({ items, sent, places }: Weighed): Weights {
+  const given = items.map(weightOf)
+  return {
+    given,
+    sent: sent.map((item, at) => {
+      const place = places[at] ?? null
+      const known = place === null || items[place] !== item ? undefined : given[place]
+      return known ?? weightOf(item)
+    }),
+  }
+}
+
+interface Weighed {
+  readonly items: readonly Item[]
+  readonly sent: readonly Item[]
+  readonly places: readonly (number | null)[]
+}
+
+export function sumOf(weights: readonly Weight[]): Weight {
+  let [bytes, tokens] = [0, 0]
+  for (const weight of weights) {
+    bytes += weight.bytes
+    tokens += weight.tokens
+  }
+  return { bytes, tokens }
 }
 
 export function mediaWeightOf(item: Item): Weight {

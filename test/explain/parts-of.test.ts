@@ -1,6 +1,6 @@
 /** The parts of a request are those of what is sent. */
 import { expect, test } from 'vitest'
-import { NO_WEIGHT } from '../../src/explain/weight-of.ts'
+import { NO_WEIGHT, weightOf } from '../../src/explain/weight-of.ts'
 import { partsOf, type Made } from '../../src/explain/parts-of.ts'
 import { talk } from '../support/talk.ts'
 
@@ -13,6 +13,7 @@ test('C45: what a wire has no word for is no part of it', () => {
   `
   const made = (unsaid: Made['unsaid']): Made => ({
     items,
+    weights: items.map(weightOf),
     places: [0, 1, 2, 3],
     unsaid,
     params: { instructions: null, tools: [] },
@@ -20,9 +21,11 @@ test('C45: what a wire has no word for is no part of it', () => {
     correction: 1,
   })
   const said = partsOf(made(new Set([1])))
+  const others = items.filter((_, at) => at !== 1)
   const without = partsOf({
     ...made(new Set()),
-    items: items.filter((_, at) => at !== 1),
+    items: others,
+    weights: others.map(weightOf),
     places: [0, 2, 3],
   })
   expect(said).toEqual(without)
