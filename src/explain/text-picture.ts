@@ -82,9 +82,7 @@ function cacheOf(explanation: JsonObject): readonly string[] {
   const prefix = objectIn(cache, 'prefix')
   const cause = objectIn(cache, 'cause')
   const first = cache['first_difference']
-  const where = isObject(first)
-    ? `; the first difference is at byte ${grouped(numberIn(first, 'byte'))}, ${textIn(first, 'path')}`
-    : ''
+  const where = isObject(first) ? `; ${placeOf(first)}` : ''
   const known =
     cache['previous'] === null
       ? ''
@@ -101,6 +99,14 @@ function cacheOf(explanation: JsonObject): readonly string[] {
         )
       : []
   return [...labelled('cache', `${known}${textIn(cause, 'sentence')}${by}`), ...counted]
+}
+
+/** What is missing stands at no byte. */
+function placeOf(difference: JsonObject): string {
+  const path = textIn(difference, 'path')
+  return typeof difference['byte'] === 'number'
+    ? `the first difference is at byte ${grouped(difference['byte'])}, ${path}`
+    : `what was at ${path} is not there any more`
 }
 
 const MARKS: Readonly<Record<string, string>> = {

@@ -61,3 +61,15 @@ test('that nothing is different is said once', () => {
     'cache         12 tokens are as they were before. Nothing is different.',
   )
 })
+
+test('what is missing now stands at no byte', () => {
+  const cache = {
+    previous: 'resp_1',
+    prefix: { estimated_tokens: 12 },
+    first_difference: { byte: null, path: 'tools[0]' },
+    cause: { sentence: 'Why.' },
+  }
+  expect(linesOf([], { cache })).toContain(
+    'cache         12 tokens are as they were before; what was at tools[0] is not',
+  )
+})
