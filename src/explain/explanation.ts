@@ -12,7 +12,7 @@ import { levelsFor } from '../upstream/policy-for.ts'
 import type { Prepared } from '../upstream/prepare.ts'
 import type { UpstreamRequest } from '../transport/transport.ts'
 import { fatesOf, type Fate } from './fates.ts'
-import { layersOf, partsOf } from './parts-of.ts'
+import { partsOf } from './parts-of.ts'
 import { policyTold } from './policy-told.ts'
 import { minus, plus, sumOf, times, weightsOf, type Weight, type Weights } from './weight-of.ts'
 
@@ -64,7 +64,7 @@ export function explanationOf(
   const total = { bytes, tokens }
   const correction = correctionOf(prepared)
   const unsaid = new Set(fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place))
-  const parts = partsOf({
+  const { parts, layers } = partsOf({
     items: prompt.items,
     weights: weights.sent,
     places,
@@ -73,7 +73,6 @@ export function explanationOf(
     total,
     correction,
   })
-  const layers = layersOf(prompt.items, correction)
   const window = windowOf(prepared)
   const shown = new Set(fates.flatMap((fate) => fate.notes?.map(nameOf) ?? []))
   return {

@@ -10,7 +10,6 @@ import {
   NO_WEIGHT,
   plus,
   times,
-  weightOf,
   weightOfJson,
   type Weight,
 } from './weight-of.ts'
@@ -41,15 +40,37 @@ export interface Made {
   readonly correction: number
 }
 
-export function partsOf({
-  items,
-  weights,
-  places,
-  unsaid,
-  params,
-  total,
-  correction,
-}: Made): Parts {
+export interface MadeOf {
+  readonly parts: Parts
+  /** Of what was added, the part of each layer that is told; `null` if none is. */
+  readonly layers: Readonly<Record<string, Weight>> | null
+}
+
+export function partsOf(made: Made): MadeOf {
+  const { total, correction } = made
+  const { sums, told } = keptParts(made)
+  const kept = [...Object.values(sums), ...Object.values(told)].reduce(plus)
+  // As it is kept an item may be larger than as it is sent, and parts are never more than the whole.
+  const scale = {
+    bytes: Math.min(1, total.bytes / Math.max(1, kept.bytes)),
+    tokens: Math.min(correction, total.tokens / Math.max(1, kept.tokens)),
+  }
+  const layers = mapped(told, (weight) => times(weight, scale))
+  const scaled = mapped(sums, (part) => times(part, scale))
+  const known = { ...scaled, added: [scaled.added, ...Object.values(layers)].reduce(plus) }
+  return {
+    parts: { ...known, overhead: minus(total, Object.values(known).reduce(plus)) },
+    layers: Object.keys(layers).length === 0 ? null : layers,
+  }
+}
+
+interface Kept {
+  /** Without what layers tell. */
+  readonly sums: Readonly<Record<Exclude<keyof Parts, 'overhead'>, Weight>>
+  readonly told: Readonly<Record<string, Weight>>
+}
+
+function keptParts({ items, weights, places, unsaid, params }: Made): Kept {
   const { instructions, tools } = params
   const head = headLength(items)
   const newest = items.findLastIndex(isOfModel) + 1
@@ -61,23 +82,22 @@ export function partsOf({
     media: NO_WEIGHT,
     newest_input: NO_WEIGHT,
   }
+  const told: Record<string, Weight> = {}
   items.forEach((item, at) => {
     const place = places[at] ?? null
     if (unsaid.has(place)) return
+    const own = weights[at] ?? NO_WEIGHT
+    const layer = place === null ? layerOf(item) : null
+    if (layer !== null) {
+      told[layer] = plus(told[layer] ?? NO_WEIGHT, own)
+      return
+    }
     const media = mediaWeightOf(item)
     const part = partOf(at, { head, newest, isAdded: place === null })
-    const own = weights[at] ?? NO_WEIGHT
     sums[part] = plus(sums[part], media === NO_WEIGHT ? own : minus(own, media))
     if (media !== NO_WEIGHT) sums.media = plus(sums.media, media)
   })
-  const kept = Object.values(sums).reduce(plus)
-  // As it is kept an item may be larger than as it is sent, and parts are never more than the whole.
-  const scale = {
-    bytes: Math.min(1, total.bytes / Math.max(1, kept.bytes)),
-    tokens: Math.min(correction, total.tokens / Math.max(1, kept.tokens)),
-  }
-  const scaled = mapped(sums, (part) => times(part, scale))
-  return { ...scaled, overhead: minus(total, Object.values(scaled).reduce(plus)) }
+  return { sums, told }
 }
 
 function mapped<Name extends string>(
@@ -92,22 +112,6 @@ interface Place {
   readonly head: number
   readonly newest: number
   readonly isAdded: boolean
-}
-
-/** Of what was added, the part of each layer that is told; `null` if none is. */
-export function layersOf(
-  items: readonly Item[],
-  correction: number,
-): Readonly<Record<string, Weight>> | null {
-  const told = new Map<string, Weight>()
-  for (const item of items) {
-    const name = layerOf(item)
-    if (name !== null) told.set(name, plus(told.get(name) ?? NO_WEIGHT, weightOf(item)))
-  }
-  if (told.size === 0) return null
-  return mapped(Object.fromEntries(told), (weight) =>
-    times(weight, { bytes: 1, tokens: correction }),
-  )
 }
 
 function partOf(at: number, { head, newest, isAdded }: Place) {

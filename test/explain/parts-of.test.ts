@@ -1,6 +1,6 @@
 /** The parts of a request are those of what is sent. */
 import { expect, test } from 'vitest'
-import { NO_WEIGHT, weightOf } from '../../src/explain/weight-of.ts'
+import { NO_WEIGHT, plus, weightOf } from '../../src/explain/weight-of.ts'
 import { partsOf, type Made } from '../../src/explain/parts-of.ts'
 import { talk } from '../support/talk.ts'
 
@@ -20,9 +20,9 @@ test('C45: what a wire has no word for is no part of it', () => {
     total: { bytes: 9000, tokens: 900 },
     correction: 1,
   })
-  const said = partsOf(made(new Set([1])))
+  const { parts: said } = partsOf(made(new Set([1])))
   const others = items.filter((_, at) => at !== 1)
-  const without = partsOf({
+  const { parts: without } = partsOf({
     ...made(new Set()),
     items: others,
     weights: others.map(weightOf),
@@ -30,5 +30,30 @@ test('C45: what a wire has no word for is no part of it', () => {
   })
   expect(said).toEqual(without)
   expect(said.history).not.toEqual(NO_WEIGHT)
-  expect(partsOf(made(new Set())).history.bytes).toBeGreaterThan(said.history.bytes)
+  expect(partsOf(made(new Set())).parts.history.bytes).toBeGreaterThan(said.history.bytes)
+})
+
+test('C45: parts and what is over are the whole, whatever it is multiplied with', () => {
+  const items = talk`
+    user: Hi
+    assistant: Hello
+    user: And now?
+  `
+  for (const correction of [0.75, 1, 2]) {
+    for (const total of [
+      { bytes: 9000, tokens: 900 },
+      { bytes: 20, tokens: 3 },
+    ]) {
+      const { parts } = partsOf({
+        items,
+        weights: items.map(weightOf),
+        places: [0, 1, 2],
+        unsaid: new Set(),
+        params: { instructions: 'Be brief.', tools: [] },
+        total,
+        correction,
+      })
+      expect(Object.values(parts).reduce(plus)).toEqual(total)
+    }
+  }
 })
