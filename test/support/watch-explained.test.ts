@@ -127,6 +127,7 @@ const UNWATCHED: Readonly<Record<string, string>> = {
   'e2e/restart.test.ts': 'Its processes ask nobody but the demo within them.',
   'e2e/sealed-at-rest.test.ts': 'Its process answers nobody.',
   'history/retention.test.ts': 'Its Worker answers nobody.',
+  'explain-command.test.ts': 'Its process runs a command, and answers nobody.',
 }
 
 test('nobody starts a gateway that is not watched', () => {
