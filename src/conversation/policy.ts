@@ -242,28 +242,37 @@ export function policyWith(wishes: readonly (Wishes | null)[]): ContextPolicy {
 
 function withWishes(before: ContextPolicy, wish: Wishes): ContextPolicy {
   const from = wish.policy === undefined ? before : fromPreset(before, wish.policy)
-  const { window, outputs, reasoning, media, notes, speakers, summaries, layers, budget } = wish
+  const { policy: _policy, ...said } = wish
+  if (Object.keys(said).length === 0) return from
+  const { window, outputs, reasoning, media, notes, speakers, summaries, layers, budget } = said
   return {
     policy: from.policy,
-    window: { ...from.window, ...window },
-    outputs: { ...from.outputs, ...outputs },
-    reasoning: { ...from.reasoning, ...reasoning },
-    media: { ...from.media, ...media },
+    window: merged(from.window, window),
+    outputs: merged(from.outputs, outputs),
+    reasoning: merged(from.reasoning, reasoning),
+    media: merged(from.media, media),
     notes: withNotes(from.notes, notes),
-    speakers: { ...from.speakers, ...speakers },
-    summaries: { ...from.summaries, ...summaries },
-    layers: { ...from.layers, ...layers },
-    budget: { ...from.budget, ...budget },
+    speakers: merged(from.speakers, speakers),
+    summaries: merged(from.summaries, summaries),
+    layers: merged(from.layers, layers),
+    budget: merged(from.budget, budget),
   }
+}
+
+/** The very same, if nothing is said. */
+function merged<Rules extends object>(before: Rules, said: Partial<Rules> | undefined): Rules {
+  return said === undefined ? before : { ...before, ...said }
 }
 
 function fromPreset(before: ContextPolicy, name: PolicyName): ContextPolicy {
   const preset = PRESETS[name]
+  if (before === preset) return before
   return OF_PRESET.reduce((policy, part) => ({ ...policy, [part]: preset[part] }), before)
 }
 
 function withNotes(before: NoteRules, said: Partial<NoteRules> | undefined): NoteRules {
-  const { entries = [], mode = before.mode } = said ?? {}
-  const kept = mode === 'replace' && said !== undefined ? [] : before.entries
+  if (said === undefined) return before
+  const { entries = [], mode = before.mode } = said
+  const kept = mode === 'replace' ? [] : before.entries
   return { mode, entries: [...kept, ...entries] }
 }
