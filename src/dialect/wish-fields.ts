@@ -168,13 +168,13 @@ export const WISH_FIELDS: Table = {
     ),
     overflow: word(
       ['auto', 'cut', 'refuse', 'send'],
-      'What becomes of a request that is too long for the model: the oldest turns are left out, it is refused, or sent nevertheless. `auto` is as `truncation` of a Responses request says; a chat request, which has no such word, is sent.',
+      'What becomes of a request that is too long for the model: the oldest turns are left out, it is refused, or sent nevertheless. `auto` is as `truncation` of a Responses request says; a chat request, which has no such word, is sent, unless its newest input alone is far too long.',
     ),
     warnAt: {
       read: (value, path) => (value === null ? null : asDecimalIn(0, 1)(value, path)),
       what: 'number up to 1, or null',
       sentence:
-        'From which share of the window on, as the provider counts, a model at work with tools is told to finish.',
+        'From which share of the window on, as the provider counts, a model at work with tools is told to finish. `0` is never.',
     },
     wrapUp: number(
       0,

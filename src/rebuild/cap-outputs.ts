@@ -6,6 +6,7 @@
  * What comes out depends on the output alone, so a prompt never changes for it, and it is no longer
  * than the limit, note and all: that is how one that was cut is known. No wording of the tool's counts.
  */
+import { standsFor } from '../conversation/gateway-notice.ts'
 import type {
   CustomCallOutput,
   FunctionCallOutput,
@@ -29,21 +30,28 @@ export interface Cap {
 export const EXPAND_OUTPUT = 'expand_output'
 
 export function capOutputs(cap: Cap): Transform {
-  const settings = `${cap.maxChars} ${cap.expand}`
+  const capped = outputCapper(cap)
   return {
     name: 'cap-outputs',
     run(items) {
       const notes: Note[] = []
-      const capped = items.map((item, at) => {
-        if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') {
-          return item
-        }
-        if (charsIn(item.output) <= cap.maxChars) return item
-        notes.push({ did: 'changed', at, why: 'output-capped' })
-        return once(item, settings, () => cut(item, cap))
+      const rebuilt = items.map((item, at) => {
+        const short = capped(item)
+        if (short !== item) notes.push({ did: 'changed', at, why: 'output-capped' })
+        return short
       })
-      return notes.length === 0 ? { items, notes } : { items: capped, notes }
+      return notes.length === 0 ? { items, notes } : { items: rebuilt, notes }
     },
+  }
+}
+
+/** The same item, if it is no output, or not too long. */
+export function outputCapper(cap: Cap): (item: Item) => Item {
+  const settings = `${cap.maxChars} ${cap.expand}`
+  return (item) => {
+    if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return item
+    if (charsIn(item.output) <= cap.maxChars) return item
+    return once(item, settings, () => cut(item, cap))
   }
 }
 
@@ -56,8 +64,9 @@ function charsIn(output: string | readonly Part[]): number {
   return chars
 }
 
+/** What the gateway says there of itself is nothing that a tool has put out. */
 function isText(part: Part): part is TextPart {
-  return part.type === 'input_text' || part.type === 'output_text'
+  return (part.type === 'input_text' || part.type === 'output_text') && standsFor(part) === null
 }
 
 type Output = FunctionCallOutput | CustomCallOutput

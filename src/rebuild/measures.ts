@@ -7,8 +7,6 @@ import { itemTokens } from '../conversation/item-tokens.ts'
 import { headLength, isUserMessage, roundStarts } from '../conversation/rounds.ts'
 import { pinnedGroups, pinnedPlaces, type Stays } from './pinned-places.ts'
 
-export type Weigh = (items: readonly Item[], stays: Stays) => readonly number[]
-
 export const MEASURES = { items: byItems, turns: byTurns, tokens: byTokens }
 
 /** Whether an item is sent in any case. */

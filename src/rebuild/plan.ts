@@ -11,6 +11,7 @@ import { applySummary, type AppliedSummary } from './apply-summary.ts'
 import { boundHistory } from './bound-history.ts'
 import { capOutputs } from './cap-outputs.ts'
 import { defuseNotices } from './defuse-notices.ts'
+import { fitRoom } from './fit-room.ts'
 import { hideAuthors } from './hide-authors.ts'
 import { mergeRuns } from './merge-runs.ts'
 import { placeNotes } from './place-notes.ts'
@@ -38,6 +39,8 @@ export interface Rules {
   readonly summary?: AppliedSummary | null
   /** Which kinds of media it can see, hear or read; without a word, all. */
   readonly sees?: ReadonlySet<MediaKind>
+  /** What the model has room for, in tokens as items are weighed, if the conversation is to fit that. */
+  readonly room?: number | null
   /** The whole conversation, if a part of it is all that the plan is given. */
   readonly conversation?: readonly Item[]
 }
@@ -49,6 +52,7 @@ export function planFor({
   summary = null,
   hasNames = true,
   sees,
+  room = null,
   conversation,
 }: Rules): readonly Transform[] {
   const { window, outputs, reasoning, speakers } = policy
@@ -89,6 +93,10 @@ export function planFor({
     // After the windows, for it thins what these could only keep whole.
     ...(items === null ? [] : [boundHistory({ by: 'items', most: 4 * items })]),
     ...(tokens === null ? [] : [boundHistory({ by: 'tokens', most: 4 * tokens })]),
+    // Behind all that leaves less to be made to fit.
+    ...(room === null
+      ? []
+      : [fitRoom({ most: room, policy, seesImages: sees?.has('image') ?? true })]),
     // Like shortening, they count from the first message that is left.
     ...planMedia({ rules: policy.media, outputsStay: rounds === null, sees, conversation }),
     ...(rounds === null

@@ -1,10 +1,8 @@
 /**
  * Keeps the newest rounds of a conversation, as many as a window has room for, and drops the older
- * ones, whole. A window is so many items, turns or tokens; or `room`, the tokens that a model can
- * take, of which the instructions, too, take up some.
+ * ones, whole. A window is so many items, turns or tokens.
  *
- * The cut moves in steps of half a window (of a quarter, where the model decides how much there is),
- * counted from the beginning of the conversation. A cut that moved with every item would change the
+ * The cut moves in steps of half a window, counted from the beginning of the conversation. A cut that moved with every item would change the
  * prompt's prefix each time, and a provider's cache and its preserved reasoning with it. What
  * is said weighs what it weighed when it was said, so that a cut never goes back.
  *
@@ -12,16 +10,15 @@
  *  1. the head, pinned items and the newest question are sent, whole, under any cap;
  *  2. a call and its output, or reasoning and what follows it, are never parted;
  *  3. the newest message of the assistant is sent, if there is one (where items or tokens are
- *     counted: one turn is the running turn alone, and what a model cannot take it cannot be sent);
+ *     counted: one turn is the running turn alone);
  *  4. at most four windows are sent (`boundHistory`, which thins within a round for that);
  *  5. a round is sent whole, so the running tool loop too;
  *  6. at most one window is sent.
  */
 import type { Item } from '../conversation/item.ts'
-import { itemTokens } from '../conversation/item-tokens.ts'
 import { isAssistantMessage, roundStarts } from '../conversation/rounds.ts'
 import { keepWhere } from './keep-where.ts'
-import { alwaysSentWhole, MEASURES, sum, type Weigh } from './measures.ts'
+import { alwaysSentWhole, MEASURES, sum } from './measures.ts'
 import type { Transform } from './transform.ts'
 
 export interface HistoryWindow {
@@ -31,39 +28,28 @@ export interface HistoryWindow {
 }
 
 export function windowHistory({ by, most }: HistoryWindow): Transform {
-  const { weigh, steps, keepsAnswer, why } = WINDOWS[by]
-  const stride = Math.ceil(most / steps)
+  const { weigh, keepsAnswer } = WINDOWS[by]
+  const stride = Math.ceil(most / 2)
   return {
     name: `window-${by}`,
     run(items) {
       const stays = alwaysSentWhole(items)
       const weights = weigh(items, stays)
-      const taken =
-        by === 'room' ? sum(items.filter((item, at) => stays(at, item)).map(itemTokens)) : 0
-      const excess = taken + sum(weights) - most
+      const excess = sum(weights) - most
       if (excess <= 0) return { items, notes: [] }
       const starts = roundStarts(items)
       const enough = cutAt(starts, weights, Math.ceil(excess / stride) * stride)
       const cut = keepsAnswer ? withAnswer(items, starts, enough) : enough
-      return keepWhere(items, (at, item) => at >= cut || stays(at, item), why)
+      return keepWhere(items, (at, item) => at >= cut || stays(at, item), 'windowed')
     },
   }
 }
 
-interface Kind {
-  readonly weigh: Weigh
-  /** In so many steps the cut moves over a window. */
-  readonly steps: number
-  readonly keepsAnswer: boolean
-  readonly why: string
-}
-
 const WINDOWS = {
-  turns: { weigh: MEASURES.turns, steps: 2, keepsAnswer: false, why: 'windowed' },
-  items: { weigh: MEASURES.items, steps: 2, keepsAnswer: true, why: 'windowed' },
-  tokens: { weigh: MEASURES.tokens, steps: 2, keepsAnswer: true, why: 'windowed' },
-  room: { weigh: MEASURES.tokens, steps: 4, keepsAnswer: false, why: 'over-window' },
-} satisfies Readonly<Record<string, Kind>>
+  turns: { weigh: MEASURES.turns, keepsAnswer: false },
+  items: { weigh: MEASURES.items, keepsAnswer: true },
+  tokens: { weigh: MEASURES.tokens, keepsAnswer: true },
+} as const
 
 /** The first round that has enough in front of it to leave out, or else the newest. */
 function cutAt(starts: readonly number[], weights: readonly number[], target: number): number {

@@ -26,12 +26,18 @@ export function wayOutOf(
   { account, model }: { readonly account: Account; readonly model: string },
   { counted }: History,
 ): WayOut {
-  const { warnAt, wrapUp } = policy.budget
+  const { wrapUp } = policy.budget
+  const warnAt = warnedFrom(policy)
   const window = warnAt === null ? null : windowFor(account, model, policy)
   if (warnAt === null || window === null || counted === null) return NO_WAY_OUT
   const exit: BudgetExit = { window, warnAt, counted }
   const since = stepsSinceWarning(items, exit)
   return { steps: [warnOfBudget(exit)], isSpent: since !== null && since >= wrapUp }
+}
+
+/** Nobody has nothing left from the beginning: none of a window is no share to warn from. */
+function warnedFrom({ budget: { warnAt } }: ContextPolicy): number | null {
+  return warnAt === 0 ? null : warnAt
 }
 
 const NO_WAY_OUT: WayOut = { steps: [], isSpent: false }
@@ -47,7 +53,7 @@ export function spentOn(
 
 /** Whether a model that is asked again in the middle of its answer has to be told, or was told before. */
 export function isWarningDue(prepared: Prepared, counted: readonly (number | null)[]): boolean {
-  const { warnAt } = prepared.policy.budget
+  const warnAt = warnedFrom(prepared.policy)
   const window = warnAt === null ? null : windowOf(prepared)
   if (warnAt === null || window === null) return false
   return nearlyFull(prepared) !== null || counted.some((tokens) => (tokens ?? 0) >= window * warnAt)

@@ -1,107 +1,88 @@
 /**
  * Makes a request fit the model's window, if it may be cut: what is old is shortened and left out, in
- * steps, and the newest question never.
- * What cannot fit is refused, where the window is known for sure; elsewhere the upstream decides.
+ * steps, and the newest question never. What cannot fit is refused, where the window is known for sure
+ * (`refuse-too-long.ts`); elsewhere the upstream decides.
  */
 import { itemTokens } from '../conversation/item-tokens.ts'
-import type { OutputRules } from '../conversation/policy.ts'
 import { estimateTokens } from '../conversation/tokens.ts'
-import { GatewayError } from '../errors.ts'
-import { pruneOrphans } from '../rebuild/prune-orphans.ts'
-import type { Transform } from '../rebuild/transform.ts'
-import { windowHistory } from '../rebuild/window-history.ts'
+import { sum } from '../rebuild/measures.ts'
+import { mostIn } from '../rebuild/room-weights.ts'
 import type { World } from '../world.ts'
-import { certainWindowOf, roomIn, tokensOf, windowOf } from './budget.ts'
+import { correctionFor, estimateOf, roomIn, tokensOf, windowOf } from './budget.ts'
 import { prepareFor, type Prepared } from './prepare.ts'
+import { isTooLong, refuseTooLong, type Overflow } from './refuse-too-long.ts'
 
 /** Whether `fit` has nothing to do: nothing is to be cut, and nobody refused. */
 export function isFitting(prepared: Prepared): boolean {
   const overflow = overflowOf(prepared)
   const window = overflow === 'send' ? null : windowOf(prepared)
   if (window === null) return true
-  const tokens = tokensOf(prepared)
-  if (overflow === 'cut' && tokens > roomIn(window, prepared)) return false
-  return certainWindowOf(prepared) === null || tokens <= window * REFUSED_ABOVE
+  if (overflow === 'cut' && tokensOf(prepared) > roomIn(window, prepared)) return false
+  return !isTooLong(prepared, overflow)
 }
 
-/** An estimate that is a little over refuses nobody. */
 export function fit(prepared: Prepared, world: World): Prepared {
   const overflow = overflowOf(prepared)
   const window = overflow === 'send' ? null : windowOf(prepared)
   if (window === null) return prepared
-  const room = roomIn(window, prepared)
-  const isCut = overflow === 'cut' && tokensOf(prepared) > room
-  const fitting = isCut ? truncated(prepared, room, world) : prepared
-  if (certainWindowOf(prepared) === null) return fitting
-  const tokens = tokensOf(fitting)
-  if (tokens <= window * REFUSED_ABOVE) return fitting
-  throw new GatewayError(
-    'context_length_exceeded',
-    `Your input exceeds the context window of this model: it is about ${tokens} tokens, and the model takes ${window}. ${WHAT_TO_DO[overflow === 'cut' ? 'cut' : 'refuse']}`,
-    { param: prepared.inbound.dialect === 'chat' ? 'messages' : 'input' },
-  )
-}
-
-const REFUSED_ABOVE = 1.2
-
-const WHAT_TO_DO = {
-  cut: 'The newest question alone is too long. Send less.',
-  refuse:
-    'Send less, let the oldest turns be left out with `backstory: {"budget": {"overflow": "cut"}}` or `truncation: "auto"`, or have them summed up with `context_management`.',
+  const fitting =
+    overflow === 'cut' ? cutToFit(prepared, roomIn(window, prepared), world) : prepared
+  refuseTooLong(fitting, overflow)
+  return fitting
 }
 
 /** The policy's word, or that of the request, or none, as in a dialect that has no words for it. */
-function overflowOf({ policy, inbound }: Prepared): 'cut' | 'refuse' | 'send' {
+function overflowOf({ policy, inbound }: Prepared): Overflow {
   const { overflow } = policy.budget
   if (overflow !== 'auto') return overflow
   const { context } = inbound
-  if (context === null) return 'send'
+  if (context === null) return 'send unless hopeless'
   return context.truncation === 'auto' ? 'cut' : 'refuse'
 }
 
 /**
- * As little as is enough: long outputs of tools in turns that are over are shortened, then the oldest
- * turns are left out, then all outputs are cut hard, those of the running turn too.
+ * What has gone is told from the list alone (`rebuild/plan-room.ts`), so it is asked for also when all
+ * that is left would fit: a turn that was left out when a question needed its room stays so.
  */
-function truncated(prepared: Prepared, room: number, world: World): Prepared {
-  const shortened = preparedWith(prepared, { keepTurns: 0, step: 1 }, [], world)
-  if (tokensOf(shortened) <= room) return shortened
-  const windowed = preparedWith(
-    prepared,
-    { keepTurns: 0, step: 1 },
-    windowOn(shortened, room),
-    world,
-  )
-  if (tokensOf(windowed) <= room) return windowed
-  const hard = preparedWith(prepared, HARD, [], world)
-  return tokensOf(hard) <= room ? hard : preparedWith(prepared, HARD, windowOn(hard, room), world)
+function cutToFit(prepared: Prepared, room: number, world: World): Prepared {
+  const { account, inbound, history, prompt } = prepared
+  const target = { account, model: prompt.params.model }
+  const isEnough = (one: Prepared) => tokensOf(one) <= room
+  const least = weightOf(prepared)
+  const most = mostFor(prepared, room, least)
+  if (isEnough(prepared) && mostIn(prepared.items) <= most) return prepared
+  let cut = prepared
+  // What is left over may weigh more than the average of all that there was.
+  for (const heavier of [1, 1.25, 1.5, 2]) {
+    cut = prepareFor(target, inbound, history, world, mostFor(prepared, room, least * heavier))
+    if (isEnough(cut)) break
+  }
+  return cut.notes.some(({ by }) => by === 'window-room') ? cut : prepared
 }
 
-const HARD = { keepTurns: 0, step: 1, cap: 500, expand: false }
-
-function preparedWith(
-  { account, inbound, history, prompt }: Prepared,
-  rules: Partial<OutputRules>,
-  more: readonly Transform[],
-  world: World,
-): Prepared {
-  const { model } = prompt.params
-  const wishes = { ...inbound.wishes, outputs: { ...inbound.wishes?.outputs, ...rules } }
-  const cut = prepareFor({ account, model }, { ...inbound, wishes }, history, world, more)
-  // The request is what its client has sent, whatever was made of it.
-  return { ...cut, inbound }
-}
-
-function windowOn(prepared: Prepared, room: number): readonly Transform[] {
-  const { prompt } = prepared
-  const { instructions, tools } = prompt.params
-  // Items weigh more in some wires than in others, and instructions and tools cannot be cut.
-  const fixed = estimateTokens([instructions, tools])
-  const items = prompt.items.reduce((sum, item) => sum + itemTokens(item), 0)
-  const weight = Math.max(1, tokensOf(prepared) - fixed) / Math.max(1, items)
+/**
+ * So many tokens of items there is room for, as they are weighed by themselves. It is to change seldom,
+ * for another number means another cut: what it is made of is rounded, to the safe side.
+ */
+function mostFor(prepared: Prepared, room: number, weight: number): number {
+  const { history, policy } = prepared
+  const notes = estimateTokens(policy.notes.entries.map(({ text }) => text))
   // As much as layers may ever tell, for what they tell may change from turn to turn.
-  const beside = prepared.history.layers === undefined ? 0 : prepared.policy.layers.tokens
-  const most = Math.max(1, Math.floor((room - fixed - beside) / weight))
-  // A cut can part a call from its output.
-  return [windowHistory({ by: 'room', most }), pruneOrphans()]
+  const layers = history.layers === undefined ? 0 : policy.layers.tokens
+  const coarse = Math.max(1, Math.floor(room / 64))
+  const beside = Math.ceil((fixedIn(prepared) + notes + layers) / coarse) * coarse
+  const corrected = room / correctionFor(history.parent?.usage ?? null)
+  return Math.max(1, Math.floor((corrected - beside) / weight))
+}
+
+/** Items weigh more in some wires than in others. In eighths, rounded up. */
+function weightOf(prepared: Prepared): number {
+  const items = sum(prepared.prompt.items.map(itemTokens))
+  const said = Math.max(1, estimateOf(prepared) - fixedIn(prepared))
+  return Math.ceil((said / Math.max(1, items)) * 8) / 8
+}
+
+/** Instructions and tools cannot be cut. */
+function fixedIn({ prompt: { params } }: Prepared): number {
+  return estimateTokens([params.instructions, params.tools])
 }

@@ -66,7 +66,7 @@ export function prepareFor(
   inbound: Inbound,
   history: History,
   world: World,
-  more: readonly Transform[] = [],
+  room: number | null = null,
 ): Prepared {
   const { account, model } = target
   // The very same list, if there is nothing to add: that is how a wire knows that nothing changed.
@@ -79,7 +79,7 @@ export function prepareFor(
   const wayOut = wayOutOf(items, wished, target, history)
   const { params, notes: ofBudget } = spentOn(offered, wayOut)
   const steps = [
-    ...stepsFor(target, { items, policy, history, more }, world),
+    ...stepsFor(target, { items, policy, history, room }, world),
     // Behind all that stands beside the conversation.
     ...wayOut.steps,
   ]
@@ -130,12 +130,13 @@ function offerOf(
 }
 
 type Rebuilding = Pick<Prepared, 'items' | 'policy' | 'history'> & {
-  readonly more: readonly Transform[]
+  /** What it is to fit, in tokens as items are weighed. */
+  readonly room: number | null
 }
 
 function stepsFor(
   target: Target,
-  { items, policy, history, more }: Rebuilding,
+  { items, policy, history, room }: Rebuilding,
   world: World,
 ): readonly Transform[] {
   const { account, model } = target
@@ -144,10 +145,10 @@ function stepsFor(
       ...rulesOf(policy, target, world.settings),
       summary: summaryFor(policy, history),
       sees: kindsSeen(account, model),
+      room,
       // Media are named by their place in all that there is.
       conversation: items,
     }),
-    ...more,
     // Behind what decides which media are shown at all.
     ...mediaSteps(account, history.media ?? null, world.settings),
     ...additionsFor(policy),

@@ -30,6 +30,11 @@ const POLICIES: Readonly<Record<string, readonly [steps: Steps, backstory: objec
   'a window of items': ['any time', { window: { items: 24 } }],
   'a window of tokens': ['any time', { policy: 'lean', window: { tokens: 2000 } }],
   notes: ['between turns', { notes: { entries: [note('Be kind.', 1), note('Be brief.', 4)] } }],
+  'a budget': ['any time', { budget: { window: 4000, overflow: 'cut' } }],
+  'a budget, replayed': [
+    'any time',
+    { policy: 'replay', budget: { window: 3200, overflow: 'cut' } },
+  ],
   // One that was written meanwhile is told from then on, be it in the middle of a turn.
   summaries: ['any time', { summaries: summedAbove(8) }],
   voices: [
@@ -113,8 +118,10 @@ describe('reasoning that we made invalid is never sent, nor is anything that is 
     const sent: Sent[] = []
     let said = 0
     const tool = (args: string) => `${args}: ${'fog 🌫 '.repeat((said += 60) % 400)}`
+    // What is always sent, such as pictures that are asked about, may alone be too much for a budget.
+    const isBounded = 'budget' in backstory
     for (const asked of questions(seed)) {
-      await agent.ask(asked, tool)
+      await agent.ask(isBounded ? { ...asked, images: [], field: null } : asked, tool)
       // What is asked for a summary has no tools.
       const requests = town.services.received.splice(0).map(({ json }) => json as JsonObject)
       const own = requests.filter(({ tools }) => tools !== undefined)

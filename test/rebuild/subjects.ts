@@ -5,8 +5,12 @@
 import { isCompaction } from '../../src/conversation/compaction.ts'
 import type { Item } from '../../src/conversation/item.ts'
 import { ALONE, callEndOf, pairsOf } from '../../src/conversation/pairs.ts'
-import { itemTokens } from '../../src/conversation/item-tokens.ts'
-import { POLICY_NAMES, policyWith, type Wishes } from '../../src/conversation/policy.ts'
+import {
+  POLICY_NAMES,
+  policyWith,
+  type PolicyName,
+  type Wishes,
+} from '../../src/conversation/policy.ts'
 import { roundStarts } from '../../src/conversation/rounds.ts'
 import { placeLayers } from '../../src/layers/place-layers.ts'
 import { afterReset } from '../../src/rebuild/after-reset.ts'
@@ -17,10 +21,12 @@ import { behindCompaction } from '../../src/rebuild/behind-compaction.ts'
 import { boundHistory } from '../../src/rebuild/bound-history.ts'
 import { capOutputs } from '../../src/rebuild/cap-outputs.ts'
 import { defuseNotices } from '../../src/rebuild/defuse-notices.ts'
+import { fitRoom, roomOf, type FitRoom } from '../../src/rebuild/fit-room.ts'
 import { hideAuthors } from '../../src/rebuild/hide-authors.ts'
 import { keepValidReasoning } from '../../src/rebuild/keep-valid-reasoning.ts'
 import { alwaysSentWhole, MEASURES, sum } from '../../src/rebuild/measures.ts'
 import { planFor, rebuild } from '../../src/rebuild/plan.ts'
+import { planRoom } from '../../src/rebuild/plan-room.ts'
 import { summaryCut } from '../../src/rebuild/plan-summary.ts'
 import { mergeRuns } from '../../src/rebuild/merge-runs.ts'
 import { placeNotes } from '../../src/rebuild/place-notes.ts'
@@ -93,8 +99,9 @@ export const TRANSFORMS: readonly Subject[] = [
   window('turns', 5),
   window('tokens', 400),
   window('tokens', 2000),
-  window('room', 400),
-  window('room', 2000),
+  fitting({ most: 400 }),
+  fitting({ most: 2000 }),
+  fitting({ most: 900, policy: 'replay' }),
   bound('items', 5),
   bound('items', 64),
   bound('tokens', 800),
@@ -165,15 +172,18 @@ const WINDOWS: readonly (Wishes['window'] & object)[] = [
 ]
 
 /** Each policy as a request may have it, with each window. */
-const POLICY_PLANS = POLICY_NAMES.flatMap((policy) =>
-  WINDOWS.map((window) => policyPlan({ policy, window })),
-)
+const POLICY_PLANS = POLICY_NAMES.flatMap((policy) => [
+  ...WINDOWS.map((window) => policyPlan({ policy, window })),
+  policyPlan({ policy }, 600),
+  policyPlan({ policy, window: { turns: 4, tokens: 2000 } }, 1500),
+])
 
 export const WHOLE_PLANS: readonly Plan[] = [...MADE_PLANS, ...POLICY_PLANS]
 
-function policyPlan(wishes: Wishes): Plan {
-  const plan = planFor({ policy: policyWith([wishes]), reader: null })
-  const { keepTurns, step } = policyWith([wishes]).outputs
+function policyPlan(wishes: Wishes, room: number | null = null): Plan {
+  const policy = policyWith([wishes])
+  const plan = planFor({ policy, room, reader: null })
+  const { keepTurns, step } = policy.outputs
   const epochs: Readonly<Record<string, Subject['epoch']>> = {
     ...Object.fromEntries(
       Object.entries(wishes.window ?? {}).flatMap(([by, limit]) => {
@@ -187,11 +197,12 @@ function policyPlan(wishes: Wishes): Plan {
     ),
     'shorten-tool-outputs': shorten(keepTurns ?? 0, step).epoch,
     'retain-reasoning': retain('open_turn').epoch,
-    'show-media': (items) => mediaEpoch(items, policyWith([wishes]).media),
+    'show-media': (items) => mediaEpoch(items, policy.media),
+    'window-room': (items) => (room === null ? 0 : roomEpoch(items, { most: room, policy })),
   }
   return {
-    names: JSON.stringify(wishes),
-    hearsBothSides: wishes.window?.turns === undefined,
+    names: JSON.stringify(wishes) + (room === null ? '' : ` in a room of ${room}`),
+    hearsBothSides: wishes.window?.turns === undefined && room === null,
     run: (items) => rebuild(items, plan),
     epoch(items) {
       let left = items
@@ -257,14 +268,12 @@ function window(by: HistoryWindow['by'], most: number): Subject {
   return {
     name: `window ${by} ${most}`,
     transform: windowHistory({ by, most }),
-    // One turn is the running one alone; and what the model cannot take, it cannot be sent.
+    // One turn is the running one alone.
     hearsBothSides: keepsAnswer,
     epoch(items) {
-      const stride = Math.ceil(most / (by === 'room' ? 4 : 2))
+      const stride = Math.ceil(most / 2)
       const weights = weighed(by, items)
-      const total =
-        by === 'room' ? items.reduce((all, item) => all + itemTokens(item), 0) : sum(weights)
-      const step = Math.max(0, Math.ceil((total - most) / stride))
+      const step = Math.max(0, Math.ceil((sum(weights) - most) / stride))
       if (step === 0) return step
       const starts = roundStarts(items)
       const cut = starts.find((start) => sum(weights.slice(0, start)) >= step * stride)
@@ -293,7 +302,24 @@ function bound(by: 'items' | 'tokens', most: number): Subject {
 }
 
 function weighed(by: HistoryWindow['by'], items: readonly Item[]): readonly number[] {
-  return MEASURES[by === 'room' ? 'tokens' : by](items, alwaysSentWhole(items))
+  return MEASURES[by](items, alwaysSentWhole(items))
+}
+
+/** That its own steps are few is a law of its own (`plan-room.test.ts`). */
+function fitting({ most, policy = 'retain' }: { most: number; policy?: PolicyName }): Subject {
+  const fit = { most, policy: policyWith([{ policy }]) }
+  return {
+    name: `fit ${most} ${policy}`,
+    transform: fitRoom(fit),
+    // What the model cannot take, it cannot be sent.
+    hearsBothSides: false,
+    epoch: (items) => roomEpoch(items, fit),
+  }
+}
+
+function roomEpoch(items: readonly Item[], fit: FitRoom): string {
+  const { cut, shortened, hard } = planRoom(items, alwaysSentWhole(items), roomOf(fit))
+  return [cut, shortened, ...[0, ...roundStarts(items)].filter((at) => hard[at] === 1)].join(' ')
 }
 
 /** Of all that a summary could stand for; where it does so only from time to time, it is no law's. */

@@ -7,7 +7,7 @@ import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../src/conversation/item.ts'
 import { authorOf, withItemField } from '../../src/conversation/item-field.ts'
-import { policyWith, type Wishes } from '../../src/conversation/policy.ts'
+import { policyWith, type ContextPolicy, type Wishes } from '../../src/conversation/policy.ts'
 import { keepValidReasoning } from '../../src/rebuild/keep-valid-reasoning.ts'
 import { additionsFor, planFor, rebuild, rebuildOn } from '../../src/rebuild/plan.ts'
 import { isToldAlike, prefixHashOf, prefixSeed } from '../../src/rebuild/prefix.ts'
@@ -19,7 +19,11 @@ import { talk } from '../support/talk.ts'
 const HERE = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
 const PARAMS = { ...NO_PARAMS, model: HERE.model }
 
-const WISHES: readonly Wishes[] = [
+/** With what there is room for, where a conversation is to fit that. */
+const WISHES: readonly (Wishes & { readonly room?: number })[] = [
+  { policy: 'retain', room: 700 },
+  { policy: 'replay', room: 1500 },
+  { policy: 'lean', room: 700 },
   { policy: 'replay' },
   { policy: 'retain', outputs: { keepTurns: 1, step: 2 } },
   { policy: 'lean' },
@@ -87,14 +91,17 @@ describe.each(WISHES)('%j', (wishes) => {
   )
 })
 
-function openModel(wishes: Wishes, isRecorded: boolean) {
+function openModel(
+  { room = null, ...wishes }: Wishes & { room?: number | null },
+  isRecorded: boolean,
+) {
   const policy = policyWith([wishes])
   let items: readonly Item[] = []
   /** By seal, what it was made behind. */
   const made = new Map<string, readonly Item[]>()
 
   const asked = (): readonly Item[] => {
-    const { items: sent, notes } = sentOf(items, policy)
+    const { items: sent, notes } = sentOf(items, policy, room)
     expectHonest(items, { items: sent, notes }, true)
     expectLawful(sent)
     expectPinned(items, { items: sent, notes })
@@ -128,9 +135,9 @@ function openModel(wishes: Wishes, isRecorded: boolean) {
   }
 }
 
-function sentOf(items: readonly Item[], policy: ReturnType<typeof policyWith>) {
+function sentOf(items: readonly Item[], policy: ContextPolicy, room: number | null) {
   const transforms: readonly Transform[] = [
-    ...planFor({ policy, reader: null, hasNames: false, conversation: items }),
+    ...planFor({ policy, room, reader: null, hasNames: false, conversation: items }),
     ...additionsFor(policy),
   ]
   const validity = {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
 import { itemTokens } from '../../src/conversation/item-tokens.ts'
+import { policyWith } from '../../src/conversation/policy.ts'
+import { fitRoom } from '../../src/rebuild/fit-room.ts'
 import { windowHistory } from '../../src/rebuild/window-history.ts'
 import { show, talk } from '../support/talk.ts'
 
@@ -274,37 +276,6 @@ describe('by tokens (C33)', () => {
   })
 })
 
-describe('by the room that a model has', () => {
-  const long = 'x'.repeat(400)
-  const items = talk`
-    system: be brief
-    user: one ${long}
-    assistant: 1
-    user: two ${long}
-    call a look
-    output a ${long}
-    assistant: 2
-    user: three
-  `
-  const all = items.reduce((sum, item) => sum + itemTokens(item), 0)
-  const run = (most: number) => windowHistory({ by: 'room', most }).run(items)
-
-  test('what fits, instructions and all, is the very same list', () => {
-    expect(run(all).items).toBe(items)
-  })
-
-  test('the oldest rounds go, whole, until the rest fits', () => {
-    const { items: left, notes } = run(all - 1)
-    expect(show(left)).not.toContain('user: one')
-    expect(show(left)).toContain('user: two')
-    expect(notes.map(({ at, why }) => `${at} ${why}`)).toEqual(['1 over-window', '2 over-window'])
-  })
-
-  test('instructions and the newest question stay, whether they fit or not', () => {
-    expect(show(run(1).items)).toBe('system: be brief\nuser: three')
-  })
-})
-
 describe('what is pinned stays (C30)', () => {
   const pinned = (item: Item): Item => ({ ...item, native: { backstory: { pin: true } } })
   const items = talk`
@@ -324,9 +295,13 @@ describe('what is pinned stays (C30)', () => {
   `
   const keptWith = (...pins: readonly number[]) => {
     const list = items.map((item, at) => (pins.includes(at) ? pinned(item) : item))
-    return (['items', 'turns', 'tokens', 'room'] as const).map((by) => {
-      const { items: left } = windowHistory({ by, most: by === 'items' ? 2 : 1 }).run(list)
-      expect(windowHistory({ by, most: by === 'items' ? 2 : 1 }).run(left).items).toBe(left)
+    const windows = (['items', 'turns', 'tokens'] as const).map((by) =>
+      windowHistory({ by, most: by === 'items' ? 2 : 1 }),
+    )
+    const room = fitRoom({ most: 1, policy: policyWith([]) })
+    return [...windows, room].map(({ run }) => {
+      const { items: left } = run(list)
+      expect(run(left).items).toBe(left)
       return list.flatMap((item, at) => (left.includes(item) ? [at] : [])).join(' ')
     })
   }

@@ -3,11 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/conversation/json.ts'
 import type { Wishes } from '../../src/conversation/policy.ts'
 import { NOTHING_USED } from '../../src/conversation/usage.ts'
+import { chat } from '../../src/dialect/chat/chat.ts'
+import type { Dialect } from '../../src/dialect/dialect.ts'
 import { responses } from '../../src/dialect/responses/responses.ts'
+import type { GatewayError } from '../../src/errors.ts'
 import { NO_HISTORY } from '../../src/history/load-history.ts'
 import { correctionFor, roomIn, tokensOf, windowOf } from '../../src/upstream/budget.ts'
 import { usualWindow } from '../../src/upstream/context-windows.ts'
-import { fit } from '../../src/upstream/fit.ts'
+import { fit, isFitting } from '../../src/upstream/fit.ts'
 import { prepareFor } from '../../src/upstream/prepare.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 
@@ -23,13 +26,18 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-function prepared(model: string, wishes: Wishes = {}, more: JsonObject = {}) {
+function prepared(
+  model: string,
+  wishes: Wishes = {},
+  more: JsonObject = {},
+  dialect: Dialect = responses,
+) {
   const { world } = gateway
   const account = world.accounts.find(({ name }) => name === 'claude') ?? world.accounts[0]
   const used = model.startsWith('claude') ? account : world.accounts[1]
   if (used === undefined) throw new Error('There is no such account.')
   const body = { model, input: 'Hi.', store: false, ...more }
-  const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  const inbound = dialect.parse(body, new TextEncoder().encode(JSON.stringify(body)))
   return prepareFor({ account: used, model }, { ...inbound, wishes }, NO_HISTORY, world)
 }
 
@@ -117,6 +125,38 @@ describe('what does not fit', () => {
     )
   })
 
+  describe('in a chat that wishes nothing', () => {
+    const asked = (content: string, wishes: Wishes = {}) => {
+      const messages = [
+        { role: 'user', content: long.input },
+        { role: 'assistant', content: 'So it is.' },
+        { role: 'user', content },
+      ]
+      return prepared('tiny-1', wishes, { messages }, chat)
+    }
+
+    test.each([
+      ['a newest question that fits', 'And now?'],
+      ['one that an estimate may be wrong about', 'the sea and '.repeat(600)],
+      ['one that is mostly blanks', `look${' '.repeat(40_000)}here`],
+      ['one that is mostly a line', `look${'='.repeat(40_000)}`],
+    ])('is sent: %s', (_, content) => {
+      const chatted = asked(content)
+      expect(isFitting(chatted)).toBe(true)
+      expect(fit(chatted, gateway.world)).toBe(chatted)
+    })
+
+    test('is refused where the newest question alone is beyond doubt (C33)', () => {
+      const hopeless = 'the sea and '.repeat(900)
+      expect(() => fit(asked(hopeless), gateway.world)).toThrow(
+        /The newest question alone is too long. Send less./,
+      )
+      expect(isFitting(asked(hopeless))).toBe(false)
+      const sent = asked(hopeless, { budget: { overflow: 'send' } })
+      expect(fit(sent, gateway.world)).toBe(sent)
+    })
+  })
+
   test('is sent where the policy says so, or where the window is a guess', () => {
     const sent = prepared('tiny-1', { budget: { overflow: 'send' } }, long)
     expect(fit(sent, gateway.world)).toBe(sent)
@@ -150,16 +190,67 @@ describe('what does not fit', () => {
     new Set(notes.map(({ why }) => why))
 
   test('loses old outputs of tools before it loses a turn (C58)', () => {
-    const input = [
-      ...looked(1, 800),
-      { role: 'assistant', content: 'So.' },
-      { role: 'user', content: 'now' },
-    ]
+    const input = [...looked(1, 260), ...looked(2, 260), { role: 'user', content: 'now' }]
     const fitting = fit(prepared('tiny-1', cut, { input }), gateway.world)
     expect(whysOf(fitting)).toEqual(new Set(['output-too-old']))
     expect(fitting.prompt.items).toHaveLength(input.length)
     expect(fitting.inbound.wishes).toEqual(cut)
   })
+
+  test('what was cut hard while its turn ran is the same when the turn is over', () => {
+    const running = looked(1, 2000)
+    const over = [
+      ...running,
+      { role: 'assistant', content: 'So.' },
+      { role: 'user', content: 'now' },
+    ]
+    const [before, after] = [running, over].map((input) => {
+      return fit(prepared('tiny-1', cut, { input }), gateway.world).prompt.items
+    })
+    expect(after?.slice(0, running.length)).toEqual(before)
+  })
+
+  const instructions = 'Be as kind as you can. '.repeat(300)
+  const pinned = Array.from({ length: 3 }, (_, at) => [
+    { role: 'user', content: `keep ${at} ${'word '.repeat(300)}`, backstory: { pin: true } },
+    { role: 'assistant', content: 'I will.' },
+  ]).flat()
+
+  test.each([
+    ['the instructions', { instructions }, 'The instructions alone are too long.', 'instructions'],
+    ['tools', { tools: [tool('Looks. '.repeat(900))] }, 'The tools alone are too long.', 'tools'],
+    [
+      'what is pinned',
+      { input: [...pinned, { role: 'user', content: 'now' }] },
+      'What is pinned alone is too long.',
+      'input',
+    ],
+    [
+      'several things',
+      {
+        instructions: instructions.slice(0, 3000),
+        input: [{ role: 'user', content: long.input.slice(0, 3000) }],
+      },
+      /Nothing more can be left out: the (instructions|newest question) takes? about \d+ of them, /,
+      undefined,
+    ],
+  ])('is refused with what fills it: %s', (_, more, sentence, param) => {
+    for (const overflow of ['cut', 'refuse'] as const) {
+      try {
+        fit(prepared('tiny-1', { budget: { overflow } }, more), gateway.world)
+        expect.unreachable()
+      } catch (error) {
+        const { failure } = error as GatewayError
+        expect(failure.code).toBe('context_length_exceeded')
+        expect(failure.message).toMatch(sentence)
+        if (param !== undefined) expect(failure.param).toBe(param)
+      }
+    }
+  })
+
+  function tool(description: string) {
+    return { type: 'function', name: 'look', description, parameters: null, strict: false }
+  }
 
   test('loses most of the outputs of the running turn when there is nothing else to lose (C58)', () => {
     const input = looked(1, 2000)
