@@ -130,7 +130,7 @@ export const WISH_FIELDS: Table = {
       read: asDecimalIn(0, MOST),
       what: 'number',
       sentence:
-        'Tokens, or up to `1` a share of the context window; with `turns`, turns, and 32 where less than one is said.',
+        'Tokens, or up to `1` a share of the context window; with `turns`, turns, and 32 where less than one is said. One that goes on from another stands for an eighth more of what is left at least, or for as many more turns as are kept or as this says, so that not every turn makes one.',
     },
     keepTurns: number(1, 1_000_000, 'So many of the newest turns are never summed up …'),
     keepTokens: number(0, MOST, '… nor as many as make up so many tokens.'),

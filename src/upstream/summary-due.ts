@@ -6,7 +6,7 @@ import { itemTokens } from '../conversation/item-tokens.ts'
 import type { Item } from '../conversation/item.ts'
 import { ALONE, callEndOf, pairsOf } from '../conversation/pairs.ts'
 import { roundStarts } from '../conversation/rounds.ts'
-import { summaryCut, type Cut } from '../rebuild/plan-summary.ts'
+import { summaryCut, type Cut, type Kept } from '../rebuild/plan-summary.ts'
 import type { ToBeSummed } from '../rebuild/to-be-summed.ts'
 import { roomIn, tokensOf, USUAL_WINDOW, windowOf } from './budget.ts'
 import type { Prepared } from './prepare.ts'
@@ -26,16 +26,30 @@ export function summaryDue(
   const { summary, nextSummary = summary } = history
   const { at: after, turns } = nextSummary?.border ?? NOTHING_COVERED
   if (trigger === 'turns') {
-    const since = roundStarts(items).length - turns
-    return since < (above < 1 ? USUAL_TURNS : above) ? null : summaryCut(items, kept, after)
+    const most = above < 1 ? USUAL_TURNS : above
+    if (roundStarts(items).length - turns < most) return null
+    const cut = summaryCut(items, kept, after)
+    const isWorthIt =
+      cut !== null && cut.turns - turns >= (turns === 0 ? 1 : leastTurns(most, kept))
+    return isWorthIt ? cut : null
   }
   // Who compacts by itself has done so by now, if it was time.
   if (trigger !== 'tokens' || prepared.prompt.compactAbove !== undefined) return null
   const limit = above > 1 ? above : above * (windowOf(prepared) ?? USUAL_WINDOW)
   if (tokensOf(prepared) + weigh(said) <= limit) return null
   const cut = summaryCut(items, kept, after)
-  // Where what is kept is too much by itself, each turn would make a summary, and a new prefix.
-  return cut === null || weigh(items.slice(after, cut.at)) < limit * LEAST_GAIN ? null : cut
+  if (cut === null) return null
+  const left = weigh(items.slice(cut.at)) + weigh(said)
+  const least = turns === 0 ? 0 : Math.max(LEAST_TOKENS, left * LEAST_GAIN)
+  return weigh(items.slice(after, cut.at)) < Math.max(least, limit * LEAST_GAIN) ? null : cut
+}
+
+/**
+ * Where what is kept is too much by itself, each turn would make a summary, and a new prefix. So one
+ * that goes on from another stands for as many more turns as are kept, or as are asked for.
+ */
+function leastTurns(most: number, { keepTurns }: Kept): number {
+  return Math.max(LEAST_TURNS, Math.min(most, keepTurns))
 }
 
 function waitsForTools(said: readonly Item[]): boolean {
@@ -48,7 +62,13 @@ const NOTHING_COVERED = { at: 0, turns: 0 }
 /** Where a share is meant, and turns are asked for. */
 const USUAL_TURNS = 32
 
+const LEAST_TURNS = 2
+
+/** Of what was to be too much, and of what is left. */
 const LEAST_GAIN = 1 / 8
+
+/** About half of what a summary itself may come to. */
+const LEAST_TOKENS = 500
 
 /** Before it is sent: it would not fit what its model can take for all that is known. */
 export function summaryNeeded(first: Prepared, { items }: ToBeSummed): Cut | null {

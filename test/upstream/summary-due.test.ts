@@ -105,6 +105,41 @@ test('where what is kept is too much by itself, not every turn makes a summary',
   expect(due(34, rules)).toBe(4)
 })
 
+describe('however little is asked for, not every turn makes a summary', () => {
+  /** After how many turns one is made, if each goes on from the one before. */
+  function madeAfter(turns: number, rules: Partial<SummaryRules>): readonly number[] {
+    const made: number[] = []
+    let history: History = NO_HISTORY
+    for (let count = 1; count <= turns; count += 1) {
+      const { found, told } = prepared(count, rules, { history })
+      const cut = summaryDue(found, told, [])
+      const border = summaryBorders(told).find(({ at }) => at === cut?.at)
+      if (border === undefined) continue
+      made.push(count)
+      history = { ...NO_HISTORY, summary: active(told, border, asStored(newSummary())) }
+    }
+    return made
+  }
+
+  test.each<[Partial<SummaryRules>, number]>([
+    [{ trigger: 'turns', above: 3, keepTurns: 4 }, 3],
+    [{ trigger: 'turns', above: 5, keepTurns: 4 }, 4],
+    [{ trigger: 'turns', above: 1.5, keepTurns: 1 }, 2],
+    [{ trigger: 'turns', above: 1, keepTurns: 1 }, 2],
+    [{ trigger: 'turns', above: 8, keepTurns: 4 }, 4],
+    // So many tokens are more turns than are asked for.
+    [{ trigger: 'turns', above: 3, keepTurns: 1, keepTokens: 1000 }, 2],
+    [{ trigger: 'tokens', above: 300, keepTurns: 2 }, 4],
+    [{ trigger: 'tokens', above: 0, keepTurns: 1 }, 4],
+  ])('%j', (rules, least) => {
+    const made = madeAfter(25, rules)
+    expect(made.length).toBeGreaterThan(2)
+    for (const [at, count] of made.slice(1).entries()) {
+      expect(count - (made[at] ?? 0)).toBeGreaterThanOrEqual(least)
+    }
+  })
+})
+
 test('C56: before it is sent it is made only where the model could not take it', () => {
   const needed = (turns: number, trigger: SummaryRules['trigger'], model = 'small') => {
     const { found, told } = prepared(turns, { trigger, keepTurns: 2 }, { more: { model } })
