@@ -107,31 +107,48 @@ export interface ContextSetting {
 export function contextSetting(raw: Raw): ContextSetting {
   const isJson = typeof raw === 'string' && raw.trimStart().startsWith('{')
   const json: unknown = isJson ? parsed(raw, NOT_A_CONTEXT) : raw
-  if (!isObject(json)) return { all: wishesIn(json, 'policy'), models: {}, keys: {} }
-  const { models = {}, keys = {}, ...all } = json
-  return {
-    all: wishesIn(all, 'CONTEXT'),
-    models: wishesByName(models, 'models'),
-    keys: wishesByName(keys, 'keys'),
+  if (!isObject(json)) {
+    const faults: string[] = []
+    const all = wishesIn(json, 'policy', faults)
+    throwNonsense(faults)
+    return { all, models: {}, keys: {} }
   }
+  const { models = {}, keys = {}, ...all } = json
+  const faults: string[] = []
+  const read = {
+    all: wishesIn(all, 'CONTEXT', faults),
+    models: wishesByName(models, 'models', faults),
+    keys: wishesByName(keys, 'keys', faults),
+  }
+  throwNonsense(faults)
+  return read
 }
 
 const NOT_A_CONTEXT = new Error('must be the name of a policy, or a JSON object.')
 
-function wishesByName(said: unknown, path: string): Readonly<Record<string, Wishes>> {
+function wishesByName(
+  said: unknown,
+  path: string,
+  faults: string[],
+): Readonly<Record<string, Wishes>> {
   if (!isObject(said)) throw new Error(`has \`${path}\` that are not an object.`)
   const entries = Object.entries(said).map(([name, wishes]) => {
-    return [name, wishesIn(wishes, `${path}.${name}`)] as const
+    return [name, wishesIn(wishes, `${path}.${name}`, faults)] as const
   })
   return Object.fromEntries(entries)
 }
 
-function wishesIn(said: unknown, path: string): Wishes {
+function wishesIn(said: unknown, path: string, faults: string[]): Wishes {
   try {
     return readWishes(said, path)
   } catch (fault) {
-    throw new Error(`makes no sense: ${messageOf(fault)}`, { cause: fault })
+    faults.push(messageOf(fault))
+    return {}
   }
+}
+
+function throwNonsense(faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(`makes no sense: ${faults.join(' ')}`)
 }
 
 const UPSTREAM_FIELDS = ['name', 'wire', 'baseUrl', 'apiKey', 'models', 'headers', 'quirks']

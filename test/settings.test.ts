@@ -108,6 +108,12 @@ test.each([
   ['{', /CONTEXT must be the name of a policy, or a JSON object/],
   ['{"window":{"turns":0}}', /CONTEXT makes no sense: .*CONTEXT\.window\.turns.*>= 1, but got 0/],
   ['{"models":{"q":{"windows":{}}}}', /CONTEXT makes no sense: .*models\.q\.windows/],
+  ['{"outputs":{"step":0},"media":{"images":-3},"nope":1}', /outputs\.step.*media\.images.*nope/],
+  [
+    '{"window":{"turns":0},"models":{"q":{"media":{"images":-1}}}}',
+    /window\.turns.*models\.q\.media/,
+  ],
+  ['{"budget":{"window":1000,"reserve":5000}}', /CONTEXT\.budget\.reserve.*less than `window`/],
   ['{"keys":[]}', /CONTEXT has `keys` that are not an object/],
   ['[]', /CONTEXT makes no sense/],
   ['{"keys":{"bob":"lean"}}', /CONTEXT says something of the key "bob"/],

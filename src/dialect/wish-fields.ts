@@ -44,7 +44,11 @@ export const WISH_FIELDS: Table = {
       'Long outputs of tools are shortened when they are older than so many turns; with `0` as soon as their turn is over.',
     ),
     step: number(1, 1_000_000, 'The border between old and new moves by so many turns at once.'),
-    longerThan: number(1, MOST, 'Shorter outputs, in characters, are let alone.'),
+    longerThan: number(
+      1,
+      MOST,
+      'Shorter outputs, in characters, are let alone, and so are those that are no longer than `head` and `tail` together. Who sets all three sets this to more than both.',
+    ),
     head: number(0, MOST, 'So many characters are left of the beginning …'),
     tail: number(0, MOST, '… and so many of the end.'),
     cap: limit(
@@ -164,7 +168,7 @@ export const WISH_FIELDS: Table = {
     reserve: limit(
       0,
       MOST,
-      'What is left free for the answer; otherwise the limit that the request sets.',
+      'What is left free for the answer; otherwise the limit that the request sets. It must be less than a `window` that is set with it; where it is not less than another’s, it is half of that.',
     ),
     overflow: word(
       ['auto', 'cut', 'refuse', 'send'],

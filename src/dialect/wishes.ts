@@ -5,23 +5,71 @@
 import { POLICY_NAMES, type PolicyName, type Wishes } from '../conversation/policy.ts'
 import { isObject, type JsonObject } from '../conversation/json.ts'
 import { writtenName } from '../conversation/written-name.ts'
+import { GatewayError } from '../errors.ts'
 import { asObject, asOneOf, asString } from './check.ts'
+import { contradictionsIn } from './wish-contradictions.ts'
 import { unknownField, type Field } from './wish-field.ts'
 import { WISH_FIELDS } from './wish-fields.ts'
 
-/** A name alone is a policy. */
+/** A name alone is a policy. Throws a GatewayError that tells of every fault, at the place of the first. */
 export function readWishes(value: unknown, path: string): Wishes {
-  if (typeof value === 'string') return { policy: asPolicy(value, path) }
-  const said = asObject(value, path)
-  const sections = Object.entries(said).flatMap(([section, raw]): readonly Entry[] => {
-    if (raw === null || raw === undefined) return []
-    const place = `${path}.${section}`
-    if (section === 'policy') return [['policy', asPolicy(raw, place)]]
-    const table = Object.hasOwn(FIELDS, section) ? FIELDS[section] : undefined
-    if (table === undefined) throw unknownField(place, ['policy', ...Object.keys(FIELDS)])
-    return [[section, readSection(table, asObject(raw, place), place)]]
+  const { wishes, faults } = readFields(value, path)
+  throwAll(faults)
+  throwAll(contradictionsIn(wishes, path))
+  return wishes
+}
+
+/** What has been kept: what contradicts itself was let in before, and is as sensible as it was. */
+export function readKeptWishes(value: unknown, path: string): Wishes {
+  const { wishes, faults } = readFields(value, path)
+  throwAll(faults)
+  return wishes
+}
+
+function throwAll(faults: readonly GatewayError[]): void {
+  const [first, ...others] = faults
+  if (first === undefined) return
+  if (others.length === 0) throw first
+  const message = faults.map((fault) => fault.message).join(' ')
+  throw new GatewayError({ ...first.failure, message }, message, { cause: first })
+}
+
+function readFields(value: unknown, path: string) {
+  const faults: GatewayError[] = []
+  const wishes = tried(faults, (): Wishes => {
+    if (typeof value === 'string') return { policy: asPolicy(value, path) }
+    const said = asObject(value, path)
+    const sections = Object.entries(said).map(([section, raw]) => {
+      return tried(faults, () => readEntry(section, raw, path, faults))
+    })
+    return Object.fromEntries(sections.flatMap((section) => section ?? []))
   })
-  return Object.fromEntries(sections)
+  return { wishes: wishes ?? {}, faults }
+}
+
+/** `null` for what makes no sense, which is one more fault. */
+function tried<Read>(faults: GatewayError[], read: () => Read): Read | null {
+  try {
+    return read()
+  } catch (fault) {
+    if (!(fault instanceof GatewayError)) throw fault
+    faults.push(fault)
+    return null
+  }
+}
+
+function readEntry(
+  section: string,
+  raw: unknown,
+  path: string,
+  faults: GatewayError[],
+): readonly Entry[] {
+  if (raw === null || raw === undefined) return []
+  const place = `${path}.${section}`
+  if (section === 'policy') return [['policy', asPolicy(raw, place)]]
+  const table = Object.hasOwn(FIELDS, section) ? FIELDS[section] : undefined
+  if (table === undefined) throw unknownField(place, ['policy', ...Object.keys(FIELDS)])
+  return [[section, readSection(table, asObject(raw, place), place, faults)]]
 }
 
 type Entry = readonly [string, unknown]
@@ -33,18 +81,27 @@ type Fields = Readonly<Record<string, Field<unknown>>>
 
 const FIELDS: Readonly<Record<string, Fields>> = WISH_FIELDS
 
-function readSection(fields: Fields, said: JsonObject, path: string): JsonObject {
+function readSection(
+  fields: Fields,
+  said: JsonObject,
+  path: string,
+  faults: GatewayError[],
+): JsonObject {
   const values = Object.entries(said).flatMap(([written, raw]): readonly Entry[] => {
     if (raw === undefined) return []
-    const place = `${path}.${written}`
-    const known = Object.keys(fields).find((field) => writtenName(field) === written)
-    const field = known === undefined ? undefined : fields[known]
-    if (known === undefined || field === undefined) {
-      throw unknownField(place, Object.keys(fields).map(writtenName))
-    }
-    return [[known, field.read(raw, place)]]
+    return tried(faults, () => [readField(fields, written, raw, path)]) ?? []
   })
   return Object.fromEntries(values) as JsonObject
+}
+
+function readField(fields: Fields, written: string, raw: unknown, path: string): Entry {
+  const place = `${path}.${written}`
+  const known = Object.keys(fields).find((field) => writtenName(field) === written)
+  const field = known === undefined ? undefined : fields[known]
+  if (known === undefined || field === undefined) {
+    throw unknownField(place, Object.keys(fields).map(writtenName))
+  }
+  return [known, field.read(raw, place)]
 }
 
 /** As they would be written in a request. */

@@ -4,7 +4,7 @@
 import type { Item } from '../conversation/item.ts'
 import { withItemField } from '../conversation/item-field.ts'
 import type { Wishes } from '../conversation/policy.ts'
-import { readWishes } from '../dialect/wishes.ts'
+import { readKeptWishes } from '../dialect/wishes.ts'
 import { messageOf } from '../errors.ts'
 import type { ConversationPlace } from '../store/conversation-store.ts'
 import type { StoredTurn } from '../store/store.ts'
@@ -20,7 +20,7 @@ export function wishesOf(
 ): readonly Wishes[] {
   if (context === null) return []
   try {
-    return [readWishes(context, 'context')]
+    return [readKeptWishes(context, 'context')]
   } catch (error) {
     log('warn', 'context-not-understood', { why: messageOf(error) })
     return []

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { policyWith, POLICY_NAMES } from '../../src/conversation/policy.ts'
-import { readWishes, writtenWishes } from '../../src/dialect/wishes.ts'
+import { readKeptWishes, readWishes, writtenWishes } from '../../src/dialect/wishes.ts'
 import { GatewayError } from '../../src/errors.ts'
 
 const read = (value: unknown) => readWishes(value, 'backstory')
@@ -85,6 +85,17 @@ describe('what makes no sense is refused with its path', () => {
     ],
     [schema(nested(20)), `backstory.layers.schema${'.not'.repeat(16)}`, 'invalid_value'],
     [schema({ title: 'x'.repeat(5000) }), 'backstory.layers.schema', 'invalid_value'],
+    [
+      { outputs: { head: 600, tail: 200, longer_than: 800 } },
+      'backstory.outputs.longer_than',
+      'invalid_value',
+    ],
+    [
+      { outputs: { head: 3000, longer_than: 800 } },
+      'backstory.outputs.longer_than',
+      'invalid_value',
+    ],
+    [{ budget: { window: 1000, reserve: 1000 } }, 'backstory.budget.reserve', 'invalid_value'],
   ])('%j', (said, param, code) => {
     const fault = faultOf(said)
     expect(fault?.failure).toMatchObject({ status: 400, param, code })
@@ -100,6 +111,26 @@ describe('what makes no sense is refused with its path', () => {
       }),
     )
   })
+})
+
+test('all faults are told, each in a sentence, at the place of the first', () => {
+  const fault = faultOf({ outputs: { step: 0, nope: 1 }, media: { images: -3 }, more: 1 })
+  expect(fault?.failure).toMatchObject({ status: 400, param: 'backstory.outputs.step' })
+  for (const place of ['outputs.step', 'outputs.nope', 'media.images', 'more']) {
+    expect(fault?.message).toMatch(new RegExp(`'backstory.${place}'[^.]*\\.[^.]*`))
+  }
+})
+
+test('numbers of different people do not contradict each other, nor do those that were kept', () => {
+  const [all, mine] = [{ budget: { window: 1000 } }, { budget: { reserve: 5000 } }].map(read)
+  expect(policyWith([all ?? null, mine ?? null]).budget).toMatchObject({
+    window: 1000,
+    reserve: 5000,
+  })
+  expect(read({ outputs: { head: 3000, tail: 3000 } }).outputs?.head).toBe(3000)
+  expect(read({ budget: { window: null, reserve: 5000 } }).budget?.reserve).toBe(5000)
+  const kept = { budget: { window: 1000, reserve: 5000 } }
+  expect(readKeptWishes(kept, 'context')).toEqual(kept)
 })
 
 test('what was read can be written and read again', () => {
