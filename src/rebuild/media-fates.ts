@@ -60,6 +60,8 @@ interface Shot {
   readonly zone: Weighed['zone']
   /** It stands in what is always sent whole. */
   readonly isWhole: boolean
+  /** It always does. */
+  readonly isFixed: boolean
   /** The same for what was said at once: the messages of one question, or one item. */
   readonly unit: number
 }
@@ -76,8 +78,9 @@ function shotsIn(items: readonly Item[]): readonly Shot[] {
       const medium = mediumOf(part)
       if (medium === null) return
       const zone = at < start ? 'before' : at < end ? 'question' : 'since'
-      const isWhole = at < head || zone === 'question' || isPinned(item)
-      shots.push({ at, place, medium, zone, isWhole, unit })
+      const isFixed = at < head || isPinned(item)
+      const isWhole = isFixed || zone === 'question'
+      shots.push({ at, place, medium, zone, isWhole, isFixed, unit })
     })
   })
   return shots
@@ -151,9 +154,10 @@ function weigh(shots: readonly Shot[], isRepeated: ReadonlySet<Shot>): Scales {
   let image = 0
   let byte = 0
   for (const shot of shots) {
-    const { medium, zone, at, isWhole } = shot
-    // What is shown somewhere else takes no room here, and what is pinned takes none of others.
-    const isCounted = isWhole ? zone === 'question' : !isRepeated.has(shot)
+    const { medium, zone, at, isFixed } = shot
+    // What is pinned takes no room of others, also while it is new: it would give it back. What is shown
+    // somewhere else takes none here.
+    const isCounted = !isFixed && (zone === 'question' || !isRepeated.has(shot))
     if (medium.kind === 'image') {
       if (at !== item) {
         item = at

@@ -314,3 +314,16 @@ test('handles are those of the whole conversation, where the list is a part of i
   })
   expect(sent(run(whole.slice(2)).items)[0]).toContain('media_2')
 })
+
+test('what a pinned question shows takes no room of others, so that none comes back when it is old', () => {
+  const pinned: Item = { ...user(image('b')), native: { backstory: { pin: true } } }
+  const asked = [user(image('a')), ...OK, pinned]
+  expect(run(asked, { images: 1 })).toEqual(['a', 'ok', 'b'])
+  expect(run([...asked, ...OK, user(words('So?'))], { images: 1 })).toEqual([
+    'a',
+    'ok',
+    'b',
+    'ok',
+    'So?',
+  ])
+})
