@@ -34,6 +34,7 @@ export function placeLayers(
   const told = messagesFor(blocks)
   return {
     name: PLACE_LAYERS,
+    steps: 'lasting',
     run(items, places) {
       const others = items.some(isOfLayer) ? items.filter((item) => !isOfLayer(item)) : items
       const starts = others === items && places !== undefined ? startsIn(conversation) : null

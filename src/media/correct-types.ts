@@ -14,7 +14,7 @@ import { videoUrl } from './remote-medium.ts'
 import { isSniffed, looksLikeMarkup, looksLikeText, sniffMedia } from './sniff-media.ts'
 
 export function correctTypes(): Transform {
-  return { name: 'media', run: (items) => eachPart(items, changed) }
+  return { name: 'media', steps: 'none', run: (items) => eachPart(items, changed) }
 }
 
 function changed(part: Part): Changed | null {

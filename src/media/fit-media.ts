@@ -19,6 +19,7 @@ export function fitMedia(limits: Limits): Transform {
   const { imageChars, requestChars } = limits
   return {
     name: 'media',
+    steps: 'lasting',
     run(items) {
       if (!items.some(holdsMedia)) return { items, notes: NONE }
       const newest = newestQuestion(items)

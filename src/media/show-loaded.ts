@@ -12,6 +12,7 @@ import { remoteMedium, withMedium } from './remote-medium.ts'
 export function showLoaded(loaded: LoadedMedia, { loads }: MediaReader): Transform {
   return {
     name: 'media',
+    steps: 'none',
     run: (items) =>
       eachPart(items, (part) => {
         const medium = remoteMedium(part)

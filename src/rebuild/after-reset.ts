@@ -15,6 +15,7 @@ import type { Transform } from './transform.ts'
 export function afterReset(): Transform {
   return {
     name: 'after-reset',
+    steps: 'lasting',
     run(items) {
       const start = startOf(items)
       if (start === 0) return { items, notes: [] }

@@ -29,6 +29,7 @@ import type { Transform } from './transform.ts'
 export function applyCompaction(reader: Reader): Transform {
   return {
     name: 'apply-compaction',
+    steps: 'lasting',
     run(items) {
       const notes: Note[] = []
       // Most conversations have nothing of the kind.

@@ -28,6 +28,8 @@ export function applySummary(
 ): Transform {
   return {
     name: 'apply-summary',
+    // But for where a compaction has come to stand for more.
+    steps: 'lasting',
     run(items) {
       const unchanged = { items, notes: [] }
       const end = coveredEnd(items, summary.covered)

@@ -18,6 +18,7 @@ import type { Step, Transform } from './transform.ts'
 export function behindCompaction(): Transform {
   return {
     name: 'behind-compaction',
+    steps: 'lasting',
     run: (items) => answerFirst(items, instructionsLength(items)),
   }
 }

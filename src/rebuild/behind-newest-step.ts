@@ -2,7 +2,10 @@
  * From where on reasoning stands where it was made, of which nobody has recorded what it was made behind:
  * a client that has nothing stored brings it along itself. What its answer was made behind is what was
  * sent of the conversation up to there, and a plan says the same of the same list. So it is told by
- * making the plan again, answer by answer, from the newest one back to the newest step.
+ * making the plan again for some of the answers, back to the newest one that something else was sent of.
+ *
+ * Not for each: between two answers that nothing stands between which is sent otherwise than it came, only
+ * what stands before both can have changed, and what was as it is now at the older one has been so since.
  *
  * What is older is left out, also what no step has touched: which of it was sent since then cannot be
  * told without asking for each answer what was kept when it was made.
@@ -11,25 +14,46 @@ import { isMadeUpstream } from '../conversation/compaction.ts'
 import type { Item } from '../conversation/item.ts'
 import { isOfModel } from '../conversation/of-model.ts'
 import { isSealed } from '../conversation/sealed-reasoning.ts'
+import type { Past } from './look-back.ts'
 import { isToldAlike } from './prefix.ts'
 import type { Places } from './transform.ts'
 
-/** What would be sent of so many items from the beginning; `null` if all would be different. */
-export type SentOf = (length: number) => readonly Item[] | null
-
-export function behindNewestStep(items: readonly Item[], places: Places, sentOf: SentOf): number {
-  let border = items.length
-  for (const at of answersBroughtAlong(items).slice(-MOST_ASKED).toReversed()) {
-    const place = places[at] ?? null
-    const before = place === null ? null : sentOf(place)
-    if (before === null || !beginsWith(items, before)) return border
-    border = at
+export function behindNewestStep(items: readonly Item[], places: Places, past: Past): number {
+  const answers = answersBroughtAlong(items)
+  const placeOf = (answer: number): number | null => places[answers[answer] ?? -1] ?? null
+  const isAsBefore = (answer: number): boolean => {
+    const place = placeOf(answer)
+    const before = place === null ? null : past.sentOf(place)
+    return before !== null && beginsWith(items, before)
+  }
+  const isAlike = (older: number, newer: number): boolean => {
+    const [from, to] = [placeOf(older), placeOf(newer)]
+    return from !== null && to !== null && !past.isTouched(from, to)
+  }
+  // From this one on they are all as before.
+  let border = answers.length
+  for (let asked = 0; border > 0 && asked < MOST_ASKED; asked += 1) {
+    let oldest = border - 1
+    while (oldest > 0 && isAlike(oldest - 1, border - 1)) oldest -= 1
+    if (isAsBefore(oldest)) border = oldest
+    else return answers[firstFrom(oldest + 1, border, isAsBefore)] ?? items.length
   }
   return 0
 }
 
 /** Beyond that it is believed, and the upstream has the last word. */
 const MOST_ASKED = 32
+
+/** The first number from the one up to the other of which it is so, if it is so of all behind it. */
+function firstFrom(from: number, to: number, isSo: (number: number) => boolean): number {
+  let [low, high] = [from, to]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (isSo(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
 
 /**
  * Where the answers begin that hold reasoning of the kind. What an upstream has made behind a compaction

@@ -23,6 +23,7 @@ export function boundHistory({ by, most }: Bound): Transform {
   const weigh = MEASURES[by]
   return {
     name: `bound-${by}`,
+    steps: 'lasting',
     run(items) {
       const stays = alwaysSentWhole(items)
       const before = sums(weigh(items, stays))

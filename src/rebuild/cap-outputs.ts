@@ -33,6 +33,7 @@ export function capOutputs(cap: Cap): Transform {
   const capped = outputCapper(cap)
   return {
     name: 'cap-outputs',
+    steps: 'none',
     run(items) {
       const notes: Note[] = []
       const rebuilt = items.map((item, at) => {

@@ -14,6 +14,7 @@ import type { Transform } from './transform.ts'
 export function defuseNotices(): Transform {
   return {
     name: 'defuse-notices',
+    steps: 'none',
     run(items) {
       const notes: Note[] = []
       const rebuilt = items.map((item, at) => {

@@ -14,7 +14,8 @@ import type { Item, Origin } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
 import { isSealed } from '../conversation/sealed-reasoning.ts'
 import { withoutReasoning } from '../conversation/without-reasoning.ts'
-import { behindNewestStep, isUnrecorded, type SentOf } from './behind-newest-step.ts'
+import { behindNewestStep, isUnrecorded } from './behind-newest-step.ts'
+import type { Past } from './look-back.ts'
 import { openPrefix, type Prefix } from './prefix.ts'
 import type { Places, Transform } from './transform.ts'
 
@@ -26,7 +27,7 @@ export interface Validity {
   readonly seed: () => string
   readonly checksPrefix: boolean
   /** What tells where reasoning was made that nobody has recorded. Without it, it is believed. */
-  readonly sentOf?: SentOf
+  readonly past?: Past
   /** Answers before which the reader has refused all reasoning. */
   readonly refusedBefore: readonly Origin[]
 }
@@ -60,9 +61,9 @@ export function keepValidReasoning(validity: Validity): Transform {
   }
 }
 
-function stepBefore(items: readonly Item[], places: Places, { checksPrefix, sentOf }: Validity) {
-  const mayBeInvalid = checksPrefix && sentOf !== undefined && items.some(isUnrecorded)
-  return mayBeInvalid ? behindNewestStep(items, places, sentOf) : 0
+function stepBefore(items: readonly Item[], places: Places, { checksPrefix, past }: Validity) {
+  const mayBeInvalid = checksPrefix && past !== undefined && items.some(isUnrecorded)
+  return mayBeInvalid ? behindNewestStep(items, places, past) : 0
 }
 
 function keptUnless(fault: string | null, item: Item): Item | null {

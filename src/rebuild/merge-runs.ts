@@ -22,6 +22,7 @@ import type { Transform } from './transform.ts'
 export function mergeRuns(): Transform {
   return {
     name: 'merge-runs',
+    steps: 'none',
     run(items) {
       const kept: Item[] = []
       const notes: Note[] = []

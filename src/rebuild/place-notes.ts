@@ -23,6 +23,7 @@ export function placeNotes(entries: readonly ContextNote[]): Transform {
   const notes = entries.map(({ depth, ...note }) => ({ depth, message: noteMessage(note) }))
   return {
     name: 'place-notes',
+    steps: 'lasting',
     run(items) {
       const others = items.some(isNote) ? items.filter((item) => !isNote(item)) : items
       const placed = withNotes(others, notes)

@@ -155,21 +155,32 @@ export function rebuild(items: readonly Item[], transforms: readonly Transform[]
 }
 
 /** The same with what has been rebuilt already. */
-export function rebuildOn(before: Rebuilt, transforms: readonly Transform[]): Rebuilt {
+export function rebuildOn(before: Placed, transforms: readonly Transform[]): Rebuilt {
   let { items: current, places } = before
   const notes = [...before.notes]
-  for (const { name, run } of transforms) {
-    const step = run(current, places)
-    for (const note of step.notes) notes.push({ ...placed(note, places), by: name })
+  const stages: Stage[] = []
+  for (const transform of transforms) {
+    const step = transform.run(current, places)
+    stages.push({ transform, items: current, places, notes: step.notes })
+    for (const note of step.notes) notes.push({ ...placed(note, places), by: transform.name })
     if (step.items !== current) places = placesAfter(step, current, places)
     current = step.items
   }
-  return { items: current, notes, places }
+  return { items: current, notes, places, stages }
 }
 
-export interface Rebuilt extends Step {
+interface Placed extends Step {
   /** Where each item that is left had its place in `items`; `null` for one that was added. */
   readonly places: Places
+}
+
+export interface Rebuilt extends Placed {
+  readonly stages: readonly Stage[]
+}
+
+/** What a transform was given, and what it said of that. */
+export interface Stage extends Placed {
+  readonly transform: Transform
 }
 
 function placed({ at, ...note }: Note, places: Places): Note {

@@ -24,6 +24,7 @@ export interface Pruning {
 export function pruneOrphans({ unanswered = 'drop' }: Pruning = {}): Transform {
   return {
     name: 'prune-orphans',
+    steps: 'lasting',
     run(items) {
       const kinds = items.map(kindOf)
       const partners = pairsOf(items)

@@ -15,6 +15,7 @@ import type { Transform } from './transform.ts'
 export function retainReasoning(keep: 'next_reply' | 'open_turn'): Transform {
   return {
     name: 'retain-reasoning',
+    steps: 'lasting',
     run(items) {
       const border =
         keep === 'open_turn' ? (roundStarts(items).at(-1) ?? 0) : startOfAnswered(items)

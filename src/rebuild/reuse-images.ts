@@ -27,6 +27,7 @@ export interface Reusing {
 export function reuseImages({ images, conversation }: Reusing): Transform {
   return {
     name: 'reuse-images',
+    steps: 'none',
     run(items) {
       const reused = reusedIn(items, images)
       const notes: Note[] = []

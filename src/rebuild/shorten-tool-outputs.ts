@@ -27,6 +27,7 @@ export function shortenToolOutputs({
   const shorten = outputShortener({ minChars, headChars, tailChars })
   return {
     name: 'shorten-tool-outputs',
+    steps: 'lasting',
     run(items) {
       const starts = roundStarts(items)
       const border = Math.floor((starts.length - 1 - rounds) / step) * step

@@ -40,6 +40,7 @@ export function showMedia({
 }: Showing): Transform {
   return {
     name: 'show-media',
+    steps: 'lasting',
     run(items) {
       const fates = fatesOf(items, { ...rules, outputsStay }, sees)
       const notes: Note[] = []

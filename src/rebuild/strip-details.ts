@@ -11,6 +11,7 @@ import type { Transform } from './transform.ts'
 export function stripDetails(): Transform {
   return {
     name: 'strip-details',
+    steps: 'none',
     run(items) {
       const notes: Note[] = []
       const kept: Item[] = []

@@ -10,6 +10,7 @@ import type { Transform } from './transform.ts'
 export function stripMarkers(): Transform {
   return {
     name: 'strip-markers',
+    steps: 'none',
     run(items) {
       const notes: Note[] = []
       const rebuilt = items.map((item, at) => {

@@ -34,6 +34,7 @@ export function tellingOf({ names, persona, actAs }: SpeakerRules, hasNames: boo
 export function tellSpeakers(telling: Telling): Transform {
   return {
     name: 'tell-speakers',
+    steps: 'none',
     run(items) {
       // Where nobody is named, nobody has to be told.
       const isSaid = telling.actAs !== null || items.some((item) => authorOf(item) !== null)

@@ -10,9 +10,18 @@ import type { Note } from '../conversation/note.ts'
 
 export interface Transform {
   readonly name: string
+  /** When something becomes of a list that did not when it was shorter; without a word, at any time. */
+  readonly steps?: Steps
   /** `places` says where each item stood in the list that the plan began with, if there is a plan. */
   readonly run: (items: readonly Item[], places?: Places) => Step
 }
+
+/**
+ * `none`: of a list that ends where an answer begins, it makes the beginning of all that it makes of any
+ * longer one. `lasting`: what is not changed in a list was not changed in such a beginning of it either.
+ * Told so, it need not be asked again what it made then (`look-back.ts`).
+ */
+export type Steps = 'none' | 'lasting'
 
 /** Where each item of a list has its place in the first list; `null` for one that was added. */
 export type Places = readonly (number | null)[]

@@ -32,6 +32,7 @@ export function windowHistory({ by, most }: HistoryWindow): Transform {
   const stride = Math.ceil(most / 2)
   return {
     name: `window-${by}`,
+    steps: 'lasting',
     run(items) {
       const stays = alwaysSentWhole(items)
       const weights = weigh(items, stays)

@@ -26,7 +26,15 @@ import { takesNames } from '../provider/takes-names.ts'
 import { withAccountStops } from '../provider/with-account-stops.ts'
 import { behindCompaction } from '../rebuild/behind-compaction.ts'
 import { keepValidReasoning, type Validity } from '../rebuild/keep-valid-reasoning.ts'
-import { additionsFor, planFor, rebuild, rebuildOn, type Rules } from '../rebuild/plan.ts'
+import { lookBack, type Past } from '../rebuild/look-back.ts'
+import {
+  additionsFor,
+  planFor,
+  rebuild,
+  rebuildOn,
+  type Rebuilt,
+  type Rules,
+} from '../rebuild/plan.ts'
 import { prefixSeed } from '../rebuild/prefix.ts'
 import type { Reader } from '../rebuild/reads-compaction.ts'
 import type { Transform } from '../rebuild/transform.ts'
@@ -84,15 +92,11 @@ export function prepareFor(
     ...wayOut.steps,
   ]
   const changed = rebuild(items, steps)
-  // As it was then, if the same tools stood in front.
-  const sentOf = (length: number): readonly Item[] | null => {
-    const asked = items.slice(0, length)
-    return offer(asked).tools.length === house.length ? rebuild(asked, steps).items : null
-  }
-  const validity = validityFor(account, params, history)
-  const validThen = changed.items === items ? validity : { ...validity, sentOf }
+  const toolsOf = (length: number) => offer(items.slice(0, length)).tools
+  const past = pastOf(changed, house, toolsOf)
+  const validity = { ...validityFor(account, params, history), past }
   // Last, because every change before it is one of the prefix that reasoning is bound to.
-  const rebuilt = rebuildOn(changed, [keepValidReasoning(validThen)])
+  const rebuilt = rebuildOn(changed, [keepValidReasoning(validity)])
   const compactAbove = compactAboveFor(target, policy, inbound, history)
   const prompt = promptOf(inbound, rebuilt.items, params, compactAbove)
   const encoded = provider.encode(prompt, account)
@@ -157,6 +161,18 @@ function stepsFor(
     // Behind all that may stand in front of what the upstream has compacted, and would not be read.
     ...(account.wire === 'anthropic' ? [behindCompaction()] : []),
   ]
+}
+
+/** As it was then, if the same tools stood in front. */
+function pastOf(
+  changed: Rebuilt,
+  house: readonly HouseTool[],
+  toolsOf: (length: number) => readonly HouseTool[],
+): Past {
+  const past = lookBack(changed)
+  if (house.length === 0) return past
+  const had = (length: number) => toolsOf(length).length === house.length
+  return { ...past, sentOf: (length) => (had(length) ? past.sentOf(length) : null) }
 }
 
 function promptOf(

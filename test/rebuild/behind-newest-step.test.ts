@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
 import { behindNewestStep } from '../../src/rebuild/behind-newest-step.ts'
+import { lookBack } from '../../src/rebuild/look-back.ts'
 import { rebuildOn, rebuild } from '../../src/rebuild/plan.ts'
 import { keepValidReasoning } from '../../src/rebuild/keep-valid-reasoning.ts'
 import { shortenToolOutputs } from '../../src/rebuild/shorten-tool-outputs.ts'
@@ -19,16 +20,16 @@ const places = (items: readonly Item[]) => items.map((_, at) => at)
 
 test('what was made since the newest step goes back, and nothing from before it', () => {
   const items = [0, 1, 2, 3, 4].flatMap(turn)
-  const sentOf = (length: number) => rebuild(items.slice(0, length), shorten).items
+  const changed = rebuild(items, shorten)
   const kept = keepValidReasoning({
     wire: 'anthropic',
     account: 'claude',
     seed: () => '',
     checksPrefix: true,
-    sentOf,
+    past: lookBack(changed),
     refusedBefore: [],
   })
-  const { items: sent, notes } = rebuildOn(rebuild(items, shorten), [kept])
+  const { items: sent, notes } = rebuildOn(changed, [kept])
   const seals = sent.flatMap((item) => (item.type === 'reasoning' ? item.encrypted_content : []))
   // With the question of the fourth turn the outputs of the first two became short.
   expect(seals).toEqual(['first 3', 'second 3', 'first 4', 'second 4'])
@@ -37,8 +38,10 @@ test('what was made since the newest step goes back, and nothing from before it'
 
 test('all of it, where nothing has ever changed; none, where the tools have', () => {
   const items = [0, 1].flatMap(turn)
-  expect(behindNewestStep(items, places(items), (length) => items.slice(0, length))).toBe(0)
-  expect(behindNewestStep(items, places(items), () => null)).toBe(items.length)
+  const past = lookBack(rebuild(items, []))
+  expect(behindNewestStep(items, places(items), past)).toBe(0)
+  const other = { ...past, sentOf: () => null }
+  expect(behindNewestStep(items, places(items), other)).toBe(items.length)
 })
 
 test('nobody is asked about a conversation without any', () => {
@@ -49,5 +52,5 @@ test('nobody is asked about a conversation without any', () => {
   const never = () => {
     throw new Error('It was asked.')
   }
-  expect(behindNewestStep(items, places(items), never)).toBe(0)
+  expect(behindNewestStep(items, places(items), { sentOf: never, isTouched: never })).toBe(0)
 })

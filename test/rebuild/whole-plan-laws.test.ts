@@ -7,45 +7,19 @@ import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../src/conversation/item.ts'
 import { authorOf, withItemField } from '../../src/conversation/item-field.ts'
-import { policyWith, type ContextPolicy, type Wishes } from '../../src/conversation/policy.ts'
+import { policyWith, type ContextPolicy } from '../../src/conversation/policy.ts'
 import { keepValidReasoning } from '../../src/rebuild/keep-valid-reasoning.ts'
+import { lookBack } from '../../src/rebuild/look-back.ts'
 import { additionsFor, planFor, rebuild, rebuildOn } from '../../src/rebuild/plan.ts'
 import { isToldAlike, prefixHashOf, prefixSeed } from '../../src/rebuild/prefix.ts'
 import type { Transform } from '../../src/rebuild/transform.ts'
 import { expectComplete, expectHonest, expectLawful, expectPinned } from '../support/laws.ts'
 import { NO_PARAMS } from '../support/no-params.ts'
 import { talk } from '../support/talk.ts'
+import { MIXED_WISHES, type MixedWishes } from './mixed-wishes.ts'
 
 const HERE = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
 const PARAMS = { ...NO_PARAMS, model: HERE.model }
-
-/** With what there is room for, where a conversation is to fit that. */
-const WISHES: readonly (Wishes & { readonly room?: number })[] = [
-  { policy: 'retain', room: 700 },
-  { policy: 'replay', room: 1500 },
-  { policy: 'lean', room: 700 },
-  { policy: 'replay' },
-  { policy: 'retain', outputs: { keepTurns: 1, step: 2 } },
-  { policy: 'lean' },
-  { policy: 'capped', outputs: { cap: 300 } },
-  { window: { turns: 3 } },
-  { window: { items: 6 } },
-  { policy: 'lean', window: { tokens: 300 } },
-  { policy: 'replay', media: { window: 4, images: 2, repeated: 'last' } },
-  { policy: 'capped', media: { keepTurns: 0, step: 2 } },
-  { policy: 'lean', media: { keepTurns: 1, step: 1 } },
-  { notes: { entries: [{ text: 'Be kind.', depth: 2, role: 'developer' }] } },
-  { speakers: { hidden: ['u3'], merge: 'same_author', names: 'prefix' } },
-  {
-    policy: 'capped',
-    outputs: { cap: 300, keepTurns: 1, step: 2 },
-    window: { turns: 4, tokens: 900 },
-    media: { window: 6 },
-    notes: { entries: [{ text: 'Be kind.', depth: 1, role: 'user' }] },
-    speakers: { hidden: ['u3'], merge: 'same_author', names: 'prefix' },
-    reasoning: { keep: 'next_reply' },
-  },
-]
 
 interface Turn {
   readonly question: Item
@@ -66,13 +40,13 @@ const turn: Arbitrary<Turn> = fc
     const said: Item = { type: 'message', role: 'user', content }
     const of = author === null ? {} : { author: { id: author, name: author } }
     // Who is hidden is hidden, pinned or not.
-    const field = pin === 0 && author !== 'u3' ? { ...of, pin: true } : of
+    const field = pin === 0 && author !== 'u2' && author !== 'u3' ? { ...of, pin: true } : of
     return { question: Object.keys(field).length === 0 ? said : withItemField(said, field), steps }
   })
 
 const talks = fc.array(turn, { minLength: 3, maxLength: 9 })
 
-describe.each(WISHES)('%j', (wishes) => {
+describe.each(MIXED_WISHES)('%j', (wishes) => {
   test.each([true, false])(
     'gives back what is valid and keeps the laws, recorded: %s',
     (isRecorded) => {
@@ -91,10 +65,7 @@ describe.each(WISHES)('%j', (wishes) => {
   )
 })
 
-function openModel(
-  { room = null, ...wishes }: Wishes & { room?: number | null },
-  isRecorded: boolean,
-) {
+function openModel({ room = null, ...wishes }: MixedWishes, isRecorded: boolean) {
   const policy = policyWith([wishes])
   let items: readonly Item[] = []
   /** By seal, what it was made behind. */
@@ -140,12 +111,13 @@ function sentOf(items: readonly Item[], policy: ContextPolicy, room: number | nu
     ...planFor({ policy, room, reader: null, hasNames: false, conversation: items }),
     ...additionsFor(policy),
   ]
+  const changed = rebuild(items, transforms)
   const validity = {
     ...HERE,
     seed: () => prefixSeed(PARAMS, HERE.wire),
     checksPrefix: true,
     refusedBefore: [],
-    sentOf: (length: number) => rebuild(items.slice(0, length), transforms).items,
+    past: lookBack(changed),
   }
-  return rebuildOn(rebuild(items, transforms), [keepValidReasoning(validity)])
+  return rebuildOn(changed, [keepValidReasoning(validity)])
 }
