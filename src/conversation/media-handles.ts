@@ -35,8 +35,16 @@ export function mediaIn(items: readonly Item[]): readonly PlacedMedium[] {
   return media
 }
 
-/** By identity. */
+/** By identity. A list is asked about several times over, by each that tells of media. */
 export function handlesIn(items: readonly Item[]): MediaHandles {
+  const known = HANDLES.get(items) ?? countedIn(items)
+  HANDLES.set(items, known)
+  return known
+}
+
+const HANDLES = new WeakMap<readonly Item[], MediaHandles>()
+
+function countedIn(items: readonly Item[]): MediaHandles {
   const handles = byIdentity<string>()
   let count = 0
   for (const { identity } of mediaIn(items)) {

@@ -81,18 +81,20 @@ export const ALONE = -1
  */
 export function pairsOf(items: readonly Item[]): Int32Array {
   const partners = new Int32Array(items.length).fill(ALONE)
-  const waiting = new Map<string, Waiting>()
+  const families = new Map<string, Map<string, Waiting>>()
   let moment = 0
   for (let at = 0; at < items.length; at += 1) {
     const item = items[at]
     if (item?.type === 'message') moment += 1
     const callEnd = item === undefined ? null : callEndOf(item)
     if (callEnd === null || callEnd.callId === '') continue
-    const key = `${callEnd.family} ${callEnd.callId}`
-    const before = waiting.get(key)
+    const { family, callId } = callEnd
+    const waiting = families.get(family) ?? new Map<string, Waiting>()
+    families.set(family, waiting)
+    const before = waiting.get(callId)
     if (callEnd.side === 'call') {
       if (before?.moment === moment) before.calls.push(at)
-      else waiting.set(key, { moment, calls: [at], answered: 0 })
+      else waiting.set(callId, { moment, calls: [at], answered: 0 })
       continue
     }
     const call = before?.calls[before.answered]

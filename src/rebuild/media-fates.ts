@@ -72,17 +72,17 @@ function shotsIn(items: readonly Item[]): readonly Shot[] {
   const start = roundStarts(items).at(-1) ?? items.length
   const end = questionEnd(items, start)
   let unit = 0
-  items.forEach((item, at) => {
+  for (const [at, item] of items.entries()) {
     if (!isUserMessage(item) || !isUserMessage(items[at - 1])) unit = at
-    partsOf(item).forEach((part, place) => {
+    for (const [place, part] of partsOf(item).entries()) {
       const medium = mediumOf(part)
-      if (medium === null) return
+      if (medium === null) continue
       const zone = at < start ? 'before' : at < end ? 'question' : 'since'
       const isFixed = at < head || isPinned(item)
       const isWhole = isFixed || zone === 'question'
       shots.push({ at, place, medium, zone, isWhole, isFixed, unit })
-    })
-  })
+    }
+  }
   return shots
 }
 

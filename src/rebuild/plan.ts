@@ -188,11 +188,19 @@ function placed({ at, ...note }: Note, places: Places): Note {
   return place === null ? note : { ...note, at: place }
 }
 
+function placesAfter(step: Step, before: readonly Item[], places: Places): Places {
+  const isInPlace = step.notes.every(({ did }) => did === 'changed' || did === 'dropped')
+  if (!isInPlace) return placesAnew(step, before, places)
+  const dropped = new Uint8Array(before.length)
+  for (const { did, at } of step.notes) if (did === 'dropped' && at !== undefined) dropped[at] = 1
+  return step.items.length === before.length ? places : places.filter((_, at) => dropped[at] === 0)
+}
+
 /**
  * What a transform passed on is known by its identity. Of what it made, in order, the notes tell
  * what it was made from; the rest was added.
  */
-function placesAfter(step: Step, before: readonly Item[], places: Places): Places {
+function placesAnew(step: Step, before: readonly Item[], places: Places): Places {
   const placeOf = new Map(before.map((item, at) => [item, places[at] ?? null]))
   const changed = changedPlaces(step.notes).values()
   return step.items.map((item) => {

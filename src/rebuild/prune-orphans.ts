@@ -14,6 +14,7 @@ import type { Note } from '../conversation/note.ts'
 import { ALONE, callEndOf, pairsOf } from '../conversation/pairs.ts'
 import { stubFor } from './answer-calls.ts'
 import { findCopies } from './find-copies.ts'
+import { isInOrder } from './is-in-order.ts'
 import type { Transform } from './transform.ts'
 
 export interface Pruning {
@@ -26,6 +27,7 @@ export function pruneOrphans({ unanswered = 'drop' }: Pruning = {}): Transform {
     name: 'prune-orphans',
     steps: 'lasting',
     run(items) {
+      if (isInOrder(items)) return { items, notes: [] }
       const kinds = items.map(kindOf)
       const partners = pairsOf(items)
       const lost = lostEnds({ items, kinds, partners }, unanswered === 'stub')

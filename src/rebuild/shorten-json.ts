@@ -77,8 +77,13 @@ function whole(value: unknown, room: number): string | null {
 }
 
 function scalar(value: unknown): string {
-  return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
+  if (typeof value === 'bigint' || Number.isFinite(value)) return String(value)
+  // Most of what is asked for is a short word, which is dear to write the long way.
+  return typeof value === 'string' && PLAIN.test(value) ? `"${value}"` : JSON.stringify(value)
 }
+
+/** Nothing in it has to be escaped. */
+const PLAIN = /^[ !#-[\]-~]*$/
 
 function wholeList(list: readonly unknown[], room: number): string | null {
   if (list.length * 2 > room) return null

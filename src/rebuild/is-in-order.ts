@@ -1,0 +1,51 @@
+/**
+ * Whether a list is plainly in order: calls stand in one piece with their outputs behind them, reasoning
+ * in front of something that was made, and no id twice in a turn. Most lists are, so that nothing has to
+ * be paired, compared or moved; of some that are in order as well it is not seen at this glance.
+ */
+import type { Item } from '../conversation/item.ts'
+import { callEndOf } from '../conversation/pairs.ts'
+
+export function isInOrder(items: readonly Item[]): boolean {
+  /** The calls whose outputs are still to come. */
+  const waiting: string[] = []
+  const ids = new Set<string>()
+  let isAnswering = false
+  let isThought = false
+  for (const item of items) {
+    switch (item.type) {
+      case 'message':
+        if (waiting.length > 0 || (isThought && item.role !== 'assistant')) return false
+        if (item.role === 'user') ids.clear()
+        isThought = false
+        break
+      case 'reasoning':
+        if (waiting.length > 0) return false
+        isThought = true
+        break
+      case 'function_call': {
+        const { call_id: id, name } = item
+        if (isAnswering || id === '' || name === '' || ids.has(id)) return false
+        ids.add(id)
+        waiting.push(id)
+        isThought = false
+        break
+      }
+      case 'function_call_output': {
+        const place = isThought ? -1 : waiting.indexOf(item.call_id)
+        if (place < 0) return false
+        waiting.splice(place, 1)
+        isAnswering = waiting.length > 0
+        break
+      }
+      case 'custom_tool_call':
+      case 'custom_tool_call_output':
+        return false
+      case 'opaque':
+        if (waiting.length > 0 || callEndOf(item) !== null) return false
+        isThought = false
+        break
+    }
+  }
+  return waiting.length === 0 && !isThought
+}
