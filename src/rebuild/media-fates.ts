@@ -72,10 +72,15 @@ function shotsIn(items: readonly Item[]): readonly Shot[] {
   const start = roundStarts(items).at(-1) ?? items.length
   const end = questionEnd(items, start)
   let unit = 0
-  for (const [at, item] of items.entries()) {
+  // Without iterators: most of a conversation has nothing to show.
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at]
+    if (item === undefined) continue
     if (!isUserMessage(item) || !isUserMessage(items[at - 1])) unit = at
-    for (const [place, part] of partsOf(item).entries()) {
-      const medium = mediumOf(part)
+    const parts = partsOf(item)
+    for (let place = 0; place < parts.length; place += 1) {
+      const part = parts[place]
+      const medium = part === undefined ? null : mediumOf(part)
       if (medium === null) continue
       const zone = at < start ? 'before' : at < end ? 'question' : 'since'
       const isFixed = at < head || isPinned(item)

@@ -4,34 +4,53 @@
  *
  *     node test/bench/plan.ts
  *
- * Each policy with all its transforms, and with every window on top, over 200 turns (1,000 items): the
+ * Each policy with all its transforms, with every window on top, and with all else that there is: media
+ * limits, authors told, merged and hidden, notes and a summary. Over 200 turns (1,000 items) of several
+ * voices, with pictures and with reasoning of which nobody has recorded what it was made behind: the
  * first time that the items are seen, as from a client that sends everything anew, and from then on;
  * and over 100,000 items, which may take as much longer as there is more of them. Then the estimate of
  * the tokens of a long history.
  */
 import { itemTokens } from '../../src/conversation/item-tokens.ts'
-import type { Item } from '../../src/conversation/item.ts'
-import { POLICY_NAMES, policyWith, type PolicyName } from '../../src/conversation/policy.ts'
+import type { Item, Part } from '../../src/conversation/item.ts'
+import { withItemField } from '../../src/conversation/item-field.ts'
+import {
+  POLICY_NAMES,
+  policyWith,
+  type PolicyName,
+  type Wishes,
+} from '../../src/conversation/policy.ts'
 import { estimateTokens } from '../../src/conversation/tokens.ts'
-import { planFor, rebuild } from '../../src/rebuild/plan.ts'
+import { coveredBefore } from '../../src/rebuild/apply-summary.ts'
+import { keepValidReasoning } from '../../src/rebuild/keep-valid-reasoning.ts'
+import { lookBack } from '../../src/rebuild/look-back.ts'
+import { additionsFor, planFor, rebuild, rebuildOn } from '../../src/rebuild/plan.ts'
 
 const MOST_MS = 4
 const MOST_RATIO = 4
 
-/** Five items a turn, one in four outputs of 6 KB. */
+/** Five items a turn, one in four outputs of 6 KB, a picture in one question of ten, three voices. */
 function conversation(turns: number): readonly Item[] {
   return Array.from({ length: turns }).flatMap((_, turn): readonly Item[] => [
-    said('user', `question ${turn} ${'why '.repeat(60)}`),
+    asked(turn),
     { type: 'reasoning', summary: [], encrypted_content: `${turn} ${'c2VhbGVk'.repeat(100)}` },
     { type: 'function_call', call_id: `call_${turn}`, name: 'look', arguments: '{"at":"it"}' },
     { type: 'function_call_output', call_id: `call_${turn}`, output: outputOf(turn) },
-    said('assistant', `answer ${turn} ${'because '.repeat(60)}`),
+    {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: `answer ${turn} ${'because '.repeat(60)}` }],
+    },
   ])
 }
 
-function said(role: 'user' | 'assistant', text: string): Item {
-  const type = role === 'user' ? 'input_text' : 'output_text'
-  return { type: 'message', role, content: [{ type, text }] }
+function asked(turn: number): Item {
+  const text = `question ${turn} ${'why '.repeat(60)}`
+  const url = `https://pictures.example/${turn}.png`
+  const image: readonly Part[] = turn % 10 === 0 ? [{ type: 'input_image', image_url: url }] : []
+  const content: readonly Part[] = [{ type: 'input_text', text }, ...image]
+  const said: Item = { type: 'message', role: 'user', content }
+  return turn % 5 === 0 ? withItemField(said, { author: { name: `A${turn % 3}` } }) : said
 }
 
 function outputOf(turn: number): string {
@@ -40,10 +59,42 @@ function outputOf(turn: number): string {
   return JSON.stringify(Array.from({ length: 200 }, (_, id) => ({ id, name: `row ${turn}` })))
 }
 
-function planned(policy: PolicyName, items: number, isWindowed: boolean) {
-  const window = isWindowed ? { turns: items / 10, items: items / 3, tokens: items * 100 } : {}
-  const reader = { wire: 'chat', account: 'a', compacts: false }
-  return planFor({ policy: policyWith([{ policy, window }]), reader })
+type Extent = 'alone' | 'with all windows' | 'with all that there is'
+
+const EXTENTS: readonly Extent[] = ['alone', 'with all windows', 'with all that there is']
+
+function wishesFor(policy: PolicyName, length: number, extent: Extent): Wishes {
+  if (extent === 'alone') return { policy }
+  const windows = { turns: length / 10, items: length / 3, tokens: length * 100 }
+  if (extent === 'with all windows') return { policy, window: windows }
+  return {
+    policy,
+    window: windows,
+    outputs: { cap: 4000, keepTurns: 5, step: 10 },
+    media: { window: length / 5, images: 5, repeated: 'last' },
+    speakers: { hidden: ['A2'], merge: 'same_author', names: 'prefix', persona: 'Ada' },
+    notes: { entries: [{ text: 'Be kind.', depth: 3, role: 'developer' }] },
+  }
+}
+
+/** The plan as a request has it, and behind it what judges reasoning. */
+function planned(
+  items: readonly Item[],
+  name: PolicyName,
+  extent: Extent,
+): () => readonly unknown[] {
+  const policy = policyWith([wishesFor(name, items.length, extent)])
+  const covered = coveredBefore(items, items.length / 5)
+  const summary = { id: 'sum_1', text: 'In short, why.', facts: [], covered }
+  const reader = { wire: 'responses', account: 'a', compacts: false }
+  const summed = extent === 'with all that there is' ? { summary } : {}
+  const plan = planFor({ policy, reader, conversation: items, hasNames: false, ...summed })
+  return () => {
+    const changed = rebuild(items, [...plan, ...additionsFor(policy)])
+    const past = lookBack(changed)
+    const validity = { ...reader, seed: () => '', checksPrefix: true, refusedBefore: [], past }
+    return rebuildOn(changed, [keepValidReasoning(validity)]).items
+  }
 }
 
 /** The best of many: what else the machine does is not ours. */
@@ -59,7 +110,7 @@ function bestMs<Given>(times: number, given: () => Given, run: (given: Given) =>
 }
 
 function row(name: string, ...numbers: readonly string[]): void {
-  process.stdout.write(`${name.padEnd(34)}${numbers.map((text) => text.padStart(12)).join('')}\n`)
+  process.stdout.write(`${name.padEnd(36)}${numbers.map((text) => text.padStart(12)).join('')}\n`)
 }
 
 const ms = (value: number): string => `${value.toFixed(2)} ms`
@@ -76,14 +127,14 @@ let isMet = true
 row('', 'first', '× JSON', 'from then on', '100,000', 'an item')
 row('JSON.parse and JSON.stringify', ms(roundTripMs), '× 1.0')
 for (const policy of POLICY_NAMES) {
-  for (const isWindowed of [false, true]) {
-    const run = (items: readonly Item[]) =>
-      rebuild(items, planned(policy, items.length, isWindowed))
-    const first = bestMs(40, () => JSON.parse(text) as readonly Item[], run)
-    const again = bestMs(40, () => small, run)
-    const many = bestMs(3, () => large, run)
+  for (const extent of EXTENTS) {
+    const plan = (items: readonly Item[]) => planned(items, policy, extent)
+    const run = (prepared: () => unknown) => prepared()
+    const first = bestMs(40, () => plan(JSON.parse(text) as readonly Item[]), run)
+    const again = bestMs(40, () => plan(small), run)
+    const many = bestMs(3, () => plan(large), run)
     row(
-      isWindowed ? `${policy}, all windows` : policy,
+      extent === 'alone' ? policy : `${policy}, ${extent}`,
       ms(first),
       `× ${(first / roundTripMs).toFixed(1)}`,
       ms(again),
