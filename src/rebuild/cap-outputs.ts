@@ -6,7 +6,6 @@
  * What comes out depends on the output alone, so a prompt never changes for it, and it is no longer
  * than the limit, note and all: that is how one that was cut is known. No wording of the tool's counts.
  */
-import { standsFor } from '../conversation/gateway-notice.ts'
 import type {
   CustomCallOutput,
   FunctionCallOutput,
@@ -14,6 +13,7 @@ import type {
   Part,
   TextPart,
 } from '../conversation/item.ts'
+import { standsFor } from '../conversation/gateway-notice.ts'
 import type { Note } from '../conversation/note.ts'
 import { headAndTail } from './head-and-tail.ts'
 import { oncePerItem } from './once-per-item.ts'

@@ -15,8 +15,9 @@ import { TOLD_IN_PLACE } from '../conversation/instructions.ts'
 import type { Item, Message } from '../conversation/item.ts'
 import { itemField } from '../conversation/item-field.ts'
 import type { ContextNote } from '../conversation/policy.ts'
-import { headLength, isUserMessage } from '../conversation/rounds.ts'
+import { headLength } from '../conversation/rounds.ts'
 import { bordersOf } from './borders.ts'
+import { isFromOutside } from './groups.ts'
 import type { Transform } from './transform.ts'
 
 export function placeNotes(entries: readonly ContextNote[]): Transform {
@@ -77,11 +78,14 @@ function withNotes(items: readonly Item[], notes: readonly PlacedNote[]): readon
     .concat(standing.get(items.length) ?? [])
 }
 
-/** Behind the newest question while tools are at work on it, else behind everything. */
+/**
+ * Behind what the model was told last while tools are at work on it, be it a question or an instruction
+ * that follows one; else behind everything.
+ */
 function endOfSaid(items: readonly Item[]): number {
   const isOpen = items.length > 0 && items.at(-1)?.type !== 'message'
-  const question = isOpen ? items.findLastIndex(isUserMessage) : -1
-  return question >= 0 ? question + 1 : items.length
+  const told = isOpen ? items.findLastIndex(isFromOutside) : -1
+  return told >= 0 ? told + 1 : items.length
 }
 
 interface Limits {

@@ -10,6 +10,7 @@
  * Each message is judged by itself, so that more of them change none. It comes when the groups are
  * whole, and before anything is counted by rounds.
  */
+import { standsFor } from '../conversation/gateway-notice.ts'
 import type { Item, Message, Part } from '../conversation/item.ts'
 import { authorOf, isCalled, withItemField, type Author } from '../conversation/item-field.ts'
 import type { JsonObject } from '../conversation/json.ts'
@@ -117,12 +118,13 @@ function called(name: string): Author {
   return { id: null, name }
 }
 
-/** Before the first of the text, and nowhere else. */
+/** Before the first words of it, and nowhere else. */
 function withSpeaker(message: Message, author: Author | null, label: string): Message {
   if (label === '') return message
   const bare = withoutFieldName(message, author)
+  if (saysNothing(bare)) return bare
   const type = message.role === 'assistant' ? 'output_text' : 'input_text'
-  const at = bare.content.findIndex(isText)
+  const at = bare.content.findIndex(isOwnWords)
   const part = bare.content[at]
   if (part === undefined || !('text' in part)) {
     return { ...bare, content: [{ type, text: `${label}:` }, ...bare.content] }
@@ -132,8 +134,19 @@ function withSpeaker(message: Message, author: Author | null, label: string): Me
   return { ...bare, content: bare.content.with(at, { type: part.type, text }) }
 }
 
-function isText(part: Part): boolean {
-  return part.type === 'input_text' || part.type === 'output_text'
+/** Of nothing nobody has to be told who said it. */
+function saysNothing({ content }: Message): boolean {
+  return content.every(isEmpty)
+}
+
+function isEmpty(part: Part): boolean {
+  return 'text' in part && part.text === ''
+}
+
+/** What stands for a medium is said by the gateway. */
+function isOwnWords(part: Part): boolean {
+  const isText = part.type === 'input_text' || part.type === 'output_text'
+  return isText && part.text !== '' && standsFor(part) === null
 }
 
 function withFieldName(message: Message, author: Author): Message {

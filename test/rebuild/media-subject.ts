@@ -27,7 +27,7 @@ export function mediaEpoch(items: readonly Item[], rules: MediaRules): string {
   const shots = shotsIn(items)
   const images = shots.filter(({ kind }) => kind === 'image')
   const repeats = rules.repeated === 'last' ? images.filter((shot) => isRepeated(shot, images)) : []
-  const counted = (shot: Shot) => shot.zone === 1 || !(shot.isPinned || repeats.includes(shot))
+  const counted = (shot: Shot) => !shot.isPinned && (shot.zone === 1 || !repeats.includes(shot))
   const places = [...new Set(images.map(({ at }) => at))]
   const byItem = places.map((at) => images.filter((image) => image.at === at))
   return [

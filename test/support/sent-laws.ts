@@ -31,7 +31,7 @@ export interface Wire {
   readonly faults: (path: string, body: JsonObject) => readonly string[]
 }
 
-const WIRES: readonly Wire[] = [
+export const WIRES: readonly Wire[] = [
   { wire: 'chat', model: 'm', faults: (_, body) => chatFaults(body) },
   { wire: 'responses', model: 'gpt-5', faults: (_, body) => responsesComplaints(body) },
   { wire: 'anthropic', model: 'claude-sonnet-4-5', faults: (_, body) => anthropicComplaints(body) },
