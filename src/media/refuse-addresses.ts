@@ -21,6 +21,7 @@ export function refuseAddresses(
     isDataUrl(url) || schemes.some((scheme) => url.startsWith(scheme)) || leadsOutside(url, allowed)
   return {
     name: 'media',
+    steps: 'none',
     run: (items) =>
       eachPart(items, (part) => {
         const refused = addressesOf(part).find(({ url }) => !isFine(url))

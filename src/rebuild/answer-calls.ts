@@ -17,6 +17,7 @@ export const STUB = '[No result of this tool call was recorded. It may or may no
 export function answerCalls(): Transform {
   return {
     name: 'answer-calls',
+    steps: 'lasting',
     run(items) {
       const stubs = stubsBehind(items)
       if (stubs.size === 0) return { items, notes: [] }
