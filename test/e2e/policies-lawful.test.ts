@@ -35,8 +35,14 @@ const POLICIES: Readonly<Record<string, readonly [steps: Steps, backstory: objec
     'any time',
     { policy: 'replay', budget: { window: 3200, overflow: 'cut' } },
   ],
-  // One that was written meanwhile is told from then on, be it in the middle of a turn.
-  summaries: ['any time', { summaries: summedAbove(8) }],
+  // One that is ready while a turn runs waits for the next question.
+  summaries: ['between turns', { summaries: summedAbove(8) }],
+  'summaries by the upstream': [
+    'any time',
+    { summaries: { trigger: 'tokens', above: 50_000, by: 'upstream' } },
+  ],
+  layers: ['between turns', { layers: { working_memory: true, facts: true } }],
+  'a warning': ['any time', { budget: { window: 40_000, warn_at: 0.1 } }],
   voices: [
     'between turns',
     { speakers: { hidden: ['u3'], merge: 'same_author', names: 'prefix' } },
@@ -51,6 +57,7 @@ const POLICIES: Readonly<Record<string, readonly [steps: Steps, backstory: objec
       notes: { entries: [note('Be kind.', 2)] },
       speakers: { hidden: ['u3'], merge: 'same_author', names: 'prefix' },
       summaries: summedAbove(9),
+      layers: { working_memory: true, facts: true },
     },
   ],
 }
