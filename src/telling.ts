@@ -9,6 +9,7 @@ import { statusFor } from './client/status-lines.ts'
 import type { Answering, Dialect, Inbound, Renderer } from './dialect/dialect.ts'
 import type { Recorder } from './history/record-turn.ts'
 import { REFUSED } from './provider/degrade.ts'
+import { heldWords } from './stream/held-words.ts'
 import { hideHouse, outcomeShown } from './stream/hide-house.ts'
 import { guarded, guardedWhole, type Guard } from './stream/guarded.ts'
 import { markedOutcome, marking, type MarkingOptions } from './stream/marking.ts'
@@ -62,7 +63,9 @@ function streamRendition(parts: Parts): Rendition {
     return sameLanguage({ decoder, fold, retouch, isKept, isKeeping })
   }
   const renderer = shown(dialect.stream(answering), parts)
-  return translated({ decoder: guarded(decoder, guards), fold, renderer, now: world.nowMs })
+  const { isMarked } = answering.inbound.client
+  const held = isMarked && recorder.soonNamed !== undefined ? heldWords(recorder.soonNamed) : null
+  return translated({ decoder: guarded(decoder, guards), fold, renderer, now: world.nowMs, held })
 }
 
 /** An answer that was not streamed, as the text of a body. */

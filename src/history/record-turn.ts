@@ -1,6 +1,7 @@
 /**
  * Keeps a turn while it happens: opened while the upstream is still thinking, items journaled as
- * they are finished, closed before the client hears the end. Nothing of it delays a token.
+ * they are finished, closed before the client hears the end. Nothing of it delays a token, but for the
+ * first words of an answer that is to name its turn (`soonNamed`).
  */
 import type { Usage } from '../conversation/event.ts'
 import { withoutHouse } from '../conversation/house.ts'
@@ -13,6 +14,7 @@ import type { NewTurn, PlacedItem, Store, TurnEnding } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { contentHash } from './content-hash.ts'
 import type { Hold } from './hold-conversation.ts'
+import { inTime } from './in-time.ts'
 import type { PlacedTurn } from './place-turn.ts'
 
 export interface Recorder {
@@ -22,6 +24,11 @@ export interface Recorder {
   readonly itemEnded: (item: Item, index: number) => void
   /** Whether it holds what its client will forget, and all that it holds would survive a kill. */
   readonly mayBeNamed: () => boolean
+  /**
+   * Resolves as soon as it may be named, and before long in any case; `null` if it may be named
+   * already, or if nothing that it holds is on its way.
+   */
+  readonly soonNamed?: () => Promise<unknown> | null
   /** Whether something is being kept that was not promised: who asks next shall find it nevertheless. */
   readonly isKeeping?: () => boolean
   /** Where the turn stands, once it is durable; `null` if it is not kept. */
@@ -89,6 +96,7 @@ export function recordTurn(
       },
     )
   const journal = journalOf(turn, store, opened, isMarked ? 0 : JOURNAL_DELAY_MS, log)
+  const mayBeNamed = (): boolean => holdsWorth && (isClosed || (isOpen && journal.isWritten()))
   return {
     opened,
     itemStarted: () => undefined,
@@ -97,7 +105,9 @@ export function recordTurn(
       journal.add({ position: index, item })
     },
     kept: async () => ((await opened) ? (await placed).turn : null),
-    mayBeNamed: () => holdsWorth && (isClosed || (isOpen && journal.isWritten())),
+    mayBeNamed,
+    soonNamed: () =>
+      !holdsWorth || mayBeNamed() ? null : inTime(journal.written(), NAMING_PATIENCE_MS),
     async settle(outcome, ending, made) {
       if (!(await opened)) {
         await hold?.letGo()
@@ -127,6 +137,9 @@ export function recordTurn(
     },
   }
 }
+
+/** Longer than a write takes, and so short that nobody sees it in front of the first word. */
+const NAMING_PATIENCE_MS = 50
 
 const NOT_KEPT = failureOf(
   'store_unavailable',
@@ -178,9 +191,18 @@ function journalOf(
       timer ??= setTimeout(flush, delayMs)
     },
     isWritten: () => unwritten === 0,
+    /** All of it, as far as it can be. It does not wait for more to come. */
+    async written(): Promise<void> {
+      if (timer !== null) {
+        clearTimeout(timer)
+        flush()
+      }
+      await writing
+    },
     /** What was not written yet. */
     async stop(): Promise<readonly PlacedItem[]> {
       if (timer !== null) clearTimeout(timer)
+      timer = null
       await writing
       return waiting
     },

@@ -50,6 +50,7 @@ export function rememberTurn(
       else opened().itemEnded(item, index)
     },
     mayBeNamed: () => recorder !== null && recorder.mayBeNamed(),
+    soonNamed: () => recorder?.soonNamed?.() ?? null,
     isKeeping: () => recorder !== null,
     kept: async () => (await recorder?.kept?.()) ?? null,
     async settle(outcome, ending, made) {

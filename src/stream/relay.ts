@@ -3,7 +3,8 @@
  * broke off upstream, the client hung up. Whatever happens, exactly one of them runs, once.
  *
  * Nothing here waits on the path of a token. The two things worth waiting for are a client that is
- * full, which holds the upstream back, and the outcome being safe, which holds back the last words.
+ * full, which holds the upstream back, and the outcome being safe, which holds back the last words. What
+ * a rendition holds back itself (`held-words.ts`), it sends when it is time.
  */
 import { failureOf } from '../errors.ts'
 import type { Failure } from '../conversation/event.ts'
@@ -26,6 +27,7 @@ const GONE = failureOf('upstream_broken', 'The client went away.')
 
 export function relay({ call, reply, rendition, client, settle, heartbeatMs }: Relay): void {
   let over = false
+  let isGone = false
   let quiet = true
   const heart = setInterval(() => {
     if (quiet) client.write(': ping\n\n')
@@ -49,6 +51,7 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
   }
 
   const hungUp = (): void => {
+    isGone = true
     if (over) return
     over = true
     clearInterval(heart)
@@ -75,6 +78,9 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
     end: () => finish(null),
     // A client that hangs up may be heard of here first: its upstream is cancelled at once.
     failed: (failure) => (client.isGone() ? hungUp() : finish(failure)),
+  })
+  rendition.later?.((text) => {
+    if (!isGone && !send(text) && !over) flow.pause()
   })
   client.onGone(hungUp)
   client.onDrain(flow.resume)

@@ -22,4 +22,6 @@ export interface Rendition {
   readonly outcome: () => Outcome
   /** The ending, sent when the outcome is safe. */
   readonly end: (outcome: Outcome) => string
+  /** Gives what `push` and `close` held back as soon as it may be sent; what is left, `end` sends. */
+  readonly later?: (send: (text: string) => void) => void
 }

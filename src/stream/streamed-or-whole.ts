@@ -21,6 +21,8 @@ export function streamedOrWhole(streamed: Rendition, whole: () => Rendition): Re
     close: (failure) => chosen.close(failure),
     outcome: () => chosen.outcome(),
     end: (outcome) => chosen.end(outcome),
+    // Of what comes whole nothing is sent before its end.
+    later: (send) => streamed.later?.(send),
   }
 }
 

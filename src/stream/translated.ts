@@ -3,6 +3,7 @@ import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { OutcomeFold } from '../conversation/outcome.ts'
 import type { Renderer } from '../dialect/dialect.ts'
 import type { Guarded } from './guarded.ts'
+import type { HeldWords } from './held-words.ts'
 import type { Rendition } from './rendition.ts'
 import { frame, sseDecoder } from './sse.ts'
 import type { SseMessage } from './stage.ts'
@@ -12,18 +13,26 @@ export function translated(parts: {
   readonly renderer: Renderer
   readonly fold: OutcomeFold
   readonly now: () => number
+  /** Of a client whose answer is to name its turn. */
+  readonly held?: HeldWords | null
 }): Rendition {
-  const { decoder, renderer, fold, now } = parts
+  const { decoder, renderer, fold, now, held = null } = parts
   const sse = sseDecoder()
   let over = false
 
+  const rendered = (event: StreamEvent): string => {
+    let text = ''
+    for (const message of renderer.push(event)) text += frame(message)
+    return text
+  }
+  const renderedAll = (events: readonly StreamEvent[]): string => events.map(rendered).join('')
   const told = (events: readonly StreamEvent[]): string => {
     let text = ''
     for (const event of events) {
       if (over) break
       over = event.type === 'answer-ended' || event.type === 'answer-failed'
       fold.push(event)
-      for (const message of renderer.push(event)) text += frame(message)
+      text += held === null ? rendered(event) : renderedAll(held.push(event))
     }
     return text
   }
@@ -43,6 +52,10 @@ export function translated(parts: {
       return read(sse.end()) + told(decoder.end())
     },
     outcome: fold.now,
-    end: (outcome) => renderer.end(outcome, now()).map(frame).join(''),
+    end(outcome) {
+      const before = held === null ? '' : renderedAll(held.release())
+      return before + renderer.end(outcome, now()).map(frame).join('')
+    },
+    later: (send) => held?.later((events) => send(renderedAll(events))),
   }
 }

@@ -170,6 +170,30 @@ describe('may be named', () => {
     await expect.poll(recorder.mayBeNamed).toBe(true)
   })
 
+  test('soon, which is when that is written', async () => {
+    const { world } = diary()
+    const recorder = recordTurn(TURN, { ...RECORDING, isWorth, isMarked: true }, world)
+    expect(recorder.soonNamed?.()).toBeNull()
+    recorder.itemEnded(said('a'), 0)
+    await recorder.soonNamed?.()
+    expect(recorder.mayBeNamed()).toBe(true)
+    expect(recorder.soonNamed?.()).toBeNull()
+  })
+
+  test.each(['openTurn', 'journalItems'] as const)(
+    'soon is before long, even if %s never ends',
+    async (verb) => {
+      const { world } = diary()
+      Object.assign(world.store, { [verb]: () => new Promise(() => undefined) })
+      const recorder = recordTurn(TURN, { ...RECORDING, isWorth, isMarked: true }, world)
+      recorder.itemEnded(said('a'), 0)
+      const startedAt = performance.now()
+      await recorder.soonNamed?.()
+      expect(performance.now() - startedAt).toBeLessThan(500)
+      expect(recorder.mayBeNamed()).toBe(false)
+    },
+  )
+
   test('once it is closed, however short it was', async () => {
     const { world } = diary()
     const recorder = recordTurn(TURN, { ...RECORDING, isWorth }, world)
