@@ -17,6 +17,8 @@ export interface MarkerSpots {
   readonly newest: () => Newest
   /** Whether a marker may stand at the end of the newest text, now that its item is over. */
   readonly canEnd: () => boolean
+  /** Whether a marker may stand where nothing has been said yet. */
+  readonly canBegin: () => boolean
   /** Whether there will be no place any more. */
   readonly isLost: () => boolean
 }
@@ -89,6 +91,7 @@ export function markerSpots(before: string): MarkerSpots {
     },
     newest: () => ({ index, part, start, end }),
     canEnd: () => !isLost && !isBlank && isJson === false && place.canEnd(),
+    canBegin: () => !isLost && isBlank && place.canStartWith(LETTER),
     isLost: () => isLost,
   }
 }

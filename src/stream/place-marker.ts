@@ -1,7 +1,7 @@
 /**
  * Puts the marker of a turn into an answer as it comes: as one delta of its own, and into the item
  * whose text it is. Where it might be seen, or change what is seen, there is none: a turn is found
- * by other means as well.
+ * by other means as well. Only if there are no others, it is a message by itself (`lone-marker.ts`).
  *
  * Nothing is delayed but the end of a message that may be the last and has no marker yet. In the
  * Responses API an item that has ended cannot grow, so that a marker behind its text has to come
@@ -12,6 +12,7 @@ import type { ItemEnded, StreamEvent, TextDelta } from '../conversation/event.ts
 import { markerLine } from '../conversation/marker.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import { additions } from './additions.ts'
+import { silentAnswer } from './lone-marker.ts'
 import { IN_FRONT, markerSpots, NOWHERE } from './marker-spots.ts'
 import { NOTHING } from './stage.ts'
 
@@ -46,11 +47,12 @@ export function placeMarker(mark: Mark, options: MarkingOptions = {}): MarkerPla
   const { beginsWithBreak = false, continued = '' } = options
   const spots = markerSpots(continued + (beginsWithBreak ? BREAK : ''))
   const added = additions()
+  const silent = silentAnswer()
   const line = markerLine(mark.turnId) + BREAK
   let needsBreak = beginsWithBreak
   let hasShown = false
   let isDone = false
-  let held: Held | null = null
+  let held: readonly StreamEvent[] | null = null
 
   const readText = (delta: TextDelta): readonly StreamEvent[] | null => {
     if (isDone || delta.text === '') return null
@@ -84,38 +86,47 @@ export function placeMarker(mark: Mark, options: MarkingOptions = {}): MarkerPla
         return changed(event, added.toAnnotation(event))
       case 'item-ended':
         return endItem(event)
+      case 'answer-ended':
+        if (!mayBeAlone()) return null
+        held = [event]
+        return NOTHING
       default:
         return null
     }
   }
-  const release = ([ended, ...rest]: Held): readonly StreamEvent[] => {
+  const mayBeAlone = (): boolean => silent.isSilent() && spots.canBegin()
+  const release = (): readonly StreamEvent[] => {
+    const released = held ?? NOTHING
     held = null
-    return [added.toItem(ended), ...rest]
+    return released.map((event) => (event.type === 'item-ended' ? added.toItem(event) : event))
   }
   return {
     push(event) {
+      silent.read(event)
       if (held === null) return tell(event)
       if (event.type === 'answer-ended' || event.type === 'answer-failed') {
         held = [...held, event]
         return NOTHING
       }
-      const before = release(held)
+      const before = release()
       return [...before, ...(tell(event) ?? [event])]
     },
     end(outcome) {
-      if (held === null) return { events: NOTHING, outcome: added.toOutcome(outcome) }
-      const { index, part, end } = spots.newest()
       // What failed was cut off anywhere.
       const isMarked = outcome.failure === null && mark.isReady()
-      const marker = isMarked ? [added.add({ index, part, at: end, text: BREAK + line })] : []
-      const events = [...marker, ...release(held)]
+      if (isMarked && mayBeAlone()) {
+        const { item, events } = silent.message((needsBreak ? BREAK : '') + line)
+        const told = { ...outcome, items: [...outcome.items, item] }
+        return { events: [...events, ...release()], outcome: told }
+      }
+      const { index, part, end } = spots.newest()
+      const isOpen = isMarked && held?.[0]?.type === 'item-ended'
+      const marker = isOpen ? [added.add({ index, part, at: end, text: BREAK + line })] : []
+      const events = [...marker, ...release()]
       return { events, outcome: added.toOutcome(outcome) }
     },
   }
 }
-
-/** The end of a message, and what has come since. */
-type Held = readonly [ItemEnded, ...StreamEvent[]]
 
 function changed<Event extends StreamEvent>(event: Event, told: Event): readonly Event[] | null {
   return told === event ? null : [told]

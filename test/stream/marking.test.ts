@@ -5,6 +5,7 @@ import type { StreamEvent } from '../../src/conversation/event.ts'
 import { markerLine, readMarkers } from '../../src/conversation/marker.ts'
 import { shownText } from '../../src/dialect/chat/shown-text.ts'
 import { chat } from '../../src/dialect/chat/chat.ts'
+import { failureOf } from '../../src/errors.ts'
 import { responses } from '../../src/dialect/responses/responses.ts'
 import { markedOutcome, marking } from '../../src/stream/marking.ts'
 import { answering as chatAnswering } from '../dialect/chat/kit.ts'
@@ -95,6 +96,50 @@ describe('a marker stands', () => {
   })
 })
 
+describe('where nothing is said, a marker is a message by itself', () => {
+  const search: StreamEvent[] = [
+    { type: 'item-started', index: 1, item: { type: 'opaque', raw: { type: 'web_search_call' } } },
+    { type: 'item-ended', index: 1, item: { type: 'opaque', raw: { type: 'web_search_call' } } },
+  ]
+
+  test.each([
+    ['behind a thought', [reasoningEvents(0)]],
+    ['behind a tool of the provider’s own', [reasoningEvents(0), search]],
+    ['behind blanks', [reasoningEvents(0), messageEvents(1, [' \n', '\n'])]],
+  ])('%s', (_, items) => {
+    for (const finish of ['stop', 'length'] as const) {
+      const events = answerAround(items, finish)
+      const told = marked(events, events.length)
+      expect(told.events.slice(0, -1)).toEqual([
+        ...events.slice(0, -1),
+        ...messageEvents(items.length, [FRONT]),
+      ])
+      expect(told.events.at(-1)).toEqual(events.at(-1))
+      expect(told.outcome).toEqual(outcomeOf(told.events))
+      expect(shownText(markedOutcome(outcomeOf(events), TURN).items)).toContain(FRONT)
+    }
+  })
+
+  test('apart from the text that it is put behind', () => {
+    const events = answerAround([reasoningEvents(0)])
+    const told = (continued: string) =>
+      pieces(marked(events, 0, { beginsWithBreak: true, continued }))
+    expect(told('So.')).toEqual([OWN])
+    expect(told('```\nso()')).toEqual([])
+    expect(told('{"so": ')).toEqual([])
+  })
+
+  test('but not if it failed, or may not be named', () => {
+    const events = answerAround([reasoningEvents(0)])
+    expect(pieces(marked(events, Infinity))).toEqual([])
+    const failed: StreamEvent[] = [
+      ...events.slice(0, -1),
+      { type: 'answer-failed', failure: failureOf('upstream_broken', 'It broke.') },
+    ]
+    expect(pieces(marked(failed))).toEqual([])
+  })
+})
+
 describe('there is no marker', () => {
   test.each([
     ['in JSON', ['{"a":', ' 1}\n\nServus']],
@@ -109,7 +154,6 @@ describe('there is no marker', () => {
     ['in an open comment', ['x <b>y</b>\n\n<!-- a\n\n', 'Servus']],
     ['in an open formula', ['x\n\n$$\na\n\n', 'Servus']],
     ['in a formula in brackets', ['x\n\n\\[\na\n\n', 'Servus']],
-    ['in blanks', [' \n', '\n']],
   ])('%s', (_, said) => {
     // Ready behind the first piece, and at the end alone.
     for (const readyAt of [3, 5]) expect(pieces(marked(answerOf(said), readyAt))).toEqual(said)

@@ -28,6 +28,21 @@ describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
     isPerfect(told)
   })
 
+  test('an answer that says nothing is remembered all the same', async () => {
+    const told = story()
+    // Only the wire of the one has tools of the provider's own.
+    const search = model === 'gpt-5' ? 'RH' : 'R'
+    await told.ask('RT')
+    await told.ask(search)
+    await told.ask('RT')
+    await told.ask(`RC|${search}`)
+    await told.goOn(search)
+    await told.ask('RT')
+    // A thought that led to nothing is left out, and the notes say so.
+    expect([...told.gaps, ...told.faults]).toEqual([])
+    if (model === 'gpt-5') isPerfect(told)
+  })
+
   test('regenerating, with and without a suggestion, sees nothing of the other answers', async () => {
     const told = story()
     const first = await told.ask('RT')

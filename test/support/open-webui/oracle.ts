@@ -56,8 +56,13 @@ export function expectedOf(
 /** By its words alone an answer is known as long as they, and those before them, are as they were. */
 export function isAsSaid(truth: Truth, path: readonly Node[]): boolean {
   const { rounds, isEdited, isContinued, behind } = truth
-  const isHeard = rounds.every(({ stall }) => stall === null)
+  const isHeard = rounds.every((round) => round.stall === null && !isSilent(round))
   return !isEdited && !isContinued && isHeard && saidBefore(path) === behind
+}
+
+/** Whether a client that is given no marker has nothing of it. */
+function isSilent({ beats, isRefused }: Planned): boolean {
+  return !isRefused && beats.every(({ type }) => type === 'thought' || type === 'hosted')
 }
 
 /** An answer that is empty is as none, because not every client brings it back. */
