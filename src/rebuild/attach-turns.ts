@@ -16,6 +16,7 @@ import { saidIn, settled } from './compact-words.ts'
 import { findCallers } from './find-callers.ts'
 import type { Kin } from './kin.ts'
 import type { RecallPlan, Run } from './plan-recall.ts'
+import { firstOfAnswer, lastOfAnswer } from './same-answer.ts'
 import { isSameQuestion } from './same-question.ts'
 
 export interface Attached {
@@ -86,11 +87,14 @@ function takeExact(search: Search): void {
     const likely = withoutCoincidence(search, alike, at)
     candidates[at] = likely
     if (likely.length === 0) continue
+    const marked = likely.filter(({ id }) => marks.includes(id))
     const turn: RememberedTurn | null =
       only(likely) ??
       kin.nearestAncestor(later, likely) ??
-      only(likely.filter(({ id }) => marks.includes(id))) ??
-      only(likely.filter(({ id }) => search.named.has(id)))
+      only(marked) ??
+      only(likely.filter(({ id }) => search.named.has(id))) ??
+      // Of what has no marker it is only known that it began.
+      (marked.length > 0 ? lastOfAnswer(marked, kin) : firstOfAnswer(likely, kin))
     if (turn === null) {
       search.ambiguous.add(at)
       continue

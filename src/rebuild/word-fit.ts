@@ -39,7 +39,8 @@ export function wordFit(runs: readonly Run[]): WordFit {
     fit(turn, at) {
       const words = wordsOf(turn)
       const there = saidAt(at)
-      if (there === words) return EXACT
+      // That neither says anything speaks for nobody by itself.
+      if (there === words) return words === '' ? 1 : EXACT
       if (words === '' || there === '') return 0
       if (there.includes(words)) return WHOLE
       // Of an answer that was stopped there may be the beginning only.

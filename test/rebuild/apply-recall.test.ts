@@ -1159,3 +1159,42 @@ describe('an answer that broke off, whose last words were never recorded', () =>
     expect(items).toEqual([warm, where, look, cold, thanks])
   })
 })
+
+describe('an answer that says nothing', () => {
+  const silent = talk`thinks: colder`
+
+  test('is found by its marker, but not where another had nothing to say', () => {
+    const gateway = memory()
+    const cold = user('how cold is it?')
+    const asked = [warm, said(''), cold]
+    gateway.answered(asked, looked)
+    const called = [cold, ...heard(looked), output as Item]
+    const turn = gateway.answered([warm, said(''), ...called], silent, [])
+    const alone = said(markerLine(turn.id))
+    const next = user('and?')
+    const told = [cold, ...looked, output as Item]
+    expect(show(recall([warm, said(''), ...called, alone, next], gateway.turns).items)).toBe(
+      show([warm, said(''), ...told, ...silent, next]),
+    )
+    expect(show(recall([warm, alone, ...called, next], gateway.turns).items)).toBe(
+      show([warm, ...told, next]),
+    )
+  })
+
+  test('and went on from one that did has its name, and comes behind it', () => {
+    const gateway = memory()
+    const first = gateway.answered([warm], found)
+    const text = marked(first, 'It is 4 degrees.')
+    const second = gateway.answered([warm, text], silent, [])
+    const both = said(`${markedText(first, 'It is 4 degrees.')}\n\n${markerLine(second.id)}`)
+    const next = user('and?')
+    expect(show(recall([warm, both, next], gateway.turns).items)).toBe(
+      show([warm, ...found, ...silent, next]),
+    )
+    // Where no marker says so, nobody knows whether it went on.
+    expect(show(recall([warm, text, next], gateway.turns).items)).toBe(show([warm, ...found, next]))
+    expect(show(recall([warm, said('It is 4 degrees.'), next], gateway.turns).items)).toBe(
+      show([warm, ...found, next]),
+    )
+  })
+})

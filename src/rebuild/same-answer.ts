@@ -1,0 +1,30 @@
+/**
+ * Turns of one answer that have the same name: each goes on from another with nothing new, and says
+ * nothing more.
+ */
+import type { RememberedTurn } from '../conversation/remembered.ts'
+import type { Kin } from './kin.ts'
+
+/** The one that goes on from all others; `null` if they are not of one answer. */
+export function lastOfAnswer(turns: readonly RememberedTurn[], kin: Kin): RememberedTurn | null {
+  const isLast = (turn: RememberedTurn): boolean =>
+    turns.every((other) => other === turn || goesOnFrom(turn, other, kin))
+  return turns.find(isLast) ?? null
+}
+
+/** The one that all others go on from. */
+export function firstOfAnswer(turns: readonly RememberedTurn[], kin: Kin): RememberedTurn | null {
+  const isFirst = (turn: RememberedTurn): boolean =>
+    turns.every((other) => other === turn || goesOnFrom(other, turn, kin))
+  return turns.find(isFirst) ?? null
+}
+
+function goesOnFrom(turn: RememberedTurn, other: RememberedTurn, kin: Kin): boolean {
+  let { input } = turn
+  for (const ancestor of kin.ancestors(turn)) {
+    if (input.length > 0) return false
+    if (ancestor === other) return true
+    input = ancestor.input
+  }
+  return false
+}
