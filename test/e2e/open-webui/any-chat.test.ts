@@ -9,31 +9,39 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anyAction } from '../../support/open-webui/actions.ts'
 import { DAMAGE_NAMES } from '../../support/open-webui/damage.ts'
-import { PROFILES, type Profile } from '../../support/open-webui/headers.ts'
-import { play, shortened, type MadeUp } from '../../support/open-webui/play.ts'
+import { PROFILES } from '../../support/open-webui/headers.ts'
+import { play, shortened, type MadeUp, type Place } from '../../support/open-webui/play.ts'
 import type { Connection } from '../../support/open-webui/to-body.ts'
 import { startTown, type Town } from '../../support/open-webui/town.ts'
 
 const RUNS = Number(process.env['OPEN_WEBUI_RUNS'] ?? 60)
 const SEED = Number(process.env['OPEN_WEBUI_SEED'] ?? 2)
 
-const towns = new Map<Profile, Town>()
+/** Models that think in no time, and models that leave a gateway time to write that down. */
+const THINKING_MS = [0, 40]
+
+const towns = new Map<string, Town>()
 beforeAll(async () => {
-  for (const profile of PROFILES) towns.set(profile, await startTown(profile))
+  for (const profile of PROFILES) {
+    for (const thinkingMs of THINKING_MS) {
+      towns.set(`${profile} ${thinkingMs}`, await startTown(profile, {}, thinkingMs))
+    }
+  }
 })
 afterAll(async () => {
   for (const town of towns.values()) await town.close()
 })
 
-function townOf(profile: Profile): Town {
-  const town = towns.get(profile)
+function townOf({ profile, thinkingMs }: Place): Town {
+  const town = towns.get(`${profile} ${thinkingMs}`)
   if (town === undefined) throw new Error(`There is no ${profile}.`)
   return town
 }
 
 const anyChat: fc.Arbitrary<MadeUp> = fc.record({
   profile: fc.constantFrom(...PROFILES),
-  model: fc.constantFrom('gpt-5', 'claude-opus-5'),
+  thinkingMs: fc.constantFrom(...THINKING_MS),
+  model: fc.constantFrom('gpt-5', 'claude-opus-5', 'glm-5'),
   connection: fc.constantFrom<Connection>('chat', 'chat', 'chat', 'responses', 'stateful'),
   damage: fc.option(fc.constantFrom(...DAMAGE_NAMES), { freq: 3 }),
   actions: fc.array(anyAction, { minLength: 10, maxLength: 40 }),

@@ -9,7 +9,7 @@ import { startTown, type Town } from '../../support/open-webui/town.ts'
 import { answerSse, startUpstream, type Upstream } from '../../support/upstream.ts'
 import { chatStream } from '../../support/wires.ts'
 
-describe.each(['gpt-5', 'claude-opus-5'])('%s that thinks in no time', (model) => {
+describe.each(['gpt-5', 'claude-opus-5', 'glm-5'])('%s that thinks in no time', (model) => {
   let town: Town
   beforeAll(async () => void (town = await startTown('full', {}, 0)))
   afterAll(() => town.close())

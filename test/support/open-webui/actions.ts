@@ -13,7 +13,7 @@ export type Action =
 
 /** Where a text stops in the middle, or an answer fails, goes with the rest. */
 const SCRIPTS =
-  'RT RT RC|RT T C|T RTRT RTC|RT RCC|T RC|RC|RT RTX|RTRT R~T ~T RTR~T RC|R~T ~R R~C ! RC|!'.split(
+  'RT RT RC|RT T C|T RTRT RTC|RT RCC|T RC|RC|RT RTX|RTRT R~T ~T RTR~T RC|R~T ~R R~C ! RC|! RH RHRT RC|RH'.split(
     ' ',
   )
 

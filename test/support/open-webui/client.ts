@@ -12,7 +12,7 @@ import type { Task } from './tasks.ts'
 import { toBody, toInput, type Connection } from './to-body.ts'
 import { toMessages, type ChatMessage } from './to-messages.ts'
 import { runTool, TOOLS } from './tools.ts'
-import { answerFaults } from './watch.ts'
+import { MARKER, answerFaults } from './watch.ts'
 
 export interface Account extends Sender {
   /** Of a gateway, without the `/v1`. */
@@ -65,8 +65,9 @@ export async function askFor(account: Account, wanted: Wanted): Promise<Told> {
     const told = items.length === 0 ? [] : toMessages(items, account.keepsReasoning)
     const messages = account.inlet([...wanted.messages, ...told])
     const body = bodyOf(account, wanted.model, messages, before)
-    // A filter may have put something where there is nothing.
-    const isTold = shownText(items) !== '' || saidLast(messages) !== ''
+    // A filter may have put something where there is nothing, or taken a marker away that was all.
+    const isTold =
+      shownText(items).replaceAll(MARKER, '').trim() !== '' || saidLast(messages) !== ''
     const isContinued = rounds.length === 0 && isTold
     const request = { body, messages, kept: items, isContinued }
     const { round, answer, isOver } = await sendRound(account, wanted, request)

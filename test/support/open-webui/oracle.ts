@@ -19,6 +19,8 @@ export interface Expected {
   readonly words: string | null
   /** Whether there is anything left by which the answer can be known again. */
   readonly isFindable: boolean
+  /** What may be told or not: a thought that was stopped in the middle, where a wire can bear that. */
+  readonly cut?: readonly string[]
 }
 
 export interface Truth {
@@ -106,7 +108,13 @@ export function expectedRounds(rounds: readonly Planned[], words: string | null)
     lines: rounds.flatMap(linesOfRound),
     words: words === null ? null : squeezed(unmarked(words)),
     isFindable: true,
+    cut: rounds.flatMap(cutThought),
   }
+}
+
+function cutThought({ beats, stall, toldPart }: Planned): readonly string[] {
+  const isThought = stall !== null && beats[stall]?.type === 'thought'
+  return isThought ? [line('thought', toldPart)] : []
 }
 
 /** What was stopped left its tools unasked. Of its last text there is what the client had heard. */
@@ -155,7 +163,8 @@ export function difference(
 ): Difference | null {
   const there = new Set(received)
   const wanted = runsOf(expected.map((one) => withoutLost(one, there)))
-  const got = splitRuns(received)
+  const cut = new Set(expected.flatMap((one) => one.cut ?? []))
+  const got = splitRuns(received.filter((one) => !cut.has(one) && !isMarkerAlone(one)))
   const isAlike = wanted.length === got.length
   const left = wanted.flatMap((run) => normalised(run.lines, isAlike ? run.words : null))
   const right = got.flatMap((run, at) => {
@@ -246,6 +255,11 @@ function unmarked(text: string): string {
 /** As HTML, or alone in a fence. */
 const DAMAGED_MARKER =
   /&#91;[0-9A-HJKMNP-TV-Z]{20}&#93;: #|```\s*\[[0-9A-HJKMNP-TV-Z]{20}\]: #\s*```/g
+
+/** All that is left of an answer that said nothing, in a fence that somebody has put around it. */
+function isMarkerAlone(one: string): boolean {
+  return isText(one) && squeezed(textIn(one)).replace(FENCED_MARKER, '') === ''
+}
 
 /** Markers leave blank lines behind, and how many of them is nobody's business. */
 function squeezed(text: string): string {

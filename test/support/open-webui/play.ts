@@ -6,8 +6,13 @@ import type { Story } from './story.ts'
 import type { Connection } from './to-body.ts'
 import type { Town } from './town.ts'
 
-export interface MadeUp {
+export interface Place {
   readonly profile: Profile
+  /** How long the models think that are there. */
+  readonly thinkingMs: number
+}
+
+export interface MadeUp extends Place {
   readonly model: string
   readonly connection: Connection
   readonly damage: DamageName | null
@@ -19,7 +24,7 @@ export interface Mishap {
   readonly trouble: readonly unknown[]
 }
 
-export type TownOf = (profile: Profile) => Town
+export type TownOf = (place: Place) => Town
 
 const AT_ONCE = 20
 
@@ -49,11 +54,11 @@ export async function shortened(mishap: Mishap, townOf: TownOf): Promise<Mishap>
 }
 
 async function tryOut(chat: MadeUp, townOf: TownOf): Promise<Mishap | null> {
-  const { profile, model, connection, damage, actions } = chat
+  const { profile, thinkingMs, model, connection, damage, actions } = chat
   const inlet = damage === null ? undefined : DAMAGES[damage]
   const hasMarkers = profile !== 'bare' && inlet === undefined
   const account = { connection, ...(inlet === undefined ? {} : { inlet }) }
-  let story: Story = townOf(profile).story(account, { model, hasMarkers })
+  let story: Story = townOf({ profile, thinkingMs }).story(account, { model, hasMarkers })
   for (const [at, action] of actions.entries()) {
     story = await act(story, action)
     const trouble = [...story.gaps, ...story.faults]

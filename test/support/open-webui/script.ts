@@ -44,6 +44,30 @@ export function scriptOf(letters: string): readonly Planned[] {
   })
 }
 
+/**
+ * The letters of a script that a model's wire has a word for. A chat tells of each kind once, in one
+ * order, and only the Responses API tells of the provider's own tools.
+ */
+export function spokenBy(model: string, letters: string): string {
+  if (model.startsWith('gpt-')) return letters
+  const rounds = letters.replaceAll('H', '').split('|')
+  return (model.startsWith('glm-') ? rounds.map(inChatOrder) : rounds).join('|')
+}
+
+function inChatOrder(round: string): string {
+  let kept = ''
+  for (const letter of round) {
+    const last = kept.replaceAll(/[~!]/g, '').at(-1) ?? ''
+    const isLate = CHAT_ORDER.indexOf(letter) < CHAT_ORDER.indexOf(last)
+    const isTwice = letter === last && !CALLS.includes(letter)
+    if ('~!'.includes(letter) || !(isLate || isTwice)) kept += letter
+  }
+  return kept.replace(/~$/, '')
+}
+
+const CALLS = 'CX'
+const CHAT_ORDER = `RT${CALLS}`
+
 let said = 0
 
 /** A number that nothing else in this process is told by. */

@@ -170,15 +170,28 @@ function pause(milliseconds: number): Promise<void> {
 /** The frames of a stream, item by item; what stands around them goes with the one before it. */
 function itemsIn(frames: readonly string[]): readonly (readonly string[])[] {
   const items: string[][] = [[]]
-  let current = -1
+  let current: string | number = -1
   for (const frame of frames) {
-    const { output_index: own, index = own } = dataOf(frame)
-    if (typeof index === 'number' && index > current) {
+    const index = placeOf(dataOf(frame))
+    if (
+      index !== null &&
+      index !== current &&
+      (typeof index === 'string' || index > Number(current))
+    ) {
       current = index
       items.push([frame])
     } else items.at(-1)?.push(frame)
   }
   return items
+}
+
+/** A chat numbers nothing but its calls: what it tells are items in the order of these. */
+function placeOf({ output_index: own, index = own, choices }: JsonObject): number | string | null {
+  if (typeof index === 'number') return index
+  const delta = object(objects(choices)[0]?.['delta'])
+  const [call] = objects(delta['tool_calls'])
+  if (call !== undefined) return `call ${Number(call['index'])}`
+  return ['reasoning_content', 'content'].find((name) => String(delta[name] ?? '') !== '') ?? null
 }
 
 /** Tells an answer to its end, or to where it falls silent. */
@@ -204,10 +217,12 @@ async function perform(
 function fallSilent(response: ServerResponse, frames: readonly string[], next: Planned): void {
   for (const frame of frames) {
     response.write(frame)
-    const { delta } = dataOf(frame)
+    const told = dataOf(frame)
+    const { delta = objects(told['choices'])[0]?.['delta'] } = told
     if (delta === undefined) continue
-    const { text, thinking } = object(delta)
-    next.toldPart = typeof delta === 'string' ? delta : String(text ?? thinking ?? '')
+    const { text, thinking, content, reasoning_content: thought } = object(delta)
+    const part = typeof delta === 'string' ? delta : (text ?? thinking ?? content ?? thought ?? '')
+    next.toldPart = String(part)
     break
   }
   next.stalled.resolve()
@@ -224,6 +239,7 @@ function accountsAt(baseUrl: string): readonly JsonObject[] {
   return [
     account('openai', 'responses', ['gpt-*']),
     account('anthropic', 'anthropic', ['claude-*']),
+    { ...account('glm', 'chat', ['glm-*']), quirks: { reasoningField: 'reasoning_content' } },
     { ...account('deepseek', 'chat', ['deepseek-*']), quirks: { profile: 'deepseek' } },
   ]
 }

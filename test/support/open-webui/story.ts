@@ -7,7 +7,7 @@ import { openChat, type Answered, type Asked, type Chat, type Opening } from './
 import { pathTo } from './chat-tree.ts'
 import type { Account, Stop } from './client.ts'
 import { endsMarked, type Truth } from './oracle.ts'
-import { nextNumber, scriptOf, type Planned } from './script.ts'
+import { nextNumber, scriptOf, spokenBy, type Planned } from './script.ts'
 import type { ScriptedUpstream } from './scripted-upstream.ts'
 import { NOTHING, watcherOf, type Gap, type Watcher } from './watcher.ts'
 
@@ -123,7 +123,7 @@ async function take(
   { watch, faults }: Watcher,
 ): Promise<Answered> {
   const step = `${name} ${script}`
-  const rounds = scriptOf(script)
+  const rounds = scriptOf(spokenBy(model, script))
   upstream.plan(question, model, rounds)
   const stalls = rounds.find(({ stall }) => stall !== null)
   const answered = await run((shown) => (stalls === undefined ? NEVER : heard(stalls, shown)))
