@@ -155,7 +155,10 @@ function claimOf(court: Court, turn: RememberedTurn, own: readonly number[]): Cl
     otherRank = Math.max(otherRank, there)
     if (court.left[rival] === 0) continue
     unexplainedRank = Math.max(unexplainedRank, there)
-    isSaidElsewhere ||= court.words.wordsOf(turn) !== '' && court.fit(turn, rival) >= WHOLE
+    isSaidElsewhere ||=
+      court.words.wordsOf(turn) !== '' &&
+      court.fit(turn, rival) >= WHOLE &&
+      (!isAsked || isAskedAt(court, turn, rival))
     if (court.named[rival]?.length === 0) openRank = Math.max(openRank, there)
   }
   const isTorn = ranks.filter((one) => one === rank).length > 1

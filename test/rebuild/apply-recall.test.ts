@@ -1198,3 +1198,32 @@ describe('an answer that says nothing', () => {
     )
   })
 })
+
+test('an edited answer is known by its question, even if a part of another says what it said', () => {
+  const gateway = memory()
+  const cold = user('how cold is it?')
+  const [wonders, wondersMore, wondersOn] = talk`
+    thinks: where?
+    thinks: and where?
+    thinks: there
+  `
+  if (wonders === undefined || wondersMore === undefined || wondersOn === undefined)
+    throw new Error()
+  const first = gateway.answered([warm], [wonders, said('Let me look.')])
+  const edited = marked(first, 'Never mind.')
+  const asked = [warm, edited, cold]
+  const both = [wondersMore, said('Let me look.'), wondersOn, said('OK.')]
+  const second = gateway.answered(asked, both)
+  const kept = marked(second, 'Let me look.\n\nSo it is.')
+  expect(show(recall([...asked, kept, user('and?')], gateway.turns).items)).toBe(
+    show([
+      warm,
+      wonders,
+      said('Never mind.'),
+      cold,
+      ...both.slice(0, -1),
+      said('So it is.'),
+      user('and?'),
+    ]),
+  )
+})
