@@ -50,11 +50,17 @@ export function applyRecall(
   const used = told.filter((turn) => kin.turn(turn.id) === turn)
   const findOutput = outputsAtHand(told, kin)
   const partners = used.length === 0 ? null : pairsOf(items)
+  const doubted = new Set([...attached.doubted].map(({ id }) => id))
+  for (const { id } of told) doubted.delete(id)
+  const isDoubted = ({ marks }: Run): boolean => marks.some((id) => doubted.has(id))
   const list = openList(items)
   for (const [number, run] of plan.runs.entries()) {
     const own = attached.turns[number] ?? []
     list.pass(run.start)
     if (attached.ambiguous.has(number)) list.note({ did: 'dropped', why: 'turn-ambiguous' })
+    else if (own.length === 0 && isDoubted(run)) {
+      list.note({ did: 'dropped', why: 'marker-doubted' })
+    }
     if (own.length === 0 || partners === null) {
       if (run.marks.length > 0) list.put(unmarked(items, run, kin), run.end)
       continue

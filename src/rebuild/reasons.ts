@@ -21,6 +21,8 @@ export const REASONS: Readonly<Record<string, string>> = {
   'call-forgotten': 'The client no longer has this call, and calls are not put back.',
   'not-replayable': 'An item of this kind means nothing once its answer is over.',
   'reasoning-replaced': 'The reasoning was recorded in full, and that is sent in its place.',
+  'marker-doubted':
+    'The marker stands with words that need not be those of its turn, so that turn was not put back.',
   'turn-ambiguous': 'Several remembered turns fit these words equally well, so none was put back.',
   'memory-not-reached': 'The memory did not answer in time, so nothing was put back.',
 

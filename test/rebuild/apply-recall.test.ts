@@ -1227,3 +1227,22 @@ test('an edited answer is known by its question, even if a part of another says 
     ]),
   )
 })
+
+test('a marker that is not believed leaves a note of what is not told on its account', () => {
+  const gateway = memory()
+  const [one, two, three] = talk`
+    thinks: where?
+    thinks: and where?
+    thinks: there
+  `
+  if (one === undefined || two === undefined || three === undefined) throw new Error()
+  gateway.answered([warm], [one, said('Let me look.')])
+  const second = gateway.answered([warm], [two, said('Let me look.'), three, said('OK.')])
+  const edited = marked(second, 'Let me look.\n\nSo it is.')
+  const { items, notes } = recall([warm, edited, user('and?')], gateway.turns)
+  expect(show(items)).toBe(show([warm, said('Let me look.\n\nSo it is.'), user('and?')]))
+  expect(notes).toEqual([
+    { did: 'dropped', at: 1, why: 'marker-doubted' },
+    { did: 'changed', at: 1, why: 'marker-removed' },
+  ])
+})

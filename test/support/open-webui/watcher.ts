@@ -125,7 +125,7 @@ export function watcherOf(
 
 /** Reasoning that goes to another upstream, or would be refused; an answer that could be one of two. */
 function saysWhy(note: string): boolean {
-  return /^dropped (reasoning-|turn-ambiguous)/.test(note)
+  return /^dropped (reasoning-|turn-ambiguous|marker-doubted)/.test(note)
 }
 
 /** Where a model cannot go on with its own words, the gateway asks it to, and tells of it ever after. */
