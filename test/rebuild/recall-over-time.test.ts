@@ -5,7 +5,7 @@
  */
 import fc, { type Arbitrary } from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Item } from '../../src/conversation/item.ts'
+import { textOf as contentOf, type Item } from '../../src/conversation/item.ts'
 import { markerLine } from '../../src/conversation/marker.ts'
 import type { RememberedTurn } from '../../src/conversation/remembered.ts'
 import { applyRecall } from '../../src/rebuild/apply-recall.ts'
@@ -86,6 +86,23 @@ function pathOf(
   ]
 }
 
+/** Where a note says that something could be either of two, it is not told; but nothing else is. */
+const DOUBTS: ReadonlySet<string> = new Set(['turn-ambiguous', 'marker-doubted'])
+
+function expectLess(told: readonly Item[], expected: readonly Item[]): void {
+  const isThought = ({ type }: Item): boolean => type === 'reasoning'
+  const all = new Set(bare(expected.filter(isThought)).map((item) => JSON.stringify(item)))
+  for (const thought of bare(told.filter(isThought))) expect(all).toContain(JSON.stringify(thought))
+  expect(wordsIn(told)).toBe(wordsIn(expected))
+}
+
+function wordsIn(items: readonly Item[]): string {
+  const texts = items.map((item) =>
+    item.type === 'message' ? contentOf(item.content) : item.type === 'reasoning' ? '' : item.type,
+  )
+  return texts.join('').replaceAll(/\s/g, '')
+}
+
 /** The gateway's part: recalls, compares, answers, records. */
 function answer(
   chat: Chat,
@@ -98,7 +115,8 @@ function answer(
   const plan = planRecall(items)
   const recalled = applyRecall(items, plan, chat.turns, { replaysTools: true })
   const expected = [...pathOf(node, ({ truth, outputs }) => [...truth, ...outputs]), ...more]
-  expect(bare(recalled.items)).toEqual(bare(expected))
+  if (recalled.notes.some(({ why }) => DOUBTS.has(why))) expectLess(recalled.items, expected)
+  else expect(bare(recalled.items)).toEqual(bare(expected))
   const id = String(chat.made).padStart(20, '0')
   chat.made += 1
   // What a client can bring back itself is not recorded.
@@ -233,10 +251,10 @@ function forget({ turns }: Chat, message: Item): void {
   turns[at] = { ...turn, fingerprint: null, output }
 }
 
-// Among ten thousand chats, one or two lose a thought for good. What is left of an answer that was stopped
+// Among some thousand chats, one or two lose a thought for good. What is left of an answer that was stopped
 // says "OK. O", where another answer to the same question was "OK."; or all of an answer was written anew,
 // and its question was asked twice, with an answer there that nobody has kept. It could be either, and
-// rather than to guess nothing is given back.
+// rather than to guess nothing is given back, and a note says so.
 const many = Number(process.env['RECALL_RUNS'] ?? 60)
 const seed = Number(process.env['RECALL_SEED'] ?? 1)
 
