@@ -69,7 +69,7 @@ export function planRecall(items: readonly Item[]): RecallPlan {
   let open: OpenRun | null = null
   const close = (run: OpenRun): void => {
     const { start, end, words, marks, callIds } = run
-    const isSilent = words === '' && callIds.length === 0
+    const isSilent = settled(words) === '' && callIds.length === 0
     const fingerprint = isSilent ? null : fingerprintFor(run)
     const round = { question: asked, asked: askedBy, results }
     runs.push({ start, end, ...round, words, marks, callIds, fingerprint })

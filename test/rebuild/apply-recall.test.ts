@@ -1181,6 +1181,14 @@ describe('an answer that says nothing', () => {
     )
   })
 
+  test('is no answer to those behind it, even in the fence that was put around its marker', () => {
+    const gateway = memory()
+    const turn = gateway.answered([warm], silent, [])
+    const fenced = said(`\`\`\`\n${markerLine(turn.id)}\n\`\`\``)
+    const [{ fingerprint } = { fingerprint: '' }] = planRecall([warm, fenced]).runs
+    expect(fingerprint).toBeNull()
+  })
+
   test('and went on from one that did has its name, and comes behind it', () => {
     const gateway = memory()
     const first = gateway.answered([warm], found)
