@@ -25,10 +25,15 @@ export interface MarkedText {
 
 /** The very same string as `text` where there is none. Code and quotes name no turn. */
 export function readMarkers(text: string): MarkedText {
-  if (!MAY_BE_MARKED.test(text)) return { text, marks: [] }
+  if (!mayBeMarked(text)) return { text, marks: [] }
   const reader = readerOf(text)
   for (let at = 0; at < text.length;) at = reader.readLine(at)
   return reader.marked()
+}
+
+/** A look that nearly every text passes. */
+export function mayBeMarked(text: string): boolean {
+  return MAY_BE_MARKED.test(text)
 }
 
 /** The end of every marker, however it is escaped. It is looked for in all that a client sends. */

@@ -7,6 +7,10 @@ export interface Remains {
   readonly dropBreaks: (count: number) => number
   /** How much remains in front of the last cut. */
   readonly length: () => number
+  /** The last of what remains in front of `to`, which is not in front of the last cut; at most so much. */
+  readonly endAt: (to: number, mostChars: number) => string
+  /** Takes so many characters away that remain in front of the last cut. */
+  readonly drop: (chars: number) => void
   /** With everything behind the last cut. */
   readonly text: () => string
 }
@@ -47,6 +51,24 @@ export function remainsOf(text: string): Remains {
       return dropped
     },
     length: () => length,
+    endAt(to, mostChars) {
+      let end = text.slice(Math.max(rest, to - mostChars), to)
+      for (let at = spans.length - 1; at >= 0 && end.length < mostChars; at -= 1) {
+        const span = spans[at] ?? NOWHERE
+        end = text.slice(Math.max(span.start, span.end - mostChars + end.length), span.end) + end
+      }
+      return end
+    },
+    drop(chars) {
+      let left = Math.min(chars, length)
+      length -= left
+      for (let span = spans.at(-1); span !== undefined && left > 0; span = spans.at(-1)) {
+        const size = Math.min(left, span.end - span.start)
+        span.end -= size
+        left -= size
+        if (span.end === span.start) spans.pop()
+      }
+    },
     text: () => spans.map(({ start, end }) => text.slice(start, end)).join('') + text.slice(rest),
   }
 }

@@ -1,10 +1,13 @@
 /**
  * Takes away the markers that are left when turns have been put in their places: names of turns that
- * nobody knows, and copies of them in what others say. A model that sees one writes such lines itself.
+ * nobody knows, and copies of them in what others say, in calls and in what tools have found. A model
+ * that sees one writes such lines itself. Thoughts stay as they are: a provider has signed them, and no
+ * client is given a marker in them.
  */
-import type { Item, Part } from '../conversation/item.ts'
-import { readMarkers } from '../conversation/marker.ts'
+import { textOf, type Item, type Part } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
+import { withParts } from '../conversation/with-parts.ts'
+import { withoutMarkers } from '../conversation/without-markers.ts'
 import type { Transform } from './transform.ts'
 
 export function stripMarkers(): Transform {
@@ -14,7 +17,7 @@ export function stripMarkers(): Transform {
     run(items) {
       const notes: Note[] = []
       const rebuilt = items.map((item, at) => {
-        const stripped = withoutMarkers(item)
+        const stripped = unmarked(item)
         if (stripped !== item) notes.push({ did: 'changed', at, why: 'marker-removed' })
         return stripped
       })
@@ -23,42 +26,65 @@ export function stripMarkers(): Transform {
   }
 }
 
-function withoutMarkers(item: Item): Item {
+/** The very same item if there is none. */
+export function unmarked(item: Item): Item {
   switch (item.type) {
-    case 'message': {
-      const content = strippedParts(item.content)
-      return content === item.content ? item : { ...item, content }
-    }
+    case 'message':
+      return unmarkedParts(item, item.content)
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const { output } = item
-      const stripped = typeof output === 'string' ? readMarkers(output).text : strippedParts(output)
+      if (typeof output !== 'string') return unmarkedParts(item, output)
+      const stripped = withoutMarkers(output)
       return stripped === output ? item : { ...item, output: stripped }
     }
-    case 'function_call':
-    case 'custom_tool_call':
+    case 'function_call': {
+      const stripped = withoutMarkers(item.arguments)
+      return stripped === item.arguments ? item : { ...item, arguments: stripped }
+    }
+    case 'custom_tool_call': {
+      const stripped = withoutMarkers(item.input)
+      return stripped === item.input ? item : { ...item, input: stripped }
+    }
     case 'reasoning':
     case 'opaque':
       return item
   }
 }
 
-/** The same list where there is no marker. A part of which nothing is left goes, but not the last. */
-function strippedParts(parts: readonly Part[]): readonly Part[] {
-  let emptied: Set<Part> | null = null
-  let isChanged = false
-  const stripped = parts.map((part) => {
-    if (part.type !== 'input_text' && part.type !== 'output_text') return part
-    const { text } = readMarkers(part.text)
-    if (text === part.text) return part
-    isChanged = true
-    const rest = { ...part, text }
-    if (text === '') (emptied ??= new Set()).add(rest)
-    return rest
-  })
-  if (!isChanged) return parts
-  if (emptied === null) return stripped
-  const gone: ReadonlySet<Part> = emptied
-  const left = stripped.filter((part) => !gone.has(part))
-  return left.length > 0 ? left : stripped.slice(0, 1)
+/** A part of which nothing is left goes, but not the last. */
+function unmarkedParts(item: Item, parts: readonly Part[]): Item {
+  if (parts.every((part) => unmarkedPart(part) === part)) return item
+  const stripped = parts.map(unmarkedPart)
+  const left = stripped.filter((part, at) => part === parts[at] || saysSomething(part))
+  if (left.length === parts.length) return inPlace(item, left)
+  return withParts(item, left.length > 0 ? left : stripped.slice(0, 1))
+}
+
+function inPlace(item: Item, parts: readonly Part[]): Item {
+  if (item.type === 'message') return { ...item, content: parts }
+  return 'output' in item ? { ...item, output: parts } : item
+}
+
+function unmarkedPart(part: Part): Part {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text': {
+      const text = withoutMarkers(part.text)
+      return text === part.text ? part : { ...part, text }
+    }
+    case 'refusal': {
+      const refusal = withoutMarkers(part.refusal)
+      return refusal === part.refusal ? part : { ...part, refusal }
+    }
+    case 'input_image':
+    case 'input_file':
+    case 'input_audio':
+    case 'opaque':
+      return part
+  }
+}
+
+function saysSomething(part: Part): boolean {
+  return textOf([part]) !== ''
 }

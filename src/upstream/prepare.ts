@@ -40,6 +40,7 @@ import type { Reader } from '../rebuild/reads-compaction.ts'
 import type { Transform } from '../rebuild/transform.ts'
 import { policyFor } from './policy-for.ts'
 import { kindsSeen } from './kinds-seen.ts'
+import { unmarkedInstructions } from './unmarked-instructions.ts'
 import { refuseEmpty } from './refuse-empty.ts'
 import { summaryFor } from './with-summary.ts'
 import { refuseTooLarge } from './refuse-too-large.ts'
@@ -81,7 +82,8 @@ export function prepareFor(
   const items = history.items.length > 0 ? [...history.items, ...inbound.items] : inbound.items
   const wished = policyFor(model, inbound, history, world.settings)
   const provider = compactingWithout(PROVIDERS[account.wire], wished.speakers.hidden)
-  const asClient = { inbound, history, policy: wished, params: paramsFor(target, inbound) }
+  const said = unmarkedInstructions(paramsFor(target, inbound))
+  const asClient = { inbound, history, policy: wished, params: said.params }
   const offer = offerOf(target, asClient, world)
   const { params: offered, policy, tools: house, notes: ofOffer } = offer(items)
   const wayOut = wayOutOf(items, wished, target, history)
@@ -103,6 +105,7 @@ export function prepareFor(
   const { places } = rebuilt
   const notes = [
     ...history.notes,
+    ...said.notes,
     ...rebuilt.notes,
     ...(history.layers?.notes ?? []),
     ...ofOffer,

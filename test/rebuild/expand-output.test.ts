@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
+import { markerLine } from '../../src/conversation/marker.ts'
 import { expandOutput } from '../../src/rebuild/expand-output.ts'
 
 const outputOf = (call_id: string, output: string): Item => ({
@@ -30,6 +31,16 @@ test('gives no more than is allowed, and as much as there is', () => {
   expect(expandOutput(items, 'a', { from: -5, to: 2, maxChars })?.text).toBe('01')
   expect(expandOutput(items, 'a', { from: 50, to: 60, maxChars })).toMatchObject({ text: '' })
   expect(expandOutput(items, 'a', { from: 5, to: 2, maxChars })).toMatchObject({ text: '' })
+})
+
+test('counts without markers, as the note in the cut output does', () => {
+  const output = `So said ${markerLine('01KQZ3V8M6T2X9R4B7C9')} Ada`
+  expect(expandOutput([outputOf('m', output)], 'm', { from: 3, maxChars })).toEqual({
+    text: 'said Ada',
+    from: 3,
+    to: 11,
+    chars: 11,
+  })
 })
 
 test('tears no character, and the next piece goes on where this one ends', () => {

@@ -47,13 +47,38 @@ test('a part of which nothing is left goes, unless it is the only one', () => {
 })
 
 test('what holds none is the very same list', () => {
-  const items = [message('user', `\`\`\`\n${MARK}\n\`\`\``), message('assistant', 'Servus')]
+  const items = [message('user', '[servus]: #'), message('assistant', 'Servus')]
   expect(run(items).items).toBe(items)
+})
+
+test('in code a marker names nothing, and no model sees it there either', () => {
+  const [before, after] = [`\`\`\`\n${MARK}\n\`\`\``, '```\n```']
+  const { items } = run([message('user', before), message('assistant', before)])
+  expect(items).toEqual([message('user', after), message('assistant', after)])
+})
+
+test('what a model has called with is free of them, and stays JSON', () => {
+  const given = JSON.stringify({ q: `x\n\n${MARK}\n\ny` })
+  const { items, notes } = run([
+    { type: 'function_call', call_id: 'a', name: 'f', arguments: given },
+    { type: 'custom_tool_call', call_id: 'b', name: 'g', input: `> ${MARK}\n\nSo` },
+  ])
+  expect(items).toEqual([
+    { type: 'function_call', call_id: 'a', name: 'f', arguments: JSON.stringify({ q: 'x\n\ny' }) },
+    { type: 'custom_tool_call', call_id: 'b', name: 'g', input: 'So' },
+  ])
+  expect(notes.map(({ why }) => why)).toEqual(['marker-removed', 'marker-removed'])
+})
+
+test('what is said of parts by their place goes with the part that goes', () => {
+  const native = { chat: { $parts: [null, { cache_control: {} }], name: 'a' } }
+  const [item] = run([{ ...message('user', MARK, 'Servus'), native }]).items
+  expect(item).toEqual({ ...message('user', 'Servus'), native: { chat: { name: 'a' } } })
 })
 
 test('it keeps the laws where there are markers', () => {
   const withMarks = fc
-    .tuple(tidyConversation, fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 8 }))
+    .tuple(tidyConversation, fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 8 }))
     .map(([items, kinds]) => items.map((item, at) => marked(item, kinds[at % kinds.length] ?? 0)))
   fc.assert(
     fc.property(withMarks, (items) => {
@@ -68,8 +93,16 @@ test('it keeps the laws where there are markers', () => {
 })
 
 function marked(item: Item, kind: number): Item {
-  const text = [MARK, `${MARK}\n\nSo`, `So\n\n${MARK}`][kind]
+  const text = [
+    MARK,
+    `${MARK}\n\nSo`,
+    `So\n\n${MARK}`,
+    `> ${MARK}`,
+    `{"a":"${MARK}\\n\\nSo"}`,
+    `\`\`\`\n${MARK}`,
+  ][kind]
   if (text === undefined) return item
+  if (item.type === 'function_call') return { ...item, arguments: text }
   if (item.type === 'function_call_output') return { ...item, output: text }
   if (item.type !== 'message') return item
   const type = item.role === 'assistant' ? 'output_text' : 'input_text'
