@@ -4,6 +4,7 @@
  */
 import type { Failure } from './conversation/event.ts'
 import type { JsonObject } from './conversation/json.ts'
+import { shortFailure } from './conversation/short-failure.ts'
 
 const CODES = {
   invalid_json: 400,
@@ -55,7 +56,7 @@ export class GatewayError extends Error {
     super(message, { cause: more.cause })
     this.name = 'GatewayError'
     this.headers = more.headers ?? {}
-    this.failure = typeof what === 'string' ? failureOf(what, message, more) : what
+    this.failure = shortFailure(typeof what === 'string' ? failureOf(what, message, more) : what)
   }
 }
 

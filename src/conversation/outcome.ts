@@ -1,6 +1,7 @@
 /** What came of an answer: the fold over its events, which the store keeps and a client is shown. */
 import type { Failure, Finish, StreamEvent, Usage } from './event.ts'
 import type { Item } from './item.ts'
+import { shortFailure } from './short-failure.ts'
 
 export interface Outcome {
   /** Finished items, by index. What a broken stream left open is not among them. */
@@ -45,7 +46,7 @@ export function foldOutcome(listener: ItemListener | null = null): OutcomeFold {
       } else if (event.type === 'answer-ended') {
         rest = { ...rest, finish: event.finish, usage: event.usage }
       } else if (event.type === 'answer-failed') {
-        rest = { ...rest, failure: event.failure, usage: event.usage ?? null }
+        rest = { ...rest, failure: shortFailure(event.failure), usage: event.usage ?? null }
       }
     },
     // A hole is an item that never ended.

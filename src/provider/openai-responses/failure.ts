@@ -32,7 +32,7 @@ const SAID_OF_SEALS = /could not be|did not match|does not match|invalid|failed 
 export function failureOfError(error: JsonObject, status: number | null): Failure {
   const code = wordOf(error['code']) ?? (status === 429 ? 'rate_limit_exceeded' : null)
   const known = status ?? statusOf(code ?? wordOf(error['type']) ?? '')
-  const message = wordOf(error['message'])?.slice(0, LONGEST_MESSAGE)
+  const message = wordOf(error['message'])
   return {
     status: known,
     type: wordOf(error['type']) ?? (known >= 500 ? 'server_error' : 'invalid_request_error'),
@@ -41,8 +41,6 @@ export function failureOfError(error: JsonObject, status: number | null): Failur
     param: wordOf(error['param']),
   }
 }
-
-const LONGEST_MESSAGE = 4_000
 
 /** Clients expect strings. */
 function wordOf(value: unknown): string | null {

@@ -1,0 +1,65 @@
+/** No line of a stream is so long that Open WebUI gives up the answer, whatever an upstream says. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startGateway, upstreams } from '../../support/gateway.ts'
+import { startUpstream, type Upstream } from '../../support/upstream.ts'
+import { chatStream } from '../../support/wires.ts'
+
+const KNOWN = { 'X-Backstory-Chat': 'c', 'X-Backstory-Message': 'm' }
+const MOST_BYTES = 131_072
+
+let upstream: Upstream
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  upstream = await startUpstream()
+  const { url: baseUrl } = upstream
+  gateway = await startGateway(
+    upstreams(
+      { name: 'c', wire: 'chat', models: ['chat-model'], baseUrl, apiKey: 'k' },
+      { name: 'r', wire: 'responses', models: ['responses-model'], baseUrl, apiKey: 'k' },
+    ),
+  )
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const ASKED = {
+  '/v1/chat/completions': { messages: [{ role: 'user', content: 'Q' }] },
+  '/v1/responses': { input: [{ role: 'user', content: [{ type: 'input_text', text: 'Q' }] }] },
+} as const
+
+const PATHS = ['/v1/chat/completions', '/v1/responses'] as const
+
+async function linesOf(response: Response): Promise<readonly string[]> {
+  const lines = (await response.text()).split('\n')
+  expect(lines.findLast((line) => line !== '')).toBe('data: [DONE]')
+  return lines
+}
+
+describe.each(PATHS)('%s', (path) => {
+  test.each(['chat-model', 'responses-model'])('an error that is long, of %s', async (model) => {
+    const error = {
+      message: '😀\0'.repeat(50_000),
+      type: 'server_error',
+      code: 'c'.repeat(200_000),
+    }
+    upstream.behave = (response, { path: asked }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      if (asked.endsWith('/chat/completions')) {
+        response.write(chatStream({ text: 'Hi' })[1])
+        response.write(`data: ${JSON.stringify({ error })}\n\n`)
+      } else {
+        const failed = { id: 'resp_1', object: 'response', status: 'failed', output: [], error }
+        response.write(`data: ${JSON.stringify({ type: 'response.failed', response: failed })}\n\n`)
+      }
+      response.end()
+    }
+    const lines = await linesOf(
+      await gateway.post(path, { model, stream: true, ...ASKED[path] }, KNOWN),
+    )
+    expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(MOST_BYTES / 2)
+    const errors = lines.filter((line) => line.includes('"error":{"message":"😀'))
+    expect(errors).toHaveLength(1)
+  })
+})
