@@ -8,12 +8,12 @@
  */
 import type { Item } from '../../conversation/item.ts'
 import type { JsonObject } from '../../conversation/json.ts'
-import { statusLine } from '../../conversation/status-line.ts'
 import type { SseMessage } from '../../stream/stage.ts'
 import { isLonger, MAX_LINE_BYTES } from '../is-longer.ts'
+import { imageNotShown, madeImages } from '../made-images.ts'
 import { textPieces } from '../text-pieces.ts'
 import { inLines, type ChunkWriter } from './chunk-writer.ts'
-import { reasoningDetails, tellAnnotation, tellImages } from './tell-parts.ts'
+import { reasoningDetails, tellAnnotation } from './tell-parts.ts'
 
 export interface AsideTeller {
   /** `hasThoughts`: some reasoning was shown. */
@@ -46,7 +46,7 @@ export function asideTeller(
         )
         sendList('annotations', present(annotations))
       }
-      sendList('images', tellImages(item), notShown)
+      sendList('images', madeImages(item), notShown)
       const details = reasoningDetails(item)
       held = held.length === 0 ? details : [...held, ...details]
       // Open WebUI makes an empty thought of details that stand alone, in the middle of the text if
@@ -60,10 +60,7 @@ export function asideTeller(
 
 function notShown(chars: number): SseMessage {
   const kilobytes = Math.floor((chars * 3) / 4 / 1000)
-  return statusLine(
-    `The model made an image that is not shown: of ${kilobytes} KB it is too large for Open WebUI to take in a stream`,
-    true,
-  )
+  return imageNotShown(`of ${kilobytes} KB it is too large for Open WebUI to take in a stream`)
 }
 
 /** Text of a block may come in pieces, which clients put together by `index`. */

@@ -6,7 +6,8 @@ import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { Outcome } from '../../conversation/outcome.ts'
 import type { Answering } from '../dialect.ts'
 import { shownReasoning, shownText } from './shown-text.ts'
-import { finishReason, reasoningDetails, tellAnnotation, tellImages } from './tell-parts.ts'
+import { madeImages } from '../made-images.ts'
+import { finishReason, reasoningDetails, tellAnnotation } from './tell-parts.ts'
 import { tellUsage } from './tell-usage.ts'
 
 export function whole(outcome: Outcome, answering: Answering): JsonObject {
@@ -43,7 +44,7 @@ export function tellMessage(items: readonly Item[]): JsonObject {
   const details = items.flatMap(reasoningDetails)
   const parts = items.flatMap((item) => (item.type === 'message' ? item.content : []))
   const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.refusal] : [])).join('')
-  const images = items.flatMap(tellImages)
+  const images = items.flatMap(madeImages)
   const isSilent = text === '' && (calls.length > 0 || refusal !== '')
   return {
     role: 'assistant',

@@ -6,11 +6,13 @@
  * For Open WebUI it is a slim one: no line of it is long, and nothing that was asked is echoed.
  */
 import type { Failure } from '../../conversation/event.ts'
+import type { Item } from '../../conversation/item.ts'
 import type { Outcome } from '../../conversation/outcome.ts'
 import { errorBody, failureOf } from '../../errors.ts'
 import type { SseMessage } from '../../stream/stage.ts'
 import type { Answering, Renderer } from '../dialect.ts'
 import { isLonger } from '../is-longer.ts'
+import { imageNotShown, madeImages } from '../made-images.ts'
 import { continuedOutput } from './continued-output.ts'
 import {
   echoFields,
@@ -29,10 +31,12 @@ export function stream(answering: Answering): Renderer {
   const written = answering.inbound.client.isOpenWebUi ? slimWriter() : writer()
   const lifecycle = tellLifecycle(answering, written)
   const items = tellItems(answering, written)
+  const images = tellOfImages(answering, written)
   return {
     push(event) {
       lifecycle.begin(event.type === 'answer-started' ? event.model : null)
       items.push(event)
+      if (event.type === 'item-ended') images.ended(event.item)
       return written.taken()
     },
     end(outcome, endedAtMs) {
@@ -80,6 +84,18 @@ function tellLifecycle(answering: Answering, { write, writeAs }: Writer) {
       }
       if (failure !== null) write('error', errorFields(failure))
       show(`response.${status}`, progress, output)
+    },
+  }
+}
+
+/** Open WebUI keeps an image that comes as an item of a response, and shows none. */
+function tellOfImages({ inbound: { client } }: Answering, { writeAs }: Writer) {
+  let isTold = !client.isOpenWebUi
+  return {
+    ended(item: Item): void {
+      if (isTold || madeImages(item).length === 0) return
+      isTold = true
+      writeAs(imageNotShown('Open WebUI shows images only over a connection of the type chat'))
     },
   }
 }

@@ -62,4 +62,47 @@ describe.each(PATHS)('%s', (path) => {
     const errors = lines.filter((line) => line.includes('"error":{"message":"😀'))
     expect(errors).toHaveLength(1)
   })
+
+  test.each([1000, 200_000])('an image of %i bytes that is not shown', async (size) => {
+    upstream.behave = (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const event of drawing('A'.repeat(size))) {
+        response.write(`data: ${JSON.stringify(event)}\n\n`)
+      }
+      response.end()
+    }
+    const asked = { model: 'responses-model', stream: true, ...ASKED[path] }
+    const lines = await linesOf(await gateway.post(path, asked, KNOWN))
+    expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(MOST_BYTES / 2)
+    const isShown = path === '/v1/chat/completions' && size === 1000
+    const told = lines.filter((line) => line.includes('made an image that is not shown'))
+    expect(told).toHaveLength(isShown ? 0 : 1)
+    expect(lines.some((line) => line.includes('"images":[{"type"'))).toBe(isShown)
+    // Nobody else knows such lines.
+    const others = await linesOf(await gateway.post(path, asked))
+    expect(others.some((line) => line.includes('"event":{'))).toBe(false)
+    expect(others.some((line) => line.includes('A'.repeat(size)))).toBe(true)
+  })
 })
+
+function drawing(result: string): readonly object[] {
+  const image = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result }
+  const text = { type: 'output_text', text: 'Here.', annotations: [] }
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed' }
+  const said = { ...message, content: [text] }
+  const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm' }
+  const place = { output_index: 1, content_index: 0, item_id: 'msg_1' }
+  return [
+    { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+    { type: 'response.output_item.added', output_index: 0, item: { ...image, result: null } },
+    { type: 'response.output_item.done', output_index: 0, item: image },
+    { type: 'response.output_item.added', output_index: 1, item: { ...message, content: [] } },
+    { type: 'response.content_part.added', ...place, part: { ...text, text: '' } },
+    { type: 'response.output_text.delta', ...place, delta: 'Here.' },
+    { type: 'response.output_item.done', output_index: 1, item: said },
+    {
+      type: 'response.completed',
+      response: { ...response, status: 'completed', output: [image, said] },
+    },
+  ]
+}
