@@ -8,6 +8,7 @@ import { withoutAnyMarker } from '../conversation/marker.ts'
 import { compactWords, settled } from './compact-words.ts'
 import { findAnchors } from './find-anchors.ts'
 import { plain } from './same-words.ts'
+import { beginsWithThinking, leftOfThinking } from './think-blocks.ts'
 import { withoutDetails } from './without-details.ts'
 
 export interface Aligned {
@@ -32,7 +33,7 @@ export function alignWords(
   const texts = said.map(({ content }) => textOf(content))
   const lines = texts.flatMap(linesOf)
   const known = new Set(lines.map(({ words }) => words))
-  const sought = recorded.map((message) => trimmed(wordsByLine(wordsOf(message)), known))
+  const sought = recorded.map((message) => trimmed(linesGiven(wordsOf(message), known), known))
   const anchors = findAnchors(
     sought,
     lines.map(({ words }) => words),
@@ -198,6 +199,17 @@ function linesOf(text: string, message: number): readonly Line[] {
 
 function wordsOf({ content }: Message): string {
   return withoutDetails(textOf(content))
+}
+
+/** The lines as they were recorded; or those that a client has left of them, if it has them all. */
+function linesGiven(text: string, known: ReadonlySet<string>): readonly string[] {
+  const lines = wordsByLine(text)
+  if (beginsWithThinking(text) || lines.every((line) => known.has(line))) return lines
+  for (const unclosed of ['cut', 'kept'] as const) {
+    const left = leftOfThinking(text, unclosed)?.flatMap((piece) => wordsByLine(piece)) ?? []
+    if (left.length > 0 && left.every((line) => known.has(line))) return left
+  }
+  return lines
 }
 
 function wordsByLine(text: string): readonly string[] {

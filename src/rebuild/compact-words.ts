@@ -1,17 +1,18 @@
 /**
  * Words as they are compared: what clients and editors do to a text without saying anything else is
- * not in them. Markers of ours are out, the boxes in which some clients show reasoning and tools,
- * and all whitespace: whether messages are joined by a line break, by two or by nothing makes no
+ * not in them. Markers of ours are out, the boxes in which some clients show reasoning and tools, what
+ * some take for thinking, and all whitespace: whether messages are joined by a line break, by two or by nothing makes no
  * difference.
  */
 import { textOf, type Item, type Part } from '../conversation/item.ts'
 import { withoutAnyMarker } from '../conversation/marker.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
+import { withoutThinking } from './think-blocks.ts'
 import { withoutBlanks } from './without-blanks.ts'
 import { withoutDetails } from './without-details.ts'
 
 export function compactWords(text: string): string {
-  return text === '' ? '' : withoutBlanks(withoutDetails(withoutAnyMarker(text)))
+  return text === '' ? '' : withoutBlanks(withoutDetails(withoutThinking(withoutAnyMarker(text))))
 }
 
 /** Of one line, in which nothing is known of what stands around it. */

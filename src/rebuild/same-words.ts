@@ -1,16 +1,17 @@
 /**
  * Whether a client still has what was recorded, word for word. What clients do to a text without
  * editing it does not count: they join messages by two line breaks, by one or by nothing, trim them,
- * end lines in their own way, and put markers into code. Everything else is an edit, also where only
- * the indentation is another.
+ * end lines in their own way, put markers into code, and take out what looks to them like thinking.
+ * Everything else is an edit, also where only the indentation is another.
  */
 import { textOf, type Message, type Part } from '../conversation/item.ts'
 import { readMarkers, withoutAnyMarker } from '../conversation/marker.ts'
+import { beginsWithThinking, leftOfThinking } from './think-blocks.ts'
 import { withoutDetails } from './without-details.ts'
 
 /**
  * `null` if something was edited. Else the numbers of the recorded messages that the client has with
- * other blank lines, other blanks at the ends of lines, or damaged markers.
+ * other blank lines, other blanks at the ends of lines, damaged markers, or without what it cut.
  *
  * `given` is without markers, as far as they can be read.
  */
@@ -19,11 +20,35 @@ export function sameWords(
   given: readonly Message[],
 ): ReadonlySet<number> | null {
   const told = given.map(({ content }) => plain(textOf(content)).trim()).join('\n\n')
-  const found = findIn(told, recorded, (text) => text)
+  const found = findIn(told, recorded, whole)
   if (found !== null) return found
+  const cut = sameWhenCut(told, recorded)
+  if (cut !== null) return cut
   const unmarked = withoutRemains(told)
   if (unmarked === told) return null
-  return findIn(unmarked, recorded, withoutRemains) === null ? null : new Set(recorded.keys())
+  const isFound = findIn(unmarked, recorded, (text) => [withoutRemains(text)]) !== null
+  return isFound ? new Set(recorded.keys()) : null
+}
+
+/** The pieces of a recorded text that the client has, one behind the other. */
+type Pieces = (text: string) => readonly string[]
+
+const whole: Pieces = (text) => [text]
+
+function sameWhenCut(told: string, recorded: readonly Message[]): ReadonlySet<number> | null {
+  const cut = recorded.flatMap(({ content }, at) => (mayBeCut(textOf(content)) ? at : []))
+  if (cut.length === 0) return null
+  for (const unclosed of ['cut', 'kept'] as const) {
+    const piecesOf: Pieces = (text) =>
+      (mayBeCut(text) ? leftOfThinking(text, unclosed) : null) ?? [text]
+    const found = findIn(told, recorded, piecesOf)
+    if (found !== null) return new Set([...found, ...cut])
+  }
+  return null
+}
+
+function mayBeCut(text: string): boolean {
+  return !beginsWithThinking(text) && leftOfThinking(text, 'cut') !== null
 }
 
 /** As it is compared: line breaks of one kind, and without what databases of clients take out. */
@@ -32,16 +57,12 @@ export function plain(text: string): string {
   return unbroken.includes('\0') ? unbroken.replaceAll('\0', '') : unbroken
 }
 
-function findIn(
-  told: string,
-  recorded: readonly Message[],
-  edit: (text: string) => string,
-): Set<number> | null {
+function findIn(told: string, recorded: readonly Message[], piecesOf: Pieces): Set<number> | null {
   const loose = new Set<number>()
   let at = 0
   for (const [number, { content }] of recorded.entries()) {
     for (const part of content) {
-      const found = findPart(told, at, edit(spoken(part)))
+      const found = findPieces(told, at, piecesOf(spoken(part)))
       if (found === null) {
         // Some clients are not shown it.
         if (part.type === 'refusal') continue
@@ -61,6 +82,18 @@ function spoken(part: Part): string {
 interface Found {
   readonly end: number
   readonly isVerbatim: boolean
+}
+
+function findPieces(told: string, from: number, pieces: readonly string[]): Found | null {
+  let end = from
+  let isVerbatim = true
+  for (const piece of pieces) {
+    const found = findPart(told, end, piece)
+    if (found === null) return null
+    end = found.end
+    isVerbatim &&= found.isVerbatim
+  }
+  return { end, isVerbatim }
 }
 
 function findPart(told: string, at: number, text: string): Found | null {

@@ -6,6 +6,7 @@ import { textOf } from '../conversation/item.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { compactLine, saidIn, settled } from './compact-words.ts'
 import type { Run } from './plan-recall.ts'
+import { withoutThinking } from './think-blocks.ts'
 
 /** Nothing in common, a part of the words, all of them and more, these words and no others. */
 export type Fit = 0 | 1 | 2 | 3
@@ -56,7 +57,7 @@ function tellingLine({ output }: RememberedTurn): string {
   let longest = ''
   for (const item of output) {
     if (item.type !== 'message') continue
-    for (const line of textOf(item.content).split('\n')) {
+    for (const line of withoutThinking(textOf(item.content)).split('\n')) {
       if (line.length <= longest.length) continue
       const words = compactLine(line)
       if (words.length > longest.length) longest = words

@@ -51,6 +51,33 @@ test('words with other blank lines, other blanks at line ends or a damaged marke
   expect(same([`${fenced}\n\nlook`], ['look'])).toEqual([0])
 })
 
+describe('what a client took for thinking', () => {
+  const text = 'Use the <think> tag, as <think>x</think> does.'
+  test.each([
+    ['a block in a line', text, 'Use the \ndoes.'],
+    ['where the client leaves the blanks', text, 'Use the  does.'],
+    ['in code', 'So:\n```\n<thinking>\nx\n</thinking>\ny\n```', 'So:\n```\n\ny\n```'],
+    ['twice', 'a <thought>b</thought> c <reason x="y">d</reason> e', 'a \nc \ne'],
+    ['what is not closed', 'Open it with <think> and go on.', 'Open it with'],
+    ['nothing, as what is not closed is kept', 'a <think>b</think> <think> c', 'a\n<think> c'],
+  ])('is %s', (_, whole, left) => {
+    expect(same([left], [whole])).toEqual([0])
+    expect(same([one, left, three], [one, whole, three])).toEqual([1])
+    expect(same([`${left} Oh`], [whole])).toBe(null)
+    expect(same([whole], [whole])).toEqual([])
+  })
+
+  test('is nothing else', () => {
+    expect(same(['Use the does.'], ['Use the <thinks>x</thinks> does.'])).toBe(null)
+    expect(same(['Use it, it does.'], [text])).toBe(null)
+    expect(same(['Use the'], [text])).toBe(null)
+  })
+
+  test('is right where a model has thought before it spoke', () => {
+    expect(same(['So.'], ['<think>x</think>\n\nSo.'])).toBe(null)
+  })
+})
+
 describe('an edit is', () => {
   test.each([
     ['another indentation', [one.replace('    ', '  '), two, three]],

@@ -1,0 +1,69 @@
+/** What Open WebUI takes for thinking is taken for that here as well, and never for an edit. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { alignWords } from '../../src/rebuild/align-words.ts'
+import { compactWords } from '../../src/rebuild/compact-words.ts'
+import { sameWords } from '../../src/rebuild/same-words.ts'
+import { beginsWithThinking, withoutThinking } from '../../src/rebuild/think-blocks.ts'
+import { splitThinking } from '../support/open-webui/think-tags.ts'
+import { said } from '../support/recalled-stories.ts'
+
+const tags = ['think', 'thinking', 'reason', 'reasoning', 'thought', 'Thought']
+const scraps = ['a', 'b c', '\n', '\n\n', ' ', '```\n', '<', '>', '</div>'].concat(
+  tags.flatMap((tag) => [`<${tag}>`, `</${tag}>`]),
+  ['<|begin_of_thought|>', '<|end_of_thought|>', '◁think▷', '◁/think▷'],
+)
+const spoken = fc
+  .array(fc.constantFrom(...scraps), { maxLength: 14 })
+  .map((pieces) => `So ${pieces.join('')}`)
+
+/** What Open WebUI sends of a text. */
+function keptOf(text: string): string {
+  const items = splitThinking(text)
+  if (items === null) return text
+  return items.flatMap((item) => (item.type === 'message' ? item.text : [])).join('\n')
+}
+
+test('what Open WebUI cuts, the recorded words have still', () => {
+  fc.assert(
+    fc.property(spoken, (text) => {
+      expect(sameWords([said(text)], [said(keptOf(text))])).not.toBe(null)
+      expect(sameWords([said('Oh'), said(text)], [said('Oh'), said(keptOf(text))])).not.toBe(null)
+      expect(sameWords([said(text)], [said(`${keptOf(text)} Oh`)])).toBe(null)
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+test('the words that count are those that are left, whether it was cut or not', () => {
+  fc.assert(
+    fc.property(spoken, (text) => {
+      expect(compactWords(keptOf(text))).toBe(compactWords(text))
+      expect(withoutThinking(withoutThinking(text))).toBe(withoutThinking(text))
+      expect(beginsWithThinking(text)).toBe(false)
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+test('a text without a tag is the very same, and so is one of which nothing would be left', () => {
+  for (const text of ['', 'So', '<b>think</b>', '<think>', ' <think>So</think> ']) {
+    expect(withoutThinking(text)).toBe(text)
+  }
+})
+
+test('beside an edit, what was cut comes back', () => {
+  const [first, second] = [said('See <think>x</think>\nand y.'), said('It is 4 degrees.')]
+  const aligned = alignWords([first, second], [said('See \nand y.'), said('It is 5 degrees.')])
+  expect(aligned.places[0]).toBe(first)
+  expect(aligned.places[1]).toEqual(said('It is 5 degrees.'))
+  expect([...aligned.restored]).toEqual([0])
+})
+
+test('a long text full of tags is read in no time', () => {
+  const started = performance.now()
+  for (const piece of ['<think>', '<think ', '<think>a</think>', '</think>', '<thought>◁think▷']) {
+    withoutThinking(piece.repeat(20_000))
+  }
+  expect(performance.now() - started).toBeLessThan(1000)
+})
