@@ -1,6 +1,7 @@
 /** A request understood: what is asked, in its dialect, and what kind of client asks. */
 import { clientOf } from './client/client-of.ts'
 import { headerSaid } from './client/header-said.ts'
+import { asksLikeOpenWebUi } from './client/likely-open-webui.ts'
 import { withLooseTools } from './client/loose-tools.ts'
 import type { JsonObject } from './conversation/json.ts'
 import type { Dialect, Inbound } from './dialect/dialect.ts'
@@ -17,7 +18,8 @@ export function understand(
   settings: Settings,
 ): Inbound {
   const client = clientOf(headers, written, settings)
-  const isLoose = client.isOpenWebUi && dialect.name === 'responses'
+  const isLoose =
+    dialect.name === 'responses' && (client.isOpenWebUi || asksLikeOpenWebUi(headers, written))
   const body = isLoose ? withLooseTools(written) : written
   const said = body === written ? bytes : new TextEncoder().encode(JSON.stringify(body))
   const inbound = parseWished(dialect, body, said)

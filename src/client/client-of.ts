@@ -3,13 +3,15 @@
  *
  * Open WebUI is known by its own headers, which it sends where it forwards users, or by those that
  * its connection to this gateway is given, which come even when they are empty. An Open WebUI with
- * neither looks like any other client; only its housekeeping can be told, by its shape.
+ * neither looks like any other client. Its housekeeping can be told by its shape, and what is harmless
+ * to others is done for whoever may be one (`likely-open-webui.ts`).
  */
 import type { Client } from '../conversation/client.ts'
 import { isObject, type Json, type JsonObject } from '../conversation/json.ts'
 import type { Settings } from '../settings.ts'
 import { headerSaid } from './header-said.ts'
 import { isTaskShaped } from './is-task-shaped.ts'
+import { readsShortLines } from './likely-open-webui.ts'
 
 export function clientOf(
   headers: Headers,
@@ -21,6 +23,7 @@ export function clientOf(
   const getsMarkers = markers === 'always' || (markers === 'auto' && isOpenWebUi)
   return {
     isOpenWebUi,
+    hasShortLines: isOpenWebUi || readsShortLines(headers),
     isTask,
     // What nobody will look for need not be named.
     isMarked: getsMarkers && remembers === 'on' && !isTask && isOneText(body),

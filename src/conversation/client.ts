@@ -6,6 +6,8 @@ export interface Client {
   readonly isMarked: boolean
   /** Housekeeping of a client (titles, tags): it leaves no turn, and is reminded of nothing. */
   readonly isTask: boolean
+  /** Whether it cannot read a line of more than 128 KiB, and with it gives up the whole answer. */
+  readonly hasShortLines: boolean
   /** A chat that is not meant to last. */
   readonly isTemporary: boolean
 }
@@ -15,5 +17,6 @@ export const PLAIN_CLIENT: Client = {
   isOpenWebUi: false,
   isMarked: false,
   isTask: false,
+  hasShortLines: false,
   isTemporary: false,
 }

@@ -29,7 +29,8 @@ describe('Open WebUI is known', () => {
     ['by the headers of its connection', { 'X-Backstory-Chat': 'c1', 'X-Backstory-Task': '' }],
     ['by one of them, though it says nothing', { 'X-Backstory-User-Parent': '' }],
   ])('%s', (_, headers) => {
-    expect(client(headers)).toEqual({ ...PLAIN_CLIENT, isOpenWebUi: true, isMarked: true })
+    const known = { isOpenWebUi: true, hasShortLines: true, isMarked: true }
+    expect(client(headers)).toEqual({ ...PLAIN_CLIENT, ...known })
   })
 
   test.each<readonly [string, Pairs]>([
@@ -192,12 +193,13 @@ describe.skipIf(!sharedExists)('requests that Open WebUI has sent', () => {
     const bare = headers.filter((header) => !isNamed(header))
     expect(clientOf(new Headers(full), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' })).toEqual({
       isOpenWebUi: true,
+      hasShortLines: true,
       isTask,
       isTemporary,
       isMarked: !isTask,
     })
     const byShape = clientOf(new Headers(bare), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' })
-    expect(byShape).toEqual({ ...PLAIN_CLIENT, isTask })
+    expect(byShape).toEqual({ ...PLAIN_CLIENT, hasShortLines: true, isTask })
   })
 })
 

@@ -11,6 +11,7 @@ import type { SseMessage } from '../../stream/stage.ts'
 import type { Answering, Retouch } from '../dialect.ts'
 import { echoFields, JUST_BEGUN, progressFields, type Progress } from './echo.ts'
 import { errorFields } from './error-fields.ts'
+import { shortLines } from './short-lines.ts'
 
 const SHOWS_RESPONSE: ReadonlySet<string> = new Set([
   'response.created',
@@ -32,15 +33,16 @@ export function retouch(answering: Answering): Retouch {
   const mended = mender(answering)
   const reader = messageReader()
   const seen: Seen = { last: null, response: null, items: [] }
+  const short = shortLines(answering)
   return {
     message(message) {
       seen.last = message
       const type = reader.typeOf(message)
       if (type === ITEM_DONE) seen.items.push(message)
       const showsResponse = SHOWS_RESPONSE.has(type)
-      if (!showsResponse && !MAY_BE_HOSTILE.test(message.data)) return message
+      if (!showsResponse && !MAY_BE_HOSTILE.test(message.data)) return short(message)
       const json = reader.jsonOf(message)
-      if (json === null) return message
+      if (json === null) return short(message)
       const changes = Object.fromEntries(HOSTILE.map((name) => [name, undefined]))
       const { response } = json
       if (showsResponse && isObject(response)) {
@@ -48,11 +50,11 @@ export function retouch(answering: Answering): Retouch {
         Object.assign(changes, { response: seen.response })
       }
       const sent = amend(json, changes)
-      return sent === json ? message : { ...message, data: JSON.stringify(sent) }
+      return short(sent === json ? message : { ...message, data: JSON.stringify(sent) })
     },
     isEnding: (message) => message.data === '[DONE]' || ENDS.has(reader.typeOf(message)),
     whole: (body) => (body['object'] === 'response' ? mended(body) : body),
-    broken: (failure) => brokenEnding(failure, seen, answering),
+    broken: (failure) => brokenEnding(failure, seen, answering).map(short),
   }
 }
 

@@ -14,12 +14,17 @@ export function slimWriter(): Writer {
     write(type, fields) {
       if (!isLonger(fields, MAX_LINE_BYTES)) write(type, fields)
       else if (type === 'response.output_item.added') write(type, cutItem(fields))
-      else if (!REPEATS.test(type)) write(type, fields)
+      else if (!isRepetition(type)) write(type, fields)
     },
     writeFrom(type, beginning) {
       writeFrom(type, isLonger(beginning, MAX_LINE_BYTES) ? withoutLogprobs(beginning) : beginning)
     },
   }
+}
+
+/** Whether an event of this type only says again what the deltas and the end of the answer say. */
+export function isRepetition(type: string): boolean {
+  return REPEATS.test(type)
 }
 
 const REPEATS = /\.(?:done|annotation\.added)$|^response\.content_part\.added$/
@@ -37,13 +42,17 @@ function withoutLogprobs(delta: string): string {
 function cutItem(fields: string): string {
   const { output_index: index, item } = parsedObject(`{${fields}}`) ?? {}
   if (!isObject(item)) return fields
+  return `"output_index":${JSON.stringify(index)},"item":${JSON.stringify(shortItem(item))}`
+}
+
+/** The item without what is long in it. */
+export function shortItem(item: JsonObject): JsonObject {
   const { output, ...own } = item
   const short = Object.entries(own).filter(([, value]) => JSON.stringify(value).length <= MAX_FIELD)
-  const cut: JsonObject = {
+  return {
     ...Object.fromEntries(short),
     ...(Array.isArray(output) ? { output: cutOutput(output) } : {}),
   }
-  return `"output_index":${JSON.stringify(index)},"item":${JSON.stringify(cut)}`
 }
 
 const MAX_FIELD = 2000

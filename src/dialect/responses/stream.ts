@@ -23,6 +23,7 @@ import {
   type ResponseStatus,
 } from './echo.ts'
 import { errorFields } from './error-fields.ts'
+import { shortLines } from './short-lines.ts'
 import { slimWriter } from './slim-writer.ts'
 import { tellItems } from './tell-items.ts'
 import { writer, type Writer } from './writer.ts'
@@ -32,18 +33,21 @@ export function stream(answering: Answering): Renderer {
   const lifecycle = tellLifecycle(answering, written)
   const items = tellItems(answering, written)
   const images = tellOfImages(answering, written)
+  const short = shortLines(answering)
+  const taken = (): readonly SseMessage[] =>
+    answering.inbound.client.hasShortLines ? written.taken().map(short) : written.taken()
   return {
     push(event) {
       lifecycle.begin(event.type === 'answer-started' ? event.model : null)
       items.push(event)
       if (event.type === 'item-ended') images.ended(event.item)
-      return written.taken()
+      return taken()
     },
     end(outcome, endedAtMs) {
       lifecycle.begin(outcome.model)
       const progress = progressOf(over(outcome), endedAtMs)
       lifecycle.end(progress, items.end(progress.status))
-      return [...written.taken(), { data: '[DONE]' }]
+      return [...taken(), { data: '[DONE]' }]
     },
   }
 }

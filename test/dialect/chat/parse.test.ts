@@ -1,5 +1,6 @@
 /** A chat request, understood, or refused with the place and a sentence that helps. */
 import { describe, expect, test } from 'vitest'
+import { PLAIN_CLIENT } from '../../../src/conversation/client.ts'
 import type { JsonObject } from '../../../src/conversation/json.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
 import { HI, parse, refusal } from './kit.ts'
@@ -28,7 +29,7 @@ test('what nobody said is null, and nothing is stored unless it is asked for', (
     wishes: null,
     generates: true,
     context: null,
-    client: { isOpenWebUi: false, isMarked: false, isTask: false, isTemporary: false },
+    client: PLAIN_CLIENT,
     body,
     bytes,
   })

@@ -85,6 +85,101 @@ describe.each(PATHS)('%s', (path) => {
   })
 })
 
+const BARE = { 'User-Agent': 'Python/3.11 aiohttp/3.13.5' }
+const ASKED_BARE = {
+  stream: true,
+  tools: Array.from({ length: 26 }, (_, at) => ({
+    type: 'function',
+    name: `tool${at}`,
+    description: 'd'.repeat(400),
+    parameters: { type: 'object', properties: {} },
+  })),
+  input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Q' }] }],
+}
+
+/** It forwards no headers: what is harmless to others is done for whoever may be one. */
+describe.each(['chat-model', 'responses-model'])('an Open WebUI that is not known, %s', (model) => {
+  const words = `${'w'.repeat(500)} `.repeat(200)
+  test.each([10, 60_000, 140_000])('with instructions of %i characters', async (length) => {
+    upstream.behave = (response, { path, json }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const isChat = path.endsWith('/chat/completions')
+      for (const event of isChat ? chatStream({ text: words }) : answering(words, json)) {
+        response.write(event)
+      }
+      response.end()
+    }
+    const instructions = 'S'.repeat(length)
+    const lines = await linesOf(
+      await gateway.post('/v1/responses', { ...ASKED_BARE, model, instructions }, BARE),
+    )
+    expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(MOST_BYTES)
+    const events = lines.flatMap((line) =>
+      line.startsWith('data: {') ? [JSON.parse(line.slice(6)) as Told] : [],
+    )
+    expect(events.map(({ delta = '' }) => delta).join('')).toBe(words)
+    const completed = events.at(-1)
+    expect(completed).toMatchObject({ type: 'response.completed' })
+    const { output } = completed?.response ?? {}
+    if (output !== undefined) expect(JSON.stringify(output)).toContain(words)
+    expect(lines.join('\n')).not.toMatch(/\]: #|"event":/)
+  })
+})
+
+test('the tools of one that is not known do not become strict, and those of others are as they were', async () => {
+  upstream.behave = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const event of drawing('A')) response.write(`data: ${JSON.stringify(event)}\n\n`)
+    response.end()
+  }
+  const isLoose = async (more: object, headers: Record<string, string>) => {
+    const asked = { ...ASKED_BARE, model: 'responses-model', ...more }
+    await (await gateway.post('/v1/responses', asked, headers)).text()
+    return upstream.received.at(-1)?.text.includes('"strict":false')
+  }
+  expect(await isLoose({}, BARE)).toBe(true)
+  expect(await isLoose({ store: false }, BARE)).toBe(false)
+  expect(await isLoose({}, {})).toBe(false)
+})
+
+interface Told {
+  readonly type?: string
+  readonly delta?: string
+  readonly response?: { readonly output?: readonly object[] }
+}
+
+/** As OpenAI does it: what was asked stands in it three times. */
+function answering(words: string, { tools, instructions }: Record<string, unknown>) {
+  const text = { type: 'output_text', text: words, annotations: [] }
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed' }
+  const response = { id: 'resp_1', object: 'response', created_at: 1, tools, instructions }
+  const place = { output_index: 0, content_index: 0, item_id: 'msg_1' }
+  const said = { ...message, content: [text] }
+  const events: readonly ({ readonly type: string } & Record<string, unknown>)[] = [
+    { type: 'response.created', ...of({ ...response, status: 'in_progress', output: [] }) },
+    { type: 'response.in_progress', ...of({ ...response, status: 'in_progress', output: [] }) },
+    {
+      type: 'response.output_item.added',
+      output_index: 0,
+      item: { ...message, content: [] },
+    },
+    { type: 'response.content_part.added', ...place, part: { ...text, text: '' } },
+    ...(words.match(/.{1,5000}/gs) ?? []).map((delta) => ({
+      type: 'response.output_text.delta',
+      ...place,
+      delta,
+    })),
+    { type: 'response.output_text.done', ...place, text: words },
+    { type: 'response.output_item.done', output_index: 0, item: said },
+    { type: 'response.completed', ...of({ ...response, status: 'completed', output: [said] }) },
+  ]
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+}
+
+function of(response: object): object {
+  return { response }
+}
+
 function drawing(result: string): readonly object[] {
   const image = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result }
   const text = { type: 'output_text', text: 'Here.', annotations: [] }

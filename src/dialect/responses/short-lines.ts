@@ -1,0 +1,51 @@
+/**
+ * Events for a client that cannot read a line of more than 128 KiB. Only those that it could not read
+ * become shorter, by what it has anyway: what it asked, and what the deltas have said.
+ */
+import { amend } from '../../conversation/amend.ts'
+import { isObject, parsedObject, type JsonObject } from '../../conversation/json.ts'
+import type { SseMessage } from '../../stream/stage.ts'
+import type { Answering } from '../dialect.ts'
+import { isLonger } from '../is-longer.ts'
+import { isRepetition, shortItem } from './slim-writer.ts'
+
+/** The same message for any other client, and where it is short enough. */
+export function shortLines({
+  inbound: { client },
+}: Answering): (message: SseMessage) => SseMessage {
+  if (!client.hasShortLines) return (message) => message
+  return (message) => (isLonger(message.data, MAX_BYTES) ? shortened(message) : message)
+}
+
+/** What is left is for the frame of an event. */
+const MAX_BYTES = 128 * 1024 - 1024
+
+function shortened(message: SseMessage): SseMessage {
+  const json = parsedObject(message.data)
+  if (json === null) return message
+  const { type, response, item } = json
+  if (isObject(response)) {
+    const slim = amend(response, ECHOES)
+    const least = amend(slim, { output: undefined })
+    return (
+      [slim, least]
+        .map((shown) => withJson(message, amend(json, { response: shown })))
+        .find(isShort) ?? message
+    )
+  }
+  if (type === 'response.output_item.added' && isObject(item)) {
+    return withJson(message, amend(json, { item: shortItem(item) }))
+  }
+  // Nobody minds an event that says nothing.
+  return typeof type === 'string' && isRepetition(type) ? { data: '{}' } : message
+}
+
+const ECHOES = { tools: undefined, instructions: undefined, metadata: undefined, prompt: undefined }
+
+function isShort({ data }: SseMessage): boolean {
+  return !isLonger(data, MAX_BYTES)
+}
+
+function withJson(message: SseMessage, json: JsonObject): SseMessage {
+  return { ...message, data: JSON.stringify(json) }
+}
