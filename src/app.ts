@@ -18,7 +18,7 @@ import { answer } from './gateway.ts'
 import { doorkeeper, refuseForeignPages, type Caller } from './keys.ts'
 import { listSummaries } from './endpoints/list-summaries.ts'
 import { listModels, findModel } from './endpoints/models.ts'
-import { passThrough } from './endpoints/pass-through.ts'
+import { isPassedThrough, passThrough } from './endpoints/pass-through.ts'
 import { summarizeContext, summarizeConversation } from './endpoints/summarize.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { RESUMABLE_HEADER } from './runs/answer-resumably.ts'
@@ -44,11 +44,11 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
   for (const path of ['responses', 'conversations', 'memory', 'context']) {
     app.all(`/v1/${path}/*`, (context) => told(noSuchPath(context)))
   }
-  app.all('/v1/*', async (context) => {
+  app.all('*', async (context) => {
+    if (!isPassedThrough(context.req.path)) return told(noSuchPath(context))
     const { exchange } = door.enter(context, FORGOTTEN)
     return passThrough(context.req.raw, await door.bytes(exchange), world, exchange)
   })
-  app.notFound((context) => told(noSuchPath(context)))
   app.onError((error) => {
     if (error instanceof GatewayError) return told(error)
     if (isTooDeep(error)) return told(tooDeep())

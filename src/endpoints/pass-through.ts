@@ -11,6 +11,19 @@ import { PROVIDERS } from '../provider/providers.ts'
 import { relayRaw } from '../stream/relay-raw.ts'
 import type { World } from '../world.ts'
 
+/** Without `/v1` only what OpenAI has a path for: nobody's icon is looked for upstream. */
+export function isPassedThrough(path: string): boolean {
+  return VERSIONED.test(path) || ROOTS.has(path.split('/')[1] ?? '')
+}
+
+const VERSIONED = /^\/v1(?=\/)/
+
+/** What begins a path of the API, but what is the gateway's own: models, chats, responses, conversations. */
+const ROOTS: ReadonlySet<string> = new Set(
+  `assistants audio batches chatkit completions containers embeddings evals files fine_tuning images
+  moderations realtime skills threads uploads vector_stores videos`.split(/\s+/),
+)
+
 export async function passThrough(
   request: Request,
   body: Uint8Array,
@@ -21,7 +34,7 @@ export async function passThrough(
   const account = accountFor(request, body, world)
   const call = world.transport({
     method: request.method,
-    url: account.baseUrl + pathname.slice('/v1'.length) + search,
+    url: account.baseUrl + pathname.replace(VERSIONED, '') + search,
     headers: {
       ...kept(request.headers),
       ...PROVIDERS[account.wire].headers(account),

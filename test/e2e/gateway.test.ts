@@ -336,6 +336,42 @@ describe.each(HOSTS)('on %s', (_, start) => {
     },
   )
 
+  test.each(['/embeddings?x=1', '/audio/speech', '/images/generations', '/moderations', '/files'])(
+    '%s reaches the upstream without /v1 as well',
+    async (path) => {
+      upstream.behave = (response) => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end('{"data": []}')
+      }
+      const response = await fetch(host.url + path, { method: 'POST', body: '{"input":  "a"}' })
+      expect([response.status, await response.text()]).toEqual([200, '{"data": []}'])
+      expect(upstream.received.at(-1)).toMatchObject({
+        path: `/v1${path}`,
+        text: '{"input":  "a"}',
+      })
+    },
+  )
+
+  test.each([
+    '/favicon.ico',
+    '/',
+    '/v1',
+    '/embeddingsx',
+    '//embeddings',
+    '/context/nothing',
+    '/v1/context/nothing',
+    '/responses/resp_a/nothing',
+    '/conversations/conv_a/nothing',
+    '/memory/nothing',
+    '/toString/a',
+  ])('%s is nobody’s, and reaches no upstream', async (path) => {
+    const before = upstream.received.length
+    const response = await fetch(host.url + path)
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ error: { code: 'not_found' } })
+    expect(upstream.received).toHaveLength(before)
+  })
+
   test('a chat in the language of its upstream goes through byte for byte, both ways', async () => {
     const bytes =
       '{"model": "chat-model",  "stream": true, "messages": [{"role": "user", "content": "x", "odd": 1.0}]}'
