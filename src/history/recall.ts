@@ -13,6 +13,7 @@ import { applyRecall } from '../rebuild/apply-recall.ts'
 import { planRecall, type RecallPlan } from '../rebuild/plan-recall.ts'
 import type { World } from '../world.ts'
 import { inTime, LATE } from './in-time.ts'
+import type { FoundTurns } from '../store/recall-store.ts'
 import { NO_HISTORY, refusalOf } from './load-history.ts'
 import type { Remembered } from './remember.ts'
 
@@ -22,9 +23,9 @@ export async function recall(asked: Inbound, caller: Caller, world: World): Prom
   if (!isRemembered) return { asked, inbound: asked, history: NO_HISTORY }
   const plan = planRecall(asked.items)
   const found = await findTurns(plan, caller, world)
-  const turns = found ?? []
+  const { turns, beyond } = found ?? NOTHING
   const policy = { replaysTools: settings.PERSIST_TOOL_RESULTS === 'on' }
-  const recalled = applyRecall(asked.items, plan, turns, policy)
+  const recalled = applyRecall(asked.items, plan, turns, policy, beyond)
   const { items, notes, parent, begun, newsFrom, used } = recalled
   const inbound =
     items === asked.items ? asked : { ...asked, items, given: asked.given ?? asked.items }
@@ -50,9 +51,9 @@ async function findTurns(
   { keys }: RecallPlan,
   { tenant, user }: Caller,
   { recall, log }: World,
-): Promise<readonly RememberedTurn[] | null> {
+): Promise<FoundTurns | null> {
   const { turnIds, callIds, fingerprints } = keys
-  if (turnIds.length + callIds.length + fingerprints.length === 0) return []
+  if (turnIds.length + callIds.length + fingerprints.length === 0) return NOTHING
   try {
     const found = await inTime(recall.findTurns({ tenant, user, ...keys }), PATIENCE_MS)
     if (found !== LATE) return found
@@ -62,6 +63,8 @@ async function findTurns(
   }
   return null
 }
+
+const NOTHING: FoundTurns = { turns: [], beyond: new Set() }
 
 /** A user waits for the first word that long at most on account of a database. */
 const PATIENCE_MS = 1500

@@ -10,7 +10,7 @@ import { ALONE, pairsOf } from '../conversation/pairs.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import { attachTurns } from './attach-turns.ts'
-import { kinOf, type Kin } from './kin.ts'
+import { kinOf } from './kin.ts'
 import { endKey, outputsAtHand, type OutputAtHand } from './outputs-at-hand.ts'
 import { marksIn, saysNothing, type RecallPlan, type Run } from './plan-recall.ts'
 import { recalled, recallRun, type Piece } from './recall-run.ts'
@@ -36,14 +36,19 @@ export interface Recalled {
   readonly used: readonly RememberedTurn[]
 }
 
-/** `plan` is that of `items`. */
+/** `plan` is that of `items`; `beyond` are turns that are not there because they are too many. */
 export function applyRecall(
   items: readonly Item[],
   plan: RecallPlan,
   turns: readonly RememberedTurn[],
   policy: RecallPolicy,
+  beyond: ReadonlySet<string> = NONE,
 ): Recalled {
   const kin = kinOf(turns)
+  const whyGone: WhyGone = (turnId) => {
+    if (kin.turn(turnId) !== null) return 'marker-removed'
+    return beyond.has(turnId) ? 'beyond-memory' : 'marker-unknown'
+  }
   const attached = attachTurns(items, plan, kin)
   const told = attached.turns.flat()
   // What a turn itself has of the answer that it continued is no turn of its own.
@@ -62,7 +67,7 @@ export function applyRecall(
       list.note({ did: 'dropped', why: 'marker-doubted' })
     }
     if (own.length === 0 || partners === null) {
-      if (run.marks.length > 0) list.put(unmarked(items, run, kin), run.end)
+      if (run.marks.length > 0) list.put(unmarked(items, run, whyGone), run.end)
       continue
     }
     const gapEnd = plan.runs[number + 1]?.start ?? items.length
@@ -74,7 +79,7 @@ export function applyRecall(
       findOutput,
       ...answersIn(items, run, gapEnd, partners),
     })
-    if (pieces !== null) list.put(withMarksNoted(pieces, run, kin), run.end)
+    if (pieces !== null) list.put(withMarksNoted(pieces, run, whyGone), run.end)
     list.owe(owed, run.end, gapEnd)
   }
   list.pass(items.length)
@@ -86,6 +91,11 @@ export function applyRecall(
     used,
   }
 }
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** Why a marker is taken out and nothing stands for it. */
+type WhyGone = (turnId: string) => 'marker-removed' | 'marker-unknown' | 'beyond-memory'
 
 function firstBehind(
   question: number,
@@ -113,28 +123,29 @@ function answersIn(items: readonly Item[], run: Run, gapEnd: number, partners: I
 }
 
 /** The client's own items, but for the markers. A message that was nothing else is left out. */
-function unmarked(items: readonly Item[], run: Run, kin: Kin): readonly Piece[] {
+function unmarked(items: readonly Item[], run: Run, whyGone: WhyGone): readonly Piece[] {
   return items.slice(run.start, run.end).map((item) => {
     if (item.type !== 'message') return { item, note: null }
     const words = withoutMarks(item)
     if (words === item) return { item, note: null }
-    const ids = marksIn(item)
-    const why = ids.every((id) => kin.turn(id) !== null) ? 'marker-removed' : 'marker-unknown'
+    const reasons = marksIn(item).map(whyGone)
+    const why = reasons.find((reason) => reason !== 'marker-removed') ?? 'marker-removed'
     const isGone = saysNothing(words)
     return { item: isGone ? null : words, note: { did: isGone ? 'dropped' : 'changed', why } }
   })
 }
 
 /** Markers are noted where nothing else is: at the first words that are passed on. */
-function withMarksNoted(pieces: readonly Piece[], { marks }: Run, kin: Kin): readonly Piece[] {
+function withMarksNoted(
+  pieces: readonly Piece[],
+  { marks }: Run,
+  whyGone: WhyGone,
+): readonly Piece[] {
   if (marks.length === 0) return pieces
-  const unknown = [...new Set(marks)].filter((id) => kin.turn(id) === null)
   const did = 'changed'
-  if (unknown.length > 0) {
-    return [
-      ...unknown.map(() => ({ item: null, note: { did, why: 'marker-unknown' } }) as const),
-      ...pieces,
-    ]
+  const missing = [...new Set(marks)].map(whyGone).filter((why) => why !== 'marker-removed')
+  if (missing.length > 0) {
+    return [...missing.map((why): Piece => ({ item: null, note: { did, why } })), ...pieces]
   }
   const note = { did, why: 'marker-removed' } as const
   const at = pieces.findIndex(({ item }) => item?.type === 'message')

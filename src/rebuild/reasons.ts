@@ -8,6 +8,8 @@ export const REASONS: Readonly<Record<string, string>> = {
     'The marker in the text was taken out: it is between the client and the gateway.',
   'marker-unknown':
     'The marker in the text was taken out; it names nothing that is remembered here.',
+  'beyond-memory':
+    'The marker in the text was taken out; the chat is longer than what is remembered at once, and this is from before that.',
   'details-removed':
     'A `<details>` block that an older Open WebUI wrote into the text was taken out.',
 

@@ -16,6 +16,7 @@ import {
   MAX_KEYS,
   STEPS,
   type ExpiryPlace,
+  type FoundTurns,
   type ForgottenThread,
   type RecallKeys,
   type RecallStore,
@@ -25,7 +26,7 @@ import { foundRows, rememberedTurns, type FoundRow } from './remembered-turns.ts
 import { createSummaryStatements } from './summary-statements.ts'
 import type { TurnRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Vault } from './vault.ts'
-import { withinBounds } from './within-bounds.ts'
+import { withinBounds, type Sized } from './within-bounds.ts'
 
 export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): RecallStore {
   const sql = createRecallStatements(engine.language)
@@ -64,7 +65,7 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
   }
   return {
     async findTurns(keys) {
-      if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0) return []
+      if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0) return NONE
       const atHand = cache.atHand(keys.turnIds.map(toColumn), keys.fingerprints.map(toColumn))
       const search = searchOf(keys, listOf([...atHand.keys()]))
       const found = foundRows(await rowsOf(sql.recalled(search)))
@@ -74,9 +75,10 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
           ? found.items
           : await itemsOf(turns.flatMap(({ id }) => (atHand.has(id) ? [] : [id])))
       const whole = await withMedia(engine, media, search.tenant, items, vault)
-      return reading(vault, search.tenant, (reading) =>
+      const remembered = reading(vault, search.tenant, (reading) =>
         rememberedTurns(turns, whole, { cache, atHand }, reading),
       )
+      return { turns: remembered, beyond: beyondBounds(keys, found.turns, turns) }
     },
     async touchTurns(tenant, turnIds, nowMs) {
       if (turnIds.length === 0) return
@@ -138,6 +140,21 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
       ])
     },
   }
+}
+
+const NONE: FoundTurns = { turns: [], beyond: new Set() }
+
+/** Nearly always none. */
+function beyondBounds(
+  { turnIds }: RecallKeys,
+  found: readonly Sized[],
+  within: readonly Sized[],
+): ReadonlySet<string> {
+  const notLookedFor = turnIds.slice(0, turnIds.length - newest(turnIds).length)
+  if (within === found) return new Set(notLookedFor)
+  const left = new Set(within.map(({ id }) => id))
+  const cut = found.flatMap(({ id }) => (left.has(id) ? [] : fromColumn(id)))
+  return new Set([...notLookedFor, ...cut])
 }
 
 /** Some hundred long chats; an isolate of Workers has 128 MB for everything. */

@@ -12,7 +12,7 @@ export interface RecallStore {
    * Every turn that one of the keys names, in any order, in a constant number of queries. Turns that
    * are queued, deleted, or were left without an answer are not among them, nor are hidden items.
    */
-  readonly findTurns: (keys: RecallKeys) => Promise<readonly RememberedTurn[]>
+  readonly findTurns: (keys: RecallKeys) => Promise<FoundTurns>
   /** Notes that they are needed still. */
   readonly touchTurns: (tenant: string, turnIds: readonly string[], nowMs: number) => Promise<void>
   /**
@@ -28,6 +28,12 @@ export interface RecallStore {
   readonly forgetThread: (thread: ForgottenThread) => Promise<number>
   /** Removes everything of a user: turns, conversations, events. Resolves to how many turns. */
   readonly forgetUser: (tenant: string, user: string, nowMs: number) => Promise<number>
+}
+
+export interface FoundTurns {
+  readonly turns: readonly RememberedTurn[]
+  /** The turns that were named, or found, and are not among them because they are beyond a bound. */
+  readonly beyond: ReadonlySet<string>
 }
 
 export interface RecallKeys {

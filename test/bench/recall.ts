@@ -115,7 +115,7 @@ function answerOf(at: number): readonly Item[] {
 
 async function recalled(chat: readonly Item[], recall: RecallStore): Promise<void> {
   const plan = planRecall(chat)
-  const turns = await recall.findTurns({ tenant: TENANT, user: null, ...plan.keys })
+  const turns = (await recall.findTurns({ tenant: TENANT, user: null, ...plan.keys })).turns
   const { items } = applyRecall(chat, plan, turns, { replaysTools: true })
   const given = items.length - chat.length
   if (given < Math.min(chat.length >> 1, MAX_RECALLED_TURNS * 0.75) * 4) {

@@ -274,7 +274,7 @@ function expectWhole(told: Told, round: number, atMostMs: number): void {
 async function expectDurable({ turnIds }: Told, memory: FailingMemory): Promise<void> {
   for (const turnId of turnIds) {
     const keys = { tenant: 'local', user: null, callIds: [], fingerprints: [] }
-    const [turn] = await memory.findTurns({ ...keys, turnIds: [turnId] })
+    const [turn] = (await memory.findTurns({ ...keys, turnIds: [turnId] })).turns
     expect(turn?.output.map(({ type }) => type)).toContain('reasoning')
   }
 }

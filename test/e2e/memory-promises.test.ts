@@ -207,7 +207,7 @@ describe('what is found', () => {
       return turn.id
     }
     const find = async (turnIds: readonly string[]) =>
-      (await recall.findTurns(keysOf(turnIds))).map(({ id }) => id).toSorted()
+      (await recall.findTurns(keysOf(turnIds))).turns.map(({ id }) => id).toSorted()
     return { engine, keep, find }
   }
 

@@ -265,6 +265,23 @@ describe('markers', () => {
     expect(alone.notes).toEqual([{ did: 'dropped', at: 1, why: 'marker-unknown' }])
   })
 
+  test('that name what is beyond the bounds of the memory say so', () => {
+    const [old, foreign] = ['0'.repeat(20), 'Z'.repeat(20)]
+    const items = [
+      warm,
+      said(`${markerLine(old)}\n\nIt is 4 degrees.`),
+      user('and?'),
+      said(`${markerLine(foreign)}\n\nSo what.`),
+      user('and?'),
+    ]
+    const policy = { replaysTools: true }
+    const { notes } = applyRecall(items, planRecall(items), [], policy, new Set([old]))
+    expect(notes.map(({ at, why }) => [at, why])).toEqual([
+      [1, 'beyond-memory'],
+      [3, 'marker-unknown'],
+    ])
+  })
+
   test('in the words of another turn are not believed', () => {
     const { turns, answered } = memory()
     const one = answered([warm], found)

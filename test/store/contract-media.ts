@@ -64,7 +64,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       const keys = { tenant, user: null, turnIds: [], callIds: [], fingerprints: [turn.id] }
       const archive = createArchiveStore(engine, vault)
       const [chained] = (await createStore(engine, vault).loadChain(turn, turn.id)) ?? []
-      const [recalled] = await createRecallStore(engine, vault).findTurns(keys)
+      const [recalled] = (await createRecallStore(engine, vault).findTurns(keys)).turns
       const loaded = await archive.loadTurn(turn, turn.id)
       for (const read of [chained, recalled, loaded]) {
         expect(bytes(read?.input ?? [])).toEqual(bytes(input))

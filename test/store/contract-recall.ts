@@ -45,7 +45,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
     ...keys,
   })
   const find = async (keys: Partial<RecallKeys>): Promise<readonly string[]> =>
-    (await recall.findTurns(keysOf(keys))).map(({ id }) => id).toSorted()
+    (await recall.findTurns(keysOf(keys))).turns.map(({ id }) => id).toSorted()
   const idsOf = (...turns: readonly NewTurn[]) => turns.map(({ id }) => id).toSorted()
 
   describe('a search', () => {
@@ -91,7 +91,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
         { turnIds: [turn.id, turn.id], callIds: ['c2', 'c1'], fingerprints: ['x', 'said'] },
       ]
       for (const key of keys) {
-        expect(await recall.findTurns(keysOf(key))).toStrictEqual([expected])
+        expect((await recall.findTurns(keysOf(key))).turns).toStrictEqual([expected])
       }
       expect(await find({ callIds: ['c0'] })).toEqual([])
     })
@@ -107,13 +107,15 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
       )
       const { engine: watched, trips } = counting(engine)
       const many = (text: string) => Array.from({ length: 500 }, (_, at) => `${text} ${at}`)
-      const found = await createRecallStore(watched, vault).findTurns(
-        keysOf({
-          turnIds: [...many('id'), ...idsOf(...turns.slice(40))],
-          callIds: many('call').slice(0, 20),
-          fingerprints: many('said').slice(20),
-        }),
-      )
+      const found = (
+        await createRecallStore(watched, vault).findTurns(
+          keysOf({
+            turnIds: [...many('id'), ...idsOf(...turns.slice(40))],
+            callIds: many('call').slice(0, 20),
+            fingerprints: many('said').slice(20),
+          }),
+        )
+      ).turns
       expect(found.map(({ id }) => id).toSorted()).toEqual(idsOf(...turns))
       expect(found.every(({ input, output }) => input.length === 1 && output.length === 2)).toBe(
         true,
@@ -132,7 +134,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
       expect(await find({ fingerprints: ['said'] })).toEqual(idsOf(first, second, third))
       expect(await find({ turnIds: [second.id] })).toEqual(idsOf(first, second))
       expect(await find({ turnIds: [first.id] })).toEqual([first.id])
-      const [found] = await recall.findTurns(keysOf({ turnIds: [second.id] }))
+      const [found] = (await recall.findTurns(keysOf({ turnIds: [second.id] }))).turns
       expect(found?.output).toHaveLength(1)
     })
 
@@ -153,7 +155,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
 
     test('asks nobody if there is nothing to look for', async () => {
       const { engine: watched, trips } = counting(engine)
-      expect(await createRecallStore(watched, vault).findTurns(keysOf({}))).toEqual([])
+      expect((await createRecallStore(watched, vault).findTurns(keysOf({}))).turns).toEqual([])
       expect(trips).toEqual([])
     })
 
@@ -200,7 +202,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
         ])
       await hide('in', 0)
       await hide('out', 0)
-      const [found] = await recall.findTurns(keysOf({ turnIds: [turn.id] }))
+      const [found] = (await recall.findTurns(keysOf({ turnIds: [turn.id] }))).turns
       expect(found).toMatchObject({ input: [user('b')], output: [assistant('d')] })
       await hide('out', 1)
       expect(await find({ turnIds: [turn.id] })).toEqual([])
@@ -272,7 +274,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
 
   describe('a touch', () => {
     const usedAt = async (turnId: string) =>
-      (await recall.findTurns(keysOf({ turnIds: [turnId] })))[0]?.usedAtMs
+      (await recall.findTurns(keysOf({ turnIds: [turnId] }))).turns[0]?.usedAtMs
 
     test('notes of the tenant’s turns when they were needed, and never goes back', async () => {
       const [one, two] = [await tell({ createdAtMs: 5 }), await tell({ createdAtMs: 7 })]

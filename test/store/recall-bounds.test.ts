@@ -54,7 +54,7 @@ async function keep(from: number, to: number, items: number, bytes = 200): Promi
 
 async function found(turnIds: readonly string[], fingerprints: readonly string[] = []) {
   const keys = { tenant, user: null, turnIds, callIds: [], fingerprints }
-  return (await createRecallStore(engine).findTurns(keys)).map(({ id }) => id).toSorted()
+  return (await createRecallStore(engine).findTurns(keys)).turns.map(({ id }) => id).toSorted()
 }
 
 const shown = (image_url: string): Item => ({
@@ -148,5 +148,35 @@ describe('turn by turn a chat begins where it began, but for one step now and th
     expect(firsts.slice(0, 9).every((first) => first === 0)).toBe(true)
     expect(steps(firsts)).toBe(3)
     expect(firsts).toEqual(firsts.toSorted((one, other) => one - other))
+  })
+})
+
+describe('what is beyond a bound is named', () => {
+  const beyond = async (turnIds: readonly string[]) => {
+    const keys = { tenant, user: null, turnIds, callIds: [], fingerprints: [] }
+    const { turns, beyond: left } = await createRecallStore(engine).findTurns(keys)
+    return { found: turns.map(({ id }) => id), left: [...left].toSorted() }
+  }
+
+  test('of markers: those that are not looked for', async () => {
+    await keep(MAX_KEYS - 10, MAX_KEYS + 10, 1)
+    const ids = Array.from({ length: MAX_KEYS + 10 }, (_, at) => idOf(at))
+    const { found: there, left } = await beyond(ids)
+    expect(there).toHaveLength(20)
+    expect(left).toEqual(ids.slice(0, MAX_KEYS / STEPS))
+  })
+
+  test('of bytes: those that are found, and too much', async () => {
+    await keep(0, 5, 1, MAX_RECALLED_BYTES / 4)
+    const ids = [0, 1, 2, 3, 4].map(idOf)
+    const { found: there, left } = await beyond(ids)
+    expect([...there, ...left].toSorted()).toEqual(ids)
+    expect(left.length).toBeGreaterThan(0)
+    expect(there.every((id) => id > (left.at(-1) ?? ''))).toBe(true)
+  })
+
+  test('and where all are within, none', async () => {
+    await keep(0, 3, 1)
+    expect((await beyond([0, 1, 2, 9].map(idOf))).left).toEqual([])
   })
 })

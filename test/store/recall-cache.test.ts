@@ -78,8 +78,8 @@ describe('a turn that was read before', () => {
   test('is the very same when it is read again', async () => {
     const { stores, turn, end } = await kept()
     await end()
-    const [first] = await stores.recall.findTurns(keysOf([turn.id]))
-    const [second] = await stores.recall.findTurns(keysOf([turn.id]))
+    const [first] = (await stores.recall.findTurns(keysOf([turn.id]))).turns
+    const [second] = (await stores.recall.findTurns(keysOf([turn.id]))).turns
     expect(second).toEqual(first)
     expect(second?.output).toBe(first?.output)
   })
@@ -87,26 +87,26 @@ describe('a turn that was read before', () => {
   test('is read anew while it is still growing', async () => {
     const { stores, turn, end } = await kept()
     await stores.store.journalItems(turn.id, 't', [{ position: 0, item: assistant('first') }])
-    expect((await stores.recall.findTurns(keysOf([turn.id])))[0]?.output).toHaveLength(1)
+    expect((await stores.recall.findTurns(keysOf([turn.id]))).turns[0]?.output).toHaveLength(1)
     await stores.store.journalItems(turn.id, 't', [{ position: 1, item: assistant('second') }])
-    expect((await stores.recall.findTurns(keysOf([turn.id])))[0]?.output).toHaveLength(2)
+    expect((await stores.recall.findTurns(keysOf([turn.id]))).turns[0]?.output).toHaveLength(2)
     await end()
   })
 
   test("is gone at once when it is forgotten, and never was anybody else's", async () => {
     const { stores, turn, end } = await kept()
     await end()
-    expect(await stores.recall.findTurns(keysOf([turn.id]))).toHaveLength(1)
-    expect(await stores.recall.findTurns(keysOf([turn.id], 'other'))).toEqual([])
+    expect((await stores.recall.findTurns(keysOf([turn.id]))).turns).toHaveLength(1)
+    expect((await stores.recall.findTurns(keysOf([turn.id], 'other'))).turns).toEqual([])
     await stores.recall.forgetThread({ tenant: 't', user: null, turnId: turn.id, nowMs: 1 })
-    expect(await stores.recall.findTurns(keysOf([turn.id]))).toEqual([])
+    expect((await stores.recall.findTurns(keysOf([turn.id]))).turns).toEqual([])
   })
 
   test('is read anew if its items may be taken out of a conversation', async () => {
     const { stores, turn, end } = await kept('conv_1')
     await end()
-    const [first] = await stores.recall.findTurns(keysOf([turn.id]))
-    const [second] = await stores.recall.findTurns(keysOf([turn.id]))
+    const [first] = (await stores.recall.findTurns(keysOf([turn.id]))).turns
+    const [second] = (await stores.recall.findTurns(keysOf([turn.id]))).turns
     expect(second?.output).not.toBe(first?.output)
   })
 })

@@ -75,11 +75,13 @@ test('what is found is exactly what is theirs and named', async () => {
       for (const [at, turn] of turns.entries()) await record(store, world, ids[at] ?? '', turn)
       for (const { places, ...question } of questions) {
         const turnIds = places.map((place) => ids[place] ?? `nothing ${place}`)
-        const found = await recall.findTurns({
-          ...question,
-          tenant: `${world}${question.tenant}`,
-          turnIds,
-        })
+        const found = (
+          await recall.findTurns({
+            ...question,
+            tenant: `${world}${question.tenant}`,
+            turnIds,
+          })
+        ).turns
         const expected = modelled(turns, ids, { ...question, turnIds })
         expect(found.map(({ id }) => id).toSorted()).toEqual(expected)
       }

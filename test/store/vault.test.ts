@@ -68,7 +68,7 @@ describe('a key that is gone', () => {
 
   test('is no reason to find nothing', async () => {
     const { recall, archive } = storesWith(NEW)
-    const found = await recall.findTurns(keysOf(first.id, second.id))
+    const found = (await recall.findTurns(keysOf(first.id, second.id))).turns
     expect(found.map(({ id }) => id)).toEqual([second.id])
     const wanted = [first, second].map(({ id }) => itemId('message', id, 0))
     expect([...(await archive.findItems(OWNER, wanted)).keys()]).toEqual([wanted[1]])
@@ -98,7 +98,7 @@ describe('a key that is gone', () => {
   test('is no loss once it is back, for who has read without it as well', async () => {
     const { recall } = storesWith(NEW, OLD)
     await storesWith(NEW).recall.findTurns(keysOf(first.id))
-    const [found] = await recall.findTurns(keysOf(first.id))
+    const [found] = (await recall.findTurns(keysOf(first.id))).turns
     expect(found?.output).toHaveLength(2)
   })
 })
@@ -111,7 +111,7 @@ test('a damaged row is left out of its turn', async () => {
   const [turn] = (await stores.store.loadChain(OWNER, first.id)) ?? []
   expect(turn).toMatchObject({ request: {}, usage: null, metadata: null, digests: {} })
   expect(turn?.output).toMatchObject([assistant('a!')])
-  const [found] = await stores.recall.findTurns(keysOf(first.id))
+  const [found] = (await stores.recall.findTurns(keysOf(first.id))).turns
   expect(found?.output).toMatchObject([assistant('a!')])
 })
 
