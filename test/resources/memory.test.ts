@@ -29,7 +29,9 @@ const forgot = (turns: number) => ({
 })
 
 async function said(fields: Partial<NewTurn> = {}): Promise<NewTurn> {
-  const turn = newTurn({ id: gateway.world.newTurnId(), tenant: 'ours', ...fields })
+  // Behind whatever was forgotten before.
+  const createdAtMs = gateway.world.nowMs() + 1
+  const turn = newTurn({ id: gateway.world.newTurnId(), tenant: 'ours', ...fields, createdAtMs })
   await gateway.world.store.openTurn(turn)
   await gateway.world.store.closeTurn(ending(turn))
   return turn
