@@ -7,10 +7,16 @@
  * sends it.
  */
 import { textOf, type Part, type TextPart } from './item.ts'
+import type { MediaKind } from './media-of-part.ts'
 
 export interface NoticePart extends TextPart {
-  /** What it stands for, by identity. */
-  readonly [BY_GATEWAY]: readonly string[]
+  readonly [BY_GATEWAY]: StandsFor
+}
+
+/** What it stands for, by identity, and of which kind that is; `null` if it stands for no medium. */
+interface StandsFor {
+  readonly kind: MediaKind | null
+  readonly identities: readonly string[]
 }
 
 const BY_GATEWAY = Symbol('by the gateway')
@@ -20,9 +26,9 @@ const OPENING = '[Gateway notice: '
 /** `text` is made of sentences; nothing in it may change from turn to turn. */
 export function noticePart(
   text: string,
-  { type = 'input_text', standsFor = [] }: NoticeOptions = {},
+  { type = 'input_text', kind = null, standsFor: identities = [] }: NoticeOptions = {},
 ): NoticePart {
-  return { type, text: noticeText(text), [BY_GATEWAY]: standsFor }
+  return { type, text: noticeText(text), [BY_GATEWAY]: { kind, identities } }
 }
 
 /** The words alone, for a wire, behind which nobody looks for the mark. */
@@ -48,11 +54,22 @@ const UNFIT = /[[\]［］【】〔〕\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 export interface NoticeOptions {
   readonly type?: TextPart['type']
+  readonly kind?: MediaKind | null
   readonly standsFor?: readonly string[]
 }
 
 /** What a notice of ours stands for; `null` for what others say. */
 export function standsFor(part: Part): readonly string[] | null {
+  return stoodFor(part)?.identities ?? null
+}
+
+/** How many media of a kind a notice of ours stands for. */
+export function countHidden(part: Part, kind: MediaKind): number {
+  const stood = stoodFor(part)
+  return stood?.kind === kind ? stood.identities.length : 0
+}
+
+function stoodFor(part: Part): StandsFor | null {
   return BY_GATEWAY in part ? (part as NoticePart)[BY_GATEWAY] : null
 }
 

@@ -34,10 +34,7 @@ export function hiddenNotice(
   const hint = canView && why === 'older' && names !== '' ? ` ${are.view}` : ''
   return noticePart(
     `${subjectOf(kind, identities.length, names)} ${REASONS[why](are, kind)}${hint}`,
-    {
-      type,
-      standsFor: identities,
-    },
+    { type, kind, standsFor: identities },
   )
 }
 

@@ -118,8 +118,7 @@ function hiddenBy(
     images: border('images', images),
     bytes: border('bytes', bytes),
   }
-  const paying =
-    keepTurns === null ? 0 : payingBorder(items, imagesIn(shots), { keepTurns, step, outputsStay })
+  const paying = keepTurns === null ? 0 : payingBorder(items, { keepTurns, step, outputsStay })
   return (shot) => {
     if (inWindow !== null && !inWindow(shot.at)) return 'media-outside-window'
     const at = weighed.of.get(shot)
@@ -130,15 +129,6 @@ function hiddenBy(
     }
     return at.bytes < borders.bytes ? 'media-over-bytes' : null
   }
-}
-
-/** How many could go, by the place of their item. */
-function imagesIn(shots: readonly Shot[]): ReadonlyMap<number, number> {
-  const images = new Map<number, number>()
-  for (const { at, medium, isWhole } of shots) {
-    if (medium.kind === 'image' && !isWhole) images.set(at, (images.get(at) ?? 0) + 1)
-  }
-  return images
 }
 
 type Scale = 'items' | 'images' | 'bytes'

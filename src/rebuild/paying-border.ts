@@ -6,11 +6,14 @@
  * the conversation is a quarter longer; between long texts it never is.
  *
  * What was decided is told from what stood there then, which is still the beginning of the list, so it is
- * decided in the same way ever after. Reasoning is not counted: behind a change it is often not read at all.
+ * decided in the same way ever after. An image that has gone, for this or for any other reason, counts as it
+ * did when it was there. Reasoning is not counted: behind a change it is often not read at all.
  */
-import { standsFor } from '../conversation/gateway-notice.ts'
+import { countHidden, standsFor } from '../conversation/gateway-notice.ts'
 import type { Item, Part } from '../conversation/item.ts'
-import { roundStarts } from '../conversation/rounds.ts'
+import { partsOf } from '../conversation/media-handles.ts'
+import { mediumOf } from '../conversation/media-of-part.ts'
+import { headLength, isPinned, roundStarts } from '../conversation/rounds.ts'
 import { estimateTokens, IMAGE_TOKENS } from '../conversation/tokens.ts'
 
 export interface Paying {
@@ -21,14 +24,15 @@ export interface Paying {
   readonly outputsStay: boolean
 }
 
-/** Images in front of this place go. `imagesAt` is how many could go, by the place of their item. */
+/** Images in front of this place go, but for those that always stay. */
 export function payingBorder(
   items: readonly Item[],
-  imagesAt: ReadonlyMap<number, number>,
   { keepTurns, step, outputsStay }: Paying,
 ): number {
   const starts = roundStarts(items)
-  if (imagesAt.size === 0 || starts.length <= keepTurns + step) return 0
+  if (starts.length <= keepTurns + step) return 0
+  const imagesAt = imagesThatGo(items)
+  if (imagesAt.size === 0) return 0
   const images = sums(items, (_, at) => (imagesAt.get(at) ?? 0) * IMAGE_TOKENS)
   const words = sums(items, (item) => wordsOf(item, outputsStay))
   const between = (all: readonly number[], from: number, to: number): number =>
@@ -43,6 +47,22 @@ export function payingBorder(
     if (spared * CACHED_PRICE * turn * PAID_BACK_IN >= anew * (1 - CACHED_PRICE)) border = to
   }
   return border
+}
+
+/** How many can go or have gone, by the place of their item. */
+function imagesThatGo(items: readonly Item[]): ReadonlyMap<number, number> {
+  const images = new Map<number, number>()
+  const head = headLength(items)
+  for (const [at, item] of items.entries()) {
+    if (at < head || isPinned(item)) continue
+    const count = partsOf(item).reduce((sum, part) => sum + imagesOf(part), 0)
+    if (count > 0) images.set(at, count)
+  }
+  return images
+}
+
+function imagesOf(part: Part): number {
+  return mediumOf(part)?.kind === 'image' ? 1 : countHidden(part, 'image')
 }
 
 /** What a cache knows costs a tenth, as most providers have it. */

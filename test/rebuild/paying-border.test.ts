@@ -3,10 +3,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Part } from '../../src/conversation/item.ts'
 import { mediaIn } from '../../src/conversation/media-handles.ts'
-import { PRESETS } from '../../src/conversation/policy.ts'
+import { MEDIA_KINDS } from '../../src/conversation/media-of-part.ts'
+import { PRESETS, type MediaRules } from '../../src/conversation/policy.ts'
 import { roundStarts } from '../../src/conversation/rounds.ts'
 import { payingBorder } from '../../src/rebuild/paying-border.ts'
 import { planFor, rebuild } from '../../src/rebuild/plan.ts'
+import { showMedia } from '../../src/rebuild/show-media.ts'
+import { expectIdempotent } from '../support/laws.ts'
 
 const said = (role: 'user' | 'assistant', text: string, ...images: readonly Part[]): Item => ({
   type: 'message',
@@ -62,6 +65,61 @@ test('outputs count where they stay as they are', () => {
   expect(shownOf(items, PRESETS.retain)).toBe(10)
 })
 
+describe('what another limit has taken away counts as it did when it was there', () => {
+  const run = (rules: Partial<MediaRules>) =>
+    showMedia({
+      rules: { ...PRESETS.replay.media, ...rules },
+      sees: new Set(MEDIA_KINDS),
+      canView: false,
+    }).run
+  const image = (name: string): Part => ({
+    type: 'input_image',
+    image_url: `https://a.example/${name}.png`,
+  })
+
+  test('so the text behind it goes on to be read anew', () => {
+    const once = run({ keepTurns: 0, step: 2, images: 1 })([
+      said('user', 'one', image('a')),
+      said('assistant', 'word'.repeat(2000)),
+      said('user', 'two', image('b')),
+      said('assistant', 'ok'),
+      said('user', 'three'),
+    ])
+    expect(once.notes).toEqual([{ did: 'changed', at: 0, why: 'media-over-limit' }])
+    expect(run({ keepTurns: 0, step: 2, images: 1 })(once.items).notes).toEqual([])
+  })
+
+  test('whatever the limit', () => {
+    const medium = fc.oneof(
+      fc.constantFrom('a', 'b', 'c', 'd', 'e').map(image),
+      fc.constant<Part>({ type: 'input_file', file_url: 'https://a.example/a.pdf' }),
+    )
+    const turn = fc.record({
+      media: fc.array(medium, { maxLength: 3 }),
+      words: fc.constantFrom(1, 50, 800, 4000),
+    })
+    const limit = fc.option(fc.nat(6))
+    const rules = fc.record({
+      keepTurns: fc.nat(2),
+      step: fc.integer({ min: 1, max: 4 }),
+      window: limit,
+      imageMessages: limit,
+      images: limit,
+      repeated: fc.constantFrom('last', 'all'),
+    })
+    fc.assert(
+      fc.property(fc.array(turn, { maxLength: 20 }), rules, (turns, wishes) => {
+        const items = turns.flatMap(({ media, words }) => [
+          said('user', 'look', ...media),
+          said('assistant', 'x'.repeat(words)),
+        ])
+        expectIdempotent(run(wishes), items)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
 test('the border never moves back, and moves at steps alone', () => {
   const turn = fc.record({ images: fc.nat(3), question: fc.nat(2000), answer: fc.nat(2000) })
   const rules = fc.record({
@@ -79,7 +137,7 @@ test('the border never moves back, and moves at steps alone', () => {
       let before = 0
       for (let end = 1; end <= items.length; end += 1) {
         const list = items.slice(0, end)
-        const border = borderOf(list, { keepTurns, step, ...rest })
+        const border = payingBorder(list, { keepTurns, step, ...rest })
         const newest = roundStarts(list).length - 1
         if (border !== before) {
           expect(border).toBeGreaterThan(before)
@@ -93,9 +151,3 @@ test('the border never moves back, and moves at steps alone', () => {
     { numRuns: 50 },
   )
 })
-
-function borderOf(items: readonly Item[], rules: Parameters<typeof payingBorder>[2]): number {
-  const images = new Map<number, number>()
-  for (const { at } of mediaIn(items)) images.set(at, (images.get(at) ?? 0) + 1)
-  return payingBorder(items, images, rules)
-}
