@@ -24,6 +24,7 @@ export function fitRoom(fit: FitRoom): Transform {
   const room = roomOf(fit)
   return {
     name: 'window-room',
+    steps: 'lasting',
     run(items) {
       if (mostIn(items) <= room.most) return { items, notes: [] }
       const stays = alwaysSentWhole(items)
