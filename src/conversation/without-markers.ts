@@ -13,7 +13,12 @@ import { remainsOf } from './remains.ts'
 
 /** The very same string if there is none. */
 export function withoutMarkers(text: string): string {
-  return mayBeMarked(text) ? withoutHidden(readMarkers(text).text) : text
+  return mayBeMarked(text) ? withoutHidden(readMarkers(unfenced(text)).text) : text
+}
+
+/** A fence with nothing in it but a marker was put around that: it would be left empty. */
+function unfenced(text: string): string {
+  return text.replace(FENCED, '$2')
 }
 
 /** A marker that is made by what was taken out of its middle is one, too. */
@@ -44,7 +49,9 @@ const ESCAPED = String.raw`\\{0,8}`
 const [OPEN, CLOSE, HASH] = [SIGNS.open, SIGNS.close, SIGNS.hash].map((sign) =>
   sign.replace(String.raw`\\?`, ESCAPED),
 )
-const MARKER = new RegExp(`${OPEN}[0-9A-HJKMNP-TV-Z]{20}${CLOSE}: ${HASH}$`)
+const SIGN = `${OPEN}[0-9A-HJKMNP-TV-Z]{20}${CLOSE}: ${HASH}`
+const MARKER = new RegExp(`${SIGN}$`)
+const FENCED = new RegExp(`(\`{3,}|~{3,})\\s*(${SIGN})\\s*\\1`, 'g')
 /** No marker is longer; and so much is looked at of what stands in front of one. */
 const MOST_CHARS = 128
 

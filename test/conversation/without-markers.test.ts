@@ -16,7 +16,8 @@ describe('a marker goes', () => {
     ['at the end of a quote', `> So\n>\n> ${MARK}`, '> So'],
     ['in a sentence', `He said ${MARK} to me`, 'He said to me'],
     ['in a sentence, without blanks', `He said${MARK}to me`, 'He saidto me'],
-    ['in a fence', `\`\`\`\n${MARK}\n\`\`\``, '```\n```'],
+    ['with the fence that is around it', `So\n\n\`\`\`\n${MARK}\n\`\`\`\n\nNo`, 'So\n\nNo'],
+    ['in a fence with other code', `\`\`\`\nx\n${MARK}\n\`\`\``, '```\nx\n```'],
     [
       'between words that are all in one line',
       `user: So ${MARK}\n\nuser: Oh`,

@@ -52,7 +52,7 @@ test('what holds none is the very same list', () => {
 })
 
 test('in code a marker names nothing, and no model sees it there either', () => {
-  const [before, after] = [`\`\`\`\n${MARK}\n\`\`\``, '```\n```']
+  const [before, after] = [`\`\`\`\nx\n${MARK}\n\`\`\``, '```\nx\n```']
   const { items } = run([message('user', before), message('assistant', before)])
   expect(items).toEqual([message('user', after), message('assistant', after)])
 })
