@@ -95,7 +95,8 @@ export function recordTurn(
         return false
       },
     )
-  const journal = journalOf(turn, store, opened, isMarked ? 0 : JOURNAL_DELAY_MS, log)
+  const delayMs = isMarked ? 0 : JOURNAL_DELAY_MS
+  const journal = journalOf(turn, { store, opened, isWorth, delayMs }, log)
   const mayBeNamed = (): boolean => holdsWorth && (isClosed || (isOpen && journal.isWritten()))
   return {
     opened,
@@ -152,13 +153,19 @@ const GIVEN_UP = failureOf(
   'The answer was given up while the gateway was away from its database, so it must not be relied on. Ask again.',
 )
 
+interface Journaling extends Pick<Recording, 'isWorth'> {
+  readonly store: Store
+  readonly opened: Promise<boolean>
+  readonly delayMs: number
+}
+
 function journalOf(
   turn: Pick<NewTurn, 'id' | 'tenant'>,
-  store: Store,
-  opened: Promise<boolean>,
-  delayMs: number,
+  { store, opened, isWorth, delayMs }: Journaling,
   log: World['log'],
 ) {
+  const worthIn = (items: readonly PlacedItem[]): number =>
+    items.filter(({ item }) => isWorth(item)).length
   let waiting: PlacedItem[] = []
   let timer: ReturnType<typeof setTimeout> | null = null
   let writing: Promise<void> = Promise.resolve()
@@ -169,7 +176,7 @@ function journalOf(
     if (!(await opened)) return
     try {
       await store.journalItems(turn.id, turn.tenant, items)
-      unwritten -= items.length
+      unwritten -= worthIn(items)
     } catch (error) {
       // They are written again when the turn is closed.
       waiting.unshift(...items)
@@ -185,11 +192,12 @@ function journalOf(
   }
   return {
     add(item: PlacedItem): void {
-      unwritten += 1
+      unwritten += worthIn([item])
       if (store.gathersItems === true) return void store.journalItems(turn.id, turn.tenant, [item])
       waiting.push(item)
       timer ??= setTimeout(flush, delayMs)
     },
+    /** What its client will forget, that is; words it sends back itself. */
     isWritten: () => unwritten === 0,
     /** All of it, as far as it can be. It does not wait for more to come. */
     async written(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Item } from '../../src/conversation/item.ts'
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../src/conversation/item.ts'
 import type { Outcome } from '../../src/conversation/outcome.ts'
@@ -178,6 +179,18 @@ describe('may be named', () => {
     await recorder.soonNamed?.()
     expect(recorder.mayBeNamed()).toBe(true)
     expect(recorder.soonNamed?.()).toBeNull()
+  })
+
+  test('whatever is said behind that, which its client sends back itself', async () => {
+    const { world } = diary()
+    const isA = (item: Item) => item === first
+    const first = said('a')
+    const recorder = recordTurn(TURN, { ...RECORDING, isWorth: isA, isMarked: true }, world)
+    recorder.itemEnded(first, 0)
+    const soon = recorder.soonNamed?.()
+    recorder.itemEnded(said('b'), 1)
+    await soon
+    expect(recorder.mayBeNamed()).toBe(true)
   })
 
   test.each(['openTurn', 'journalItems'] as const)(
