@@ -7,7 +7,8 @@
  */
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
-import { claimsIn, type Claim, type MarkedRuns } from './claims-in.ts'
+import { claimsIn, type Claim } from './claims-in.ts'
+import type { MarkedRuns } from './court.ts'
 import { outOfLine } from './out-of-line.ts'
 import { EXACT, WHOLE } from './word-fit.ts'
 

@@ -1,0 +1,62 @@
+/**
+ * What speaks against a turn where its marker stands and its words do not quite: that it was not asked
+ * there, that what it has said cannot be what is there, or that another turn is likelier.
+ */
+import type { RememberedTurn } from '../conversation/remembered.ts'
+import { isUserMessage } from '../conversation/rounds.ts'
+import { isAskedAt, rankOf, type Court } from './court.ts'
+import { isStranger } from './is-stranger.ts'
+import type { Kin } from './kin.ts'
+import { WHOLE } from './word-fit.ts'
+
+/** Where the words are not quite those of the turn: what else they may be, and whose. */
+export function speaksAgainst(court: Court, turn: RememberedTurn, at: number): boolean {
+  const { words, asked, left, kin } = court
+  const [fit, rank, said] = [court.fit(turn, at), rankOf(court, turn, at), words.saidAt(at)]
+  const isWhole = fit >= WHOLE
+  // Of edited words only its question, or what its tools have said, can tell whose they are.
+  const isKnown = asked.questionOf(turn) !== ''
+  const isGiven = !isKnown && fit > 0 && asked.isGivenAt(turn, at)
+  if (!isWhole && !isAskedAt(court, turn, at) && !isGiven) return true
+  const isSilent = words.wordsOf(turn) === ''
+  if (!isWhole && !isSilent && said !== '' && left[at] === 0) return true
+  // Without words of its own it has but the question, and that must be asked nowhere else.
+  if (isSilent && court.runs.some((_, other) => other !== at && asked.isAskedAt(turn, other))) {
+    return true
+  }
+  if (!isWhole && isOutOfPlace(court, turn, at)) return true
+  const isLikelier = (other: RememberedTurn): boolean => {
+    const others = rankOf(court, other, at)
+    return (
+      others > rank ||
+      (!isWhole && others === rank && court.isLoose.has(other) && court.fit(other, at) > 0)
+    )
+  }
+  return kin.all.some(
+    (other) =>
+      other !== turn &&
+      !court.isPlaced.has(other) &&
+      isLikelier(other) &&
+      !isWithin(kin, turn, other) &&
+      !isWithin(kin, other, turn) &&
+      !isOutOfPlace(court, other, at),
+  )
+}
+
+/** Whether what is sure to stand before it, or behind it, is of another branch. */
+function isOutOfPlace(court: Court, turn: RememberedTurn, at: number): boolean {
+  const { kin } = court
+  const [before, behind] = [court.before[at] ?? null, court.behind[at] ?? null]
+  if (before !== null && isStranger(kin, turn, before.turn)) return true
+  return behind !== null && isStranger(kin, behind.turn, turn)
+}
+
+/** Whether a turn goes on from another without having been asked anything new. */
+function isWithin(kin: Kin, turn: RememberedTurn, other: RememberedTurn): boolean {
+  if (turn.input.some(isUserMessage)) return false
+  for (const ancestor of kin.ancestors(turn)) {
+    if (ancestor === other) return true
+    if (ancestor.input.some(isUserMessage)) return false
+  }
+  return false
+}
