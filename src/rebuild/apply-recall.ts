@@ -63,7 +63,7 @@ export function applyRecall(
     const own = attached.turns[number] ?? []
     list.pass(run.start)
     if (attached.ambiguous.has(number)) list.note({ did: 'dropped', why: 'turn-ambiguous' })
-    else if (own.length === 0 && isDoubted(run)) {
+    else if (isDoubted(run)) {
       list.note({ did: 'dropped', why: 'marker-doubted' })
     }
     if (own.length === 0 || partners === null) {
