@@ -15,6 +15,7 @@ import { believeMarks } from './believe-marks.ts'
 import { saidIn, settled } from './compact-words.ts'
 import { findCallers } from './find-callers.ts'
 import type { Kin } from './kin.ts'
+import { isAskedAnew } from './one-answer.ts'
 import type { RecallPlan, Run } from './plan-recall.ts'
 import { firstOfAnswer, lastOfAnswer } from './same-answer.ts'
 import { isSameQuestion } from './same-question.ts'
@@ -220,17 +221,21 @@ function takeCalled(search: Search): void {
 
 /**
  * An answer that was continued has the turn that it continues within the same run, and so have all
- * turns that are known to lie between two of a run.
+ * turns that are known to lie between two of a run, unless something else was asked there, or they said
+ * what the run does not.
  */
 function bringAlong({ plan, kin, turns, taken, doubted }: Search, at: number): void {
   const own = turns[at] ?? []
   const run = plan.runs[at]
   if (run === undefined || own[0] === undefined) return
+  const said = settled(run.words)
   for (let next = own.length - 1; next > 0; next -= 1) {
     const [from, to] = [own[next - 1], own[next]]
     if (from === undefined || to === undefined) continue
     const between = kin.between(from, to)
     if (between.some((turn) => taken.has(turn) || doubted.has(turn))) continue
+    if ([...between, to].some(isAskedAnew)) continue
+    if (!between.every((turn) => said.includes(saidIn([turn])))) continue
     own.splice(next, 0, ...between)
     for (const turn of between) taken.add(turn)
   }

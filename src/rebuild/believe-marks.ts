@@ -20,11 +20,11 @@ export interface Believed {
 }
 
 export function believeMarks(marked: MarkedRuns): Believed {
-  const { named, attached, kin } = marked
+  const { named, attached, kin, runs } = marked
   const { claims, isMoved } = claimsIn(marked)
   const settled = new Map(attached.flatMap((own, at) => own.map((turn) => [turn, at] as const)))
   const claimed = settledOn(claims, () => true)
-  const wrong = outOfLine(new Map([...claimed, ...settled]), kin)
+  const wrong = outOfLine(new Map([...claimed, ...settled]), kin, runs)
   const places = settledOn(claims, isMoved || wrong.size > 0 ? isBest : isFair)
   // Out of order only words count, and the whole of them.
   for (const { turn, fit } of claims) {
@@ -61,8 +61,8 @@ function isPossible({ isDisplaced, isRefused }: Claim): boolean {
 }
 
 /**
- * A turn whose words do not tell, because it has none or they were edited, is where the marker is if
- * the turn that went on from it there, or from which it went on, is there.
+ * A turn whose words do not tell, because it has none or they may have been edited, is where the marker
+ * is if the turn that went on from it there, or from which it went on, is there.
  */
 function bringSilent(
   { kin }: MarkedRuns,
@@ -70,9 +70,9 @@ function bringSilent(
   places: Map<RememberedTurn, number>,
 ): void {
   const claimOf = new Map(claims.map((claim) => [claim.turn, claim]))
-  const bring = ({ turn, at, fit, isDisplaced }: Claim, other: Claim): void => {
+  const bring = ({ turn, at, fit, isDisplaced, isUnsaid }: Claim, other: Claim): void => {
     if (places.get(other.turn) !== at || places.has(turn)) return
-    if (fit < WHOLE && !isDisplaced) places.set(turn, at)
+    if (fit < WHOLE && !isDisplaced && !isUnsaid) places.set(turn, at)
   }
   const join = (claim: Claim, bringsParent: boolean): void => {
     const { turn, at } = claim

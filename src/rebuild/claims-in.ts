@@ -5,7 +5,7 @@
  */
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { isAskedAt, MOST_LOOKS, openCourt, rankOf, type Court, type MarkedRuns } from './court.ts'
-import { speaksAgainst } from './speaks-against.ts'
+import { isUnsaidAt, speaksAgainst } from './speaks-against.ts'
 import { EXACT, WHOLE, type Fit } from './word-fit.ts'
 
 export interface Claim {
@@ -24,6 +24,8 @@ export interface Claim {
   readonly isDisplaced: boolean
   /** Whether nothing at all speaks for it here, or more for another turn. */
   readonly isRefused: boolean
+  /** Whether it has words, and nothing that is said here can be what has become of them. */
+  readonly isUnsaid: boolean
 }
 
 /** `isMoved`, too, if the claims show it. */
@@ -68,11 +70,15 @@ function claimOf(court: Court, turn: RememberedTurn, own: readonly number[]): Cl
       (!isAsked || isAskedAt(court, turn, rival))
     if (court.named[rival]?.length === 0) openRank = Math.max(openRank, there)
   }
-  const isTorn = ranks.filter((one) => one === rank).length > 1
+  const isTorn = own.some(
+    (other, place) =>
+      other !== at && (ranks[place] === rank || (fit < WHOLE && court.fit(turn, other) >= WHOLE)),
+  )
   const isMissed = fit < WHOLE && isSaidElsewhere
   const isDisplaced = isTorn || isMissed || unexplainedRank > rank
   const isRefused = rivals === null || (fit < EXACT && speaksAgainst(court, turn, at))
-  return { turn, at, isAsked, fit, rank, openRank, otherRank, isDisplaced, isRefused }
+  const isUnsaid = isUnsaidAt(court, turn, at)
+  return { turn, at, isAsked, fit, rank, openRank, otherRank, isDisplaced, isRefused, isUnsaid }
 }
 
 /** The other runs that may be the turn's; `null` if it is not worth to look for them. */

@@ -5,6 +5,7 @@
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { askedWhere, type AskedWhere } from './asked-where.ts'
 import type { Kin } from './kin.ts'
+import { isOneAnswer } from './one-answer.ts'
 import type { Run } from './plan-recall.ts'
 import { EXACT, WHOLE, wordFit, type Fit, type WordFit } from './word-fit.ts'
 
@@ -57,9 +58,10 @@ export function openCourt(marked: MarkedRuns): Court {
     return Math.max(0, words.saidAt(at).length - said)
   })
   // Several turns that a client has made one text of.
-  const isTold = runs.map(
-    (_, at) => (spokenAt[at] ?? []).map(words.wordsOf).join('') === words.saidAt(at),
-  )
+  const isTold = runs.map((_, at) => {
+    const spoken = spokenAt[at] ?? []
+    return spoken.map(words.wordsOf).join('') === words.saidAt(at) && isOneAnswer(spoken, kin)
+  })
   const fit = (turn: RememberedTurn, at: number): Fit => {
     const alone = words.fit(turn, at)
     const isOne = alone === WHOLE && isTold[at] === true && named[at]?.includes(turn) === true
@@ -115,4 +117,4 @@ export function isAskedAt({ asked, kin, there }: Court, turn: RememberedTurn, at
 }
 
 /** More than the best fit of words. */
-const ASKED = 4
+export const ASKED = 4

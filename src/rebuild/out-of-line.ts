@@ -1,15 +1,18 @@
 /**
  * Which turns cannot all be where they are thought to be: none stands before one that it goes on
- * from, and no two are in one run of which the later was asked something new.
+ * from, no two are in one run of which the later was asked something new, and none goes on, with nothing
+ * new, from one that stands in a round before.
  */
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import type { Kin } from './kin.ts'
+import type { Run } from './plan-recall.ts'
 
 /** `places` tells the run of each turn. */
 export function outOfLine(
   places: ReadonlyMap<RememberedTurn, number>,
   kin: Kin,
+  runs: readonly Run[],
 ): ReadonlySet<RememberedTurn> {
   const wrong = new Set<RememberedTurn>()
   for (const [turn, at] of places) {
@@ -20,7 +23,9 @@ export function outOfLine(
         isAsked ||= ancestor.input.some(isUserMessage)
         continue
       }
-      if (before > at || (before === at && isAsked)) wrong.add(turn).add(ancestor)
+      const isOneRound = runs[before]?.asked === runs[at]?.asked
+      if (before > at || (before === at ? isAsked : !isAsked && !isOneRound))
+        wrong.add(turn).add(ancestor)
       break
     }
   }

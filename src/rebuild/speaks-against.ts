@@ -4,43 +4,71 @@
  */
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
-import { isAskedAt, rankOf, type Court } from './court.ts'
+import { ASKED, isAskedAt, rankOf, type Court } from './court.ts'
 import { isStranger } from './is-stranger.ts'
 import type { Kin } from './kin.ts'
 import { WHOLE } from './word-fit.ts'
 
 /** Where the words are not quite those of the turn: what else they may be, and whose. */
 export function speaksAgainst(court: Court, turn: RememberedTurn, at: number): boolean {
-  const { words, asked, left, kin } = court
-  const [fit, rank, said] = [court.fit(turn, at), rankOf(court, turn, at), words.saidAt(at)]
+  const { words, asked } = court
+  const [fit, rank] = [court.fit(turn, at), rankOf(court, turn, at)]
   const isWhole = fit >= WHOLE
-  // Of edited words only its question, or what its tools have said, can tell whose they are.
-  const isKnown = asked.questionOf(turn) !== ''
-  const isGiven = !isKnown && fit > 0 && asked.isGivenAt(turn, at)
-  if (!isWhole && !isAskedAt(court, turn, at) && !isGiven) return true
   const isSilent = words.wordsOf(turn) === ''
-  if (!isWhole && !isSilent && said !== '' && left[at] === 0) return true
+  if (isSilent ? isUnaskedAt(court, turn, at) : isUnsaidAt(court, turn, at)) return true
   // Without words of its own it has but the question, and that must be asked nowhere else.
   if (isSilent && court.runs.some((_, other) => other !== at && asked.isAskedAt(turn, other))) {
     return true
   }
   if (!isWhole && isOutOfPlace(court, turn, at)) return true
-  const isLikelier = (other: RememberedTurn): boolean => {
+  return isAnyOther(court, turn, at, (other) => {
     const others = rankOf(court, other, at)
     return (
       others > rank ||
       (!isWhole && others === rank && court.isLoose.has(other) && court.fit(other, at) > 0)
     )
-  }
+  })
+}
+
+/** Whether a turn that may be here instead, and not with it, is such a one. */
+function isAnyOther(
+  court: Court,
+  turn: RememberedTurn,
+  at: number,
+  isSuch: (other: RememberedTurn) => boolean,
+): boolean {
+  const { kin, isPlaced } = court
+  // What speaks against both speaks for neither.
+  const isOut = isOutOfPlace(court, turn, at)
   return kin.all.some(
     (other) =>
       other !== turn &&
-      !court.isPlaced.has(other) &&
-      isLikelier(other) &&
+      !isPlaced.has(other) &&
+      isSuch(other) &&
       !isWithin(kin, turn, other) &&
       !isWithin(kin, other, turn) &&
-      !isOutOfPlace(court, other, at),
+      (isOut || !isOutOfPlace(court, other, at)),
   )
+}
+
+export function isUnsaidAt(court: Court, turn: RememberedTurn, at: number): boolean {
+  const { words, left } = court
+  if (words.wordsOf(turn) === '' || court.fit(turn, at) >= WHOLE) return false
+  if (isUnaskedAt(court, turn, at) || (words.saidAt(at) !== '' && left[at] === 0)) return true
+  return isAnyOther(
+    court,
+    turn,
+    at,
+    (other) => words.wordsOf(other) !== '' && rankOf(court, other, at) >= ASKED + WHOLE,
+  )
+}
+
+/** Of edited words only its question, or what its tools have said, can tell whose they are. */
+function isUnaskedAt(court: Court, turn: RememberedTurn, at: number): boolean {
+  const { asked } = court
+  if (isAskedAt(court, turn, at)) return false
+  const isKnown = asked.questionOf(turn) !== ''
+  return isKnown || court.fit(turn, at) === 0 || !asked.isGivenAt(turn, at)
 }
 
 /** Whether what is sure to stand before it, or behind it, is of another branch. */

@@ -3,7 +3,7 @@
  * they are, nothing that was recorded stands with words that are not its own.
  */
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { textOf, type Item } from '../../src/conversation/item.ts'
 import { markerLine } from '../../src/conversation/marker.ts'
 import { isUserMessage } from '../../src/conversation/rounds.ts'
@@ -171,22 +171,111 @@ test('where many say the same, what is told was said in these words', () => {
       const turns = allOf(stories)
       const ids = (round: number) =>
         (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
-      const words = roundsOf(story).map(saidIn)
-      const items = sent({ story, ids, isUnnamed })
-      const wrong = told(items, turns).filter(
-        ({ turn, round }) => words[round]?.includes(saidIn([turn])) !== true,
-      )
-      expect(wrong).toEqual([])
-      // No word of the client’s is lost over it.
-      const recalled = applyRecall(items, planRecall(items), turns, { replaysTools: true })
-      expect(spoken(recalled.items)).toBe(spoken(items))
+      expectSaidHere(sent({ story, ids, isUnnamed }), turns, story)
     }),
     { numRuns: 200 },
   )
 })
+
+function expectSaidHere(
+  items: readonly Item[],
+  turns: readonly RememberedTurn[],
+  story: Story,
+): void {
+  const words = roundsOf(story).map(saidIn)
+  const wrong = told(items, turns).filter(
+    ({ turn, round }) => words[round]?.includes(saidIn([turn])) !== true,
+  )
+  expect(wrong).toEqual([])
+  // No word of the client’s is lost over it.
+  const recalled = applyRecall(items, planRecall(items), turns, { replaysTools: true })
+  expect(spoken(recalled.items)).toBe(spoken(items))
+}
 
 function spoken(items: readonly Item[]): string {
   return items
     .map((item) => (item.type === 'message' ? compactWords(textOf(item.content)) : ''))
     .join('')
 }
+
+describe('nothing is told with words that are not there', () => {
+  const say = (...texts: string[]) => ({
+    said: texts.map((text) => ({ thinks: true, text })),
+    calls: 0,
+    searches: false,
+  })
+  const call = (...texts: string[]) => ({ ...say(...texts), calls: 1 })
+  const round = (question: string, ...answers: ReturnType<typeof say>[]) => ({
+    question,
+    answers,
+    siblings: [],
+  })
+  const told = (name: string, ...rounds: ReturnType<typeof round>[]) =>
+    tell({ rounds, countsCalls: false }, name, HABITS)
+  const WARM = 'How warm is it?'
+
+  /** `marks` are the numbers of steps among those of all stories. */
+  function expectNone(stories: readonly Story[], marks: readonly number[][], isUnnamed = false) {
+    const [story] = stories
+    const turns = allOf(stories)
+    const ids = (at: number) => (marks[at] ?? []).flatMap((number) => turns[number]?.id ?? [])
+    if (story === undefined) throw new Error('There is no story.')
+    const items = sent({ story, ids, isUnnamed })
+    expectSaidHere(items, turns, story)
+    return applyRecall(items, planRecall(items), turns, { replaysTools: true })
+  }
+
+  test('two markers of another chat bring no step whose words are not, however its end fits', () => {
+    const here = told('0', round(WARM, call(), say('OK.')))
+    const other = told('1', round(WARM, call('Let me look.'), say('OK.')))
+    for (const isUnnamed of [true, false]) {
+      const { notes } = expectNone([here, other], [[2, 3]], isUnnamed)
+      expect(notes.map(({ why }) => why)).toContain('marker-doubted')
+    }
+  })
+
+  test('nor a step that lies between the two', () => {
+    const here = told('0', round(WARM, call(), say('OK.')))
+    const other = told('1', round(WARM, call('OK.'), call('Let me look.'), say('OK.')))
+    expectNone([here, other], [[2, 4]], true)
+  })
+
+  test('nor where the words that are there may be those of others', () => {
+    const here = told('0', round(WARM, call('OK.'), say('OK.')))
+    const other = told('1', round(WARM, call('It is 4 degrees.'), say('OK.')))
+    expectNone([here, other], [[2, 3]])
+    const sibling = told('0', round(WARM, call(), say('OK.')), round(WARM, call(), say('OK.OK.')))
+    expectNone([sibling, other], [[], [4, 5]])
+  })
+
+  test('nor the rounds between two steps that together say what is there', () => {
+    const look = 'Let me look.'
+    const story = told(
+      '0',
+      round(WARM, say('OK.')),
+      round(WARM, call(look, look), say('OK.')),
+      round(WARM, call(), call(), { ...say('OK.'), searches: true }),
+      round(WARM, call(), call(look), call(look), say(look)),
+    )
+    expectNone([story], [[], [], [], [1, 7]])
+  })
+
+  test('nor a part of an answer whose other part stands in another round', () => {
+    const story = told(
+      '0',
+      round(WARM, call(), call('It is 4 degrees.'), say('OK.')),
+      round('Go on.', say('OK.')),
+      round(WARM, call(), call(), say('OK.')),
+      round(WARM, say('OK.')),
+    )
+    expectNone([story], [[], [], [0, 1], [2]], true)
+  })
+
+  test('nor one whose marker stands twice: with its words, and with its question', () => {
+    const story = told('0', round(WARM, say('OK.')), round('Go on.', say('Let me look.')))
+    const sibling = told('0', round(WARM, say('OK.')), round('Go on.', say('OK.')))
+    const [, other] = sibling.steps.map(({ turn }) => ({ ...turn, id: '9'.repeat(20) }))
+    if (other === undefined) throw new Error('There is no sibling.')
+    expectNone([{ ...story, siblings: [other] }], [[2], [2]], true)
+  })
+})
