@@ -29,7 +29,8 @@ export function nodeChunks(outgoing: ServerResponse, drained: () => void): NodeC
     if (waiting === '') return
     const text = waiting
     waiting = ''
-    if (writeChunk(outgoing, text, encoding)) return
+    // Who is full already will be heard of.
+    if (writeChunk(outgoing, text, encoding) || isFull) return
     isFull = true
     // The response does not know of what was written past it, so it would not tell.
     if (!outgoing.writableNeedDrain) outgoing.socket?.once('drain', hasRoomAgain)
