@@ -30,6 +30,7 @@ function withoutHidden(text: string): string {
   for (const { index } of text.matchAll(LAST_SIGN)) {
     const end = index + 1
     if (end <= from) continue
+    if (!MAY_END.test(remains.endAt(end, 2))) continue
     const found = MARKER.exec(remains.endAt(end, MOST_CHARS))
     if (found === null) continue
     const { length } = found[0]
@@ -44,6 +45,8 @@ function withoutHidden(text: string): string {
 }
 
 const LAST_SIGN = /[#;]/g
+/** What stands in front of it in every marker, however it is written. */
+const MAY_END = /[ \\]#$|[m53];$/
 /** An escape of an escape is one of those, too, in pairs. */
 const ESCAPED = String.raw`\\{0,8}`
 const [OPEN, CLOSE, HASH] = [SIGNS.open, SIGNS.close, SIGNS.hash].map((sign) =>
@@ -51,7 +54,8 @@ const [OPEN, CLOSE, HASH] = [SIGNS.open, SIGNS.close, SIGNS.hash].map((sign) =>
 )
 const SIGN = `${OPEN}[0-9A-HJKMNP-TV-Z]{20}${CLOSE}: ${HASH}`
 const MARKER = new RegExp(`${SIGN}$`)
-const FENCED = new RegExp(`(\`{3,}|~{3,})\\s*(${SIGN})\\s*\\1`, 'g')
+/** Each run of signs is looked at once, and not for longer than anybody writes one. */
+const FENCED = new RegExp(`(?<![\`~])(\`{3,16}|~{3,16})\\s{1,8}(${SIGN})\\s{1,8}\\1`, 'g')
 /** No marker is longer; and so much is looked at of what stands in front of one. */
 const MOST_CHARS = 128
 

@@ -58,7 +58,9 @@ function bareImage(url: string): { readonly type: string; readonly base64: strin
 
 /** Only of a file that says it is one of the kinds that can be told. */
 function fileOf(part: FilePart): Changed | null {
-  if (part.file_data?.trim() === '') return notShown('file')
+  // Who names a file by its id may leave the rest empty.
+  if (part.file_data?.trim() === '')
+    return typeof part.file_id === 'string' ? null : notShown('file')
   const data = part.file_data === undefined ? null : readDataUrl(part.file_data)
   if (data === null || !/^(image\/|application\/pdf)/.test(data.type)) return null
   if (holdsNothing(data.base64)) return notShown('file')

@@ -44,8 +44,9 @@ function addressesOf(part: Part): readonly Address[] {
         : NONE
     }
     case 'input_file': {
-      const { file_url, file_data } = part
-      const urls = [...(file_url === undefined ? [] : [file_url]), ...schemed(file_data)]
+      const { file_url: url, file_data, file_id: id } = part
+      const isSaid = url !== undefined && (url !== '' || typeof id !== 'string')
+      const urls = [...(isSaid ? [url] : []), ...schemed(file_data)]
       return urls.map((url) => ({ kind: 'file', url }))
     }
     case 'input_audio':

@@ -49,17 +49,28 @@ function withoutLookAlikes(item: Item): Item {
 }
 
 function defusedParts(parts: readonly Part[]): readonly Part[] {
-  const said = parts.filter(isSaid)
-  // Some wires make one text of several parts, and a notice may be spread over them.
-  const whole = said.map(({ text }) => text).join('\n')
-  const harmless = defused(whole)
-  if (harmless === whole) return parts
+  const texts = parts.filter(isSaid).map(({ text }) => text)
+  // Some wires make one text of several parts, in lines or not, and a notice may be spread over them.
+  const harmless = defusedTogether(defusedTogether(texts, '\n'), '')
+  if (harmless === texts) return parts
   let at = 0
   return parts.map((part) => {
     if (!isSaid(part)) return part
-    const text = harmless.slice(at, at + part.text.length)
-    at += text.length + 1
+    const text = harmless[at++] ?? part.text
     return text === part.text ? part : { ...part, text }
+  })
+}
+
+/** The very same list, if they are harmless with so much between them. */
+function defusedTogether(texts: readonly string[], between: string): readonly string[] {
+  const whole = texts.join(between)
+  const harmless = defused(whole)
+  if (harmless === whole) return texts
+  let at = 0
+  return texts.map((text) => {
+    const start = at
+    at += text.length + between.length
+    return harmless.slice(start, start + text.length)
   })
 }
 

@@ -8,44 +8,42 @@ import { callEndOf } from '../conversation/pairs.ts'
 
 export function isInOrder(items: readonly Item[]): boolean {
   /** The calls whose outputs are still to come. */
-  const waiting: string[] = []
+  const waiting = new Set<string>()
   const ids = new Set<string>()
   let isAnswering = false
   let isThought = false
   for (const item of items) {
     switch (item.type) {
       case 'message':
-        if (waiting.length > 0 || (isThought && item.role !== 'assistant')) return false
+        if (waiting.size > 0 || (isThought && item.role !== 'assistant')) return false
         if (item.role === 'user') ids.clear()
         isThought = false
         break
       case 'reasoning':
-        if (waiting.length > 0) return false
+        if (waiting.size > 0) return false
         isThought = true
         break
       case 'function_call': {
         const { call_id: id, name } = item
         if (isAnswering || id === '' || name === '' || ids.has(id)) return false
         ids.add(id)
-        waiting.push(id)
+        waiting.add(id)
         isThought = false
         break
       }
       case 'function_call_output': {
-        const place = isThought ? -1 : waiting.indexOf(item.call_id)
-        if (place < 0) return false
-        waiting.splice(place, 1)
-        isAnswering = waiting.length > 0
+        if (isThought || !waiting.delete(item.call_id)) return false
+        isAnswering = waiting.size > 0
         break
       }
       case 'custom_tool_call':
       case 'custom_tool_call_output':
         return false
       case 'opaque':
-        if (waiting.length > 0 || callEndOf(item) !== null) return false
+        if (waiting.size > 0 || callEndOf(item) !== null) return false
         isThought = false
         break
     }
   }
-  return waiting.length === 0 && !isThought
+  return waiting.size === 0 && !isThought
 }

@@ -61,26 +61,35 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
     void settle({ ...rendition.outcome(), failure: null }, 'cancelled')
   }
 
+  const attempt = (work: () => void): void => {
+    try {
+      work()
+    } catch {
+      // Told before the call is cancelled, which would be heard of as a broken connection.
+      finish(failureOf('upstream_broken', 'The upstream sent a stream that cannot be read.'))
+      call.cancel()
+    }
+  }
+
   const flow = reply.flow({
     chunk(bytes) {
       if (over) return
-      try {
+      attempt(() => {
         if (!send(rendition.push(bytes))) flow.pause()
         if (!rendition.isOver()) return
         finish(null)
         if (rendition.isCut()) call.cancel()
-      } catch {
-        // Told before the call is cancelled, which would be heard of as a broken connection.
-        finish(failureOf('upstream_broken', 'The upstream sent a stream that cannot be read.'))
-        call.cancel()
-      }
+      })
     },
     end: () => finish(null),
     // A client that hangs up may be heard of here first: its upstream is cancelled at once.
     failed: (failure) => (client.isGone() ? hungUp() : finish(failure)),
   })
   rendition.later?.((text) => {
-    if (!isGone && !send(text) && !over) flow.pause()
+    if (isGone) return
+    attempt(() => {
+      if (!send(text()) && !over) flow.pause()
+    })
   })
   client.onGone(hungUp)
   client.onDrain(flow.resume)

@@ -23,5 +23,5 @@ export interface Rendition {
   /** The ending, sent when the outcome is safe. */
   readonly end: (outcome: Outcome) => string
   /** Gives what `push` and `close` held back as soon as it may be sent; what is left, `end` sends. */
-  readonly later?: (send: (text: string) => void) => void
+  readonly later?: (send: (text: () => string) => void) => void
 }

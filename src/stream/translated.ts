@@ -56,6 +56,6 @@ export function translated(parts: {
       const before = held === null ? '' : renderedAll(held.release())
       return before + renderer.end(outcome, now()).map(frame).join('')
     },
-    later: (send) => held?.later((events) => send(renderedAll(events))),
+    later: (send) => held?.later((events) => send(() => renderedAll(events))),
   }
 }

@@ -178,3 +178,8 @@ test('a long text full of markers is read in no time', () => {
   }
   expect(performance.now() - started).toBeLessThan(4000)
 })
+
+test.each(['`', '~~~ ', '#', ';', ' #', 'm;'])('two million times %j is read in one go', (sign) => {
+  const text = `${MARK.slice(-3)} ${sign.repeat(2_000_000 / sign.length)}`
+  expect(withoutMarkers(text)).toBe(text)
+})

@@ -115,7 +115,7 @@ describe.each(WIRES)('on the wire of %s', (wire) => {
   test('what is fine, and a list without any media, is the very same list', () => {
     const words = user({ type: 'input_text', text: 'http://127.0.0.1/' })
     const shown = [...FINE, inlineOf('image/png'), inlineOf('image/webp')].map((url) =>
-      user(image(url), { type: 'input_file', file_id: 'file-1' }),
+      user(image(url), { type: 'input_file', file_id: 'file-1', file_url: '', file_data: '' }),
     )
     for (const items of [[], [words], [words, ...shown]]) expect(run(items).items).toBe(items)
   })
