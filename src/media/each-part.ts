@@ -1,5 +1,6 @@
 /** Puts other parts in the place of some, with a note on each. The very same list, if all are fine. */
 import type { Item, Part } from '../conversation/item.ts'
+import type { Json } from '../conversation/json.ts'
 import { partsOf } from '../conversation/media-handles.ts'
 import type { Note } from '../conversation/note.ts'
 import { withParts } from '../conversation/with-parts.ts'
@@ -11,18 +12,22 @@ export interface Changed {
   readonly detail: string
 }
 
-/** `change` gives `null` for a part that is to stay, as nearly all do. */
+/**
+ * `change` gives `null` for a part that is to stay, as nearly all do. `beside` is what else the client has
+ * written into it, if chat has brought it.
+ */
 export function eachPart(
   items: readonly Item[],
-  change: (part: Part, at: number) => Changed | null,
+  change: (part: Part, at: number, beside: Json) => Changed | null,
 ): Step {
   const notes: Note[] = []
   let rebuilt: Item[] | null = null
   for (const [at, item] of items.entries()) {
     const before = partsOf(item)
+    const extras = item.native?.['chat']?.['$parts']
     let parts: Part[] | null = null
     for (const [place, part] of before.entries()) {
-      const changed = change(part, at)
+      const changed = change(part, at, Array.isArray(extras) ? (extras[place] as Json) : null)
       if (changed === null) continue
       parts ??= [...before]
       parts[place] = changed.part

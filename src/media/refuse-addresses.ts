@@ -23,8 +23,11 @@ export function refuseAddresses(
     name: 'media',
     steps: 'none',
     run: (items) =>
-      eachPart(items, (part) => {
-        const refused = addressesOf(part).find(({ url }) => !isFine(url))
+      eachPart(items, (part, _, beside) => {
+        const all = isObject(beside)
+          ? [...addressesOf(part), ...addressesIn(beside)]
+          : addressesOf(part)
+        const refused = all.find(({ url }) => !isFine(url))
         return refused === undefined ? null : notAsked(refused.kind)
       }),
   }
@@ -67,12 +70,14 @@ function schemed(data: string | undefined): readonly string[] {
   return data !== undefined && hasScheme(data) ? [data] : []
 }
 
-/** As several services write it: `{ type: 'video_url', video_url: { url } }`. */
+/** As several services write it: `{ type: 'video_url', video_url: { url } }`, or `{ file: { file_url } }`. */
 function addressesIn(raw: JsonObject): readonly Address[] {
   return NAMED.flatMap(([field, kind]) => {
     const said = raw[field]
-    const url = isObject(said) ? said['url'] : said
-    return typeof url === 'string' && hasScheme(url) ? [{ kind, url }] : []
+    const texts = isObject(said) ? [said['url'], said[`${kind}_url`]] : [said]
+    return texts.flatMap((url) =>
+      typeof url === 'string' && hasScheme(url) ? [{ kind, url }] : [],
+    )
   })
 }
 
@@ -81,6 +86,10 @@ const NAMED: readonly (readonly [field: string, kind: MediaKind])[] = [
   ['audio_url', 'audio'],
   ['image_url', 'image'],
   ['file_url', 'file'],
+  ['video', 'video'],
+  ['audio', 'audio'],
+  ['image', 'image'],
+  ['file', 'file'],
 ]
 
 function notAsked(kind: MediaKind): Changed {

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { standsFor } from '../../src/conversation/gateway-notice.ts'
+import { parseMessages } from '../../src/dialect/chat/parse-messages.ts'
 import type { Item, Part } from '../../src/conversation/item.ts'
 import { partsOf } from '../../src/conversation/media-handles.ts'
 import { mediaSteps } from '../../src/media/media-steps.ts'
@@ -177,4 +178,15 @@ test('what chat has said of a part goes with it, and what it has said of others 
   }
   const [sent] = stepsOf('chat')([item]).items
   expect(sent?.native).toEqual({ chat: { $parts: [cache, null] } })
+})
+
+test.each([
+  { type: 'file', file: { file_id: 'file-1', file_url: 'http://10.0.0.5/' } },
+  { type: 'image', image: 'http://10.0.0.5/a.png' },
+  { type: 'video', video: { url: 'http://10.0.0.5/a.mp4' } },
+])('an address is found in whatever field a chat client has written it (%j)', (part) => {
+  const items = parseMessages([{ role: 'user', content: [{ type: 'text', text: 'See' }, part] }])
+  const step = stepsOf('chat')(items)
+  expect(step.notes).toMatchObject([{ why: 'media-blocked' }])
+  expect(JSON.stringify(step.items)).not.toContain('10.0.0.5')
 })
