@@ -51,10 +51,15 @@ export function causeInFields(
   const [then, today] = [notesOn(before, isMeant), notesOn(now, isMeant)]
   const begun = today.filter((note) => !then.some((other) => isSame(note, other)))
   const ended = then.filter((note) => !today.some((other) => isSame(note, other)))
-  const [first] = begun.toSorted((a, b) => Number(a.by === wire) - Number(b.by === wire))
+  const first = firstOf(begun, wire)
   if (first !== undefined) return decided(first, sentenceOf)
-  const [last] = ended.toSorted((a, b) => Number(a.by === wire) - Number(b.by === wire))
+  const last = firstOf(ended, wire)
   return last === undefined ? null : undone(last, sentenceOf)
+}
+
+/** What a wire says of a field follows from what others have decided. */
+function firstOf(notes: readonly Note[], wire: string): Note | undefined {
+  return notes.find(({ by }) => by !== wire) ?? notes[0]
 }
 
 function notesOn({ about }: Side, isMeant: (field: string) => boolean): readonly Note[] {

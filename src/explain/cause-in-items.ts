@@ -122,9 +122,9 @@ function causeOfNew(
     const note = is.notes?.find(({ did }) => did === 'added')
     return note === undefined ? null : decided(note, sentenceOf, about)
   }
-  const left = before.find(({ fate, place, ...fateThen }) => {
-    return fate === 'dropped' && place === is.place && isSameItem({ fate, place, ...fateThen }, is)
-  })
+  const left = before.find(
+    (then) => then.fate === 'dropped' && then.place === is.place && isSameItem(then, is),
+  )
   const note = chosen(left?.notes ?? [], wire)
   return note === null ? null : undone(note, sentenceOf, about)
 }
