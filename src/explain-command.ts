@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from './conversation/json.ts'
 import { explainAnswer } from './endpoints/explain-answer.ts'
 import { explain } from './endpoints/explain.ts'
 import { readArguments, USAGE, type Arguments } from './explain/read-arguments.ts'
-import type { Caller } from './keys.ts'
+import { onlyTenant, tenantsOf, type Caller } from './keys.ts'
 import { jsonLog } from './log.ts'
 import { openWorld } from './open-world.ts'
 import type { Settings } from './settings.ts'
@@ -88,18 +88,13 @@ async function bodyAt(path: string, { read, input }: ReadingTerminal): Promise<J
   throw new Error(`${what} is not a request: it must be a JSON object, as either API takes it.`)
 }
 
-/** Without keys everything is `local`'s, as it is where requests are served. */
-function tenantOf(key: string | null, { BACKSTORY_KEYS }: Settings): string {
-  const names = [...new Set(BACKSTORY_KEYS.map(({ name }) => name))]
-  if (names.length === 0) names.push('local')
+function tenantOf(key: string | null, { BACKSTORY_KEYS: keys }: Settings): string {
+  const tenant = key ?? onlyTenant(keys)
+  const names = tenantsOf(keys)
   const there = names.join(', ')
-  if (key === null) {
-    const [first, ...others] = names
-    if (first !== undefined && others.length === 0) return first
-    throw new Error(`There are several keys (${there}); --key says whose it is.`)
-  }
-  if (names.includes(key)) return key
-  throw new Error(`There is no key "${key}". There is: ${there}.`)
+  if (tenant === null) throw new Error(`There are several keys (${there}); --key says whose it is.`)
+  if (names.includes(tenant)) return tenant
+  throw new Error(`There is no key "${tenant}". There is: ${there}.`)
 }
 
 /** Who asks wants an answer; of the rest only what went wrong. */

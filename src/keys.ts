@@ -11,13 +11,27 @@ export interface Caller {
   readonly user: string | null
 }
 
+/** Whose everything is where there are no keys. */
+export const LOCAL = 'local'
+
+/** All that there are, by name. */
+export function tenantsOf(keys: readonly NamedKey[]): readonly string[] {
+  return keys.length === 0 ? [LOCAL] : [...new Set(keys.map(({ name }) => name))]
+}
+
+/** Whose something is if nobody says it; `null` where there are several. */
+export function onlyTenant(keys: readonly NamedKey[]): string | null {
+  const [first = LOCAL, ...others] = tenantsOf(keys)
+  return others.length === 0 ? first : null
+}
+
 export type Doorkeeper = (authorization: string | null, isLocal: () => boolean) => Caller
 
 export function doorkeeper(keys: readonly NamedKey[]): Doorkeeper {
   const tenants = new Map(keys.map(({ name, key }) => [hashed(key), name]))
   return (authorization, isLocal) => {
     if (tenants.size === 0) {
-      if (isLocal()) return { tenant: 'local', user: null }
+      if (isLocal()) return { tenant: LOCAL, user: null }
       throw new GatewayError(
         'keys_required',
         'This gateway has no keys and therefore serves its own machine only. Set BACKSTORY_KEYS=name:key to let others in.',

@@ -4,6 +4,7 @@
  * once.
  */
 import { isObject } from './conversation/json.ts'
+import { LOCAL, tenantsOf } from './keys.ts'
 import type { Account } from './provider/provider.ts'
 import type { ContextSetting, NamedKey } from './read-shaped-setting.ts'
 import { SETTINGS_TABLE, type Setting } from './settings-table.ts'
@@ -50,10 +51,10 @@ function unsetKeys(upstreams: unknown, environment: Environment): readonly strin
   })
 }
 
-/** A wish for a key that nobody has would never be heard. Without keys there is `local`. */
+/** A wish for a key that nobody has would never be heard. */
 function strangers({ CONTEXT: context, BACKSTORY_KEYS: keys }: Record<string, unknown>) {
   const { keys: wishes = {} } = (context ?? {}) as Partial<ContextSetting>
-  const known = new Set(['local', ...((keys ?? []) as readonly NamedKey[]).map(({ name }) => name)])
+  const known = new Set([LOCAL, ...tenantsOf((keys ?? []) as readonly NamedKey[])])
   return Object.keys(wishes)
     .filter((name) => !known.has(name))
     .map(

@@ -4,7 +4,8 @@
  */
 import { turnIdOfResponse } from './conversation/ids.ts'
 import { visibleItems } from './history/visible-items.ts'
-import { readSettings, type Settings } from './settings.ts'
+import { onlyTenant } from './keys.ts'
+import { readSettings } from './settings.ts'
 import { chart } from './simulate/chart.ts'
 import { compare } from './simulate/compare.ts'
 import { figuresOf } from './simulate/figures.ts'
@@ -94,7 +95,9 @@ async function remembered(
   { environment, configFile, complain }: Terminal,
 ): Promise<Script> {
   const settings = readSettings(environment, configFile())
-  const owner = { tenant: tenant ?? onlyTenant(settings), user }
+  const whose = tenant ?? onlyTenant(settings.BACKSTORY_KEYS)
+  if (whose === null) throw new Error('There are several keys; --tenant says whose it is.')
+  const owner = { tenant: whose, user }
   const log = () => complain('Some of it cannot be read with the keys of STORAGE_KEYS.')
   const engine = await openEngine(settings.DATABASE_URL)
   try {
@@ -113,11 +116,4 @@ async function remembered(
   } finally {
     await engine.close()
   }
-}
-
-/** Without keys everything is `local`'s, as it is where requests are served. */
-function onlyTenant({ BACKSTORY_KEYS }: Settings): string {
-  const [first, ...others] = new Set(BACKSTORY_KEYS.map(({ name }) => name))
-  if (others.length > 0) throw new Error('There are several keys; --tenant says whose it is.')
-  return first ?? 'local'
 }
