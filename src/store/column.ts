@@ -12,6 +12,14 @@ export function fromColumn(column: string): string {
   return column.charCodeAt(0) === QUOTE ? (JSON.parse(column) as string) : column
 }
 
+export function toMaybeColumn(text: string | null | undefined): string | null {
+  return text === null || text === undefined ? null : toColumn(text)
+}
+
+export function fromMaybeColumn(column: string | null): string | null {
+  return column === null ? null : fromColumn(column)
+}
+
 const QUOTE = 0x22
 
 /**

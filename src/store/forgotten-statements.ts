@@ -7,7 +7,7 @@
  */
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
-import type { Engine, Query } from './engine.ts'
+import type { Engine, Query, Rows } from './engine.ts'
 import { hasNoneLeft, isOfAsker, type ThreadKey } from './forget-statements.ts'
 import { isForgottenSince, userName, WHOLE_THREAD } from './is-forgotten-since.ts'
 import type { OwnerKey } from './owner.ts'
@@ -27,6 +27,15 @@ export interface ForgottenStatements {
   /** To be asked behind a fact that was written: it goes at once, and returns a row. */
   readonly removeFact: Statement<ForgottenFact>
   readonly removeNotes: Statement<{ readonly nowMs: number }>
+}
+
+/** What the queries yield, once those that wait for others are over. */
+export async function writeBehind(
+  engine: Engine,
+  waiting: readonly Query[],
+  queries: readonly Query[],
+): Promise<readonly Rows[]> {
+  return (await engine.write([...waiting, ...queries])).slice(waiting.length)
 }
 
 export interface ForgottenFact {

@@ -10,12 +10,12 @@ import {
 import type { ArchiveStore, ContentTurn, Deletion, TurnPage } from './archive-store.ts'
 import { fromColumn, toColumn } from './column.ts'
 import type { Engine, Query, Rows } from './engine.ts'
-import { createForgottenStatements } from './forgotten-statements.ts'
+import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
 import { createItemStatements, MAX_WANTED, type ItemStatements } from './item-statements.ts'
 import { withMedia } from './media-rows.ts'
 import { ownerKey, type Owner, type OwnerKey } from './owner.ts'
 import { digestsOf, loneTurns, originOf, storedTurns, type PlacedRow } from './read-rows.ts'
-import { createReleaseStatements, releasing } from './release-statements.ts'
+import { createReleaseStatements, releasing, sweeping } from './release-statements.ts'
 import { createStatements } from './statements.ts'
 import { createSummaryStatements } from './summary-statements.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
@@ -43,8 +43,7 @@ export function createArchiveStore(engine: Engine, vault: Vault = OPEN_VAULT): A
     async deleteTurn({ turnId, dialect, nowMs, ...owner }) {
       const key = keyOf(owner, turnId)
       const waiting = forgotten.alone(key.tenant)
-      const results = await engine.write([
-        ...waiting,
+      const [before = []] = await writeBehind(engine, waiting, [
         sql.turnState(key),
         sql.markDeleted({ ...key, dialect, nowMs }),
         forgotten.noteDeleted({ ...key, nowMs }),
@@ -52,10 +51,8 @@ export function createArchiveStore(engine: Engine, vault: Vault = OPEN_VAULT): A
         summaries.removeOfDeleted(key),
         ...releasing(release.ofDeleted, key),
         sql.removeTurns(key),
-        release.removeReleased(null),
-        release.keepOthers(null),
+        ...sweeping(release),
       ])
-      const [before = []] = results.slice(waiting.length)
       return deletionOf(before, dialect)
     },
     async relabelTurn({ turnId, dialect, metadata, ...owner }) {

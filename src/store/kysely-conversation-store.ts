@@ -16,11 +16,11 @@ import type {
 } from './conversation-store.ts'
 import type { Engine, Query } from './engine.ts'
 import { createFactStatements } from './fact-statements.ts'
-import { createForgottenStatements } from './forgotten-statements.ts'
+import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
 import { insertItems } from './kysely-store.ts'
 import { createLayerStatements } from './layer-statements.ts'
 import { ownerKey, type Owner } from './owner.ts'
-import { createReleaseStatements, releasing } from './release-statements.ts'
+import { createReleaseStatements, releasing, sweeping } from './release-statements.ts'
 import { endingRow, inputRows, turnRow } from './rows.ts'
 import type { Sealer } from './seal.ts'
 import { createStatements, type Statements } from './statements.ts'
@@ -69,8 +69,7 @@ export function createConversationStore(
     async deleteConversation(owner, id, nowMs) {
       const key = keyOf(owner, id)
       const waiting = forgotten.alone(key.tenant)
-      const results = await engine.write([
-        ...waiting,
+      const [deleted = [], left = []] = await writeBehind(engine, waiting, [
         sql.deleteConversation({ ...key, nowMs }),
         sql.findConversation(key),
         forgotten.noteConversation({ ...key, nowMs }),
@@ -81,10 +80,8 @@ export function createConversationStore(
         sql.removeTurns(key),
         summaries.removeOfConversation(key),
         layers.removeOfConversation(key),
-        release.removeReleased(null),
-        release.keepOthers(null),
+        ...sweeping(release),
       ])
-      const [deleted = [], left = []] = results.slice(waiting.length)
       if (deleted.length > 0) return 'deleted'
       return left.length > 0 ? 'busy' : 'unknown'
     },

@@ -4,11 +4,15 @@
  */
 import { wordsOf } from '../conversation/words-of.ts'
 import { digest } from '../digest.ts'
-import { fromColumn, toColumn } from './column.ts'
+import { fromColumn, toColumn, toMaybeColumn } from './column.ts'
 import type { Engine } from './engine.ts'
 import { createFactStatements, type FactWords } from './fact-statements.ts'
 import { isCore, type FactSource, type FactStore, type StoredFact } from './fact-store.ts'
-import { createForgottenStatements, type ForgottenFact } from './forgotten-statements.ts'
+import {
+  createForgottenStatements,
+  type ForgottenFact,
+  writeBehind,
+} from './forgotten-statements.ts'
 import { userName } from './is-forgotten-since.ts'
 import { ownerKey, type OwnerKey } from './owner.ts'
 import type { Naming } from './seal.ts'
@@ -29,13 +33,11 @@ export function createFactStore(engine: Engine, vault: Vault = OPEN_VAULT): Fact
     async saveFact(fact, work) {
       const [row, words] = rowsOf(fact, vault, newest)
       const waiting = work === undefined ? [] : forgetting.besideOthers(row.tenant)
-      const results = await engine.write([
-        ...waiting,
+      const [saved = [], , forgotten = []] = await writeBehind(engine, waiting, [
         sql.insertFact(row),
         sql.insertWords(words),
         ...(work === undefined ? [] : [forgetting.removeFact(forgottenWith(row, work))]),
       ])
-      const [saved = [], , forgotten = []] = results.slice(waiting.length)
       return saved.length > 0 && forgotten.length === 0
     },
     async replaceFact(fact) {
@@ -157,7 +159,7 @@ function rowsOf(
   const row = {
     id,
     tenant,
-    user_id: fact.user === null ? null : toColumn(fact.user),
+    user_id: toMaybeColumn(fact.user),
     scope: toColumn(fact.scope),
     body: sealer.seal(JSON.stringify({ area, text, source }), factPlace(id, tenant)),
     importance: fact.importance,
@@ -178,7 +180,7 @@ function forgottenWith({ id, user_id: user }: FactRow, { begunAtMs, thread }: Wo
     id,
     userName: user === null ? null : userName(user),
     begunAtMs,
-    of: thread === null ? null : toColumn(thread),
+    of: toMaybeColumn(thread),
   }
 }
 

@@ -1,7 +1,7 @@
 /** The verbs of the memories of layers over any engine, each of them one round trip, sealed. */
-import { toColumn } from './column.ts'
+import { toColumn, toMaybeColumn } from './column.ts'
 import type { Engine } from './engine.ts'
-import { createForgottenStatements } from './forgotten-statements.ts'
+import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
 import { userName } from './is-forgotten-since.ts'
 import { createLayerStatements, type NewVersionRow } from './layer-statements.ts'
 import type { LayerPlace, LayerStore, NewVersion, StoredVersion } from './layer-store.ts'
@@ -27,13 +27,11 @@ export function createLayerStore(engine: Engine, vault: Vault = OPEN_VAULT): Lay
       const row = rowOf(version, vault.sealer)
       const upTo = version.number - MOST_VERSIONS
       const waiting = forgetting.besideOthers(row.tenant)
-      const results = await engine.write([
-        ...waiting,
+      const [saved = [], forgotten = []] = await writeBehind(engine, waiting, [
         sql.insertVersion(row),
         sql.removeForgotten(row),
         ...(upTo > 0 ? [sql.removeOld({ ...keyOf(version.place), upTo })] : []),
       ])
-      const [saved = [], forgotten = []] = results.slice(waiting.length)
       return saved.length > 0 && forgotten.length === 0
     },
     async deleteVersions(place) {
@@ -62,19 +60,19 @@ function rowOf(version: NewVersion, { seal }: Sealer): NewVersionRow {
   return {
     id,
     tenant,
-    user_id: owner.user === null ? null : toColumn(owner.user),
+    user_id: toMaybeColumn(owner.user),
     layer,
-    thread: thread === null ? null : toColumn(thread),
+    thread: toMaybeColumn(thread),
     number,
     round,
     body: seal(JSON.stringify(version.body), placeOf(id, tenant)),
     created_at: version.createdAtMs,
     used_at: version.usedAtMs,
     short_lived: version.isTemporary ? 1 : 0,
-    parent: parent === null ? null : toColumn(parent),
+    parent: toMaybeColumn(parent),
     userName: owner.user === null ? null : userName(toColumn(owner.user)),
     begunAtMs: work.begunAtMs,
-    of: work.thread === null ? null : toColumn(work.thread),
+    of: toMaybeColumn(work.thread),
   }
 }
 

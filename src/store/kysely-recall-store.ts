@@ -6,7 +6,7 @@ import { fromColumn, toColumn, toKeyColumn } from './column.ts'
 import type { Engine, Query, Rows } from './engine.ts'
 import { createFactStatements } from './fact-statements.ts'
 import { createForgetStatements, type Forgetting } from './forget-statements.ts'
-import { createForgottenStatements } from './forgotten-statements.ts'
+import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
 import { createLayerStatements } from './layer-statements.ts'
 import { withMedia } from './media-rows.ts'
 import { createMediaStatements } from './media-statements.ts'
@@ -21,7 +21,7 @@ import {
   type RecallKeys,
   type RecallStore,
 } from './recall-store.ts'
-import { createReleaseStatements, releasing } from './release-statements.ts'
+import { createReleaseStatements, releasing, sweeping } from './release-statements.ts'
 import { foundRows, rememberedTurns, type FoundRow } from './remembered-turns.ts'
 import { createSummaryStatements } from './summary-statements.ts'
 import type { TurnRow } from './tables.ts'
@@ -54,14 +54,9 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
   ): Promise<number> => {
     const waiting = forgotten.alone(tenant)
     if (waiting.length > 0) await engine.write([...waiting, note])
-    const removed = await engine.write([
-      ...waiting,
-      note,
-      ...queries,
-      release.removeReleased(null),
-      release.keepOthers(null),
-    ])
-    return (removed.at(-3) ?? []).length
+    const results = await writeBehind(engine, waiting, [note, ...queries, ...sweeping(release)])
+    // The last of the queries removes turns.
+    return (results[queries.length] ?? []).length
   }
   return {
     async findTurns(keys) {
@@ -108,8 +103,7 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
                 release.unused.removeAddresses({ unusedSinceMs }),
               ]
             : []),
-          release.removeReleased(null),
-          release.keepOthers(null),
+          ...sweeping(release),
           ...(after === null ? [facts.removeExpired({ nowMs, limit })] : []),
           ...(of === 'all' ? [facts.removeUnused({ unusedSinceMs, limit })] : []),
           ...(after === null ? [forgotten.removeNotes({ nowMs })] : []),

@@ -1,7 +1,7 @@
 /** The verbs of summaries over any engine, each of them one round trip. What one says is sealed. */
-import { fromColumn, toColumn } from './column.ts'
+import { fromColumn, toColumn, toMaybeColumn, fromMaybeColumn } from './column.ts'
 import type { Engine } from './engine.ts'
-import { createForgottenStatements } from './forgotten-statements.ts'
+import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
 import { userName } from './is-forgotten-since.ts'
 import { ownerKey } from './owner.ts'
 import type { Sealer } from './seal.ts'
@@ -26,12 +26,10 @@ export function createSummaryStore(engine: Engine, vault: Vault = OPEN_VAULT): S
     async saveSummary(summary, replaces = false) {
       const row = rowOf(summary, vault.sealer)
       const waiting = forgetting.besideOthers(row.tenant)
-      const results = await engine.write([
-        ...waiting,
+      const [saved = [], forgotten = []] = await writeBehind(engine, waiting, [
         replaces ? sql.replaceSummary(row) : sql.insertSummary(row),
         sql.removeForgotten(row),
       ])
-      const [saved = [], forgotten = []] = results.slice(waiting.length)
       return saved.length > 0 && forgotten.length === 0
     },
     async touchSummary(owner, id, nowMs) {
@@ -106,12 +104,4 @@ function summaryOf(row: SummaryRow, { object }: Reading): StoredSummary | null {
     usedAtMs: row.used_at,
     isTemporary: row.short_lived === 1,
   }
-}
-
-function toMaybeColumn(text: string | null): string | null {
-  return text === null ? null : toColumn(text)
-}
-
-function fromMaybeColumn(column: string | null): string | null {
-  return column === null ? null : fromColumn(column)
 }

@@ -6,7 +6,7 @@
 import type { Failure, Finish, Usage } from '../conversation/event.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import { fromColumn } from './column.ts'
+import { fromColumn, fromMaybeColumn } from './column.ts'
 import type { Digests, StoredTurn, TurnState } from './store.ts'
 import type { ItemRow, TurnRow } from './tables.ts'
 import type { Reading } from './vault.ts'
@@ -127,10 +127,6 @@ function storedTurn(row: TurnRow, request: JsonObject, sides: Sides, reading: Re
     output,
     hidden,
   }
-}
-
-export function fromMaybeColumn(column: string | null): string | null {
-  return column === null ? null : fromColumn(column)
 }
 
 export function originOf(row: Pick<TurnRow, 'wire' | 'account' | 'model' | 'prefix_hash'>): Origin {

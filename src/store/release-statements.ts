@@ -25,7 +25,7 @@ export interface ReleaseStatements {
   readonly ofDeleted: Releasing<DeletedKey>
   readonly ofConversation: Releasing<DeletedKey>
   readonly unused: Omit<Releasing<{ readonly unusedSinceMs: number }>, 'shown'>
-  /** Behind the turns: those that nobody shows, then the others are as before. */
+  /** Behind the turns: those that nobody shows, then the others are no longer released. */
   readonly removeReleased: Statement<null>
   readonly keepOthers: Statement<null>
 }
@@ -43,6 +43,11 @@ export interface Releasing<Key> {
 
 export function releasing<Key>(statements: Releasing<Key>, key: Key): readonly Query[] {
   return [statements.shown(key), statements.loaded(key), statements.removeAddresses(key)]
+}
+
+/** To be asked when the turns are gone. */
+export function sweeping({ removeReleased, keepOthers }: ReleaseStatements): readonly Query[] {
+  return [removeReleased(null), keepOthers(null)]
 }
 
 export function createReleaseStatements(language: Engine['language']): ReleaseStatements {

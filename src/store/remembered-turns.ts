@@ -3,15 +3,8 @@
  * from before, of which only the turns themselves were read.
  */
 import type { RememberedTurn } from '../conversation/remembered.ts'
-import { fromColumn } from './column.ts'
-import {
-  fromMaybeColumn,
-  inOrder,
-  originOf,
-  sidesOf,
-  type PlacedRow,
-  type Sides,
-} from './read-rows.ts'
+import { fromColumn, fromMaybeColumn } from './column.ts'
+import { inOrder, originOf, sidesOf, type PlacedRow, type Sides } from './read-rows.ts'
 import type { RecallCache, RecalledItems } from './recall-cache.ts'
 import type { TurnRow } from './tables.ts'
 import type { Reading } from './vault.ts'

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../conversation/json.ts'
 import { itemText, withoutOrigin } from '../conversation/item-text.ts'
-import { toColumn, toKeyColumn } from './column.ts'
+import { toColumn, toKeyColumn, toMaybeColumn } from './column.ts'
 import { takenOut, type TakenMedium } from './item-media.ts'
 import type { Sealer } from './seal.ts'
 import type { NewTurn, PlacedItem, TurnEnding } from './store.ts'
@@ -46,10 +46,6 @@ export function turnRow(turn: NewTurn, { seal }: Sealer): TurnRow {
     used_at: turn.createdAtMs,
     short_lived: turn.isTemporary === true ? 1 : 0,
   }
-}
-
-function toMaybeColumn(text: string | null | undefined): string | null {
-  return text === null || text === undefined ? null : toColumn(text)
 }
 
 function jsonOrNull(value: object | null | undefined): string | null {
