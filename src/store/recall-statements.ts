@@ -139,15 +139,12 @@ function bySameWords(slot: Slot<RecallSearch>): RawBuilder<unknown> {
     order by same.id desc limit ${sql.lit(MAX_NAMESAKES)}`
 }
 
-/**
- * An item does not know its user. Where users share a tenant and their provider uses the same ids
- * again and again, only so many of them are looked at.
- */
+/** The newest that are there, of only so many of one's own that were deleted or wait. */
 function byCall(slot: Slot<RecallSearch>): RawBuilder<unknown> {
   return sql`select called.turn_id as id from (
       select distinct calls.turn_id from items calls
-      where calls.tenant = ${slot(({ tenant }) => tenant)} and calls.call_id = wanted.value
-      and calls.side = 'out'
+      where calls.tenant = ${slot(({ tenant }) => tenant)}
+      and calls.called_for = ${slot(({ user }) => user)} and calls.call_id = wanted.value
       order by calls.turn_id desc limit ${sql.lit(MAX_CALLS)}
     ) called where ${isTheirs(sql`called.turn_id`, slot)}
     order by called.turn_id desc limit ${sql.lit(MAX_NAMESAKES)}`

@@ -8,7 +8,7 @@ import type { Engine } from './engine.ts'
 import type { OwnerKey } from './owner.ts'
 import type { TurnRowEnding } from './rows.ts'
 import { PAGE_GROUPS } from './run-store.ts'
-import { endingValues, TENANT, USER } from './statements.ts'
+import { calledFor, callerOf, endingValues, TENANT, USER } from './statements.ts'
 import { ITEM_COLUMNS, type ItemRow, type StreamEventRow, type Tables } from './tables.ts'
 
 export interface RunStatements {
@@ -157,11 +157,13 @@ function insertEvents(db: Kysely<Tables>, slot: Slot<HoldKey & StreamEventRow>, 
 function insertItem(db: Kysely<Tables>, slot: Slot<HoldKey & ItemRow>, isShared: boolean) {
   return db
     .insertInto('items')
-    .columns(ITEM_COLUMNS)
+    .columns([...ITEM_COLUMNS, 'called_for'])
     .expression(
-      held(db, slot, isShared).select((build) =>
-        ITEM_COLUMNS.map((column) => build.val(slot((item) => item[column])).as(column)),
-      ),
+      held(db, slot, isShared)
+        .select((build) =>
+          ITEM_COLUMNS.map((column) => build.val(slot((item) => item[column])).as(column)),
+        )
+        .select(calledFor(slot(callerOf)).as('called_for')),
     )
     .onConflict((conflict) => conflict.doNothing())
 }

@@ -27,8 +27,8 @@ export interface ChainKey extends OwnerKey {
   readonly id: string
 }
 
-/** D1 binds at most 100 values in one statement. */
-export const MAX_ROWS = Math.floor(100 / ITEM_COLUMNS.length)
+/** D1 binds at most 100 values in one statement, and `calledFor` is one, too. */
+export const MAX_ROWS = Math.floor(100 / (ITEM_COLUMNS.length + 1))
 
 /** A chain beyond these is not loaded: it would be more than any model reads or any memory holds. */
 export const MAX_CHAIN_TURNS = 10_000
@@ -71,17 +71,28 @@ function hasTurn(slot: Slot<Pick<TurnRow, 'id' | 'tenant'>>): RawBuilder<unknown
 }
 
 function insertItems(db: Kysely<Tables>, slot: Slot<readonly ItemRow[]>, count: number) {
-  const rows = Array.from(
-    { length: count },
-    (_, at) =>
-      Object.fromEntries(
-        ITEM_COLUMNS.map((column) => [column, slot((items) => (items[at] as ItemRow)[column])]),
-      ) as unknown as ItemRow,
-  )
+  const rows = Array.from({ length: count }, (_, at) => {
+    const row = (items: readonly ItemRow[]) => items[at] as ItemRow
+    const columns = ITEM_COLUMNS.map((column) => [column, slot((items) => row(items)[column])])
+    return {
+      ...(Object.fromEntries(columns) as unknown as ItemRow),
+      called_for: calledFor(slot((items) => callerOf(row(items)))),
+    }
+  })
   return db
     .insertInto('items')
     .values(rows)
     .onConflict((conflict) => conflict.doNothing())
+}
+
+/** The turn of a call that a model made. What only answers a call has its id as well. */
+export function callerOf({ side, call_id: callId, turn_id: turnId }: ItemRow): string | null {
+  return side === 'out' && callId !== null ? turnId : null
+}
+
+/** Whose the turn is that made a call. */
+export function calledFor(turnId: string | null): RawBuilder<string | null> {
+  return sql`(select ${USER} from turns where turns.id = ${turnId})`
 }
 
 /**

@@ -4,7 +4,11 @@ import type { Generated } from 'kysely'
 export interface Tables {
   /** `bytes` is null until it ends, and for those from before the column. */
   readonly turns: TurnRow & { readonly bytes: Generated<number | null> }
-  readonly items: ItemRow & { readonly hidden: Generated<number> }
+  /** `called_for` is whose call it is, if it is one that a model made. */
+  readonly items: ItemRow & {
+    readonly hidden: Generated<number>
+    readonly called_for: Generated<string | null>
+  }
   readonly conversations: ConversationRow
   readonly replicas: ReplicaRow
   readonly stream_events: StreamEventRow

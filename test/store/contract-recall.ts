@@ -270,6 +270,14 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
       expect(await find({ fingerprints: ['said'] })).toEqual(newest)
       expect(await find({ turnIds: idsOf(...turns) })).toEqual(idsOf(...turns))
     })
+
+    test('finds one’s own call, however many others have made one with its id since', async () => {
+      const end = { items: placed([call('call_0')]) }
+      const own = await tell({ id: `A${newId()}`, user: 'ann' }, end)
+      const others = Array.from({ length: 120 }, (_, at) => `user ${at}`)
+      await Promise.all(others.map((who) => tell({ id: `B${newId()}`, user: who }, end)))
+      expect(await find({ user: 'ann', callIds: ['call_0'] })).toEqual([own.id])
+    })
   })
 
   describe('a touch', () => {
