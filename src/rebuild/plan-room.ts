@@ -13,8 +13,9 @@
  */
 import type { Item } from '../conversation/item.ts'
 import { roundStarts } from '../conversation/rounds.ts'
+import { IMAGE_TOKENS } from '../conversation/tokens.ts'
 import type { Stays } from './pinned-places.ts'
-import { IMAGE_TOKENS, roomWeights, type Fates, type RoomWeights } from './room-weights.ts'
+import { roomWeights, type Fates, type RoomWeights } from './room-weights.ts'
 
 export interface Room extends Fates {
   /** Tokens, at least 1. */

@@ -10,7 +10,7 @@ import { markdownImages } from '../conversation/media-in-markdown.ts'
 import { partsOf } from '../conversation/media-handles.ts'
 import { mediumOf } from '../conversation/media-of-part.ts'
 import { hasPin } from '../conversation/rounds.ts'
-import { estimateTokens } from '../conversation/tokens.ts'
+import { estimateTokens, IMAGE_TOKENS } from '../conversation/tokens.ts'
 import type { Stays } from './pinned-places.ts'
 
 /** All in front of each place of a list, and, at the last one, everything. */
@@ -60,9 +60,6 @@ export function mostIn(items: readonly Item[]): number {
   }
   return tokens
 }
-
-/** Whatever its size. */
-export const IMAGE_TOKENS = 1000
 
 const NOTHING = { open: 0, settled: 0, hard: 0, images: 0 }
 
