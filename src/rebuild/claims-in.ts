@@ -76,9 +76,9 @@ function claimOf(court: Court, turn: RememberedTurn, own: readonly number[]): Cl
   )
   const isMissed = fit < WHOLE && isSaidElsewhere
   const isDisplaced = isTorn || isMissed || unexplainedRank > rank
-  const isRefused = rivals === null || (fit < EXACT && speaksAgainst(court, turn, at))
   // What is refused for want of looks is not looked at any more.
   const isUnsaid = rivals === null || isUnsaidAt(court, turn, at)
+  const isRefused = rivals === null || (fit < EXACT && (isUnsaid || speaksAgainst(court, turn, at)))
   return { turn, at, isAsked, fit, rank, openRank, otherRank, isDisplaced, isRefused, isUnsaid }
 }
 

@@ -9,17 +9,12 @@ import { isStranger } from './is-stranger.ts'
 import type { Kin } from './kin.ts'
 import { WHOLE } from './word-fit.ts'
 
-/** Where the words are not quite those of the turn: what else they may be, and whose. */
+/** Where the words are not quite those of the turn, and may be what has become of them (`isUnsaidAt`). */
 export function speaksAgainst(court: Court, turn: RememberedTurn, at: number): boolean {
-  const { words, asked } = court
   const [fit, rank] = [court.fit(turn, at), rankOf(court, turn, at)]
   const isWhole = fit >= WHOLE
-  const isSilent = words.wordsOf(turn) === ''
-  if (isSilent ? isUnaskedAt(court, turn, at) : isUnsaidAt(court, turn, at)) return true
-  // Without words of its own it has but the question, and that must be asked nowhere else.
-  if (isSilent && court.runs.some((_, other) => other !== at && asked.isAskedAt(turn, other))) {
-    return true
-  }
+  // Without words of its own it has but the question.
+  if (court.words.wordsOf(turn) === '' && !isAskedOnlyAt(court, turn, at)) return true
   if (!isWhole && isOutOfPlace(court, turn, at)) return true
   return isAnyOther(court, turn, at, (other) => {
     const others = rankOf(court, other, at)
@@ -51,6 +46,7 @@ function isAnyOther(
   )
 }
 
+/** Whether it has words, and nothing that is said there can be what has become of them. */
 export function isUnsaidAt(court: Court, turn: RememberedTurn, at: number): boolean {
   const { words, left } = court
   if (words.wordsOf(turn) === '' || court.fit(turn, at) >= WHOLE) return false
@@ -69,6 +65,11 @@ function isUnaskedAt(court: Court, turn: RememberedTurn, at: number): boolean {
   if (isAskedAt(court, turn, at)) return false
   const isKnown = asked.questionOf(turn) !== ''
   return isKnown || court.fit(turn, at) === 0 || !asked.isGivenAt(turn, at)
+}
+
+function isAskedOnlyAt(court: Court, turn: RememberedTurn, at: number): boolean {
+  if (isUnaskedAt(court, turn, at)) return false
+  return !court.runs.some((_, other) => other !== at && court.asked.isAskedAt(turn, other))
 }
 
 /** Whether what is sure to stand before it, or behind it, is of another branch. */
