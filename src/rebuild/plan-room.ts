@@ -44,7 +44,7 @@ export function planRoom(items: readonly Item[], stays: Stays, room: Room): Room
   const fold = openFold(weights, room, starts[0] === 0 ? 0 : 1)
   for (const [turn, start] of begins.entries()) {
     const end = begins[turn + 1] ?? items.length
-    fold.begin(start)
+    fold.begin()
     for (let at = start + 1; at <= end; at += 1) fold.reach(at)
     fold.end(end)
   }
@@ -53,7 +53,7 @@ export function planRoom(items: readonly Item[], stays: Stays, room: Room): Room
 
 /** What had to go so far. Turns are told by their number; what stands before the first one is one, too. */
 function openFold(weights: RoomWeights, room: Room, preamble: number) {
-  const { most, keepTurns, step, images } = room
+  const { most, images } = room
   /** Of each turn, where it begins, and what is in front of it. */
   const turns: Turn[] = []
   const hard = new Uint8Array(weights.open.length)
@@ -77,24 +77,18 @@ function openFold(weights: RoomWeights, room: Room, preamble: number) {
     const middle = turnAt(Math.max(from, shortenedTo))
     return middle.settled - first.settled + now.open - middle.open + shown
   }
-  /** Up to where outputs are shortened as long as everything fits. */
-  const usualBorder = (): number => {
-    if (keepTurns === null) return 0
-    const over = Math.floor((turns.length - 1 - preamble - keepTurns) / step) * step
-    return over > 0 ? preamble + over : 0
-  }
   const fits = (from: number, at: number) => fixed(at) + before(from, border) <= most
 
   return {
-    begin(start: number): void {
-      now = { ...now, start }
+    begin(): void {
       turns.push(now)
       isHard = false
       if (isAStep(turnAt(border).open, now.open, stepBelow(most / 8))) border = turns.length - 1
     },
     reach(at: number): void {
       if (!isHard && fixed(at) > most) isHard = true
-      isShortening ||= fixed(at) + before(0, usualBorder()) > most
+      const usual = usualBorder(turns.length - 1, preamble, room)
+      isShortening ||= fixed(at) + before(0, usual) > most
       if (!isShortening || fits(cut, at)) return
       cut = nextCut(turns, cut, (turn) => fits(turn, at), stepBelow(most / 4))
     },
@@ -112,6 +106,13 @@ function openFold(weights: RoomWeights, room: Room, preamble: number) {
       return { cut: turnAt(cut).start, shortened: turnAt(border).start, hard }
     },
   }
+}
+
+/** Up to which turn outputs are shortened as long as everything fits. */
+function usualBorder(newest: number, preamble: number, { keepTurns, step }: Room): number {
+  if (keepTurns === null) return 0
+  const over = Math.floor((newest - preamble - keepTurns) / step) * step
+  return over > 0 ? preamble + over : 0
 }
 
 interface Turn {
