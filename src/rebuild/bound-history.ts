@@ -10,7 +10,7 @@ import type { Item } from '../conversation/item.ts'
 import { headLength, isAssistantMessage, questionEnd, roundStarts } from '../conversation/rounds.ts'
 import { groupBorders } from './groups.ts'
 import { keepWhere } from './keep-where.ts'
-import { alwaysSentWhole, MEASURES } from './measures.ts'
+import { alwaysSentWhole, MEASURES, sumsOf, weightIn, type Sums } from './measures.ts'
 import type { Transform } from './transform.ts'
 
 export interface Bound {
@@ -26,28 +26,12 @@ export function boundHistory({ by, most }: Bound): Transform {
     steps: 'lasting',
     run(items) {
       const stays = alwaysSentWhole(items)
-      const before = sums(weigh(items, stays))
+      const before = sumsOf(weigh(items, stays))
       if (weightIn(before, 0, items.length) <= most) return { items, notes: [] }
       const isKept = thinned(items, before, most)
       return keepWhere(items, (at, item) => isKept(at) || stays(at, item), 'windowed')
     },
   }
-}
-
-/** At each place what all items in front of it weigh. */
-type Sums = readonly number[]
-
-function sums(weights: readonly number[]): Sums {
-  let total = 0
-  const before = weights.map((weight) => {
-    total += weight
-    return total - weight
-  })
-  return [...before, total]
-}
-
-function weightIn(before: Sums, from: number, to: number): number {
-  return (before[to] ?? 0) - (before[from] ?? 0)
 }
 
 function thinned(items: readonly Item[], before: Sums, most: number): (at: number) => boolean {

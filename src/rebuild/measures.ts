@@ -30,6 +30,18 @@ export function sum(weights: readonly number[]): number {
   return total
 }
 
+/** At each place what all in front of it weighs, and, at the last one, everything. */
+export type Sums = readonly number[]
+
+export function sumsOf(weights: readonly number[]): Sums {
+  let total = 0
+  return [0, ...weights.map((weight) => (total += weight))]
+}
+
+export function weightIn(sums: Sums, from: number, to: number): number {
+  return (sums[to] ?? 0) - (sums[from] ?? 0)
+}
+
 function byItems(items: readonly Item[], stays: Stays): readonly number[] {
   return items.map((item, at) => (stays(at, item) ? 0 : 1))
 }

@@ -15,6 +15,7 @@ import { partsOf } from '../conversation/media-handles.ts'
 import { mediumOf } from '../conversation/media-of-part.ts'
 import { headLength, isPinned, roundStarts } from '../conversation/rounds.ts'
 import { estimateTokens, IMAGE_TOKENS } from '../conversation/tokens.ts'
+import { sumsOf, weightIn } from './measures.ts'
 
 export interface Paying {
   /** So many turns before the newest one keep their images. */
@@ -33,17 +34,15 @@ export function payingBorder(
   if (starts.length <= keepTurns + step) return 0
   const imagesAt = imagesThatGo(items)
   if (imagesAt.size === 0) return 0
-  const images = sums(items, (_, at) => (imagesAt.get(at) ?? 0) * IMAGE_TOKENS)
-  const words = sums(items, (item) => wordsOf(item, outputsStay))
-  const between = (all: readonly number[], from: number, to: number): number =>
-    (all[to] ?? 0) - (all[from] ?? 0)
+  const images = sumsOf(items.map((_, at) => (imagesAt.get(at) ?? 0) * IMAGE_TOKENS))
+  const words = sumsOf(items.map((item) => wordsOf(item, outputsStay)))
   let border = 0
   for (let turn = keepTurns + step; turn < starts.length; turn += step) {
     const [to = 0, now = 0] = [starts[turn - keepTurns], starts[turn]]
-    const spared = between(images, border, to)
+    const spared = weightIn(images, border, to)
     if (spared === 0) continue
     const first = [...imagesAt.keys()].find((at) => at >= border) ?? to
-    const anew = between(words, first, now) + between(images, to, now)
+    const anew = weightIn(words, first, now) + weightIn(images, to, now)
     if (spared * CACHED_PRICE * turn * PAID_BACK_IN >= anew * (1 - CACHED_PRICE)) border = to
   }
   return border
@@ -69,15 +68,6 @@ function imagesOf(part: Part): number {
 const CACHED_PRICE = 0.1
 /** As many requests as this part of the turns there have been. */
 const PAID_BACK_IN = 0.25
-
-/** What the first items come to, for any number of them. */
-function sums(
-  items: readonly Item[],
-  weigh: (item: Item, at: number) => number,
-): readonly number[] {
-  let sum = 0
-  return [0, ...items.map((item, at) => (sum += weigh(item, at)))]
-}
 
 function wordsOf(item: Item, outputsStay: boolean): number {
   switch (item.type) {

@@ -26,7 +26,7 @@ export interface RoomWeights {
   readonly images: Sums
 }
 
-export type Sums = Float64Array
+type Sums = Float64Array
 
 /** What becomes of an item. */
 export interface Fates {
