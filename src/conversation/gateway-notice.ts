@@ -63,6 +63,11 @@ export function standsFor(part: Part): readonly string[] | null {
   return stoodFor(part)?.identities ?? null
 }
 
+/** Whether it is text of whoever the item is by, and not a notice of ours in the middle of that. */
+export function isOwnText(part: Part): part is TextPart {
+  return (part.type === 'input_text' || part.type === 'output_text') && standsFor(part) === null
+}
+
 /** How many media of a kind a notice of ours stands for. */
 export function countHidden(part: Part, kind: MediaKind): number {
   const stood = stoodFor(part)

@@ -13,7 +13,7 @@ import type {
   Part,
   TextPart,
 } from '../conversation/item.ts'
-import { standsFor } from '../conversation/gateway-notice.ts'
+import { isOwnText } from '../conversation/gateway-notice.ts'
 import type { Note } from '../conversation/note.ts'
 import { headAndTail } from './head-and-tail.ts'
 import { oncePerItem } from './once-per-item.ts'
@@ -58,16 +58,12 @@ export function outputCapper(cap: Cap): (item: Item) => Item {
 
 const once = oncePerItem()
 
+/** What the gateway says there of itself is nothing that a tool has put out. */
 function charsIn(output: string | readonly Part[]): number {
   if (typeof output === 'string') return output.length
   let chars = 0
-  for (const part of output) if (isText(part)) chars += part.text.length
+  for (const part of output) if (isOwnText(part)) chars += part.text.length
   return chars
-}
-
-/** What the gateway says there of itself is nothing that a tool has put out. */
-function isText(part: Part): part is TextPart {
-  return (part.type === 'input_text' || part.type === 'output_text') && standsFor(part) === null
 }
 
 type Output = FunctionCallOutput | CustomCallOutput
@@ -75,10 +71,10 @@ type Output = FunctionCallOutput | CustomCallOutput
 function cut(item: Output, cap: Cap): Item {
   const { output, call_id } = item
   if (typeof output === 'string') return { ...item, output: cutText(output, call_id, cap) }
-  const texts = output.filter(isText)
+  const texts = output.filter(isOwnText)
   if (texts.length > 1) return { ...item, output: cutParts(output, texts, call_id, cap) }
   const short = (part: Part) =>
-    isText(part) ? { ...part, text: cutText(part.text, call_id, cap) } : part
+    isOwnText(part) ? { ...part, text: cutText(part.text, call_id, cap) } : part
   return { ...item, output: output.map(short) }
 }
 
@@ -114,7 +110,7 @@ function cutParts(
   let start = 0
   let isTold = false
   return parts.flatMap((part): readonly Part[] => {
-    if (!isText(part)) return [part]
+    if (!isOwnText(part)) return [part]
     const from = start
     start += part.text.length
     if (start <= head.length) return [part]

@@ -5,8 +5,8 @@
  * Under every policy, for every wire has notices of its own, and a medium that comes later may bring
  * some: what was sent before would otherwise change with it.
  */
-import { defused, standsFor } from '../conversation/gateway-notice.ts'
-import type { Item, Part, TextPart } from '../conversation/item.ts'
+import { defused, isOwnText } from '../conversation/gateway-notice.ts'
+import type { Item, Part } from '../conversation/item.ts'
 import { partsOf } from '../conversation/media-handles.ts'
 import type { Note } from '../conversation/note.ts'
 import type { Transform } from './transform.ts'
@@ -49,13 +49,13 @@ function withoutLookAlikes(item: Item): Item {
 }
 
 function defusedParts(parts: readonly Part[]): readonly Part[] {
-  const texts = parts.filter(isSaid).map(({ text }) => text)
+  const texts = parts.filter(isOwnText).map(({ text }) => text)
   // Some wires make one text of several parts, in lines or not, and a notice may be spread over them.
   const harmless = defusedTogether(defusedTogether(texts, '\n'), '')
   if (harmless === texts) return parts
   let at = 0
   return parts.map((part) => {
-    if (!isSaid(part)) return part
+    if (!isOwnText(part)) return part
     const text = harmless[at++] ?? part.text
     return text === part.text ? part : { ...part, text }
   })
@@ -72,9 +72,4 @@ function defusedTogether(texts: readonly string[], between: string): readonly st
     at += text.length + between.length
     return harmless.slice(start, start + text.length)
   })
-}
-
-/** Not a notice of ours. */
-function isSaid(part: Part): part is TextPart {
-  return (part.type === 'input_text' || part.type === 'output_text') && standsFor(part) === null
 }

@@ -10,7 +10,7 @@
  * Each message is judged by itself, so that more of them change none. It comes when the groups are
  * whole, and before anything is counted by rounds.
  */
-import { standsFor } from '../conversation/gateway-notice.ts'
+import { isOwnText } from '../conversation/gateway-notice.ts'
 import type { Item, Message, Part } from '../conversation/item.ts'
 import { authorOf, isCalled, withItemField, type Author } from '../conversation/item-field.ts'
 import type { JsonObject } from '../conversation/json.ts'
@@ -145,8 +145,7 @@ function isEmpty(part: Part): boolean {
 
 /** What stands for a medium is said by the gateway. */
 function isOwnWords(part: Part): boolean {
-  const isText = part.type === 'input_text' || part.type === 'output_text'
-  return isText && part.text !== '' && standsFor(part) === null
+  return isOwnText(part) && part.text !== ''
 }
 
 function withFieldName(message: Message, author: Author): Message {
