@@ -10,7 +10,7 @@
  * another answer stands before them.
  */
 import { isOfModel } from './of-model.ts'
-import { callEndOf } from './pairs.ts'
+import { isCallOutput } from './pairs.ts'
 import { holdsOn, isAssistantMessage } from './rounds.ts'
 import type { Item, Origin } from './item.ts'
 
@@ -29,7 +29,9 @@ export function continuations(items: readonly Item[]): readonly number[] {
         places.push(at)
     }
     before = isSaid(item) ? item : null
-    isBehindOther = before !== null && !isOutput(item) && (isBehindOther || origin !== undefined)
+    // One here is of a tool of the house: its call and what was said then are of one answer.
+    isBehindOther =
+      before !== null && !isCallOutput(item) && (isBehindOther || origin !== undefined)
   }
   return places
 }
@@ -41,11 +43,6 @@ function isSaid(item: Item): boolean {
 
 function wentOn(before: Item, item: Item): boolean {
   return before.origin !== undefined || (isAssistantMessage(before) && !isCall(item))
-}
-
-/** Of a tool of the house: its call and what was said then are of one answer. */
-function isOutput(item: Item): boolean {
-  return callEndOf(item)?.side === 'output'
 }
 
 function isCall(item: Item): boolean {

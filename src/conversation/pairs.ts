@@ -34,6 +34,10 @@ export function callEndOf(item: Item): CallEnd | null {
   }
 }
 
+export function isCallOutput(item: Item): boolean {
+  return callEndOf(item)?.side === 'output'
+}
+
 type Read = (raw: JsonObject) => CallEnd | null
 
 const OPAQUE: ReadonlyMap<unknown, Read> = new Map<string, Read>([

@@ -11,7 +11,7 @@ import { standsForAll } from '../conversation/compaction.ts'
 import { instructionsLength } from '../conversation/instructions.ts'
 import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
-import { ALONE, callEndOf, pairsOf } from '../conversation/pairs.ts'
+import { ALONE, isCallOutput, pairsOf } from '../conversation/pairs.ts'
 import { isFromOutside } from './groups.ts'
 import type { Step, Transform } from './transform.ts'
 
@@ -49,7 +49,7 @@ function endOfAnswer(items: readonly Item[], compaction: number): number {
     furthestPartner = Math.max(furthestPartner, partners[at - 1] ?? ALONE)
     if (before === undefined || after === undefined || furthestPartner >= at) continue
     if (origin !== undefined && after.origin === origin) continue
-    if (isFromOutside(after) || callEndOf(before)?.side === 'output') return at
+    if (isFromOutside(after) || isCallOutput(before)) return at
   }
   return items.length
 }

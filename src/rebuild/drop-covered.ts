@@ -7,7 +7,7 @@
  */
 import { textOf, type Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
-import { callEndOf } from '../conversation/pairs.ts'
+import { callEndOf, isCallOutput } from '../conversation/pairs.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import { compactWords } from './compact-words.ts'
 import { isOfModel } from '../conversation/of-model.ts'
@@ -15,7 +15,7 @@ import { hostedKeys, reasoningKeys } from './same-item.ts'
 import type { Step } from './transform.ts'
 
 export function dropCovered(history: readonly Item[], items: readonly Item[]): Step {
-  const border = items.findIndex((item) => !isOfModel(item) && !isOutput(item))
+  const border = items.findIndex((item) => !isOfModel(item) && !isCallOutput(item))
   const repeated = items.slice(0, border < 0 ? items.length : border)
   const tail = history.slice(history.findLastIndex(isUserMessage) + 1)
   const covered = coveredBy(tail, repeated)
@@ -27,10 +27,6 @@ export function dropCovered(history: readonly Item[], items: readonly Item[]): S
     return false
   })
   return { items: kept, notes }
-}
-
-function isOutput(item: Item): boolean {
-  return callEndOf(item)?.side === 'output'
 }
 
 /** From the end back: what is found last in the history is the last that is repeated. */

@@ -3,7 +3,7 @@
  * messages, reasoning and what it led to, calls and their outputs.
  */
 import type { Item } from '../conversation/item.ts'
-import { ALONE, callEndOf, pairsOf } from '../conversation/pairs.ts'
+import { ALONE, isCallOutput, pairsOf } from '../conversation/pairs.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 
 /** The places where a group begins, but for the one that begins at `from`. */
@@ -22,7 +22,7 @@ function beginsAnew(before: Item | undefined, after: Item | undefined): boolean 
   if (before === undefined || after === undefined || before.type === 'reasoning') return false
   if (isFromOutside(after)) return !(isUserMessage(before) && isUserMessage(after))
   // What the model goes on to make may come of the same reasoning, until it reasons anew.
-  return isFromOutside(before) || callEndOf(before)?.side === 'output' || after.type === 'reasoning'
+  return isFromOutside(before) || isCallOutput(before) || after.type === 'reasoning'
 }
 
 /** Said by anybody but the model. */

@@ -4,7 +4,7 @@
  * a certain turn and not for an id.
  */
 import type { Item } from '../conversation/item.ts'
-import { callEndOf, type CallEnd } from '../conversation/pairs.ts'
+import { callEndOf, isCallOutput, type CallEnd } from '../conversation/pairs.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import type { Kin } from './kin.ts'
 
@@ -21,7 +21,7 @@ export type FindOutput = (turn: RememberedTurn, key: string, nth: number) => Out
 /** `attached` are the turns of a list, in their order. Those known to lie between are asked, too. */
 export function outputsAtHand(attached: readonly RememberedTurn[], kin: Kin): FindOutput {
   // Most turns were given none, and nothing is to be found out about them.
-  if (!kin.all.some(({ input }) => input.some(isOutput))) return () => null
+  if (!kin.all.some(({ input }) => input.some(isCallOutput))) return () => null
   const isAttached = new Set(attached)
   const given = outputsGiven(attached, kin)
   const asked = new Set<RememberedTurn>()
@@ -42,10 +42,6 @@ export function outputsAtHand(attached: readonly RememberedTurn[], kin: Kin): Fi
     }
   }
   return (turn, key, nth) => found.get(turn)?.get(`${nth} ${key}`) ?? null
-}
-
-function isOutput(item: Item): boolean {
-  return callEndOf(item)?.side === 'output'
 }
 
 /** `null` for what is not that end of a call. */
