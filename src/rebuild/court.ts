@@ -107,11 +107,9 @@ export function rankOf(court: Court, turn: RememberedTurn, at: number): number {
 /** Whether it was asked there, or went on, with nothing new, with one that is there and was. */
 export function isAskedAt({ asked, kin, there }: Court, turn: RememberedTurn, at: number): boolean {
   if (asked.isAskedAt(turn, at)) return true
-  let { input } = turn
-  for (const ancestor of kin.ancestors(turn)) {
-    if (input.length > 0 || there[at]?.has(ancestor) !== true) return false
+  for (const ancestor of kin.ancestorsInAnswer(turn)) {
+    if (there[at]?.has(ancestor) !== true) return false
     if (asked.isAskedAt(ancestor, at)) return true
-    input = ancestor.input
   }
   return false
 }

@@ -8,6 +8,8 @@ export interface Kin {
   readonly parent: (turn: RememberedTurn) => RememberedTurn | null
   /** Its parent first. */
   readonly ancestors: (turn: RememberedTurn) => Iterable<RememberedTurn>
+  /** The nearest of these, as far as what goes on from each does so with nothing new. */
+  readonly ancestorsInAnswer: (turn: RememberedTurn) => Iterable<RememberedTurn>
   readonly isDescendant: (turn: RememberedTurn, of: RememberedTurn) => boolean
   readonly nearestAncestor: (
     of: RememberedTurn | null,
@@ -34,6 +36,14 @@ export function kinOf(turns: readonly RememberedTurn[]): Kin {
       yield next
     }
   }
+  function* ancestorsInAnswer(of: RememberedTurn) {
+    let { input } = of
+    for (const ancestor of ancestors(of)) {
+      if (input.length > 0) return
+      yield ancestor
+      input = ancestor.input
+    }
+  }
   const isDescendant: Kin['isDescendant'] = (turn, of) => {
     for (const ancestor of ancestors(turn)) if (ancestor === of) return true
     return false
@@ -43,6 +53,7 @@ export function kinOf(turns: readonly RememberedTurn[]): Kin {
     turn,
     parent,
     ancestors,
+    ancestorsInAnswer,
     isDescendant,
     nearestAncestor(of, among) {
       if (of === null || among.length === 0) return null

@@ -20,11 +20,6 @@ export function firstOfAnswer(turns: readonly RememberedTurn[], kin: Kin): Remem
 }
 
 function goesOnFrom(turn: RememberedTurn, other: RememberedTurn, kin: Kin): boolean {
-  let { input } = turn
-  for (const ancestor of kin.ancestors(turn)) {
-    if (input.length > 0) return false
-    if (ancestor === other) return true
-    input = ancestor.input
-  }
+  for (const ancestor of kin.ancestorsInAnswer(turn)) if (ancestor === other) return true
   return false
 }
