@@ -22,13 +22,13 @@ import { alwaysSentWhole, MEASURES, sum } from './measures.ts'
 import type { Transform } from './transform.ts'
 
 export interface HistoryWindow {
-  readonly by: keyof typeof WINDOWS
+  readonly by: keyof typeof MEASURES
   /** At least 1. */
   readonly most: number
 }
 
 export function windowHistory({ by, most }: HistoryWindow): Transform {
-  const { weigh, keepsAnswer } = WINDOWS[by]
+  const weigh = MEASURES[by]
   const stride = Math.ceil(most / 2)
   return {
     name: `window-${by}`,
@@ -40,17 +40,11 @@ export function windowHistory({ by, most }: HistoryWindow): Transform {
       if (excess <= 0) return { items, notes: [] }
       const starts = roundStarts(items)
       const enough = cutAt(starts, weights, Math.ceil(excess / stride) * stride)
-      const cut = keepsAnswer ? withAnswer(items, starts, enough) : enough
+      const cut = by === 'turns' ? enough : withAnswer(items, starts, enough)
       return keepWhere(items, (at, item) => at >= cut || stays(at, item), 'windowed')
     },
   }
 }
-
-const WINDOWS = {
-  turns: { weigh: MEASURES.turns, keepsAnswer: false },
-  items: { weigh: MEASURES.items, keepsAnswer: true },
-  tokens: { weigh: MEASURES.tokens, keepsAnswer: true },
-} as const
 
 /** The first round that has enough in front of it to leave out, or else the newest. */
 function cutAt(starts: readonly number[], weights: readonly number[], target: number): number {
