@@ -1,12 +1,13 @@
 /**
- * Whether an upstream can make anything of a compaction. Ours are words and told to everybody. What
- * an upstream has made, only the account that made it can read, and only for a model that compacts.
- * One that broke off stands for nothing, whoever made it.
+ * Whether an upstream can make anything of a compaction. Ours are words and told to everybody, if they
+ * are as we made them. What an upstream has made is for its own wire, and for the account that made it
+ * where that is known; over Anthropic's only for a model that compacts, over Responses for any. One
+ * that broke off upstream stands for nothing.
  */
 import { isOurs, isWholeCompaction, makerOf, summaryIn } from '../conversation/compaction.ts'
 import type { Opaque } from '../conversation/item.ts'
 
-/** Who is asked. What others have sealed, only their makers can read. */
+/** Who is asked. */
 export interface Reader {
   readonly wire: string
   readonly account: string
