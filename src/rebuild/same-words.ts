@@ -6,7 +6,7 @@
  */
 import { textOf, type Message, type Part } from '../conversation/item.ts'
 import { readMarkers, withoutAnyMarker } from '../conversation/marker.ts'
-import { beginsWithThinking, leftOfThinking } from './think-blocks.ts'
+import { beginsWithThinking, leftOfThinking, type Unclosed } from './think-blocks.ts'
 import { withoutDetails } from './without-details.ts'
 
 /**
@@ -36,19 +36,20 @@ type Pieces = (text: string) => readonly string[]
 const whole: Pieces = (text) => [text]
 
 function sameWhenCut(told: string, recorded: readonly Message[]): ReadonlySet<number> | null {
-  const cut = recorded.flatMap(({ content }, at) => (mayBeCut(textOf(content)) ? at : []))
+  const cut = recorded.flatMap(({ content }, at) =>
+    leftWhenCut(textOf(content), 'cut') === null ? [] : at,
+  )
   if (cut.length === 0) return null
   for (const unclosed of ['cut', 'kept'] as const) {
-    const piecesOf: Pieces = (text) =>
-      (mayBeCut(text) ? leftOfThinking(text, unclosed) : null) ?? [text]
-    const found = findIn(told, recorded, piecesOf)
+    const found = findIn(told, recorded, (text) => leftWhenCut(text, unclosed) ?? [text])
     if (found !== null) return new Set([...found, ...cut])
   }
   return null
 }
 
-function mayBeCut(text: string): boolean {
-  return !beginsWithThinking(text) && leftOfThinking(text, 'cut') !== null
+/** `null` if nothing would be cut, and for what begins with thinking. */
+function leftWhenCut(text: string, unclosed: Unclosed): readonly string[] | null {
+  return beginsWithThinking(text) ? null : leftOfThinking(text, unclosed)
 }
 
 /** As it is compared: line breaks of one kind, and without what databases of clients take out. */
