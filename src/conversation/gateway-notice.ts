@@ -6,6 +6,7 @@
  * A notice of ours is known by a mark that no JSON can hold, so no client can forge it and no wire
  * sends it.
  */
+import { cutName, fitName } from './fit-name.ts'
 import { textOf, type Part, type TextPart } from './item.ts'
 import type { MediaKind } from './media-of-part.ts'
 
@@ -41,15 +42,9 @@ export function noticeText(text: string): string {
  * long.
  */
 export function calledInNotice(name: string): string {
-  const words = name.replace(UNFIT, ' ').replace(/ {2,}/g, ' ').trim()
-  return words
-    .slice(0, LONGEST_NAME)
-    .toWellFormed()
-    .replace(/\uFFFD$/, '')
-    .trimEnd()
+  return cutName(fitName(name, UNFIT))
 }
 
-const LONGEST_NAME = 64
 const UNFIT = /[[\]［］【】〔〕\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 export interface NoticeOptions {
