@@ -28,8 +28,6 @@ const WORD_CHARS = 400
 
 function shortened(text: string, mostChars: number): string {
   if (text.length <= mostChars) return text
-  const end = mostChars - 1
   // No half of a character stays behind.
-  const isInside = /[\uD800-\uDBFF]/.test(text[end - 1] ?? '')
-  return `${text.slice(0, isInside ? end - 1 : end)}…`
+  return `${text.slice(0, mostChars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
