@@ -21,7 +21,8 @@ export function withParts(item: Item, parts: readonly Part[]): Item {
   return holding({ ...item, native: { ...item.native, chat: rest } }, parts)
 }
 
-function holding(item: Item, parts: readonly Part[]): Item {
+/** With all that a wire said of the old ones. */
+export function holding(item: Item, parts: readonly Part[]): Item {
   switch (item.type) {
     case 'message':
       return { ...item, content: parts }

@@ -6,7 +6,7 @@
  */
 import { textOf, type Item, type Part } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
-import { withParts } from '../conversation/with-parts.ts'
+import { holding, withParts } from '../conversation/with-parts.ts'
 import { withoutMarkers } from '../conversation/without-markers.ts'
 import type { Transform } from './transform.ts'
 
@@ -57,13 +57,8 @@ function unmarkedParts(item: Item, parts: readonly Part[]): Item {
   if (parts.every((part) => unmarkedPart(part) === part)) return item
   const stripped = parts.map(unmarkedPart)
   const left = stripped.filter((part, at) => part === parts[at] || saysSomething(part))
-  if (left.length === parts.length) return inPlace(item, left)
+  if (left.length === parts.length) return holding(item, left)
   return withParts(item, left.length > 0 ? left : stripped.slice(0, 1))
-}
-
-function inPlace(item: Item, parts: readonly Part[]): Item {
-  if (item.type === 'message') return { ...item, content: parts }
-  return 'output' in item ? { ...item, output: parts } : item
 }
 
 function unmarkedPart(part: Part): Part {
