@@ -3,19 +3,20 @@
  * put to the new ones, it would bring back what they stand for. Of a part that is left where it was,
  * it stays.
  */
+import { chatNative } from './chat-native.ts'
 import type { Item, Part } from './item.ts'
-import type { Json, JsonObject } from './json.ts'
+import type { JsonObject } from './json.ts'
 import { partsOf } from './media-handles.ts'
 
 /** The very same item, if the very same parts. */
 export function withParts(item: Item, parts: readonly Part[]): Item {
   const before = partsOf(item)
   if (parts === before) return item
-  const said = item.native?.['chat']?.['$parts']
+  const { $parts: said, ...chat } = chatNative(item)
   if (said === undefined) return holding(item, parts)
-  const { $parts: _parts, ...chat } = item.native?.['chat'] ?? {}
-  const extras: readonly Json[] =
-    Array.isArray(said) && said.length === parts.length ? (said as readonly Json[]) : []
+  // A client may have written anything there.
+  const extras: readonly (JsonObject | null)[] =
+    Array.isArray(said) && said.length === parts.length ? said : []
   const left = extras.map((extra, at) => (parts[at] === before[at] ? extra : null))
   const rest: JsonObject = left.some((extra) => extra !== null) ? { ...chat, $parts: left } : chat
   return holding({ ...item, native: { ...item.native, chat: rest } }, parts)

@@ -1,4 +1,5 @@
 /** Puts other parts in the place of some, with a note on each. The very same list, if all are fine. */
+import { chatNative } from '../conversation/chat-native.ts'
 import type { Item, Part } from '../conversation/item.ts'
 import type { Json } from '../conversation/json.ts'
 import { partsOf } from '../conversation/media-handles.ts'
@@ -24,10 +25,12 @@ export function eachPart(
   let rebuilt: Item[] | null = null
   for (const [at, item] of items.entries()) {
     const before = partsOf(item)
-    const extras = item.native?.['chat']?.['$parts']
+    const said = chatNative(item).$parts
+    // A client may have written anything there.
+    const extras: readonly Json[] = Array.isArray(said) ? said : []
     let parts: Part[] | null = null
     for (const [place, part] of before.entries()) {
-      const changed = change(part, at, Array.isArray(extras) ? (extras[place] as Json) : null)
+      const changed = change(part, at, extras[place] ?? null)
       if (changed === null) continue
       parts ??= [...before]
       parts[place] = changed.part
