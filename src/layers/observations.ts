@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from '../conversation/json.ts'
 import { textOf } from '../conversation/item.ts'
 import { estimateTokens } from '../conversation/tokens.ts'
 import { digest } from '../digest.ts'
-import { stripMarkers } from '../rebuild/strip-markers.ts'
+import { unmarked } from '../rebuild/strip-markers.ts'
 import { transcript } from '../rebuild/transcript.ts'
 import type { Answered, Layer, LayerContext } from './layer.ts'
 import { saveState } from './save-state.ts'
@@ -155,8 +155,7 @@ function isSaid(item: Item): boolean {
 }
 
 function questionFor(known: readonly string[], grown: readonly Item[]) {
-  const said = stripMarkers().run(grown).items
-  const told = transcript(said).join('\n').slice(-MOST_INPUT_CHARS)
+  const told = transcript(grown.map(unmarked)).join('\n').slice(-MOST_INPUT_CHARS)
   const before = known.slice(-20)
   const earlier = before.length === 0 ? '' : `<known>\n${listed(before)}\n</known>\n\n`
   return {
