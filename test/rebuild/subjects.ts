@@ -305,7 +305,7 @@ function weighed(by: HistoryWindow['by'], items: readonly Item[]): readonly numb
   return MEASURES[by](items, alwaysSentWhole(items))
 }
 
-/** That its own steps are few is a law of its own (`plan-room.test.ts`). */
+/** That its own steps are few is a law of its own (`fit-room.test.ts`). */
 function fitting({ most, policy = 'retain' }: { most: number; policy?: PolicyName }): Subject {
   const fit = { most, policy: policyWith([{ policy }]) }
   return {
