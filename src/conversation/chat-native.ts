@@ -20,6 +20,11 @@ export interface ChatNative extends JsonObject {
 
 const NONE: ChatNative = {}
 
+/** Whether it is a word of ours, which is not for a client to say. */
+export function isAboutItem(name: string): boolean {
+  return name.startsWith('$')
+}
+
 export function chatNative(item: Item): ChatNative {
   return item.native?.['chat'] ?? NONE
 }
@@ -28,7 +33,7 @@ export function chatNative(item: Item): ChatNative {
 export function messageFields(item: Item): JsonObject | undefined {
   const native = item.native?.['chat']
   if (native === undefined) return undefined
-  const fields = Object.entries(native).filter(([name]) => !name.startsWith('$'))
+  const fields = Object.entries(native).filter(([name]) => !isAboutItem(name))
   return fields.length > 0 ? Object.fromEntries(fields) : undefined
 }
 

@@ -4,7 +4,7 @@
  * along under `native.chat`, so that the message can be written again without a loss.
  */
 import { amend } from '../../conversation/amend.ts'
-import type { ChatNative } from '../../conversation/chat-native.ts'
+import { isAboutItem, type ChatNative } from '../../conversation/chat-native.ts'
 import { withItemField } from '../../conversation/item-field.ts'
 import type { Item, Message, Role } from '../../conversation/item.ts'
 import type { JsonObject } from '../../conversation/json.ts'
@@ -28,12 +28,17 @@ export function parseMessages(value: unknown): readonly Item[] {
     const role = asRole(written['role'], `${path}.role`)
     maybe(asString, written['name'], `${path}.name`)
     const field = parseItemField(written['backstory'], `${path}.backstory`)
-    const message = amend(written, { backstory: undefined })
+    const message = amend(written, { backstory: undefined, ...withoutOurs(written) })
     const first = items.length
     READERS[role]({ message, path, items, book })
     if (field !== null) say(field, items, first)
   }
   return items
+}
+
+function withoutOurs(message: JsonObject): Record<string, undefined> | undefined {
+  const ours = Object.keys(message).filter(isAboutItem)
+  return ours.length === 0 ? undefined : Object.fromEntries(ours.map((name) => [name, undefined]))
 }
 
 /** Of all that the message has become; but with its beginning only does the conversation begin anew. */

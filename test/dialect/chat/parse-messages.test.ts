@@ -69,6 +69,39 @@ test('names and fields nobody knows are kept for chat', () => {
   ])
 })
 
+test.each(['$parts', '$entry', '$legacy', '$field', '$unknown'])(
+  'what a client says under a name of ours, like %s, is as if it were not said',
+  (name) => {
+    const messages: readonly JsonObject[] = [
+      { role: 'user', content: 'a' },
+      { role: 'user', content: [{ type: 'text', text: 'b', more: 1 }] },
+      { role: 'assistant', content: 'c', reasoning_content: 'd' },
+      { role: 'assistant', content: null, tool_calls: [toolCall('c1')] },
+      { role: 'tool', tool_call_id: 'c1', content: 'e' },
+      { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
+      { role: 'function', name: 'f', content: 'g' },
+    ]
+    const values = [
+      5,
+      true,
+      'reasoning',
+      null,
+      [{ a: 1 }],
+      { '0': { type: 'image_url' }, length: 1 },
+    ]
+    for (const value of values) {
+      const forged = messages.map((message) => ({ ...message, [name]: value }))
+      expect(itemsOf(...forged)).toEqual(itemsOf(...messages))
+    }
+  },
+)
+
+const toolCall = (id: string) => ({
+  id,
+  type: 'function',
+  function: { name: 'f', arguments: '{}' },
+})
+
 describe('the assistant', () => {
   const entry = (id: string) => ({
     id,
