@@ -104,9 +104,11 @@ function findPart(told: string, at: number, text: string): Found | null {
   const indent = indentIn(told.slice(at, from))
   if (indent !== '' && indent !== indentIn(`\n${text.slice(0, first)}`)) return null
   const words = text.slice(first).trimEnd()
-  if (told.startsWith(words, from)) return { end: from + words.length, isVerbatim: true }
-  const end = endOfLines(told, from, words)
-  return end === null ? null : { end, isVerbatim: false }
+  // To compare a slice is many times quicker than `startsWith`, and nearly always it is the same.
+  const end = from + words.length
+  if (told.slice(from, end) === words) return { end, isVerbatim: true }
+  const loose = endOfLines(told, from, words)
+  return loose === null ? null : { end: loose, isVerbatim: false }
 }
 
 /** Of the line that begins in these blanks; empty if none does. */
