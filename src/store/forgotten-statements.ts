@@ -9,9 +9,10 @@ import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine, Query, Rows } from './engine.ts'
 import { hasNoneLeft, isOfAsker, type ThreadKey } from './forget-statements.ts'
-import { isForgottenSince, userName, WHOLE_THREAD } from './is-forgotten-since.ts'
+import { isForgottenSince, userName, userOf, WHOLE_THREAD } from './is-forgotten-since.ts'
 import type { OwnerKey } from './owner.ts'
 import { TENANT, USER } from './statements.ts'
+import type { FactRow } from './tables.ts'
 
 export interface ForgottenStatements {
   /** To be asked first of all by who writes, and by who forgets. */
@@ -38,9 +39,7 @@ export async function writeBehind(
   return (await engine.write([...waiting, ...queries])).slice(waiting.length)
 }
 
-export interface ForgottenFact {
-  readonly id: string
-  readonly userName: string | null
+export interface ForgottenFact extends Pick<FactRow, 'id' | 'user_id'> {
   readonly begunAtMs: number
   /** What it was made from. */
   readonly of: string | null
@@ -106,11 +105,7 @@ export function createForgottenStatements(language: Engine['language']): Forgott
       (slot) => sql`delete from facts where facts.id = ${slot(({ id }) => id)}
         and ${isForgottenSince(
           sql`facts.tenant`,
-          [
-            sql`facts.scope`,
-            sql`cast(${slot((fact) => fact.of as string)} as text)`,
-            sql`cast(${slot((fact) => fact.userName as string)} as text)`,
-          ],
+          [sql`facts.scope`, sql`cast(${slot((fact) => fact.of as string)} as text)`, userOf(slot)],
           slot(({ begunAtMs }) => begunAtMs),
         )} returning facts.id`,
     ),

@@ -5,6 +5,8 @@
  */
 import { sql, type RawBuilder } from 'kysely'
 import { digest } from '../digest.ts'
+import type { Slot } from './compile.ts'
+import type { TurnRow } from './tables.ts'
 
 export function isForgottenSince(
   tenant: RawBuilder<unknown>,
@@ -13,6 +15,13 @@ export function isForgottenSince(
 ): RawBuilder<unknown> {
   return sql`exists (select 1 from forgotten where forgotten.tenant = ${tenant}
     and forgotten.name in (${sql.join(names)}) and forgotten.forgotten_at >= ${begunAtMs})`
+}
+
+/** What the user of a row is called here. */
+export function userOf<Row extends Pick<TurnRow, 'user_id'>>(slot: Slot<Row>): RawBuilder<unknown> {
+  // A query has one type for its values, and compares with nobody all the same.
+  const name = slot(({ user_id: user }) => (user === null ? null : userName(user)) as string)
+  return sql`cast(${name} as text)`
 }
 
 /** No thread and no conversation is called like that. */

@@ -13,7 +13,6 @@ import {
   type ForgottenFact,
   writeBehind,
 } from './forgotten-statements.ts'
-import { userName } from './is-forgotten-since.ts'
 import { ownerKey, type OwnerKey } from './owner.ts'
 import type { Naming } from './seal.ts'
 import type { FactRow } from './tables.ts'
@@ -175,13 +174,8 @@ function rowsOf(
   return [row, { ...key, id, name, words: list }]
 }
 
-function forgottenWith({ id, user_id: user }: FactRow, { begunAtMs, thread }: Work): ForgottenFact {
-  return {
-    id,
-    userName: user === null ? null : userName(user),
-    begunAtMs,
-    of: toMaybeColumn(thread),
-  }
+function forgottenWith({ id, user_id }: FactRow, { begunAtMs, thread }: Work): ForgottenFact {
+  return { id, user_id, begunAtMs, of: toMaybeColumn(thread) }
 }
 
 /** What an index has of a text: a name for all of its words together, and a list of their names. */

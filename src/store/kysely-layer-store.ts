@@ -2,7 +2,6 @@
 import { toColumn, toMaybeColumn } from './column.ts'
 import type { Engine } from './engine.ts'
 import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
-import { userName } from './is-forgotten-since.ts'
 import { createLayerStatements, type NewVersionRow } from './layer-statements.ts'
 import type { LayerPlace, LayerStore, NewVersion, StoredVersion } from './layer-store.ts'
 import { ownerKey } from './owner.ts'
@@ -70,7 +69,6 @@ function rowOf(version: NewVersion, { seal }: Sealer): NewVersionRow {
     used_at: version.usedAtMs,
     short_lived: version.isTemporary ? 1 : 0,
     parent: toMaybeColumn(parent),
-    userName: owner.user === null ? null : userName(toColumn(owner.user)),
     begunAtMs: work.begunAtMs,
     of: toMaybeColumn(work.thread),
   }

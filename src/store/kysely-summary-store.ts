@@ -2,7 +2,6 @@
 import { fromColumn, toColumn, toMaybeColumn, fromMaybeColumn } from './column.ts'
 import type { Engine } from './engine.ts'
 import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
-import { userName } from './is-forgotten-since.ts'
 import { ownerKey } from './owner.ts'
 import type { Sealer } from './seal.ts'
 import { createSummaryStatements, type NewSummaryRow } from './summary-statements.ts'
@@ -69,7 +68,6 @@ function rowOf(summary: NewSummary, { seal }: Sealer): NewSummaryRow {
     created_at: summary.createdAtMs,
     used_at: summary.usedAtMs,
     short_lived: summary.isTemporary ? 1 : 0,
-    userName: summary.user === null ? null : userName(toColumn(summary.user)),
     begunAtMs: summary.begunAtMs,
   }
 }

@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import type { Lifetime } from './forget-statements.ts'
-import { isForgottenSince } from './is-forgotten-since.ts'
+import { isForgottenSince, userOf } from './is-forgotten-since.ts'
 import type { OwnerKey } from './owner.ts'
 import type { ThreadOfTurn, UnusedSummaries } from './summary-statements.ts'
 import { LAYER_COLUMNS, type LayerRow } from './tables.ts'
@@ -32,7 +32,6 @@ export interface VersionsKey extends OwnerKey {
 
 export interface NewVersionRow extends LayerRow {
   readonly parent: string | null
-  readonly userName: string | null
   readonly begunAtMs: number
   /** What it was made from. */
   readonly of: string | null
@@ -105,7 +104,7 @@ function removeForgotten(slot: Slot<NewVersionRow>): RawBuilder<unknown> {
     [
       sql`layer_versions.thread`,
       sql`cast(${slot((row) => row.of as string)} as text)`,
-      sql`cast(${slot((row) => row.userName as string)} as text)`,
+      userOf(slot),
     ],
     slot(({ begunAtMs }) => begunAtMs),
   )

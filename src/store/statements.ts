@@ -2,7 +2,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
-import { isForgottenSince, userName, WHOLE_THREAD } from './is-forgotten-since.ts'
+import { isForgottenSince, userOf, WHOLE_THREAD } from './is-forgotten-since.ts'
 import { createMediaStatements, type MediaStatements } from './media-statements.ts'
 import type { OwnerKey } from './owner.ts'
 import type { TurnRowEnding } from './rows.ts'
@@ -53,11 +53,9 @@ export function createStatements(language: Engine['language']): Statements {
 }
 
 function insertTurn(slot: Slot<TurnRow>): RawBuilder<unknown> {
-  // A query has one type for its values, and compares with nobody all the same.
-  const user = slot(({ user_id: user }) => (user === null ? null : userName(user)) as string)
   const isForgotten = isForgottenSince(
     sql`${slot(({ tenant }) => tenant)}`,
-    [sql`${user}`, sql`${slot(({ thread }) => WHOLE_THREAD + thread)}`],
+    [userOf(slot), sql`${slot(({ thread }) => WHOLE_THREAD + thread)}`],
     slot(({ created_at: begunAtMs }) => begunAtMs),
   )
   return sql`insert into turns (${sql.join(TURN_COLUMNS.map((column) => sql.ref(column)))})

@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import { isOfDeleted, type Lifetime } from './forget-statements.ts'
-import { isForgottenSince } from './is-forgotten-since.ts'
+import { isForgottenSince, userOf } from './is-forgotten-since.ts'
 import { isWanted } from './json-list.ts'
 import type { OwnerKey } from './owner.ts'
 import { SUMMARY_COLUMNS, type SummaryRow } from './tables.ts'
@@ -40,7 +40,6 @@ export interface SummaryKey extends OwnerKey {
 export interface NewSummaryRow extends Omit<SummaryRow, 'thread'> {
   readonly turn: string | null
   readonly parent: string | null
-  readonly userName: string | null
   readonly begunAtMs: number
 }
 
@@ -145,7 +144,7 @@ function removeForgotten(slot: Slot<NewSummaryRow>): RawBuilder<unknown> {
         sql`summaries.conversation`,
         // The thread of an answer that was the first, and of which nothing is left.
         sql`cast(${slot(({ turn }) => turn as string)} as text)`,
-        sql`cast(${slot((row) => row.userName as string)} as text)`,
+        userOf(slot),
       ],
       slot(({ begunAtMs }) => begunAtMs),
     )}) returning summaries.id`

@@ -13,7 +13,7 @@ describe.each(SEALED_OR_NOT)('forgetting on %s', (_, open, vault) => forgottenCo
 function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
   const sql = createForgottenStatements(language)
   const key = { tenant: 't', user: 'u7', nowMs: 7 }
-  const work = { id: '7', begunAtMs: 7, userName: 'user:7', of: '7' }
+  const work = { id: '7', begunAtMs: 7, user_id: 'u7', of: '7' }
   const summary = {
     ...work,
     turn: '7',
