@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import type { FactPage } from './fact-store.ts'
-import type { ThreadKey, UserKey } from './forget-statements.ts'
+import { isOfAsker, ofNamedTurn, type ThreadKey, type UserKey } from './forget-statements.ts'
 import { isWanted, wantedIn } from './json-list.ts'
 import type { OwnerKey } from './owner.ts'
 import { FACT_COLUMNS, type FactRow } from './tables.ts'
@@ -267,19 +267,13 @@ function touchFacts(language: Engine['language'], slot: Slot<FactTouch>): RawBui
     and facts.used_at + 0 < ${slot(({ beforeMs }) => beforeMs)}`
 }
 
-/** To be asked while the turn is there. Without a user it is whatever belongs to the tenant. */
+/** To be asked while the turn is there. */
 function removeOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
-  const tenant = slot((key) => key.tenant)
-  // A query has one type for its values, and compares with nobody all the same.
-  const user = slot((key) => key.user as string)
-  const isOfAsker = (column: RawBuilder<unknown>) =>
-    sql`(cast(${user} as text) is null or ${column} || '' = ${user})`
-  const named = (column: 'thread' | 'conversation') =>
-    sql`select turns.${sql.ref(column)} from turns where turns.id = ${slot(({ turnId }) => turnId)}
-      and turns.tenant || '' = ${tenant} and ${isOfAsker(sql`turns.user_id`)}`
-  return sql`delete from facts where facts.tenant || '' = ${tenant} and facts.scope <> 'user'
-    and facts.scope in (${named('thread')} union all ${named('conversation')})
-    and ${isOfAsker(sql`facts.user_id`)}`
+  const thread = ofNamedTurn(slot, sql`turns.thread`)
+  const conversation = ofNamedTurn(slot, sql`turns.conversation`)
+  return sql`delete from facts where facts.tenant || '' = ${slot(({ tenant }) => tenant)}
+    and facts.scope <> 'user' and facts.scope in (${thread} union all ${conversation})
+    and ${isOfAsker(slot, sql`facts.user_id`)}`
 }
 
 /** Once the conversation is gone, and only then, and while its turns are there. */

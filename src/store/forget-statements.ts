@@ -36,6 +36,7 @@ export interface Forgetting<Key> {
   readonly removeTurns: Statement<Key>
 }
 
+/** Without a user it is whatever belongs to the tenant. */
 export interface ThreadKey {
   readonly tenant: string
   readonly turnId: string
@@ -176,13 +177,14 @@ function leaveConversations(isOfIt: RawBuilder<unknown>, tenant: string): RawBui
 
 export function isOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
   const tenant = slot((key) => key.tenant)
-  return sql`turns.tenant = ${tenant} and turns.thread = (${threadOf(slot)}) and ${isOfAsker(slot)}`
+  return sql`turns.tenant = ${tenant} and turns.thread = (${ofNamedTurn(slot, sql`turns.thread`)})
+    and ${isOfAsker(slot, sql`turns.user_id`)}`
 }
 
-/** To be asked while the turn is there. */
-export function threadOf(slot: Slot<ThreadKey>): RawBuilder<unknown> {
-  return sql`select turns.thread from turns where turns.id = ${slot(({ turnId }) => turnId)}
-    and ${TENANT} = ${slot(({ tenant }) => tenant)} and ${isOfAsker(slot)}`
+/** Something of the turn that is named, if it is the asker's. To be asked while it is there. */
+export function ofNamedTurn(slot: Slot<ThreadKey>, what: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`select ${what} from turns where turns.id = ${slot(({ turnId }) => turnId)}
+    and ${TENANT} = ${slot(({ tenant }) => tenant)} and ${isOfAsker(slot, sql`turns.user_id`)}`
 }
 
 /**
@@ -210,11 +212,11 @@ export function hasNoneLeft(thread: RawBuilder<unknown>, tenant: string): RawBui
     and left_over.thread = ${thread} and left_over.deleted_at is null limit 1) is null`
 }
 
-/** Who is not a user of the tenant speaks for all of it. */
-export function isOfAsker(slot: Slot<ThreadKey>): RawBuilder<unknown> {
+/** Who is not a user of the tenant speaks for all of it. The column says whose something is. */
+export function isOfAsker(slot: Slot<ThreadKey>, column: RawBuilder<unknown>): RawBuilder<unknown> {
   // A query has one type for its values, and compares with nobody all the same.
   const user = slot(({ user }) => user as string)
-  return sql`(cast(${user} as text) is null or turns.user_id || '' = ${user})`
+  return sql`(cast(${user} as text) is null or ${column} || '' = ${user})`
 }
 
 export function isOfUser(slot: Slot<UserKey>): RawBuilder<unknown> {

@@ -8,7 +8,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine, Query, Rows } from './engine.ts'
-import { hasNoneLeft, isOfAsker, type ThreadKey } from './forget-statements.ts'
+import { hasNoneLeft, ofNamedTurn, type ThreadKey } from './forget-statements.ts'
 import { isForgottenSince, userName, userOf, WHOLE_THREAD } from './is-forgotten-since.ts'
 import type { OwnerKey } from './owner.ts'
 import { TENANT, USER } from './statements.ts'
@@ -72,9 +72,7 @@ export function createForgottenStatements(language: Engine['language']): Forgott
       ),
     ),
     noteThread: write('note-forgotten-thread', (slot) => {
-      const named = (name: RawBuilder<unknown>) => sql`select ${name} as name
-        from turns where turns.id = ${slot(({ turnId }) => turnId)}
-        and ${TENANT} = ${slot(({ tenant }) => tenant)} and ${isOfAsker(slot)}`
+      const named = (name: RawBuilder<unknown>) => ofNamedTurn(slot, sql`${name} as name`)
       return noted(
         slot,
         sql`${named(sql`turns.thread`)} union ${named(sql`turns.conversation`)}

@@ -2,10 +2,16 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
-import type { Lifetime } from './forget-statements.ts'
+import {
+  isOfAsker,
+  ofNamedTurn,
+  type Lifetime,
+  type ThreadKey,
+  type UserKey,
+} from './forget-statements.ts'
 import { isForgottenSince, userOf } from './is-forgotten-since.ts'
 import type { OwnerKey } from './owner.ts'
-import type { ThreadOfTurn, UnusedSummaries } from './summary-statements.ts'
+import type { UnusedSummaries } from './summary-statements.ts'
 import { LAYER_COLUMNS, type LayerRow } from './tables.ts'
 
 export interface LayerStatements {
@@ -18,8 +24,8 @@ export interface LayerStatements {
   readonly deleteVersions: Statement<VersionsKey>
   readonly touchVersions: Statement<VersionsKey & { readonly nowMs: number }>
   /** What forgetting takes along. */
-  readonly removeOfThread: Statement<ThreadOfTurn>
-  readonly removeOfUser: Statement<{ readonly tenant: string; readonly user: string }>
+  readonly removeOfThread: Statement<ThreadKey>
+  readonly removeOfUser: Statement<UserKey>
   readonly removeOfConversation: Statement<OwnerKey & { readonly id: string }>
   readonly removeUnused: (of: Lifetime) => Statement<UnusedSummaries>
 }
@@ -115,18 +121,13 @@ function removeForgotten(slot: Slot<NewVersionRow>): RawBuilder<unknown> {
 }
 
 /** To be asked while the turn is there. */
-function removeOfThread(slot: Slot<ThreadOfTurn>): RawBuilder<unknown> {
-  const tenant = slot((key) => key.tenant)
-  // A query has one type for its values, and compares with nobody all the same.
-  const user = slot((key) => key.user as string)
-  const isOfAsker = (column: RawBuilder<unknown>) =>
-    sql`(cast(${user} as text) is null or ${column} || '' = ${user})`
-  const named = (column: RawBuilder<unknown>) => sql`select ${column} from turns
-    where turns.id = ${slot(({ turnId }) => turnId)}
-    and turns.tenant || '' = ${tenant} and ${isOfAsker(sql`turns.user_id`)}`
-  return sql`delete from layer_versions where layer_versions.tenant || '' = ${tenant}
-    and layer_versions.thread in (${named(sql`turns.thread`)} union ${named(sql`turns.conversation`)})
-    and ${isOfAsker(sql`layer_versions.user_id`)}`
+function removeOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
+  const thread = ofNamedTurn(slot, sql`turns.thread`)
+  const conversation = ofNamedTurn(slot, sql`turns.conversation`)
+  return sql`delete from layer_versions
+    where layer_versions.tenant || '' = ${slot(({ tenant }) => tenant)}
+    and layer_versions.thread in (${thread} union ${conversation})
+    and ${isOfAsker(slot, sql`layer_versions.user_id`)}`
 }
 
 /** Once the conversation is gone, and only then. */

@@ -7,10 +7,11 @@ import { compile, queryBuilder, written, type Slot, type Statement } from './com
 import type { Engine, Query } from './engine.ts'
 import {
   hasNoneLeft,
+  isOfAsker,
   isOfDeleted,
   isOfThread,
   isOfUser,
-  threadOf,
+  ofNamedTurn,
   type ThreadKey,
   type UserKey,
 } from './forget-statements.ts'
@@ -99,11 +100,9 @@ export function createReleaseStatements(language: Engine['language']): ReleaseSt
 }
 
 function areOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
-  // A query has one type for its values, and compares with nobody all the same.
-  const user = slot((key) => key.user as string)
   return sql`media_addresses.tenant || '' = ${slot(({ tenant }) => tenant)}
-    and media_addresses.thread = (${threadOf(slot)})
-    and (cast(${user} as text) is null or media_addresses.user_id || '' = ${user})`
+    and media_addresses.thread = (${ofNamedTurn(slot, sql`turns.thread`)})
+    and ${isOfAsker(slot, sql`media_addresses.user_id`)}`
 }
 
 function areOfUser(slot: Slot<UserKey>): RawBuilder<unknown> {

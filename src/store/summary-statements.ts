@@ -2,7 +2,14 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
-import { isOfDeleted, type Lifetime } from './forget-statements.ts'
+import {
+  isOfAsker,
+  isOfDeleted,
+  ofNamedTurn,
+  type Lifetime,
+  type ThreadKey,
+  type UserKey,
+} from './forget-statements.ts'
 import { isForgottenSince, userOf } from './is-forgotten-since.ts'
 import { isWanted } from './json-list.ts'
 import type { OwnerKey } from './owner.ts'
@@ -18,10 +25,10 @@ export interface SummaryStatements {
   readonly deleteSummary: Statement<SummaryKey>
   readonly touchSummary: Statement<SummaryKey & { readonly nowMs: number }>
   /** What forgetting takes along. */
-  readonly removeOfThread: Statement<ThreadOfTurn>
+  readonly removeOfThread: Statement<ThreadKey>
   /** To be asked when a turn is marked as deleted, and is there still. */
   readonly removeOfDeleted: Statement<SummaryKey>
-  readonly removeOfUser: Statement<{ readonly tenant: string; readonly user: string }>
+  readonly removeOfUser: Statement<UserKey>
   readonly removeOfConversation: Statement<SummaryKey>
   readonly removeUnused: (of: Lifetime) => Statement<UnusedSummaries>
 }
@@ -41,13 +48,6 @@ export interface NewSummaryRow extends Omit<SummaryRow, 'thread'> {
   readonly turn: string | null
   readonly parent: string | null
   readonly begunAtMs: number
-}
-
-/** Without a user it is whatever belongs to the tenant. */
-export interface ThreadOfTurn {
-  readonly tenant: string
-  readonly turnId: string
-  readonly user: string | null
 }
 
 export interface UnusedSummaries {
@@ -157,17 +157,10 @@ function isOne<Key extends SummaryKey>(slot: Slot<Key>): RawBuilder<unknown> {
 }
 
 /** To be asked while the turn is there. */
-function removeOfThread(slot: Slot<ThreadOfTurn>): RawBuilder<unknown> {
-  const tenant = slot((key) => key.tenant)
-  // A query has one type for its values, and compares with nobody all the same.
-  const user = slot((key) => key.user as string)
-  const isOfAsker = (column: RawBuilder<unknown>) =>
-    sql`(cast(${user} as text) is null or ${column} || '' = ${user})`
-  return sql`delete from summaries where summaries.tenant || '' = ${tenant}
-    and summaries.thread = (
-      select turns.thread from turns where turns.id = ${slot(({ turnId }) => turnId)}
-      and turns.tenant || '' = ${tenant} and ${isOfAsker(sql`turns.user_id`)})
-    and ${isOfAsker(sql`summaries.user_id`)}`
+function removeOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
+  return sql`delete from summaries where summaries.tenant || '' = ${slot(({ tenant }) => tenant)}
+    and summaries.thread = (${ofNamedTurn(slot, sql`turns.thread`)})
+    and ${isOfAsker(slot, sql`summaries.user_id`)}`
 }
 
 /** Once the conversation is gone, and only then. */
