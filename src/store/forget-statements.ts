@@ -2,7 +2,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
-import { RELEASED } from './media-statements.ts'
+import { released } from './media-statements.ts'
 import type { OwnerKey } from './owner.ts'
 import { TENANT, USER } from './statements.ts'
 
@@ -96,8 +96,8 @@ export function createForgetStatements(language: Engine['language']): ForgetStat
     releaseShownByUnused: byLifetime(
       'release-media-of-unused',
       (slot, of) => sql`${withDoomed(slot, of)}
-        update media set used_at = ${sql.lit(RELEASED)} where id in (
-          select media_uses.media_id from media_uses where media_uses.turn_id in (${someDoomed(slot)}))`,
+        ${released(sql`select media_uses.media_id from media_uses
+          where media_uses.turn_id in (${someDoomed(slot)})`)}`,
     ),
     // Asked again of each row as it is removed: somebody may need it since it was chosen.
     removeUnused: byLifetime(

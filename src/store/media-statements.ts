@@ -140,10 +140,16 @@ export function createMediaStatements(language: Engine['language']): MediaStatem
 }
 
 /**
- * When a medium was last used that has lost somebody who showed it: whether anybody is left is asked of
- * those alone. Whoever shows it again at the same moment says that it is needed, and it stays.
+ * When a medium was last used that somebody shows no more, or that was loaded in vain, for an address that
+ * has another one: whether anybody is left who shows it is asked of those alone when they are removed.
+ * Whoever shows it again at the same moment says that it is needed, and it stays.
  */
 export const RELEASED = -1
+
+/** To be asked while it is known of which media that is. */
+export function released(ids: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`update media set used_at = ${sql.lit(RELEASED)} where id in (${ids})`
+}
 
 export function isShownByNobody(): RawBuilder<unknown> {
   return sql`not exists (select 1 from media_uses where media_uses.media_id = media.id)

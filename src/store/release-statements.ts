@@ -15,7 +15,7 @@ import {
   type ThreadKey,
   type UserKey,
 } from './forget-statements.ts'
-import { isShownByNobody, RELEASED } from './media-statements.ts'
+import { isShownByNobody, released, RELEASED } from './media-statements.ts'
 import type { OwnerKey } from './owner.ts'
 import { TENANT, USER } from './statements.ts'
 
@@ -56,10 +56,10 @@ export function createReleaseStatements(language: Engine['language']): ReleaseSt
   const query = <Key>(name: string, build: (slot: Slot<Key>) => RawBuilder<unknown>) =>
     compile<Key>(name, (slot) => written(db, build(slot)))
   const loaded = <Key>(name: string, areAddresses: (slot: Slot<Key>) => RawBuilder<unknown>) => ({
-    loaded: query<Key>(
-      `release-loaded-media-${name}`,
-      (slot) => sql`update media set used_at = ${sql.lit(RELEASED)} where id in (
-        select media_addresses.media_id from media_addresses where ${areAddresses(slot)})`,
+    loaded: query<Key>(`release-loaded-media-${name}`, (slot) =>
+      released(
+        sql`select media_addresses.media_id from media_addresses where ${areAddresses(slot)}`,
+      ),
     ),
     removeAddresses: query<Key>(
       `remove-media-addresses-${name}`,
@@ -71,11 +71,9 @@ export function createReleaseStatements(language: Engine['language']): ReleaseSt
     areTurns: (slot: Slot<Key>) => RawBuilder<unknown>,
     areAddresses: (slot: Slot<Key>) => RawBuilder<unknown>,
   ): Releasing<Key> => ({
-    shown: query(
-      `release-shown-media-${name}`,
-      (slot) => sql`update media set used_at = ${sql.lit(RELEASED)} where id in (
-        select media_uses.media_id from turns join media_uses on media_uses.turn_id = turns.id
-        where ${areTurns(slot)})`,
+    shown: query(`release-shown-media-${name}`, (slot) =>
+      released(sql`select media_uses.media_id
+          from turns join media_uses on media_uses.turn_id = turns.id where ${areTurns(slot)}`),
     ),
     ...loaded(name, areAddresses),
   })
