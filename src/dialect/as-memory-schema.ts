@@ -5,8 +5,16 @@
  */
 import type { JsonObject } from '../conversation/json.ts'
 import { GatewayError } from '../errors.ts'
-import { asBoolean, asInteger, asList, asNumber, asObject, asOneOf, asString } from './check.ts'
-import { unknownField } from './wish-field.ts'
+import {
+  asBoolean,
+  asInteger,
+  asList,
+  asNumber,
+  asObject,
+  asOneOf,
+  asString,
+  unknownField,
+} from './check.ts'
 
 export function asMemorySchema(value: unknown, path: string): JsonObject {
   const schema = asObject(value, path)

@@ -67,6 +67,24 @@ export function asOneOf<Word extends string>(words: readonly Word[]) {
   }
 }
 
+/** `path` is where the object stands, `null` for the body itself. */
+export function refuseOthers(
+  said: JsonObject,
+  known: readonly string[],
+  path: string | null,
+): void {
+  const other = Object.keys(said).find((name) => !known.includes(name))
+  if (other !== undefined) throw unknownField(path === null ? other : `${path}.${other}`, known)
+}
+
+export function unknownField(path: string, known: readonly string[]): GatewayError {
+  return new GatewayError(
+    'unknown_parameter',
+    `Unknown parameter: '${path}'. Known here are: ${known.map((name) => `'${name}'`).join(', ')}.`,
+    { param: path },
+  )
+}
+
 export function missing(path: string): GatewayError {
   return new GatewayError(
     'missing_required_parameter',

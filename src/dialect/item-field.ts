@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../conversation/json.ts'
 import { GatewayError } from '../errors.ts'
-import { asBoolean, asObject, asOneOf, asString, maybe, missing } from './check.ts'
+import { asBoolean, asObject, asOneOf, asString, maybe, missing, refuseOthers } from './check.ts'
 import { asIntegerIn } from './ranges.ts'
 
 /** `null` for one that says nothing. */
@@ -55,16 +55,6 @@ function asWord(value: unknown, path: string): string {
 }
 
 const LONGEST = 256
-
-function refuseOthers(said: JsonObject, known: readonly string[], path: string): void {
-  const other = Object.keys(said).find((name) => !known.includes(name))
-  if (other === undefined) return
-  throw new GatewayError(
-    'unknown_parameter',
-    `Unknown parameter: '${path}.${other}'. Known here are: ${known.map((name) => `'${name}'`).join(', ')}.`,
-    { param: `${path}.${other}` },
-  )
-}
 
 const LISTS = ['messages', 'input', 'instructions'] as const
 

@@ -1,5 +1,4 @@
 /** One field of a policy as somebody may write it: how it is read, and what people are told of it. */
-import { GatewayError } from '../errors.ts'
 import { asBoolean, asList, asOneOf, asString, asWords, maybe } from './check.ts'
 import { asIntegerIn } from './ranges.ts'
 
@@ -47,12 +46,4 @@ export function names(sentence: string): Field<readonly string[]> {
     what: 'list of texts',
     sentence,
   }
-}
-
-export function unknownField(path: string, known: readonly string[]): GatewayError {
-  return new GatewayError(
-    'unknown_parameter',
-    `Unknown parameter: '${path}'. Known here are: ${known.map((field) => `'${field}'`).join(', ')}.`,
-    { param: path },
-  )
 }

@@ -2,17 +2,8 @@
 import type { ContextNote, ContextPolicy } from '../conversation/policy.ts'
 import { asDecimalIn, asIntegerIn } from './ranges.ts'
 import { asMemorySchema } from './as-memory-schema.ts'
-import { asList, asObject, asOneOf, asString, maybe, missing } from './check.ts'
-import {
-  limit,
-  name,
-  names,
-  number,
-  unknownField,
-  word,
-  yesOrNo,
-  type Field,
-} from './wish-field.ts'
+import { asList, asObject, asOneOf, asString, maybe, missing, refuseOthers } from './check.ts'
+import { limit, name, names, number, word, yesOrNo, type Field } from './wish-field.ts'
 
 type Table = {
   readonly [Section in Exclude<keyof ContextPolicy, 'policy'>]: {
@@ -197,8 +188,7 @@ function readNotes(value: unknown, path: string): readonly ContextNote[] {
   return asList(value, path).map((entry, at) => {
     const place = `${path}[${at}]`
     const note = asObject(entry, place)
-    const other = Object.keys(note).find((field) => !NOTE_FIELDS.includes(field))
-    if (other !== undefined) throw unknownField(`${place}.${other}`, NOTE_FIELDS)
+    refuseOthers(note, NOTE_FIELDS, place)
     if (note['text'] === undefined) throw missing(`${place}.text`)
     const role = maybe(asString, note['role'], `${place}.role`)
     return {

@@ -6,9 +6,9 @@ import { POLICY_NAMES, type PolicyName, type Wishes } from '../conversation/poli
 import { isObject, type JsonObject } from '../conversation/json.ts'
 import { writtenName } from '../conversation/written-name.ts'
 import { GatewayError } from '../errors.ts'
-import { asObject, asOneOf, asString } from './check.ts'
+import { asObject, asOneOf, asString, unknownField } from './check.ts'
 import { contradictionsIn } from './wish-contradictions.ts'
-import { unknownField, type Field } from './wish-field.ts'
+import type { Field } from './wish-field.ts'
 import { WISH_FIELDS } from './wish-fields.ts'
 
 /** A name alone is a policy. Throws a GatewayError that tells of every fault, at the place of the first. */

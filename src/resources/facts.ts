@@ -4,9 +4,8 @@
  */
 import type { JsonObject } from '../conversation/json.ts'
 import { wordsOf } from '../conversation/words-of.ts'
-import { asNumber, asString, maybe } from '../dialect/check.ts'
+import { asNumber, asString, maybe, refuseOthers } from '../dialect/check.ts'
 import { asDecimalIn, asTextIn } from '../dialect/ranges.ts'
-import { unknownField } from '../dialect/wish-field.ts'
 import { GatewayError, notFound } from '../errors.ts'
 import { askMemory } from '../history/ask-memory.ts'
 import { unknownConversation } from '../history/hold-conversation.ts'
@@ -57,8 +56,7 @@ export const FACTS: readonly Resource[] = [
 
 async function createFact(asked: Asked, world: World): Promise<JsonObject> {
   const said = await asked.body()
-  const unknown = Object.keys(said).find((name) => !FIELDS.includes(name))
-  if (unknown !== undefined) throw unknownField(unknown, FIELDS)
+  refuseOthers(said, FIELDS, null)
   const text = asFactText(said['text'], 'text')
   const validUntil = maybe(asNumber, said['valid_until'], 'valid_until')
   const fact = {
