@@ -40,9 +40,9 @@ export function retouch(answering: Answering): Retouch {
       const type = reader.typeOf(message)
       if (type === ITEM_DONE) seen.items.push(message)
       const showsResponse = SHOWS_RESPONSE.has(type)
-      if (!showsResponse && !MAY_BE_HOSTILE.test(message.data)) return short(message)
+      if (!showsResponse && !MAY_BE_HOSTILE.test(message.data)) return short(message, reader.jsonOf)
       const json = reader.jsonOf(message)
-      if (json === null) return short(message)
+      if (json === null) return message
       const changes = Object.fromEntries(HOSTILE.map((name) => [name, undefined]))
       const { response } = json
       if (showsResponse && isObject(response)) {
@@ -50,11 +50,12 @@ export function retouch(answering: Answering): Retouch {
         Object.assign(changes, { response: seen.response })
       }
       const sent = amend(json, changes)
-      return short(sent === json ? message : { ...message, data: JSON.stringify(sent) })
+      const told = sent === json ? message : { ...message, data: JSON.stringify(sent) }
+      return short(told, () => sent)
     },
     isEnding: (message) => message.data === '[DONE]' || ENDS.has(reader.typeOf(message)),
     whole: (body) => (body['object'] === 'response' ? mended(body) : body),
-    broken: (failure) => brokenEnding(failure, seen, answering).map(short),
+    broken: (failure) => brokenEnding(failure, seen, answering).map((message) => short(message)),
   }
 }
 

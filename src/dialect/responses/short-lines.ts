@@ -9,29 +9,33 @@ import type { Answering } from '../dialect.ts'
 import { isLonger } from '../is-longer.ts'
 import { isRepetition, shortItem } from './slim-writer.ts'
 
+/** `jsonOf` is for who may have read the message already. */
+type Shorten = (message: SseMessage, jsonOf?: typeof parsed) => SseMessage
+
 /** The same message for any other client, and where it is short enough. */
-export function shortLines({
-  inbound: { client },
-}: Answering): (message: SseMessage) => SseMessage {
+export function shortLines({ inbound: { client } }: Answering): Shorten {
   if (!client.hasShortLines) return (message) => message
-  return (message) => (isLonger(message.data, MAX_BYTES) ? shortened(message) : message)
+  return (message, jsonOf = parsed) =>
+    isLonger(message.data, MAX_BYTES) ? shortened(message, jsonOf(message)) : message
+}
+
+function parsed({ data }: SseMessage): JsonObject | null {
+  return parsedObject(data)
 }
 
 /** What is left is for the frame of an event. */
 const MAX_BYTES = 128 * 1024 - 1024
 
-function shortened(message: SseMessage): SseMessage {
-  const json = parsedObject(message.data)
+function shortened(message: SseMessage, json: JsonObject | null): SseMessage {
   if (json === null) return message
   const { type, response, item } = json
   if (isObject(response)) {
-    const slim = amend(response, ECHOES)
-    const least = amend(slim, { output: undefined })
-    return (
-      [slim, least]
-        .map((shown) => withJson(message, amend(json, { response: shown })))
-        .find(isShort) ?? message
-    )
+    const shown = amend(response, ECHOES)
+    const slim = withJson(message, amend(json, { response: shown }))
+    if (isShort(slim)) return slim
+    const withoutOutput = amend(shown, { output: undefined })
+    const least = withJson(message, amend(json, { response: withoutOutput }))
+    return isShort(least) ? least : message
   }
   if (type === 'response.output_item.added' && isObject(item)) {
     return withJson(message, amend(json, { item: shortItem(item) }))

@@ -34,8 +34,7 @@ export function stream(answering: Answering): Renderer {
   const items = tellItems(answering, written)
   const images = tellOfImages(answering, written)
   const short = shortLines(answering)
-  const taken = (): readonly SseMessage[] =>
-    answering.inbound.client.hasShortLines ? written.taken().map(short) : written.taken()
+  const taken = (): readonly SseMessage[] => written.taken().map((message) => short(message))
   return {
     push(event) {
       lifecycle.begin(event.type === 'answer-started' ? event.model : null)
