@@ -6,8 +6,9 @@
  */
 import type { Item } from './item.ts'
 
-export function itemText(item: Item): string {
-  const text = JSON.stringify(withoutOrigin(item))
+/** `bare` is the item without its origin, for who has that already. */
+export function itemText(item: Item, bare = withoutOrigin(item)): string {
+  const text = JSON.stringify(bare)
   BYTES.set(item, Buffer.byteLength(text))
   return text
 }

@@ -126,7 +126,8 @@ function itemRow(
   // What only a wire understands is looked up by the names that the wire gave it.
   const names: JsonObject = item.type === 'opaque' ? item.raw : (body as JsonObject)
   const { id, tenant } = turn
-  const { text, media } = takenOut(tenant, body, tells ? JSON.stringify(item) : itemText(item))
+  const written = tells ? JSON.stringify(item) : itemText(item, body)
+  const { text, media } = takenOut(tenant, body, written)
   return {
     media,
     turn_id: id,
