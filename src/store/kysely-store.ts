@@ -92,11 +92,9 @@ export function insertItems(
   rows: readonly WrittenItem[],
   sealer: Sealer,
 ): readonly Query[] {
-  const queries: Query[] = []
-  for (const { turn_id: turnId, tenant, media } of rows) {
-    if (media.length === 0) continue
-    queries.push(...insertMedia(sql.media, { turnId, tenant }, media, sealer))
-  }
+  const queries = rows.flatMap(({ turn_id: turnId, tenant, media }) =>
+    insertMedia(sql.media, { turnId, tenant }, media, sealer),
+  )
   for (let from = 0; from < rows.length; from += MAX_ROWS) {
     const chunk = rows.slice(from, from + MAX_ROWS)
     queries.push(sql.insertItems(chunk.length)(chunk))
