@@ -13,7 +13,7 @@ import { applyRecall } from '../rebuild/apply-recall.ts'
 import { planRecall, type RecallPlan } from '../rebuild/plan-recall.ts'
 import type { World } from '../world.ts'
 import { inTime, LATE } from './in-time.ts'
-import type { FoundTurns } from '../store/recall-store.ts'
+import { NOTHING_FOUND, type FoundTurns } from '../store/recall-store.ts'
 import { NO_HISTORY, refusalOf } from './load-history.ts'
 import type { Remembered } from './remember.ts'
 
@@ -23,7 +23,7 @@ export async function recall(asked: Inbound, caller: Caller, world: World): Prom
   if (!isRemembered) return { asked, inbound: asked, history: NO_HISTORY }
   const plan = planRecall(asked.items)
   const found = await findTurns(plan, caller, world)
-  const { turns, beyond } = found ?? NOTHING
+  const { turns, beyond } = found ?? NOTHING_FOUND
   const policy = { replaysTools: settings.PERSIST_TOOL_RESULTS === 'on' }
   const recalled = applyRecall(asked.items, plan, turns, policy, beyond)
   const { items, notes, parent, begun, newsFrom, used } = recalled
@@ -53,7 +53,7 @@ async function findTurns(
   { recall, log }: World,
 ): Promise<FoundTurns | null> {
   const { turnIds, callIds, fingerprints } = keys
-  if (turnIds.length + callIds.length + fingerprints.length === 0) return NOTHING
+  if (turnIds.length + callIds.length + fingerprints.length === 0) return NOTHING_FOUND
   try {
     const found = await inTime(recall.findTurns({ tenant, user, ...keys }), PATIENCE_MS)
     if (found !== LATE) return found
@@ -63,8 +63,6 @@ async function findTurns(
   }
   return null
 }
-
-const NOTHING: FoundTurns = { turns: [], beyond: new Set() }
 
 /** A user waits for the first word that long at most on account of a database. */
 const PATIENCE_MS = 1500

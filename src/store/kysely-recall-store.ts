@@ -14,9 +14,9 @@ import { recallCache } from './recall-cache.ts'
 import { createRecallStatements, type RecallSearch } from './recall-statements.ts'
 import {
   MAX_KEYS,
+  NOTHING_FOUND,
   STEPS,
   type ExpiryPlace,
-  type FoundTurns,
   type ForgottenThread,
   type RecallKeys,
   type RecallStore,
@@ -60,7 +60,8 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
   }
   return {
     async findTurns(keys) {
-      if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0) return NONE
+      if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0)
+        return NOTHING_FOUND
       const atHand = cache.atHand(keys.turnIds.map(toColumn), keys.fingerprints.map(toColumn))
       const search = searchOf(keys, listOf([...atHand.keys()]))
       const found = foundRows(await rowsOf(sql.recalled(search)))
@@ -135,8 +136,6 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
     },
   }
 }
-
-const NONE: FoundTurns = { turns: [], beyond: new Set() }
 
 /** Nearly always none. */
 function beyondBounds(

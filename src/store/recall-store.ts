@@ -36,6 +36,8 @@ export interface FoundTurns {
   readonly beyond: ReadonlySet<string>
 }
 
+export const NOTHING_FOUND: FoundTurns = { turns: [], beyond: new Set() }
+
 export interface RecallKeys {
   readonly tenant: string
   readonly user: string | null
