@@ -13,7 +13,7 @@ export interface SqliteDatabase {
    */
   readonly commit: (
     batches: readonly (readonly Query[])[],
-    survives?: Survives,
+    survives?: Durability,
   ) => readonly Committed[]
   readonly close: () => void
 }
@@ -33,9 +33,11 @@ const PRAGMAS = {
   read: 'pragma cache_size = -32000',
 }
 
+/** What may wait has waited before it comes here. */
+type Durability = Exclude<Survives, 'whenever'>
+
 /** With `normal` a commit is with the system, with `full` it is on the disk. */
-const SYNCHRONOUS: Readonly<Record<Survives, string>> = {
-  whenever: 'normal',
+const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
   kill: 'normal',
   'power-cut': 'full',
 }
@@ -43,7 +45,7 @@ const SYNCHRONOUS: Readonly<Record<Survives, string>> = {
 export function openDatabase(path: string, mode: 'read' | 'write'): SqliteDatabase {
   const database = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_MS })
   patiently(() => database.exec(PRAGMAS[mode]))
-  let promised: Survives = 'power-cut'
+  let promised: Durability = 'power-cut'
   const commit = committer(database)
   const statements = new Map<string, Prepared>()
   const prepared = ({ name, sql }: Query): Prepared => {
