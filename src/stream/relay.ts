@@ -27,7 +27,6 @@ const GONE = failureOf('upstream_broken', 'The client went away.')
 
 export function relay({ call, reply, rendition, client, settle, heartbeatMs }: Relay): void {
   let over = false
-  let isGone = false
   let quiet = true
   const heart = setInterval(() => {
     if (quiet) client.write(': ping\n\n')
@@ -51,7 +50,6 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
   }
 
   const hungUp = (): void => {
-    isGone = true
     if (over) return
     over = true
     clearInterval(heart)
@@ -86,7 +84,7 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
     failed: (failure) => (client.isGone() ? hungUp() : finish(failure)),
   })
   rendition.later?.((text) => {
-    if (isGone) return
+    if (client.isGone()) return
     attempt(() => {
       if (!send(text()) && !over) flow.pause()
     })
