@@ -45,7 +45,7 @@ export interface History {
   /** Before anything of it was read: whatever is forgotten later takes along what comes of it. */
   readonly askedAtMs: number
   /** When the first answer to the newest question was begun; `null` if none is known. */
-  readonly begunAtMs: number | null
+  readonly answeringSinceMs: number | null
   /** What stands for the beginning of it, where summaries are wanted and there is one. */
   readonly summary: ActiveSummary | null
   /** One that stands for more, and is told from the next question on. */
@@ -81,7 +81,7 @@ export const NO_HISTORY: History = {
   wishes: [],
   counted: null,
   askedAtMs: 0,
-  begunAtMs: null,
+  answeringSinceMs: null,
   summary: null,
 }
 
@@ -114,11 +114,11 @@ function historyOf(
     needed: chain,
     refusals: chain.flatMap(refusalOf),
     counted: (origin) => countedIn(chain, origin),
-    begunAtMs: items.some(isUserMessage) ? null : begunIn(chain),
+    answeringSinceMs: items.some(isUserMessage) ? null : answeringSince(chain),
   }
 }
 
-function begunIn(chain: readonly StoredTurn[]): number | null {
+function answeringSince(chain: readonly StoredTurn[]): number | null {
   return chain.findLast(({ input }) => input.some(isUserMessage))?.createdAtMs ?? null
 }
 

@@ -41,7 +41,7 @@ export async function recall(asked: Inbound, caller: Caller, world: World): Prom
     plan: { next: plan.next },
     recollection,
     refusals: used.flatMap(refusalOf),
-    begunAtMs: begun?.createdAtMs ?? null,
+    answeringSinceMs: begun?.createdAtMs ?? null,
   }
   return { asked, inbound, history }
 }

@@ -24,7 +24,7 @@ export async function withSummary(
   const policy = policies.find(({ summaries }) => wantsSummaries(summaries))
   if (policy === undefined) return history
   const told = toBeSummed([...history.items, ...inbound.items], policy)
-  const { summary, nextSummary } = await loadSummary(told, history.begunAtMs, caller, world)
+  const { summary, nextSummary } = await loadSummary(told, history.answeringSinceMs, caller, world)
   if (nextSummary !== undefined) return { ...history, summary, nextSummary }
   return summary === null ? history : { ...history, summary }
 }
