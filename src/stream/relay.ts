@@ -27,24 +27,14 @@ const GONE = failureOf('upstream_broken', 'The client went away.')
 
 export function relay({ call, reply, rendition, client, settle, heartbeatMs }: Relay): void {
   let over = false
-  let quiet = true
-  const heart = setInterval(() => {
-    if (quiet) client.write(': ping\n\n')
-    quiet = true
-  }, heartbeatMs)
-
-  const send = (text: string | Uint8Array): boolean => {
-    if (text.length === 0) return true
-    quiet = false
-    return client.write(text)
-  }
+  const { send, stopBeating } = heartbeat(client, heartbeatMs)
 
   const finish = (failure: Failure | null): void => {
     if (over) return
     over = true
     send(rendition.close(failure))
     void settle(rendition.outcome(), 'finished').then((outcome) => {
-      clearInterval(heart)
+      stopBeating()
       client.end(rendition.end(outcome))
     })
   }
@@ -52,7 +42,7 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
   const hungUp = (): void => {
     if (over) return
     over = true
-    clearInterval(heart)
+    stopBeating()
     // Nobody hears it any more, but what had been begun is kept as it stands.
     rendition.close(GONE)
     call.cancel()
@@ -91,4 +81,19 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
   })
   client.onGone(hungUp)
   client.onDrain(flow.resume)
+}
+
+/** Writes to a client, and to one that has heard nothing for so long something that says nothing. */
+function heartbeat(client: Client, heartbeatMs: number) {
+  let quiet = true
+  const timer = setInterval(() => {
+    if (quiet) client.write(': ping\n\n')
+    quiet = true
+  }, heartbeatMs)
+  const send = (text: string | Uint8Array): boolean => {
+    if (text.length === 0) return true
+    quiet = false
+    return client.write(text)
+  }
+  return { send, stopBeating: () => clearInterval(timer) }
 }
