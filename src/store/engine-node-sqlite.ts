@@ -55,17 +55,17 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** How long that may take. */
-const WHENEVER_MS = 20
-
 /** Resolves when the thread has opened the file. */
 function startWriter(path: string): Promise<Writer> {
   const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), { workerData: path })
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it is not a window
-  const post = (message: ToThread): void => worker.postMessage(message)
   const waiting = new Map<number, Waiting>()
   let lastId = 0
   let ended: Error | null = null
+  const post = (message: ToThread): void => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it is not a window
+    if (ended === null) worker.postMessage(message)
+  }
+  const batches = gathered(post)
 
   const end = (error: Error): void => {
     ended ??= error
@@ -88,33 +88,17 @@ function startWriter(path: string): Promise<Writer> {
     }
   })
 
-  let asked: Batch[] = []
-  let isDue = false
-  let whenever: NodeJS.Timeout | null = null
-  const send = (): void => {
-    isDue = false
-    if (whenever !== null) clearTimeout(whenever)
-    whenever = null
-    if (asked.length > 0 && ended === null) post(asked)
-    asked = []
-  }
-
   const writer: Writer = {
     write: (queries, survives = 'power-cut') =>
       new Promise((resolve, reject) => {
         if (ended !== null) return reject(ended)
         const id = ++lastId
         waiting.set(id, { resolve, reject })
-        asked.push({ id, queries, survives })
-        // Waking the thread is dear: what is asked for in one turn of the loop wakes it once, and
-        // what nobody waits for wakes it only if nothing else does.
-        if (survives === 'whenever') whenever ??= setTimeout(send, WHENEVER_MS)
-        else if (!isDue) setImmediate(send)
-        isDue ||= survives !== 'whenever'
+        batches.add({ id, queries, survives })
       }),
     async close() {
-      send()
-      if (ended === null) post(null)
+      batches.send()
+      post(null)
       await exited
     },
   }
@@ -123,3 +107,33 @@ function startWriter(path: string): Promise<Writer> {
     worker.once('error', reject)
   })
 }
+
+/**
+ * Waking the thread is dear: what is asked for in one turn of the loop wakes it once, and what nobody
+ * waits for wakes it only if nothing else does.
+ */
+function gathered(post: (asked: readonly Batch[]) => void) {
+  let asked: Batch[] = []
+  let isDue = false
+  let whenever: NodeJS.Timeout | null = null
+  const send = (): void => {
+    isDue = false
+    if (whenever !== null) clearTimeout(whenever)
+    whenever = null
+    if (asked.length > 0) post(asked)
+    asked = []
+  }
+  return {
+    send,
+    add(batch: Batch): void {
+      asked.push(batch)
+      const mayWait = batch.survives === 'whenever'
+      if (mayWait) whenever ??= setTimeout(send, WHENEVER_MS)
+      else if (!isDue) setImmediate(send)
+      isDue ||= !mayWait
+    },
+  }
+}
+
+/** How long it then waits at most. */
+const WHENEVER_MS = 20
