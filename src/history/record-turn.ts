@@ -86,15 +86,7 @@ export function recordTurn(
   let isOpen = false
   let holdsWorth = false
   let isClosed = false
-  const opened = placed
-    .then((placed) => store.openTurn(placed.turn))
-    .then(
-      () => (isOpen = true),
-      (error: unknown) => {
-        log('warn', 'turn-not-opened', { turn: turn.id, why: messageOf(error) })
-        return false
-      },
-    )
+  const opened = openPlaced(placed, turn.id, world).then((isDurable) => (isOpen = isDurable))
   const delayMs = isMarked ? 0 : JOURNAL_DELAY_MS
   const journal = journalOf(turn, { store, opened, isWorth, delayMs }, log)
   const mayBeNamed = (): boolean => holdsWorth && (isClosed || (isOpen && journal.isWritten()))
@@ -136,6 +128,21 @@ export function recordTurn(
         return { ...outcome, finish: null, failure: NOT_KEPT }
       }
     },
+  }
+}
+
+/** Whether the turn is durable. */
+async function openPlaced(
+  placed: Promise<PlacedTurn>,
+  turnId: string,
+  { store, log }: World,
+): Promise<boolean> {
+  try {
+    await store.openTurn((await placed).turn)
+    return true
+  } catch (error) {
+    log('warn', 'turn-not-opened', { turn: turnId, why: messageOf(error) })
+    return false
   }
 }
 
