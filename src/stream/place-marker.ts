@@ -11,9 +11,9 @@
 import type { ItemEnded, StreamEvent, TextDelta } from '../conversation/event.ts'
 import { markerLine } from '../conversation/marker.ts'
 import type { Outcome } from '../conversation/outcome.ts'
-import { additions } from './additions.ts'
+import { additions, type Additions } from './additions.ts'
 import { silentAnswer } from './lone-marker.ts'
-import { IN_FRONT, markerSpots, NOWHERE } from './marker-spots.ts'
+import { IN_FRONT, markerSpots, NOWHERE, type MarkerSpots } from './marker-spots.ts'
 import { NOTHING } from './stage.ts'
 
 export interface Mark {
@@ -49,65 +49,42 @@ export function placeMarker(mark: Mark, options: MarkingOptions = {}): MarkerPla
   const added = additions()
   const silent = silentAnswer()
   const line = markerLine(mark.turnId) + BREAK
-  let needsBreak = beginsWithBreak
-  let hasShown = false
-  let isDone = false
-  let held: readonly StreamEvent[] | null = null
+  const texts = markTexts(mark, line, { spots, added, beginsWithBreak })
+  let held: readonly StreamEvent[] = NOTHING
 
-  const readText = (delta: TextDelta): readonly StreamEvent[] | null => {
-    if (isDone || delta.text === '') return null
-    const found = spots.read(delta)
-    const isMarked = found !== NOWHERE && mark.isReady()
-    isDone = isMarked || spots.isLost()
-    const lead = needsBreak ? BREAK : ''
-    const front = needsBreak || hasShown ? BREAK + line : line
-    needsBreak = false
-    hasShown = true
-    if (!isMarked && lead === '') return null
-    const { index, part, start } = spots.newest()
-    const addAt = (at: number, text: string) => added.add({ index, part, at: start + at, text })
-    if (!isMarked) return [addAt(0, lead), delta]
-    if (found === IN_FRONT) return [addAt(0, front), delta]
-    const before = lead === '' ? [] : [addAt(0, lead)]
-    return [...before, ...parted(delta, found, addAt(found, line))]
+  const hold = (event: StreamEvent): readonly StreamEvent[] => {
+    held = [...held, event]
+    return NOTHING
   }
   const endItem = (event: ItemEnded): readonly StreamEvent[] | null => {
-    if (!isDone && isNewest(event, spots.newest()) && spots.canEnd()) {
-      held = [event]
-      return NOTHING
-    }
-    return changed(event, added.toItem(event))
+    const mayGrow = !texts.isDone() && isNewest(event, spots.newest()) && spots.canEnd()
+    return mayGrow ? hold(event) : changed(event, added.toItem(event))
   }
   const tell = (event: StreamEvent): readonly StreamEvent[] | null => {
     switch (event.type) {
       case 'text-delta':
-        return readText(event)
+        return texts.read(event)
       case 'annotation-added':
         return changed(event, added.toAnnotation(event))
       case 'item-ended':
         return endItem(event)
       case 'answer-ended':
-        if (!mayBeAlone()) return null
-        held = [event]
-        return NOTHING
+        return mayBeAlone() ? hold(event) : null
       default:
         return null
     }
   }
   const mayBeAlone = (): boolean => silent.isSilent() && spots.canBegin()
   const release = (): readonly StreamEvent[] => {
-    const released = held ?? NOTHING
-    held = null
+    const released = held
+    held = NOTHING
     return released.map((event) => (event.type === 'item-ended' ? added.toItem(event) : event))
   }
   return {
     push(event) {
       silent.read(event)
-      if (held === null) return tell(event)
-      if (event.type === 'answer-ended' || event.type === 'answer-failed') {
-        held = [...held, event]
-        return NOTHING
-      }
+      if (held.length === 0) return tell(event)
+      if (event.type === 'answer-ended' || event.type === 'answer-failed') return hold(event)
       const before = release()
       return [...before, ...(tell(event) ?? [event])]
     },
@@ -115,15 +92,51 @@ export function placeMarker(mark: Mark, options: MarkingOptions = {}): MarkerPla
       // What failed was cut off anywhere.
       const isMarked = outcome.failure === null && mark.isReady()
       if (isMarked && mayBeAlone()) {
-        const { item, events } = silent.message((needsBreak ? BREAK : '') + line)
+        const { item, events } = silent.message(texts.lead() + line)
         const told = { ...outcome, items: [...outcome.items, item] }
         return { events: [...events, ...release()], outcome: told }
       }
       const { index, part, end } = spots.newest()
-      const isOpen = isMarked && held?.[0]?.type === 'item-ended'
+      const isOpen = isMarked && held[0]?.type === 'item-ended'
       const marker = isOpen ? [added.add({ index, part, at: end, text: BREAK + line })] : []
-      const events = [...marker, ...release()]
-      return { events, outcome: added.toOutcome(outcome) }
+      return { events: [...marker, ...release()], outcome: added.toOutcome(outcome) }
+    },
+  }
+}
+
+interface Placing {
+  readonly spots: MarkerSpots
+  readonly added: Additions
+  readonly beginsWithBreak: boolean
+}
+
+/** Tells the text of an answer with the marker in the first place that it may have, once the turn is ready. */
+function markTexts(mark: Mark, line: string, { spots, added, beginsWithBreak }: Placing) {
+  let needsBreak = beginsWithBreak
+  let hasShown = false
+  let isDone = false
+  const lead = (): string => (needsBreak ? BREAK : '')
+  return {
+    /** What is still to be told in front of the first text. */
+    lead,
+    /** Whether there is a marker, or no place for one any more. */
+    isDone: () => isDone,
+    read(delta: TextDelta): readonly StreamEvent[] | null {
+      if (isDone || delta.text === '') return null
+      const found = spots.read(delta)
+      const isMarked = found !== NOWHERE && mark.isReady()
+      isDone = isMarked || spots.isLost()
+      const before = lead()
+      const front = needsBreak || hasShown ? BREAK + line : line
+      needsBreak = false
+      hasShown = true
+      if (!isMarked && before === '') return null
+      const { index, part, start } = spots.newest()
+      const addAt = (at: number, text: string) => added.add({ index, part, at: start + at, text })
+      if (!isMarked) return [addAt(0, before), delta]
+      if (found === IN_FRONT) return [addAt(0, front), delta]
+      const broken = before === '' ? [] : [addAt(0, before)]
+      return [...broken, ...parted(delta, found, addAt(found, line))]
     },
   }
 }
