@@ -1,13 +1,10 @@
 /**
- * The verbs of searching and forgetting over any engine, each of them one round trip: but a search of
- * more than can be recalled at once, or that shows media, takes another.
+ * The verbs of searching over any engine, each of them one round trip: but a search of more than can be
+ * recalled at once, or that shows media, takes another. Those of forgetting are `kysely-forgetting.ts`.
  */
 import { fromColumn, toColumn, toKeyColumn } from './column.ts'
-import type { Engine, Query, Rows } from './engine.ts'
-import { createFactStatements } from './fact-statements.ts'
-import { createForgetStatements, type Forgetting } from './forget-statements.ts'
-import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
-import { createLayerStatements } from './layer-statements.ts'
+import type { Engine, Query } from './engine.ts'
+import { createForgetting } from './kysely-forgetting.ts'
 import { withMedia } from './media-rows.ts'
 import { createMediaStatements } from './media-statements.ts'
 import { recallCache } from './recall-cache.ts'
@@ -16,48 +13,22 @@ import {
   MAX_KEYS,
   NOTHING_FOUND,
   STEPS,
-  type ExpiryPlace,
-  type ForgottenThread,
   type RecallKeys,
   type RecallStore,
 } from './recall-store.ts'
-import { createReleaseStatements, releasing, sweeping } from './release-statements.ts'
 import { foundRows, rememberedTurns, type FoundRow } from './remembered-turns.ts'
-import { createSummaryStatements } from './summary-statements.ts'
-import type { TurnRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Vault } from './vault.ts'
 import { withinBounds, type Sized } from './within-bounds.ts'
 
 export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): RecallStore {
   const sql = createRecallStatements(engine.language)
-  const forget = createForgetStatements(engine.language)
-  const forgotten = createForgottenStatements(engine.language)
-  const summaries = createSummaryStatements(engine.language)
-  const layers = createLayerStatements(engine.language)
   const media = createMediaStatements(engine.language)
-  const facts = createFactStatements(engine.language)
-  const release = createReleaseStatements(engine.language)
   const cache = recallCache(CACHED_CHARS)
   const rowsOf = async (query: Query): Promise<readonly FoundRow[]> =>
     ((await engine.read([query]))[0] ?? []) as readonly FoundRow[]
   /** Of a chat that is beyond the bounds they are read once it is known which of them are not. */
   const itemsOf = async (turnIds: readonly string[]) =>
     foundRows(await rowsOf(sql.itemsOf({ turnIds: listOf(turnIds) }))).items
-  /**
-   * Whoever opens a turn waits for nobody. Where both can happen at once, it is known to them what is
-   * forgotten before any of it goes, so that nothing comes behind it.
-   */
-  const forgetAll = async (
-    tenant: string,
-    note: Query,
-    queries: readonly Query[],
-  ): Promise<number> => {
-    const waiting = forgotten.alone(tenant)
-    if (waiting.length > 0) await engine.write([...waiting, note])
-    const results = await writeBehind(engine, waiting, [note, ...queries, ...sweeping(release)])
-    // The last of the queries removes turns.
-    return (results[queries.length] ?? []).length
-  }
   return {
     async findTurns(keys) {
       if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0)
@@ -81,59 +52,7 @@ export function createRecallStore(engine: Engine, vault: Vault = OPEN_VAULT): Re
       const touch = { tenant: toColumn(tenant), turnIds: listOf(turnIds.map(toColumn)), nowMs }
       await engine.write([sql.touchTurns(touch)], 'kill')
     },
-    async expireTurns({ of, unusedSinceMs, nowMs, after, limit }) {
-      const page = {
-        unusedSinceMs,
-        nowMs,
-        afterMs: after?.usedAtMs ?? unusedSinceMs,
-        afterId: toColumn(after?.turnId ?? ''),
-        limit,
-      }
-      const [unused = [], , , removed = []] = await engine.write(
-        [
-          forget.unusedTurns(of)(page),
-          forget.forgetEventsOfUnused(of)(page),
-          forget.releaseShownByUnused(of)(page),
-          forget.removeUnused(of)(page),
-          summaries.removeUnused(of)(page),
-          layers.removeUnused(of)(page),
-          // Once for all pages: those that this one leaves alone are found by the next.
-          ...(after === null && of === 'all'
-            ? [
-                release.unused.loaded({ unusedSinceMs }),
-                release.unused.removeAddresses({ unusedSinceMs }),
-              ]
-            : []),
-          ...sweeping(release),
-          ...(after === null ? [facts.removeExpired({ nowMs, limit })] : []),
-          ...(of === 'all' ? [facts.removeUnused({ unusedSinceMs, limit })] : []),
-          ...(after === null ? [forgotten.removeNotes({ nowMs })] : []),
-        ],
-        'kill',
-      )
-      return { removed: removed.length, next: nextPage(unused, limit) }
-    },
-    async forgetThread(thread) {
-      const key = threadKey(thread)
-      return forgetAll(key.tenant, forgotten.noteThread({ ...key, nowMs: thread.nowMs }), [
-        summaries.removeOfThread(key),
-        facts.removeOfThread(key),
-        layers.removeOfThread(key),
-        ...releasing(release.ofThread, key),
-        ...forgetting(forget.ofThread, key),
-      ])
-    },
-    async forgetUser(tenant, user, nowMs) {
-      const key = { tenant: toColumn(tenant), user: toColumn(user) }
-      return forgetAll(key.tenant, forgotten.noteUser({ ...key, nowMs }), [
-        summaries.removeOfUser(key),
-        facts.removeOfUser(key),
-        layers.removeOfUser(key),
-        ...releasing(release.ofUser, key),
-        forget.removeConversations(key),
-        ...forgetting(forget.ofUser, key),
-      ])
-    },
+    ...createForgetting(engine),
   }
 }
 
@@ -178,23 +97,4 @@ function newest(keys: readonly string[]): readonly string[] {
 /** What is no key finds nothing. */
 function listOf(columns: readonly (string | null)[]): string {
   return JSON.stringify(columns.filter((column) => column !== null))
-}
-
-function nextPage(unused: Rows, limit: number): ExpiryPlace | null {
-  const last = unused.at(-1) as Pick<TurnRow, 'used_at' | 'id'> | undefined
-  if (last === undefined || unused.length < limit) return null
-  return { usedAtMs: last.used_at, turnId: fromColumn(last.id) }
-}
-
-function threadKey({ tenant, user, turnId }: ForgottenThread) {
-  return {
-    tenant: toColumn(tenant),
-    turnId: toColumn(turnId),
-    user: user === null ? null : toColumn(user),
-  }
-}
-
-function forgetting<Key>(statements: Forgetting<Key>, key: Key): readonly Query[] {
-  const { leaveConversations, forgetEvents, removeTurns } = statements
-  return [leaveConversations(key), forgetEvents(key), removeTurns(key)]
 }
