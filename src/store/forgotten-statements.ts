@@ -2,22 +2,18 @@
  * The queries that make forgetting final. Whoever forgets notes what and when; whoever writes what was
  * long in the making asks behind it, in the same batch, whether it was forgotten meanwhile. Notes are
  * kept for longer than any work takes.
- *
- * On a database that lets both happen at once each would overlook the other, so they wait there.
  */
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
-import type { Engine, Query, Rows } from './engine.ts'
+import type { Engine } from './engine.ts'
+import { createForgettingLocks, type ForgettingLocks } from './forgetting-locks.ts'
 import { hasNoneLeft, ofNamedTurn, type ThreadKey } from './forget-statements.ts'
 import { isForgottenSince, userName, userOf, WHOLE_THREAD } from './is-forgotten-since.ts'
 import type { OwnerKey } from './owner.ts'
 import { TENANT, USER } from './statements.ts'
 import type { FactRow } from './tables.ts'
 
-export interface ForgottenStatements {
-  /** To be asked first of all by who writes, and by who forgets. */
-  readonly besideOthers: (tenant: string) => readonly Query[]
-  readonly alone: (tenant: string) => readonly Query[]
+export interface ForgottenStatements extends ForgettingLocks {
   readonly noteUser: Statement<Forgotten & { readonly user: string }>
   /** To be asked while the turn is there. */
   readonly noteThread: Statement<Forgotten & ThreadKey>
@@ -28,15 +24,6 @@ export interface ForgottenStatements {
   /** To be asked behind a fact that was written: it goes at once, and returns a row. */
   readonly removeFact: Statement<ForgottenFact>
   readonly removeNotes: Statement<{ readonly nowMs: number }>
-}
-
-/** What the queries yield, once those that wait for others are over. */
-export async function writeBehind(
-  engine: Engine,
-  waiting: readonly Query[],
-  queries: readonly Query[],
-): Promise<readonly Rows[]> {
-  return (await engine.write([...waiting, ...queries])).slice(waiting.length)
 }
 
 export interface ForgottenFact extends Pick<FactRow, 'id' | 'user_id'> {
@@ -54,17 +41,8 @@ export function createForgottenStatements(language: Engine['language']): Forgott
   const db = queryBuilder(language)
   const write = <Input>(name: string, build: (slot: Slot<Input>) => RawBuilder<unknown>) =>
     compile<Input>(name, (slot) => written(db, build(slot)))
-  const waiting = (name: string, lock: string) => {
-    const statement = write<string>(
-      name,
-      (slot) =>
-        sql`select ${sql.raw(lock)}(${sql.lit(LOCK)}, hashtext(${slot((tenant) => tenant)}))`,
-    )
-    return (tenant: string) => (language === 'postgres' ? [statement(tenant)] : [])
-  }
   return {
-    besideOthers: waiting('wait-for-forgetting', 'pg_advisory_xact_lock_shared'),
-    alone: waiting('wait-to-forget', 'pg_advisory_xact_lock'),
+    ...createForgettingLocks(language),
     noteUser: write('note-forgotten-user', (slot) =>
       noted(
         slot,
@@ -124,8 +102,5 @@ function noted(slot: Slot<Forgotten>, names: RawBuilder<unknown>): RawBuilder<un
     on conflict (tenant, name) do update set forgotten_at = excluded.forgotten_at
     where forgotten.forgotten_at < excluded.forgotten_at`
 }
-
-/** Among the locks of a database, ours. */
-const LOCK = 20_250_713
 
 const LONGEST_WORK_MS = 24 * 60 * 60 * 1000

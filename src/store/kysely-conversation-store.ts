@@ -16,7 +16,8 @@ import type {
 } from './conversation-store.ts'
 import type { Engine, Query } from './engine.ts'
 import { createFactStatements } from './fact-statements.ts'
-import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
+import { writeBehind } from './forgetting-locks.ts'
+import { createForgottenStatements } from './forgotten-statements.ts'
 import { insertItems } from './kysely-store.ts'
 import { createLayerStatements } from './layer-statements.ts'
 import { ownerKey, type Owner } from './owner.ts'
@@ -162,8 +163,10 @@ function wholeTurn(turns: Statements, turn: NewTurn, sealer: Sealer): readonly Q
     origin,
     items: [],
   } as const
+  const row = turnRow(turn, sealer)
   return [
-    turns.insertTurn(turnRow(turn, sealer)),
+    ...turns.besideNotes(row.tenant),
+    turns.insertTurn(row),
     ...insertItems(turns, inputRows(turn, sealer), sealer),
     turns.endTurn(endingRow(ending, sealer)),
   ]

@@ -8,11 +8,8 @@ import { fromColumn, toColumn, toMaybeColumn } from './column.ts'
 import type { Engine } from './engine.ts'
 import { createFactStatements, type FactWords } from './fact-statements.ts'
 import { isCore, type FactSource, type FactStore, type StoredFact } from './fact-store.ts'
-import {
-  createForgottenStatements,
-  type ForgottenFact,
-  writeBehind,
-} from './forgotten-statements.ts'
+import { writeBehind } from './forgetting-locks.ts'
+import { createForgottenStatements, type ForgottenFact } from './forgotten-statements.ts'
 import { ownerKey, type OwnerKey } from './owner.ts'
 import type { Naming } from './seal.ts'
 import type { FactRow } from './tables.ts'

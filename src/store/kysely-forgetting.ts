@@ -6,7 +6,8 @@ import { fromColumn, toColumn } from './column.ts'
 import type { Engine, Query, Rows } from './engine.ts'
 import { createFactStatements } from './fact-statements.ts'
 import { createForgetStatements, type ExpiringPage, type Forgetting } from './forget-statements.ts'
-import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
+import { writeBehind } from './forgetting-locks.ts'
+import { createForgottenStatements } from './forgotten-statements.ts'
 import { createLayerStatements } from './layer-statements.ts'
 import type { Expiry, ExpiryPlace, ForgottenThread, RecallStore } from './recall-store.ts'
 import { createReleaseStatements, releasing, sweeping } from './release-statements.ts'
@@ -110,17 +111,14 @@ interface Forgotten {
   readonly queries: readonly Query[]
 }
 
-/**
- * Whoever opens a turn waits for nobody. Where both can happen at once, it is known to them what is
- * forgotten before any of it goes, so that nothing comes behind it.
- */
+/** Where a turn can be opened meanwhile, it is known there what is forgotten before any of it goes. */
 async function forgetAll(
   engine: Engine,
   { forgotten, release }: Pick<Statements, 'forgotten' | 'release'>,
   { tenant, note, queries }: Forgotten,
 ): Promise<number> {
   const waiting = forgotten.alone(tenant)
-  if (waiting.length > 0) await engine.write([...waiting, note])
+  if (waiting.length > 0) await engine.write([...waiting, ...forgotten.beforeTurns(tenant), note])
   const results = await writeBehind(engine, waiting, [note, ...queries, ...sweeping(release)])
   return (results[queries.length] ?? []).length
 }

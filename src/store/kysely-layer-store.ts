@@ -1,7 +1,8 @@
 /** The verbs of the memories of layers over any engine, each of them one round trip, sealed. */
 import { toColumn, toMaybeColumn } from './column.ts'
 import type { Engine } from './engine.ts'
-import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
+import { writeBehind } from './forgetting-locks.ts'
+import { createForgottenStatements } from './forgotten-statements.ts'
 import { createLayerStatements, type NewVersionRow } from './layer-statements.ts'
 import type { LayerPlace, LayerStore, NewVersion, StoredVersion } from './layer-store.ts'
 import { ownerKey } from './owner.ts'

@@ -9,6 +9,7 @@ import {
   type ConversationStatements,
 } from './conversation-statements.ts'
 import type { Engine, Query, Rows } from './engine.ts'
+import { writeBehind } from './forgetting-locks.ts'
 import { ownerKey } from './owner.ts'
 import { insertMedia, withMedia } from './media-rows.ts'
 import { storedTurns, type PlacedRow } from './read-rows.ts'
@@ -79,9 +80,13 @@ export async function writeNewTurn(
 ): Promise<void> {
   const row = turnRow(turn, sealer)
   const items = insertItems(sql, inputRows(turn, sealer), sealer)
-  const [inserted = []] = await engine
-    .write([sql.insertTurn(row), ...items, ...log], 'kill')
-    .catch(unlessGone)
+  const queries = [sql.insertTurn(row), ...items, ...log]
+  const [inserted = []] = await writeBehind(
+    engine,
+    sql.besideNotes(row.tenant),
+    queries,
+    'kill',
+  ).catch(unlessGone)
   if (inserted.length > 0) return
   const [there = []] = await engine.read([sql.hasTurn(row)])
   if (there.length === 0) throw forgottenMeanwhile()

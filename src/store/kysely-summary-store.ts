@@ -1,7 +1,8 @@
 /** The verbs of summaries over any engine, each of them one round trip. What one says is sealed. */
 import { fromColumn, toColumn, toMaybeColumn, fromMaybeColumn } from './column.ts'
 import type { Engine } from './engine.ts'
-import { createForgottenStatements, writeBehind } from './forgotten-statements.ts'
+import { writeBehind } from './forgetting-locks.ts'
+import { createForgottenStatements } from './forgotten-statements.ts'
 import { ownerKey } from './owner.ts'
 import type { Sealer } from './seal.ts'
 import { createSummaryStatements, type NewSummaryRow } from './summary-statements.ts'

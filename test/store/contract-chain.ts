@@ -170,8 +170,10 @@ export function chainContract(open: OpenEngine, vault: Vault): void {
     await watched.openTurn(long)
     await watched.journalItems(long.id, long.tenant, placed(long.input))
     await watched.closeTurn(ending(long, { items: placed(long.input) }))
+    // Postgres lets others forget meanwhile, and waits for their note.
+    const waits = engine.language === 'postgres' ? 1 : 0
     expect(trips.map(({ verb, queries }) => [verb, queries.length])).toEqual([
-      ['write', 4],
+      ['write', waits + 4],
       ['write', 3],
       ['write', 4],
     ])
