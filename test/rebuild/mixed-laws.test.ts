@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
 import { authorOf, withItemField } from '../../src/conversation/item-field.ts'
 import { isOfModel } from '../../src/conversation/of-model.ts'
-import { POLICY_NAMES, policyWith, type Wishes } from '../../src/conversation/policy.ts'
+import { POLICY_NAMES, policyWith } from '../../src/conversation/policy.ts'
 import { roundStarts } from '../../src/conversation/rounds.ts'
 import { placeLayers, type ToldBlock } from '../../src/layers/place-layers.ts'
 import { afterReset } from '../../src/rebuild/after-reset.ts'
@@ -29,7 +29,7 @@ import {
 import { sentOn, WIRES } from '../support/sent-laws.ts'
 import { talk } from '../support/talk.ts'
 import { voices } from '../support/voices.ts'
-import { MIXED_WISHES } from './mixed-wishes.ts'
+import { MIXED_WISHES, type MixedWishes } from './mixed-wishes.ts'
 import { pruned, waitingCalls } from './subjects.ts'
 
 const COUNTS = { numRuns: Number(process.env['LAWS_RUNS'] ?? 60) }
@@ -37,7 +37,7 @@ const COUNTS = { numRuns: Number(process.env['LAWS_RUNS'] ?? 60) }
 const ALL_OF_IT = MIXED_WISHES.at(-1) ?? {}
 
 /** Each by itself, and the last, which is nearly everything, under each policy. */
-const MIXTURES: readonly Wishes[] = [
+const MIXTURES: readonly MixedWishes[] = [
   ...MIXED_WISHES,
   ...POLICY_NAMES.map((policy) => ({ ...ALL_OF_IT, policy })),
   { policy: 'lean', window: { items: 12 }, media: { images: 1, bytes: 2000 } },
@@ -76,17 +76,27 @@ function withReset(item: Item): Item {
 
 const READER: Reader = { wire: 'chat', account: 'a', compacts: false }
 
-function planOf(wishes: Wishes, items: readonly Item[], { summed }: Beside, reader = READER) {
+function planOf(
+  { room = null, ...wishes }: MixedWishes,
+  items: readonly Item[],
+  { summed }: Beside,
+  reader = READER,
+) {
   const since = afterReset().run(items).items
   const border = summed === null ? 0 : (roundStarts(since)[summed] ?? 0)
   const covered = coveredBefore(since, border)
   const summary = { id: 'sum_1', text: 'In short.', facts: [], covered }
   const hasNames = reader.wire === 'chat'
-  const rules = { policy: policyWith([wishes]), reader, conversation: items, hasNames }
+  const rules = { policy: policyWith([wishes]), room, reader, conversation: items, hasNames }
   return planFor(covered.length === 0 ? rules : { ...rules, summary })
 }
 
-function addedTo(wishes: Wishes, items: readonly Item[], { hasLayers }: Beside, reader = READER) {
+function addedTo(
+  wishes: MixedWishes,
+  items: readonly Item[],
+  { hasLayers }: Beside,
+  reader = READER,
+) {
   return [
     ...additionsFor(policyWith([wishes])),
     ...(hasLayers ? [placeLayers(BLOCKS, items)] : []),
@@ -94,7 +104,12 @@ function addedTo(wishes: Wishes, items: readonly Item[], { hasLayers }: Beside, 
   ]
 }
 
-function sentOf(wishes: Wishes, items: readonly Item[], what: Beside, reader = READER): Rebuilt {
+function sentOf(
+  wishes: MixedWishes,
+  items: readonly Item[],
+  what: Beside,
+  reader = READER,
+): Rebuilt {
   const plan = planOf(wishes, items, what, reader)
   return rebuild(items, [...plan, ...addedTo(wishes, items, what, reader)])
 }
@@ -154,9 +169,10 @@ describe.each(MIXTURES)('%j', (wishes) => {
   })
 })
 
-/** Whose borders move with what is said, and not with what tools have to say. */
+/** Whose borders move with what is said, and not with what tools have to say, which takes room. */
 const BY_TURNS = MIXTURES.filter(
-  ({ window = {}, media }) => !('items' in window) && !('tokens' in window) && media === undefined,
+  ({ window = {}, media, room }) =>
+    !('items' in window) && !('tokens' in window) && media === undefined && room === undefined,
 )
 
 test.each(BY_TURNS)('%j sends what it has sent again while tools are at work', (wishes) => {
