@@ -8,13 +8,19 @@ export interface ServiceTown {
   readonly gateway: Awaited<ReturnType<typeof startGateway>>
 }
 
-/** There once the tests of the file have begun. */
-export function serviceTown(settings: Readonly<Record<string, string>> = {}): ServiceTown {
+type Settings = Readonly<Record<string, string>>
+
+/** There once the tests of the file have begun. What is set goes before what is there without it. */
+export function serviceTown(
+  settings: Settings | ((environment: Settings) => Settings) = {},
+): ServiceTown {
   let services: Services
   let gateway: ServiceTown['gateway']
   beforeAll(async () => {
     services = await startServices()
-    gateway = await startGateway({ ...services.environment, ...settings })
+    const { environment } = services
+    const own = typeof settings === 'function' ? settings(environment) : settings
+    gateway = await startGateway({ ...environment, ...own })
   })
   afterAll(async () => {
     await gateway.close()
