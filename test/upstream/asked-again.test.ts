@@ -14,6 +14,7 @@ import { prefixHashOf } from '../../src/rebuild/prefix.ts'
 import { askedAgain, type Round } from '../../src/upstream/asked-again.ts'
 import { tokensOf } from '../../src/upstream/budget.ts'
 import { fit, isFitting } from '../../src/upstream/fit.ts'
+import { isTooLong } from '../../src/upstream/refuse-too-long.ts'
 import { madeOf } from '../../src/upstream/made-of.ts'
 import { prepareFor, type Prepared } from '../../src/upstream/prepare.ts'
 import { withoutReasoning } from '../../src/upstream/without-reasoning.ts'
@@ -58,6 +59,8 @@ const LOOK = {
   parameters: { type: 'object', properties: {} },
   strict: false,
 }
+/** To so many characters outputs are cut where nothing else is left to go. */
+const HARD = 500
 const QUESTION = 'What of all this is true?'
 const WORDS = 'some of the many words '
 
@@ -199,12 +202,17 @@ describe('in every round', () => {
     })
   })
 
-  test('it fits, and the newest question is whole', () => {
+  test('it fits, or has nothing left that could go, and the newest question is whole', () => {
     holds((now, _, { window }) => {
-      if (window !== null) expect(tokensOf(now)).toBeLessThanOrEqual(window * 1.2)
-      const question = { type: 'message', role: 'user' }
-      const last = now.prompt.items.findLast((item) => item.type === 'message')
-      expect(last).toMatchObject({ ...question, content: [{ text: QUESTION }] })
+      const { items } = now.prompt
+      const place = items.findLastIndex((item) => item.type === 'message')
+      const question = { type: 'message', role: 'user', content: [{ text: QUESTION }] }
+      expect(items[place]).toMatchObject(question)
+      if (window === null || tokensOf(now) <= window) return
+      // A little over, for an estimate refuses nobody: all turns before are gone, all outputs are short.
+      expect([place, isTooLong(now, 'cut')]).toEqual([0, false])
+      const outputs = items.flatMap((item) => ('output' in item ? [String(item.output)] : []))
+      expect(outputs.filter((output) => output.length > HARD)).toEqual([])
     })
   })
 
