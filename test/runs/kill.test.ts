@@ -175,14 +175,15 @@ async function isTrue(gateway: ChildGateway, seen: Seen, deadline: number): Prom
   const path = `${url}/v1/responses/${seen.id}`
   const read = async () => (await (await fetch(path)).json()) as Shown
   let response = await read()
-  while (/queued|in_progress/.test(response.status) && Date.now() < deadline) {
+  const isOpen = () => /queued|in_progress/.test(response.status)
+  const wasOpen = isOpen()
+  while (isOpen() && Date.now() < deadline) {
     await aMoment(50)
     response = await read()
   }
   const { status, output } = response
   expect(['completed', 'failed', 'cancelled']).toContain(status)
-  const what = `${seen.kind} ${status}, ${seen.events.length === 0 ? 'untold' : 'told'}`
-  tally.set(what, (tally.get(what) ?? 0) + 1)
+  count(`${seen.kind} ${status}, ${seen.events.length === 0 ? 'untold' : 'told'}`)
   if (status === 'failed') expect(response.error?.message).toMatch(/gateway was stopped/)
   const types = output.map(({ type }) => type)
   expect(['reasoning', 'message'].slice(0, types.length)).toEqual(types)
@@ -190,7 +191,7 @@ async function isTrue(gateway: ChildGateway, seen: Seen, deadline: number): Prom
     expect(types).toHaveLength(2)
     expect(JSON.stringify(output[1])).toContain(JSON.stringify(seen.text))
     // What the demo is sent stays within the process.
-    if (seen.text === LATE) await expectArrivedIfKept(gateway, seen.id)
+    if (seen.text === LATE) await requestIsTrue(gateway, seen, wasOpen)
   }
   const wasTold = (type: string): boolean => seen.events.some((event) => event.type === type)
   if (wasTold('response.completed')) expect(status).toBe('completed')
@@ -209,6 +210,23 @@ async function isTrue(gateway: ChildGateway, seen: Seen, deadline: number): Prom
   const told = seen.events.filter(({ type }) => type === 'response.output_item.done')
   const done = told.map(({ data }) => (JSON.parse(data) as { item: { id: string } }).item)
   expect(output.slice(0, done.length)).toMatchObject(done)
+}
+
+/** Who has ended an answer may have been killed before it kept the request; who is alive keeps it. */
+async function requestIsTrue(gateway: ChildGateway, seen: Seen, wasOpen: boolean): Promise<void> {
+  // What has arrived stands for one request, so it is not asked about again once it is kept.
+  const deadline = Date.now() + (wasOpen ? LEASE_MS * 4 : 0)
+  let kept = await expectArrivedIfKept(gateway, seen.id)
+  while (kept === 'not kept' && Date.now() < deadline) {
+    await aMoment(50)
+    kept = await expectArrivedIfKept(gateway, seen.id)
+  }
+  if (wasOpen) expect(kept).toBe('kept')
+  count(`${seen.kind} ended ${wasOpen ? 'since' : 'before'}, its request ${kept}`)
+}
+
+function count(what: string): void {
+  tally.set(what, (tally.get(what) ?? 0) + 1)
 }
 
 function aMoment(ms: number): Promise<void> {
