@@ -96,6 +96,7 @@ test('nothing survives of the first answer of a thread that is forgotten', async
   expect(await call('DELETE', `/v1/memory/turns/${id}`, user)).toMatchObject({ deleted: true })
   await written()
   await expect.poll(() => done('layer-not-kept')).toBe(1)
+  await expect.poll(() => done('facts-not-kept')).toBe(1)
   expect(await call('GET', '/v1/memory/facts', user)).toMatchObject({ data: [] })
 })
 
@@ -108,5 +109,6 @@ test('nothing survives of a conversation that is deleted', async () => {
   expect(await call('DELETE', `/v1/conversations/${id}`, 'eve')).toMatchObject({ deleted: true })
   await written()
   await expect.poll(() => done('layer-not-kept')).toBe(1)
+  await expect.poll(() => done('facts-not-kept')).toBe(1)
   expect(await call('GET', '/v1/memory/facts', 'eve')).toMatchObject({ data: [] })
 })
