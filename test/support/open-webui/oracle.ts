@@ -164,7 +164,7 @@ export function difference(
   const there = new Set(received)
   const wanted = runsOf(expected.map((one) => withoutLost(one, there)))
   const cut = new Set(expected.flatMap((one) => one.cut ?? []))
-  const got = splitRuns(received.filter((one) => !cut.has(one) && !isMarkerAlone(one)))
+  const got = splitRuns(received.filter((one) => !cut.has(one)))
   const isAlike = wanted.length === got.length
   const left = wanted.flatMap((run) => normalised(run.lines, isAlike ? run.words : null))
   const right = got.flatMap((run, at) => {
@@ -241,11 +241,8 @@ function textIn(one: string): string {
 }
 
 function wordsOf(lines: readonly string[]): string {
-  return squeezed(lines.filter(isText).map(textIn).join('')).replaceAll(FENCED_MARKER, '')
+  return squeezed(lines.filter(isText).map(textIn).join(''))
 }
-
-/** In a fence a marker is text as any other, as long as nobody knows whose words those are. */
-const FENCED_MARKER = /```\[[0-9A-HJKMNP-TV-Z]{20}\]:#```/g
 
 /** No marker is ever part of what a model is told, nor what a converter made of it. */
 function unmarked(text: string): string {
@@ -255,11 +252,6 @@ function unmarked(text: string): string {
 /** As HTML, or alone in a fence. */
 const DAMAGED_MARKER =
   /&#91;[0-9A-HJKMNP-TV-Z]{20}&#93;: #|```\s*\[[0-9A-HJKMNP-TV-Z]{20}\]: #\s*```/g
-
-/** All that is left of an answer that said nothing, in a fence that somebody has put around it. */
-function isMarkerAlone(one: string): boolean {
-  return isText(one) && squeezed(textIn(one)).replace(FENCED_MARKER, '') === ''
-}
 
 /** Markers leave blank lines behind, and how many of them is nobody's business. */
 function squeezed(text: string): string {
