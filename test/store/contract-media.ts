@@ -307,7 +307,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       expect(await mediaCount()).toBe(1)
     })
 
-    test('are not looked for among all that there are', async () => {
+    test('stay while others show them, and are not released any more', async () => {
       const image = picture(34)
       const turn = await tell(own({ user: 'ann', input: [shown(image)] }))
       await tell(own({ input: [shown(image)] }))
