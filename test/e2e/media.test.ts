@@ -203,9 +203,7 @@ describe('C85 an image that cannot be loaded is told of to the model and on the 
     ['leads inside', '/inside.png', referring('http://169.254.169.254/'), 'media-blocked'],
   ] as const)('because it %s', async (_, path, serve, why) => {
     if (serve !== null) server.paths.set(path, serve)
-    const started = performance.now()
     const sent = await ask('gemini-2.5-pro', server.url + path)
-    expect(performance.now() - started).toBeLessThan(3000)
     expect(JSON.stringify(sent?.json['contents'])).toMatch(/Gateway notice: .*image.* is not shown/)
     expect(gateway.log).toContainEqual({
       level: 'info',

@@ -1,5 +1,5 @@
 /**
- * A memory that fails costs memory and nothing else: the answer comes, whole and without a long wait;
+ * A memory that fails costs memory and nothing else: the answer comes, whole, also if it never answers;
  * what was not kept is not promised; it is told once; and a memory that is back is used at once.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -16,12 +16,6 @@ import { answerSse, startUpstream, type Received, type Upstream } from '../suppo
 import { chatStream, speak } from '../support/wires.ts'
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>
-
-/** How long a client waits for its first word and for its last on account of a memory. */
-const READ_MS = 1_500
-const END_MS = 1_000
-/** For what a machine does beside. */
-const SLACK_MS = 3_000
 
 const UNREACHED = 'The memory could not be reached'
 const FIRST = 'It warns ships.\n\n'
@@ -105,7 +99,6 @@ interface Case {
   readonly mood: Mood
   readonly isRead: boolean
   readonly log: readonly string[]
-  readonly atMostMs: number
 }
 
 const always =
@@ -123,67 +116,56 @@ const CASES: Readonly<Record<string, Case>> = {
     mood: always('hangs'),
     isRead: false,
     log: ['not-recalled', 'turn-late'],
-    atMostMs: READ_MS + END_MS,
   },
   'takes three seconds': {
     mood: always(3_000),
     isRead: false,
     log: ['not-recalled', 'turn-late'],
-    atMostMs: READ_MS + END_MS,
   },
   fails: {
     mood: always('fails'),
     isRead: false,
     log: ['not-recalled', 'turn-not-opened'],
-    atMostMs: 0,
   },
   'cannot be read': {
     mood: only('fails', 'findTurns'),
     isRead: false,
     log: ['not-recalled'],
-    atMostMs: 0,
   },
   'can only be read': {
     mood: only('fails', ...WRITES),
     isRead: true,
     log: ['turn-not-opened'],
-    atMostMs: 0,
   },
   'is full once the turn is open': {
     mood: only('fails', 'journalItems', 'closeTurn'),
     isRead: true,
     log: ['items-not-journaled', 'turn-not-closed'],
-    atMostMs: 0,
   },
   'loses what is written on the way': {
     mood: only('fails', 'journalItems'),
     isRead: true,
     log: ['items-not-journaled'],
-    atMostMs: 0,
   },
   'fails at the very end': {
     mood: only('fails', 'closeTurn'),
     isRead: true,
     log: ['turn-not-closed'],
-    atMostMs: 0,
   },
   'falls silent at the very end': {
     mood: only('hangs', 'closeTurn'),
     isRead: true,
     log: ['turn-late'],
-    atMostMs: END_MS,
   },
   'takes a moment': {
     mood: always(100),
     isRead: true,
     log: [],
-    atMostMs: 1_000,
   },
   'falls silent in the middle': {
     mood: only('hangs', 'journalItems', 'closeTurn'),
     isRead: true,
     log: ['turn-late'],
-    atMostMs: END_MS,
   },
 }
 
@@ -243,7 +225,7 @@ async function talkThrough(luck: Case, { isOpenWebUi, stream }: Client): Promise
   memory.mood = luck.mood
 
   const told = await ask(second)
-  expectWhole(told, 2, luck.atMostMs)
+  expectWhole(told, 2)
   await expectDurable(told, memory)
   expect(thoughtsSent(name)).toEqual(luck.isRead ? [1] : [])
   const isWarned = !luck.isRead && isOpenWebUi && stream
@@ -256,18 +238,17 @@ async function talkThrough(luck: Case, { isOpenWebUi, stream }: Client): Promise
   memory.mood = WELL
   const third = goneOn(second, told, 'And at night?')
   const again = await ask(third)
-  expectWhole(again, 3, 0)
+  expectWhole(again, 3)
   expect(thoughtsSent(name)).toContain(1)
-  expectWhole(await ask(goneOn(third, again, 'Thanks.')), 4, 0)
+  expectWhole(await ask(goneOn(third, again, 'Thanks.')), 4)
   expect(thoughtsSent(name)).toEqual(expect.arrayContaining([1, 3]))
   await gateway.close()
 }
 
-function expectWhole(told: Told, round: number, atMostMs: number): void {
+function expectWhole(told: Told, round: number): void {
   expect(told).toMatchObject({ status: 200, isWhole: true })
   // An Open WebUI is told two messages apart.
   expect(told.words.replace(/\s+/g, ' ')).toBe(wordsOf(round).replace(/\s+/g, ' '))
-  expect(told.tookMs).toBeLessThan(atMostMs + SLACK_MS)
 }
 
 /** Whatever an answer names must be there, with what was thought. */
@@ -382,7 +363,7 @@ describe.concurrent.each(Object.entries(REAL))('%s', (_, luck) => {
     await trouble.break()
 
     const told = await ask(second)
-    expectWhole(told, 2, READ_MS + END_MS)
+    expectWhole(told, 2)
     expect(thoughtsSent(name)).toEqual(luck.isRead ? [1] : [])
     const lines = linesOf(gateway).filter((event) => /recall|turn|items/.test(event))
     expect(lines).toEqual(luck.log)
@@ -391,12 +372,12 @@ describe.concurrent.each(Object.entries(REAL))('%s', (_, luck) => {
     const third = goneOn(second, told, 'And at night?')
     const kept = luck.isKept ? [1, 2] : [1]
     await expect
-      .poll(async () => (expectWhole(await ask(third), 3, READ_MS + END_MS), thoughtsSent(name)), {
+      .poll(async () => (expectWhole(await ask(third), 3), thoughtsSent(name)), {
         timeout: 10_000,
       })
       .toEqual(kept)
     const again = await ask(third)
-    expectWhole(await ask(goneOn(third, again, 'Thanks.')), 4, 0)
+    expectWhole(await ask(goneOn(third, again, 'Thanks.')), 4)
     expect(thoughtsSent(name)).toEqual([...kept, 3])
     await gateway.close()
     await trouble.close()

@@ -84,14 +84,17 @@ describe('the rounds', () => {
   })
 
   test('rest in between', async () => {
-    const times: number[] = []
-    const expireTurns = async () => {
-      times.push(performance.now())
-      return { removed: 0, next: times.length < 4 ? always : null }
+    vi.useFakeTimers()
+    const expireTurns = vi.fn(async () => ({ removed: 0, next: always }))
+    const ended = expireUnused(storeOf(expireTurns), { rounds: 4, restMs: 20 })
+    for (let rounds = 1; rounds <= 4; rounds += 1) {
+      await vi.advanceTimersByTimeAsync(19)
+      expect(expireTurns).toHaveBeenCalledTimes(rounds)
+      await vi.advanceTimersByTimeAsync(1)
     }
-    await expireUnused(storeOf(expireTurns), { restMs: 20 })
-    const rests = times.slice(1).map((time, at) => time - (times[at] ?? 0))
-    expect(Math.min(...rests)).toBeGreaterThan(15)
+    await vi.runAllTimersAsync()
+    await ended
+    vi.useRealTimers()
   })
 
   test('end with a failure, which is told once', async () => {

@@ -6,6 +6,7 @@ import { applyRecall } from '../../src/rebuild/apply-recall.ts'
 import { fingerprintOf, planRecall } from '../../src/rebuild/plan-recall.ts'
 import { said, user } from '../support/recalled-stories.ts'
 import { show, talk } from '../support/talk.ts'
+import { expectLinear } from '../support/reads.ts'
 
 function recall(items: readonly Item[], turns: readonly RememberedTurn[], replaysTools = true) {
   return applyRecall(items, planRecall(items), turns, { replaysTools })
@@ -1091,49 +1092,35 @@ describe('the work in one run', () => {
   })
 })
 
-test('two thousand runs take no time', () => {
-  const { turns } = memory()
-  const items: Item[] = []
-  const answers = Array.from({ length: 2000 }, (_, at) => [
-    ...talk`thinks: ${String(at)}`,
-    said(`${at % 7} is the answer. `.repeat(20)),
-  ])
-  for (const [at, output] of answers.entries()) {
-    const input = [user(`question ${at % 3}`)]
-    items.push(...input, ...heard(output))
-    turns.push({
+test('is linear, and done with two thousand runs', () => {
+  const recalledOf = (items: readonly Item[]) => {
+    const plan = planRecall(items)
+    const named = plan.runs.map(({ start, end, fingerprint }, at): RememberedTurn => ({
       id: String(at).padStart(20, '0'),
       thread: 't',
       parent: at === 0 ? null : String(at - 1).padStart(20, '0'),
       depth: at,
-      fingerprint: null,
+      fingerprint,
       reasoningRefusedBy: null,
       createdAtMs: 0,
       usedAtMs: 0,
-      input,
-      output,
-    })
+      input: items.slice(start - 1, start),
+      output: [...talk`thinks: ${String(at)}`, ...items.slice(start, end)],
+    }))
+    // Twins without parents make every run a riddle that its successor solves.
+    const twins = named.map((turn) => ({ ...turn, id: `1${turn.id.slice(1)}`, parent: null }))
+    const turns = [...named.slice(0, -1), ...twins.slice(0, -1), ...named.slice(-1)]
+    return { named, recalled: applyRecall(items, plan, turns, { replaysTools: true }) }
   }
-  const plan = planRecall(items)
-  const named = turns.map((turn, at) => ({
-    ...turn,
-    fingerprint: plan.runs[at]?.fingerprint ?? null,
-  }))
-  // Twins without parents make every run a riddle that its successor solves.
-  const twins = named.map((turn) => ({ ...turn, id: `1${turn.id.slice(1)}`, parent: null }))
-  const newest = named.slice(-1)
-  const begun = performance.now()
-  const recalled = applyRecall(
-    items,
-    plan,
-    [...named.slice(0, -1), ...twins.slice(0, -1), ...newest],
-    {
-      replaysTools: true,
-    },
-  )
-  expect(performance.now() - begun).toBeLessThan(700)
+  const rounds = (count: number) =>
+    Array.from({ length: count }).flatMap((_, at) => [
+      user(`question ${at % 3}`),
+      said(`${at % 7} is the answer. `.repeat(20)),
+    ])
+  const { named, recalled } = recalledOf(rounds(2000))
   expect(recalled.items).toHaveLength(6000)
   expect(recalled.used).toEqual(named)
+  expectLinear(500, rounds, recalledOf)
 })
 
 describe('an answer that broke off, whose last words were never recorded', () => {

@@ -166,8 +166,8 @@ test('keeps the laws of a transform, whatever the text', () => {
   )
 })
 
-test('the time it takes grows with the text, and not with its square', () => {
-  const time = (text: string): number => {
+test('a long text full of tags is read to its end', () => {
+  const told = (text: string): readonly Item[] => {
     const items = talk`
       user: well?
       assistant: ${'x'}
@@ -176,9 +176,7 @@ test('the time it takes grows with the text, and not with its square', () => {
         ? ({ ...item, content: [{ type: 'output_text', text }] } satisfies Item)
         : item,
     )
-    const start = performance.now()
-    run(items)
-    return performance.now() - start
+    return run(items).items
   }
   const hostile = [
     '<details type="reasoning">',
@@ -188,8 +186,9 @@ test('the time it takes grows with the text, and not with its square', () => {
     ' '.repeat(50),
   ]
   for (const piece of hostile) {
-    const text = piece.repeat(400_000 / piece.length)
-    expect(time(`<details type="reasoning">${text}`)).toBeLessThan(500)
-    expect(time(`x <details type="reasoning">${text}`)).toBeLessThan(500)
+    // Who reads it over and over is not done when the time of a test is over.
+    const text = piece.repeat(1_000_000 / piece.length)
+    expect(told(`<details type="reasoning">${text}`)[0]).toMatchObject({ role: 'user' })
+    expect(told(`x <details type="reasoning">${text}`)).toHaveLength(2)
   }
 })

@@ -60,10 +60,11 @@ test('beside an edit, what was cut comes back', () => {
   expect([...aligned.restored]).toEqual([0])
 })
 
-test('a long text full of tags is read in no time', () => {
-  const started = performance.now()
-  for (const piece of ['<think>', '<think ', '<think>a</think>', '</think>', '<thought>◁think▷']) {
-    withoutThinking(piece.repeat(20_000))
+test('a long text full of tags is read to its end', () => {
+  // Who reads it over and over is not done when the time of a test is over.
+  for (const piece of ['<think>', '<think ', '</think>', '<thought>◁think▷']) {
+    const text = piece.repeat(200_000)
+    expect(withoutThinking(text)).toBe(text)
   }
-  expect(performance.now() - started).toBeLessThan(1000)
+  expect(withoutThinking(`So ${'<think>a</think>'.repeat(200_000)}`)).toBe('So ')
 })

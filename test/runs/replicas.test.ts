@@ -129,9 +129,7 @@ describe.concurrent('on another replica', () => {
       const follower = town.follow(first, id)
       expect(await town.cancel(second, id)).toMatchObject({ status: 'cancelled' })
       const log = await town.events(id)
-      const before = Date.now()
       await until(async () => first.cancelled() > 0)
-      expect(Date.now() - before).toBeLessThan(1_500)
       expect(framesIn(await follower).slice(0, -1)).toEqual(log)
       expect(await town.events(id)).toEqual(log)
       expect(jsonOf(log.at(-1) ?? { data: '{}' })).toMatchObject({

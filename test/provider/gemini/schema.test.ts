@@ -101,9 +101,8 @@ describe('references without an end', () => {
       const next = { $ref: `#/$defs/d${at + 1}` }
       $defs[`d${at}`] = { type: 'object', properties: { a: next, b: next } }
     }
-    const started = performance.now()
-    simplifySchema({ $ref: '#/$defs/d0', $defs })
-    expect(performance.now() - started).toBeLessThan(500)
+    const { schema } = simplifySchema({ $ref: '#/$defs/d0', $defs })
+    expect(JSON.stringify(schema).length).toBeLessThan(100_000)
   })
 })
 
