@@ -8,6 +8,7 @@ import type { Comparison } from '../../src/explain/compare-requests.ts'
 import { fatesOf, type Fate, type Told } from '../../src/explain/fates.ts'
 import { additionsFor, planFor, rebuild } from '../../src/rebuild/plan.ts'
 import { talk } from '../support/talk.ts'
+import { LEAN, LONG } from './long-output.ts'
 
 const { replay } = PRESETS
 
@@ -34,19 +35,6 @@ function cause(before: readonly Fate[], now: readonly Fate[]) {
   const side = (told: readonly Fate[]) => ({ fates: told, about: { notes: [], upstream: {} } })
   const sides = { before: side(before), now: side(now), wire: 'responses', sentenceOf }
   return causeOf({ comparison: MIDDLE, ...sides })
-}
-
-const LONG = talk`
-  user: look
-  call a
-  output a ${'degrees '.repeat(40)}
-  assistant: done
-  user: thanks
-`
-
-const LEAN: ContextPolicy = {
-  ...replay,
-  outputs: { ...replay.outputs, keepTurns: 0, step: 1, longerThan: 50, head: 10, tail: 10 },
 }
 
 const noted = (text: string, depth: number): ContextPolicy => ({

@@ -2,27 +2,15 @@ import { expect, test } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
 import { fatesOf, type Told } from '../../src/explain/fates.ts'
 import { planFor, rebuild } from '../../src/rebuild/plan.ts'
-import { PRESETS, type ContextPolicy } from '../../src/conversation/policy.ts'
+import { PRESETS } from '../../src/conversation/policy.ts'
 import { talk } from '../support/talk.ts'
-
-const LEAN: ContextPolicy = {
-  ...PRESETS.replay,
-  outputs: { ...PRESETS.replay.outputs, keepTurns: 0, step: 1, longerThan: 50, head: 10, tail: 10 },
-}
+import { LEAN, LONG } from './long-output.ts'
 
 function fates(items: readonly Item[], policy = PRESETS.replay, more: Partial<Told> = {}) {
   const rebuilt = rebuild(items, planFor({ policy, reader: null }))
   const { items: sent, places, notes } = rebuilt
   return fatesOf({ items, remembered: 0, sent, places, notes, wire: 'responses', ...more })
 }
-
-const LONG = talk`
-  user: look
-  call a
-  output a ${'degrees '.repeat(40)}
-  assistant: done
-  user: thanks
-`
 
 test('tells of every item what became of it, in order (C36)', () => {
   expect(

@@ -5,7 +5,7 @@ import { alignWords } from '../../src/rebuild/align-words.ts'
 import { compactWords } from '../../src/rebuild/compact-words.ts'
 import { sameWords } from '../../src/rebuild/same-words.ts'
 import { beginsWithThinking, withoutThinking } from '../../src/rebuild/think-blocks.ts'
-import { splitThinking } from '../support/open-webui/think-tags.ts'
+import { keptOf } from '../support/open-webui/think-tags.ts'
 import { said } from '../support/recalled-stories.ts'
 
 const tags = ['think', 'thinking', 'reason', 'reasoning', 'thought', 'Thought']
@@ -16,13 +16,6 @@ const scraps = ['a', 'b c', '\n', '\n\n', ' ', '```\n', '<', '>', '</div>'].conc
 const spoken = fc
   .array(fc.constantFrom(...scraps), { maxLength: 14 })
   .map((pieces) => `So ${pieces.join('')}`)
-
-/** What Open WebUI sends of a text. */
-function keptOf(text: string): string {
-  const items = splitThinking(text)
-  if (items === null) return text
-  return items.flatMap((item) => (item.type === 'message' ? item.text : [])).join('\n')
-}
 
 test('what Open WebUI cuts, the recorded words have still', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 /** A model that speaks of a tag for thinking has its own words again, although Open WebUI cuts them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../../support/gateway.ts'
-import { splitThinking } from '../../support/open-webui/think-tags.ts'
+import { keptOf } from '../../support/open-webui/think-tags.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
 import { speak } from '../../support/wires.ts'
 
@@ -30,11 +30,6 @@ async function ask(messages: readonly object[], headers: object): Promise<string
   const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'))
   const chunks = lines.map((line) => JSON.parse(line.slice(6)) as Chunk)
   return chunks.flatMap(({ choices = [] }) => choices[0]?.delta.content ?? '').join('')
-}
-
-function keptOf(text: string): string {
-  const items = splitThinking(text) ?? [{ type: 'message', text } as const]
-  return items.flatMap((item) => (item.type === 'message' ? item.text : [])).join('\n')
 }
 
 describe.each([

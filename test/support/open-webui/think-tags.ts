@@ -34,6 +34,12 @@ export function splitThinking(text: string): readonly StoredItem[] | null {
   ]
 }
 
+/** What it sends of a text that is past. */
+export function keptOf(text: string): string {
+  const items = splitThinking(text) ?? [message(text)]
+  return items.flatMap((item) => (item.type === 'message' ? item.text : [])).join('\n')
+}
+
 function message(text: string): StoredItem {
   return { type: 'message', text }
 }

@@ -1,0 +1,16 @@
+/** A talk of which an output is long, and a policy that shortens it as soon as a turn is over. */
+import { PRESETS, type ContextPolicy } from '../../src/conversation/policy.ts'
+import { talk } from '../support/talk.ts'
+
+export const LONG = talk`
+  user: look
+  call a
+  output a ${'degrees '.repeat(40)}
+  assistant: done
+  user: thanks
+`
+
+export const LEAN: ContextPolicy = {
+  ...PRESETS.replay,
+  outputs: { ...PRESETS.replay.outputs, keepTurns: 0, step: 1, longerThan: 50, head: 10, tail: 10 },
+}
