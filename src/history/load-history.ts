@@ -57,6 +57,8 @@ export interface History {
 export interface Recollection {
   /** The turn that the chat has come to, as far as it was kept. */
   readonly parent: RememberedTurn | null
+  /** Whether an answer is continued that was not kept: it goes on from that, and not from the turn. */
+  readonly continuesUnknown: boolean
   /** What is new since the model last spoke, as the client gave it. */
   readonly news: readonly Item[]
 }

@@ -29,9 +29,11 @@ export async function recall(asked: Inbound, caller: Caller, world: World): Prom
   const { items, notes, parent, begun, newsFrom, used } = recalled
   const inbound =
     items === asked.items ? asked : { ...asked, items, given: asked.given ?? asked.items }
+  const news = asked.items.slice(newsFrom)
   const recollection = {
     parent: parent ?? newestOf(used),
-    news: asked.items.slice(newsFrom),
+    continuesUnknown: parent === null && news.length === 0,
+    news,
   }
   const history = {
     ...NO_HISTORY,

@@ -95,12 +95,12 @@ function storedForm(asked: Inbound, inbound: Inbound): Inbound {
 /** What is known of where it stands needs not be found out, and its client asks for nothing of it. */
 function rememberedTurn(
   turn: NewTurn,
-  { parent, news }: NonNullable<History['recollection']>,
+  { parent, continuesUnknown, news }: NonNullable<History['recollection']>,
 ): { readonly turn: NewTurn; readonly contentHash: null } {
   const placed = {
     ...turn,
     thread: parent?.thread ?? turn.id,
-    parent: parent?.id ?? null,
+    parent: continuesUnknown ? null : (parent?.id ?? null),
     depth: parent === null ? 0 : parent.depth + 1,
     input: rememberedInput(news),
     request: shortFields(turn.request),
