@@ -8,7 +8,8 @@ import { expect, test } from 'vitest'
 import { textOf as contentOf, type Item } from '../../src/conversation/item.ts'
 import { markerLine } from '../../src/conversation/marker.ts'
 import type { RememberedTurn } from '../../src/conversation/remembered.ts'
-import { applyRecall } from '../../src/rebuild/apply-recall.ts'
+import { isUserMessage } from '../../src/conversation/rounds.ts'
+import { applyRecall, type Recalled } from '../../src/rebuild/apply-recall.ts'
 import { fingerprintOf, planRecall } from '../../src/rebuild/plan-recall.ts'
 import { bare, said, user } from '../support/recalled-stories.ts'
 
@@ -63,6 +64,8 @@ interface Chat {
   readonly ownWords: boolean
   node: Node | null
   made: number
+  /** How many rounds were told as less than they were, all requests taken together. */
+  doubts: number
 }
 
 const textOf = ({ text, calls, outputs }: Heard): readonly Item[] => [
@@ -86,8 +89,31 @@ function pathOf(
   ]
 }
 
-/** Where a note says that something could be either of two, it is not told; but nothing else is. */
+/**
+ * Question by question, all that was said to it. Where a note says that it could be either of two, less
+ * is told, and nothing else: how many of these there are is given back.
+ */
+function expectTold({ items: told, notes }: Recalled, expected: readonly Item[]): number {
+  // What is not told has the place of what comes next.
+  const questionOf = (at: number) => told.slice(0, at).filter(isUserMessage).length - 1
+  const doubts = notes.filter(({ why }) => DOUBTS.has(why))
+  const doubted = new Set(doubts.map(({ at = 0 }) => questionOf(at)))
+  const [all, mine] = [byQuestions(expected), byQuestions(told)]
+  expect(mine).toHaveLength(all.length)
+  for (const [nth, items] of all.entries()) {
+    if (doubted.has(nth)) expectLess(mine[nth] ?? [], items)
+    else expect(bare(mine[nth] ?? [])).toEqual(bare(items))
+  }
+  return doubted.size
+}
+
 const DOUBTS: ReadonlySet<string> = new Set(['turn-ambiguous', 'marker-doubted'])
+
+/** Each with what follows it. Nothing stands in front of the first. */
+function byQuestions(items: readonly Item[]): readonly (readonly Item[])[] {
+  const starts = items.flatMap((item, at) => (isUserMessage(item) ? [at] : []))
+  return starts.map((start, nth) => items.slice(start, starts[nth + 1]))
+}
 
 function expectLess(told: readonly Item[], expected: readonly Item[]): void {
   const isThought = ({ type }: Item): boolean => type === 'reasoning'
@@ -115,8 +141,9 @@ function answer(
   const plan = planRecall(items)
   const recalled = applyRecall(items, plan, chat.turns, { replaysTools: true })
   const expected = [...pathOf(node, ({ truth, outputs }) => [...truth, ...outputs]), ...more]
-  if (recalled.notes.some(({ why }) => DOUBTS.has(why))) expectLess(recalled.items, expected)
-  else expect(bare(recalled.items)).toEqual(bare(expected))
+  // What was continued was not kept.
+  const isContinued = recalled.newsFrom === items.length
+  chat.doubts += expectTold(recalled, expected)
   const id = String(chat.made).padStart(20, '0')
   chat.made += 1
   // What a client can bring back itself is not recorded.
@@ -145,7 +172,7 @@ function answer(
   chat.turns.push({
     id,
     thread: 't',
-    parent: recalled.parent?.id ?? recalled.used.at(-1)?.id ?? null,
+    parent: recalled.parent?.id ?? (isContinued ? null : (recalled.used.at(-1)?.id ?? null)),
     depth: 0,
     fingerprint: fingerprintOf(plan, [said(text), ...made]),
     reasoningRefusedBy: null,
@@ -255,19 +282,25 @@ function forget({ turns }: Chat, message: Item): void {
 // says "OK. O", where another answer to the same question was "OK."; or all of an answer was written anew,
 // and its question was asked twice, with an answer there that nobody has kept. It could be either, and
 // rather than to guess nothing is given back, and a note says so.
-const many = Number(process.env['RECALL_RUNS'] ?? 60)
-const seed = Number(process.env['RECALL_SEED'] ?? 1)
+const { RECALL_RUNS, RECALL_SEED } = process.env
+const many = Number(RECALL_RUNS ?? 60)
+const seed = Number(RECALL_SEED ?? 1)
+/** For other chats than those of which nothing is lost. */
+const isAsked = RECALL_RUNS !== undefined || RECALL_SEED !== undefined
 
 test.each([
   { name: 'with markers, whatever the words', isMarked: true, ownWords: false },
   { name: 'with markers', isMarked: true, ownWords: true },
   { name: 'by its words alone', isMarked: false, ownWords: true },
 ])('a model is told all of a chat as it was, $name', ({ isMarked, ownWords }) => {
+  let all = 0
   fc.assert(
     fc.property(fc.array(action, { minLength: 1, maxLength: 14 }), (actions) => {
-      const chat: Chat = { turns: [], isMarked, ownWords, node: null, made: 0 }
+      const chat: Chat = { turns: [], isMarked, ownWords, node: null, made: 0, doubts: 0 }
       for (const action of actions) happen(chat, action)
+      all += chat.doubts
     }),
     { numRuns: many, seed },
   )
+  if (!isAsked) expect(all).toBe(0)
 })
