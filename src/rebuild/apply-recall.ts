@@ -55,15 +55,17 @@ export function applyRecall(
   const used = told.filter((turn) => kin.turn(turn.id) === turn)
   const findOutput = outputsAtHand(told, kin)
   const partners = used.length === 0 ? null : pairsOf(items)
+  const toldIds = new Set(told.map(({ id }) => id))
   const doubted = new Set([...attached.doubted].map(({ id }) => id))
-  for (const { id } of told) doubted.delete(id)
-  const isDoubted = ({ marks }: Run): boolean => marks.some((id) => doubted.has(id))
+  // Where other turns stand for the words, nobody has asked whether to believe a marker.
+  const isDoubted = ({ marks }: Run, isFound: boolean): boolean =>
+    marks.some((id) => !toldIds.has(id) && (doubted.has(id) || (isFound && kin.turn(id) !== null)))
   const list = openList(items)
   for (const [number, run] of plan.runs.entries()) {
     const own = attached.turns[number] ?? []
     list.pass(run.start)
     if (attached.ambiguous.has(number)) list.note({ did: 'dropped', why: 'turn-ambiguous' })
-    else if (isDoubted(run)) {
+    else if (isDoubted(run, own.length > 0)) {
       list.note({ did: 'dropped', why: 'marker-doubted' })
     }
     if (own.length === 0 || partners === null) {

@@ -237,6 +237,19 @@ describe('two turns of the same name', () => {
   })
 })
 
+test('a marker whose turn is not told has a note, also where another of the same words is', () => {
+  const { turns, answered } = memory()
+  answered([warm], [...talk`thinks: one`, said('Let me look.')])
+  const looking = [...talk`thinks: two`, said('Let me look.'), ...talk`thinks: yes`, said('OK.')]
+  const two = answered([warm], looking)
+  const stopped = marked(two, 'Let me look.\nOK')
+  const three = answered([warm, stopped], [...talk`thinks: three`, said('It is cold.')])
+  const text = `${markerLine(two.id)}\n\nLet me look.\nOK\n\n${markerLine(three.id)}\n\nIt is cold.`
+  const recalled = recall([warm, said(text), user('so?')], turns)
+  expect(recalled.used).toEqual([three])
+  expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
+})
+
 describe('markers', () => {
   test('bring back what a client forgot: calls, outputs and reasoning, in their order', () => {
     const { turns, answered } = memory()
