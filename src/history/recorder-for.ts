@@ -97,11 +97,12 @@ function rememberedTurn(
   turn: NewTurn,
   { parent, continuesUnknown, news }: NonNullable<History['recollection']>,
 ): { readonly turn: NewTurn; readonly contentHash: null } {
+  const before = continuesUnknown ? null : parent
   const placed = {
     ...turn,
     thread: parent?.thread ?? turn.id,
-    parent: continuesUnknown ? null : (parent?.id ?? null),
-    depth: parent === null ? 0 : parent.depth + 1,
+    parent: before?.id ?? null,
+    depth: before === null ? 0 : before.depth + 1,
     input: rememberedInput(news),
     request: shortFields(turn.request),
   }
