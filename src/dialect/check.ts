@@ -74,8 +74,12 @@ export function refuseOthers(
   path: string | null,
 ): void {
   const other = Object.keys(said).find((name) => !known.includes(name))
-  if (other !== undefined) throw unknownField(path === null ? other : `${path}.${other}`, known)
+  if (other === undefined) return
+  const name = other.slice(0, MAX_SHOWN_CHARS)
+  throw unknownField(path === null ? name : `${path}.${name}`, known)
 }
+
+const MAX_SHOWN_CHARS = 80
 
 export function unknownField(path: string, known: readonly string[]): GatewayError {
   return new GatewayError(

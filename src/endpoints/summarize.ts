@@ -4,7 +4,7 @@
  * not keep word for word. The answer says what the summary stands for, and what that saves.
  */
 import type { JsonObject } from '../conversation/json.ts'
-import { asOneOf, asString, maybe } from '../dialect/check.ts'
+import { asOneOf, asString, maybe, refuseOthers } from '../dialect/check.ts'
 import { asIntegerIn } from '../dialect/ranges.ts'
 import { usageOf } from '../dialect/responses/echo.ts'
 import type { Exchange } from '../edge/exchange.ts'
@@ -29,8 +29,7 @@ export async function summarizeConversation(
   world: World,
   exchange: Exchange,
 ): Promise<JsonObject> {
-  const unknown = Object.keys(body).find((name) => !FIELDS.has(name))
-  if (unknown !== undefined) throw unknownField(unknown)
+  refuseOthers(body, FIELDS, null)
   const model = maybe(asString, body['model'], 'model')
   const focus = maybe(asString, body['focus'], 'focus')
   const keepTurns = maybe(asIntegerIn(1, 1_000_000), body['keep_turns'], 'keep_turns')
@@ -46,15 +45,7 @@ export async function summarizeConversation(
   return summarized(prepared, focus !== null, caller, world, exchange)
 }
 
-const FIELDS: ReadonlySet<string> = new Set(['model', 'focus', 'keep_turns', 'keep_tokens'])
-
-function unknownField(name: string): GatewayError {
-  return new GatewayError(
-    'unknown_parameter',
-    `Unknown parameter: '${name.slice(0, 80)}'. Known are: ${[...FIELDS].join(', ')}.`,
-    { param: name.slice(0, 80) },
-  )
-}
+const FIELDS = ['model', 'focus', 'keep_turns', 'keep_tokens']
 
 export async function summarizeContext(
   request: JsonObject,
