@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/fixed-seed.ts'],
     globalSetup: ['test/support/postgres-setup.ts'],
+    // One worker less than there are cores, which is the default, is half of a machine with two.
+    maxWorkers: '100%',
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },

@@ -20,7 +20,7 @@ import {
 } from '../support/laws.ts'
 import { epochOf, givenTo, pruned, TRANSFORMS, WHOLE_PLANS } from './subjects.ts'
 
-const COUNTS = { numRuns: 60 }
+const COUNTS = { numRuns: Number(process.env['LAWS_RUNS'] ?? 60) }
 
 describe.each(TRANSFORMS)('$name', (subject) => {
   const { hearsBothSides = true } = subject
