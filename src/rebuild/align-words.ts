@@ -22,13 +22,13 @@ export interface Aligned {
 }
 
 /**
- * `said` is without markers, and without messages that say nothing. What was `cutOff` thought of
- * words that are not recorded: what stands behind the last message is then no more of that.
+ * `said` is without markers, and without messages that say nothing. Where the end is open, something
+ * that the client is not shown was recorded behind the last message: words behind it are no more of it.
  */
 export function alignWords(
   recorded: readonly Message[],
   said: readonly Message[],
-  cutOff = false,
+  hasOpenEnd = false,
 ): Aligned {
   const texts = said.map(({ content }) => textOf(content))
   const lines = texts.flatMap(linesOf)
@@ -42,7 +42,7 @@ export function alignWords(
     anchors[at] !== null || sought[at]?.length === 0 ? message : null,
   )
   const restored = new Set<number>()
-  const given = { recorded, said, texts, lines, sought, cutOff }
+  const given = { recorded, said, texts, lines, sought, hasOpenEnd }
   const work: Work = { ...given, places, before: new Map(), behind: new Map(), restored }
   let last: number | null = null
   let from = 0
@@ -63,7 +63,7 @@ interface Work extends Aligned {
   readonly texts: readonly string[]
   readonly lines: readonly Line[]
   readonly sought: readonly (readonly string[])[]
-  readonly cutOff: boolean
+  readonly hasOpenEnd: boolean
   readonly places: (Message | null)[]
   readonly before: Map<number, readonly Message[]>
   readonly behind: Map<number, readonly Message[]>
@@ -133,9 +133,9 @@ function compact(message: Message | undefined): string {
 
 /** Words behind the last of all messages: it was continued, if they are in one message with it. */
 function goOn(work: Work, last: number, from: number, to: number): void {
-  const { lines, sought, recorded, places, behind, cutOff } = work
+  const { lines, sought, recorded, places, behind, hasOpenEnd } = work
   const start = from - (sought[last]?.length ?? 0)
-  const isOne = !cutOff && lines[start]?.message === lines[from]?.message
+  const isOne = !hasOpenEnd && lines[start]?.message === lines[from]?.message
   const [first, ...others] = piecesOf(work, isOne ? start : from, to)
   if (first === undefined) return
   if (isOne) places[last] = inPlaceOf(recorded[last], first)

@@ -18,6 +18,7 @@ import { saysNothing, type Run } from './plan-recall.ts'
 import { isSameCall, saysTheSame } from './same-item.ts'
 import { standsForOthers } from './stands-for-others.ts'
 import { thoughtsAmong } from './thoughts-given.ts'
+import { unspokenEnd } from './unspoken-end.ts'
 import { withoutDetails } from './without-details.ts'
 import { withoutMarks } from './without-marks.ts'
 import { wordsKept } from './words-kept.ts'
@@ -55,15 +56,15 @@ export function recallRun(known: KnownRun): RecalledRun {
   const recorded = turns.flatMap((turn) => turn.output)
   const messages = recorded.filter(isMessage)
   const words = spoken.flatMap(wordsGiven)
-  const cutOff = cutOffIn(turns)
+  const openEnd = unspokenEnd(turns, spoken)
   const same = wordsKept(known.run, turns, messages, words)
-  const aligned = same === null ? alignWords(messages, words, cutOff !== null) : null
+  const aligned = same === null ? alignWords(messages, words, openEnd !== null) : null
   const own = spoken.filter(isReasoning)
   const work: Work = {
     ...known,
     aligned,
     restored: aligned?.restored ?? same ?? NONE,
-    cutOff,
+    openEnd,
     recordedMessages: messages.length,
     left: itemsLeft(spoken.filter((item) => !isMessage(item))),
     ownThought: thoughtsAmong(own),
@@ -74,7 +75,7 @@ export function recallRun(known: KnownRun): RecalledRun {
     owed: new Map(),
   }
   replaceReasoning(work, own)
-  if (messages.length === 0 && cutOff === null) addWords(work, aligned?.before.get(0))
+  if (messages.length === 0 && openEnd === null) addWords(work, aligned?.before.get(0))
   for (const turn of turns) replayTurn(work, turn)
   for (const item of work.left.rest()) work.pieces.push(asGiven(item))
   const items = work.pieces.flatMap(({ item }) => item ?? [])
@@ -93,7 +94,8 @@ interface Work extends KnownRun {
   readonly aligned: Aligned | null
   /** The recorded messages that the client does not have quite as they were. */
   readonly restored: ReadonlySet<number>
-  readonly cutOff: RememberedTurn | null
+  /** The turn behind which words stand that only the client has. */
+  readonly openEnd: RememberedTurn | null
   readonly recordedMessages: number
   /** What of the client's is not in its place yet, messages aside. */
   readonly left: ItemsLeft
@@ -107,19 +109,6 @@ interface Work extends KnownRun {
   messages: number
   /** By the turn that was given them. */
   readonly owed: Map<RememberedTurn, OutputAtHand[]>
-}
-
-/**
- * The turn that ended in a thought, with no message behind it: what it led to was cut off before it
- * was recorded, and only the client has its beginning.
- */
-function cutOffIn(turns: readonly RememberedTurn[]): RememberedTurn | null {
-  const turn = turns.findLast(({ output }) => {
-    const last = output.at(-1)
-    return output.some(isMessage) || (last !== undefined && isReasoning(last))
-  })
-  const last = turn?.output.at(-1)
-  return turn === undefined || last === undefined || !isReasoning(last) ? null : turn
 }
 
 function isMessage(item: Item): item is Message {
@@ -176,7 +165,7 @@ function replayTurn(work: Work, turn: RememberedTurn): void {
   if (work.unled) dropThoughts(work)
   work.pieces.push(...work.thoughts)
   work.thoughts = []
-  if (turn === work.cutOff) addWords(work, wordsBehind(work))
+  if (turn === work.openEnd) addWords(work, wordsBehind(work))
 }
 
 /** What the client has behind all that was recorded. */
@@ -217,7 +206,7 @@ function replayMessage(work: Work, item: Message): void {
   else if (place !== item) keep(work, edited(place))
   else keep(work, { item, note: work.restored.has(number) ? RESTORED : null })
   const isLast = number === work.recordedMessages - 1
-  if (!isLast || work.cutOff === null) addWords(work, aligned?.behind.get(number))
+  if (!isLast || work.openEnd === null) addWords(work, aligned?.behind.get(number))
 }
 
 const RESTORED: Piece['note'] = {

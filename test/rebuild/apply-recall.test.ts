@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { houseCall, houseOutput } from '../../src/conversation/house.ts'
 import type { Item } from '../../src/conversation/item.ts'
 import { markerLine } from '../../src/conversation/marker.ts'
 import type { RememberedTurn } from '../../src/conversation/remembered.ts'
@@ -595,6 +596,54 @@ describe('words that were cut off before they were recorded', () => {
     expect(show(recall([warm, marked(one, text), user('and?')], turns).items.slice(1, -1))).toBe(
       'thinks: one\nassistant: It was\nthinks: two\nassistant: cold.',
     )
+  })
+})
+
+describe('words behind a search that nothing was recorded behind', () => {
+  const searched = talk`
+    thinks: where?
+    hosted web_search_call
+  `
+  const recallOf = (recorded: readonly Item[], text: string, ...more: readonly Item[]) => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], recorded, [])
+    return show(recall([warm, marked(turn, text), ...more, user('and?')], turns).items.slice(1, -1))
+  }
+
+  test('stand there, be they cut off or of an answer that went on', () => {
+    expect(recallOf(searched, 'It is 4')).toBe(`${show(searched)}\nassistant: It is 4`)
+    expect(recallOf([said('Let me look.'), ...searched], 'Let me look.\nIt is 4')).toBe(
+      `assistant: Let me look.\n${show(searched)}\nassistant: It is 4`,
+    )
+  })
+
+  test('stand behind what the gateway has looked up by itself', () => {
+    const [call] = talk`call h recall`
+    if (call === undefined) throw new Error('no call')
+    const house = [houseCall(call), houseOutput('h', 'fog')]
+    expect(recallOf(house, 'It is 4')).toBe(`${show(house)}\nassistant: It is 4`)
+  })
+
+  test('stand in front of an answer that went on from them', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], searched, [])
+    const begun = markedText(one, 'It is 4')
+    const two = answered([warm, said(begun)], found.slice(0, 1).concat(said('degrees.')))
+    const text = `${begun}\n\n${markedText(two, 'degrees.')}`
+    expect(show(recall([warm, said(text), user('and?')], turns).items.slice(1, -1))).toBe(
+      `${show(searched)}\nassistant: It is 4\nthinks: cold\nassistant: degrees.`,
+    )
+  })
+
+  test('stand where the client has them, if it brings the search, too', () => {
+    const [, search] = searched
+    if (search === undefined) throw new Error('no search')
+    const { turns, answered } = memory()
+    const turn = answered([warm], searched, [])
+    const recalled = (...given: readonly Item[]) =>
+      show(recall([warm, ...given, user('and?')], turns).items.slice(1, -1))
+    expect(recalled(marked(turn, 'Mine.'), search)).toBe(`assistant: Mine.\n${show(searched)}`)
+    expect(recalled(search, marked(turn, 'Mine.'))).toBe(`${show(searched)}\nassistant: Mine.`)
   })
 })
 

@@ -67,6 +67,24 @@ test.each(WAYS)('$model over $connection, edited and continued', async ({ model,
   expect(told.trouble()).toEqual([])
 })
 
+/** Over a chat, an answer that says nothing is known by its marker, and of one that is only text nothing is kept. */
+test.each(['chat', 'responses', 'stateful'] as const)(
+  'words follow the search that they went on from, or were cut off behind, over %s',
+  async (connection) => {
+    const told = town.story({ connection })
+    await told.ask('RC|RH')
+    await told.goOn('T')
+    await told.ask('RTRH')
+    await told.goOn('T')
+    await told.ask('RH~T')
+    await told.ask('RT')
+    await told.goOn('RH')
+    await told.goOn('~T')
+    await told.ask('RT')
+    expect(told.trouble()).toEqual([])
+  },
+)
+
 /** Piece by piece, each with who says it. Where the cache is marked does not matter. */
 function saidIn({ messages, input }: JsonObject): readonly string[] {
   const pieces = objects(messages ?? input).flatMap((message) => {
