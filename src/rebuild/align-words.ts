@@ -15,10 +15,16 @@ export interface Aligned {
   /** For each recorded message what stands in its place: itself, the client's words, or nothing. */
   readonly places: readonly (Message | null)[]
   /** The client's words in front of a recorded message, by its number; 0 if there is none. */
-  readonly before: ReadonlyMap<number, readonly Message[]>
-  readonly behind: ReadonlyMap<number, readonly Message[]>
+  readonly before: ReadonlyMap<number, readonly OwnWords[]>
+  readonly behind: ReadonlyMap<number, readonly OwnWords[]>
   /** The messages in their place that the client has with other blanks that say nothing. */
   readonly restored: ReadonlySet<number>
+}
+
+export interface OwnWords {
+  readonly message: Message
+  /** The number of the client's message that they are from. */
+  readonly from: number
 }
 
 /**
@@ -65,8 +71,8 @@ interface Work extends Aligned {
   readonly sought: readonly (readonly string[])[]
   readonly hasOpenEnd: boolean
   readonly places: (Message | null)[]
-  readonly before: Map<number, readonly Message[]>
-  readonly behind: Map<number, readonly Message[]>
+  readonly before: Map<number, readonly OwnWords[]>
+  readonly behind: Map<number, readonly OwnWords[]>
 }
 
 /** A line with something in it; or a message that has only other parts, such as images. */
@@ -104,11 +110,11 @@ function fill(work: Work, gap: Gap): void {
     else goOn(work, last, from, to)
     return
   }
-  const surplus: Message[] = []
+  const surplus: OwnWords[] = []
   let latest = start
   let open = 0
   for (const piece of piecesOf(work, from, to)) {
-    const words = compact(piece)
+    const words = compact(piece.message)
     const likely = slots
       .slice(open, open + MOST_LOOKS)
       .findIndex((slot) => slot.words.startsWith(words) || words.startsWith(slot.words))
@@ -116,7 +122,7 @@ function fill(work: Work, gap: Gap): void {
     const slot = slots[found]
     if (slot === undefined) surplus.push(piece)
     else {
-      places[slot.at] = inPlaceOf(recorded[slot.at], piece)
+      places[slot.at] = inPlaceOf(recorded[slot.at], piece.message)
       open = found + 1
       latest = slot.at
     }
@@ -138,7 +144,7 @@ function goOn(work: Work, last: number, from: number, to: number): void {
   const isOne = !hasOpenEnd && lines[start]?.message === lines[from]?.message
   const [first, ...others] = piecesOf(work, isOne ? start : from, to)
   if (first === undefined) return
-  if (isOne) places[last] = inPlaceOf(recorded[last], first)
+  if (isOne) places[last] = inPlaceOf(recorded[last], first.message)
   behind.set(last, isOne ? others : [first, ...others])
 }
 
@@ -148,8 +154,8 @@ function inPlaceOf(recorded: Message | undefined, piece: Message): Message {
 }
 
 /** The lines as messages: one for each message of the client that they are from. */
-function piecesOf({ lines, said, texts }: Work, from: number, to: number): readonly Message[] {
-  const pieces: Message[] = []
+function piecesOf({ lines, said, texts }: Work, from: number, to: number): readonly OwnWords[] {
+  const pieces: OwnWords[] = []
   for (let at = from; at < to;) {
     const first = lines[at]
     let last = first
@@ -157,14 +163,14 @@ function piecesOf({ lines, said, texts }: Work, from: number, to: number): reado
     const message = first === undefined ? undefined : said[first.message]
     if (first === undefined || last === undefined || message === undefined) continue
     if (first.isFirst && last.isLast) {
-      pieces.push(own(message))
+      pieces.push({ message: own(message), from: first.message })
       continue
     }
     const text = texts[first.message]?.slice(first.from, last.to) ?? ''
+    const content = [{ type: 'output_text', text } as const]
     pieces.push({
-      type: 'message',
-      role: 'assistant',
-      content: [{ type: 'output_text', text }],
+      message: { type: 'message', role: 'assistant', content },
+      from: first.message,
     })
   }
   return pieces

@@ -13,14 +13,14 @@ import type { RememberedTurn } from '../conversation/remembered.ts'
 import { alignWords, type Aligned } from './align-words.ts'
 import { itemsLeft, type ItemsLeft } from './items-left.ts'
 import { endKey, type FindOutput, type OutputAtHand } from './outputs-at-hand.ts'
+import { looseWords, type LooseWords } from './loose-words.ts'
 import { isNeverReplayed } from './never-replayed.ts'
 import { saysNothing, type Run } from './plan-recall.ts'
 import { isSameCall, saysTheSame } from './same-item.ts'
 import { standsForOthers } from './stands-for-others.ts'
 import { thoughtsAmong } from './thoughts-given.ts'
-import { unspokenEnd } from './unspoken-end.ts'
-import { withoutDetails } from './without-details.ts'
-import { withoutMarks } from './without-marks.ts'
+import { isUnspoken, unspokenEnd } from './unspoken-end.ts'
+import { wordsGiven } from './words-given.ts'
 import { wordsKept } from './words-kept.ts'
 
 export interface KnownRun {
@@ -55,14 +55,17 @@ export function recallRun(known: KnownRun): RecalledRun {
   const spoken = given.filter((item) => !saysNothing(item))
   const recorded = turns.flatMap((turn) => turn.output)
   const messages = recorded.filter(isMessage)
-  const words = spoken.flatMap(wordsGiven)
+  const silent = placesOfSilent(known)
+  const words = wordsGiven(spoken, silent)
   const openEnd = unspokenEnd(turns, spoken)
-  const same = wordsKept(known.run, turns, messages, words)
-  const aligned = same === null ? alignWords(messages, words, openEnd !== null) : null
+  const same = wordsKept(known.run, turns, messages, words.messages)
+  const aligned = same === null ? alignWords(messages, words.messages, openEnd !== null) : null
   const own = spoken.filter(isReasoning)
   const work: Work = {
     ...known,
     aligned,
+    loose: looseWords(aligned, messages.length, words.behind),
+    silent,
     restored: aligned?.restored ?? same ?? NONE,
     openEnd,
     recordedMessages: messages.length,
@@ -75,8 +78,9 @@ export function recallRun(known: KnownRun): RecalledRun {
     owed: new Map(),
   }
   replaceReasoning(work, own)
-  if (messages.length === 0 && openEnd === null) addWords(work, aligned?.before.get(0))
-  for (const turn of turns) replayTurn(work, turn)
+  if (messages.length === 0 && openEnd === null) addWords(work, work.loose.rest())
+  for (const [at, turn] of turns.entries()) replayTurn(work, turn, at)
+  addWords(work, work.loose.rest())
   for (const item of work.left.rest()) work.pieces.push(asGiven(item))
   const items = work.pieces.flatMap(({ item }) => item ?? [])
   const isSame =
@@ -97,6 +101,10 @@ interface Work extends KnownRun {
   /** The turn behind which words stand that only the client has. */
   readonly openEnd: RememberedTurn | null
   readonly recordedMessages: number
+  /** The client's words that are not of a recorded message. */
+  readonly loose: LooseWords
+  /** The places of the turns that went on and say nothing, and whose markers are in the run. */
+  readonly silent: ReadonlyMap<string, number>
   /** What of the client's is not in its place yet, messages aside. */
   readonly left: ItemsLeft
   /** The client's own of a thought. */
@@ -115,10 +123,13 @@ function isMessage(item: Item): item is Message {
   return item.type === 'message'
 }
 
-function wordsGiven(item: Item): readonly Message[] {
-  if (!isMessage(item)) return []
-  const words = withoutMarks(item, withoutDetails)
-  return saysNothing(words) ? [] : [words]
+function placesOfSilent({ run, turns }: KnownRun): ReadonlyMap<string, number> {
+  const marks = new Set(run.marks)
+  return new Map(
+    turns.flatMap((turn, at) =>
+      marks.has(turn.id) && isUnspoken(turn) ? [[turn.id, at] as const] : [],
+    ),
+  )
 }
 
 /** Clients merge reasoning and move it, so that of a run it is all the client's or all recorded. */
@@ -139,7 +150,8 @@ function isReasoning(item: Item): boolean {
   return item.type === 'reasoning'
 }
 
-function replayTurn(work: Work, turn: RememberedTurn): void {
+function replayTurn(work: Work, turn: RememberedTurn, at: number): void {
+  if (work.silent.has(turn.id)) addWords(work, work.loose.beforeTurn(at, work.messages))
   const own = work.owed.get(turn) ?? []
   work.owed.delete(turn)
   for (const { output } of own.toSorted((one, other) => one.place - other.place)) {
@@ -150,7 +162,7 @@ function replayTurn(work: Work, turn: RememberedTurn): void {
     if (item.type === 'reasoning') {
       if (work.unled) dropThoughts(work)
       work.thoughts.push(thoughtPiece(work, item, turn))
-    } else if (isMessage(item)) replayMessage(work, item)
+    } else if (isMessage(item)) replayMessage(work, item, at)
     else if (isOfHouse(item)) {
       // Its client has nothing of it, and both ends of the call are here.
       keep(work, work.replaysTools ? recalled(item, turn) : FORGOTTEN)
@@ -165,12 +177,7 @@ function replayTurn(work: Work, turn: RememberedTurn): void {
   if (work.unled) dropThoughts(work)
   work.pieces.push(...work.thoughts)
   work.thoughts = []
-  if (turn === work.openEnd) addWords(work, wordsBehind(work))
-}
-
-/** What the client has behind all that was recorded. */
-function wordsBehind({ aligned, recordedMessages }: Work): readonly Message[] | undefined {
-  return recordedMessages === 0 ? aligned?.before.get(0) : aligned?.behind.get(recordedMessages - 1)
+  if (turn === work.openEnd) addWords(work, work.loose.rest())
 }
 
 function keep(work: Work, piece: Piece): void {
@@ -192,21 +199,21 @@ function dropThoughts(work: Work): void {
 }
 
 /** In front of the reasoning that led to what comes next, and not in between. */
-function addWords({ pieces }: Work, words: readonly Message[] = []): void {
+function addWords({ pieces }: Work, words: readonly Message[]): void {
   pieces.push(...words.map(edited))
 }
 
-function replayMessage(work: Work, item: Message): void {
+function replayMessage(work: Work, item: Message, at: number): void {
   const { aligned } = work
   const number = work.messages
   work.messages += 1
-  addWords(work, aligned?.before.get(number))
+  addWords(work, work.loose.beforeMessage(number))
   const place = aligned === null ? item : (aligned.places[number] ?? null)
   if (place === null) keep(work, { item: null, note: { did: 'dropped', why: 'text-removed' } })
   else if (place !== item) keep(work, edited(place))
   else keep(work, { item, note: work.restored.has(number) ? RESTORED : null })
   const isLast = number === work.recordedMessages - 1
-  if (!isLast || work.openEnd === null) addWords(work, aligned?.behind.get(number))
+  if (!isLast || work.openEnd === null) addWords(work, work.loose.behindMessage(number, at))
 }
 
 const RESTORED: Piece['note'] = {

@@ -1,14 +1,18 @@
 /**
- * The turn behind whose last item only the client can know words: it ended in what its client is not
- * shown, a thought, a search or a tool of the house. What follows was cut off before it was recorded,
- * or is of an answer that went on from there and was not worth keeping; it stands behind all of the turn.
+ * Turns that end in what their client is not shown: a thought, a search or a tool of the house. Words
+ * that only the client has may stand behind all of such a turn. They were cut off before they were
+ * recorded, or are of an answer that went on from there and was not worth keeping.
  */
 import { isOfHouse } from '../conversation/house.ts'
 import type { Item } from '../conversation/item.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { endKey } from './outputs-at-hand.ts'
+import { wentOn } from './went-on.ts'
 
-/** `turns` are those of a run, `given` is what the client sends of it; `null` if there is no such turn. */
+/**
+ * The turn behind which the last words of a run stand, if they are not recorded. `given` is what the
+ * client sends of the run. `null` if its last words are more of a recorded text, or in front of everything.
+ */
 export function unspokenEnd(
   turns: readonly RememberedTurn[],
   given: readonly Item[],
@@ -18,6 +22,15 @@ export function unspokenEnd(
   // A client that brings a search along says itself on which side of it the words are.
   const last = given.findLast((item) => isMessage(item) || isSearch(item))
   return last === undefined || isMessage(last) ? turn : null
+}
+
+/**
+ * Whether it went on from words and says nothing itself, so that all of it stands where its marker does:
+ * what is in front of that is what it went on from.
+ */
+export function isUnspoken(turn: RememberedTurn): boolean {
+  const { output } = turn
+  return wentOn(turn) && endsUnspoken(output) && !output.some(isMessage)
 }
 
 function endsUnspoken(output: readonly Item[]): boolean {

@@ -5,9 +5,9 @@
 import type { Message } from '../conversation/item.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { saidIn, settled } from './compact-words.ts'
-import { isOfModel } from '../conversation/of-model.ts'
 import type { Run } from './plan-recall.ts'
 import { sameWords } from './same-words.ts'
+import { wentOn } from './went-on.ts'
 
 /** `recorded` are the messages of the turns, `given` those of the run. */
 export function wordsKept(
@@ -26,7 +26,5 @@ export function wordsKept(
 /** The fingerprint of an answer that went on says nothing of what it went on from. */
 function isNamed({ fingerprint }: Run, [first, ...others]: readonly RememberedTurn[]): boolean {
   if (first === undefined || others.length > 0) return false
-  if (fingerprint === null || first.fingerprint !== fingerprint) return false
-  const before = first.input.at(-1)
-  return before !== undefined && !isOfModel(before)
+  return fingerprint !== null && first.fingerprint === fingerprint && !wentOn(first)
 }

@@ -680,6 +680,55 @@ describe('an answer that went on', () => {
   })
 })
 
+describe('an answer that went on from words and said nothing', () => {
+  const thought = talk`
+    thinks: and so?
+  `
+  const searched = talk`
+    thinks: where?
+    hosted web_search_call
+  `
+  const asking = user('and?')
+  const told = (items: readonly Item[], turns: readonly RememberedTurn[]) =>
+    show(recall([warm, ...items, asking], turns).items.slice(1, -1))
+
+  test('stands behind the words that it went on from, also where those were not kept', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm, said('It is 4')], thought, [])
+    expect(turn.input).toEqual([])
+    const alone = markerLine(turn.id)
+    const shown = `assistant: It is 4\n${show(thought)}`
+    expect(told([said(`It is 4\n\n${alone}`)], turns)).toBe(shown)
+    expect(told([said('It is 4'), said(alone)], turns)).toBe(shown)
+  })
+
+  test('stands between the words that it went on from, and those that went on from it', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], searched, [])
+    const begun = markedText(one, 'It is 4')
+    const two = answered([warm, said(begun)], searched, [])
+    const shown = `${show(searched)}\nassistant: It is 4\n${show(searched)}\nassistant: degrees.`
+    expect(told([said(`${begun}\n\n${markedText(two, 'degrees.')}`)], turns)).toBe(shown)
+    const twice = `${begun}\n\n${markerLine(two.id)}\n\n${markedText(two, 'degrees.')}`
+    expect(told([said(twice)], turns)).toBe(shown)
+  })
+
+  test('stands between them where the words before all are known, too', () => {
+    const { turns, answered } = memory()
+    const look = said('Let me look.')
+    const one = answered([warm], [look, ...searched])
+    const begun = markedText(one, 'Let me look.\nIt is 4')
+    const two = answered([warm, said(begun)], thought, [])
+    const text = `${begun}\n\n${markedText(two, 'degrees.')}`
+    const both = [look, ...searched, said('It is 4'), ...thought, said('degrees.')]
+    expect(told([said(text)], turns)).toBe(show(both))
+    const three = answered([warm, said(text)], [...thought, said('Cold.')])
+    expect(told([said(`${text}\n\n${markedText(three, 'Cold.')}`)], turns)).toBe(
+      show([...both, ...thought, said('Cold.')]),
+    )
+  })
+})
+
 describe('an answer that went on, and is stored with all that it was told', () => {
   const origin = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }
   const begun = talk`

@@ -85,6 +85,35 @@ test.each(['chat', 'responses', 'stateful'] as const)(
   },
 )
 
+test.each(WAYS)('$model over $connection, continued with a thought alone', async (way) => {
+  const { model, connection } = way
+  const told = town.story({ connection }, { model })
+  await told.ask('T')
+  await told.goOn('R')
+  await told.ask('~T')
+  await told.goOn('R')
+  await told.ask('RT')
+  // What led to nothing may be left out, which the notes say; it is not told elsewhere.
+  expect([...told.gaps, ...told.faults]).toEqual([])
+})
+
+test.each(['chat', 'responses', 'stateful'] as const)(
+  'each search stands between the words around it, over %s',
+  async (connection) => {
+    const told = town.story({ connection })
+    await told.ask('RH')
+    await told.goOn('T')
+    await told.goOn('RH')
+    await told.goOn('T')
+    await told.ask('RTRH')
+    await told.goOn('T')
+    await told.goOn('RH')
+    await told.goOn('T')
+    await told.ask('RT')
+    expect(told.trouble()).toEqual([])
+  },
+)
+
 /** Piece by piece, each with who says it. Where the cache is marked does not matter. */
 function saidIn({ messages, input }: JsonObject): readonly string[] {
   const pieces = objects(messages ?? input).flatMap((message) => {
