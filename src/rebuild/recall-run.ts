@@ -20,6 +20,7 @@ import { isSameCall, saysTheSame } from './same-item.ts'
 import { standsForOthers } from './stands-for-others.ts'
 import { thoughtsAmong } from './thoughts-given.ts'
 import { isUnspoken, unspokenEnd } from './unspoken-end.ts'
+import { wentOn } from './went-on.ts'
 import { wordsGiven } from './words-given.ts'
 import { wordsKept } from './words-kept.ts'
 
@@ -152,6 +153,10 @@ function isReasoning(item: Item): boolean {
 
 function replayTurn(work: Work, turn: RememberedTurn, at: number): void {
   if (work.silent.has(turn.id)) addWords(work, work.loose.beforeTurn(at, work.messages))
+  // What it went on from is in front of all of it.
+  else if (wentOn(turn) && turn.output.some(isMessage)) {
+    addWords(work, work.loose.beforeMessage(work.messages))
+  }
   const own = work.owed.get(turn) ?? []
   work.owed.delete(turn)
   for (const { output } of own.toSorted((one, other) => one.place - other.place)) {

@@ -680,6 +680,24 @@ describe('an answer that went on', () => {
   })
 })
 
+test('an answer stands as a whole behind the words that it went on from, though those were not kept', () => {
+  const { turns, answered } = memory()
+  const rest = talk`
+    thinks: where?
+    hosted web_search_call
+    thinks: cold
+    assistant: degrees.
+  `
+  const begun = said('It is 4')
+  const turn = answered([warm, begun], rest)
+  const recalled = (given: Item) =>
+    show(recall([warm, given, user('and?')], turns).items.slice(1, -1))
+  expect(recalled(said(`It is 4\n\n${markedText(turn, 'degrees.')}`))).toBe(show([begun, ...rest]))
+  expect(recalled(said(`It is 4\n\ndegrees.\n\n${markerLine(turn.id)}`))).toBe(
+    show([begun, ...rest]),
+  )
+})
+
 describe('an answer that went on from words and said nothing', () => {
   const thought = talk`
     thinks: and so?

@@ -114,6 +114,17 @@ test.each(['chat', 'responses', 'stateful'] as const)(
   },
 )
 
+test.each(['chat', 'responses', 'stateful'] as const)(
+  'all of an answer stands behind the words that it went on from, over %s',
+  async (connection) => {
+    const told = town.story({ connection })
+    await told.ask('~T')
+    await told.goOn('RHRT')
+    await told.ask('RT')
+    expect(told.trouble()).toEqual([])
+  },
+)
+
 /** Piece by piece, each with who says it. Where the cache is marked does not matter. */
 function saidIn({ messages, input }: JsonObject): readonly string[] {
   const pieces = objects(messages ?? input).flatMap((message) => {
