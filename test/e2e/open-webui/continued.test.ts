@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/conversation/json.ts'
+import { DAMAGES } from '../../support/open-webui/damage.ts'
 import { startTown, type Town } from '../../support/open-webui/town.ts'
 import { objects } from '../../support/services/service.ts'
 
@@ -124,6 +125,15 @@ test.each(['chat', 'responses', 'stateful'] as const)(
     expect(told.trouble()).toEqual([])
   },
 )
+
+test('thoughts that follow each other are one to a chat, and none of them is lost', async () => {
+  const lost = { connection: 'stateful', inlet: DAMAGES['in the question'] } as const
+  const told = town.story(lost, { model: 'glm-5', hasMarkers: false })
+  await told.ask('RC|R')
+  await told.goOn('RT')
+  await told.ask('RC|RT')
+  expect([...told.gaps, ...told.faults]).toEqual([])
+})
 
 /** Piece by piece, each with who says it. Where the cache is marked does not matter. */
 function saidIn({ messages, input }: JsonObject): readonly string[] {

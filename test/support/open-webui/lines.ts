@@ -61,13 +61,18 @@ function linesOfMessage(message: JsonObject): readonly string[] {
   const { role, content, reasoning_content: thought, tool_calls: calls } = message
   if (role === 'tool') return [line('result', textIn(content))]
   return [
-    ...(typeof thought === 'string' && thought !== '' ? [line('thought', thought)] : []),
+    ...(typeof thought === 'string' ? thoughtsIn(thought) : []),
     ...linesOfContent(role, content ?? ''),
     ...objects(calls).map((call) => {
       const { name, arguments: args } = object(call['function'])
       return callLine(name, JSON.parse(String(args)))
     }),
   ]
+}
+
+/** A chat has one field for all that was thought before an answer; no thought of a script has a blank line. */
+function thoughtsIn(text: string): readonly string[] {
+  return text === '' ? [] : text.split('\n\n').map((thought) => line('thought', thought))
 }
 
 /** Whoever says nothing has no line. A picture is one whatever its wire calls it. */
