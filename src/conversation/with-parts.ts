@@ -14,7 +14,7 @@ export function withParts(item: Item, parts: readonly Part[]): Item {
   if (parts === before) return item
   const { $parts: said, ...chat } = chatNative(item)
   if (said === undefined) return holding(item, parts)
-  // A client may have written anything there.
+  // What was kept before such names were refused may hold anything.
   const extras: readonly (JsonObject | null)[] =
     Array.isArray(said) && said.length === parts.length ? said : []
   const left = extras.map((extra, at) => (parts[at] === before[at] ? extra : null))

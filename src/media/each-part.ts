@@ -26,7 +26,7 @@ export function eachPart(
   for (const [at, item] of items.entries()) {
     const before = partsOf(item)
     const said = chatNative(item).$parts
-    // A client may have written anything there.
+    // What was kept before such names were refused may hold anything.
     const extras: readonly Json[] = Array.isArray(said) ? said : []
     let parts: Part[] | null = null
     for (const [place, part] of before.entries()) {

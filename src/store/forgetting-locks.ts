@@ -3,7 +3,7 @@
  * writes and who forgets would overlook each other; elsewhere nobody has to wait.
  *
  * Forgetting much takes its time, and an answer does not wait for it to begin: only for the note that
- * something is forgotten, which is there before any of it goes.
+ * something is forgotten, which is there before any of it goes, and for a medium that is going.
  */
 import { sql } from 'kysely'
 import { compile, queryBuilder, written } from './compile.ts'

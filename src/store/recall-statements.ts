@@ -139,13 +139,21 @@ function bySameWords(slot: Slot<RecallSearch>): RawBuilder<unknown> {
     order by same.id desc limit ${sql.lit(MAX_NAMESAKES)}`
 }
 
-/** The newest that are there, of only so many of one's own that were deleted or wait. */
+/**
+ * The newest that are there, of only so many of one's own that were deleted or wait. Of a call from before
+ * it was known whose it is, only so many of everybody's are looked at.
+ */
 function byCall(slot: Slot<RecallSearch>): RawBuilder<unknown> {
-  return sql`select called.turn_id as id from (
+  const called = (whose: RawBuilder<unknown>) => sql`select * from (
       select distinct calls.turn_id from items calls
-      where calls.tenant = ${slot(({ tenant }) => tenant)}
-      and calls.called_for = ${slot(({ user }) => user)} and calls.call_id = wanted.value
+      where calls.tenant = ${slot(({ tenant }) => tenant)} and ${whose}
+      and calls.call_id = wanted.value
       order by calls.turn_id desc limit ${sql.lit(MAX_CALLS)}
+    ) some_calls`
+  return sql`select called.turn_id as id from (
+      ${called(sql`calls.called_for = ${slot(({ user }) => user)}`)}
+    union
+      ${called(sql`calls.called_for is null and calls.side = 'out'`)}
     ) called where ${isTheirs(sql`called.turn_id`, slot)}
     order by called.turn_id desc limit ${sql.lit(MAX_NAMESAKES)}`
 }

@@ -271,6 +271,16 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
       expect(await find({ turnIds: idsOf(...turns) })).toEqual(idsOf(...turns))
     })
 
+    test('finds a call from before it was known whose it is', async () => {
+      const turn = await tell({ user: 'ann' }, { items: placed([call('c1')]) })
+      const others = await tell({ user: 'bob' }, { items: placed([call('c1')]) })
+      const forget = `update items set called_for = null where tenant = '${tenant}'`
+      await engine.write([{ name: null, sql: forget, parameters: [] }])
+      const newer = await tell({ user: 'ann' }, { items: placed([call('c1')]) })
+      expect(await find({ user: 'ann', callIds: ['c1'] })).toEqual(idsOf(turn, newer))
+      expect(await find({ user: 'bob', callIds: ['c1'] })).toEqual([others.id])
+    })
+
     test('finds one’s own call, however many others have made one with its id since', async () => {
       const end = { items: placed([call('call_0')]) }
       const own = await tell({ id: `A${newId()}`, user: 'ann' }, end)

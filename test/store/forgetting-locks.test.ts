@@ -6,6 +6,7 @@ import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openPostgres } from '../../src/store/engine-postgres.ts'
 import type { Engine, Rows } from '../../src/store/engine.ts'
+import { createForgettingLocks } from '../../src/store/forgetting-locks.ts'
 import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
 import { createStore } from '../../src/store/kysely-store.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -60,11 +61,9 @@ test('a turn that is written when its user is forgotten, and not committed yet, 
 
 test('who forgets much for long lets others begin', async () => {
   await client.query('begin')
-  const { rows } = await client.query<object>(
-    'select pg_advisory_xact_lock(20250713, hashtext($1))',
-    [alice.tenant],
-  )
-  expect(rows).toHaveLength(1)
+  const locks = createForgettingLocks('postgres').alone(alice.tenant)
+  for (const { sql, parameters } of locks) await client.query<object>(sql, [...parameters])
+  expect(locks).toHaveLength(1)
   await createStore(engine).openTurn(newTurn({ ...alice, input: [user('A?')] }))
   expect(await count('turns')).toBe(1)
   await client.query('rollback')
@@ -77,12 +76,14 @@ async function count(table: string): Promise<number> {
 }
 
 async function somebodyWaits(): Promise<void> {
-  const sql = 'select count(*) as n from pg_locks where not granted'
+  const sql = `select count(*) as n from pg_locks where not granted and locktype = 'advisory'
+    and database = (select oid from pg_database where datname = current_database())`
   for (let look = 0; look < 500; look += 1) {
     const [[row] = []] = await engine.read([{ name: null, sql, parameters: [] }])
     if ((row as { readonly n: number }).n > 0) return
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
+  throw new Error('Nobody waits.')
 }
 
 function gate(): { readonly open: () => void; readonly opened: Promise<void> } {

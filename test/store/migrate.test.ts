@@ -61,24 +61,3 @@ test('of turns from before it is known when they were needed: when they began', 
   ])
   await engine.close()
 })
-
-test('of calls from before it is known whose they are', async () => {
-  const engine = await openNodeSqlite(':memory:')
-  const all = readMigrations()
-  await migrate(
-    engine,
-    all.filter(({ name }) => name < '0015'),
-  )
-  const run = (sql: string) => engine.write([{ name: null, sql, parameters: [] }])
-  await run(`insert into turns (id, tenant, user_id, thread, dialect, wire, account, model, state, created_at, request)
-    values ('A', 't', 'ann', 'A', 'chat', 'w', 'a', 'm', 'complete', 77, '{}'),
-    ('B', 't', null, 'B', 'chat', 'w', 'a', 'm', 'complete', 77, '{}')`)
-  await run(`insert into items (turn_id, tenant, side, position, type, call_id, body)
-    values ('A', 't', 'out', 0, 'function_call', 'c', '{}'), ('A', 't', 'out', 1, 'message', null, '{}'),
-    ('A', 't', 'in', 0, 'function_call_output', 'c', '{}'), ('B', 't', 'out', 0, 'function_call', 'c', '{}')`)
-  await migrate(engine, all)
-  expect(await run('select called_for from items order by turn_id, side, position')).toMatchObject([
-    [{ called_for: null }, { called_for: 'ann' }, { called_for: null }, { called_for: '' }],
-  ])
-  await engine.close()
-})

@@ -3,10 +3,11 @@
  * After each test, and when it closes, it is held to what it says that it sent.
  */
 import OpenAI from 'openai'
-import { afterEach, expect } from 'vitest'
+import { expect } from 'vitest'
 import { serveNode } from '../../src/serve-node.ts'
 import type { Log, World } from '../../src/world.ts'
 import { watchExplained, type Watch } from './watch-explained.ts'
+import { watches } from './watched.ts'
 
 export interface LogLine {
   readonly level: string
@@ -18,12 +19,6 @@ export interface Excuse {
   /** Why answers may be stored here of which it cannot be told what was sent for them. */
   readonly unexplained: string
 }
-
-const watches = new Set<Watch>()
-afterEach(async () => {
-  const faults = await Promise.all([...watches].map(({ look }) => look()))
-  expect(faults.flat()).toEqual([])
-})
 
 export async function startGateway(
   environment: Readonly<Record<string, string>> = {},
