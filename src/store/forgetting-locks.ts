@@ -19,7 +19,11 @@ export interface ForgettingLocks {
   readonly beforeTurns: (tenant: string) => readonly Query[]
 }
 
-export function createForgettingLocks(language: Engine['language']): ForgettingLocks {
+export function forgettingLocks(language: Engine['language']): ForgettingLocks {
+  return LOCKS[language]
+}
+
+function createLocks(language: Engine['language']): ForgettingLocks {
   const db = queryBuilder(language)
   const waiting = (name: string, lock: string, number: number) => {
     const statement = compile<string>(name, (slot) =>
@@ -43,12 +47,19 @@ const EXCLUSIVE = 'pg_advisory_xact_lock'
 /** Among the locks of a database, ours. */
 const [WORK, TURNS] = [20_250_713, 20_250_714]
 
-/** What the queries yield, once those that wait for others are over. */
+const LOCKS: Readonly<Record<Engine['language'], ForgettingLocks>> = {
+  sqlite: createLocks('sqlite'),
+  postgres: createLocks('postgres'),
+}
+
+/** What the queries yield, once who is to be waited for is done. */
 export async function writeBehind(
   engine: Engine,
-  waiting: readonly Query[],
+  lock: keyof ForgettingLocks,
+  tenant: string,
   queries: readonly Query[],
   survives?: Survives,
 ): Promise<readonly Rows[]> {
+  const waiting = forgettingLocks(engine.language)[lock](tenant)
   return (await engine.write([...waiting, ...queries], survives)).slice(waiting.length)
 }

@@ -6,14 +6,13 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
-import { createForgettingLocks, type ForgettingLocks } from './forgetting-locks.ts'
 import { hasNoneLeft, ofNamedTurn, type ThreadKey } from './forget-statements.ts'
 import { isForgottenSince, userName, userOf, WHOLE_THREAD } from './is-forgotten-since.ts'
 import type { OwnerKey } from './owner.ts'
 import { TENANT, USER } from './statements.ts'
 import type { FactRow } from './tables.ts'
 
-export interface ForgottenStatements extends ForgettingLocks {
+export interface ForgottenStatements {
   readonly noteUser: Statement<Forgotten & { readonly user: string }>
   /** To be asked while the turn is there. */
   readonly noteThread: Statement<Forgotten & ThreadKey>
@@ -42,7 +41,6 @@ export function createForgottenStatements(language: Engine['language']): Forgott
   const write = <Input>(name: string, build: (slot: Slot<Input>) => RawBuilder<unknown>) =>
     compile<Input>(name, (slot) => written(db, build(slot)))
   return {
-    ...createForgettingLocks(language),
     noteUser: write('note-forgotten-user', (slot) =>
       noted(
         slot,

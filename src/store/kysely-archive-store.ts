@@ -43,8 +43,7 @@ export function createArchiveStore(engine: Engine, vault: Vault = OPEN_VAULT): A
     },
     async deleteTurn({ turnId, dialect, nowMs, ...owner }) {
       const key = keyOf(owner, turnId)
-      const waiting = forgotten.alone(key.tenant)
-      const [before = []] = await writeBehind(engine, waiting, [
+      const [before = []] = await writeBehind(engine, 'alone', key.tenant, [
         sql.turnState(key),
         sql.markDeleted({ ...key, dialect, nowMs }),
         forgotten.noteDeleted({ ...key, nowMs }),

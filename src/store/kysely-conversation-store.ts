@@ -46,7 +46,8 @@ export function createConversationStore(
     async createConversation(conversation, turn) {
       const row = conversationRow(conversation, turn?.id ?? null, sealer)
       const first = turn === null ? [] : wholeTurn(turns, turn, sealer)
-      await engine.write([...first, sql.insertConversation(row)])
+      const queries = [...first, sql.insertConversation(row)]
+      await writeBehind(engine, 'besideNotes', row.tenant, queries)
     },
     async findConversation(owner, id) {
       const [rows = []] = await engine.read([sql.findConversation(keyOf(owner, id))])
@@ -69,8 +70,7 @@ export function createConversationStore(
     },
     async deleteConversation(owner, id, nowMs) {
       const key = keyOf(owner, id)
-      const waiting = forgotten.alone(key.tenant)
-      const [deleted = [], left = []] = await writeBehind(engine, waiting, [
+      const [deleted = [], left = []] = await writeBehind(engine, 'alone', key.tenant, [
         sql.deleteConversation({ ...key, nowMs }),
         sql.findConversation(key),
         forgotten.noteConversation({ ...key, nowMs }),
@@ -104,7 +104,8 @@ export function createConversationStore(
     },
     async appendItems(turn) {
       const key = keyOf(turn, turn.id)
-      const rows = await engine.write([...wholeTurn(turns, turn, sealer), sql.moveHead(key)])
+      const queries = [...wholeTurn(turns, turn, sealer), sql.moveHead(key)]
+      const rows = await writeBehind(engine, 'besideNotes', key.tenant, queries)
       return (rows.at(-1) ?? []).length > 0
     },
     async hideItem(owner, { turnId, side, index }) {
@@ -163,10 +164,8 @@ function wholeTurn(turns: Statements, turn: NewTurn, sealer: Sealer): readonly Q
     origin,
     items: [],
   } as const
-  const row = turnRow(turn, sealer)
   return [
-    ...turns.besideNotes(row.tenant),
-    turns.insertTurn(row),
+    turns.insertTurn(turnRow(turn, sealer)),
     ...insertItems(turns, inputRows(turn, sealer), sealer),
     turns.endTurn(endingRow(ending, sealer)),
   ]

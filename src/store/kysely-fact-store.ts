@@ -28,11 +28,14 @@ export function createFactStore(engine: Engine, vault: Vault = OPEN_VAULT): Fact
   return {
     async saveFact(fact, work) {
       const [row, words] = rowsOf(fact, vault, newest)
-      const waiting = work === undefined ? [] : forgetting.besideOthers(row.tenant)
-      const [saved = [], , forgotten = []] = await writeBehind(engine, waiting, [
-        sql.insertFact(row),
-        sql.insertWords(words),
-        ...(work === undefined ? [] : [forgetting.removeFact(forgottenWith(row, work))]),
+      const inserts = [sql.insertFact(row), sql.insertWords(words)]
+      if (work === undefined) {
+        const [saved = []] = await engine.write(inserts)
+        return saved.length > 0
+      }
+      const [saved = [], , forgotten = []] = await writeBehind(engine, 'besideOthers', row.tenant, [
+        ...inserts,
+        forgetting.removeFact(forgottenWith(row, work)),
       ])
       return saved.length > 0 && forgotten.length === 0
     },

@@ -6,7 +6,7 @@ import { fromColumn, toColumn } from './column.ts'
 import type { Engine, Query, Rows } from './engine.ts'
 import { createFactStatements } from './fact-statements.ts'
 import { createForgetStatements, type ExpiringPage, type Forgetting } from './forget-statements.ts'
-import { writeBehind } from './forgetting-locks.ts'
+import { forgettingLocks, writeBehind } from './forgetting-locks.ts'
 import { createForgottenStatements } from './forgotten-statements.ts'
 import { createLayerStatements } from './layer-statements.ts'
 import type { Expiry, ExpiryPlace, ForgottenThread, RecallStore } from './recall-store.ts'
@@ -114,12 +114,14 @@ interface Forgotten {
 /** Where a turn can be opened meanwhile, it is known there what is forgotten before any of it goes. */
 async function forgetAll(
   engine: Engine,
-  { forgotten, release }: Pick<Statements, 'forgotten' | 'release'>,
+  { release }: Pick<Statements, 'release'>,
   { tenant, note, queries }: Forgotten,
 ): Promise<number> {
-  const waiting = forgotten.alone(tenant)
-  if (waiting.length > 0) await engine.write([...waiting, ...forgotten.beforeTurns(tenant), note])
-  const results = await writeBehind(engine, waiting, [note, ...queries, ...sweeping(release)])
+  const locks = forgettingLocks(engine.language)
+  const waiting = [...locks.alone(tenant), ...locks.beforeTurns(tenant)]
+  if (waiting.length > 0) await engine.write([...waiting, note])
+  const all = [note, ...queries, ...sweeping(release)]
+  const results = await writeBehind(engine, 'alone', tenant, all)
   return (results[queries.length] ?? []).length
 }
 

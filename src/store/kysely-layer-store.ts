@@ -2,7 +2,6 @@
 import { toColumn, toMaybeColumn } from './column.ts'
 import type { Engine } from './engine.ts'
 import { writeBehind } from './forgetting-locks.ts'
-import { createForgottenStatements } from './forgotten-statements.ts'
 import { createLayerStatements, type NewVersionRow } from './layer-statements.ts'
 import type { LayerPlace, LayerStore, NewVersion, StoredVersion } from './layer-store.ts'
 import { ownerKey } from './owner.ts'
@@ -12,7 +11,6 @@ import { OPEN_VAULT, reading, type Reading, type Vault } from './vault.ts'
 
 export function createLayerStore(engine: Engine, vault: Vault = OPEN_VAULT): LayerStore {
   const sql = createLayerStatements(engine.language)
-  const forgetting = createForgottenStatements(engine.language)
   return {
     async loadVersions(place) {
       const key = keyOf(place)
@@ -26,8 +24,7 @@ export function createLayerStore(engine: Engine, vault: Vault = OPEN_VAULT): Lay
     async saveVersion(version) {
       const row = rowOf(version, vault.sealer)
       const upTo = version.number - MOST_VERSIONS
-      const waiting = forgetting.besideOthers(row.tenant)
-      const [saved = [], forgotten = []] = await writeBehind(engine, waiting, [
+      const [saved = [], forgotten = []] = await writeBehind(engine, 'besideOthers', row.tenant, [
         sql.insertVersion(row),
         sql.removeForgotten(row),
         ...(upTo > 0 ? [sql.removeOld({ ...keyOf(version.place), upTo })] : []),

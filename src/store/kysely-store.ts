@@ -83,7 +83,8 @@ export async function writeNewTurn(
   const queries = [sql.insertTurn(row), ...items, ...log]
   const [inserted = []] = await writeBehind(
     engine,
-    sql.besideNotes(row.tenant),
+    'besideNotes',
+    row.tenant,
     queries,
     'kill',
   ).catch(unlessGone)

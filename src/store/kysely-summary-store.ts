@@ -2,7 +2,6 @@
 import { fromColumn, toColumn, toMaybeColumn, fromMaybeColumn } from './column.ts'
 import type { Engine } from './engine.ts'
 import { writeBehind } from './forgetting-locks.ts'
-import { createForgottenStatements } from './forgotten-statements.ts'
 import { ownerKey } from './owner.ts'
 import type { Sealer } from './seal.ts'
 import { createSummaryStatements, type NewSummaryRow } from './summary-statements.ts'
@@ -12,7 +11,6 @@ import { OPEN_VAULT, reading, type Reading, type Vault } from './vault.ts'
 
 export function createSummaryStore(engine: Engine, vault: Vault = OPEN_VAULT): SummaryStore {
   const sql = createSummaryStatements(engine.language)
-  const forgetting = createForgottenStatements(engine.language)
   return {
     async findSummaries(owner, prefixHashes, limit) {
       if (prefixHashes.length === 0) return []
@@ -25,8 +23,7 @@ export function createSummaryStore(engine: Engine, vault: Vault = OPEN_VAULT): S
     },
     async saveSummary(summary, replaces = false) {
       const row = rowOf(summary, vault.sealer)
-      const waiting = forgetting.besideOthers(row.tenant)
-      const [saved = [], forgotten = []] = await writeBehind(engine, waiting, [
+      const [saved = [], forgotten = []] = await writeBehind(engine, 'besideOthers', row.tenant, [
         replaces ? sql.replaceSummary(row) : sql.insertSummary(row),
         sql.removeForgotten(row),
       ])

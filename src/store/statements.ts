@@ -2,7 +2,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
-import { createForgettingLocks, type ForgettingLocks } from './forgetting-locks.ts'
 import { isForgottenSince, userOf, WHOLE_THREAD } from './is-forgotten-since.ts'
 import { createMediaStatements, type MediaStatements } from './media-statements.ts'
 import type { OwnerKey } from './owner.ts'
@@ -10,7 +9,7 @@ import type { TurnRowEnding } from './rows.ts'
 import { ITEM_COLUMNS, TURN_COLUMNS, type ItemRow, type Tables, type TurnRow } from './tables.ts'
 import { TURN_BYTES } from './turn-bytes.ts'
 
-export interface Statements extends Pick<ForgettingLocks, 'besideNotes'> {
+export interface Statements {
   /** Nothing, if it is there, or if what it belongs to was forgotten since it was begun. */
   readonly insertTurn: Statement<TurnRow>
   readonly hasTurn: Statement<Pick<TurnRow, 'id' | 'tenant'>>
@@ -39,7 +38,6 @@ export function createStatements(language: Engine['language']): Statements {
   const db = queryBuilder(language)
   const itemInserts: Statement<readonly ItemRow[]>[] = []
   return {
-    besideNotes: createForgettingLocks(language).besideNotes,
     insertTurn: compile('insert-turn', (slot) => written(db, insertTurn(slot))),
     hasTurn: compile('has-turn', (slot) => written(db, hasTurn(slot))),
     insertItems: (count) =>

@@ -6,7 +6,7 @@ import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openPostgres } from '../../src/store/engine-postgres.ts'
 import type { Engine, Rows } from '../../src/store/engine.ts'
-import { createForgettingLocks } from '../../src/store/forgetting-locks.ts'
+import { forgettingLocks } from '../../src/store/forgetting-locks.ts'
 import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
 import { createStore } from '../../src/store/kysely-store.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -61,7 +61,7 @@ test('a turn that is written when its user is forgotten, and not committed yet, 
 
 test('who forgets much for long lets others begin', async () => {
   await client.query('begin')
-  const locks = createForgettingLocks('postgres').alone(alice.tenant)
+  const locks = forgettingLocks('postgres').alone(alice.tenant)
   for (const { sql, parameters } of locks) await client.query<object>(sql, [...parameters])
   expect(locks).toHaveLength(1)
   await createStore(engine).openTurn(newTurn({ ...alice, input: [user('A?')] }))
