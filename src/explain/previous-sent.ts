@@ -14,7 +14,9 @@ export async function previousSent(
   owner: Owner,
   world: Pick<World, 'requests'>,
 ): Promise<More['previous']> {
-  const parent = history.parent ?? history.recollection?.parent ?? null
+  const { recollection } = history
+  const parent = history.parent ?? recollection?.parent ?? null
+  if (history.parent === null && recollection?.continuesUnknown === true) return undefined
   if (parent !== null) return sentFor(parent.id, owner, world)
   return items.some(isOfModel) ? undefined : null
 }

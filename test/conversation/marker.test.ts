@@ -133,7 +133,6 @@ test('to compare words by, everything goes that looks like a marker', () => {
 })
 
 test('a long text full of markers is read to its end', () => {
-  // Who reads it over and over is not done when the time of a test is over.
   for (const piece of [`${MARK}\n\n`, `${MARK} `, '[', `\n\n\n${MARK}`, `a ${MARK}\n`, ']: #\n']) {
     const marks = readMarkers(piece.repeat(20_000)).marks.length
     expect(readMarkers('\n'.repeat(40_000) + piece.repeat(20_000)).marks).toHaveLength(marks)

@@ -1,0 +1,23 @@
+/** With what a request is compared is what its conversation goes on from, or nothing. */
+import { expect, test } from 'vitest'
+import { previousSent } from '../../src/explain/previous-sent.ts'
+import { NO_HISTORY } from '../../src/history/load-history.ts'
+import type { World } from '../../src/world.ts'
+
+test.each([
+  ['that goes on from it', false, ['turn']],
+  ['that continues an answer which was not kept', true, []],
+])('the request of the newest turn is looked for by one %s', async (_, continuesUnknown, asked) => {
+  const looked: string[] = []
+  const requests = {
+    loadRequest: (_owner: unknown, turnId: string) => {
+      looked.push(turnId)
+      return Promise.resolve(null)
+    },
+  } as unknown as World['requests']
+  const recollection = { parent: { id: 'turn' }, continuesUnknown, news: [] }
+  const prepared = { history: { ...NO_HISTORY, recollection }, items: [] } as never
+  const owner = { tenant: 't', user: null }
+  expect(await previousSent(prepared, owner, { requests })).toBeUndefined()
+  expect(looked).toEqual(asked)
+})
