@@ -36,6 +36,8 @@ export interface Run {
   readonly question: string
   /** What a user said since the last run that says anything, before the round or in its beginning. */
   readonly asked: readonly Item[]
+  /** The last that a user said in front of it. */
+  readonly lastAsked: Item | null
   /** The results of calls that stand in front of it. */
   readonly results: readonly Item[]
   /** As `compactWords` leaves them. */
@@ -63,6 +65,7 @@ export function planRecall(items: readonly Item[]): RecallPlan {
   let question: string | null = null
   let asked = ''
   let askedBy: Item[] = []
+  let lastAsked: Item | null = null
   let isSpoken = false
   let isAnswered = true
   let results: Item[] = []
@@ -71,7 +74,7 @@ export function planRecall(items: readonly Item[]): RecallPlan {
     const { start, end, words, marks, callIds } = run
     const isSilent = settled(words) === '' && callIds.length === 0
     const fingerprint = isSilent ? null : fingerprintFor(run)
-    const round = { question: asked, asked: askedBy, results }
+    const round = { question: asked, asked: askedBy, lastAsked, results }
     runs.push({ start, end, ...round, words, marks, callIds, fingerprint })
     isAnswered = true
     results = []
@@ -94,6 +97,7 @@ export function planRecall(items: readonly Item[]): RecallPlan {
     if (!isUserMessage(item)) continue
     if (isSpoken) askedBy = []
     askedBy.push(item)
+    lastAsked = item
     isSpoken = false
     if (isAnswered) asked = questionIn(item)
     isAnswered = false

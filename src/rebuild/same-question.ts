@@ -20,6 +20,12 @@ export function isSameQuestion(input: readonly Item[], asked: readonly Item[]): 
   return own === null || asked.some((one) => isSame(own, one))
 }
 
+/** Whether what was asked last was asked of the turn, too. */
+export function isAskedOf(input: readonly Item[], lastAsked: Item): boolean {
+  const own = askedLast(input)
+  return own.length === 0 || own.some((one) => isSame(one, lastAsked))
+}
+
 function isSame(own: Item, asked: Item): boolean {
   if (asked.type !== 'message' || own.type !== 'message') return false
   if (!isVerbatim(own.content, asked.content)) {
@@ -39,8 +45,12 @@ function isVerbatim(own: readonly Part[], asked: readonly Part[]): boolean {
 
 /** The first of what a user said last. */
 function firstAsked(input: readonly Item[]): Item | null {
+  return askedLast(input)[0] ?? null
+}
+
+function askedLast(input: readonly Item[]): readonly Item[] {
   const from = input.findLastIndex((item) => isOfModel(item) && !saysNothing(item)) + 1
-  return input.slice(from).find(isUserMessage) ?? null
+  return input.slice(from).filter(isUserMessage)
 }
 
 function mediaIn(item: Item): string {

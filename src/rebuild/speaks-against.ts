@@ -7,6 +7,7 @@ import { isUserMessage } from '../conversation/rounds.ts'
 import { ASKED, isAskedAt, rankOf, type Court } from './court.ts'
 import { isStranger } from './is-stranger.ts'
 import type { Kin } from './kin.ts'
+import { isAskedOf } from './same-question.ts'
 import { WHOLE } from './word-fit.ts'
 
 /** Where the words are not quite those of the turn, and may be what has become of them (`isUnsaidAt`). */
@@ -69,6 +70,9 @@ function isUnaskedAt(court: Court, turn: RememberedTurn, at: number): boolean {
 
 function isAskedOnlyAt(court: Court, turn: RememberedTurn, at: number): boolean {
   if (isUnaskedAt(court, turn, at)) return false
+  // Who asks again was given nothing that he could see: that stands in front of what he asked then.
+  const lastAsked = court.runs[at]?.lastAsked ?? null
+  if (lastAsked !== null && !isAskedOf(turn.input, lastAsked)) return false
   return !court.runs.some((_, other) => other !== at && court.asked.isAskedAt(turn, other))
 }
 

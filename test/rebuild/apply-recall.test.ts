@@ -329,6 +329,19 @@ describe('markers', () => {
     expect(show(recalled.items)).toBe(show([items[0] ?? warm, said('Hm.'), user('and?'), ...found]))
   })
 
+  test('of a turn without words are doubted where something was asked since', () => {
+    const { turns, answered } = memory()
+    const searched = talk`
+      thinks: hm
+      hosted web_search_call
+    `
+    const turn = answered([warm], searched)
+    const plain = said(`Servus.\n\n${markerLine(turn.id)}`)
+    const recalled = recall([warm, user('still there?'), plain, user('and?')], turns)
+    expect(recalled.used).toEqual([])
+    expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
+  })
+
   test('of a turn without words stand for its calls', () => {
     const { turns, answered } = memory()
     const searched = talk`
