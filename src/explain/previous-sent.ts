@@ -14,9 +14,7 @@ export async function previousSent(
   owner: Owner,
   world: Pick<World, 'requests'>,
 ): Promise<More['previous']> {
-  const { recollection } = history
-  const parent = history.parent ?? recollection?.parent ?? null
-  if (history.parent === null && recollection?.continuesUnknown === true) return undefined
+  const parent = history.parent ?? history.recollection?.parent ?? null
   if (parent !== null) return sentFor(parent.id, owner, world)
   return items.some(isOfModel) ? undefined : null
 }

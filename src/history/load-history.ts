@@ -55,10 +55,10 @@ export interface History {
 }
 
 export interface Recollection {
-  /** The turn that the chat has come to, as far as it was kept. */
+  /** The newest turn of the chat that is known. What is kept beside the chat is kept with it. */
+  readonly newest: RememberedTurn | null
+  /** The turn that is gone on from: the same, or none where an answer is continued that was not kept. */
   readonly parent: RememberedTurn | null
-  /** Whether an answer is continued that was not kept: it goes on from that, and not from the turn. */
-  readonly continuesUnknown: boolean
   /** What is new since the model last spoke, as the client gave it. */
   readonly news: readonly Item[]
 }

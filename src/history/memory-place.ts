@@ -22,7 +22,7 @@ export function memoryPlace(
   turnId: string | null,
 ): MemoryPlace {
   const { memory, client } = inbound
-  const before = parent ?? recollection?.parent ?? null
+  const before = parent ?? recollection?.newest ?? null
   const own = isStored(inbound) ? turnId : null
   return {
     thread: memory.conversationId ?? parent?.conversation ?? before?.thread ?? own,

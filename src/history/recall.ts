@@ -30,11 +30,8 @@ export async function recall(asked: Inbound, caller: Caller, world: World): Prom
   const inbound =
     items === asked.items ? asked : { ...asked, items, given: asked.given ?? asked.items }
   const news = asked.items.slice(newsFrom)
-  const recollection = {
-    parent: parent ?? newestOf(used),
-    continuesUnknown: parent === null && news.length === 0,
-    news,
-  }
+  const newest = parent ?? newestOf(used)
+  const recollection = { newest, parent: news.length > 0 ? newest : parent, news }
   const history = {
     ...NO_HISTORY,
     notes: found === null ? [...notes, NOT_REACHED] : notes,

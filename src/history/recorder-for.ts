@@ -76,7 +76,7 @@ export function recorderFor(
 }
 
 function goesOn(recollection: History['recollection']): boolean {
-  return recollection !== null && recollection.parent !== null && recollection.news.length === 0
+  return recollection !== null && recollection.newest !== null && recollection.news.length === 0
 }
 
 /** In what its client sends back, a call looks like one of the answer that it goes on with. */
@@ -95,14 +95,13 @@ function storedForm(asked: Inbound, inbound: Inbound): Inbound {
 /** What is known of where it stands needs not be found out, and its client asks for nothing of it. */
 function rememberedTurn(
   turn: NewTurn,
-  { parent, continuesUnknown, news }: NonNullable<History['recollection']>,
+  { newest, parent, news }: NonNullable<History['recollection']>,
 ): { readonly turn: NewTurn; readonly contentHash: null } {
-  const before = continuesUnknown ? null : parent
   const placed = {
     ...turn,
-    thread: parent?.thread ?? turn.id,
-    parent: before?.id ?? null,
-    depth: before === null ? 0 : before.depth + 1,
+    thread: newest?.thread ?? turn.id,
+    parent: parent?.id ?? null,
+    depth: parent === null ? 0 : parent.depth + 1,
     input: rememberedInput(news),
     request: shortFields(turn.request),
   }

@@ -62,7 +62,7 @@ export function wishOf({ policy, inbound, history }: Prepared, caller: Caller): 
   return {
     caller,
     turn: null,
-    parent: (history.parent ?? history.recollection?.parent)?.id ?? null,
+    parent: (history.parent ?? history.recollection?.newest)?.id ?? null,
     conversation: memory.conversationId,
     begunAtMs: history.askedAtMs,
     isTemporary: client.isTemporary && memory.store !== true,

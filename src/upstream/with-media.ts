@@ -39,7 +39,7 @@ export async function withMedia(asking: Asking, world: World): Promise<WithMedia
   if (mediaLoader === undefined || !mayNameMedia(inbound, history)) return none
   const plan = planFor(asking, world)
   if (plan.size === 0) return none
-  const thread = (history.parent ?? history.recollection?.parent)?.thread ?? turnId
+  const thread = (history.parent ?? history.recollection?.newest)?.thread ?? turnId
   const { tenant, user } = caller
   const kept = keptMedia({ tenant, user, thread }, world, mayKeep(inbound, history), after)
   const { loaded, letGo } = await mediaLoader.load(plan, patientMedia(kept, world.log))

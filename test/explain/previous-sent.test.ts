@@ -5,9 +5,9 @@ import { NO_HISTORY } from '../../src/history/load-history.ts'
 import type { World } from '../../src/world.ts'
 
 test.each([
-  ['that goes on from it', false, ['turn']],
-  ['that continues an answer which was not kept', true, []],
-])('the request of the newest turn is looked for by one %s', async (_, continuesUnknown, asked) => {
+  ['that goes on from it', { id: 'turn' }, ['turn']],
+  ['that continues an answer which was not kept', null, []],
+])('the request of the newest turn is looked for by one %s', async (_, parent, asked) => {
   const looked: string[] = []
   const requests = {
     loadRequest: (_owner: unknown, turnId: string) => {
@@ -15,8 +15,9 @@ test.each([
       return Promise.resolve(null)
     },
   } as unknown as World['requests']
-  const recollection = { parent: { id: 'turn' }, continuesUnknown, news: [] }
-  const prepared = { history: { ...NO_HISTORY, recollection }, items: [] } as never
+  const recollection = { newest: { id: 'turn' }, parent, news: [] }
+  const items = [{ type: 'message', role: 'assistant', content: [] }]
+  const prepared = { history: { ...NO_HISTORY, recollection }, items } as never
   const owner = { tenant: 't', user: null }
   expect(await previousSent(prepared, owner, { requests })).toBeUndefined()
   expect(looked).toEqual(asked)

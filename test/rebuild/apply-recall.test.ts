@@ -329,12 +329,13 @@ describe('markers', () => {
     expect(show(recalled.items)).toBe(show([items[0] ?? warm, said('Hm.'), user('and?'), ...found]))
   })
 
+  const searched = talk`
+    thinks: hm
+    hosted web_search_call
+  `
+
   test('of a turn without words are doubted where something was asked since', () => {
     const { turns, answered } = memory()
-    const searched = talk`
-      thinks: hm
-      hosted web_search_call
-    `
     const turn = answered([warm], searched)
     const plain = said(`Servus.\n\n${markerLine(turn.id)}`)
     const recalled = recall([warm, user('still there?'), plain, user('and?')], turns)
@@ -344,10 +345,6 @@ describe('markers', () => {
 
   test('of a turn without words stand for its calls', () => {
     const { turns, answered } = memory()
-    const searched = talk`
-      thinks: hm
-      hosted web_search_call
-    `
     const turn = answered([warm], searched)
     const recalled = recall([warm, said(markerLine(turn.id)), user('and?')], turns)
     expect(recalled.items).toEqual([warm, ...searched, user('and?')])
