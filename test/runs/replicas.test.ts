@@ -78,10 +78,14 @@ describe.concurrent('a replica that dies', () => {
       const first = await town.citizen()
       const id = await town.begin(first, '/repeat 3 word\n/hang')
       await until(async () => (await town.turn(id))?.output.length === 1)
-      // Its lease runs out behind its back.
+      // Its lease runs out behind its back, and one that is there to stay takes over what it ran.
+      const { runs } = town.shared
       const turnId = id.slice('resp_'.length)
-      await town.shared.runs.retireReplica(first.id)
-      await town.shared.runs.takeRun({ turnId, ...ANN, owner: first.id }, 'R9')
+      await runs.renewReplica('R9', Date.now(), Date.now() + 60_000)
+      await until(async () => {
+        await runs.retireReplica(first.id)
+        return runs.takeRun({ turnId, ...ANN, owner: first.id }, 'R9')
+      })
       await until(async () => first.cancelled() > 0)
       expect(await town.turn(id)).toMatchObject({ state: 'open', owner: 'R9' })
     }))
