@@ -10,7 +10,7 @@ import type { JsonObject } from '../conversation/json.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import type { Wishes } from '../conversation/policy.ts'
 import type { DialectName, Params } from '../conversation/prompt.ts'
-import type { SseMessage } from '../stream/stage.ts'
+import type { SseMessage, WordsAlone } from '../stream/stage.ts'
 
 /** One request, understood. */
 export interface Inbound {
@@ -99,6 +99,8 @@ export interface Retouch {
    * is what was understood of the message.
    */
   readonly calls?: (message: SseMessage, events: readonly StreamEvent[]) => SseMessage
+  /** Which messages only say more, and change nothing else however many they are. */
+  readonly wordsAlone: WordsAlone
   /** From this message on the stream waits for the outcome to be safe. */
   readonly isEnding: (message: SseMessage) => boolean
   /** `outcome` is what was understood of it. */

@@ -49,25 +49,23 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
     void settle({ ...rendition.outcome(), failure: null }, 'cancelled')
   }
 
-  const attempt = (work: () => void): void => {
-    try {
-      work()
-    } catch {
-      // Told before the call is cancelled, which would be heard of as a broken connection.
-      finish(failureOf('upstream_broken', 'The upstream sent a stream that cannot be read.'))
-      call.cancel()
-    }
+  const unreadable = (): void => {
+    // Told before the call is cancelled, which would be heard of as a broken connection.
+    finish(failureOf('upstream_broken', 'The upstream sent a stream that cannot be read.'))
+    call.cancel()
   }
 
   const flow = reply.flow({
     chunk(bytes) {
       if (over) return
-      attempt(() => {
+      try {
         if (!send(rendition.push(bytes))) flow.pause()
         if (!rendition.isOver()) return
         finish(null)
         if (rendition.isCut()) call.cancel()
-      })
+      } catch {
+        unreadable()
+      }
     },
     end: () => finish(null),
     // A client that hangs up may be heard of here first: its upstream is cancelled at once.
@@ -75,9 +73,11 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
   })
   rendition.later?.((text) => {
     if (client.isGone()) return
-    attempt(() => {
+    try {
       if (!send(text()) && !over) flow.pause()
-    })
+    } catch {
+      unreadable()
+    }
   })
   client.onGone(hungUp)
   client.onDrain(flow.resume)

@@ -8,8 +8,9 @@ import type { OutcomeFold } from '../conversation/outcome.ts'
 import type { Retouch } from '../dialect/dialect.ts'
 import type { Decoder } from '../provider/provider.ts'
 import { brokenOff } from './broken-off.ts'
+import { moreWords } from './more-words.ts'
 import type { Rendition } from './rendition.ts'
-import { frameAll, sseDecoder, wholeEvents } from './sse.ts'
+import { frameAll, sseReader, wholeEvents } from './sse.ts'
 import type { SseMessage } from './stage.ts'
 
 export interface SameLanguage {
@@ -23,54 +24,91 @@ export interface SameLanguage {
 }
 
 export function sameLanguage(parts: SameLanguage): Rendition {
-  const { decoder, retouch, fold, isKept, isKeeping = () => isKept } = parts
-  const sse = sseDecoder()
+  const { decoder, retouch, fold } = parts
   const whole = wholeEvents()
+  const more = moreWords(retouch.wordsAlone)
+  const sse = sseReader()
   const watch = watcher(decoder, fold)
-  let held: SseMessage[] | null = null
+  const passage = passing(parts, watch)
+  let isOver = false
 
-  /** What is sent of the messages now; `null` if that is all of them, as they came. */
-  const changed = (messages: readonly SseMessage[]): readonly SseMessage[] | null => {
-    let ours: SseMessage[] | null = held === null ? null : []
-    let at = 0
-    for (const message of messages) {
-      const events = watch.see(message)
-      if (watch.isUnreadable()) return ours ?? messages.slice(0, at)
-      const mended = retouch.message(retouch.calls?.(message, events) ?? message)
-      if (held === null && isKeeping() && retouch.isEnding(message)) held = []
-      // Nearly always nothing changes, and then nothing is gathered.
-      if (mended !== message || held !== null) ours ??= messages.slice(0, at)
-      if (held === null) ours?.push(mended)
-      else held.push(mended)
-      at += 1
-    }
-    return ours
+  /** Follows what was passed on without being read. It only said more, so nothing is sent of it now. */
+  const catchUp = (): void => {
+    const message = more.taken()
+    if (message !== null) passage.sent([message])
   }
-  const waits = (): boolean => isKept || held !== null
+  /** What is sent of these events instead; `null` for them as they came. */
+  const read = (text: string): readonly SseMessage[] | null => {
+    catchUp()
+    const messages = sse.push(text)
+    const sent = passage.sent(messages)
+    const last = messages.at(-1)
+    if (last !== undefined && !passage.isHeld()) more.learn(text, last, sent?.at(-1) ?? last)
+    isOver = watch.isUnreadable() || (passage.waits() && watch.isOver())
+    return sent
+  }
 
   return {
     push(chunk) {
       const bytes = whole.push(chunk)
+      if (bytes.length === 0) return bytes
       // Of the very same bytes, so that what is changed and what is not are the same events.
-      const ours = changed(sse.push(bytes))
-      return ours === null ? bytes : frameAll(ours)
+      const text = utf8.decode(bytes)
+      const alike = more.take(text)
+      if (alike !== null) return alike === text ? bytes : alike
+      const sent = read(text)
+      return sent === null ? bytes : frameAll(sent)
     },
-    isOver: () => watch.isUnreadable() || (waits() && watch.isOver()),
+    isOver: () => isOver,
     isCut: watch.isUnreadable,
     close(failure) {
-      const rest = failure === null ? [...sse.push(whole.rest()), ...sse.end()] : []
-      const ours = changed(rest) ?? rest
+      catchUp()
+      const rest = failure === null ? [...sse.push(utf8.decode(whole.rest())), ...sse.end()] : []
+      const sent = passage.sent(rest) ?? rest
       watch.close(failure)
-      return frameAll(ours)
+      return frameAll(sent)
     },
     outcome: fold.now,
     end({ failure }) {
       // What the upstream said at last is true only while the outcome is still what it said.
       if (failure !== null && !watch.failureWasSent()) return frameAll(retouch.broken(failure))
-      return waits() ? ending(held ?? []) : ''
+      return passage.waits() ? passage.ending() : ''
     },
   }
 }
+
+/** What goes on of the upstream's messages now, and what waits. */
+function passing(
+  { retouch, isKept, isKeeping = () => isKept }: SameLanguage,
+  watch: ReturnType<typeof watcher>,
+) {
+  let held: SseMessage[] | null = null
+  return {
+    /** `null` if that is all of them, as they came. */
+    sent(messages: readonly SseMessage[]): readonly SseMessage[] | null {
+      let ours: SseMessage[] | null = held === null ? null : []
+      let at = 0
+      for (const message of messages) {
+        const events = watch.see(message)
+        if (watch.isUnreadable()) return ours ?? messages.slice(0, at)
+        const mended = retouch.message(retouch.calls?.(message, events) ?? message)
+        if (held === null && isKeeping() && retouch.isEnding(message)) held = []
+        // Nearly always nothing changes, and then nothing is gathered.
+        if (mended !== message || held !== null) ours ??= messages.slice(0, at)
+        if (held === null) ours?.push(mended)
+        else held.push(mended)
+        at += 1
+      }
+      return ours
+    },
+    isHeld: () => held !== null,
+    waits: () => isKept || held !== null,
+    ending: () => ending(held ?? []),
+  }
+}
+
+/** Of whole events, so that no character is cut. */
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Not every upstream says it, and not every client does without. */
 function ending(held: readonly SseMessage[]): string {

@@ -11,6 +11,15 @@ export const MAX_EVENT_BYTES = 16 * 1024 * 1024
 /** Throws when a single event grows beyond `maxEventBytes`: there is no telling where it ends. */
 export function sseDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<Uint8Array, SseMessage> {
   const text = new TextDecoder()
+  const reader = sseReader(maxEventBytes)
+  return {
+    push: (chunk) => reader.push(text.decode(chunk, { stream: true })),
+    end: () => [...reader.push(text.decode()), ...reader.end()],
+  }
+}
+
+/** The same of what is text already. */
+export function sseReader(maxEventBytes = MAX_EVENT_BYTES): Stage<string, SseMessage> {
   let messages: SseMessage[] = []
   const parser = createParser({
     maxBufferSize: maxEventBytes,
@@ -26,12 +35,12 @@ export function sseDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<Uint8Array, S
     return ready
   }
   return {
-    push(chunk) {
-      parser.feed(text.decode(chunk, { stream: true }))
+    push(text) {
+      parser.feed(text)
       return taken()
     },
     end() {
-      parser.feed(text.decode() + '\n\n')
+      parser.feed('\n\n')
       return taken()
     },
   }

@@ -11,6 +11,15 @@ export interface SseMessage {
   readonly data: string
 }
 
+/**
+ * Fits the data of an event that only says some words: `before` up to their quote, `after` from the
+ * quote behind them on. What else stands in it means the same however often it is said.
+ */
+export interface WordsAlone {
+  readonly before: RegExp
+  readonly after: RegExp
+}
+
 export const NOTHING: readonly never[] = []
 
 /** Runs all of `values` through `stage`, its end included. */

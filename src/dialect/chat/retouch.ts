@@ -6,7 +6,7 @@
  */
 import { completionId } from '../../conversation/ids.ts'
 import { isObject, type Json, type JsonObject, parsedObject } from '../../conversation/json.ts'
-import type { SseMessage } from '../../stream/stage.ts'
+import type { SseMessage, WordsAlone } from '../../stream/stage.ts'
 import type { Answering, Retouch } from '../dialect.ts'
 import { errorEnding } from './error-ending.ts'
 import { withCallIds, withWholeCallIds } from './told-call-ids.ts'
@@ -47,6 +47,7 @@ export function retouch(answering: Answering): Retouch {
       }
       return withData(message, JSON.stringify(mended(json, id)))
     },
+    wordsAlone: WORDS_ALONE,
     isEnding(message) {
       isOver ||= isDone(message.data) || (MAY_END.test(message.data) && ends(parse(message)))
       return isOver
@@ -58,6 +59,16 @@ export function retouch(answering: Answering): Retouch {
     },
     broken: errorEnding,
   }
+}
+
+/**
+ * In a delta that says nothing else: no other field of it, and no tokens, would be counted each time.
+ * What is hostile is written anew, and not every text spells its letters as we do.
+ */
+const WORDS_ALONE: WordsAlone = {
+  before:
+    /^\{(?!.*"(?:event|selected_model_id|sources)").*?"delta": ?\{(?:"\w+": ?(?:null|""|"assistant"|\[\]), ?)*"(?:content|reasoning_content|reasoning)": ?"(?!")/,
+  after: /^"(?:, ?"\w+": ?(?:null|""|"assistant"|\[\]))*\}(?!.*"(?:delta|message|logprobs)": ?\{)/,
 }
 
 interface Spelling {

@@ -7,7 +7,7 @@ import { amend } from '../../conversation/amend.ts'
 import type { Failure } from '../../conversation/event.ts'
 import { responseId } from '../../conversation/ids.ts'
 import { isObject, type Json, type JsonObject, parsedObject } from '../../conversation/json.ts'
-import type { SseMessage } from '../../stream/stage.ts'
+import type { SseMessage, WordsAlone } from '../../stream/stage.ts'
 import type { Answering, Retouch } from '../dialect.ts'
 import { echoFields, JUST_BEGUN, progressFields, type Progress } from './echo.ts'
 import { errorFields } from './error-fields.ts'
@@ -53,10 +53,20 @@ export function retouch(answering: Answering): Retouch {
       const told = sent === json ? message : { ...message, data: JSON.stringify(sent) }
       return short(told, () => sent)
     },
+    wordsAlone: WORDS_ALONE,
     isEnding: (message) => message.data === '[DONE]' || ENDS.has(reader.typeOf(message)),
     whole: (body) => (body['object'] === 'response' ? mended(body) : body),
     broken: (failure) => brokenEnding(failure, seen, answering).map((message) => short(message)),
   }
+}
+
+/**
+ * A delta, whatever it is of, and without tokens, which would be counted each time. What is hostile is
+ * written anew, and not every text spells its letters as we do.
+ */
+const WORDS_ALONE: WordsAlone = {
+  before: /^\{(?!.*"(?:event|selected_model_id|sources)")[^{}[\]]*?"delta": ?"(?!")/,
+  after: /^"(?!.*"(?:delta"|logprobs": ?\[ ?\{))/,
 }
 
 /** Open WebUI runs scripts out of `event`, in any stream; none of these is a word of this API. */
