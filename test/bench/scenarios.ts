@@ -100,7 +100,8 @@ function requests(quick: boolean): readonly Scenario[] {
 }
 
 function streams(quick: boolean): readonly Scenario[] {
-  const [rhythm, perSecond] = [100, quick ? 100 : 50]
+  // As long as an answer is: what it costs to begin and to end one has figures of its own.
+  const [rhythm, perSecond] = quick ? [150, 100] : [400, 50]
   const many = quick ? 500 : 2000
   const forMs = quick ? 150 : 1000
   const translation = { subject: 'translated', against: 'pass-through', atMost: 2.5 } as const
