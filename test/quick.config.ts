@@ -1,6 +1,6 @@
 /**
- * What `npm run check` runs: the tests that need no server, many files in one worker, and of the laws that
- * take longest only some cases. `npm test` runs all of them.
+ * What `npm run check` runs: the tests that need no server and take no time, many files in one worker, and of
+ * the laws that take longest only some cases. `npm test` runs all of them.
  */
 import { defineConfig } from 'vitest/config'
 import whole from './vitest.config.ts'
@@ -11,11 +11,16 @@ export default defineConfig({
     ...whole.test,
     exclude: [
       'test/{e2e,runs,websocket,store,resources,transport}/**',
-      'test/*-command.test.ts',
       'test/rebuild/laws-soak.test.ts',
+      'test/**/*-command.test.ts',
+      'test/explain/causes.test.ts',
+      'test/history/retention.test.ts',
+      'test/simulate/policies.test.ts',
+      'test/support/watch-explained.test.ts',
     ],
     globalSetup: [],
     isolate: false,
     env: { LAWS_RUNS: '10' },
+    fsModuleCache: true,
   },
 })

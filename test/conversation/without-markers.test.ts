@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { markerLine } from '../../src/conversation/marker.ts'
 import { withoutMarkers } from '../../src/conversation/without-markers.ts'
+import { runs } from '../support/runs.ts'
 
 const [A, B] = ['01KQZ3V8M6T2X9R4B7C9', '01KQZ3V8M7AAAAAAAAAA']
 const [MARK, OTHER] = [markerLine(A), markerLine(B)]
@@ -113,7 +114,7 @@ test('none is left, and once is enough', () => {
       expect(rest).not.toMatch(GRAMMAR)
       expect(withoutMarkers(rest)).toBe(rest)
     }),
-    { numRuns: 20_000 },
+    runs(20_000),
   )
 })
 
@@ -125,7 +126,7 @@ test('a text without a marker is the very same, and of others only markers and b
     fc.property(unmarked, (text) => {
       if (!GRAMMAR.test(text)) expect(withoutMarkers(text)).toBe(text)
     }),
-    { numRuns: 5000 },
+    runs(5000),
   )
   const words = fc.array(fc.constantFrom('So', 'Oh', '\n\n', ' ', '> ', ...MARKS, '"', '\\n'))
   fc.assert(
@@ -133,7 +134,7 @@ test('a text without a marker is the very same, and of others only markers and b
       const said = pieces.filter((piece) => piece === 'So' || piece === 'Oh').join('')
       expect(withoutMarkers(pieces.join('')).replace(/[\s>"]|\\n/g, '')).toBe(said)
     }),
-    { numRuns: 5000 },
+    runs(5000),
   )
 })
 
@@ -153,7 +154,7 @@ test('JSON stays JSON, with all that it said', () => {
       expect(rest).not.toMatch(GRAMMAR)
       expect(shapeOf(JSON.parse(rest))).toBe(shapeOf(said))
     }),
-    { numRuns: 5000 },
+    runs(5000),
   )
 })
 

@@ -20,6 +20,7 @@ import {
   type Script,
   type Story,
 } from '../support/recalled-stories.ts'
+import { runs } from '../support/runs.ts'
 
 const ALL = { replaysTools: true }
 
@@ -80,7 +81,7 @@ test('gives back all that was said, whatever became of the markers', () => {
       expect(bare(items)).toEqual(bare([...truth(world.story), user('And now?')]))
       expect(parent).toBe(world.story.steps.at(-1)?.turn)
     }),
-    { numRuns: 80 },
+    runs(80),
   )
 })
 
@@ -90,7 +91,7 @@ test('tells equal words in other branches and other chats apart by the markers',
       const world = worldOf(scripts, habits)
       expect(bare(recall(world).items)).toEqual(bare([...truth(world.story), user('And now?')]))
     }),
-    { numRuns: 80 },
+    runs(80),
   )
 })
 
@@ -117,7 +118,7 @@ test('never takes an item of another branch or another chat', () => {
       expect(recalled.items.filter((item) => isStrange.has(item))).toEqual([])
       expect(recalled.used.filter((turn) => !own.has(turn))).toEqual([])
     }),
-    { numRuns: 100 },
+    runs(100),
   )
 })
 
@@ -153,7 +154,7 @@ test('lets an edited text stand as it was edited, and all around it as it was re
       const expected = truth(story).map((item) => (item === target ? edited(item, edit) : item))
       expect(bare(recall({ items, turns }).items)).toEqual(bare(expected))
     }),
-    { numRuns: 80 },
+    runs(80),
   )
 })
 
@@ -184,7 +185,7 @@ test('lets words that were never recorded follow the thought that led to them', 
       fc.pre(recalled.used.length === story.steps.length)
       expect(bare(recalled.items)).toEqual(bare([...truth(story), user('And now?')]))
     }),
-    { numRuns: 80 },
+    runs(80),
   )
 })
 
@@ -213,7 +214,7 @@ test('takes any list, and any turns of it', () => {
         if (once.used.length === 0) expect(once.items).toBe(items)
       },
     ),
-    { numRuns: 100 },
+    runs(100),
   )
 })
 
@@ -225,7 +226,7 @@ test('changes nothing of what it made', () => {
       const twice = recall({ items: once.items, turns: world.turns })
       expect(twice.items).toBe(once.items)
     }),
-    { numRuns: 80 },
+    runs(80),
   )
 })
 
@@ -240,7 +241,7 @@ test('leaves no call without its output that had one', () => {
       )
       expect(alone).toEqual([])
     }),
-    { numRuns: 100 },
+    runs(100),
   )
 })
 
@@ -253,6 +254,6 @@ test('reads what it is given and nothing else', () => {
       expect(recall(world)).toEqual(recall(world))
       expect(applyRecall(world.items, planRecall(world.items), [], ALL).used).toEqual([])
     }),
-    { numRuns: 50 },
+    runs(50),
   )
 })

@@ -23,8 +23,9 @@ import {
   expectPure,
   expectSteady,
 } from '../support/laws.ts'
+import { runs } from '../support/runs.ts'
 
-const COUNTS = { numRuns: 150 }
+const COUNTS = runs(150)
 
 const KINDS: readonly (readonly MediaKind[])[] = [[], ['file'], ['image'], ['image', 'file']]
 

@@ -22,6 +22,7 @@ import {
   type Script,
   type Story,
 } from '../support/recalled-stories.ts'
+import { runs } from '../support/runs.ts'
 
 const HABITS: Habits = { keepsCalls: false, marks: 'none', joiner: '\n' }
 
@@ -119,7 +120,7 @@ test('whatever the markers say, words that are a turn’s own have its items and
         (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
       expectOwn(sent({ story, ids, isUnnamed }), turns, story)
     }),
-    { numRuns: 200 },
+    runs(200),
   )
 })
 
@@ -143,7 +144,7 @@ test('and an edited answer has those of its own place, or none', () => {
         story,
       )
     }),
-    { numRuns: 200 },
+    runs(200),
   )
 })
 
@@ -158,7 +159,7 @@ test('nor does anything else if all markers were moved on, and all ask the same'
         (answers.at((round - by) % answers.length) ?? []).map(({ id }) => id)
       expectOwn(sent({ story, ids, edit, isUnnamed }), allOf([story]), story)
     }),
-    { numRuns: 200 },
+    runs(200),
   )
 })
 
@@ -173,7 +174,7 @@ test('where many say the same, what is told was said in these words', () => {
         (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
       expectSaidHere(sent({ story, ids, isUnnamed }), turns, story)
     }),
-    { numRuns: 200 },
+    runs(200),
   )
 })
 

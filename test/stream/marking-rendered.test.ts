@@ -14,6 +14,7 @@ import { describe, expect, test } from 'vitest'
 import { shownText } from '../../src/dialect/chat/shown-text.ts'
 import { answerOf, marked, outcomeOf, pieces, TURN, type Told } from '../support/marked-answers.ts'
 import { cutUp, markdown } from '../support/markdown-answers.ts'
+import { runs } from '../support/runs.ts'
 
 const withHtml = markdownIt({ html: true })
 const withoutHtml = markdownIt({ html: false, breaks: true })
@@ -60,7 +61,7 @@ describe.each(Object.entries(READERS))('%s', (_, render) => {
         expect(seen(render, text)).toBe(seen(render, shownText(outcomeOf(events).items)))
         for (const shown of prefixes(told)) expect(render(shown)).not.toContain(TURN)
       }),
-      { numRuns: 35 },
+      runs(35),
     )
   })
 
@@ -86,7 +87,7 @@ describe.each(Object.entries(READERS))('%s', (_, render) => {
           )
         }
       }),
-      { numRuns: 25 },
+      runs(25),
     )
   })
 })

@@ -25,6 +25,7 @@ import { cutUp, markdown } from '../support/markdown-answers.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { answer, nonsense, tangledAnswer } from '../support/responses-answers.ts'
 import { answeringTo } from '../support/responses-kit.ts'
+import { runs } from '../support/runs.ts'
 
 const LINE = markerLine(TURN)
 const FRONT = `${LINE}\n\n`
@@ -238,7 +239,7 @@ test('an answer that was there at once has its marker in the same place', () => 
       const events = answerOf(...texts.map((text) => [text]))
       expect(markedOutcome(outcomeOf(events), TURN)).toEqual(marked(events).outcome)
     }),
-    { numRuns: 300 },
+    runs(300),
   )
   const outcome = outcomeOf(answerAround([callEvents(0)]))
   expect(markedOutcome(outcome, TURN)).toBe(outcome)
@@ -310,7 +311,7 @@ test('the answer stays lawful, with one marker at most, in one piece, and nothin
       expect(said.filter((piece) => piece.includes(LINE)).length).toBeLessThanOrEqual(1)
       expect(own(told)).toBe(own(events))
     }),
-    { numRuns: 1000 },
+    runs(1000),
   )
 })
 
@@ -332,7 +333,7 @@ test('no token waits', () => {
         expect(own(heard)).toBe(own(events.slice(0, end)))
       }
     }),
-    { numRuns: 60 },
+    runs(60),
   )
 })
 
@@ -351,7 +352,7 @@ test('what is read of a marked text is the text, but for breaks at its very end'
       const behind = text.slice(place + LINE.length).trimStart()
       expect(read.slice(marks[0]?.at).trim()).toBe(behind.trim())
     }),
-    { numRuns: 1000 },
+    runs(1000),
   )
 })
 
@@ -370,7 +371,7 @@ describe('the renderers give lawful streams', () => {
         messages.push(...renderer.end(outcomeOf(events), 1_700_000_001_000))
         expect(responsesFaults(messages)).toEqual([])
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -384,7 +385,7 @@ describe('the renderers give lawful streams', () => {
         const isContradiction = (fault: string) => / (says|differs) /.test(fault)
         expect(responsesFaults(messages).filter((fault) => !isContradiction(fault))).toEqual([])
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -402,7 +403,7 @@ describe('the renderers give lawful streams', () => {
           .join('')
         expect(text).toBe(shownText(outcome.items))
       }),
-      { numRuns: 200 },
+      runs(200),
     )
   })
 })

@@ -12,6 +12,7 @@ import { openaiResponses } from '../../src/provider/openai-responses/openai-resp
 import type { Rendition } from '../../src/stream/rendition.ts'
 import type { WordsAlone } from '../../src/stream/stage.ts'
 import { sameLanguage } from '../../src/stream/same-language.ts'
+import { runs } from '../support/runs.ts'
 
 const utf8 = new TextEncoder()
 const plain = new TextDecoder()
@@ -180,7 +181,7 @@ describe.each(PLAYS)('a stream of $name', ({ rendition, events, ends }) => {
           const quickly = played(rendition(kept), pieces)
           expect(quickly).toEqual(played(rendition(kept, NEVER), pieces))
         }),
-        { numRuns: 1000 },
+        runs(1000),
       )
     },
   )

@@ -6,6 +6,7 @@ import { runStage } from '../../src/stream/stage.ts'
 import { eventFaults } from '../support/event-laws.ts'
 import { answer, nonsense, tangledAnswer } from '../support/responses-answers.ts'
 import { answerOf, begun, ENDED, finalTextsIn, inPieces, said, STARTED, textIn } from './said.ts'
+import { runs } from '../support/runs.ts'
 
 function left(text: string, ...ownLabels: readonly string[]): string {
   return textIn(runStage(speakerGuard(ownLabels), answerOf([text])))
@@ -103,7 +104,7 @@ describe('wherever the deltas are cut', () => {
         expect(finalTextsIn(events)).toEqual([cutNaively(text)])
         expect(eventFaults(events)).toEqual([])
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 
@@ -123,7 +124,7 @@ describe('wherever the deltas are cut', () => {
           expect(held === '' || gone === '' || gone.endsWith('\n')).toBe(true)
         }
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 })
@@ -156,7 +157,7 @@ test('any lawful answer is lawful behind the guard, and nonsense does not throw'
       fc.pre(eventFaults(events).length === 0)
       expect(eventFaults(runStage(speakerGuard(), events))).toEqual([])
     }),
-    { numRuns: 200 },
+    runs(200),
   )
   fc.assert(
     fc.property(nonsense, (events) => void runStage(speakerGuard(), events)),

@@ -25,6 +25,7 @@ import {
   rendered,
 } from '../../support/responses-kit.ts'
 import { sharedExists } from '../../support/shared.ts'
+import { runs } from '../../support/runs.ts'
 
 const asked = fc
   .tuple(
@@ -42,7 +43,7 @@ describe('a stream is lawful', () => {
       fc.property(fc.oneof(answer, tangledAnswer), asked, (events, answering) => {
         expect(responsesFaults(rendered(events, answering))).toEqual([])
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -52,7 +53,7 @@ describe('a stream is lawful', () => {
         const broken = events.slice(0, at % events.length)
         expect(responsesFaults(rendered(broken, answering))).toEqual([])
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -64,7 +65,7 @@ describe('a stream is lawful', () => {
         const faults = responsesFaults(rendered(events, answering))
         expect(faults.filter((fault) => !isContradiction(fault))).toEqual([])
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 })
@@ -110,7 +111,7 @@ test('what is rendered and decoded again has lost nothing', () => {
       expect(endAgain?.type).toBe(end?.type)
       if (end?.type === 'answer-ended') expect(endAgain).toMatchObject({ finish: end.finish })
     }),
-    { numRuns: 300 },
+    runs(300),
   )
 })
 
@@ -164,7 +165,7 @@ describe('the official SDK', () => {
         if (isObject(ended['error'])) return
         expect(plainOutput(await accumulated(messages))).toEqual(plainOutput(ended))
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 

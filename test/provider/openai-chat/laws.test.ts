@@ -11,6 +11,7 @@ import { chatFaults } from '../../support/chat-laws.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { accountOf, itemsIn, promptOf, sendPrompt, user } from './kit.ts'
+import { runs } from '../../support/runs.ts'
 
 const profile = fc
   .constantFrom(...Object.keys(PROFILES), 'none', 'strict')
@@ -27,7 +28,7 @@ describe('what is sent', () => {
         const { body } = sendPrompt(promptOf([...items, user('so?')]), quirks)
         expect(chatFaults(body)).toEqual([])
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -44,7 +45,7 @@ describe('what is sent', () => {
         expect(sent).not.toContain('"native"')
         for (const { why, did } of notes) expect(NOTES[why as keyof typeof NOTES][0]).toBe(did)
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 
@@ -57,7 +58,7 @@ describe('what is sent', () => {
         const first = messagesOf(before)
         expect(messagesOf([...before, ...more]).slice(0, first.length)).toEqual(first)
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 
@@ -69,7 +70,7 @@ describe('what is sent', () => {
         expect(sendPrompt(promptOf(items), quirks)).toEqual(once)
         expect(JSON.stringify(items)).toBe(before)
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 })
@@ -149,7 +150,7 @@ describe('what is received', () => {
           if (item.type === 'function_call') expect(item.call_id).not.toBe('')
         }
       }),
-      { numRuns: 400 },
+      runs(400),
     )
   })
 
@@ -168,7 +169,7 @@ describe('what is received', () => {
           expect(eventFaults(openaiChat.decodeWhole(body as JsonObject, accountOf()))).toEqual([])
         },
       ),
-      { numRuns: 200 },
+      runs(200),
     )
   })
 
@@ -195,7 +196,7 @@ describe('what is received', () => {
           }
         },
       ),
-      { numRuns: 100 },
+      runs(100),
     )
   })
 })
