@@ -24,7 +24,7 @@ export function moreWords(alone: WordsAlone): MoreWords {
 
   return {
     take(text) {
-      if (form === null || text.length > LARGE_CHARS) return null
+      if (form === null || text.length > LARGE_CHARS || said.length > MUCH_CHARS) return null
       const { raw, told, words } = form
       let values: string[] = []
       let more = ''
@@ -51,13 +51,16 @@ export function moreWords(alone: WordsAlone): MoreWords {
       return { event: like.event, data: filled(like.data, last.with(like.words, words)) }
     },
     learn(text, message, told) {
-      if (worthwhile.is()) form = formOf(text, message, told, alone)
+      if (message.data.length > LARGE_CHARS || !worthwhile.is()) return
+      form = formOf(text, message, told, alone)
     },
   }
 }
 
 /** A burst is read quickly as it is, and what fits only at first would be read twice. */
 const LARGE_CHARS = 64 * 1024
+/** Words hold on to the text that they were cut out of: they are read before there are too many. */
+const MUCH_CHARS = 16 * 1024
 
 /** Texts that stay, each but the last one with what may stand behind it. */
 interface Pieces {
@@ -87,7 +90,10 @@ function formOf(
   const end = text.length - message.data.length - 2
   const begin = end === 0 ? 0 : text.lastIndexOf('\n\n', end - 1) + 1
   const { pieces, values, words } = read
-  const raw = framed(pieces, text.slice(begin === 0 ? 0 : begin + 1, end))
+  const head = text.slice(begin === 0 ? 0 : begin + 1, end)
+  // With other line ends there may be whole events in it.
+  if (head.includes('\r')) return null
+  const raw = framed(pieces, head)
   const form = { event: message.event, raw, data: pieces, words }
   if (told === message) return { ...form, told: null }
   const ours = piecesOf(told.data, alone)
@@ -117,7 +123,8 @@ interface Read {
   readonly words: number
 }
 
-function piecesOf(data: string, { before, after }: WordsAlone): Read | null {
+function piecesOf(data: string, { before, after, more }: WordsAlone): Read | null {
+  if (more.test(data)) return null
   const [found] = before.exec(data) ?? []
   if (found === undefined) return null
   const holes = [...data.matchAll(VARIES)].map(({ 0: name, index }) => index + name.length)
@@ -135,10 +142,16 @@ function piecesOf(data: string, { before, after }: WordsAlone): Read | null {
     kinds.push(kind)
     values.push(value)
     at = hole + value.length
-    if (hole === found.length && !after.test(data.slice(at))) return null
+    if (hole !== found.length) continue
+    // What is blank may mean less than words do.
+    if (isBlank(value) || !after.test(data.slice(at))) return null
   }
   fixed.push(data.slice(at))
   return { pieces: { fixed, holes: kinds }, values, words: holes.indexOf(found.length) }
+}
+
+function isBlank(value: string): boolean {
+  return (JSON.parse(`"${value}"`) as string).trim() === ''
 }
 
 /** Where the event ends that begins there; -1 if it is another one. */

@@ -12,12 +12,13 @@ export interface SseMessage {
 }
 
 /**
- * Fits the data of an event that only says some words: `before` up to their quote, `after` from the
- * quote behind them on. What else stands in it means the same however often it is said.
+ * Tells by the data of an event that it only says some words, however often it came: `before` fits up
+ * to their quote, `after` from the quote behind them on, and `more` nothing at all.
  */
 export interface WordsAlone {
   readonly before: RegExp
   readonly after: RegExp
+  readonly more: RegExp
 }
 
 export const NOTHING: readonly never[] = []

@@ -26,7 +26,7 @@ const account = {
   quirks: {},
 }
 /** Of no event, so that each is read. */
-const NEVER: WordsAlone = { before: /(?!)/, after: /(?!)/ }
+const NEVER: WordsAlone = { before: /(?!)/, after: /(?!)/, more: /(?!)/ }
 const turnId = '01JZZZZZZZZZZZZZZZZZ'
 
 const ID = '"id":"chatcmpl-upstream","object":"chat.completion.chunk"'
@@ -76,8 +76,25 @@ function played(rendition: Rendition, pieces: readonly Uint8Array[]) {
   return { told: told + rendition.end(outcome), outcome, isCut: rendition.isCut() }
 }
 
+const WORDS = [
+  ' and',
+  'Grüß',
+  '😀',
+  'a"b',
+  'c\\',
+  '{"id":',
+  'event',
+  'delta',
+  'fourteen chars!',
+  '',
+  ' ',
+  '\n',
+  '\u00a0',
+  'a\u2028',
+  '\uFEFF',
+]
 const words = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom(' and', 'Grüß', '😀', 'a"b', 'c\\', '\n', '{"id":', '') },
+  { weight: 6, arbitrary: fc.constantFrom(...WORDS) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }) },
 )
 /** Not everybody writes letters as they are. */
@@ -89,65 +106,100 @@ const spelled = fc.tuple(words, fc.boolean()).map(([text, isAscii]) => {
 const broken = fc.constantFrom(`"a`, `"\\q"`, `"a\tb"`, `"a""b"`, `"x"},`, `null`, `7`, `["x"]`)
 const literal = fc.oneof({ weight: 40, arbitrary: spelled }, { weight: 1, arbitrary: broken })
 
-const chatEvent = fc
+/** Nearly always nothing: what there is beside the words is what makes the difference. */
+function rarely(...others: readonly string[]) {
+  return fc.oneof(
+    { weight: 3 * others.length, arbitrary: fc.constant('') },
+    { weight: others.length, arbitrary: fc.constantFrom(...others) },
+  )
+}
+
+const TOKENS = '"logprobs":{"content":[{"token":"a","logprob":-1}]}'
+const FRAGMENT = '"tool_calls":[{"index":0,"function":{"arguments":" "}}]'
+const chatForm = fc
   .record({
-    words: literal,
     field: fc.constantFrom('content', 'content', 'content', 'reasoning_content', 'refusal'),
-    before: fc.constantFrom('', '', '', '"role":"assistant",', '"content":null,'),
-    after: fc.constantFrom('', '', '', ',"reasoning":null', ',"annotations":[{"type":"x","n":1}]'),
-    tokens: fc.constantFrom('null', 'null', 'null', '{"content":[{"token":"a","logprob":-1}]}'),
-    index: fc.constantFrom(0, 0, 0, 0, 1),
-    rest: fc.constantFrom('', '', ',"obfuscation":"aB3"', ',"obfuscation":"x"', ',"usage":null'),
-    more: fc.constantFrom('', '', '', ',"event":{"type":"execute"}'),
-    space: fc.constantFrom('', '', '', ' '),
-  })
-  .map((e) => {
-    const delta = `{${e.before}"${e.field}":${e.space}${e.words}${e.after}}`
-    const choice = `{"index":${e.index},"delta":${delta},"logprobs":${e.tokens},"finish_reason":null}`
-    return `data: {${ID},"choices":[${choice}]${e.rest}${e.more}}\n\n`
+    before: rarely(
+      '"role":"assistant",',
+      '"content":null,',
+      '"content":"assistant",',
+      `${FRAGMENT},`,
+    ),
+    after: rarely(
+      ',"reasoning":null',
+      ',"role":"assistant"',
+      ',"annotations":[{"type":"x","n":1}]',
+    ),
+    first: rarely(`${TOKENS},`, '"logprobs":null,'),
+    last: rarely(`,${TOKENS}`, ',"logprobs":null', ',"finish_reason":null'),
+    index: fc.constantFrom('"index":0,', '"index":0,', '"index":0,', '', '"index":1,'),
+    earlier: rarely('{"index":0,"delta":{"refusal":"n"}},', '{"index":1,"delta":{"content":"z"}},'),
+    later: rarely(',{"index":0,"delta":{"content":"n"}}', ',{"index":1,"delta":\t{}}'),
+    rest: rarely(',"obfuscation":"aB3"', ',"usage":null', ',"usage":{"prompt_tokens":3}'),
+    more: rarely(',"event":{"type":"execute"}', ',"type":"response.x"'),
+    space: rarely(' '),
+    head: rarely('event: message\n', ': hello\n', 'id: 3\n'),
   })
 
-const responsesEvent = fc
+  .map((e) => (words: string) => {
+    const delta = `{${e.before}"${e.field}":${e.space}${words}${e.after}}`
+    const choice = `{${e.first}${e.index}"delta":${delta}${e.last}}`
+    return `${e.head}data: {${ID},"choices":[${e.earlier}${choice}${e.later}]${e.rest}${e.more}}\n\n`
+  })
+
+const responsesForm = fc
   .record({
-    words: literal,
-    type: fc.constantFrom('output_text', 'output_text', 'output_text', 'reasoning_summary_text'),
-    tokens: fc.constantFrom('[]', '[]', '[]', '[{"token":"a","logprob":-1}]'),
-    rest: fc.constantFrom('', '', ',"obfuscation":"aB3"', ',"event":{"type":"execute"}'),
+    type: fc.constantFrom(
+      'output_text.delta',
+      'output_text.delta',
+      'reasoning_summary_text.delta',
+      'refusal.delta',
+      'function_call_arguments.delta',
+      'output_text.annotation.added',
+    ),
+    part: fc.constantFrom('"content_index":0,', '"summary_index":0,', ''),
+    rest: rarely(
+      ',"logprobs":[]',
+      ',"logprobs":[{"token":"a","logprob":-1}]',
+      ',"obfuscation":"aB3"',
+      ',"event":{"type":"execute"}',
+      ',"annotation":{"type":"x"}',
+      ',"item":{"type":"message"}',
+    ),
     number: fc.nat(2000),
+    isNamed: fc.boolean(),
   })
-  .map((e) => {
-    const type = `response.${e.type}.delta`
-    const at = e.type === 'output_text' ? '"content_index":0' : '"summary_index":0'
-    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${e.number},"item_id":"i","output_index":0,${at},"delta":${e.words},"logprobs":${e.tokens}${e.rest}}\n\n`
+  .map((e) => (words: string) => {
+    const type = `response.${e.type}`
+    const head = e.isNamed ? `event: ${type}\n` : ''
+    return `${head}data: {"type":"${type}","sequence_number":${e.number},"item_id":"i","output_index":0,${e.part}"delta":${words}${e.rest}}\n\n`
   })
+
+const CALL = `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}}]}\n\n`
 
 /** Most of what a model says is said in the same way many times. */
-function streamOf(event: fc.Arbitrary<string>, reword: (event: string, json: string) => string) {
+function streamOf(form: fc.Arbitrary<(words: string) => string>) {
   const many = fc
-    .tuple(event, fc.array(literal, { maxLength: 6 }))
-    .map(([first, more]) => [first, ...more.map((json) => reword(first, json))])
-  const other = fc.constantFrom(': hello\n\n', 'data: [DONE]\n\n', 'data: {"id":"', 'event: x\n')
+    .tuple(form, fc.array(literal, { minLength: 1, maxLength: 7 }))
+    .map(([say, all]) => all.map(say))
+  const others = [': hello\n\n', 'data: [DONE]\n\n', 'data: {"id":"', 'event: x\n', '\n', CALL]
+  const other = fc.constantFrom(...others).map((text) => [text])
+  const some = fc.oneof({ weight: 12, arbitrary: many }, { weight: 2, arbitrary: other })
+  const isOdd = fc.nat(30).map((number) => number === 0)
   return fc
-    .array(
-      fc.oneof(
-        { weight: 12, arbitrary: many },
-        { weight: 1, arbitrary: other.map((text) => [text]) },
+    .array(fc.tuple(some, isOdd), { maxLength: 6 })
+    .map((all) =>
+      all.flatMap(([events, ends]) =>
+        ends ? events.map((event) => event.replaceAll('\n', '\r\n')) : events,
       ),
-      { maxLength: 6 },
     )
-    .map((events) => events.flat())
 }
 
 const PLAYS = [
   {
     name: 'chat',
     ...CHAT,
-    events: streamOf(chatEvent, (event, json) =>
-      event.replace(
-        /"(content|reasoning_content|refusal)": ?"(?:[^"\\]|\\.)*"/,
-        () => `"content":${json}`,
-      ),
-    ),
+    events: streamOf(chatForm),
     ends: ['{"index":0,"delta":{},"finish_reason":"stop"}'].map(
       (choice) => `data: {${ID},"choices":[${choice}]}\n\n`,
     ),
@@ -155,9 +207,7 @@ const PLAYS = [
   {
     name: 'responses',
     ...RESPONSES,
-    events: streamOf(responsesEvent, (event, json) =>
-      event.replace(/"delta":"(?:[^"\\]|\\.)*"/, () => `"delta":${json}`),
-    ),
+    events: streamOf(responsesForm),
     ends: [
       {
         type: 'response.completed',
@@ -165,7 +215,7 @@ const PLAYS = [
       } satisfies JsonObject,
     ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`),
   },
-]
+] as const
 
 describe.each(PLAYS)('a stream of $name', ({ rendition, events, ends }) => {
   test.each([false, true])(
@@ -185,6 +235,38 @@ describe.each(PLAYS)('a stream of $name', ({ rendition, events, ends }) => {
       )
     },
   )
+})
+
+const [chatPlay, responsesPlay] = PLAYS
+const annotated = (words: string) =>
+  `data: {"type":"response.output_text.annotation.added","output_index":0,"delta":"${words}","annotation":{"type":"x"}}\n\n`
+
+test.each([
+  [
+    'blank words behind a call',
+    chatPlay,
+    [CALL, ...['\n', '\n', 'Done', '.'].map((words) => chatPlay.say(words))],
+  ],
+  [
+    'another event in front, with other line ends',
+    chatPlay,
+    ['a', 'b', 'c'].map(
+      (words) => chatPlay.say('A').replaceAll('\n', '\r\n') + chatPlay.say(words),
+    ),
+  ],
+  ['what is said of an annotation', responsesPlay, ['a', 'b', 'c'].map(annotated)],
+  [
+    'words of some megabytes',
+    chatPlay,
+    ['a', 'b', 'é'.repeat(1_000_000), 'c'].map((words) =>
+      chatPlay.say(words).replaceAll('é', String.raw`\u00e9`),
+    ),
+  ],
+] as const)('%s: as if each event had been read', (_, { rendition }, events) => {
+  const pieces = events.map((event) => utf8.encode(event))
+  for (const kept of [false, true]) {
+    expect(played(rendition(kept), pieces)).toEqual(played(rendition(kept, NEVER), pieces))
+  }
 })
 
 test.each(PLAYS)('most of a stream of $name is not read event by event', ({ rendition, say }) => {

@@ -62,13 +62,14 @@ export function retouch(answering: Answering): Retouch {
 }
 
 /**
- * In a delta that says nothing else: no other field of it, and no tokens, would be counted each time.
- * What is hostile is written anew, and not every text spells its letters as we do.
+ * In the only delta, which says nothing else: other fields of it, tokens and other choices would be
+ * counted each time. What is hostile is written anew, and not every text spells its letters as we do.
  */
 const WORDS_ALONE: WordsAlone = {
   before:
-    /^\{(?!.*"(?:event|selected_model_id|sources)").*?"delta": ?\{(?:"\w+": ?(?:null|""|"assistant"|\[\]), ?)*"(?:content|reasoning_content|reasoning)": ?"(?!")/,
-  after: /^"(?:, ?"\w+": ?(?:null|""|"assistant"|\[\]))*\}(?!.*"(?:delta|message|logprobs)": ?\{)/,
+    /^\{.*?"delta": ?\{(?:"role": ?"assistant", ?|"\w+": ?(?:null|""|\[\]), ?)*"(?:content|reasoning_content|reasoning)": ?"/s,
+  after: /^"(?:, ?"role": ?"assistant"|, ?"\w+": ?(?:null|""|\[\]))*\}/,
+  more: /"(?:event|selected_model_id|sources)"|"response\.|"logprobs"\s*:\s*\{|"(?:delta|message)".*"(?:delta|message)"/s,
 }
 
 interface Spelling {

@@ -61,12 +61,13 @@ export function retouch(answering: Answering): Retouch {
 }
 
 /**
- * A delta, whatever it is of, and without tokens, which would be counted each time. What is hostile is
+ * A delta, whatever it is of, without tokens, which would be counted each time. What is hostile is
  * written anew, and not every text spells its letters as we do.
  */
 const WORDS_ALONE: WordsAlone = {
-  before: /^\{(?!.*"(?:event|selected_model_id|sources)")[^{}[\]]*?"delta": ?"(?!")/,
-  after: /^"(?!.*"(?:delta"|logprobs": ?\[ ?\{))/,
+  before: /^\{[^{}[\]]*?"delta": ?"/,
+  after: /^"/,
+  more: /"(?:event|selected_model_id|sources|annotation|item|part)"|"delta".*"delta"|"logprobs"\s*:\s*\[\s*\{/s,
 }
 
 /** Open WebUI runs scripts out of `event`, in any stream; none of these is a word of this API. */
