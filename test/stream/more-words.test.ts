@@ -254,7 +254,11 @@ test.each([
       (words) => chatPlay.say('A').replaceAll('\n', '\r\n') + chatPlay.say(words),
     ),
   ],
-  ['what is said of an annotation', responsesPlay, ['a', 'b', 'c'].map(annotated)],
+  [
+    'what is said of an annotation',
+    responsesPlay,
+    [responsesPlay.say('x', 0), ...['a', 'b', 'c'].map(annotated), ...responsesPlay.ends],
+  ],
   [
     'words of some megabytes',
     chatPlay,
