@@ -30,6 +30,7 @@ export function sameLanguage(parts: SameLanguage): Rendition {
   const sse = sseReader()
   const watch = watcher(decoder, fold)
   const passage = passing(parts, watch)
+  /** Asked behind every token: found out where something was read. */
   let isOver = false
 
   /** Follows what was passed on without being read. It only said more, so nothing is sent of it now. */

@@ -13,12 +13,12 @@ export interface SseMessage {
 
 /**
  * Tells by the data of an event that it only says some words, however often it came: `before` fits up
- * to their quote, `after` from the quote behind them on, and `more` nothing at all.
+ * to their quote, `after` from the quote behind them on, and none of `more` at all.
  */
 export interface WordsAlone {
   readonly before: RegExp
   readonly after: RegExp
-  readonly more: RegExp
+  readonly more: readonly RegExp[]
 }
 
 export const NOTHING: readonly never[] = []

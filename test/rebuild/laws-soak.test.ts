@@ -27,8 +27,9 @@ import {
 } from '../support/laws.ts'
 import { expectTaken } from '../support/sent-laws.ts'
 import { epochOf, givenTo, TRANSFORMS, WHOLE_PLANS, type Plan, type Subject } from './subjects.ts'
+import { runs } from '../support/runs.ts'
 
-const RUNS = Number(process.env['LAWS_RUNS'] ?? 100_000)
+const { numRuns: RUNS } = runs(100_000)
 const SEED = Number(process.env['LAWS_SEED'] ?? 1)
 const BATCH = 5_000
 

@@ -19,8 +19,9 @@ import {
   expectWaiting,
 } from '../support/laws.ts'
 import { epochOf, givenTo, pruned, TRANSFORMS, WHOLE_PLANS } from './subjects.ts'
+import { runs } from '../support/runs.ts'
 
-const COUNTS = { numRuns: Number(process.env['LAWS_RUNS'] ?? 60) }
+const COUNTS = runs(60)
 
 describe.each(TRANSFORMS)('$name', (subject) => {
   const { hearsBothSides = true } = subject

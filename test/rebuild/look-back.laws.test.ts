@@ -17,8 +17,9 @@ import { expectSteady } from '../support/laws.ts'
 import { voices } from '../support/voices.ts'
 import { MIXED_WISHES, type MixedWishes } from './mixed-wishes.ts'
 import { givenTo, TRANSFORMS } from './subjects.ts'
+import { runs } from '../support/runs.ts'
 
-const COUNTS = { numRuns: Number(process.env['LAWS_RUNS'] ?? 100) }
+const COUNTS = runs(100)
 
 /** Of many voices, or in no order. Of what is both, calls are parted from the outputs that belong to their author. */
 const spoken = fc.oneof(

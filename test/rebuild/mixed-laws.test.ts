@@ -31,8 +31,9 @@ import { talk } from '../support/talk.ts'
 import { voices } from '../support/voices.ts'
 import { MIXED_WISHES, type MixedWishes } from './mixed-wishes.ts'
 import { pruned, waitingCalls } from './subjects.ts'
+import { runs } from '../support/runs.ts'
 
-const COUNTS = { numRuns: Number(process.env['LAWS_RUNS'] ?? 60) }
+const COUNTS = runs(60)
 
 const ALL_OF_IT = MIXED_WISHES.at(-1) ?? {}
 

@@ -2,73 +2,24 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textOf } from '../../src/conversation/item.ts'
-import { foldOutcome } from '../../src/conversation/outcome.ts'
-import type { JsonObject } from '../../src/conversation/json.ts'
-import { chat } from '../../src/dialect/chat/chat.ts'
-import { responses } from '../../src/dialect/responses/responses.ts'
-import type { Decoder } from '../../src/provider/provider.ts'
-import { openaiChat } from '../../src/provider/openai-chat/openai-chat.ts'
-import { openaiResponses } from '../../src/provider/openai-responses/openai-responses.ts'
 import type { Rendition } from '../../src/stream/rendition.ts'
 import type { WordsAlone } from '../../src/stream/stage.ts'
-import { sameLanguage } from '../../src/stream/same-language.ts'
+import type { SameLanguage } from '../../src/stream/same-language.ts'
 import { runs } from '../support/runs.ts'
+import { passedOn, textSent } from './passed-on.ts'
 
 const utf8 = new TextEncoder()
-const plain = new TextDecoder()
-const account = {
-  name: 'a',
-  wire: 'chat' as const,
-  baseUrl: 'http://x',
-  apiKey: null,
-  models: ['*'],
-  headers: {},
-  quirks: {},
-}
-/** Of no event, so that each is read. */
-const NEVER: WordsAlone = { before: /(?!)/, after: /(?!)/, more: /(?!)/ }
-const turnId = '01JZZZZZZZZZZZZZZZZZ'
-
 const ID = '"id":"chatcmpl-upstream","object":"chat.completion.chunk"'
 
-function watched(decoder: Decoder, look: () => number): Decoder {
-  const push: Decoder['push'] = (message) => {
-    look()
-    return decoder.push(message)
-  }
-  return { ...decoder, push }
-}
-
-const CHAT = {
-  say: (words: string) =>
-    `data: {${ID},"choices":[{"index":0,"delta":{"content":${JSON.stringify(words)}}}]}\n\n`,
-  rendition(stored: boolean, wordsAlone?: WordsAlone, look = () => 0): Rendition {
-    const messages = [{ role: 'user', content: 'x' }]
-    const inbound = chat.parse({ model: 'm', messages }, new Uint8Array())
-    const plain = chat.retouch({ inbound, turnId, createdAtMs: 0, stored })
-    const retouch = { ...plain, wordsAlone: wordsAlone ?? plain.wordsAlone }
-    const decoder = watched(openaiChat.decode(account), look)
-    return sameLanguage({ decoder, retouch, fold: foldOutcome(), isKept: stored })
-  },
-}
-const RESPONSES = {
-  say: (words: string, at: number) =>
-    `data: {"type":"response.output_text.delta","output_index":0,"delta":${JSON.stringify(words)},"sequence_number":${at}}\n\n`,
-  rendition(stored: boolean, wordsAlone?: WordsAlone, look = () => 0): Rendition {
-    const inbound = responses.parse({ model: 'm', input: 'x' }, new Uint8Array())
-    const plain = responses.retouch({ inbound, turnId, createdAtMs: 0, stored })
-    const retouch = { ...plain, wordsAlone: wordsAlone ?? plain.wordsAlone }
-    const decoder = watched(openaiResponses.decode({ ...account, wire: 'responses' }), look)
-    return sameLanguage({ decoder, retouch, fold: foldOutcome(), isKept: stored })
-  },
-}
+/** Like no event, so that each is read. */
+const NEVER: WordsAlone = { before: /(?!)/, after: /(?!)/, more: [] }
+const readingEach = ({ retouch }: SameLanguage) => ({ retouch: { ...retouch, wordsAlone: NEVER } })
 
 /** What comes of a stream that arrives in these pieces, as the relay would have it. */
 function played(rendition: Rendition, pieces: readonly Uint8Array[]) {
   let told = ''
   for (const piece of pieces) {
-    const part = rendition.push(piece)
-    told += typeof part === 'string' ? part : plain.decode(part)
+    told += textSent(rendition.push(piece))
     if (rendition.isOver()) break
   }
   told += rendition.close(null)
@@ -198,38 +149,33 @@ function streamOf(form: fc.Arbitrary<(words: string) => string>) {
 const PLAYS = [
   {
     name: 'chat',
-    ...CHAT,
     events: streamOf(chatForm),
-    ends: ['{"index":0,"delta":{},"finish_reason":"stop"}'].map(
-      (choice) => `data: {${ID},"choices":[${choice}]}\n\n`,
-    ),
+    end: `data: {${ID},"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n`,
+    say: (words: string) =>
+      `data: {${ID},"choices":[{"index":0,"delta":{"content":${JSON.stringify(words)}}}]}\n\n`,
   },
   {
     name: 'responses',
-    ...RESPONSES,
     events: streamOf(responsesForm),
-    ends: [
-      {
-        type: 'response.completed',
-        response: { id: 'resp_up', object: 'response', status: 'completed', output: [] },
-      } satisfies JsonObject,
-    ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`),
+    end: 'data: {"type":"response.completed","response":{"id":"up","object":"response","status":"completed","output":[]}}\n\n',
+    say: (words: string, at: number) =>
+      `data: {"type":"response.output_text.delta","output_index":0,"delta":${JSON.stringify(words)},"sequence_number":${at}}\n\n`,
   },
 ] as const
 
-describe.each(PLAYS)('a stream of $name', ({ rendition, events, ends }) => {
+describe.each(PLAYS)('a stream of $name', ({ name, events, end }) => {
   test.each([false, true])(
     'is told and understood as if each event had been read, kept: %s',
     (kept) => {
       fc.assert(
         fc.property(events, fc.boolean(), fc.nat({ max: 3 }), (list, isWhole, together) => {
-          const all = isWhole ? [...list, ...ends, 'data: [DONE]\n\n'] : list
+          const all = isWhole ? [...list, end, 'data: [DONE]\n\n'] : list
           const pieces: Uint8Array[] = []
           for (let at = 0; at < all.length; at += together + 1) {
             pieces.push(utf8.encode(all.slice(at, at + together + 1).join('')))
           }
-          const quickly = played(rendition(kept), pieces)
-          expect(quickly).toEqual(played(rendition(kept, NEVER), pieces))
+          const each = played(passedOn(name, kept, readingEach), pieces)
+          expect(played(passedOn(name, kept), pieces)).toEqual(each)
         }),
         runs(1000),
       )
@@ -257,26 +203,35 @@ test.each([
   [
     'what is said of an annotation',
     responsesPlay,
-    [responsesPlay.say('x', 0), ...['a', 'b', 'c'].map(annotated), ...responsesPlay.ends],
+    [responsesPlay.say('x', 0), ...['a', 'b', 'c'].map(annotated), responsesPlay.end],
   ],
   [
     'words of some megabytes',
     chatPlay,
-    ['a', 'b', 'é'.repeat(1_000_000), 'c'].map((words) =>
-      chatPlay.say(words).replaceAll('é', String.raw`\u00e9`),
+    ['a', 'b', 'я'.repeat(1_000_000), 'c'].map((words) =>
+      chatPlay.say(words).replaceAll('я', String.raw`\u044f`),
     ),
   ],
-] as const)('%s: as if each event had been read', (_, { rendition }, events) => {
+] as const)('%s: as if each event had been read', (_, { name }, events) => {
   const pieces = events.map((event) => utf8.encode(event))
   for (const kept of [false, true]) {
-    expect(played(rendition(kept), pieces)).toEqual(played(rendition(kept, NEVER), pieces))
+    const each = played(passedOn(name, kept, readingEach), pieces)
+    expect(played(passedOn(name, kept), pieces)).toEqual(each)
   }
 })
 
-test.each(PLAYS)('most of a stream of $name is not read event by event', ({ rendition, say }) => {
+test.each(PLAYS)('most of a stream of $name is not read event by event', ({ name, say }) => {
   const text = Array.from({ length: 50 }, (_, at) => say(`word${at} "😀"`, at))
   let looks = 0
-  const { push, close, outcome } = rendition(true, undefined, () => (looks += 1))
+  const { push, close, outcome } = passedOn(name, true, ({ decoder }) => ({
+    decoder: {
+      ...decoder,
+      push(message) {
+        looks += 1
+        return decoder.push(message)
+      },
+    },
+  }))
   for (const event of text) push(utf8.encode(event))
   expect(looks).toBeLessThan(5)
   close(null)

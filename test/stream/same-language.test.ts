@@ -1,40 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { foldOutcome } from '../../src/conversation/outcome.ts'
-import { chat } from '../../src/dialect/chat/chat.ts'
 import { failureOf } from '../../src/errors.ts'
-import { openaiChat } from '../../src/provider/openai-chat/openai-chat.ts'
-import type { Rendition } from '../../src/stream/rendition.ts'
-import { sameLanguage } from '../../src/stream/same-language.ts'
 import { chatStream } from '../support/wires.ts'
+import { passedOn, textSent } from './passed-on.ts'
 
 const utf8 = new TextEncoder()
-const plain = new TextDecoder()
-const account = {
-  name: 'a',
-  wire: 'chat' as const,
-  baseUrl: 'http://x',
-  apiKey: null,
-  models: ['*'],
-  headers: {},
-  quirks: {},
-}
-
-function rendition(isKept: boolean): Rendition {
-  const body = { model: 'm', messages: [{ role: 'user', content: 'x' }] }
-  const inbound = chat.parse(body, new Uint8Array())
-  const turnId = '01JZZZZZZZZZZZZZZZZZ'
-  return sameLanguage({
-    decoder: openaiChat.decode(account),
-    retouch: chat.retouch({ inbound, turnId, createdAtMs: 0, stored: isKept }),
-    fold: foldOutcome(),
-    isKept,
-  })
-}
-
-function text(part: string | Uint8Array): string {
-  return typeof part === 'string' ? part : plain.decode(part)
-}
 
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const borders = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted(
@@ -51,9 +21,9 @@ describe('an answer that nobody keeps', () => {
     const stream = `: hello\n\n${answer.join('')}`.replaceAll('\n', ending)
     fc.assert(
       fc.property(anyCuts, (places) => {
-        const { push, close, end, outcome } = rendition(false)
+        const { push, close, end, outcome } = passedOn('chat', false)
         let through = ''
-        for (const chunk of cut(utf8.encode(stream), places)) through += text(push(chunk))
+        for (const chunk of cut(utf8.encode(stream), places)) through += textSent(push(chunk))
         through += close(null)
         through += end(outcome())
         // The very last event of a CR stream is told from its neighbour only at the end.
@@ -65,13 +35,13 @@ describe('an answer that nobody keeps', () => {
 
   test('hands a chunk of whole events on as the same bytes', () => {
     const chunk = utf8.encode(answer[0])
-    expect(rendition(false).push(chunk)).toBe(chunk)
+    expect(passedOn('chat', false).push(chunk)).toBe(chunk)
   })
 
   test('loses what would run scripts in a browser, and only that', () => {
-    const { push } = rendition(false)
+    const { push } = passedOn('chat', false)
     const evil = `data: {"id":"x","event":{"type":"execute"},"choices":[]}\n\n`
-    const sent = text(push(utf8.encode(answer[0] + evil + answer[1])))
+    const sent = textSent(push(utf8.encode(answer[0] + evil + answer[1])))
     expect(sent).not.toContain('execute')
     expect(sent).toContain('"id":"x"')
     expect(sent.startsWith(answer[0] ?? '')).toBe(true)
@@ -79,9 +49,9 @@ describe('an answer that nobody keeps', () => {
   })
 
   test('that breaks in the middle of an event ends with an error behind a whole one', () => {
-    const { push, close, end, outcome } = rendition(false)
+    const { push, close, end, outcome } = passedOn('chat', false)
     const whole = answer.slice(0, 3).join('')
-    let sent = text(push(utf8.encode(`${whole}data: {"half`)))
+    let sent = textSent(push(utf8.encode(`${whole}data: {"half`)))
     sent += close(failureOf('upstream_broken', 'It broke.'))
     sent += end(outcome())
     expect(sent.startsWith(whole)).toBe(true)
@@ -95,9 +65,10 @@ describe('an answer that is kept', () => {
   test('carries our id, and holds its ending back until it is safe', () => {
     fc.assert(
       fc.property(anyCuts, (places) => {
-        const { push, close, end, outcome } = rendition(true)
+        const { push, close, end, outcome } = passedOn('chat', true)
         let early = ''
-        for (const chunk of cut(utf8.encode(answer.join('')), places)) early += text(push(chunk))
+        for (const chunk of cut(utf8.encode(answer.join('')), places))
+          early += textSent(push(chunk))
         early += close(null)
         expect(early).not.toMatch(/finish_reason":"|\[DONE\]|upstream"/)
         const whole = early + end(outcome())
@@ -109,7 +80,7 @@ describe('an answer that is kept', () => {
   })
 
   test('that could not be kept does not end as if it had been', () => {
-    const { push, close, end, outcome } = rendition(true)
+    const { push, close, end, outcome } = passedOn('chat', true)
     push(utf8.encode(answer.join('')))
     close(null)
     const failure = failureOf('store_unavailable', 'Not kept.')
@@ -119,7 +90,7 @@ describe('an answer that is kept', () => {
   })
 
   test('is closed with [DONE] where the upstream does not say it', () => {
-    const { push, close, end, outcome } = rendition(true)
+    const { push, close, end, outcome } = passedOn('chat', true)
     push(utf8.encode(answer.slice(0, -1).join('')))
     close(null)
     expect(end(outcome())).toMatch(/data: \[DONE\]\n\n$/)

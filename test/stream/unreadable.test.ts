@@ -1,33 +1,11 @@
 /** A stream in the client's own language that stops making sense: it is ended there, with an error. */
 import { describe, expect, test } from 'vitest'
-import { foldOutcome } from '../../src/conversation/outcome.ts'
-import { chat } from '../../src/dialect/chat/chat.ts'
-import { openaiChat } from '../../src/provider/openai-chat/openai-chat.ts'
-import { sameLanguage } from '../../src/stream/same-language.ts'
 import { chatStream } from '../support/wires.ts'
-
-const account = {
-  name: 'a',
-  wire: 'chat' as const,
-  baseUrl: 'http://x',
-  apiKey: null,
-  models: ['*'],
-  headers: {},
-  quirks: {},
-}
+import { passedOn, textSent } from './passed-on.ts'
 
 function through(stream: string, isKept: boolean) {
-  const body = { model: 'm', messages: [{ role: 'user', content: 'x' }] }
-  const inbound = chat.parse(body, new Uint8Array())
-  const turnId = '01JZZZZZZZZZZZZZZZZZ'
-  const { push, isOver, isCut, close, end, outcome } = sameLanguage({
-    decoder: openaiChat.decode(account),
-    retouch: chat.retouch({ inbound, turnId, createdAtMs: 0, stored: isKept }),
-    fold: foldOutcome(),
-    isKept,
-  })
-  const said = push(new TextEncoder().encode(stream))
-  const text = typeof said === 'string' ? said : new TextDecoder().decode(said)
+  const { push, isOver, isCut, close, end, outcome } = passedOn('chat', isKept)
+  const text = textSent(push(new TextEncoder().encode(stream)))
   const over = { isOver: isOver(), isCut: isCut() }
   return { ...over, text: text + close(null) + end(outcome()), outcome: outcome() }
 }

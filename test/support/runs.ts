@@ -1,4 +1,4 @@
-/** How many cases a law is tried on: fewer where `LAWS_RUNS` says that nobody has the time. */
+/** How many cases a law is tried on: so many, or as many as `LAWS_RUNS` says. */
 export function runs(count: number): { readonly numRuns: number } {
-  return { numRuns: Math.min(count, Number(process.env['LAWS_RUNS'] ?? count)) }
+  return { numRuns: Number(process.env['LAWS_RUNS'] ?? count) }
 }

@@ -61,17 +61,6 @@ export function retouch(answering: Answering): Retouch {
   }
 }
 
-/**
- * In the only delta, which says nothing else: other fields of it, tokens and other choices would be
- * counted each time. What is hostile is written anew, and not every text spells its letters as we do.
- */
-const WORDS_ALONE: WordsAlone = {
-  before:
-    /^\{.*?"delta": ?\{(?:"role": ?"assistant", ?|"\w+": ?(?:null|""|\[\]), ?)*"(?:content|reasoning_content|reasoning)": ?"/s,
-  after: /^"(?:, ?"role": ?"assistant"|, ?"\w+": ?(?:null|""|\[\]))*\}/,
-  more: /"(?:event|selected_model_id|sources)"|"response\.|"logprobs"\s*:\s*\{|"(?:delta|message)".*"(?:delta|message)"/s,
-}
-
 interface Spelling {
   readonly theirs: string
   readonly ours: string
@@ -101,6 +90,17 @@ const HOSTILE = ['event', 'selected_model_id', 'sources'] as const
  */
 const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|"response\.|\\u00/
 const MAY_END = /"finish_reason": ?"|"error"/
+
+/**
+ * In the only delta, which says nothing else: other fields of it, tokens and other choices would be
+ * counted each time. What may be hostile is looked at one by one.
+ */
+const WORDS_ALONE: WordsAlone = {
+  before:
+    /^\{.*?"delta": ?\{(?:"role": ?"assistant", ?|"\w+": ?(?:null|""|\[\]), ?)*"(?:content|reasoning_content|reasoning)": ?"/s,
+  after: /^"(?:, ?"role": ?"assistant"|, ?"\w+": ?(?:null|""|\[\]))*\}/,
+  more: [MAY_BE_HOSTILE, /"logprobs"\s*:\s*\{|"(?:delta|message)".*"(?:delta|message)"/s],
+}
 
 function isHostile(json: JsonObject): boolean {
   return HOSTILE.some((name) => json[name] !== undefined) || isResponsesEvent(json)

@@ -60,21 +60,21 @@ export function retouch(answering: Answering): Retouch {
   }
 }
 
-/**
- * A delta, whatever it is of, without tokens, which would be counted each time. What is hostile is
- * written anew, and not every text spells its letters as we do.
- */
-const WORDS_ALONE: WordsAlone = {
-  before: /^\{[^{}[\]]*?"delta": ?"/,
-  after: /^"/,
-  more: /"(?:event|selected_model_id|sources|annotation|item|part)"|"delta".*"delta"|"logprobs"\s*:\s*\[\s*\{/s,
-}
-
 /** Open WebUI runs scripts out of `event`, in any stream; none of these is a word of this API. */
 const HOSTILE = ['event', 'selected_model_id', 'sources'] as const
 
 /** An escaped letter could hide a name from a look at the text. */
 const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|\\u00/
+
+/**
+ * A delta, whatever it is of, and nothing beside it that would be counted each time. What may be
+ * hostile is looked at one by one.
+ */
+const WORDS_ALONE: WordsAlone = {
+  before: /^\{[^{}[\]]*?"delta": ?"/,
+  after: /^"/,
+  more: [MAY_BE_HOSTILE, /"(?:annotation|item|part)"|"delta".*"delta"|"logprobs"\s*:\s*\[\s*\{/s],
+}
 
 /** What is known of a stream that is passed on, should it break. */
 interface Seen {

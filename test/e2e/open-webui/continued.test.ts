@@ -32,9 +32,8 @@ test.each(MODELS)('%s is sent what it was sent, and then more', async (model) =>
   }
 })
 
-const WAYS = MODELS.flatMap((model) =>
-  (['chat', 'responses', 'stateful'] as const).map((connection) => ({ model, connection })),
-)
+const CONNECTIONS = ['chat', 'responses', 'stateful'] as const
+const WAYS = MODELS.flatMap((model) => CONNECTIONS.map((connection) => ({ model, connection })))
 
 test.each(WAYS)('$model over $connection, stopped and continued', async ({ model, connection }) => {
   const told = town.story({ connection }, { model })
@@ -69,7 +68,7 @@ test.each(WAYS)('$model over $connection, edited and continued', async ({ model,
 })
 
 /** Over a chat, an answer that says nothing is known by its marker, and of one that is only text nothing is kept. */
-test.each(['chat', 'responses', 'stateful'] as const)(
+test.each(CONNECTIONS)(
   'words follow the search that they went on from, or were cut off behind, over %s',
   async (connection) => {
     const told = town.story({ connection })
@@ -98,7 +97,7 @@ test.each(WAYS)('$model over $connection, continued with a thought alone', async
   expect([...told.gaps, ...told.faults]).toEqual([])
 })
 
-test.each(['chat', 'responses', 'stateful'] as const)(
+test.each(CONNECTIONS)(
   'each search stands between the words around it, over %s',
   async (connection) => {
     const told = town.story({ connection })
@@ -115,7 +114,7 @@ test.each(['chat', 'responses', 'stateful'] as const)(
   },
 )
 
-test.each(['chat', 'responses', 'stateful'] as const)(
+test.each(CONNECTIONS)(
   'all of an answer stands behind the words that it went on from, over %s',
   async (connection) => {
     const told = town.story({ connection })

@@ -1,0 +1,56 @@
+/** Streams that are passed on to a client of the upstream's own language, and what it is sent of them. */
+import { foldOutcome } from '../../src/conversation/outcome.ts'
+import { chat } from '../../src/dialect/chat/chat.ts'
+import { responses } from '../../src/dialect/responses/responses.ts'
+import { openaiChat } from '../../src/provider/openai-chat/openai-chat.ts'
+import { openaiResponses } from '../../src/provider/openai-responses/openai-responses.ts'
+import type { Provider } from '../../src/provider/provider.ts'
+import type { Rendition } from '../../src/stream/rendition.ts'
+import { sameLanguage, type SameLanguage } from '../../src/stream/same-language.ts'
+
+export const TURN_ID = '01JZZZZZZZZZZZZZZZZZ'
+
+/** Both sides of a language, and the least that can be asked in it. */
+const LANGUAGES = {
+  chat: {
+    dialect: chat,
+    provider: openaiChat,
+    body: { model: 'm', messages: [{ role: 'user', content: 'x' }] },
+  },
+  responses: { dialect: responses, provider: openaiResponses, body: { model: 'm', input: 'x' } },
+}
+
+/** `other` takes the place of what is usual. */
+export function passedOn(
+  language: keyof typeof LANGUAGES,
+  isKept: boolean,
+  other: (usual: SameLanguage) => Partial<SameLanguage> = () => ({}),
+): Rendition {
+  const { dialect, provider, body } = LANGUAGES[language]
+  const inbound = dialect.parse(body, new Uint8Array())
+  const usual = {
+    decoder: provider.decode(accountFor(language)),
+    retouch: dialect.retouch({ inbound, turnId: TURN_ID, createdAtMs: 0, stored: isKept }),
+    fold: foldOutcome(),
+    isKept,
+  }
+  return sameLanguage({ ...usual, ...other(usual) })
+}
+
+function accountFor(wire: keyof typeof LANGUAGES): Parameters<Provider['decode']>[0] {
+  return {
+    name: 'a',
+    wire,
+    baseUrl: 'http://x',
+    apiKey: null,
+    models: ['*'],
+    headers: {},
+    quirks: {},
+  }
+}
+
+const plain = new TextDecoder()
+
+export function textSent(part: string | Uint8Array): string {
+  return typeof part === 'string' ? part : plain.decode(part)
+}
