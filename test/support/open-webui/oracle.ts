@@ -67,12 +67,22 @@ function isSilent({ beats, isRefused }: Planned): boolean {
   return !isRefused && beats.every(({ type }) => type === 'thought' || type === 'hosted')
 }
 
-/** An answer that is empty is as none, because not every client brings it back. */
+/**
+ * In words and calls, for whoever continues an answer that stands in the middle of a chat has changed
+ * what stands before the next. An answer that is empty is as none, because not every client brings it
+ * back.
+ */
 export function saidBefore(path: readonly Node[]): string {
   const texts = path.map((node) =>
-    node.kind === 'question' ? `Q ${node.text}` : squeezed(unmarked(shownText(node.items))),
+    node.kind === 'question'
+      ? `Q ${node.text}`
+      : squeezed(unmarked(shownText(node.items))) + callsIn(node),
   )
   return texts.filter((text) => text !== '').join('\n')
+}
+
+function callsIn({ items }: AnswerNode): string {
+  return items.map((item) => (item.type === 'function_call' ? ` ${item.callId}` : '')).join('')
 }
 
 function isMarked(node: AnswerNode, { isEdited, keepsMarker }: Truth): boolean {
