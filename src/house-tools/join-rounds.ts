@@ -1,12 +1,11 @@
 /**
  * Makes one answer of several: a model that calls tools of the house is asked again with their outputs,
  * and whoever hears of the answer hears of one, from one beginning to one end, with everything that was
- * said and done in its true order. What is of the house is marked (`conversation/house.ts`).
+ * said and done in its true order. By their badges it is told who is of the house (`badges.ts`).
  *
  * It holds back the end of a round in which the house was called, until somebody says how it goes on.
  */
-import { itemId } from '../conversation/ids.ts'
-import { houseCall, isOfHouse } from '../conversation/house.ts'
+import { isOfHouse } from '../conversation/house.ts'
 import type {
   AnswerEnded,
   AnswerFailed,
@@ -17,6 +16,7 @@ import type {
 import type { FunctionCall, FunctionCallOutput, Item } from '../conversation/item.ts'
 import { callEndOf } from '../conversation/pairs.ts'
 import { usedTogether } from '../conversation/usage.ts'
+import { badgesFor, NO_BADGE, wearing, type Badge } from './badges.ts'
 
 export interface JoinedRounds {
   /** What an upstream says in this round. */
@@ -50,45 +50,25 @@ export function joinRounds(
   names: Iterable<string>,
   before: readonly Item[] = [],
 ): JoinedRounds {
-  const ofHouse = new Set(names)
-  const ids = new Set<string | undefined>([undefined])
-  const callIds = new Set<string>()
+  const badges = badgesFor(turnId, names, before)
   let isBegun = false
   let isOver = false
   let usage: Usage | null = null
   let base = 0
   let count = 0
-  let holdsHouse = false
   let said: Item[] = []
-  let marks = new Map<number, Marks>()
+  let worn = new Map<number, Badge>()
   let ending: AnswerEnded | null = null
 
-  const marksFor = (item: Item, place: number): Marks => {
-    const isOurs = item.type === 'function_call' && ofHouse.has(item.name)
-    // Behind what its client is not shown, an item has another place there than where it is kept. So
-    // whoever would name it after its place is given the name.
-    const isNameless = item.type !== 'opaque' && ids.has(item.id)
-    const id = holdsHouse && isNameless ? itemId(item.type, turnId, place) : null
-    holdsHouse ||= isOurs
-    if (!isOurs) ids.add(item.id)
-    if (!('call_id' in item)) return { id, isOurs, callId: null }
-    // Nobody else has heard of our call, and whoever reads on in an output names it by its call.
-    const isTaken = (callId: string): boolean =>
-      callIds.has(callId) ||
-      (isOurs && before.some((one) => 'call_id' in one && one.call_id === callId))
-    const callId = unusedId(item.call_id, isTaken)
-    callIds.add(callId)
-    return { id, isOurs, callId }
-  }
   const start = (event: Extract<StreamEvent, { type: 'item-started' }>): StreamEvent => {
     const index = base + event.index
     count = Math.max(count, index + 1)
-    const own = marksFor(event.item, index)
-    marks.set(event.index, own)
-    return moved(event, index, marked(event.item, own))
+    const badge = badges.badgeOf(event.item, index)
+    worn.set(event.index, badge)
+    return moved(event, index, wearing(event.item, badge))
   }
   const finish = (event: Extract<StreamEvent, { type: 'item-ended' }>): StreamEvent => {
-    const item = marked(event.item, marks.get(event.index) ?? UNMARKED)
+    const item = wearing(event.item, worn.get(event.index) ?? NO_BADGE)
     said[event.index] = item
     return moved(event, base + event.index, item)
   }
@@ -145,10 +125,10 @@ export function joinRounds(
         ]
       }),
     next(others = []) {
-      for (const name of others) ofHouse.add(name)
+      badges.admit(others)
       base = count
       said = []
-      marks = new Map()
+      worn = new Map()
       ending = null
     },
     end() {
@@ -168,23 +148,6 @@ export function joinRounds(
   }
 }
 
-/** What is different about an item here than where it was said. */
-interface Marks {
-  readonly id: string | null
-  readonly isOurs: boolean
-  readonly callId: string | null
-}
-
-const UNMARKED: Marks = { id: null, isOurs: false, callId: null }
-
-/** The very same item, if nothing of it is different. */
-function marked(item: Item, { id, isOurs, callId }: Marks): Item {
-  const named = id === null ? item : { ...item, id }
-  const isRenamed = callId !== null && 'call_id' in named && named.call_id !== callId
-  const called: Item = isRenamed ? { ...named, call_id: callId } : named
-  return isOurs && called.type === 'function_call' ? houseCall(called) : called
-}
-
 function moved<Event extends Extract<StreamEvent, { type: 'item-started' | 'item-ended' }>>(
   event: Event,
   index: number,
@@ -197,11 +160,4 @@ function moved<Event extends Extract<StreamEvent, { type: 'item-started' | 'item
 function together(all: Usage | null, more: Usage | null): Usage | null {
   if (all === null || more === null) return more ?? all
   return { ...usedTogether(all, more), newestTokens: more.totalTokens }
-}
-
-/** Some services count their calls from 0 in every answer. */
-function unusedId(callId: string, isTaken: (callId: string) => boolean): string {
-  let id = callId
-  for (let nth = 2; isTaken(id); nth += 1) id = `${callId}_${nth}`
-  return id
 }
