@@ -8,6 +8,7 @@ import { isOfModel } from '../conversation/of-model.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import type { Kin } from './kin.ts'
 import { questionOf, resultIdsIn, type Run } from './plan-recall.ts'
+import { isAskedMoreOf } from './same-question.ts'
 
 export interface AskedWhere {
   /** Empty if nobody knows. */
@@ -53,6 +54,7 @@ export function askedWhere(runs: readonly Run[], kin: Kin): AskedWhere {
       const question = find(turn)
       const run = runs[at]
       if (question === '' || question !== run?.question) return false
+      if (isAskedMoreOf(turn.input, run.lastAsked, run.nextAsked)) return false
       const own = placesOf(turn)
       return own.size > 0 ? own.has(at) : run.results.length === 0
     },

@@ -10,6 +10,7 @@
 import type { Item } from '../conversation/item.ts'
 import { callEndOf } from '../conversation/pairs.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
+import { isUserMessage } from '../conversation/rounds.ts'
 import { begunBefore } from './begun-before.ts'
 import { believeMarks } from './believe-marks.ts'
 import { saidIn, settled } from './compact-words.ts'
@@ -46,6 +47,7 @@ export function attachTurns(items: readonly Item[], plan: RecallPlan, kin: Kin):
     takeExact(search)
     takeMarked(search)
     takeCalled(search)
+    takeSilent(search)
     // What was found since may be the parent of one of several.
     takeChildren(search)
     for (const at of plan.runs.keys()) bringAlong(search, at)
@@ -217,6 +219,30 @@ function takeCalled(search: Search): void {
     }
     later = turns[at]?.[0] ?? later
   }
+}
+
+/**
+ * What says nothing behind the results of tools can be told by its marker alone, and is believed where the
+ * turn that was given these results stands right before it.
+ */
+function takeSilent(search: Search): void {
+  const { plan, kin, turns, taken, ambiguous, doubted } = search
+  for (const [at, { words, callIds, marks }] of plan.runs.entries()) {
+    const isSilent = settled(words) === '' && callIds.length === 0
+    if (!isSilent || marks.length === 0 || ambiguous.has(at) || turns[at]?.length !== 0) continue
+    const before = turns[at - 1]?.at(-1)
+    const likely = [...new Set(marks)].flatMap((id) => kin.turn(id) ?? [])
+    const turn = only(likely.filter((one) => goesOnSilently(one, before, kin) && !taken.has(one)))
+    if (turn === null) continue
+    take(search, at, turn)
+    doubted.delete(turn)
+  }
+}
+
+function goesOnSilently(turn: RememberedTurn, before: RememberedTurn | undefined, kin: Kin) {
+  const { input } = turn
+  const isGivenResults = input.length > 0 && !input.some(isUserMessage)
+  return isGivenResults && kin.parent(turn) === before && saidIn([turn]) === ''
 }
 
 /**

@@ -38,6 +38,8 @@ export interface Run {
   readonly asked: readonly Item[]
   /** The last that a user said in front of it. */
   readonly lastAsked: Item | null
+  /** The first that a user says behind it. */
+  readonly nextAsked: Item | null
   /** The results of calls that stand in front of it. */
   readonly results: readonly Item[]
   /** As `compactWords` leaves them. */
@@ -60,7 +62,7 @@ export interface Said {
 }
 
 export function planRecall(items: readonly Item[]): RecallPlan {
-  const runs: Run[] = []
+  const runs: (Run & { nextAsked: Item | null })[] = []
   let before = ''
   let question: string | null = null
   let asked = ''
@@ -75,7 +77,7 @@ export function planRecall(items: readonly Item[]): RecallPlan {
     const isSilent = settled(words) === '' && callIds.length === 0
     const fingerprint = isSilent ? null : fingerprintFor(run)
     const round = { question: asked, asked: askedBy, lastAsked, results }
-    runs.push({ start, end, ...round, words, marks, callIds, fingerprint })
+    runs.push({ start, end, ...round, nextAsked: null, words, marks, callIds, fingerprint })
     isAnswered = true
     results = []
     if (fingerprint === null) return
@@ -95,6 +97,8 @@ export function planRecall(items: readonly Item[]): RecallPlan {
     open = null
     if (resultIdsIn(item).length > 0) results.push(item)
     if (!isUserMessage(item)) continue
+    const last = runs.at(-1)
+    if (last !== undefined) last.nextAsked ??= item
     if (isSpoken) askedBy = []
     askedBy.push(item)
     lastAsked = item

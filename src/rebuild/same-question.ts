@@ -26,6 +26,19 @@ export function isAskedOf(input: readonly Item[], lastAsked: Item): boolean {
   return own.length === 0 || own.some((one) => isSame(one, lastAsked))
 }
 
+/** Whether it was asked that as well, behind what was asked last, so that it had not been asked all of it yet. */
+export function isAskedMoreOf(
+  input: readonly Item[],
+  lastAsked: Item | null,
+  nextAsked: Item | null,
+): boolean {
+  const own = askedLast(input)
+  // Nearly always it is one question.
+  if (own.length < 2 || lastAsked === null || nextAsked === null) return false
+  const at = own.findIndex((one) => isSame(one, lastAsked))
+  return at >= 0 && own.slice(at + 1).some((one) => isSame(one, nextAsked))
+}
+
 function isSame(own: Item, asked: Item): boolean {
   if (asked.type !== 'message' || own.type !== 'message') return false
   if (!isVerbatim(own.content, asked.content)) {

@@ -1306,6 +1306,54 @@ describe('an answer that broke off, whose last words were never recorded', () =>
 describe('an answer that says nothing', () => {
   const silent = talk`thinks: colder`
 
+  test('is not where its marker is, if what it was asked comes later', () => {
+    const gateway = memory()
+    const cold = user('how cold is it?')
+    const asked = [warm, said(''), cold]
+    const turn = gateway.answered(asked, silent, [])
+    const alone = said(markerLine(turn.id))
+    const next = user('and?')
+    const told = recall([...asked, alone, next], gateway.turns)
+    expect(show(told.items)).toBe(show([...asked, ...silent, next]))
+    const moved = recall([warm, alone, cold, said(''), next], gateway.turns)
+    expect(show(moved.items)).toBe(show([warm, cold, said(''), next]))
+    expect(moved.notes.map(({ why }) => why)).toEqual(['marker-doubted', 'marker-removed'])
+  })
+
+  test('is no place for the marker of the next, even where that was gone on with', () => {
+    const gateway = memory()
+    const asked = [warm, said(''), user('how cold is it?')]
+    const turn = gateway.answered(asked, found)
+    const text = said('It is 4 degrees.')
+    const more = talk`call a weather {"in":"Rome"}`
+    gateway.answered([...asked, text], more)
+    const [, , cold] = asked
+    const alone = said(markerLine(turn.id))
+    const sent = [warm, alone, cold as Item, text, ...more, output as Item]
+    expect(show(recall(sent, gateway.turns).items)).toBe(
+      show([warm, cold as Item, ...found, ...more, output as Item]),
+    )
+  })
+
+  test('comes back behind its tools, though an answer before was gone on with since', () => {
+    const gateway = memory()
+    const cold = user('how cold is it?')
+    const text = said('It is 4 degrees.')
+    const first = gateway.answered([warm], found)
+    const calling = looked.filter(({ type }) => type !== 'message')
+    gateway.answered([warm, text, cold], calling)
+    const called = [cold, ...heard(calling), output as Item]
+    const turn = gateway.answered([warm, text, ...called], silent, [])
+    gateway.answered([warm, text], [said('Or 5.')])
+    const alone = said(markerLine(turn.id))
+    const both = marked(first, 'It is 4 degrees.\n\nOr 5.')
+    const next = user('and?')
+    const sent = [warm, both, ...called, alone, next]
+    expect(show(recall(sent, gateway.turns).items)).toBe(
+      show([warm, ...found, said('Or 5.'), cold, ...calling, output as Item, ...silent, next]),
+    )
+  })
+
   test('is found by its marker, but not where another had nothing to say', () => {
     const gateway = memory()
     const cold = user('how cold is it?')
