@@ -227,16 +227,20 @@ function takeCalled(search: Search): void {
  */
 function takeSilent(search: Search): void {
   const { plan, kin, turns, taken, ambiguous, doubted } = search
-  for (const [at, { words, callIds, marks }] of plan.runs.entries()) {
-    const isSilent = settled(words) === '' && callIds.length === 0
-    if (!isSilent || marks.length === 0 || ambiguous.has(at) || turns[at]?.length !== 0) continue
-    const before = turns[at - 1]?.at(-1)
-    const likely = [...new Set(marks)].flatMap((id) => kin.turn(id) ?? [])
+  for (const [at, run] of plan.runs.entries()) {
+    if (!isSilent(run) || ambiguous.has(at) || turns[at]?.length !== 0) continue
+    const isAsked = plan.runs[at - 1]?.lastAsked !== run.lastAsked
+    const before = isAsked ? undefined : turns[at - 1]?.at(-1)
+    const likely = [...new Set(run.marks)].flatMap((id) => kin.turn(id) ?? [])
     const turn = only(likely.filter((one) => goesOnSilently(one, before, kin) && !taken.has(one)))
     if (turn === null) continue
     take(search, at, turn)
     doubted.delete(turn)
   }
+}
+
+function isSilent({ words, callIds, results }: Run): boolean {
+  return settled(words) === '' && callIds.length === 0 && results.length > 0
 }
 
 function goesOnSilently(turn: RememberedTurn, before: RememberedTurn | undefined, kin: Kin) {
@@ -268,5 +272,6 @@ function bringAlong({ plan, kin, turns, taken, doubted }: Search, at: number): v
   for (const turn of begunBefore(own, run, kin, { taken, doubted }).toReversed()) {
     own.unshift(turn)
     taken.add(turn)
+    doubted.delete(turn)
   }
 }

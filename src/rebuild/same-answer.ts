@@ -4,6 +4,7 @@
  */
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import type { Kin } from './kin.ts'
+import { endsWith, toldIn } from './told-in.ts'
 
 /** The one that goes on from all others; `null` if they are not of one answer. */
 export function lastOfAnswer(turns: readonly RememberedTurn[], kin: Kin): RememberedTurn | null {
@@ -21,5 +22,5 @@ export function firstOfAnswer(turns: readonly RememberedTurn[], kin: Kin): Remem
 
 function goesOnFrom(turn: RememberedTurn, other: RememberedTurn, kin: Kin): boolean {
   for (const ancestor of kin.ancestorsInAnswer(turn)) if (ancestor === other) return true
-  return false
+  return endsWith(toldIn(turn), other)
 }

@@ -779,9 +779,37 @@ describe('an answer that went on, and is stored with all that it was told', () =
     for (const list of [turns, [two]]) {
       const recalled = recall([warm, marked(one, 'It is 4 degrees.'), user('and?')], list)
       expect(recalled.items).toEqual([warm, ...begun, ...rest, user('and?')])
-      expect(recalled.used).toEqual([two])
+      expect(recalled.used).toEqual(list)
       expect(recalled.parent).toBe(two)
     }
+  })
+
+  test('has it there though it said nothing, if its marker says so, too', () => {
+    const silent = begun.slice(0, 1)
+    const called = talk`
+      thinks: look
+      call a weather
+    `
+    const { turns, one, two } = goneOn(silent, called)
+    const mute = { ...one, output: silent }
+    turns.splice(0, 1, mute)
+    const list = [warm, said(markerLine(mute.id)), ...heard(called), output ?? warm]
+    const recalled = recall(list, turns)
+    expect(recalled.items).toEqual([warm, ...silent, ...called, output])
+    expect(recalled.notes.map(({ why }) => why)).not.toContain('marker-doubted')
+    // Without the marker it may be what was there once.
+    const bare = recall([warm, ...heard(called), output ?? warm], [mute, two])
+    expect(bare.items).toEqual([warm, ...called, output])
+  })
+
+  test('is the later of two that have the same words, because it said nothing more', () => {
+    const { turns, one, two } = goneOn(begun, talk`thinks: more`)
+    const alike = [one, { ...two, fingerprint: one.fingerprint }]
+    expect(turns).toHaveLength(2)
+    const both = said(`${markedText(one, 'It is 4 de')}\n\n${markerLine(two.id)}`)
+    const recalled = recall([warm, both, user('and?')], alike)
+    expect(recalled.items).toEqual([warm, ...begun, ...talk`thinks: more`, user('and?')])
+    expect(recalled.used).toEqual(alike)
   })
 
   test('has it as it was edited then', () => {
@@ -1333,6 +1361,18 @@ describe('an answer that says nothing', () => {
     expect(show(recall(sent, gateway.turns).items)).toBe(
       show([warm, cold as Item, ...found, ...more, output as Item]),
     )
+  })
+
+  test('is not behind tools of a round before', () => {
+    const gateway = memory()
+    const calling = looked.filter(({ type }) => type !== 'message')
+    gateway.answered([warm], calling)
+    const called = [warm, ...heard(calling), output as Item]
+    const turn = gateway.answered(called, silent, [])
+    const alone = said(markerLine(turn.id))
+    const [cold, next] = [user('how cold is it?'), user('and?')]
+    const { items } = recall([...called, said(''), cold, alone, next], gateway.turns)
+    expect(show(items)).toBe(show([warm, ...calling, output as Item, said(''), cold, next]))
   })
 
   test('comes back behind its tools, though an answer before was gone on with since', () => {

@@ -67,7 +67,8 @@ export async function askFor(account: Account, wanted: Wanted): Promise<Told> {
     const body = bodyOf(account, wanted.model, messages, before)
     // A filter may have put something where there is nothing, or taken a marker away that was all.
     const isTold =
-      shownText(items).replaceAll(MARKER, '').trim() !== '' || saidLast(messages) !== ''
+      shownText(behindTools(items)).replaceAll(MARKER, '').trim() !== '' ||
+      saidLast(messages) !== ''
     const isContinued = rounds.length === 0 && isTold
     const request = { body, messages, kept: items, isContinued }
     const { round, answer, isOver } = await sendRound(account, wanted, request)
@@ -83,6 +84,11 @@ export async function askFor(account: Account, wanted: Wanted): Promise<Told> {
     before = isStateful ? { id: responseId, items: added } : null
   }
   return { items, error: null, rounds }
+}
+
+/** Where nothing was said since, it goes on with what its tools have said. */
+function behindTools(items: readonly StoredItem[]): readonly StoredItem[] {
+  return items.slice(items.findLastIndex(({ type }) => type === 'function_call_output') + 1)
 }
 
 function saidLast(messages: readonly ChatMessage[]): string {

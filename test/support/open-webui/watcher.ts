@@ -85,20 +85,32 @@ export function watcherOf(
     const isFindable = kept === NOTHING || isKnown
     return [...expectedOf(path, truthOf, users, hasMarkers), { ...own, isFindable }]
   }
-  const compare = async (seen: Seen, round: Round, at: number): Promise<void> => {
+  /** Resolves to whether the gateway says why something is missing, or said so of what this goes on from. */
+  const compare = async (
+    seen: Seen,
+    round: Round,
+    at: number,
+    wasExplained: boolean,
+  ): Promise<boolean> => {
     const { step, rounds } = seen
     const body = rounds[at]?.received ?? null
-    if (body === null) return void faults.push(`${step}: round ${at} did not reach the model`)
+    if (body === null) {
+      faults.push(`${step}: round ${at} did not reach the model`)
+      return false
+    }
     received.push(body)
     const lines = withoutPrompting(linesOf(body))
     const wanted = wantedFor(seen, at)
     const gap = difference(wanted, lines)
-    if (gap === null) return
+    if (gap === null) return false
     const notes = await notesOn(account, round)
     const losses = wanted.map((one) => ({ ...one, isFindable: false }))
-    const isExplained = notes.some(saysWhy) && difference(losses, lines) === null
+    // A response that is named is gone on from as it was made.
+    const isSaid = notes.some(saysWhy) || (wasExplained && 'previous_response_id' in round.body)
+    const isExplained = isSaid && difference(losses, lines) === null
     const list = isExplained ? explained : gaps
     list.push({ step, ...gap, notes })
+    return isExplained
   }
   return {
     gaps,
@@ -110,9 +122,10 @@ export function watcherOf(
     async watch(seen) {
       const { step, answered, rounds, kept = NOTHING } = seen
       const { node } = answered
+      let isExplained = false
       for (const [at, round] of answered.rounds.entries()) {
         faults.push(...round.faults.map((fault) => `${step}: ${fault}`))
-        await compare(seen, round, at)
+        isExplained = await compare(seen, round, at, isExplained)
       }
       const behind = saidBefore(pathTo(chat.tree(), node.parent))
       const told = { ...kept, rounds: [...kept.rounds, ...rounds], behind }

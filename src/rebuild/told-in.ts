@@ -1,0 +1,32 @@
+/**
+ * What a turn was told of the answer that it continued. Where it is stored with all that it was told, that
+ * is there, as it was then, though nothing says whose it had been.
+ */
+import { isOfModel } from '../conversation/of-model.ts'
+import type { RememberedTurn } from '../conversation/remembered.ts'
+import { saysTheSame } from './same-item.ts'
+
+/** As a turn; `null` if it was not recorded. */
+export function toldIn(turn: RememberedTurn): RememberedTurn | null {
+  const { input } = turn
+  const from = input.findLastIndex((item) => !isOfModel(item)) + 1
+  const output = input.slice(from)
+  if (output.every(({ origin }) => origin === undefined)) return null
+  return {
+    ...turn,
+    fingerprint: null,
+    reasoningRefusedBy: null,
+    input: input.slice(0, from),
+    output,
+  }
+}
+
+/** Whether what the other made is the last of it. */
+export function endsWith(told: RememberedTurn | null, { output }: RememberedTurn): boolean {
+  const from = (told?.output.length ?? 0) - output.length
+  return (
+    output.length > 0 &&
+    from >= 0 &&
+    output.every((item, at) => saysTheSame(item, told?.output[from + at] ?? item))
+  )
+}
