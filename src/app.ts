@@ -3,7 +3,7 @@ import { Hono, type Context, type MiddlewareHandler } from 'hono'
 import { preflight, sharedWith, type Sharing } from './client/cross-origin.ts'
 import { userOf, type Asking } from './client/user-of.ts'
 import { PLAIN_CLIENT } from './conversation/client.ts'
-import { isObject, type JsonObject } from './conversation/json.ts'
+import type { JsonObject } from './conversation/json.ts'
 import { compact } from './endpoints/compact-endpoint.ts'
 import { countTokens } from './endpoints/count-tokens.ts'
 import { chat } from './dialect/chat/chat.ts'
@@ -15,6 +15,7 @@ import { explainAnswer } from './endpoints/explain-answer.ts'
 import { explain } from './endpoints/explain.ts'
 import { CONTEXT_HEADER } from './explain/context-line.ts'
 import { answer } from './gateway.ts'
+import { jsonBody, jsonObject, jsonValue, maybeJsonObject } from './json-body.ts'
 import { doorkeeper, refuseForeignPages, type Caller } from './keys.ts'
 import { listSummaries } from './endpoints/list-summaries.ts'
 import { listModels, findModel } from './endpoints/models.ts'
@@ -131,9 +132,9 @@ function answers(app: Hono, { enter, bytes }: Door, world: World, runs: Runs): v
     const forThis =
       context.req.header(CONTEXT_HEADER) === 'true' ? { ...able, tellsContext: true } : able
     const isResumable = context.req.header(RESUMABLE_HEADER) === 'true'
-    const body = await bytes(exchange)
+    const body = jsonBody(await bytes(exchange))
     const { headers } = context.req.raw
-    const understood = understand(dialect, jsonObject(body), body, headers, world.settings)
+    const understood = understand(dialect, body.json, body.bytes, headers, world.settings)
     // What outlives its client is told to whoever follows it.
     const outlives = isResumable || understood.memory.background
     const inbound = outlives ? { ...understood, client: PLAIN_CLIENT } : understood
@@ -241,37 +242,6 @@ function told({ failure, headers }: GatewayError): Response {
     headers: { 'content-type': 'application/json', ...headers },
   })
 }
-
-function jsonObject(bytes: Uint8Array): JsonObject {
-  const json = parsed(bytes)
-  if (isObject(json)) return json
-  throw new GatewayError(
-    'invalid_json',
-    'We could not parse the JSON body of your request. It must be a JSON object.',
-  )
-}
-
-/** `{}` where nothing was sent. */
-function maybeJsonObject(bytes: Uint8Array): JsonObject {
-  return bytes.length === 0 ? {} : jsonObject(bytes)
-}
-
-function jsonValue(bytes: Uint8Array): unknown {
-  const value = parsed(bytes)
-  if (value !== undefined) return value
-  throw new GatewayError('invalid_json', 'We could not parse the JSON body of your request.')
-}
-
-/** `undefined` for what is no JSON. */
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(bytes))
-  } catch {
-    return undefined
-  }
-}
-
-const utf8 = new TextDecoder()
 
 function noSuchPath({ req }: Context): GatewayError {
   return new GatewayError('not_found', `Unknown request URL: ${req.method} ${req.path}.`)

@@ -4,6 +4,7 @@ import { headerSaid } from './client/header-said.ts'
 import { asksLikeOpenWebUi } from './client/likely-open-webui.ts'
 import { withLooseTools } from './client/loose-tools.ts'
 import type { JsonObject } from './conversation/json.ts'
+import { jsonBytes } from './conversation/well-formed-json.ts'
 import type { Dialect, Inbound } from './dialect/dialect.ts'
 import { parseWished } from './dialect/parse-wished.ts'
 import { readWishes } from './dialect/wishes.ts'
@@ -21,7 +22,7 @@ export function understand(
   const isLoose =
     dialect.name === 'responses' && (client.isOpenWebUi || asksLikeOpenWebUi(headers, written))
   const body = isLoose ? withLooseTools(written) : written
-  const said = body === written ? bytes : new TextEncoder().encode(JSON.stringify(body))
+  const said = body === written ? bytes : jsonBytes(body)
   const inbound = parseWished(dialect, body, said)
   // Who cannot write fields can write a header, and a field says more.
   const policy = headerSaid(headers, POLICY_HEADER)

@@ -4,6 +4,7 @@
  * place nobody finds them in what the client wrote.
  */
 import type { JsonObject } from '../conversation/json.ts'
+import { jsonBytes } from '../conversation/well-formed-json.ts'
 import { maybe } from './check.ts'
 import type { Dialect, Inbound } from './dialect.ts'
 import { withoutItemFields } from './item-field.ts'
@@ -15,7 +16,7 @@ export function parseWished(dialect: Dialect, written: JsonObject, bytes: Uint8A
   const inbound = dialect.parse(asked, bytes)
   const body = withoutItemFields(asked)
   if (body === written) return inbound
-  const rest = bytes.length === 0 ? bytes : new TextEncoder().encode(JSON.stringify(body))
+  const rest = bytes.length === 0 ? bytes : jsonBytes(body)
   return { ...inbound, wishes, body, bytes: rest }
 }
 

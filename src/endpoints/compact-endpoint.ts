@@ -7,6 +7,7 @@ import { compactionItem } from '../conversation/compaction.ts'
 import { itemId, responseId } from '../conversation/ids.ts'
 import type { Message } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
+import { jsonBytes } from '../conversation/well-formed-json.ts'
 import { route } from '../upstream/accounts.ts'
 import { askEndpoint } from '../upstream/ask-endpoint.ts'
 import { clientOf } from '../upstream/client-of.ts'
@@ -30,7 +31,7 @@ export async function compact(
   exchange: Exchange,
 ): Promise<JsonObject> {
   const asked = { ...body, stream: false, store: false }
-  const parsed = parseWished(responses, asked, new TextEncoder().encode(JSON.stringify(asked)))
+  const parsed = parseWished(responses, asked, jsonBytes(asked))
   const inbound = await resolveReferences(parsed, caller, world)
   const { model } = inbound.params
   const targets = route(world, model, inbound.dialect)

@@ -1,6 +1,7 @@
 /** A dry run told in words: what would be sent for this request, what would not, and why. */
 import type { JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
+import { jsonBytes } from '../conversation/well-formed-json.ts'
 import { chat } from '../dialect/chat/chat.ts'
 import { asOneOf, maybe } from '../dialect/check.ts'
 import type { Dialect } from '../dialect/dialect.ts'
@@ -27,7 +28,7 @@ export async function explain(
 ): Promise<Response> {
   const { api, ...body } = asked
   const dialect = dialectOf(maybe(asOneOf(['chat', 'responses']), api, 'api'), body)
-  const bytes = new TextEncoder().encode(JSON.stringify(body))
+  const bytes = jsonBytes(body)
   const inbound = understand(dialect, body, bytes, request.headers, world.settings)
   const prepared = readiedDry(await dryRun(inbound, caller, world), world)
   const sent = upstreamRequest(prepared)
