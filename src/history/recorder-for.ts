@@ -9,6 +9,7 @@ import type { Inbound } from '../dialect/dialect.ts'
 import type { NewTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import type { Hold } from './hold-conversation.ts'
+import { keepOnly } from './keep-only.ts'
 import { keptOf } from './kept-of.ts'
 import type { History } from './load-history.ts'
 import { openInTime } from './open-in-time.ts'
@@ -61,7 +62,7 @@ export function recorderFor(
   if (isStored) {
     const turn: NewTurn = { ...found, ...keptOf(storedForm(asked, inbound)) }
     const recording = { placed: placeTurn(turn, parent, world), hold, isWorth, isMarked }
-    return openInTime(recordTurn(turn, recording, world), late)
+    return openInTime(keepOnly(worth.isKept, recordTurn(turn, recording, world), turn.id), late)
   }
   const turnOf = (): NewTurn => ({ ...found, ...keptOf(asked) })
   const aside = world.aside?.(turnOf(), [...history.items, ...asked.items])
