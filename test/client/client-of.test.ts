@@ -68,7 +68,7 @@ describe('markers go', () => {
 })
 
 describe('housekeeping is told', () => {
-  test('by the header that names it, whatever the request looks like', () => {
+  test('by the header that names it, whatever the request looks like (C128)', () => {
     const headers = { 'X-Backstory-Task': 'my_own_task' }
     expect(client(headers)).toMatchObject({ isTask: true, isMarked: false, isOpenWebUi: true })
   })

@@ -59,7 +59,7 @@ function refusal(run: () => unknown) {
 }
 
 describe('with a secret', () => {
-  test('is who the signature says', () => {
+  test('is who the signature says (C129)', () => {
     expect(signed(token())).toBe('user-1')
   })
 
@@ -104,7 +104,7 @@ describe('with a secret', () => {
 })
 
 describe('without a secret', () => {
-  test('nobody is believed, signed or not', () => {
+  test('nobody is believed, signed or not (C129)', () => {
     const headers = {
       'X-OpenWebUI-User-Jwt': token(),
       'X-OpenWebUI-User-Id': 'user-1',
@@ -114,7 +114,7 @@ describe('without a secret', () => {
   })
 
   const trusting = { secret: null, trust: 'on' } as const
-  test('headers are believed where the operator says so', () => {
+  test('headers are believed where the operator says so (C129)', () => {
     expect(asked({ 'X-OpenWebUI-User-Id': 'a' }, trusting)).toBe('a')
     expect(asked({ 'X-Backstory-User': 'b', 'X-OpenWebUI-User-Id': 'a' }, trusting)).toBe('b')
   })

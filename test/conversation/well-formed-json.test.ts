@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wellFormedBytes, wellFormedJson } from '../../src/conversation/well-formed-json.ts'
 
-test('puts the broken character in the place of half a one', () => {
+test('puts the broken character in the place of half a one (C19)', () => {
   expect(wellFormedJson({ '\ud83e': ['a\ud83e', '\udd8ab', '🦊'] })).toBe(
     '{"\ufffd":["a\ufffd","\ufffdb","🦊"]}',
   )

@@ -107,7 +107,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     expect(await runner.finalContent()).toBe(ANSWER)
   })
 
-  test('runs a tool loop for a client that sends its reasoning back', async () => {
+  test('runs a tool loop for a client that sends its reasoning back (C98)', async () => {
     const messages = [user(QUESTION)]
     let message = (await ask(messages)).choices[0]?.message as Thinking
     for (let step = 0; step < 2; step++) {

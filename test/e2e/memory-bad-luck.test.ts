@@ -203,7 +203,7 @@ const CLIENTS: readonly Client[] = [
 ]
 
 describe.concurrent.each(Object.entries(CASES))('a memory that %s', (_, luck) => {
-  test('costs nobody a word', async () => {
+  test('costs nobody a word (C8)', async () => {
     await Promise.all(
       CLIENTS.map((client) =>
         talkThrough(luck, client).catch((cause: unknown) => {
@@ -351,7 +351,7 @@ async function brokenLine(broken: (line: FrailLine) => void | Promise<void>): Pr
 }
 
 describe.concurrent.each(Object.entries(REAL))('%s', (_, luck) => {
-  test('takes nothing away from a chat but, for a while, its memory', async ({ expect }) => {
+  test('takes nothing away from a chat but, for a while, its memory (C8)', async ({ expect }) => {
     const trouble = await luck.start()
     const gateway = await start(trouble.url)
     const ask = (chat: readonly Message[]) =>

@@ -52,7 +52,7 @@ async function respond(gateway: Gateway, fields: object, headers = {}): Promise<
 }
 
 describe('whose reasoning it is', () => {
-  test('that about one text is not given to a chat about another', async () => {
+  test('that about one text is not given to a chat about another (C132)', async () => {
     await withGateway(async (gateway, upstream) => {
       upstream.behave = saying('Yes.', 'She earns 90k.')
       await complete(gateway, [said('user', 'My contract: 90k a year\n\nIs this fair?')])
@@ -99,12 +99,30 @@ describe('whose reasoning it is', () => {
 })
 
 describe('what is kept', () => {
-  test('housekeeping on a responses connection leaves no turn', async () => {
+  test('housekeeping on a responses connection leaves no turn (C128)', async () => {
     await withGateway(async (gateway, upstream) => {
       upstream.behave = saying('{"title":"T"}')
       const headers = { ...OPEN_WEBUI, 'x-backstory-task': 'title_generation' }
       const id = await respond(gateway, { input: 'Title?' }, headers)
       expect((await fetch(`${gateway.url}/v1/responses/${id}`)).status).toBe(404)
+    })
+  })
+
+  test('housekeeping on a chat connection leaves no turn, and is given none (C128)', async () => {
+    await withGateway(async (gateway, upstream) => {
+      const { store } = gateway.world
+      let opened = 0
+      const { openTurn } = store
+      Object.assign(store, { openTurn: (turn: never) => ((opened += 1), openTurn(turn)) })
+      upstream.behave = saying('Hello', 'A thought.')
+      await complete(gateway, [said('user', 'Hi')], OPEN_WEBUI)
+      expect(opened).toBe(1)
+      const history = [said('user', 'Hi'), said('assistant', 'Hello'), said('user', 'A title?')]
+      const task = { ...OPEN_WEBUI, 'x-backstory-task': 'title_generation' }
+      const told = await complete(gateway, history, task)
+      expect(upstream.received.at(-1)?.text).not.toContain('A thought.')
+      expect(told).not.toContain(']: #')
+      expect(opened).toBe(1)
     })
   })
 
@@ -222,7 +240,7 @@ describe('what is found', () => {
     expect(await find(longer)).toEqual(longer)
   })
 
-  test('everything but the turn whose row is damaged', async () => {
+  test('everything but the turn whose row is damaged (C9, C18)', async () => {
     const { engine, keep, find } = await memory()
     const ids = [await keep('a'), await keep('b'), await keep('c')]
     const sql = `update items set body = '{' where turn_id = '${ids[1] ?? ''}' and side = 'out'`

@@ -91,7 +91,7 @@ describe('what is unlawful in a chat', () => {
   const spoke = fc.constantFrom('user', 'assistant').map((role) => ({ role, content: 'Hm.' }))
   const messages = fc.array(fc.oneof(called, answered, spoke), { maxLength: 8 })
 
-  test('does not reach a chat upstream, and explain tells it to the letter', async () => {
+  test('does not reach a chat upstream, and explain tells it to the letter (C12)', async () => {
     await fc.assert(
       fc.asyncProperty(messages, async (list) => {
         // The newest word is the user's, so that nothing is left open.

@@ -115,7 +115,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     const isKnown = profile !== 'bare'
     const headers = pairsFor(profile)
 
-    test('the models are listed', async () => {
+    test('the models are listed (C126)', async () => {
       const response = await fetch(`${hostFor(headers).url}/v1/models`, { headers })
       const { data } = (await response.json()) as {
         data: readonly Readonly<Record<string, unknown>>[]
@@ -137,16 +137,22 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(withUsage).toEqual([expect.objectContaining({ choices: [] })])
     })
 
-    test.each(['chat-model', 'responses-model'])('a response is made by %s', async (model) => {
-      const response = await post('/responses', responseOf(model), headers)
-      const last = linesOf(await response.text()).at(-1)
-      expect(last).toMatchObject({ type: 'response.completed', response: { status: 'completed' } })
-      const output = last?.response?.output ?? []
-      expect(output).toContainEqual(
-        expect.objectContaining({ type: 'function_call', call_id: 'call_a' }),
-      )
-      if (isKnown) expect(last?.response).not.toHaveProperty('tools')
-    })
+    test.each(['chat-model', 'responses-model'])(
+      'a response is made by %s (C127)',
+      async (model) => {
+        const response = await post('/responses', responseOf(model), headers)
+        const last = linesOf(await response.text()).at(-1)
+        expect(last).toMatchObject({
+          type: 'response.completed',
+          response: { status: 'completed' },
+        })
+        const output = last?.response?.output ?? []
+        expect(output).toContainEqual(
+          expect.objectContaining({ type: 'function_call', call_id: 'call_a' }),
+        )
+        if (isKnown) expect(last?.response).not.toHaveProperty('tools')
+      },
+    )
 
     test('a title is made, as one JSON', async () => {
       const asked = { model: 'chat-model', stream: false, max_tokens: 1000 }
@@ -181,7 +187,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     const ask = (headers: Pairs) =>
       post('/chat/completions', chatOf('example-model'), headers, signing)
 
-    test('a user whose signature is missing or does not hold is told so', async () => {
+    test('a user whose signature is missing or does not hold is told so (C129)', async () => {
       for (const headers of [BARE, pairsFor('user'), pairsFor('full'), forged()]) {
         const response = await ask(headers)
         expect(response.status).toBe(401)
@@ -190,7 +196,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await ask(pairsFor('jwt'))).status).toBe(200)
     })
 
-    test('the list needs no user, and a bad signature shows when the connection is verified', async () => {
+    test('the list needs no user, and a bad signature shows when the connection is verified (C126, C129)', async () => {
       const list = (headers: Pairs) => fetch(`${signing.url}/v1/models`, { headers })
       expect((await list(BARE)).status).toBe(200)
       expect((await list(forged())).status).toBe(401)

@@ -271,7 +271,7 @@ describe('until the next reply', () => {
   })
   afterAll(() => brief.close())
 
-  test('reasoning is given back, and no longer', async () => {
+  test('reasoning is given back, and no longer (C15)', async () => {
     const { ask } = converse(brief)
     for (let turn = 0; turn < 4; turn += 1) await ask({ model: 'claude-sonnet-4-5' })
     expect(sealsSent()).toEqual([0, 1, 2, 3, 2, 3, 2, 3])

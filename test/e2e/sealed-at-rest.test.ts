@@ -85,7 +85,7 @@ function warnings({ log }: Gateway): readonly unknown[] {
 }
 
 describe('the file', () => {
-  test('holds no word of what was said, which it does without a key', async () => {
+  test('holds no word of what was said, which it does without a key (C109)', async () => {
     await withKeys(OLD, talk)
     expect(words()).toEqual([])
     await withKeys('', talk)
@@ -128,7 +128,7 @@ describe('a new key', () => {
     })
   })
 
-  test('in the place of the old one leaves a chat its text', async () => {
+  test('in the place of the old one leaves a chat its text (C109, C110)', async () => {
     const id = await withKeys(OLD, talk)
     await withKeys(NEW, async (gateway) => {
       expect(await remembered(gateway, id)).toContain('Who am I?')

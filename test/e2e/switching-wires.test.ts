@@ -27,7 +27,7 @@ function outputsFor(output: readonly ResponseOutputItem[]): ResponseInputItem[] 
   )
 }
 
-test('a chain of responses goes through every model, with a tool loop in each', async () => {
+test('a chain of responses goes through every model, with a tool loop in each (C10, C98)', async () => {
   let previous: string | null = null
   const ask = async (model: string, input: string | ResponseInput): Promise<Response> => {
     const response = await town.gateway.openai.responses
@@ -85,7 +85,7 @@ test.each(MODELS)('a client without memory takes what %s said to every other', a
   }
 })
 
-test.each(MODELS)('a chat begun with %s goes on with every other', async (caller) => {
+test.each(MODELS)('a chat begun with %s goes on with every other (C10)', async (caller) => {
   for (const model of MODELS) {
     const messages: ChatCompletionMessageParam[] = [
       { role: 'user', content: 'Look at Rome and Oslo.' },

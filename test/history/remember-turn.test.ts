@@ -92,7 +92,7 @@ test('that an upstream refused its reasoning is kept, though nothing else is wor
   expect(lines).toEqual(['open', '0 message', 'settle message'])
 })
 
-test('a store that fails takes nothing away from the answer', async () => {
+test('a store that fails takes nothing away from the answer (C8)', async () => {
   const failure = { status: 503, type: 't', code: null, message: 'away', param: null }
   const { open } = diary((outcome) => ({ ...outcome, finish: null, failure }))
   const recorder = rememberTurn(open, plain, AFTERWARDS)
@@ -101,7 +101,7 @@ test('a store that fails takes nothing away from the answer', async () => {
   expect(await recorder.settle(outcome, 'finished', MADE)).toBe(outcome)
 })
 
-test('with PERSIST_REASONING=disabled no reasoning reaches the store', async () => {
+test('with PERSIST_REASONING=disabled no reasoning reaches the store (C15)', async () => {
   const { lines, open } = diary()
   const client = { ...PLAIN_CLIENT, isMarked: true }
   const worth = worthOf(client, 'chat', settings({ PERSIST_REASONING: 'disabled' }))

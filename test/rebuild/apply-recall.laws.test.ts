@@ -73,7 +73,7 @@ const scripts = fc.array(script, { minLength: 1, maxLength: 3 })
 
 const ownScripts = scripts.map((all) => all.map((one, at) => withOwnWords(one, `Story ${at}`)))
 
-test('gives back all that was said, whatever became of the markers', () => {
+test('gives back all that was said, whatever became of the markers (C131)', () => {
   fc.assert(
     fc.property(ownScripts, habits, (scripts, habits) => {
       const world = worldOf(scripts, habits)
@@ -95,7 +95,7 @@ test('tells equal words in other branches and other chats apart by the markers',
   )
 })
 
-test('never takes an item of another branch or another chat', () => {
+test('never takes an item of another branch or another chat (C132)', () => {
   const textOnly = fc.record({
     keepsCalls: fc.constant(false),
     marks: fc.constantFrom(...UNREADABLE),

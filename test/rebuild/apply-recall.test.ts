@@ -107,7 +107,7 @@ test('what only a wire understands, and the phase, are not lost for the clientâ€
 })
 
 describe('without any marker', () => {
-  test('reasoning comes back by the words', () => {
+  test('reasoning comes back by the words (C131)', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], found)
     const recalled = recall([warm, said('It is 4 degrees.'), user('and?')], turns)
@@ -118,7 +118,7 @@ describe('without any marker', () => {
     ])
   })
 
-  test('reasoning comes back in a loop of tools, call by call', () => {
+  test('reasoning comes back in a loop of tools, call by call (C130)', () => {
     const { turns, answered } = memory()
     const list: Item[] = [warm]
     for (const id of ['a', 'b', 'c']) {
@@ -157,7 +157,7 @@ describe('without any marker', () => {
     expect(recall(items, turns).items).toEqual([...items.slice(0, 3), ...call])
   })
 
-  test('an id that is counted means no turn if the words say otherwise', () => {
+  test('an id that is counted means no turn if the words say otherwise (C132)', () => {
     const { turns, answered } = memory()
     answered(
       [user('hello')],
@@ -252,7 +252,7 @@ test('a marker whose turn is not told has a note, also where another of the same
 })
 
 describe('markers', () => {
-  test('bring back what a client forgot: calls, outputs and reasoning, in their order', () => {
+  test('bring back what a client forgot: calls, outputs and reasoning, in their order (C6)', () => {
     const { turns, answered } = memory()
     const one = answered([warm], looked)
     const two = answered([warm, ...heard(looked), output ?? warm], found)
@@ -270,7 +270,7 @@ describe('markers', () => {
     expect(recalled.parent).toBe(two)
   })
 
-  test('that name nothing known are removed, and nothing else happens', () => {
+  test('that name nothing known are removed, and nothing else happens (C7)', () => {
     const unknown = said(`${markerLine('Z'.repeat(20))}\n\nIt is 4 degrees.`)
     const recalled = recall([warm, unknown, user('and?')], [])
     expect(recalled.items).toEqual([warm, said('It is 4 degrees.'), user('and?')])
@@ -297,7 +297,7 @@ describe('markers', () => {
     ])
   })
 
-  test('in the words of another turn are not believed', () => {
+  test('in the words of another turn are not believed (C132)', () => {
     const { turns, answered } = memory()
     const one = answered([warm], found)
     const back = [warm, said('It is 4 degrees.'), user('and?')]
@@ -1018,7 +1018,7 @@ describe('calls', () => {
     ])
   })
 
-  test('stay forgotten if tools are not to be told again', () => {
+  test('stay forgotten if tools are not to be told again (C16)', () => {
     const { turns, answered } = memory()
     const one = answered([warm], looked)
     const two = answered(

@@ -100,7 +100,7 @@ test('what was made after a change is valid again', () => {
   ).toEqual([1, 4, 7])
 })
 
-test('all reasoning of one answer goes, or none', () => {
+test('all reasoning of one answer goes, or none (C13, C98)', () => {
   const twice = answer(
     talk`user: Look.`,
     talk`

@@ -27,7 +27,7 @@ describe.each(TRANSFORMS)('$name', (subject) => {
   const { hearsBothSides = true } = subject
   const { run } = subject.transform
 
-  test('is pure', () => {
+  test('is pure (C1)', () => {
     fc.assert(
       fc.property(conversation, (items) => expectPure(run, items)),
       COUNTS,
@@ -122,7 +122,7 @@ test('a tidy conversation passes the pruning as the very same list', () => {
 describe.each(TRANSFORMS.filter(({ mends }) => mends))('$name', ({ stubs, transform }) => {
   const { run } = transform
 
-  test('makes any list lawful', () => {
+  test('makes any list lawful (C12, C13)', () => {
     fc.assert(
       fc.property(conversation, (items) => expectLawful(run(items).items)),
       { numRuns: 500 },

@@ -108,7 +108,7 @@ function allOf(stories: readonly Story[]): readonly RememberedTurn[] {
 
 const scripts = fc.array(script, { minLength: 1, maxLength: 2 })
 
-test('whatever the markers say, words that are a turn’s own have its items and no others', () => {
+test('whatever the markers say, words that are a turn’s own have its items and no others (C131, C132)', () => {
   fc.assert(
     fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
       const own = scripts.map((one, at) => withOwnWords(one, `Story ${at}`))

@@ -113,7 +113,7 @@ describe('the fingerprint', () => {
     for (const way of ways) expect(prints([...asked, said(way)])).toEqual(name)
   })
 
-  test('depends on the words, on the calls and on every run before', () => {
+  test('depends on the words, on the calls and on every run before (C131)', () => {
     const all = [
       [...asked, said('yes'), user('and'), said('so')],
       [...asked, said('no'), user('and'), said('so')],

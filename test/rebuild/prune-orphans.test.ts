@@ -8,7 +8,7 @@ function pruned(items: readonly Item[]) {
   return { kept: show(step.items), notes: step.notes }
 }
 
-test('drops an output whose call was windowed away', () => {
+test('drops an output whose call was windowed away (C12)', () => {
   const step = pruneOrphans().run(talk`
     output a 4 degrees
     user: thanks
@@ -17,7 +17,7 @@ test('drops an output whose call was windowed away', () => {
   expect(step.notes).toEqual([{ did: 'dropped', at: 0, why: 'output-without-call' }])
 })
 
-test('drops a call that was never answered', () => {
+test('drops a call that was never answered (C12)', () => {
   const { kept, notes } = pruned(talk`
     user: how warm is it?
     call a weather
@@ -160,7 +160,7 @@ test('sends an output once, even if it came twice', () => {
   expect(notes).toEqual([{ did: 'dropped', at: 2, why: 'output-without-call' }])
 })
 
-test('drops reasoning together with the call that it led to', () => {
+test('drops reasoning together with the call that it led to (C13)', () => {
   const { kept, notes } = pruned(talk`
     user: how warm is it?
     sealed: a

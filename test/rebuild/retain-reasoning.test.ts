@@ -31,7 +31,7 @@ test('is given back for as long as the next reply takes', () => {
   expect(run(working).items).toBe(working)
 })
 
-test('is gone when the next reply is complete, whoever brought it', () => {
+test('is gone when the next reply is complete, whoever brought it (C15)', () => {
   const { items, notes } = run([
     ...TWO_ROUNDS,
     ...talk`
@@ -83,7 +83,7 @@ test('a round of calls alone is an answer', () => {
   expect(run(items).notes.map(({ at }) => at)).toEqual([1, 4])
 })
 
-test('the same question asked again finds the same', () => {
+test('the same question asked again finds the same (C15)', () => {
   const asked = [
     ...TWO_ROUNDS,
     ...talk`

@@ -27,13 +27,13 @@ function shortened(output: FunctionCallOutput['output'], more: Partial<Shortenin
   return first?.type === 'function_call_output' ? first.output : null
 }
 
-test('keeps the beginning and the end, and says how much is missing', () => {
+test('keeps the beginning and the end, and says how much is missing (C14)', () => {
   expect(shortened(LONG)).toBe(
     `${'a'.repeat(256)}\n[616 characters of this tool output were left out here]\n${'b'.repeat(128)}`,
   )
 })
 
-test('leaves shorter outputs alone', () => {
+test('leaves shorter outputs alone (C14)', () => {
   expect(shortened('x'.repeat(799))).toBe('x'.repeat(799))
   expect(shortened('x'.repeat(800))).not.toBe('x'.repeat(800))
   expect(shortened('')).toBe('')
@@ -71,7 +71,7 @@ test('shortens the texts of a list and keeps its images', () => {
 describe('an output that is JSON', () => {
   const json = JSON.stringify({ exit: 0, stdout: LONG })
 
-  test('stays JSON, in about the same room', () => {
+  test('stays JSON, in about the same room (C14)', () => {
     const short = String(shortened(json))
     expect(JSON.parse(short)).toEqual({
       exit: 0,
@@ -92,7 +92,7 @@ describe('an output that is JSON', () => {
     expect(shortened(name)).toContain('characters of this tool output were left out here')
   })
 
-  test('says nothing of its age, and is not shortened again', () => {
+  test('says nothing of its age, and is not shortened again (C14)', () => {
     const { run } = shortenToolOutputs({ rounds: 0, minChars: 1, headChars: 60, tailChars: 60 })
     const [few, many] = [run(rounds(2, json)), run(rounds(9, json))]
     expect(many.items.slice(0, 3)).toEqual(few.items.slice(0, 3))
@@ -145,7 +145,7 @@ describe('the border', () => {
     expect(shortenedRounds(4, { rounds: 0 })).toEqual([0, 1, 2])
   })
 
-  test('moves once in five rounds, and in between each prompt begins with the one before', () => {
+  test('moves once in five rounds, and in between each prompt begins with the one before (C14)', () => {
     const { run } = shortenToolOutputs({ rounds: 10 })
     const moves: number[] = []
     for (let count = 1; count < 60; count += 1) {

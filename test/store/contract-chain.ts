@@ -38,7 +38,7 @@ export function chainContract(open: OpenEngine, vault: Vault): void {
   const idsOf = async (turn: NewTurn): Promise<readonly string[] | undefined> =>
     (await store.loadChain(turn, turn.id))?.map(({ id }) => id)
 
-  test('a chain is its turns from the first to the one asked for, each with its items', async () => {
+  test('a chain is its turns from the first to the one asked for, each with its items (C23)', async () => {
     const first = newTurn()
     const second = nextTurn(first)
     const third = nextTurn(second)

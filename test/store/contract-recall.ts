@@ -49,7 +49,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
   const idsOf = (...turns: readonly NewTurn[]) => turns.map(({ id }) => id).toSorted()
 
   describe('a search', () => {
-    test('finds a turn by whichever of its keys, once, as it was recorded', async () => {
+    test('finds a turn by whichever of its keys, once, as it was recorded (C109)', async () => {
       const parent = await tell()
       const items = [
         { type: 'reasoning', id: 'rs_1', summary: [] } as unknown as Item,
@@ -96,7 +96,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
       expect(await find({ callIds: ['c0'] })).toEqual([])
     })
 
-    test('finds hundreds by hundreds of keys in one round trip', async () => {
+    test('finds hundreds by hundreds of keys in one round trip (C7)', async () => {
       const turns = Array.from({ length: 60 }, () => newTurn({ tenant, input: [user('?')] }))
       await Promise.all(
         turns.map(async (turn, at) => {
@@ -153,7 +153,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
       expect(await find({ turnIds: [one] })).toEqual([one, two].toSorted())
     })
 
-    test('asks nobody if there is nothing to look for', async () => {
+    test('asks nobody if there is nothing to look for (C7)', async () => {
       const { engine: watched, trips } = counting(engine)
       expect((await createRecallStore(watched, vault).findTurns(keysOf({}))).turns).toEqual([])
       expect(trips).toEqual([])
@@ -208,7 +208,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
       expect(await find({ turnIds: [turn.id] })).toEqual([])
     })
 
-    test('finds nothing of another tenant or another user, whoever knows the keys', async () => {
+    test('finds nothing of another tenant or another user, whoever knows the keys (C7, C132)', async () => {
       const end = { items: placed([call('c1')]), fingerprint: 'said' }
       const other = newId()
       const users = [null, 'ann', 'bob', '', 'null'] as const

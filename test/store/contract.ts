@@ -111,7 +111,7 @@ export function turnContract(open: OpenEngine, vault: Vault): void {
       expect(loaded?.output[0]?.origin).toEqual(ORIGIN)
     })
 
-    test('keeps text that a database would refuse, change or mistake', async () => {
+    test('keeps text that a database would refuse, change or mistake (C19)', async () => {
       for (const text of ['a\0b', 'half \ud800 pair', '"quoted"', '"', '', '\\u0000', "'; --"]) {
         const turn = newTurn({
           user: text,
@@ -134,7 +134,7 @@ export function turnContract(open: OpenEngine, vault: Vault): void {
       expect(bytes(loaded?.output ?? [])).toEqual(bytes([...many, ...large]))
     })
 
-    test('orders output by position, however it arrived', async () => {
+    test('orders output by position, however it arrived (C23)', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
       const items = placed(Array.from({ length: 15 }, (_, at) => assistant(`${at}`)))

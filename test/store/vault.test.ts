@@ -57,7 +57,7 @@ describe('a key that is gone', () => {
     counts = []
   })
 
-  test('takes what it sealed out of a chain, and nothing else', async () => {
+  test('takes what it sealed out of a chain, and nothing else (C9, C109)', async () => {
     const { store } = storesWith(NEW)
     const [old, recent] = (await store.loadChain(OWNER, second.id)) ?? []
     expect(old).toMatchObject({ id: first.id, request: {}, input: [], output: [] })
@@ -103,7 +103,7 @@ describe('a key that is gone', () => {
   })
 })
 
-test('a damaged row is left out of its turn', async () => {
+test('a damaged row is left out of its turn (C18)', async () => {
   const stores = storesWith()
   await tell(stores, first, 'a')
   await damage(`update items set body = '{"type":' where side = 'out' and position = 0`)

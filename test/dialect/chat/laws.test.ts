@@ -139,7 +139,7 @@ describe('an answer', () => {
     )
   })
 
-  test('never has a line longer than 64 KiB', () => {
+  test('never has a line longer than 64 KiB (C127)', () => {
     fc.assert(
       fc.property(answer, (events) => {
         for (const { data } of rendered(events)) {

@@ -6,7 +6,7 @@ import { itemsOf, refusal } from './kit.ts'
 const text = (text: string) => ({ type: 'input_text', text })
 const spoken = (text: string) => ({ type: 'output_text', text })
 
-test('every role is kept as it is', () => {
+test('every role is kept as it is (C2)', () => {
   expect(
     itemsOf(
       { role: 'system', content: 'a' },
@@ -22,7 +22,7 @@ test('every role is kept as it is', () => {
   ])
 })
 
-test('media has its place, and parts nobody knows are carried', () => {
+test('media has its place, and parts nobody knows are carried (C3, C4)', () => {
   const video = { type: 'video_url', video_url: { url: 'https://a.example/v' } }
   expect(
     itemsOf({

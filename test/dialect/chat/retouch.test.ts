@@ -50,7 +50,7 @@ test('an id that is written in another way, or changes, is ours all the same', (
   for (const data of all) expect(JSON.parse(data)).toMatchObject({ id: OURS })
 })
 
-test('fields by which an upstream could reach into a client are dropped', () => {
+test('fields by which an upstream could reach into a client are dropped (C127)', () => {
   const hostile = { event: { type: 'execute' }, selected_model_id: 'x', sources: [1] }
   const clean = { id: 'up-1', choices: [{ index: 0, delta: { content: '"event" and sources' } }] }
   const hidden = `{"id":"up-1","\\u0065vent":{"type":"execute"},"choices":[]}`

@@ -77,7 +77,7 @@ test('details alone wait for reasoning that is shown, and are left out if there 
   ])
 })
 
-test('what is too long for a line by itself is left out, and the answer goes on', () => {
+test('what is too long for a line by itself is left out, and the answer goes on (C127)', () => {
   const huge = withDetails(summary('Hm'), { ...DETAIL, data: 'x'.repeat(70_000) })
   const image: Item = {
     type: 'message',
@@ -116,7 +116,7 @@ describe('an image that a model made', () => {
   })
 })
 
-test('no chunk has a word that is for Open WebUI’s own server', () => {
+test('no chunk has a word that is for Open WebUI’s own server (C127)', () => {
   for (const chunk of chunks(tell(summary('Hm'), said('So'), call('x')))) {
     expect(Object.keys(chunk)).not.toContain('event')
     expect(Object.keys(chunk)).not.toContain('sources')

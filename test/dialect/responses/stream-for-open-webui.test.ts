@@ -64,7 +64,7 @@ const lastResponse = (messages: readonly SseMessage[]): JsonObject => {
 const events = (messages: readonly SseMessage[]) => messages.slice(0, -1).map(jsonOf)
 const typesOf = (messages: readonly SseMessage[]) => events(messages).map(({ type }) => type)
 
-test('says what became of it, and nothing of what was asked', () => {
+test('says what became of it, and nothing of what was asked (C127)', () => {
   const messages = told([STARTED, ...whole(said('Hello')), ENDED])
   for (const { response } of events(messages)) {
     if (!isObject(response)) continue
@@ -94,7 +94,7 @@ test('what was cut short ends as completed, with its items and its usage, and sa
   })
 })
 
-test('a failure is told as in a chat, which is kept, and then as a response', () => {
+test('a failure is told as in a chat, which is kept, and then as a response (C127)', () => {
   const failure = failureOf('upstream_broken', 'It broke.')
   const messages = told([STARTED, ...whole(said('Hel')), { type: 'answer-failed', failure }])
   expect(events(messages).slice(-2)).toEqual([
@@ -146,7 +146,7 @@ describe('no line is long, though', () => {
     )
   })
 
-  test('a tool that the service ran itself gave back very much', () => {
+  test('a tool that the service ran itself gave back very much (C127)', () => {
     const call: Item = { type: 'function_call', call_id: 'c', name: 'search', arguments: '{}' }
     const output: Item = { type: 'function_call_output', call_id: 'c', output: LONG }
     const messages = told([STARTED, ...whole(call, output, said('So.')), ENDED])
@@ -174,7 +174,7 @@ describe('no line is long, though', () => {
   })
 })
 
-test('the output of a tool is a list of parts, wherever it is shown', () => {
+test('the output of a tool is a list of parts, wherever it is shown (C127)', () => {
   const call: Item = { type: 'function_call', call_id: 'c', name: 'search', arguments: '{}' }
   const output: Item = { type: 'function_call_output', call_id: 'c', output: '4 degrees' }
   const messages = told([STARTED, ...whole(call, output), ENDED])

@@ -54,7 +54,7 @@ describe.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
   })
 
   test.each(['chat', 'responses'] as const)(
-    'long pieces come in lines that Open WebUI can read, %s',
+    'long pieces come in lines that Open WebUI can read, %s (C127)',
     async (connection) => {
       const chat = openChat({ account: town.account({ connection }), model })
       const text = `Q${nextNumber()} at length?`
@@ -83,7 +83,7 @@ test('silence is filled, so that nothing on the way takes the connection for dea
   await script[0]?.givenUp.promise
 })
 
-test('an error is JSON before the answer, and a chunk of its own in the middle of it', async () => {
+test('an error is JSON before the answer, and a chunk of its own in the middle of it (C127)', async () => {
   const story = town.story()
   const { node, rounds } = await story.ask('!')
   expect(node).toMatchObject({ items: [], error: 'Not today.' })

@@ -18,7 +18,7 @@ describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
   const story = (): Story => town.story({}, { model })
   const isPerfect = (told: Story) => expect(told.trouble()).toEqual([])
 
-  test('a new chat, with its tools, and the next turns', async () => {
+  test('a new chat, with its tools, and the next turns (C126, C130)', async () => {
     const told = story()
     await told.ask('RTCC|RC|RT')
     await told.ask('RT')
@@ -43,7 +43,7 @@ describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
     if (model === 'gpt-5') isPerfect(told)
   })
 
-  test('regenerating, with and without a suggestion, sees nothing of the other answers', async () => {
+  test('regenerating, with and without a suggestion, sees nothing of the other answers (C126)', async () => {
     const told = story()
     const first = await told.ask('RT')
     await told.regenerate('RC|RT')
@@ -55,7 +55,7 @@ describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
     isPerfect(told)
   })
 
-  test('a question in other words begins a branch, and the old one can be gone back to', async () => {
+  test('a question in other words begins a branch, and the old one can be gone back to (C126)', async () => {
     const told = story()
     await told.ask('RT')
     const old = await told.ask('RC|RT')
@@ -66,7 +66,7 @@ describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
     isPerfect(told)
   })
 
-  test('an answer whose words were edited keeps what else belongs to it', async () => {
+  test('an answer whose words were edited keeps what else belongs to it (C126)', async () => {
     const told = story()
     await told.ask('RT')
     await told.ask('RC|RT')
@@ -75,7 +75,7 @@ describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
     isPerfect(told)
   })
 
-  test('an answer is continued, and continued again', async () => {
+  test('an answer is continued, and continued again (C126)', async () => {
     const told = story()
     await told.ask('RT')
     await told.goOn('T')
@@ -96,7 +96,7 @@ describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
     else isPerfect(told)
   })
 
-  test('what was heard before Stop stays, with what led to it', async () => {
+  test('what was heard before Stop stays, with what led to it (C126)', async () => {
     const told = story()
     await told.ask('RT')
     await told.ask('R~T')
@@ -118,7 +118,7 @@ describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
     isPerfect(told)
   })
 
-  test('a cloned chat remembers what was said in the one that it was made from', async () => {
+  test('a cloned chat remembers what was said in the one that it was made from (C7, C126)', async () => {
     const told = story()
     await told.ask('RC|RT')
     await told.ask('RT')
@@ -129,7 +129,7 @@ describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
     isPerfect(told)
   })
 
-  test('a document is there for one turn, a picture for good', async () => {
+  test('a document is there for one turn, a picture for good (C126)', async () => {
     const told = story()
     await told.ask('RT', { document: 'The word is swordfish.' })
     await told.ask('RC|RT')

@@ -12,7 +12,7 @@ const WAYS = (['responses', 'stateful'] as const).flatMap((connection) =>
 )
 
 describe.each(WAYS)('a $connection connection, $model', ({ connection, model }) => {
-  test('remembers what its conversion drops', async () => {
+  test('remembers what its conversion drops (C126)', async () => {
     const story = town.story({ connection }, { model, system: 'You are a lighthouse.' })
     await story.ask('RTCC|RC|RT')
     await story.ask('RC|RT')
@@ -56,7 +56,7 @@ test('several models answer at once, and each chat goes on with one of them', as
   expect(story.explained).toHaveLength(1)
 })
 
-test('the words of one upstream reach another, and its sealed reasoning does not', async () => {
+test('the words of one upstream reach another, and its sealed reasoning does not (C98)', async () => {
   const story = town.story()
   await story.askAll({ 'gpt-5': 'RC|RT', 'claude-opus-5': 'T' })
   const other = await story.askAll({ 'claude-opus-5': 'RT' })
@@ -79,7 +79,7 @@ test.each([
   expect(story.trouble()).toEqual([])
 })
 
-test('the list of models is one that Open WebUI takes', async () => {
+test('the list of models is one that Open WebUI takes (C126)', async () => {
   const response = await fetch(`${town.gateway.url}/v1/models`)
   const { data } = (await response.json()) as { readonly data: readonly object[] }
   expect(response.status).toBe(200)

@@ -11,7 +11,7 @@ beforeAll(async () => void (town = await startTown()))
 afterAll(() => town.close())
 
 describe.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
-  test.each(Object.entries(DAMAGES))('markers %s', async (_, inlet) => {
+  test.each(Object.entries(DAMAGES))('markers %s (C131)', async (_, inlet) => {
     const story = town.story({ inlet }, { model })
     const first = await story.ask('RT')
     await story.ask('RC|RT')
@@ -27,7 +27,7 @@ describe.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
   })
 })
 
-test('a marker of nobody is taken away, and costs nothing else', async () => {
+test('a marker of nobody is taken away, and costs nothing else (C7)', async () => {
   const foreign = '[01KQZ3V8M6T2X9R4B7C9]: #'
   const story = town.story()
   await story.ask('RT')
@@ -37,7 +37,7 @@ test('a marker of nobody is taken away, and costs nothing else', async () => {
   expect(story.trouble()).toEqual([])
 })
 
-test('a marker that was moved to words of which nothing is known attaches nothing to them', async () => {
+test('a marker that was moved to words of which nothing is known attaches nothing to them (C132)', async () => {
   const story = town.story({ inlet: DAMAGES['in another answer'] }, { hasMarkers: false })
   await story.ask('~T')
   await story.ask('RX|RTRT')

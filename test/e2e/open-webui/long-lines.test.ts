@@ -63,7 +63,7 @@ describe.each(PATHS)('%s', (path) => {
     expect(errors).toHaveLength(1)
   })
 
-  test.each([1000, 200_000])('an image of %i bytes that is not shown', async (size) => {
+  test.each([1000, 200_000])('an image of %i bytes that is not shown (C127)', async (size) => {
     upstream.behave = (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       for (const event of drawing('A'.repeat(size))) {

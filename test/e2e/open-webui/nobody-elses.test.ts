@@ -33,12 +33,12 @@ describe.each(PROFILES.filter((profile) => profile !== 'bare'))('%s', (profile) 
   beforeAll(async () => void (town = await startTown(profile)))
   afterAll(() => town.close())
 
-  test('a shared chat that another user copied is remembered for its owner alone', async () => {
+  test('a shared chat that another user copied is remembered for its owner alone (C132)', async () => {
     expect(await thoughtsInCopy(town, {}, {})).toHaveLength(3)
     expect(await thoughtsInCopy(town, {}, { user: randomUUID() })).toEqual([])
   })
 
-  test('two temporary chats of one tab do not mix', async () => {
+  test('two temporary chats of one tab do not mix (C126, C132)', async () => {
     const tab = { id: 'local:of-one-tab' }
     const account = town.account()
     const [one, two] = [town.story(account, tab), town.story(account, tab)]
@@ -51,7 +51,7 @@ describe.each(PROFILES.filter((profile) => profile !== 'bare'))('%s', (profile) 
   })
 })
 
-test.each(PROFILES)('the key of another tenant finds nothing, %s', async (profile) => {
+test.each(PROFILES)('the key of another tenant finds nothing, %s (C132)', async (profile) => {
   const town = await startTown(profile, { BACKSTORY_KEYS: 'one:key-one,two:key-two' })
   try {
     expect(await thoughtsInCopy(town, { key: 'key-one' }, { key: 'key-one' })).toHaveLength(3)
@@ -66,7 +66,7 @@ describe.each(PROFILES)('%s', (profile) => {
   beforeAll(async () => void (town = await startTown(profile)))
   afterAll(() => town.close())
 
-  test('the same words in two chats do not bring the reasoning of the other', async () => {
+  test('the same words in two chats do not bring the reasoning of the other (C132)', async () => {
     const account = town.account()
     const mine = openChat({ account, model: 'gpt-5' })
     const other = openChat({ account, model: 'gpt-5' })

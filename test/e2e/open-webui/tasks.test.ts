@@ -11,17 +11,20 @@ describe.each(PROFILES)('%s', (profile) => {
   beforeAll(async () => void (town = await startTown(profile)))
   afterAll(() => town.close())
 
-  test.each(['chat', 'responses'] as const)('tasks on a %s connection', async (connection) => {
-    const story = town.story({ connection })
-    await story.ask('RT')
-    for (const name of TASKS) {
-      const { text, round } = await story.chat.task(name)
-      expect(round).toMatchObject({ status: 200, faults: [] })
-      expect(JSON.parse(text)).toHaveProperty('title')
-    }
-    await story.ask('RT')
-    expect(story.trouble()).toEqual([])
-  })
+  test.each(['chat', 'responses'] as const)(
+    'tasks on a %s connection (C126, C128)',
+    async (connection) => {
+      const story = town.story({ connection })
+      await story.ask('RT')
+      for (const name of TASKS) {
+        const { text, round } = await story.chat.task(name)
+        expect(round).toMatchObject({ status: 200, faults: [] })
+        expect(JSON.parse(text)).toHaveProperty('title')
+      }
+      await story.ask('RT')
+      expect(story.trouble()).toEqual([])
+    },
+  )
 
   test('a title asked for at the same time gets no reasoning and gives none', async () => {
     const story = town.story()

@@ -19,7 +19,7 @@ describe('reasoning', () => {
   const answered = [assistant('Done.'), user('thanks')]
   const seal = (items: readonly Item[]) => encoded([...asked, ...items, ...answered])
 
-  test('of another provider is left out', () => {
+  test('of another provider is left out (C98)', () => {
     const foreign: Reasoning = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
     expect(seal([foreign]).why).toEqual(['reasoning-of-another-provider'])
     const origin = { wire: 'gemini', account: 'g', model: 'm', prefixHash: null }
@@ -30,7 +30,7 @@ describe('reasoning', () => {
     expect(seal([thought('so', '')]).why).toEqual(['thinking-unsigned'])
   })
 
-  test('comes back out of its seal, unless its text was changed', () => {
+  test('comes back out of its seal, unless its text was changed (C98)', () => {
     const thinking = block({ type: 'thinking', thinking: 'so', signature: 'sig' })
     const redacted = block({ type: 'redacted_thinking', data: 'c2VhbGVk' })
     const kept = itemsOf(decoded(answerOf(thinking, redacted))).map((item) => {

@@ -292,7 +292,7 @@ describe('signatures', () => {
     return { signatures, whys }
   }
 
-  test('a call of another model has the documented stand-in, once in a batch', () => {
+  test('a call of another model has the documented stand-in, once in a batch (C98)', () => {
     const items = [
       hi,
       call('a', 'f', {}),
@@ -334,7 +334,7 @@ describe('signatures', () => {
     expect(elsewhere.whys).toEqual(['signature-of-elsewhere', 'signature-stand-in'])
   })
 
-  test('a signature stays where it was made', () => {
+  test('a signature stays where it was made (C98)', () => {
     const origin: Origin = {
       wire: 'gemini',
       account: 'google',

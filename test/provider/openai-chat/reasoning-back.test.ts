@@ -52,12 +52,12 @@ describe('signed details', () => {
       encrypted_content,
     }) as Item
 
-  test('go back as they were', () => {
+  test('go back as they were (C98)', () => {
     const { messages } = send([user('go'), back(sealed), assistant('so'), user('and?')], {}, ROUTER)
     expect(messages).toMatchObject([{}, { content: 'so', reasoning_details: [DETAIL] }, {}])
   })
 
-  test('go back to their model alone', () => {
+  test('go back to their model alone (C98)', () => {
     const items = [user('go'), back(sealed), assistant('so'), user('and?')]
     const { messages, whys } = send(items, { model: 'another' }, ROUTER)
     expect(messages).toEqual([
@@ -88,7 +88,7 @@ describe('a service that demands reasoning with calls', () => {
     user('and?'),
   ]
 
-  test('is given what is known, and else an empty one', () => {
+  test('is given what is known, and else an empty one (C98)', () => {
     const [, calls, , said] = send(loop(thought('Hm')), {}, deepseek).messages as JsonObject[]
     expect(calls).toMatchObject({ reasoning_content: 'Hm' })
     expect(said).not.toHaveProperty('reasoning_content')

@@ -142,7 +142,7 @@ function plain(item: Item): JsonObject {
   return own.type === 'opaque' ? own.raw : (own as unknown as JsonObject)
 }
 
-test('the same prompt makes the same bytes', () => {
+test('the same prompt makes the same bytes (C1)', () => {
   fc.assert(
     fc.property(remembered, (items) => {
       const once = () => JSON.stringify(encode(chatPrompt(items), ACCOUNT).body)

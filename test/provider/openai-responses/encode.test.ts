@@ -109,7 +109,7 @@ describe("the client's own bytes", () => {
 })
 
 describe('items', () => {
-  test('go as the very objects, without what is ours about them', () => {
+  test('go as the very objects, without what is ours about them (C10)', () => {
     const fine = parsed({
       ...ASK,
       input: [
@@ -165,7 +165,7 @@ describe('ids', () => {
     { type: 'opaque', raw: { type: 'mcp_call', id: 'mcp_1' } },
   ]
 
-  test('are left out together, because nothing is stored upstream', () => {
+  test('are left out together, because nothing is stored upstream (C10)', () => {
     const { input, notes } = sent(items)
     expect(input.map(({ id }) => id)).toEqual([...items.slice(1).map(() => undefined), 'mcp_1'])
     expect(notes).toEqual([0, 1, 2, 3, 4].map((at) => ['changed', at, 'id-of-stored-item']))
@@ -235,7 +235,7 @@ test.each<[string, Item]>([
   expect([input, notes]).toEqual([[], [['dropped', 0, 'item-of-another-wire']]])
 })
 
-test('a long call_id is shortened in the call and in its output alike', () => {
+test('a long call_id is shortened in the call and in its output alike (C10)', () => {
   const [one, other] = ['x'.repeat(70), `${'x'.repeat(69)}y`]
   const { input, notes } = sent(talk`
     call ${one} f {}
