@@ -115,6 +115,23 @@ describe('what is asked now', () => {
   })
 })
 
+describe('a call', () => {
+  test('brings back the reasoning that led to it, though its words are gone, and no marker was there (C130)', async () => {
+    const { behave } = upstream
+    const call = { id: 'call_of_mine', name: 'look', arguments: '{}' }
+    upstream.behave = speak({ reasoning: 'I must look.', text: 'I look.', calls: [call] })
+    const asked = [{ role: 'user', content: 'Is there fog?' }]
+    await complete(asked)
+    upstream.behave = behave
+    const made = { id: call.id, type: 'function', function: { name: 'look', arguments: '{}' } }
+    const called = { role: 'assistant', content: null, tool_calls: [made] }
+    const output = { role: 'tool', tool_call_id: call.id, content: 'fog' }
+    await complete([...asked, called, output])
+    expect(timesSent('I must look.')).toBe(1)
+    expect(last().indexOf('I must look.')).toBeLessThan(last().indexOf(call.id))
+  })
+})
+
 describe('the instructions', () => {
   test('are those of the request, and not those of the one before (C20)', async () => {
     const id = await respond({ instructions: 'Speak like a pirate.', input: 'Hello' })

@@ -169,7 +169,7 @@ test('a conversation in the way of functions keeps to it', () => {
   expect(sendPrompt({ ...prompt, items: [...prompt.items] }).messages).toEqual(messages)
 })
 
-test('what came from another account is not sent with its seals', () => {
+test('what came from another account is not sent with its seals (C98)', () => {
   const prompt = ownPrompt(BODY)
   const origin = { wire: 'chat', account: 'other', model: 'm', prefixHash: null }
   const details = [{ type: 'reasoning.encrypted', data: 'x' }]
