@@ -382,6 +382,18 @@ describe('signatures', () => {
     ])
   })
 
+  test('a text of another account or model goes without (C98)', () => {
+    const here = { wire: 'gemini', account: 'google', model: 'gemini-3.8-flash', prefixHash: null }
+    const from = (more: Partial<Origin>): Item => ({ ...signed, origin: { ...here, ...more } })
+    expect(send([hi, from({}), hi]).whys).toEqual([])
+    for (const other of [{ account: 'other' }, { model: 'gemini-4-pro' }, { wire: 'chat' }]) {
+      const { body, whys } = send([hi, from(other), hi])
+      expect(body['contents']).toMatchObject([{}, { parts: [{ text: 'This is it.' }] }, {}])
+      expect(JSON.stringify(body)).not.toContain('thoughtSignature')
+      expect(whys).toEqual(['signature-of-elsewhere'])
+    }
+  })
+
   test('a text that was edited goes without', () => {
     const edited = { ...signed, content: [{ type: 'output_text', text: 'It is.' }] } as Item
     const { body, whys } = send([hi, edited, hi])
