@@ -170,7 +170,7 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     ['an instruction at the end', [user('Servus'), { role: 'system', content: 'Go!' }], 'You said'],
     ['two questions in a row', [user('Servus'), user('Well?')], 'I remember 1 earlier'],
     [
-      'an empty message of the assistant',
+      'an empty message of the assistant (C18)',
       [user('Servus'), { role: 'assistant', content: '' }, user('Well?')],
       'I remember 1 earlier',
     ],

@@ -179,6 +179,23 @@ describe.each(Object.entries(CLIENTS))('PERSIST_REASONING over %s (C15)', (_, ta
   })
 })
 
+test('next_reply: what is not given back any more is kept all the same (C17)', async () => {
+  await withGateway({ PERSIST_REASONING: 'next_reply' }, async (gateway) => {
+    const { responses } = gateway.openai
+    const first = await responses.create({ model: 'gpt-5', input: 'One?' })
+    const ask = (previous_response_id: string, input: string) =>
+      responses.create({ model: 'gpt-5', previous_response_id, input })
+    const second = await ask(first.id, 'Two?')
+    await ask(second.id, 'Three?')
+    expect(thoughtsSent()).toEqual([2])
+    const read = await responses.retrieve(first.id, { include: ['reasoning.encrypted_content'] })
+    expect(read.output).toMatchObject([{ encrypted_content: 'sealed-1' }, {}])
+    // Another branch from there is given it.
+    await ask(first.id, 'Two, once more?')
+    expect(thoughtsSent()).toEqual([1])
+  })
+})
+
 test('disabled: a response that is read again has all but its reasoning, by the names told (C15)', async () => {
   const demo = upstreams({ name: 'demo', wire: 'demo', models: ['demo'], quirks: { delayMs: 0 } })
   const asked = { model: 'demo', input: '/think Hm.\n/say Hello.\n/call look {}' }

@@ -141,6 +141,13 @@ describe('the instructions', () => {
     expect(last()).not.toContain('pirate')
   })
 
+  test('that were an item of the conversation stay one, as at OpenAI (C20)', async () => {
+    const system = { role: 'system', content: 'The ship is called Ada.' }
+    const id = await respond({ input: [system, { role: 'user', content: 'Hello' }] })
+    await respond({ input: 'Again', previous_response_id: id })
+    expect(timesSent('The ship is called Ada.')).toBe(1)
+  })
+
   test('of a chat are those that its client sends now (C20)', async () => {
     const said = [
       { role: 'user', content: 'What is tided?' },
