@@ -81,6 +81,45 @@ describe('whose reasoning it is', () => {
     })
   })
 
+  test('a marker of somebody else is as one of nobody: asked, sent and told is the same (C132)', async () => {
+    await withGateway(
+      async (gateway, upstream) => {
+        const key = (name: string) => ({ ...OPEN_WEBUI, authorization: `Bearer ${name}` })
+        upstream.behave = saying('Hello', 'A secret.')
+        const told = await complete(gateway, [said('user', 'Hi')], key('theirs'))
+        const [foreign = ''] = /\[\w{20}\]: #/.exec(told) ?? []
+        upstream.behave = saying('So.')
+        const asked: unknown[] = []
+        const { recall } = gateway.world
+        const { findTurns } = recall
+        Object.assign(recall, {
+          findTurns: (keys: { readonly turnIds: readonly string[] }) => {
+            asked.push({ ...keys, turnIds: keys.turnIds.length })
+            return findTurns(keys as never)
+          },
+        })
+        const answers: string[] = []
+        for (const marker of [foreign, markerLine('0123456789ABCDEFGHJK')]) {
+          const chat = [
+            said('user', 'Hi'),
+            said('assistant', `${marker}\n\nHello`),
+            said('user', 'And?'),
+          ]
+          const answer = await complete(gateway, chat, key('ours'))
+          answers.push(answer.replaceAll(/chatcmpl-\w+|"created":\d+/g, ''))
+        }
+        expect(foreign).not.toBe('')
+        expect(asked).toHaveLength(2)
+        expect(asked[0]).toEqual(asked[1])
+        const [theirs, nobodys] = upstream.received.slice(-2).map(({ text }) => text)
+        expect(theirs).toBe(nobodys)
+        expect(theirs).not.toMatch(/A secret|\]: #/)
+        expect(answers[0]).toBe(answers[1])
+      },
+      { BACKSTORY_KEYS: 'ours:ours,theirs:theirs' },
+    )
+  })
+
   test('a response of another user is not there', async () => {
     await withGateway(
       async (gateway, upstream) => {

@@ -137,7 +137,18 @@ describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
     await told.ask('RT')
     isPerfect(told)
   })
+
+  test('a picture is there in every step of a tool loop, and in later turns (C126)', async () => {
+    const told = story()
+    await told.ask('RC|RCC|RT', { image: PIXEL })
+    await told.ask('RC|RT')
+    expect(told.received.map((body) => JSON.stringify(body).split(PIXEL_DATA).length - 1)).toEqual(
+      Array.from({ length: 5 }, () => 1),
+    )
+    isPerfect(told)
+  })
 })
 
-const PIXEL =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const PIXEL_DATA =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const PIXEL = `data:image/png;base64,${PIXEL_DATA}`
