@@ -141,6 +141,14 @@ describe('the instructions', () => {
     expect(last()).not.toContain('pirate')
   })
 
+  test('are not inherited when they are items either (C20)', async () => {
+    const instructions = [{ role: 'developer', content: 'Speak like a pirate.' }]
+    const id = await respond({ instructions, input: 'Hello' })
+    expect(timesSent('pirate')).toBe(1)
+    await respond({ input: 'Again', previous_response_id: id })
+    expect([timesSent('pirate'), timesSent('Hello')]).toEqual([0, 1])
+  })
+
   test('that were an item of the conversation stay one, as at OpenAI (C20)', async () => {
     const system = { role: 'system', content: 'The ship is called Ada.' }
     const id = await respond({ input: [system, { role: 'user', content: 'Hello' }] })
