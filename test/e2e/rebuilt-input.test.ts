@@ -151,6 +151,12 @@ describe('of a chat', () => {
     expect(messages.at(-1)?.content).toEqual(content)
   })
 
+  test('of what the other API has no word for, the model is told that it was there (C4)', async () => {
+    const { input } = await sent([user([{ type: 'text', text: 'Look.' }, video])])
+    const text = '[Gateway notice: Something (video_url) was here, which cannot be shown.]'
+    expect(input).toEqual([message('user', told('Look.'), told(text))])
+  })
+
   test('what an assistant says is one text (C5)', async () => {
     const { input } = await sent([user('Hi'), assistant('Hello.\n\nWell?'), user('Well.')])
     expect(input[1]).toEqual(message('assistant', said('Hello.\n\nWell?')))

@@ -2,6 +2,7 @@
  * What a message or a tool's output consists of, in the words that its speaker may use. The very
  * list, if every part may be sent as it is.
  */
+import { calledInNotice, noticeText } from '../../conversation/gateway-notice.ts'
 import type { Part } from '../../conversation/item.ts'
 import type { JsonObject } from '../../conversation/json.ts'
 import type { DialectName } from '../../conversation/prompt.ts'
@@ -54,8 +55,15 @@ function encodePart(
     case 'opaque':
       if (speaker.dialect === 'responses') return part.raw
       note('part-without-word')
-      return null
+      return speaker.isAssistant ? null : noticeOf(part.raw)
   }
+}
+
+/** The model is told that there was something; an assistant would say it itself. */
+function noticeOf({ type }: JsonObject): JsonObject {
+  const what = calledInNotice(typeof type === 'string' ? type : '?')
+  const text = noticeText(`Something (${what}) was here, which cannot be shown.`)
+  return { type: 'input_text', text }
 }
 
 function textOf(text: string, { isAssistant }: Speaker): JsonObject {

@@ -32,7 +32,7 @@ export const NOTES = {
   ],
   'part-without-word': [
     'dropped',
-    'A part of a message was left out, because this API has no word for it.',
+    'A part of a message was left out, because this API has no word for it. A notice stands for it, but in what an assistant said.',
   ],
   'tool-without-word': ['dropped', 'A tool was left out, because this API has no word for it.'],
   'tool-choice-without-tools': [

@@ -291,8 +291,17 @@ describe('parts', () => {
     }
     expect(sent([item]).input).toMatchObject([{ content: [input, video] }])
     const { body, notes } = encode(chatPrompt([item]), ACCOUNT)
-    expect(body).toMatchObject({ input: [{ content: [input] }] })
+    const text = '[Gateway notice: Something (input_video) was here, which cannot be shown.]'
+    expect(body).toMatchObject({ input: [{ content: [input, { type: 'input_text', text }] }] })
     expect(notes).toMatchObject([{ did: 'dropped', at: 0, why: 'part-without-word' }])
+    const own: Item = {
+      ...item,
+      role: 'assistant',
+      content: [output, { type: 'opaque', raw: video }],
+    }
+    expect(encode(chatPrompt([own]), ACCOUNT).body).toMatchObject({
+      input: [{ content: [output] }],
+    })
   })
 })
 
