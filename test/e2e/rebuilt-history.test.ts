@@ -47,7 +47,7 @@ async function complete(messages: readonly object[], model = 'gpt-5'): Promise<v
 }
 
 describe('what the memory is asked', () => {
-  /** Every verb of every port that is used while this runs. */
+  /** Every verb by which something is read, of every port, while this runs. */
   async function askedOf(run: () => Promise<unknown>): Promise<readonly string[]> {
     const asked: string[] = []
     const { store, archive, recall, media, summaries, requests, facts, layers } = gateway.world
@@ -64,8 +64,10 @@ describe('what the memory is asked', () => {
     }
     await run()
     for (const { port, verbs } of own) Object.assign(port, verbs)
-    return asked.toSorted()
+    return asked.filter((verb) => !WRITES.has(verb))
   }
+  /** Some of them come behind the answer, and how many there are depends on how it came. */
+  const WRITES = new Set(['openTurn', 'journalItems', 'closeTurn', 'keepRequest'])
 
   const question = (content: string): Message => ({ role: 'user', content })
 
@@ -86,8 +88,7 @@ describe('what the memory is asked', () => {
       )
     }
     expect(last().match(/Thought \d+\./g)?.length ?? 0).toBeGreaterThan(0)
-    expect(rounds.at(-1)).toEqual(rounds[1])
-    expect(rounds.at(-1)?.filter((verb) => verb === 'findTurns')).toHaveLength(1)
+    expect(rounds).toEqual([[], ...Array.from({ length: 11 }, () => ['findTurns'])])
   })
 })
 
