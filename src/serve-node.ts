@@ -36,7 +36,7 @@ export async function serveNode(
   const app = createApp(world, runs, ({ env }) => exchangeOf(env as HttpBindings | UpgradeBindings))
   const listener = getRequestListener(app.fetch)
   const server = createServer(
-    { shouldUpgradeCallback: isWebSocketUpgrade },
+    { keepAliveTimeout: IDLE_MS, shouldUpgradeCallback: isWebSocketUpgrade },
     (incoming, outgoing) => void listener(incoming, outgoing),
   )
   const upgrades = acceptUpgrades(server, {
@@ -62,6 +62,12 @@ export async function serveNode(
     },
   }
 }
+
+/**
+ * For how long a connection may do nothing. Whoever asks again over one that is being closed gets no
+ * answer, so it is longer than what proxies, balancers and clients keep theirs for, a minute at most.
+ */
+const IDLE_MS = 75_000
 
 function exchangeOf(bindings: HttpBindings | UpgradeBindings): Exchange {
   return 'upgrade' in bindings ? upgradeExchange(bindings) : nodeExchange(bindings)
