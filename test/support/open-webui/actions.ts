@@ -1,5 +1,6 @@
 /** Anything that a person may do in a chat, in any order, as a generator and as what it comes to. */
 import fc from 'fast-check'
+import { nextNumber } from './script.ts'
 import type { Story } from './story.ts'
 
 export type Action =
@@ -22,7 +23,8 @@ const EDITS = {
   'more at the end': (text: string) => `${text}\n\nAnd so on.`,
   'without its markers': (text: string) => text.replaceAll(/^\[\w{20}\]: #$/gm, '').trim(),
   'its markers twice': (text: string) => text.replaceAll(/^\[\w{20}\]: #$/gm, '$&\n\n$&'),
-  'something else entirely': () => 'I never said that.',
+  // Two answers to one question that a person makes the same are the same to whoever reads them.
+  'something else entirely': () => `I never said that, nor ${nextNumber()}.`,
 } as const
 
 const script = fc.constantFrom(...SCRIPTS)
