@@ -1,5 +1,6 @@
 // Installs what is missing, so that `npm start` and `npm test` work from a bare checkout.
-// Plain ES2020, because it runs on whatever Node the host has. Argument: `run` or `all`.
+// Plain ES2020, because it runs on whatever Node the host has. Argument: `run`, `all`, or `serve`,
+// which has what was installed compiled as well.
 'use strict'
 const fs = require('node:fs')
 const path = require('node:path')
@@ -8,6 +9,7 @@ const { spawnSync } = require('node:child_process')
 const root = path.join(__dirname, '..')
 const all = process.argv[2] === 'all'
 const lock = path.join(root, '.installing')
+const rehearsed = path.join(root, 'node_modules', '.cache', 'backstory', 'rehearsed')
 
 function isInstalled() {
   const installed = path.join(root, 'node_modules', '.package-lock.json')
@@ -65,4 +67,39 @@ function install() {
   return 0
 }
 
+/** Whether the sources are those of the last rehearsal. What was made of them is kept in its folder. */
+function isRehearsed() {
+  if (!fs.existsSync(rehearsed)) return false
+  return newestUnder(path.join(root, 'src')) <= fs.statSync(rehearsed).mtimeMs
+}
+
+function newestUnder(folder) {
+  return Math.max(
+    ...fs.readdirSync(folder, { withFileTypes: true }).map((entry) => {
+      const inside = path.join(folder, entry.name)
+      return entry.isDirectory() ? newestUnder(inside) : fs.statSync(inside).mtimeMs
+    }),
+  )
+}
+
+/** In a process of its own, which takes the compiler along when it ends. Nothing but time is lost without. */
+function rehearse() {
+  const began = new Date()
+  process.stderr.write('Compiling the sources, once…\n')
+  // What is compiled is kept apart by the flags.
+  const { start } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')).scripts
+  const args = [...(start.match(/--\S+/g) || []), path.join(root, 'src', 'start.js'), 'rehearse']
+  const result = spawnSync(process.execPath, args, {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 2],
+    timeout: 60 * 1000,
+  })
+  if (result.status !== 0) return
+  fs.mkdirSync(path.dirname(rehearsed), { recursive: true })
+  fs.writeFileSync(rehearsed, '')
+  // What was changed meanwhile is newer.
+  fs.utimesSync(rehearsed, began, began)
+}
+
 process.exitCode = isInstalled() ? 0 : withLock(install)
+if (process.exitCode === 0 && process.argv[2] === 'serve' && !isRehearsed()) rehearse()

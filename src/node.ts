@@ -1,7 +1,8 @@
 /**
  * The gateway on Node, as a program: settings in, a few friendly lines out, and an orderly end. With
  * `reseal` behind its name it seals what is stored with the newest key instead, and ends; with
- * `simulate` it tells what each policy would cost, and with `explain` what is sent, and why.
+ * `simulate` it tells what each policy would cost, with `explain` what is sent, and why, and with
+ * `rehearse` it has itself compiled.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { jsonLog } from './log.ts'
@@ -15,6 +16,7 @@ try {
   else if (command === 'reseal') await resealDatabase(process.env, configFile(), toStderr)
   else if (command === 'simulate') await simulate(process.argv.slice(3))
   else if (command === 'explain') await explain(process.argv.slice(3))
+  else if (command === 'rehearse') await rehearse()
   else throw new Error(`There is no command "${command}"; without one the gateway starts.`)
 } catch (fault) {
   console.error(fault instanceof Error ? fault.message : fault)
@@ -23,9 +25,10 @@ try {
 
 async function serve(): Promise<void> {
   const serving = await serveNode(process.env, configFile(), jsonLog(toStderr, Date.now))
-  greet(serving)
   onSignal(serving.close)
   onOrphaned(() => process.kill(process.pid, 'SIGTERM'))
+  // Last, for who reads that it serves may end it.
+  greet(serving)
 }
 
 // The commands are loaded only where they are asked for: who serves has no use for them.
@@ -37,6 +40,10 @@ async function explain(words: readonly string[]): Promise<void> {
     ...terminal(),
     input: () => text(process.stdin),
   })
+}
+
+async function rehearse(): Promise<void> {
+  await (await import('./rehearse.ts')).rehearse()
 }
 
 async function simulate(words: readonly string[]): Promise<void> {

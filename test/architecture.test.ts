@@ -125,7 +125,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Packages and runtime modules, and the only files that may import them. */
 const ONLY_IN: Readonly<Record<string, RegExp>> = {
   'node:':
-    /^(node|serve-node|keys|digest)\.ts$|^client\/open-webui-jwt\.ts$|^start\.js$|^edge\/node-|^transport\/node-media|^store\/(engine-node-sqlite|sqlite-thread|engine-postgres|migrate|open-store|seal\.ts)/,
+    /^(node|serve-node|rehearse|keys|digest)\.ts$|^client\/open-webui-jwt\.ts$|^start\.js$|^edge\/node-|^transport\/node-media|^store\/(engine-node-sqlite|sqlite-thread|engine-postgres|migrate|open-store|seal\.ts)/,
   undici: /^transport\/(undici-transport|node-media)\.ts$/,
   pg: /^store\/engine-postgres\.ts$/,
   kysely: /^store\//,
