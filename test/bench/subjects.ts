@@ -1,4 +1,5 @@
 /** Who is measured: each in a process of its own, all in front of the same mock upstream. */
+import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -59,6 +60,7 @@ const SCRIPTS = {
 const NODE_FLAGS = (packageJson.scripts.start.match(/--\S+/g) ?? []) as readonly string[]
 
 export async function startSubjects(staging: Staging): Promise<Cast> {
+  await rehearse(staging.folder)
   const mock = await startOurs(SCRIPTS.mock, [], staging.folder)
   const missing: { name: SubjectName; why: string }[] = []
   const started = await Promise.all(
@@ -72,6 +74,12 @@ export async function startSubjects(staging: Staging): Promise<Cast> {
     }),
   )
   return { upstream: mock.child, subjects: started.filter((one) => one !== null), missing }
+}
+
+/** As `npm start` does: or who is started first after a change has a compiler in its memory. */
+async function rehearse(folder: string): Promise<void> {
+  const child = startNode({ args: [...NODE_FLAGS, SCRIPTS.backstory, 'rehearse'], cwd: folder })
+  await once(child.process, 'exit')
 }
 
 export function startLoad(folder: string): Child {
