@@ -54,13 +54,19 @@ function readIncoming(incoming: HttpBindings['incoming'], limitBytes: number): P
       return reject(tooLarge(limitBytes))
     const chunks: Uint8Array[] = []
     let size = 0
-    incoming.on('data', (chunk: Uint8Array) => {
+    const keep = (chunk: Uint8Array): void => {
       size += chunk.length
       if (size <= limitBytes) return void chunks.push(chunk)
-      incoming.removeAllListeners('data')
+      incoming.off('data', keep)
       reject(tooLarge(limitBytes))
+    }
+    incoming.on('data', keep)
+    incoming.once('end', () => {
+      // Or the pieces, and the whole, are held for as long as the answer takes.
+      incoming.off('data', keep)
+      incoming.off('error', reject)
+      resolve(joined(chunks))
     })
-    incoming.once('end', () => resolve(joined(chunks)))
     incoming.once('error', reject)
   })
 }

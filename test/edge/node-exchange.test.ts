@@ -142,3 +142,24 @@ test('many answers over one connection leave nothing behind on it', async () => 
   process.off('warning', warned)
   expect(warnings).toEqual([])
 })
+
+test('of a request that was read, nothing is held while it is answered', async () => {
+  const read = new Promise<{ size: number; holders: number }>((resolve) => {
+    const listener = getRequestListener(async (_, env) => {
+      const { incoming } = env as HttpBindings
+      const exchange = nodeExchange(env as HttpBindings)
+      const { length } = await exchange.body(1_000_000)
+      const holders = incoming.listenerCount('data') + incoming.listenerCount('error')
+      resolve({ size: length, holders })
+      return exchange.stream(200, {}, (client) => client.end(''))
+    })
+    const reading = createServer((incoming, outgoing) => void listener(incoming, outgoing))
+    reading.listen(0, '127.0.0.1', () => {
+      const to = { port: (reading.address() as AddressInfo).port, host: '127.0.0.1' }
+      request({ ...to, method: 'POST' }, (answer) => {
+        answer.resume().once('end', () => reading.close())
+      }).end(Buffer.alloc(300_000))
+    })
+  })
+  expect(await read).toEqual({ size: 300_000, holders: 0 })
+})
