@@ -147,6 +147,20 @@ test('what was committed is on the disk before it is promised', async () => {
   await engine.close()
 })
 
+test('a batch that fails leaves nothing, and the others of its group are there once', () => {
+  const database = openDatabase(path, 'write')
+  const insert = (n: number): Query => one(`insert into t values (${n})`)
+  database.commit([[one('create table t (n integer primary key)')]])
+  const results = database.commit([[insert(1)], [insert(2), insert(1)], [insert(3)]])
+  expect(results.map((result) => result instanceof Error)).toEqual([false, true, false])
+  expect(String(results[1])).toContain('UNIQUE')
+  expect(database.commit([[insert(4), insert(3)]]).map(String)).toEqual([
+    expect.stringContaining('UNIQUE'),
+  ])
+  expect(database.read(one('select n from t order by n'))).toEqual([{ n: 1 }, { n: 3 }])
+  database.close()
+})
+
 test('a full disk costs those their batch who wrote too much, and what is promised is there', () => {
   const database = openDatabase(path, 'write')
   const insert = (bytes: number): Query => one(`insert into t values (zeroblob(${bytes}))`)
