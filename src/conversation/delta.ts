@@ -28,6 +28,21 @@ export function withDelta(base: string, { prefix, suffix, middle }: Delta): stri
   return base.slice(0, prefix) + middle + base.slice(base.length - suffix)
 }
 
+/** How many characters are the same from one place on in each; no character is cut in half. */
+export function commonLengthFrom(
+  one: string,
+  oneAt: number,
+  other: string,
+  otherAt: number,
+): number {
+  const most = Math.min(one.length - oneAt, other.length - otherAt)
+  const length = commonLength(
+    most,
+    (at, end) => one.slice(oneAt + at, oneAt + end) === other.slice(otherAt + at, otherAt + end),
+  )
+  return length > 0 && isHigh(one, oneAt + length - 1) ? length - 1 : length
+}
+
 /** Blocks are compared as a whole, which is many times faster than characters. */
 const BLOCK = 4_096
 

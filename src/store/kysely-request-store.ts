@@ -8,21 +8,40 @@ import { referencesIn } from './item-media.ts'
 import { insertMedia, mediaOf, type ReadPiece } from './media-rows.ts'
 import { createMediaStatements } from './media-statements.ts'
 import { ownerKey, type Owner } from './owner.ts'
-import { createRequestStatements, MAX_REQUEST_ROWS, type ChainRow } from './request-statements.ts'
+import { latelySeen } from './lately-seen.ts'
+import {
+  createRequestStatements,
+  MAX_REQUEST_ROWS,
+  type BesideRow,
+  type ChainRow,
+} from './request-statements.ts'
 import { requestRows, type PlacedRequest } from './request-rows.ts'
 import type { RequestStore, RoundRequest } from './request-store.ts'
-import { restoredRequest } from './restored-request.ts'
+import { restoredRequest, toldByTheirItems } from './restored-request.ts'
 import { putBackInto } from './text-media.ts'
 import { OPEN_VAULT, type Vault } from './vault.ts'
+import { writtenTexts, type WrittenTexts } from './written-texts.ts'
 
-export function createRequestStore(engine: Engine, vault: Vault = OPEN_VAULT): RequestStore {
+export function createRequestStore(
+  engine: Engine,
+  vault: Vault = OPEN_VAULT,
+  texts: WrittenTexts = writtenTexts(),
+): RequestStore {
   const sql = createRequestStatements(engine.language)
   const media = createMediaStatements(engine.language)
-  const lately = latelySeen(CACHED_CHARS)
+  const lately = latelySeen(CACHED_CHARS, sizeOf)
   const underWay = new Map<string, Promise<void>>()
   /** Told from what cannot be read any more is nothing: the next is whole again. */
   const quiet: Vault = { ...vault, onUnreadable: () => {} }
 
+  const itemsBeside = async (tenant: string, rows: readonly ChainRow[]) => {
+    const turnIds = toldByTheirItems(rows)
+    if (turnIds.length === 0) return []
+    const [beside = []] = await engine.read([
+      sql.itemsBeside({ tenant, turnIds: JSON.stringify(turnIds) }),
+    ])
+    return beside as readonly BesideRow[]
+  }
   /** The last one, unless a round is named. Only the last is at hand: the next turn is told from it. */
   const load = async (
     owner: Owner,
@@ -35,8 +54,9 @@ export function createRequestStore(engine: Engine, vault: Vault = OPEN_VAULT): R
     const known = lately.get(name)
     if (known !== undefined && (round === null || round === known.round)) return known
     const key = { ...ownerKey(owner), id: toColumn(turnId), round }
-    const [rows = []] = await engine.read([sql.requestChain(key)])
-    const placed = restoredRequest(read, key, rows as readonly ChainRow[])
+    const [found = []] = await engine.read([sql.requestChain(key)])
+    const rows = found as readonly ChainRow[]
+    const placed = restoredRequest(read, key, rows, await itemsBeside(key.tenant, rows))
     if (placed !== null && placed.round === placed.rounds - 1) lately.put(name, placed)
     return placed
   }
@@ -58,13 +78,16 @@ export function createRequestStore(engine: Engine, vault: Vault = OPEN_VAULT): R
     keepRequest({ tenant, user }, turnId, tell) {
       if (underWay.size >= MAX_UNDER_WAY) return Promise.reject(new Error(TOO_MANY))
       const owner = { tenant, user }
+      const place = { tenant: toColumn(tenant), turnId: toColumn(turnId) }
       const keeping = async (): Promise<void> => {
         const request = await tell()
         if (request === null) return
         const { rounds, base } = request
         const before = base === null ? null : await load(owner, base, { read: quiet })
-        const from = before === null || base === null ? null : { ...before, turnId: toColumn(base) }
-        const place = { tenant: toColumn(tenant), turnId: toColumn(turnId) }
+        const from = {
+          before: before === null || base === null ? null : { ...before, turnId: toColumn(base) },
+          beside: texts.take(place.tenant, place.turnId),
+        }
         const told = requestRows(rounds, from, place, vault)
         const queries: Query[] = [...insertMedia(media, place, told.media, vault.sealer)]
         for (let at = 0; at < told.rows.length; at += MAX_REQUEST_ROWS) {
@@ -98,36 +121,6 @@ const CACHED_CHARS = 8_000_000
 
 function nameOf({ tenant, user }: Owner, turnId: string): string {
   return JSON.stringify([tenant, user, turnId])
-}
-
-/** The least lately used goes first. */
-function latelySeen(maxChars: number) {
-  const entries = new Map<string, PlacedRequest>()
-  let chars = 0
-  const drop = (name: string, placed: PlacedRequest): void => {
-    entries.delete(name)
-    chars -= sizeOf(placed)
-  }
-  return {
-    get(name: string): PlacedRequest | undefined {
-      const placed = entries.get(name)
-      if (placed === undefined) return undefined
-      entries.delete(name)
-      entries.set(name, placed)
-      return placed
-    },
-    put(name: string, placed: PlacedRequest): void {
-      const before = entries.get(name)
-      if (before !== undefined) drop(name, before)
-      if (sizeOf(placed) > maxChars / 4) return
-      entries.set(name, placed)
-      chars += sizeOf(placed)
-      for (const [oldest, entry] of entries) {
-        if (chars <= maxChars) break
-        drop(oldest, entry)
-      }
-    },
-  }
 }
 
 function sizeOf({ sent: { about, body, items } }: PlacedRequest): number {

@@ -25,8 +25,13 @@ import { createStatements } from './statements.ts'
 import type { PlacedItem, TurnState } from './store.ts'
 import type { ItemRow, ReplicaRow, StreamEventRow, TurnRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Reading, type Vault } from './vault.ts'
+import { writtenTexts, type WrittenTexts } from './written-texts.ts'
 
-export function createRunStore(engine: Engine, vault: Vault = OPEN_VAULT): RunStore {
+export function createRunStore(
+  engine: Engine,
+  vault: Vault = OPEN_VAULT,
+  texts: WrittenTexts = writtenTexts(),
+): RunStore {
   const { sealer } = vault
   const sql = createRunStatements(engine.language)
   const turns = createStatements(engine.language)
@@ -41,7 +46,7 @@ export function createRunStore(engine: Engine, vault: Vault = OPEN_VAULT): RunSt
     async openRun(turn, opening) {
       const log =
         opening === null ? [] : [sql.insertOpening(eventRow(turn.id, turn.tenant, opening, sealer))]
-      await writeNewTurn(engine, turns, turn, sealer, log)
+      await writeNewTurn({ engine, sql: turns, sealer, texts }, turn, log)
     },
     startRun: (hold) => isHeld([sql.startRun(holdKey(hold))], 'kill'),
     recordRun: (hold, events, items) =>

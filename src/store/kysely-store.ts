@@ -25,15 +25,20 @@ import {
 import type { NewTurn, Store, TurnEnding } from './store.ts'
 import type { TurnRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Vault } from './vault.ts'
+import { writtenTexts, type WrittenTexts } from './written-texts.ts'
 
-export function createStore(engine: Engine, vault: Vault = OPEN_VAULT): Store {
+export function createStore(
+  engine: Engine,
+  vault: Vault = OPEN_VAULT,
+  texts: WrittenTexts = writtenTexts(),
+): Store {
   const { sealer } = vault
   const sql = createStatements(engine.language)
   const conversations = createConversationStatements(engine.language)
   return {
     async openTurn(turn) {
       // Its first token waits for this; what comes at its end waits for the disk.
-      await writeNewTurn(engine, sql, turn, sealer)
+      await writeNewTurn({ engine, sql, sealer, texts }, turn)
     },
     async journalItems(turnId, tenant, items) {
       if (items.length === 0) return
@@ -67,19 +72,31 @@ export function createStore(engine: Engine, vault: Vault = OPEN_VAULT): Store {
   }
 }
 
+/** What it takes to write a turn. */
+interface TurnWriting {
+  readonly engine: Engine
+  readonly sql: Statements
+  readonly sealer: Sealer
+  readonly texts: WrittenTexts
+}
+
 /**
  * A turn with its input, and what is to be written with it, or nothing: a turn that belongs to what was
  * forgotten since it was begun is refused, and only of one that was not written is it asked why.
  */
 export async function writeNewTurn(
-  engine: Engine,
-  sql: Statements,
+  { engine, sql, sealer, texts }: TurnWriting,
   turn: NewTurn,
-  sealer: Sealer,
   log: readonly Query[] = [],
 ): Promise<void> {
   const row = turnRow(turn, sealer)
-  const items = insertItems(sql, inputRows(turn, sealer), sealer)
+  const rows = inputRows(turn, sealer)
+  const items = insertItems(sql, rows, sealer)
+  texts.remember(
+    row.tenant,
+    row.id,
+    rows.map(({ text }) => text),
+  )
   const queries = [sql.insertTurn(row), ...items, ...log]
   const [inserted = []] = await writeBehind(
     engine,

@@ -1,14 +1,17 @@
 /**
  * The requests of a turn as rows: each told from the one before it, sealed, in pieces that any database
- * takes. A text is whole at least once in so many requests. Media stand apart from the texts that show
- * them, and only those of which the one before knows nothing yet are to be kept with the turn.
+ * takes. A text is whole at least once in so many requests; what of it stands in the items beside it is
+ * told from those. Media stand apart from the texts that show them, and only those of which the one
+ * before knows nothing yet are to be kept with the turn.
  */
 import { deltaOf } from '../conversation/delta.ts'
 import { referencesIn, type TakenMedium } from './item-media.ts'
 import type { SentRequest } from './request-store.ts'
 import type { RequestRow } from './tables.ts'
 import { takenOutOf } from './text-media.ts'
+import { toldByItems, writtenCopies } from './told-by-items.ts'
 import type { Vault } from './vault.ts'
+import { WORTH_CHARS } from './written-texts.ts'
 
 /** A request in its place among those of its turn. Its body is without its media. */
 export interface PlacedRequest {
@@ -24,6 +27,12 @@ interface Base extends PlacedRequest {
   readonly turnId: string
 }
 
+interface From {
+  readonly before: Base | null
+  /** The texts of the turn's own items, by position, as far as they are at hand. */
+  readonly beside: readonly string[]
+}
+
 interface RequestRows {
   readonly rows: readonly RequestRow[]
   readonly media: readonly TakenMedium[]
@@ -32,14 +41,14 @@ interface RequestRows {
 
 export function requestRows(
   requests: readonly SentRequest[],
-  before: Base | null,
+  { before, beside }: From,
   place: Place,
   { sealer }: Pick<Vault, 'sealer'>,
 ): RequestRows {
   const rows: RequestRow[] = []
   const media: TakenMedium[] = []
   const known = new Set(before === null ? [] : referencesIn(before.sent.body))
-  const pieces = { about: 0, body: 0, items: 0 }
+  const pieces = { about: 0, body: 0, copies: 0, items: 0 }
   let base = before
   for (const [round, request] of requests.entries()) {
     const bare = takenOutOf(place.tenant, request.body)
@@ -51,7 +60,7 @@ export function requestRows(
       rounds: requests.length,
       hops: from === null ? 0 : from.hops + 1,
     }
-    for (const row of rowsOf(placed, from, place)) {
+    for (const row of rowsOf(placed, { before: from, beside }, place)) {
       const { tenant, turnId } = place
       const { part } = row
       const position = pieces[part]
@@ -79,23 +88,28 @@ const PIECE_CHARS = 400_000
 
 function rowsOf(
   { sent, hops, round }: PlacedRequest,
-  base: Base | null,
+  { before: base, beside }: From,
   { tenant, turnId }: Place,
 ): readonly Omit<RequestRow, 'piece'>[] {
   return PARTS.flatMap((part) => {
     const { prefix, suffix, middle } = deltaOf(base?.sent[part] ?? '', sent[part])
-    return piecesOf(middle).map((body) => ({
+    const row = (of: RequestRow['part'], body: string) => ({
       turn_id: turnId,
       tenant,
       round,
-      part,
+      part: of,
       base: base?.turnId ?? null,
       base_round: base?.round ?? 0,
       hops,
       prefix,
       suffix,
       body,
-    }))
+    })
+    const isTold = part === 'body' && middle.length >= WORTH_CHARS
+    const { left, copies } = toldByItems(middle, isTold ? beside : [])
+    const rows = piecesOf(left).map((body) => row(part, body))
+    if (copies.length === 0) return rows
+    return [...rows, ...piecesOf(writtenCopies(copies)).map((body) => row('copies', body))]
   })
 }
 

@@ -2,16 +2,27 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
+import { wantedIn } from './json-list.ts'
 import type { ChainKey } from './statements.ts'
 import { TENANT, USER } from './statements.ts'
-import { REQUEST_COLUMNS, type RequestRow } from './tables.ts'
+import { REQUEST_COLUMNS, type ItemRow, type RequestRow } from './tables.ts'
 
 export interface RequestStatements {
   /** Takes exactly `count` rows, at most MAX_REQUEST_ROWS. */
   readonly insertRequests: (count: number) => Statement<readonly RequestRow[]>
   /** The rows of a round, and of those that it is told from. */
   readonly requestChain: Statement<RoundKey>
+  /** What stands in front of the answers of turns, for requests that are told by it. */
+  readonly itemsBeside: Statement<ItemsKey>
 }
+
+export interface ItemsKey {
+  readonly tenant: string
+  /** A JSON list. */
+  readonly turnIds: string
+}
+
+export type BesideRow = Pick<ItemRow, 'turn_id' | 'position' | 'body'>
 
 export interface RoundKey extends ChainKey {
   /** `null` for the last. */
@@ -35,6 +46,9 @@ export function createRequestStatements(language: Engine['language']): RequestSt
         written(db, insertRequests(slot, count)),
       )),
     requestChain: compile('request-chain', (slot) => written(db, requestChain(slot))),
+    itemsBeside: compile('items-beside-requests', (slot) =>
+      written(db, itemsBeside(language, slot)),
+    ),
   }
 }
 
@@ -69,4 +83,15 @@ function requestChain(slot: Slot<RoundKey>): RawBuilder<unknown> {
     from chain join requests on requests.turn_id = chain.id and requests.round = chain.round
     where requests.tenant || '' = ${tenant}
     order by requests.turn_id, requests.round, requests.part, requests.piece`
+}
+
+/** Hidden ones as well: what was sent held them. */
+function itemsBeside(language: Engine['language'], slot: Slot<ItemsKey>): RawBuilder<unknown> {
+  const turnIds = wantedIn(
+    language,
+    slot((key) => key.turnIds),
+  )
+  return sql`select items.turn_id, items.position, items.body from ${turnIds}
+    join items on items.turn_id = wanted.value and items.side = 'in'
+    where items.tenant || '' = ${slot((key) => key.tenant)}`
 }

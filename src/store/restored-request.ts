@@ -1,8 +1,9 @@
 /** A request from the rows that it is told by: from the one that is there as a whole down to it. */
 import { withDelta } from '../conversation/delta.ts'
 import { MAX_HOPS, PARTS, type PlacedRequest } from './request-rows.ts'
-import type { ChainRow, RoundKey } from './request-statements.ts'
+import type { BesideRow, ChainRow, RoundKey } from './request-statements.ts'
 import type { SentRequest } from './request-store.ts'
+import { readCopies, withItems } from './told-by-items.ts'
 import { reading, type Reading, type Vault } from './vault.ts'
 
 /** `null` if there is none, or if any of them cannot be read. */
@@ -10,7 +11,9 @@ export function restoredRequest(
   vault: Vault,
   { id, tenant, round }: Pick<RoundKey, 'id' | 'tenant' | 'round'>,
   rows: readonly ChainRow[],
+  beside: readonly BesideRow[],
 ): PlacedRequest | null {
+  const byPlace = new Map(beside.map((row) => [placeOf(row.turn_id, row.position), row.body]))
   const byRequest = Map.groupBy(rows, (row) => nameOf(row.turn_id, row.round))
   const [{ rounds } = { rounds: 0 }] = rows
   const asked = round ?? rounds - 1
@@ -24,8 +27,14 @@ export function restoredRequest(
   }
   const hops = chain[0]?.[0]?.hops ?? 0
   return reading(vault, tenant, ({ text }) => {
+    const itemOf: ItemOf = (turnId, position) => {
+      const body = byPlace.get(placeOf(turnId, position))
+      return body === undefined ? null : text(body, { turnId, part: 'in', position })
+    }
     let sent: SentRequest | null = NOTHING
-    for (const own of chain.toReversed()) sent = sent === null ? null : after(sent, own, text)
+    for (const own of chain.toReversed()) {
+      sent = sent === null ? null : after(sent, own, { text, itemOf })
+    }
     return sent === null ? null : { sent, round: asked, rounds, hops }
   })
 }
@@ -36,22 +45,52 @@ function nameOf(turnId: string, round: number): string {
   return `${turnId} ${round}`
 }
 
+/** The turns of which a request is told by the items that stand in front of their answer. */
+export function toldByTheirItems(rows: readonly ChainRow[]): readonly string[] {
+  return [...new Set(rows.flatMap((row) => (row.part === 'copies' ? row.turn_id : [])))]
+}
+
+interface Sources extends Pick<Reading, 'text'> {
+  readonly itemOf: ItemOf
+}
+
+type ItemOf = (turnId: string, position: number) => string | null
+
 function after(
   base: SentRequest,
   rows: readonly ChainRow[],
-  text: Reading['text'],
+  { text, itemOf }: Sources,
 ): SentRequest | null {
   const byPart = Map.groupBy(rows, ({ part }) => part)
-  const told: Partial<Record<keyof SentRequest, string>> = {}
-  for (const part of PARTS) {
-    const pieces = byPart.get(part) ?? []
-    const texts = pieces.map(({ body, turn_id: turnId, piece }) =>
+  const textOf = (pieces: readonly ChainRow[]): string | null => {
+    const texts = pieces.map(({ body, turn_id: turnId, part, piece }) =>
       text(body, { turnId, part, position: piece }),
     )
-    const [first] = pieces
-    if (first === undefined || texts.includes(null)) return null
+    return texts.includes(null) ? null : texts.join('')
+  }
+  const told: Partial<Record<keyof SentRequest, string>> = {}
+  for (const part of PARTS) {
+    const [first] = byPart.get(part) ?? []
+    const left = textOf(byPart.get(part) ?? [])
+    if (first === undefined || left === null) return null
+    const copies = textOf(part === 'body' ? (byPart.get('copies') ?? []) : [])
+    const ownItem = (position: number) => itemOf(first.turn_id, position)
+    const middle = copies === null ? null : wholeOf(left, copies, ownItem)
+    if (middle === null) return null
     const { prefix, suffix } = first
-    told[part] = withDelta(base[part], { prefix, suffix, middle: texts.join('') })
+    told[part] = withDelta(base[part], { prefix, suffix, middle })
   }
   return { ...base, ...told }
+}
+
+function wholeOf(
+  left: string,
+  copies: string,
+  textOf: (position: number) => string | null,
+): string | null {
+  return copies === '' ? left : withItems({ left, copies: readCopies(copies) }, textOf)
+}
+
+function placeOf(turnId: string, position: number): string {
+  return `${turnId} ${position}`
 }

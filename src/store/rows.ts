@@ -97,6 +97,8 @@ export function endingRow(ending: TurnEnding, { seal }: Sealer): TurnRowEnding {
 
 /** An item without its media, and those, which are rows of their own. */
 export interface WrittenItem extends ItemRow {
+  /** The body, not sealed. */
+  readonly text: string
   readonly media: readonly TakenMedium[]
 }
 
@@ -130,6 +132,7 @@ function itemRow(
   const { text, media } = takenOut(tenant, body, written)
   return {
     media,
+    text,
     turn_id: id,
     tenant,
     side,

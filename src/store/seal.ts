@@ -55,6 +55,7 @@ export interface Place {
     | 'summary'
     | 'about'
     | 'body'
+    | 'copies'
     | 'items'
     | 'media'
     | 'layer'

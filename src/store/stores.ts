@@ -21,6 +21,7 @@ import type { RunStore } from './run-store.ts'
 import type { Store } from './store.ts'
 import type { SummaryStore } from './summary-store.ts'
 import { OPEN_VAULT, type Vault } from './vault.ts'
+import { writtenTexts } from './written-texts.ts'
 
 export interface Stores {
   readonly store: Store
@@ -36,15 +37,16 @@ export interface Stores {
 }
 
 export function createStores(engine: Engine, vault: Vault = OPEN_VAULT): Stores {
+  const texts = writtenTexts()
   return {
-    store: createStore(engine, vault),
+    store: createStore(engine, vault, texts),
     archive: createArchiveStore(engine, vault),
     conversations: createConversationStore(engine, vault),
-    runs: createRunStore(engine, vault),
+    runs: createRunStore(engine, vault, texts),
     recall: createRecallStore(engine, vault),
     media: createMediaStore(engine, vault),
     summaries: createSummaryStore(engine, vault),
-    requests: createRequestStore(engine, vault),
+    requests: createRequestStore(engine, vault, texts),
     facts: createFactStore(engine, vault),
     layers: createLayerStore(engine, vault),
   }

@@ -101,7 +101,8 @@ export interface RequestRow {
   readonly turn_id: string
   readonly tenant: string
   readonly round: number
-  readonly part: 'about' | 'body' | 'items'
+  /** `copies` says what of the body stands in the items of its turn. */
+  readonly part: 'about' | 'body' | 'copies' | 'items'
   /** Counted on from round to round. */
   readonly piece: number
   readonly base: string | null

@@ -8,9 +8,10 @@ import { createStore } from '../../src/store/kysely-store.ts'
 import type { RequestStore, RoundRequest, SentRequest } from '../../src/store/request-store.ts'
 import type { NewTurn, Store } from '../../src/store/store.ts'
 import type { Vault } from '../../src/store/vault.ts'
+import { writtenTexts } from '../../src/store/written-texts.ts'
 import { counting } from './counting.ts'
 import type { OpenEngine } from './engines.ts'
-import { ending, newId, newTurn, nextTurn } from './turns.ts'
+import { ending, newId, newTurn, nextTurn, user } from './turns.ts'
 
 export function requestContract(open: OpenEngine, vault: Vault): void {
   let engine: Engine
@@ -87,6 +88,38 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
   test('cuts a request that no row would hold in pieces, and no character in half', async () => {
     const turn = await told(null, textOf(`a${'😀'.repeat(500_000)}`))
     expect(await readAgain(turn.id)).toEqual(only(`a${'😀'.repeat(500_000)}`))
+  })
+
+  test('keeps what a request says in the words of its items once, and gives it back as it was', async () => {
+    const texts = writtenTexts()
+    store = createStore(engine, vault, texts)
+    requests = createRequestStore(engine, vault, texts)
+    const said = Array.from({ length: 20 }, (_, at) => `${at}: "naïve" 😀\n`.repeat(40))
+    const messages = said.map((content) => ({ role: 'user', content }))
+    const input = said.map(user)
+    const first = newTurn({ ...owner, input })
+    await store.openTurn(first)
+    const sent = textOf(JSON.stringify({ messages }))
+    await requests.keepRequest(owner, first.id, async () => ({ rounds: [sent], base: null }))
+    const more = [...messages, { role: 'user', content: 'and more '.repeat(800) }]
+    const second = nextTurn(first, { input: [user(more.at(-1)?.content ?? '')] })
+    await store.openTurn(second)
+    const next = textOf(JSON.stringify({ messages: more }))
+    const rounds = [next, textOf(`${next.body} `)]
+    await requests.keepRequest(owner, second.id, async () => ({ rounds, base: first.id }))
+    const sql = `select sum(length(body)) as chars from requests where tenant = '${owner.tenant}'`
+    const [[row] = []] = await engine.read([{ name: null, sql, parameters: [] }])
+    expect(Number((row as { readonly chars: number | string }).chars)).toBeLessThan(8_000)
+    expect(await readAgain(first.id)).toEqual(only(sent.body))
+    expect(await readAgain(second.id)).toMatchObject({ body: `${next.body} `, round: 1 })
+    expect(await readAgain(second.id, owner, 0)).toMatchObject({ body: next.body, round: 0 })
+    // Without the items there is no telling, and what is told from it is whole again.
+    const gone = `delete from items where turn_id = '${first.id}'`
+    await engine.write([{ name: null, sql: gone, parameters: [] }])
+    expect(await readAgain(second.id)).toBeNull()
+    requests = createRequestStore(engine, vault)
+    const third = await told(second, next)
+    expect(await readAgain(third.id)).toEqual(only(next.body))
   })
 
   test('keeps the media of a body once, with those of the items, and gives it back as it was', async () => {
