@@ -13,6 +13,7 @@ export function takenOutOf(tenant: string, text: string): TakenOut {
   let done = 0
   // What is between two quotes may be a string; of base64 no character is escaped.
   for (let from = 0, to = 0; from < text.length; from = to + 1) {
+    if (!looksTaken) from = behindShort(text, from)
     const quote = text.indexOf('"', from)
     to = quote === -1 ? text.length : quote
     const begins = mediumBegins(text, from, to, looksTaken)
@@ -24,6 +25,16 @@ export function takenOutOf(tenant: string, text: string): TakenOut {
     done = to
   }
   return media.length === 0 ? { text, media } : { text: left.join('') + text.slice(done), media }
+}
+
+/** What ends before so many characters are over is too short, with all that ends in between. */
+function behindShort(text: string, begins: number): number {
+  let from = begins
+  for (;;) {
+    const quote = text.lastIndexOf('"', from + LARGE_CHARS)
+    if (quote < from) return from
+    from = quote + 1
+  }
 }
 
 function mediumBegins(text: string, from: number, to: number, looksTaken: boolean): number | null {
