@@ -28,7 +28,7 @@ export function parseMessages(value: unknown): readonly Item[] {
     const role = asRole(written['role'], `${path}.role`)
     maybe(asString, written['name'], `${path}.name`)
     const field = parseItemField(written['backstory'], `${path}.backstory`)
-    const message = amend(written, { backstory: undefined, ...withoutOurs(written) })
+    const message = withoutOurs(written)
     const first = items.length
     READERS[role]({ message, path, items, book })
     if (field !== null) say(field, items, first)
@@ -36,9 +36,13 @@ export function parseMessages(value: unknown): readonly Item[] {
   return items
 }
 
-function withoutOurs(message: JsonObject): Record<string, undefined> | undefined {
-  const ours = Object.keys(message).filter(isAboutItem)
-  return ours.length === 0 ? undefined : Object.fromEntries(ours.map((name) => [name, undefined]))
+/** The very same, if its client has said nothing in our words, as nearly always. */
+function withoutOurs(message: JsonObject): JsonObject {
+  let left = message
+  for (const name in message) {
+    if (name === 'backstory' || isAboutItem(name)) left = amend(left, { [name]: undefined })
+  }
+  return left
 }
 
 /** Of all that the message has become; but with its beginning only does the conversation begin anew. */
@@ -84,8 +88,7 @@ function readAssistant({ message, path, items, book }: Reading): void {
   const { item: reasoning, taken } = parseReasoning(message)
   const calls = parseCalls(message, path, book)
   const content = assistantContent(message, path)
-  const known = new Set([...ASSISTANT, ...taken])
-  const rest = restOf(message, known)
+  const rest = restOf(message, taken.length === 0 ? ASSISTANT : new Set([...ASSISTANT, ...taken]))
   const isSilent = content.parts.every((part) => part.type === 'output_text' && part.text === '')
 
   if (reasoning !== null) items.push(reasoning)
@@ -99,7 +102,7 @@ function readAssistant({ message, path, items, book }: Reading): void {
   }
 }
 
-const ASSISTANT = ['role', 'content', 'refusal', 'tool_calls', 'function_call'] as const
+const ASSISTANT = new Set(['role', 'content', 'refusal', 'tool_calls', 'function_call'])
 
 function assistantContent(message: JsonObject, path: string): Content {
   const said = message['content'] ?? []
