@@ -94,9 +94,12 @@ export function textWithNotices(content: string | readonly Part[]): string {
  * very text if it nowhere does.
  */
 export function defused(text: string): string {
+  // A look that many texts pass, and a hundred times quicker than the pattern.
+  if (!BRACKETS.some((bracket) => text.includes(bracket))) return text
   return text.replace(LOOK_ALIKE, (found) => `(${found.slice(1)}`)
 }
 
+const BRACKETS = ['[', '［', '【', '〔']
 /** However it is written, and wherever: the borders of parts are not always to be seen by a model. */
 const LOOK_ALIKE =
   /[[［【〔](?=[\s\u200b-\u200f\u2060\ufeff]{0,8}gateway[\s\u200b-\u200f\u2060\ufeff_-]{0,8}notice)/giu

@@ -5,7 +5,7 @@
  */
 import type { Item, Message, Part, TextPart } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
-import { withoutDetails } from './without-details.ts'
+import { mayHoldDetails, withoutDetails } from './without-details.ts'
 import type { Transform } from './transform.ts'
 
 export function stripDetails(): Transform {
@@ -35,6 +35,7 @@ function hasNothing(item: Item): boolean {
 
 /** The same message, if there is no such block in it. */
 function stripped(message: Message): Message {
+  if (!message.content.some((part) => isText(part) && mayHoldDetails(part.text))) return message
   const content = message.content.flatMap((part) => (isText(part) ? strippedPart(part) : part))
   const isSame =
     content.length === message.content.length &&

@@ -9,8 +9,7 @@
 import { fenceReader } from '../conversation/fence-reader.ts'
 
 export function withoutDetails(text: string): string {
-  // A look that nearly every text passes.
-  if (!text.includes(OPENING)) return text
+  if (!mayHoldDetails(text)) return text
   const blocks = blocksIn(text)
   if (blocks.length === 0) return text
   const pieces: string[] = []
@@ -21,6 +20,11 @@ export function withoutDetails(text: string): string {
     from = end
   }
   return pieces.join('\n\n')
+}
+
+/** A look that nearly every text passes. */
+export function mayHoldDetails(text: string): boolean {
+  return text.includes(OPENING)
 }
 
 interface Block {
