@@ -11,7 +11,7 @@ export default defineConfig({
     ...whole.test,
     exclude: [
       'test/{e2e,runs,websocket,store,resources,transport}/**',
-      'test/rebuild/laws-soak.test.ts',
+      'test/rebuild/laws-soak-*.test.ts',
       'test/**/*-command.test.ts',
       'test/explain/causes.test.ts',
       'test/history/retention.test.ts',

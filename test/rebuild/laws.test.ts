@@ -1,6 +1,6 @@
 /**
  * Every transform, and the whole plan, over made-up conversations: one law at a time, on a few that
- * can be made small when they show a fault. `laws-soak.test.ts` takes as many as there is time for.
+ * can be made small when they show a fault. `soak.ts` takes as many as there is time for.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

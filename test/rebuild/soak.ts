@@ -1,8 +1,9 @@
 /**
  * A great many made-up conversations, each through every transform and every plan, held to all laws
- * at once. What is sent of some of them is shown to the checkers of the four wires.
+ * at once. What is sent of some of them is shown to the checkers of the four wires. It is done in parts
+ * (`laws-soak-….test.ts`), so that every core can have one.
  *
- *     LAWS_RUNS=10000000 npx vitest run --config test/vitest.config.ts test/rebuild/laws-soak.test.ts
+ *     LAWS_RUNS=10000000 npx vitest run --config test/vitest.config.ts test/rebuild/laws-soak
  *
  * The conversations are the same in each run; `LAWS_SEED` begins with others. What fails is made
  * small and printed, with the seed that shows it again.
@@ -29,7 +30,8 @@ import { expectTaken } from '../support/sent-laws.ts'
 import { epochOf, givenTo, TRANSFORMS, WHOLE_PLANS, type Plan, type Subject } from './subjects.ts'
 import { runs } from '../support/runs.ts'
 
-const { numRuns: RUNS } = runs(100_000)
+const PARTS = 4
+const RUNS = Math.ceil(runs(100_000).numRuns / PARTS)
 const SEED = Number(process.env['LAWS_SEED'] ?? 1)
 const BATCH = 5_000
 
@@ -40,35 +42,40 @@ const TURNS = 10
 /** The same transform with other settings begins with the same word. */
 const KINDS = [...Map.groupBy(TRANSFORMS, ({ name }) => name.split(' ', 1)[0]).values()]
 
-test(
-  `${RUNS} conversations keep all laws`,
-  async () => {
-    const pick = fc.noBias(fc.nat(SETTINGS * TURNS - 1))
-    const isKept = fc.property(history, pick, ([before, items], picked) => {
-      deepFreeze(items)
-      const setting = picked % SETTINGS
-      const subjects = KINDS.flatMap((kind) => kind[setting % kind.length] ?? [])
-      const plans = WHOLE_PLANS.filter((_, at) => at % SETTINGS === setting)
-      const turn = Math.floor(picked / SETTINGS)
-      expectAll(items, subjects, plans)
-      if (turn === 0) expectTaken(items, items.length % 2 === 0 ? 'drop' : 'stub')
-      else if (turn === 1) expectTwiceTheSame(items, subjects, plans)
-      else if (turn < 4) expectAllSteady(before, items, subjects, plans)
-      else if (turn < 6) expectAllDone(items, subjects, plans)
-    })
-    let seen = 0
-    for (let batch = 0; seen < RUNS; batch += 1) {
-      const numRuns = Math.min(BATCH, RUNS - seen)
-      fc.assert(isKept, { numRuns, seed: SEED + batch })
-      seen += numRuns
-      if (batch % 20 === 19) process.stdout.write(`${seen} conversations keep all laws\n`)
-      // Lets the runner breathe, and what was made be forgotten.
-      await setImmediate()
-    }
-    expect(seen).toBe(RUNS)
-  },
-  60_000 + RUNS * 5,
-)
+/** `part` counts from 0. */
+export function soak(part: number): void {
+  test(
+    `${RUNS} conversations keep all laws, part ${part + 1} of ${PARTS}`,
+    async () => {
+      let seen = 0
+      for (let batch = 0; seen < RUNS; batch += 1) {
+        const numRuns = Math.min(BATCH, RUNS - seen)
+        fc.assert(keepsLaws, { numRuns, seed: SEED + batch * PARTS + part })
+        seen += numRuns
+        if (batch % 20 === 19) process.stdout.write(`${seen} conversations keep all laws\n`)
+        // Lets the runner breathe, and what was made be forgotten.
+        await setImmediate()
+      }
+      expect(seen).toBe(RUNS)
+    },
+    60_000 + RUNS * 20,
+  )
+}
+
+const pick = fc.noBias(fc.nat(SETTINGS * TURNS - 1))
+
+const keepsLaws = fc.property(history, pick, ([before, items], picked) => {
+  deepFreeze(items)
+  const setting = picked % SETTINGS
+  const subjects = KINDS.flatMap((kind) => kind[setting % kind.length] ?? [])
+  const plans = WHOLE_PLANS.filter((_, at) => at % SETTINGS === setting)
+  const turn = Math.floor(picked / SETTINGS)
+  expectAll(items, subjects, plans)
+  if (turn === 0) expectTaken(items, items.length % 2 === 0 ? 'drop' : 'stub')
+  else if (turn === 1) expectTwiceTheSame(items, subjects, plans)
+  else if (turn < 4) expectAllSteady(before, items, subjects, plans)
+  else if (turn < 6) expectAllDone(items, subjects, plans)
+})
 
 type Subjects = readonly Subject[]
 type Plans = readonly Plan[]
