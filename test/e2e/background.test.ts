@@ -18,7 +18,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
   let openai: OpenAI
   beforeAll(async () => {
     host = await start({
-      RUN_LEASE_SECONDS: '1',
+      RUN_LEASE_SECONDS: '5',
       UPSTREAMS: '[{"name":"demo","wire":"demo","models":["demo"],"quirks":{"delayMs":2}}]',
     })
     openai = openaiFor(host.url)
