@@ -25,8 +25,9 @@ try {
 
 async function serve(): Promise<void> {
   const serving = await serveNode(process.env, configFile(), jsonLog(toStderr, Date.now))
-  onSignal(serving.close)
-  onOrphaned(() => process.kill(process.pid, 'SIGTERM'))
+  const stop = stopping(serving.close)
+  onSignal(stop)
+  onOrphaned(stop.begin)
   // Last, for who reads that it serves may end it.
   greet(serving)
 }
@@ -114,25 +115,46 @@ function greet({ url, world: { accounts, settings } }: Serving): void {
   )
 }
 
-function onSignal(stop: () => Promise<void>): void {
-  let stopping = false
+function onSignal({ begin, isLate }: Stopping): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      // Asked twice, it waits for nobody.
-      if (stopping) process.exit(1)
-      stopping = true
-      void stop().then(() => process.exit(0))
+      // Asked again, it waits for nobody.
+      if (isLate()) process.exit(1)
+      begin()
     })
+  }
+}
+
+interface Stopping {
+  /** Once begun, it goes on. */
+  readonly begin: () => void
+  /** Whether whoever asks now has seen that it is stopping. */
+  readonly isLate: () => boolean
+}
+
+function stopping(close: () => Promise<void>): Stopping {
+  // A terminal, a service manager and whoever started this may all pass the same signal on.
+  const sameMs = 1000
+  let sinceMs: number | null = null
+  return {
+    begin() {
+      if (sinceMs !== null) return
+      sinceMs = performance.now()
+      void close().then(() => process.exit(0))
+    },
+    isLate: () => sinceMs !== null && performance.now() - sinceMs > sameMs,
   }
 }
 
 /**
  * `npm start` puts a shell between itself and this process, which dies of a signal without passing
- * it on. Whose parent is gone has been asked to stop.
+ * it on; and an older Node, which has started this one, may be killed. Whose parent is gone has been asked
+ * to stop.
  */
 function onOrphaned(stop: () => void): void {
-  if (process.env['npm_lifecycle_event'] === undefined) return
-  const parent = process.ppid
+  const { npm_lifecycle_event: byNpm, BACKSTORY_STARTED_BY: byNode } = process.env
+  if (byNpm === undefined && byNode === undefined) return
+  const parent = byNode === undefined ? process.ppid : Number(byNode)
   const watch = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(watch)

@@ -26,6 +26,7 @@ if (major >= 24) {
 } else if (existsSync(ownNode)) {
   const child = spawn(ownNode, [...process.execArgv, entry, ...process.argv.slice(2)], {
     stdio: 'inherit',
+    env: { ...process.env, BACKSTORY_STARTED_BY: String(process.pid) },
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {

@@ -13,6 +13,14 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** What a record itself has under a name that anybody may have chosen, `constructor` for one. */
+export function ownValue<Value>(
+  record: Readonly<Record<string, Value>>,
+  name: string,
+): Value | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined
+}
+
 /** `null` for what is not JSON, and for JSON's own null. */
 export function parsedJson(text: string): unknown {
   try {

@@ -2,6 +2,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { joined } from '../conversation/bytes.ts'
+import { GatewayError } from '../errors.ts'
 import { nodeChunks } from './node-chunks.ts'
 import type { Client, Exchange } from './exchange.ts'
 import { isLoopback } from './loopback.ts'
@@ -61,12 +62,17 @@ function readIncoming(incoming: HttpBindings['incoming'], limitBytes: number): P
       reject(tooLarge(limitBytes))
     }
     incoming.on('data', keep)
+    const breakOff = (): void => reject(brokenOff())
     incoming.once('end', () => {
       // Or the pieces, and the whole, are held for as long as the answer takes.
       incoming.off('data', keep)
-      incoming.off('error', reject)
+      incoming.off('error', breakOff)
       resolve(joined(chunks))
     })
-    incoming.once('error', reject)
+    incoming.once('error', breakOff)
   })
+}
+
+function brokenOff(): GatewayError {
+  return new GatewayError('invalid_value', 'The request broke off before its end. Send it again.')
 }

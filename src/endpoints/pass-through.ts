@@ -9,6 +9,7 @@ import { GatewayError } from '../errors.ts'
 import type { Account } from '../provider/provider.ts'
 import { PROVIDERS } from '../provider/providers.ts'
 import { relayRaw } from '../stream/relay-raw.ts'
+import type { Call, Reply } from '../transport/transport.ts'
 import type { World } from '../world.ts'
 
 /** Without `/v1` only what OpenAI has a path for: nobody's icon is looked for upstream. */
@@ -44,9 +45,16 @@ export async function passThrough(
   })
   exchange.onGone(call.cancel)
   const reply = await call.reply
+  if (request.method === 'HEAD') return headOf(call, reply)
   return exchange.stream(reply.status, passedOn(reply.headers), (client) =>
     relayRaw(call, reply, client),
   )
+}
+
+/** Of an answer without a body, which is over where it begins. */
+function headOf(call: Call, { status, headers }: Reply): Response {
+  call.cancel()
+  return new Response(null, { status, headers: passedOn(headers) })
 }
 
 /** By the model that the body names, else the first upstream that has such paths at all. */

@@ -3,6 +3,7 @@
  * (`load-history.ts`), or it sends its whole chat, in which what it has forgotten is put back
  * (`recall.ts`). By itself it is what a dry run begins with.
  */
+import { ownValue } from '../conversation/json.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { Caller } from '../keys.ts'
 import { dropCovered } from '../rebuild/drop-covered.ts'
@@ -30,7 +31,7 @@ export async function remember(
 ): Promise<Remembered> {
   const askedAtMs = world.nowMs()
   const remembered = await rememberedFor(given, caller, world, hold)
-  const ofKey = world.settings.CONTEXT.keys[caller.tenant]
+  const ofKey = ownValue(world.settings.CONTEXT.keys, caller.tenant)
   const history = { ...remembered.history, askedAtMs }
   if (ofKey === undefined) return { ...remembered, history }
   return { ...remembered, history: { ...history, wishes: [ofKey, ...history.wishes] } }

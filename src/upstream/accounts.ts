@@ -1,4 +1,5 @@
 /** The upstreams that the settings name, and which of them serves a model. */
+import { ownValue } from '../conversation/json.ts'
 import type { DialectName } from '../conversation/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import type { Account } from '../provider/provider.ts'
@@ -33,7 +34,7 @@ export function route(
   model: string,
   dialect: DialectName,
 ): readonly [Target, ...Target[]] {
-  const aliases = settings.MODELS[model] ?? [model]
+  const aliases = ownValue(settings.MODELS, model) ?? [model]
   const [first, ...others] = aliases.flatMap((name) => targetFor(accounts, name, dialect) ?? [])
   if (first !== undefined) return [first, ...others]
   throw unknownModel(accounts, model, dialect)

@@ -2,7 +2,7 @@
  * Asks one upstream after the other until one begins to answer. All of this happens before the first
  * byte: afterwards there is no second attempt, and of a failed one the client sees nothing.
  */
-import { GatewayError } from '../errors.ts'
+import { GatewayError, messageOf } from '../errors.ts'
 import type { Target } from './accounts.ts'
 import { upstreamRequest, type Prepared } from './prepare.ts'
 import { withoutRefused } from '../provider/degrade.ts'
@@ -37,10 +37,11 @@ export async function ask(asking: Asking, world: World): Promise<Asked> {
     try {
       return await askOne(prepare(target), asking, world)
     } catch (error) {
+      if (isGone() || !isWorthAnother(error)) throw error
       const isLast = at === targets.length - 1
-      if (isLast || isGone() || !isWorthAnother(error)) throw error
-      const why = error instanceof Error ? error.message : String(error)
-      world.log('warn', 'next-upstream', { upstream: target.account.name, why })
+      const told = { upstream: target.account.name, why: messageOf(error) }
+      world.log('warn', isLast ? 'upstream-failed' : 'next-upstream', told)
+      if (isLast) throw error
     }
   }
   throw new GatewayError('model_not_found', 'There is no upstream to ask.')

@@ -35,6 +35,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
     ['/v1/responses', { model: 'demo' }, 400, 'missing_required_parameter', 'input'],
     ['/v1/responses', { input: 'x' }, 400, 'missing_required_parameter', 'model'],
     ['/v1/responses', { model: 'nope', input: 'x' }, 400, 'model_not_found', 'model'],
+    ['/v1/responses', { model: 'constructor', input: 'x' }, 400, 'model_not_found', 'model'],
+    ['/v1/responses', { model: '__proto__', input: 'x' }, 400, 'model_not_found', 'model'],
     ['/v1/responses', { model: 'demo', input: 5 }, 400, 'invalid_type', 'input'],
     [
       '/v1/responses',
@@ -59,6 +61,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     ],
     ['/v1/chat/completions', { model: 'demo' }, 400, 'missing_required_parameter', 'messages'],
     ['/v1/chat/completions', { ...user('x'), model: 'nope' }, 404, 'model_not_found', null],
+    ['/v1/chat/completions', { ...user('x'), model: 'toString' }, 404, 'model_not_found', null],
     [
       '/v1/chat/completions',
       { model: 'demo', messages: [{ role: 'pope', content: 'x' }] },

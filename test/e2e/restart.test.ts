@@ -92,6 +92,40 @@ test('asked to stop, it lets an open stream finish', async () => {
   expect(await gateway.exited).toBe(0)
 })
 
+test('asked to stop by several at once, as a terminal and its shell do, it has been asked once', async () => {
+  const gateway = start({ npm_lifecycle_event: 'start' })
+  const openai = openaiFor(await gateway.url)
+  const stream = await openai.responses.create({
+    model: 'demo',
+    stream: true,
+    input: '/repeat 600 word',
+  })
+  let last = ''
+  for await (const event of stream) {
+    if (event.type === 'response.created') {
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) gateway.child.kill(signal)
+    }
+    last = event.type
+  }
+  expect(last).toBe('response.completed')
+  expect(await gateway.exited).toBe(0)
+})
+
+test('asked to stop again, it waits for nobody', async () => {
+  const gateway = start()
+  const hanging = await openaiFor(await gateway.url).responses.create({
+    model: 'demo',
+    stream: true,
+    input: '/hang',
+  })
+  // It is left open: to leave would let the gateway end.
+  await hanging[Symbol.asyncIterator]().next()
+  gateway.child.kill('SIGTERM')
+  const again = setInterval(() => gateway.child.kill('SIGTERM'), 400)
+  expect(await gateway.exited).toBe(1)
+  clearInterval(again)
+})
+
 test('faults in the settings are told, all of them, and it does not start', async () => {
   const gateway = start({ PORT: 'x', HEARTBEAT_SECONDS: '0' })
   await expect(gateway.url).rejects.toThrow(/PORT must be[^]*HEARTBEAT_SECONDS must be/)

@@ -1,0 +1,45 @@
+/** What clients do all the time is no mistake of the gateway's, and nothing that its log speaks of as one. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
+import { answerJson, startUpstream, type Upstream } from '../support/upstream.ts'
+
+let gateway: Awaited<ReturnType<typeof startGateway>>
+let upstream: Upstream
+beforeAll(async () => {
+  upstream = await startUpstream(answerJson(404, { error: { message: 'No.' } }))
+  const account = { name: 'a', wire: 'chat', baseUrl: upstream.url, models: ['m'] }
+  gateway = await startGateway({ UPSTREAMS: JSON.stringify([account]) })
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+test.each(['/v1/embeddings', '/v1/models', '/v1/nowhere', '/healthz'])(
+  'to ask for the head of %s only',
+  async (path) => {
+    const complained = vi.spyOn(console, 'error')
+    const { status } = await fetch(gateway.url + path, { method: 'HEAD' })
+    expect(status).toBeLessThan(500)
+    // What is wrong is told behind the answer.
+    await (await fetch(`${gateway.url}/healthz`)).text()
+    expect(complained.mock.calls).toEqual([])
+    expect(gateway.log).toEqual([])
+    complained.mockRestore()
+  },
+)
+
+test('to leave in the middle of a request', async () => {
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(
+    'POST /v1/responses HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"mod',
+  )
+  await (await fetch(`${gateway.url}/healthz`)).text()
+  socket.destroy()
+  await once(socket, 'close')
+  await (await fetch(`${gateway.url}/healthz`)).text()
+  expect(gateway.log).toEqual([])
+})
