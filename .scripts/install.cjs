@@ -77,7 +77,8 @@ function newestUnder(folder) {
   return Math.max(
     ...fs.readdirSync(folder, { withFileTypes: true }).map((entry) => {
       const inside = path.join(folder, entry.name)
-      return entry.isDirectory() ? newestUnder(inside) : fs.statSync(inside).mtimeMs
+      // An editor's lock is a link to nowhere.
+      return entry.isDirectory() ? newestUnder(inside) : fs.lstatSync(inside).mtimeMs
     }),
   )
 }
@@ -85,6 +86,8 @@ function newestUnder(folder) {
 /** In a process of its own, which takes the compiler along when it ends. Nothing but time is lost without. */
 function rehearse() {
   const began = new Date()
+  // Where nothing can be written, nothing that is compiled is kept either.
+  if (!isNoted(new Date(0))) return
   process.stderr.write('Compiling the sources, once…\n')
   // What is compiled is kept apart by the flags.
   const { start } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')).scripts
@@ -94,11 +97,20 @@ function rehearse() {
     stdio: ['ignore', 'ignore', 2],
     timeout: 60 * 1000,
   })
-  if (result.status !== 0) return
-  fs.mkdirSync(path.dirname(rehearsed), { recursive: true })
-  fs.writeFileSync(rehearsed, '')
   // What was changed meanwhile is newer.
-  fs.utimesSync(rehearsed, began, began)
+  if (result.status === 0) isNoted(began)
+}
+
+/** Whether it could be written down from when on nothing has been rehearsed. */
+function isNoted(time) {
+  try {
+    fs.mkdirSync(path.dirname(rehearsed), { recursive: true })
+    fs.writeFileSync(rehearsed, '')
+    fs.utimesSync(rehearsed, time, time)
+    return true
+  } catch {
+    return false
+  }
 }
 
 process.exitCode = isInstalled() ? 0 : withLock(install)
