@@ -38,11 +38,14 @@ export function parseMessages(value: unknown): readonly Item[] {
 
 /** The very same, if its client has said nothing in our words, as nearly always. */
 function withoutOurs(message: JsonObject): JsonObject {
-  let left = message
+  let ours: Record<string, undefined> | null = null
   for (const name in message) {
-    if (name === 'backstory' || isAboutItem(name)) left = amend(left, { [name]: undefined })
+    if (name !== 'backstory' && !isAboutItem(name)) continue
+    ours ??= {}
+    ours[name] = undefined
   }
-  return left
+  // All at once, for each change makes a copy.
+  return ours === null ? message : amend(message, ours)
 }
 
 /** Of all that the message has become; but with its beginning only does the conversation begin anew. */
