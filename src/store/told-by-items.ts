@@ -27,11 +27,12 @@ export function toldByItems(text: string, items: readonly string[]): ToldByItems
   let left = 0
   let misses = 0
   for (const [position, item] of items.entries()) {
+    const end = item.lastIndexOf('"')
     for (let from = longStringFrom(item, 0); from !== null;) {
       // With its quote, so that it is found where a string begins.
       const begins = text.indexOf(item.slice(from - 1, from + PROBE_CHARS), done)
       const at = begins + 1
-      const length = begins < 0 ? 0 : sameLength(item, from, text, at)
+      const length = begins < 0 ? 0 : sameLength({ item, from, end }, text, at)
       if (length < LEAST_CHARS) {
         // Each reads the text up to its end.
         if ((misses += 1) > MAX_MISSES) return { left: pieces.join('') + text.slice(done), copies }
@@ -47,9 +48,16 @@ export function toldByItems(text: string, items: readonly string[]): ToldByItems
   return { left: pieces.join('') + text.slice(done), copies }
 }
 
+interface Stretch {
+  readonly item: string
+  readonly from: number
+  /** Of the item's last string. */
+  readonly end: number
+}
+
 /** Nearly always it is the last string of the item, up to its end. */
-function sameLength(item: string, from: number, text: string, at: number): number {
-  const last = item.slice(from, item.lastIndexOf('"'))
+function sameLength({ item, from, end }: Stretch, text: string, at: number): number {
+  const last = item.slice(from, end)
   const isSame = text.slice(at, at + last.length) === last
   return isSame ? last.length : commonLengthFrom(item, from, text, at)
 }

@@ -31,6 +31,17 @@ test('items that are not said do not have the text read without end', () => {
   expect(performance.now() - before).toBeLessThan(500)
 })
 
+test('nor does an item of many strings have its end looked for without end', () => {
+  const texts = Array.from({ length: 20_000 }, (_, at) => `${at} `.padEnd(70, 'x'))
+  const part = (type: string) => texts.map((text) => ({ type, text }))
+  const tail = Array.from({ length: 400_000 }, () => 1)
+  const item = JSON.stringify({ type: 'message', content: part('input_text'), tail })
+  const body = JSON.stringify({ messages: [{ role: 'user', content: part('text') }] })
+  const before = performance.now()
+  expect(toldByItems(body, [item]).copies).toHaveLength(texts.length)
+  expect(performance.now() - before).toBeLessThan(500)
+})
+
 test('whatever the text and whatever the items, the text comes back', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 30 }),
