@@ -94,6 +94,17 @@ function placesGiven(
   return (same.length > 0 ? same : found).map(({ at }) => at)
 }
 
+/** Whether it was given results, and these very ones stand in front of the run. */
+export function isGivenVery(turn: RememberedTurn, { results }: Run): boolean {
+  const own = resultsFor(turn)
+  const there = new Set(results.map(resultText))
+  return own.length > 0 && own.every((result) => there.has(resultText(result)))
+}
+
+function resultText(result: Item): string {
+  return JSON.stringify([resultIdsIn(result), saidBy(result)])
+}
+
 /** The results that were new to it. Some turns are stored with all that was said before. */
 function resultsFor({ input }: RememberedTurn): readonly Item[] {
   const end = input.findLastIndex((item) => !isOfModel(item)) + 1

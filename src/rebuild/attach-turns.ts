@@ -11,6 +11,7 @@ import type { Item } from '../conversation/item.ts'
 import { callEndOf } from '../conversation/pairs.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
+import { isGivenVery } from './asked-where.ts'
 import { begunBefore } from './begun-before.ts'
 import { believeMarks } from './believe-marks.ts'
 import { saidIn, settled } from './compact-words.ts'
@@ -222,8 +223,8 @@ function takeCalled(search: Search): void {
 }
 
 /**
- * What says nothing behind the results of tools can be told by its marker alone, and is believed where the
- * turn that was given these results stands right before it.
+ * What says nothing behind the results of tools can be told by its marker alone, and is believed behind the
+ * very results that it was given, where the turn that it went on from stands right before it.
  */
 function takeSilent(search: Search): void {
   const { plan, kin, turns, taken, ambiguous, doubted } = search
@@ -232,7 +233,9 @@ function takeSilent(search: Search): void {
     const isAsked = plan.runs[at - 1]?.lastAsked !== run.lastAsked
     const before = isAsked ? undefined : turns[at - 1]?.at(-1)
     const likely = [...new Set(run.marks)].flatMap((id) => kin.turn(id) ?? [])
-    const turn = only(likely.filter((one) => goesOnSilently(one, before, kin) && !taken.has(one)))
+    const turn = only(
+      likely.filter((one) => goesOnSilently(one, run, before, kin) && !taken.has(one)),
+    )
     if (turn === null) continue
     take(search, at, turn)
     doubted.delete(turn)
@@ -243,10 +246,14 @@ function isSilent({ words, callIds, results }: Run): boolean {
   return settled(words) === '' && callIds.length === 0 && results.length > 0
 }
 
-function goesOnSilently(turn: RememberedTurn, before: RememberedTurn | undefined, kin: Kin) {
-  const { input } = turn
-  const isGivenResults = input.length > 0 && !input.some(isUserMessage)
-  return isGivenResults && kin.parent(turn) === before && saidIn([turn]) === ''
+function goesOnSilently(
+  turn: RememberedTurn,
+  run: Run,
+  before: RememberedTurn | undefined,
+  kin: Kin,
+): boolean {
+  if (kin.parent(turn) !== before || saidIn([turn]) !== '') return false
+  return !turn.input.some(isUserMessage) && isGivenVery(turn, run)
 }
 
 /**

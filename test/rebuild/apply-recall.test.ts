@@ -1394,6 +1394,25 @@ describe('an answer that says nothing', () => {
     )
   })
 
+  test('but not behind other results than it was given', () => {
+    const gateway = memory()
+    const cold = user('how cold is it?')
+    const text = said('It is 4 degrees.')
+    const first = gateway.answered([warm], found)
+    const calling = looked.filter(({ type }) => type !== 'message')
+    gateway.answered([warm, text, cold], calling)
+    const called = [cold, ...heard(calling)]
+    const failed: Item = { ...(output as Item), output: 'It timed out.' } as Item
+    const turn = gateway.answered([warm, text, ...called, failed], silent, [])
+    gateway.answered([warm, text], [said('Or 5.')])
+    const both = marked(first, 'It is 4 degrees.\n\nOr 5.')
+    const next = user('and?')
+    const sent = [warm, both, ...called, output as Item, said(markerLine(turn.id)), next]
+    expect(show(recall(sent, gateway.turns).items)).toBe(
+      show([warm, ...found, said('Or 5.'), cold, ...calling, output as Item, next]),
+    )
+  })
+
   test('is found by its marker, but not where another had nothing to say', () => {
     const gateway = memory()
     const cold = user('how cold is it?')
