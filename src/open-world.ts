@@ -33,6 +33,7 @@ export async function openWorld(
   const stores = createStores(
     await openEngine(settings.DATABASE_URL),
     vaultFor(settings.STORAGE_KEYS, log),
+    { keepsRequests: settings.EXPLAIN_KEEP === 'on' },
   )
   const upstream = undiciTransport({
     headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,

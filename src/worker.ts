@@ -69,7 +69,9 @@ function build(bindings: Bindings): Gateway {
   const ulid = monotonicFactory(randomNumbers())
   const log = jsonLog((line) => console.log(line), Date.now)
   const world: World = {
-    ...createStores(openD1(bindings.DB), vaultFor(settings.STORAGE_KEYS, log)),
+    ...createStores(openD1(bindings.DB), vaultFor(settings.STORAGE_KEYS, log), {
+      keepsRequests: settings.EXPLAIN_KEEP === 'on',
+    }),
     settings,
     accounts: accountsFrom(settings, bindings),
     transport: withDemo(

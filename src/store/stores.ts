@@ -21,7 +21,7 @@ import type { RunStore } from './run-store.ts'
 import type { Store } from './store.ts'
 import type { SummaryStore } from './summary-store.ts'
 import { OPEN_VAULT, type Vault } from './vault.ts'
-import { writtenTexts } from './written-texts.ts'
+import { NO_TEXTS, writtenTexts } from './written-texts.ts'
 
 export interface Stores {
   readonly store: Store
@@ -36,8 +36,17 @@ export interface Stores {
   readonly layers: LayerStore
 }
 
-export function createStores(engine: Engine, vault: Vault = OPEN_VAULT): Stores {
-  const texts = writtenTexts()
+export interface Keeping {
+  /** Whether what is sent for an answer is kept with it. */
+  readonly keepsRequests: boolean
+}
+
+export function createStores(
+  engine: Engine,
+  vault: Vault = OPEN_VAULT,
+  { keepsRequests }: Keeping = { keepsRequests: true },
+): Stores {
+  const texts = keepsRequests ? writtenTexts() : NO_TEXTS
   return {
     store: createStore(engine, vault, texts),
     archive: createArchiveStore(engine, vault),

@@ -22,6 +22,9 @@ export function writtenTexts(): WrittenTexts {
   }
 }
 
+/** Where no requests are kept, nobody would ever take what is at hand. */
+export const NO_TEXTS: WrittenTexts = { remember: () => undefined, take: () => NONE }
+
 /** Some dozen long requests at once. */
 const MAX_CHARS = 8_000_000
 /** To tell a short request from its items takes more than it saves. */
