@@ -54,7 +54,7 @@ export function askedWhere(runs: readonly Run[], kin: Kin): AskedWhere {
       const question = find(turn)
       const run = runs[at]
       if (question === '' || question !== run?.question) return false
-      if (isAskedMoreOf(turn.input, run.lastAsked, run.nextAsked)) return false
+      if (isAskedMoreOf(turn.input, run)) return false
       const own = placesOf(turn)
       return own.size > 0 ? own.has(at) : run.results.length === 0
     },

@@ -8,7 +8,7 @@ import { mediaName } from '../conversation/media-name.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import { wordsIn } from './compact-words.ts'
 import { isOfModel } from '../conversation/of-model.ts'
-import { saysNothing } from './plan-recall.ts'
+import { saysNothing, type Run } from './plan-recall.ts'
 
 /**
  * `input` is what was new before the turn; `asked` what a user said in front of the run. An answer that
@@ -29,12 +29,13 @@ export function isAskedOf(input: readonly Item[], lastAsked: Item): boolean {
 /** Whether it was asked that as well, behind what was asked last, so that it had not been asked all of it yet. */
 export function isAskedMoreOf(
   input: readonly Item[],
-  lastAsked: Item | null,
-  nextAsked: Item | null,
+  { asked, lastAsked, nextAsked }: Pick<Run, 'asked' | 'lastAsked' | 'nextAsked'>,
 ): boolean {
   const own = askedLast(input)
   // Nearly always it is one question.
   if (own.length < 2 || lastAsked === null || nextAsked === null) return false
+  // Who asks the same again and again has asked it as often as it was.
+  if (asked.indexOf(lastAsked) + 1 >= own.length) return false
   const at = own.findIndex((one) => isSame(one, lastAsked))
   return at >= 0 && own.slice(at + 1).some((one) => isSame(one, nextAsked))
 }

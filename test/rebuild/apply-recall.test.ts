@@ -1348,6 +1348,17 @@ describe('an answer that says nothing', () => {
     expect(moved.notes.map(({ why }) => why)).toEqual(['marker-doubted', 'marker-removed'])
   })
 
+  test('is where its marker is, however often the same is asked', () => {
+    const gateway = memory()
+    const [again, third] = [user('how warm is it?'), user('how warm is it?')]
+    const turn = gateway.answered([warm, said(''), again], silent, [])
+    const alone = said(markerLine(turn.id))
+    const told = recall([warm, said(''), again, alone, third], gateway.turns)
+    expect(show(told.items)).toBe(show([warm, said(''), again, ...silent, third]))
+    const moved = recall([warm, alone, again, said(''), third], gateway.turns)
+    expect(show(moved.items)).toBe(show([warm, again, said(''), third]))
+  })
+
   test('is no place for the marker of the next, even where that was gone on with', () => {
     const gateway = memory()
     const asked = [warm, said(''), user('how cold is it?')]
