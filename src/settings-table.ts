@@ -128,7 +128,7 @@ export const SETTINGS_TABLE = {
     default: 'conversation' as const,
     read: oneOf('disabled', 'next_reply', 'conversation'),
     sentence:
-      'How long reasoning is given back to the model that it came from: to the end of the `conversation`, until the `next_reply` is complete, or, with `disabled`, none is kept from then on but in streams that can be read again.',
+      'How long reasoning is given back to the model that it came from: to the end of the `conversation`, until the `next_reply` is complete, or, with `disabled`, none of an answer is kept from then on but in streams that can be read again.',
   },
   PERSIST_TOOL_RESULTS: {
     default: 'on' as const,

@@ -113,11 +113,19 @@ function historyOf(
     wishes: wishesOf(place, world),
     items: itemsOf(chain, place),
     parent: chain.at(-1) ?? null,
+    notes: chain.flatMap(lossIn),
     needed: chain,
     refusals: chain.flatMap(refusalOf),
     counted: (origin) => countedIn(chain, origin),
     answeringSinceMs: items.some(isUserMessage) ? null : answeringSince(chain),
   }
+}
+
+/** It has no place any more, and nothing stands for it. */
+function lossIn({ id, unreadable }: StoredTurn): readonly Note[] {
+  if (unreadable === undefined) return []
+  const detail = `Turn ${id} has ${unreadable} such items.`
+  return [{ did: 'dropped', why: 'unreadable', detail }]
 }
 
 function answeringSince(chain: readonly StoredTurn[]): number | null {

@@ -70,5 +70,5 @@ function withoutCovered(asked: Inbound, history: History): Remembered {
   const placed = notes.map((note) =>
     note.at === undefined ? note : { ...note, at: note.at + history.items.length },
   )
-  return { asked: inbound, inbound, history: { ...history, notes: placed } }
+  return { asked: inbound, inbound, history: { ...history, notes: [...history.notes, ...placed] } }
 }

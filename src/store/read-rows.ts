@@ -96,7 +96,9 @@ function storedTurn(row: TurnRow, request: JsonObject, sides: Sides, reading: Re
   const output = inOrder(sides.out, origin, reading, hidden)
   const place = { turnId: row.id, part: 'failure', position: 0 } as const
   const failure = row.failure === null ? null : reading.object(row.failure, place)
+  const unreadable = sides.in.length + sides.out.length - input.length - output.length
   return {
+    ...(unreadable > 0 ? { unreadable } : {}),
     id: fromColumn(row.id),
     tenant: fromColumn(row.tenant),
     user: fromMaybeColumn(row.user_id),

@@ -126,4 +126,6 @@ export interface StoredTurn extends Omit<NewTurn, 'input' | 'digests' | 'metadat
   readonly output: readonly Item[]
   /** Those of its items that were taken out of their conversation. */
   readonly hidden: ReadonlySet<Item>
+  /** How many of its items nobody can read, if there are any. */
+  readonly unreadable?: number
 }

@@ -15,7 +15,9 @@ export function accountsFrom(
     ...upstream,
     apiKey: resolvedKey(upstream.name, upstream.apiKey, environment),
   }))
-  const accounts = [...listed, ...shortcuts(settings)]
+  // Who lists an upstream by the name of a shortcut has said more of it.
+  const short = shortcuts(settings).filter((one) => !listed.some(({ name }) => name === one.name))
+  const accounts = [...listed, ...short]
   return accounts.length > 0 ? accounts : [demo]
 }
 
