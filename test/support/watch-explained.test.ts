@@ -126,6 +126,8 @@ const UNWATCHED: Readonly<Record<string, string>> = {
   'support/child-gateway.ts': 'Who kills its processes asks them what they have kept.',
   'e2e/restart.test.ts': 'Its processes ask nobody but the demo within them.',
   'e2e/sealed-at-rest.test.ts': 'Its process answers nobody.',
+  'e2e/install.test.ts': 'Its processes begin, and answer nobody.',
+  'e2e/rehearse.test.ts': 'Its process answers nobody but itself.',
   'history/retention.test.ts': 'Its Worker answers nobody.',
   'explain-command.test.ts': 'Its process runs a command, and answers nobody.',
 }
