@@ -134,7 +134,7 @@ describe('a new key', () => {
       expect(await remembered(gateway, id)).toContain('Who am I?')
       expect(warnings(gateway)).toEqual(['warn'])
       const asking = { model: 'demo', input: 'Who am I?', previous_response_id: id }
-      const told = await (await gateway.post('/v1/context/explain', asking)).json()
+      const told: unknown = await (await gateway.post('/v1/context/explain', asking)).json()
       expect(told).toMatchObject({ notes: [{ did: 'dropped', why: 'unreadable' }] })
       const messages = [
         { role: 'user' as const, content: CHATTED },

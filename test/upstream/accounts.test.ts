@@ -30,7 +30,11 @@ test('a key can be taken from the environment, and must be there', () => {
 test('an upstream that is listed by the name of a shortcut takes its place', () => {
   const listed = '[{"name":"openai","wire":"responses","baseUrl":"http://x/v1","models":["*"]}]'
   const settings = readSettings({ UPSTREAMS: listed, OPENAI_API_KEY: 'a', ANTHROPIC_API_KEY: 'b' })
-  expect(accountsFrom(settings, {}).map(({ name }) => name)).toEqual(['openai', 'anthropic', 'openai-chat'])
+  expect(accountsFrom(settings, {}).map(({ name }) => name)).toEqual([
+    'openai',
+    'anthropic',
+    'openai-chat',
+  ])
 })
 
 function worldOf(environment: Readonly<Record<string, unknown>>) {
