@@ -26,7 +26,8 @@ export const REASONS: Readonly<Record<string, string>> = {
   'marker-doubted':
     'The marker stands with words that need not be those of its turn, so that turn was not put back.',
   'turn-ambiguous': 'Several remembered turns fit these words equally well, so none was put back.',
-  unreadable: 'It is sealed with a key that this gateway does not have, and as good as forgotten.',
+  unreadable:
+    'It is damaged, or sealed with a key that this gateway does not have, so it is left out.',
   'memory-not-reached': 'The memory did not answer in time, so nothing was put back.',
 
   // What belongs together.

@@ -22,5 +22,6 @@ export function firstOfAnswer(turns: readonly RememberedTurn[], kin: Kin): Remem
 
 function goesOnFrom(turn: RememberedTurn, other: RememberedTurn, kin: Kin): boolean {
   for (const ancestor of kin.ancestorsInAnswer(turn)) if (ancestor === other) return true
-  return endsWith(toldIn(turn), other)
+  const told = toldIn(turn)
+  return told !== null && endsWith(told, other)
 }

@@ -22,11 +22,8 @@ export function toldIn(turn: RememberedTurn): RememberedTurn | null {
 }
 
 /** Whether what the other made is the last of it. */
-export function endsWith(told: RememberedTurn | null, { output }: RememberedTurn): boolean {
-  const from = (told?.output.length ?? 0) - output.length
-  return (
-    output.length > 0 &&
-    from >= 0 &&
-    output.every((item, at) => saysTheSame(item, told?.output[from + at] ?? item))
-  )
+export function endsWith(told: RememberedTurn, { output }: RememberedTurn): boolean {
+  if (output.length === 0 || output.length > told.output.length) return false
+  const last = told.output.slice(-output.length)
+  return last.every((item, at) => saysTheSame(output[at] ?? item, item))
 }

@@ -20,12 +20,12 @@ import type { RequestStore, RoundRequest } from './request-store.ts'
 import { restoredRequest, toldByTheirItems } from './restored-request.ts'
 import { putBackInto } from './text-media.ts'
 import { OPEN_VAULT, type Vault } from './vault.ts'
-import { writtenTexts, type WrittenTexts } from './written-texts.ts'
+import { NO_TEXTS, type WrittenTexts } from './written-texts.ts'
 
 export function createRequestStore(
   engine: Engine,
   vault: Vault = OPEN_VAULT,
-  texts: WrittenTexts = writtenTexts(),
+  texts: WrittenTexts = NO_TEXTS,
 ): RequestStore {
   const sql = createRequestStatements(engine.language)
   const media = createMediaStatements(engine.language)

@@ -25,12 +25,12 @@ import { createStatements } from './statements.ts'
 import type { PlacedItem, TurnState } from './store.ts'
 import type { ItemRow, ReplicaRow, StreamEventRow, TurnRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Reading, type Vault } from './vault.ts'
-import { writtenTexts, type WrittenTexts } from './written-texts.ts'
+import { NO_TEXTS, type WrittenTexts } from './written-texts.ts'
 
 export function createRunStore(
   engine: Engine,
   vault: Vault = OPEN_VAULT,
-  texts: WrittenTexts = writtenTexts(),
+  texts: WrittenTexts = NO_TEXTS,
 ): RunStore {
   const { sealer } = vault
   const sql = createRunStatements(engine.language)

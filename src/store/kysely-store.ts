@@ -25,12 +25,12 @@ import {
 import type { NewTurn, Store, TurnEnding } from './store.ts'
 import type { TurnRow } from './tables.ts'
 import { OPEN_VAULT, reading, type Vault } from './vault.ts'
-import { writtenTexts, type WrittenTexts } from './written-texts.ts'
+import { NO_TEXTS, type WrittenTexts } from './written-texts.ts'
 
 export function createStore(
   engine: Engine,
   vault: Vault = OPEN_VAULT,
-  texts: WrittenTexts = writtenTexts(),
+  texts: WrittenTexts = NO_TEXTS,
 ): Store {
   const { sealer } = vault
   const sql = createStatements(engine.language)

@@ -1,7 +1,11 @@
-/** What was seen lately, by name, as far as it is no more than so many characters. The least lately used goes first. */
+/**
+ * What was seen lately, by name, as far as it is no more than so many characters. The least lately used
+ * goes first.
+ */
 export interface LatelySeen<Value> {
   readonly get: (name: string) => Value | undefined
-  readonly put: (name: string, value: Value) => void
+  /** Whether it is there then. */
+  readonly put: (name: string, value: Value) => boolean
   /** It is gone then. */
   readonly take: (name: string) => Value | undefined
 }
@@ -9,6 +13,7 @@ export interface LatelySeen<Value> {
 export function latelySeen<Value>(
   maxChars: number,
   sizeOf: (value: Value) => number,
+  onGone: (name: string, value: Value) => void = () => undefined,
 ): LatelySeen<Value> {
   const entries = new Map<string, Value>()
   let chars = 0
@@ -17,6 +22,7 @@ export function latelySeen<Value>(
     if (value === undefined) return undefined
     entries.delete(name)
     chars -= sizeOf(value)
+    onGone(name, value)
     return value
   }
   return {
@@ -32,13 +38,14 @@ export function latelySeen<Value>(
       take(name)
       const size = sizeOf(value)
       // One that would have nearly all others go.
-      if (size > maxChars / 4) return
+      if (size > maxChars / 4) return false
       entries.set(name, value)
       chars += size
       for (const oldest of entries.keys()) {
         if (chars <= maxChars) break
         take(oldest)
       }
+      return true
     },
   }
 }

@@ -5,6 +5,7 @@
  * turn has ended, unless it belongs to a conversation, whose items may be taken out of it.
  */
 import type { RememberedTurn } from '../conversation/remembered.ts'
+import { latelySeen } from './lately-seen.ts'
 
 export type RecalledItems = Pick<RememberedTurn, 'input' | 'output'>
 
@@ -34,49 +35,33 @@ interface Entry {
 }
 
 export function recallCache(maxChars: number): RecallCache {
-  /** The least lately used first. */
-  const entries = new Map<string, Entry>()
   const byWords = new Map<string, Set<string>>()
-  let chars = 0
-
-  const drop = (id: string, entry: Entry): void => {
-    entries.delete(id)
-    chars -= entry.chars
-    if (entry.fingerprint === null) return
-    const same = byWords.get(entry.fingerprint)
-    same?.delete(id)
-    if (same?.size === 0) byWords.delete(entry.fingerprint)
-  }
+  const lately = latelySeen<Entry>(
+    maxChars,
+    ({ chars }) => chars,
+    (id, { fingerprint }) => {
+      if (fingerprint === null) return
+      const same = byWords.get(fingerprint)
+      same?.delete(id)
+      if (same?.size === 0) byWords.delete(fingerprint)
+    },
+  )
   return {
     atHand(turnIds, fingerprints) {
       const found = new Map<string, RecalledItems>()
       const take = (id: string): void => {
-        const entry = entries.get(id)
-        if (entry === undefined) return
-        found.set(id, entry.items)
-        // Now it is the one that was used last.
-        entries.delete(id)
-        entries.set(id, entry)
+        const entry = lately.get(id)
+        if (entry !== undefined) found.set(id, entry.items)
       }
       for (const id of turnIds) take(id)
       for (const words of fingerprints) for (const id of byWords.get(words) ?? []) take(id)
       return found
     },
-    keep(id, fingerprint, items, size) {
-      const before = entries.get(id)
-      if (before !== undefined) drop(id, before)
-      if (size > maxChars / 4) return
-      entries.set(id, { fingerprint, items, chars: size })
-      chars += size
-      if (fingerprint !== null) {
-        const same = byWords.get(fingerprint)
-        if (same === undefined) byWords.set(fingerprint, new Set([id]))
-        else same.add(id)
-      }
-      for (const [oldest, entry] of entries) {
-        if (chars <= maxChars) break
-        drop(oldest, entry)
-      }
+    keep(id, fingerprint, items, chars) {
+      if (!lately.put(id, { fingerprint, items, chars }) || fingerprint === null) return
+      const same = byWords.get(fingerprint)
+      if (same === undefined) byWords.set(fingerprint, new Set([id]))
+      else same.add(id)
     },
   }
 }

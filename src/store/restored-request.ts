@@ -13,7 +13,7 @@ export function restoredRequest(
   rows: readonly ChainRow[],
   beside: readonly BesideRow[],
 ): PlacedRequest | null {
-  const byPlace = new Map(beside.map((row) => [placeOf(row.turn_id, row.position), row.body]))
+  const byPlace = new Map(beside.map((row) => [nameOf(row.turn_id, row.position), row.body]))
   const byRequest = Map.groupBy(rows, (row) => nameOf(row.turn_id, row.round))
   const [{ rounds } = { rounds: 0 }] = rows
   const asked = round ?? rounds - 1
@@ -28,7 +28,7 @@ export function restoredRequest(
   const hops = chain[0]?.[0]?.hops ?? 0
   return reading(vault, tenant, ({ text }) => {
     const itemOf: ItemOf = (turnId, position) => {
-      const body = byPlace.get(placeOf(turnId, position))
+      const body = byPlace.get(nameOf(turnId, position))
       return body === undefined ? null : text(body, { turnId, part: 'in', position })
     }
     let sent: SentRequest | null = NOTHING
@@ -41,8 +41,9 @@ export function restoredRequest(
 
 const NOTHING: SentRequest = { about: '', body: '', items: '' }
 
-function nameOf(turnId: string, round: number): string {
-  return `${turnId} ${round}`
+/** Of a round of a turn, or of an item. */
+function nameOf(turnId: string, number: number): string {
+  return `${turnId} ${number}`
 }
 
 /** The turns of which a request is told by the items that stand in front of their answer. */
@@ -89,8 +90,4 @@ function wholeOf(
   textOf: (position: number) => string | null,
 ): string | null {
   return copies === '' ? left : withItems({ left, copies: readCopies(copies) }, textOf)
-}
-
-function placeOf(turnId: string, position: number): string {
-  return `${turnId} ${position}`
 }

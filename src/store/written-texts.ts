@@ -22,7 +22,7 @@ export function writtenTexts(): WrittenTexts {
   }
 }
 
-/** Where no requests are kept, nobody would ever take what is at hand. */
+/** Where nobody keeps requests, nobody would ever take what is at hand. */
 export const NO_TEXTS: WrittenTexts = { remember: () => undefined, take: () => NONE }
 
 /** Some dozen long requests at once. */

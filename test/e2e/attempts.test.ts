@@ -38,6 +38,15 @@ beforeEach(() => {
 const refuse = (status: number, message = 'no') =>
   answerJson(status, { error: { message, type: 'x', param: null, code: null } })
 
+test('where there is no next upstream, the log says who did not answer, and why', async () => {
+  first.behave = refuse(503, 'Full.')
+  const before = gateway.log.length
+  const { status } = await gateway.post('/v1/responses', { model: 'big', input: 'Hi' })
+  expect(status).toBe(503)
+  const fields = { upstream: 'one', why: expect.stringContaining('Full.') as string }
+  expect(gateway.log.slice(before)).toEqual([{ level: 'warn', event: 'upstream-failed', fields }])
+})
+
 test.each([500, 503, 429, 401, 404])(
   'after %i the next upstream is asked, in its own wire',
   async (status) => {

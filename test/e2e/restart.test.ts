@@ -75,39 +75,34 @@ test('killed right after response.completed, it remembers the response', async (
   expect(await second.exited).toBe(0)
 })
 
-test('asked to stop, it lets an open stream finish', async () => {
+test.each([
+  ['once', ['SIGTERM']],
+  // As a terminal, a shell and a service manager do, who all pass it on.
+  ['by several at once', ['SIGTERM', 'SIGINT', 'SIGTERM']],
+] as const)('asked to stop %s, it lets an open stream finish', async (_, signals) => {
   const gateway = start()
   const openai = openaiFor(await gateway.url)
   const stream = await openai.responses.create({
     model: 'demo',
     stream: true,
-    input: '/repeat 200 word',
+    input: '/repeat 400 word',
   })
   let last = ''
   for await (const event of stream) {
-    if (event.type === 'response.created') gateway.child.kill('SIGTERM')
+    if (event.type === 'response.created') {
+      for (const signal of signals) gateway.child.kill(signal)
+    }
     last = event.type
   }
   expect(last).toBe('response.completed')
   expect(await gateway.exited).toBe(0)
 })
 
-test('asked to stop by several at once, as a terminal and its shell do, it has been asked once', async () => {
-  const gateway = start({ npm_lifecycle_event: 'start' })
-  const openai = openaiFor(await gateway.url)
-  const stream = await openai.responses.create({
-    model: 'demo',
-    stream: true,
-    input: '/repeat 600 word',
-  })
-  let last = ''
-  for await (const event of stream) {
-    if (event.type === 'response.created') {
-      for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) gateway.child.kill(signal)
-    }
-    last = event.type
-  }
-  expect(last).toBe('response.completed')
+test('it ends where whoever has started it is gone', async () => {
+  const nobody = start({ PORT: 'x' })
+  await expect(nobody.url).rejects.toThrow('PORT must be')
+  const gateway = start({ BACKSTORY_STARTED_BY: String(nobody.child.pid) })
+  await gateway.url
   expect(await gateway.exited).toBe(0)
 })
 

@@ -6,6 +6,7 @@ import { inventCallIds } from '../../src/provider/invent-call-ids.ts'
 import type { WireName } from '../../src/provider/provider.ts'
 import { PROVIDERS } from '../../src/provider/providers.ts'
 import { eventFaults } from '../support/event-laws.ts'
+import { plainAccount } from '../support/account.ts'
 
 describe('an id', () => {
   test('that its service gave stays, the first time', () => {
@@ -82,16 +83,7 @@ test.each<readonly [WireName, JsonObject]>([
     },
   ],
 ])('an answer over %s names every call', (wire, body) => {
-  const account = {
-    name: 'a',
-    wire,
-    baseUrl: 'http://x',
-    apiKey: null,
-    models: ['*'],
-    headers: {},
-    quirks: {},
-  }
-  const events = PROVIDERS[wire].decodeWhole(body, account)
+  const events = PROVIDERS[wire].decodeWhole(body, plainAccount(wire))
   expect(eventFaults(events)).toEqual([])
   const fold = foldOutcome()
   for (const event of events) fold.push(event)

@@ -6,6 +6,7 @@ import type { Dialect } from '../../src/dialect/dialect.ts'
 import type { JsonObject } from '../../src/conversation/json.ts'
 import type { Provider } from '../../src/provider/provider.ts'
 import { PROVIDERS } from '../../src/provider/providers.ts'
+import { plainAccount } from '../support/account.ts'
 
 const WIRES = Object.values(PROVIDERS).filter(({ wire }) => wire !== 'demo')
 /** Those that are not called like their wire. */
@@ -136,16 +137,7 @@ function sent(provider: Provider, dialect: Dialect, body: object) {
   const inbound = dialect.parse(body as JsonObject, new Uint8Array())
   const { items, params, stream } = inbound
   const source = { dialect: dialect.name, body: inbound.body, bytes: inbound.bytes, items, params }
-  const account = {
-    name: 'a',
-    wire: provider.wire,
-    baseUrl: 'http://x',
-    apiKey: null,
-    models: ['*'],
-    headers: {},
-    quirks: {},
-  }
-  return provider.encode({ items, params, stream, source }, account)
+  return provider.encode({ items, params, stream, source }, plainAccount(provider.wire))
 }
 
 function stopsIn(body: JsonObject): readonly string[] {

@@ -1386,42 +1386,33 @@ describe('an answer that says nothing', () => {
     expect(show(items)).toBe(show([warm, ...calling, output as Item, said(''), cold, next]))
   })
 
-  test('comes back behind its tools, though an answer before was gone on with since', () => {
-    const gateway = memory()
-    const cold = user('how cold is it?')
-    const text = said('It is 4 degrees.')
-    const first = gateway.answered([warm], found)
+  describe('behind the results of its tools, though an answer before was gone on with since', () => {
+    const [cold, next, text] = [user('how cold is it?'), user('and?'), said('It is 4 degrees.')]
     const calling = looked.filter(({ type }) => type !== 'message')
-    gateway.answered([warm, text, cold], calling)
-    const called = [cold, ...heard(calling), output as Item]
-    const turn = gateway.answered([warm, text, ...called], silent, [])
-    gateway.answered([warm, text], [said('Or 5.')])
-    const alone = said(markerLine(turn.id))
-    const both = marked(first, 'It is 4 degrees.\n\nOr 5.')
-    const next = user('and?')
-    const sent = [warm, both, ...called, alone, next]
-    expect(show(recall(sent, gateway.turns).items)).toBe(
-      show([warm, ...found, said('Or 5.'), cold, ...calling, output as Item, ...silent, next]),
-    )
-  })
 
-  test('but not behind other results than it was given', () => {
-    const gateway = memory()
-    const cold = user('how cold is it?')
-    const text = said('It is 4 degrees.')
-    const first = gateway.answered([warm], found)
-    const calling = looked.filter(({ type }) => type !== 'message')
-    gateway.answered([warm, text, cold], calling)
-    const called = [cold, ...heard(calling)]
-    const failed: Item = { ...(output as Item), output: 'It timed out.' } as Item
-    const turn = gateway.answered([warm, text, ...called, failed], silent, [])
-    gateway.answered([warm, text], [said('Or 5.')])
-    const both = marked(first, 'It is 4 degrees.\n\nOr 5.')
-    const next = user('and?')
-    const sent = [warm, both, ...called, output as Item, said(markerLine(turn.id)), next]
-    expect(show(recall(sent, gateway.turns).items)).toBe(
-      show([warm, ...found, said('Or 5.'), cold, ...calling, output as Item, next]),
-    )
+    /** It was `given` this; what the client has by now, with that `there`. */
+    const recalledWith = (given: Item, there: Item): readonly Item[] => {
+      const gateway = memory()
+      const first = gateway.answered([warm], found)
+      gateway.answered([warm, text, cold], calling)
+      const called = [cold, ...heard(calling)]
+      const turn = gateway.answered([warm, text, ...called, given], silent, [])
+      gateway.answered([warm, text], [said('Or 5.')])
+      const both = marked(first, 'It is 4 degrees.\n\nOr 5.')
+      const sent = [warm, both, ...called, there, said(markerLine(turn.id)), next]
+      return recall(sent, gateway.turns).items
+    }
+    const before = [warm, ...found, said('Or 5.'), cold, ...calling, output as Item]
+
+    test('comes back', () => {
+      const items = recalledWith(output as Item, output as Item)
+      expect(show(items)).toBe(show([...before, ...silent, next]))
+    })
+
+    test('but not behind other results than it was given', () => {
+      const failed = { ...output, output: 'It timed out.' } as Item
+      expect(show(recalledWith(failed, output as Item))).toBe(show([...before, next]))
+    })
   })
 
   test('is found by its marker, but not where another had nothing to say', () => {

@@ -4,9 +4,9 @@ import { chat } from '../../src/dialect/chat/chat.ts'
 import { responses } from '../../src/dialect/responses/responses.ts'
 import { openaiChat } from '../../src/provider/openai-chat/openai-chat.ts'
 import { openaiResponses } from '../../src/provider/openai-responses/openai-responses.ts'
-import type { Provider } from '../../src/provider/provider.ts'
 import type { Rendition } from '../../src/stream/rendition.ts'
 import { sameLanguage, type SameLanguage } from '../../src/stream/same-language.ts'
+import { plainAccount } from '../support/account.ts'
 
 export const TURN_ID = '01JZZZZZZZZZZZZZZZZZ'
 
@@ -29,24 +29,12 @@ export function passedOn(
   const { dialect, provider, body } = LANGUAGES[language]
   const inbound = dialect.parse(body, new Uint8Array())
   const usual = {
-    decoder: provider.decode(accountFor(language)),
+    decoder: provider.decode(plainAccount(language)),
     retouch: dialect.retouch({ inbound, turnId: TURN_ID, createdAtMs: 0, stored: isKept }),
     fold: foldOutcome(),
     isKept,
   }
   return sameLanguage({ ...usual, ...other(usual) })
-}
-
-function accountFor(wire: keyof typeof LANGUAGES): Parameters<Provider['decode']>[0] {
-  return {
-    name: 'a',
-    wire,
-    baseUrl: 'http://x',
-    apiKey: null,
-    models: ['*'],
-    headers: {},
-    quirks: {},
-  }
 }
 
 const plain = new TextDecoder()
