@@ -85,7 +85,7 @@ export function explanationOf(
         model: prompt.params.model,
         method: request.method,
         url: request.url,
-        unchanged: encoded.body instanceof Uint8Array,
+        unchanged: encoded.bytes !== undefined,
       },
       policy: policyTold(
         prepared.policy,

@@ -3,9 +3,10 @@
  * sampling may go: without `max_tokens`, `stop` or `tools` a request means something else.
  */
 import type { Failure } from '../conversation/event.ts'
-import { isObject, type JsonObject } from '../conversation/json.ts'
+import type { JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
 import type { Encoded } from './provider.ts'
+import { withBody } from './with-body.ts'
 
 const OPTIONAL = [
   'stream_options',
@@ -36,7 +37,7 @@ export const REFUSED = 'refused-by-upstream'
 /** `null` when the refusal is about something else. */
 export function withoutRefused(encoded: Encoded, failure: Failure): Encoded | null {
   if (failure.status !== 400 && failure.status !== 422) return null
-  const body = bodyOf(encoded)
+  const { body } = encoded
   const refused = OPTIONAL.filter((name) => name in body && isNamed(name, failure))
   if (refused.length === 0) return null
   const notes = refused.map((field) => ({
@@ -45,7 +46,8 @@ export function withoutRefused(encoded: Encoded, failure: Failure): Encoded | nu
     why: REFUSED,
     detail: 'The upstream refused this parameter, and was asked again without it.',
   }))
-  return { ...encoded, body: without(body, refused), notes: [...encoded.notes, ...notes] }
+  const asked = withBody(encoded, without(body, refused))
+  return { ...asked, notes: [...encoded.notes, ...notes] }
 }
 
 /**
@@ -55,17 +57,11 @@ export function withoutRefused(encoded: Encoded, failure: Failure): Encoded | nu
 export function withoutRefusedBefore(encoded: Encoded, notes: readonly Note[]): Encoded {
   const refused = notes.filter(({ why }) => why === REFUSED).map(({ field }) => field)
   if (refused.length === 0) return encoded
-  return { ...encoded, body: without(bodyOf(encoded), refused) }
+  return withBody(encoded, without(encoded.body, refused))
 }
 
 function without(body: JsonObject, refused: readonly (string | undefined)[]): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !refused.includes(name)))
-}
-
-function bodyOf({ body }: Encoded): JsonObject {
-  if (!(body instanceof Uint8Array)) return body
-  const json: unknown = JSON.parse(new TextDecoder().decode(body))
-  return isObject(json) ? json : {}
 }
 
 /** As a whole word: `top_p` is not named by `top_pages`. */

@@ -69,8 +69,9 @@ export type Decoder = Stage<SseMessage, StreamEvent>
 export interface Encoded {
   /** Behind the account's `baseUrl`, with a leading slash. */
   readonly path: string
-  /** An object to be serialised, or the client's own bytes where nothing had to be changed. */
-  readonly body: JsonObject | Uint8Array
+  readonly body: JsonObject
+  /** The client's own, if they say just that: then they are sent. */
+  readonly bytes?: Uint8Array
   readonly notes: readonly Note[]
   /** Beside those that every request to the account has. */
   readonly headers?: Readonly<Record<string, string>>

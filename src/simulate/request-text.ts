@@ -41,8 +41,7 @@ export function bodyOf(items: readonly Item[]): JsonObject {
     { items, params: PARAMS, stream: false, source: SOURCE },
     ACCOUNT,
   )
-  // There are no bytes of a client that could go on in its place.
-  return body as JsonObject
+  return body
 }
 
 /** Reads its reasoning in whichever form it is. */

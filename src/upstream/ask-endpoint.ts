@@ -1,5 +1,6 @@
 /** Asks another of an upstream's endpoints with those fields of a request that it understands. */
 import type { JsonObject } from '../conversation/json.ts'
+import { withBody } from '../provider/with-body.ts'
 import { upstreamRequest, type Prepared } from './prepare.ts'
 import type { Call } from '../transport/transport.ts'
 import { readJson, refusalOf } from '../transport/read-body.ts'
@@ -12,13 +13,15 @@ export async function askEndpoint(
   world: World,
   onCall: (call: Call) => void = () => undefined,
 ): Promise<JsonObject> {
-  const { encoded, prompt, provider } = prepared
-  const whole = encoded.body instanceof Uint8Array ? prompt.source.body : encoded.body
+  const { encoded, provider } = prepared
   const body = Object.fromEntries(
-    fields.flatMap((name) => (whole[name] === undefined ? [] : [[name, whole[name]]])),
+    fields.flatMap((name) => {
+      const value = encoded.body[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
   )
   const call = world.transport(
-    upstreamRequest({ ...prepared, encoded: { ...encoded, path, body } }),
+    upstreamRequest({ ...prepared, encoded: { ...withBody(encoded, body), path } }),
   )
   onCall(call)
   const reply = await call.reply

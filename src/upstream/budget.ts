@@ -5,7 +5,7 @@
  */
 import type { Usage } from '../conversation/event.ts'
 import type { ContextPolicy } from '../conversation/policy.ts'
-import { isObject, type Json } from '../conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../conversation/json.ts'
 import { estimateTokens } from '../conversation/tokens.ts'
 import type { Account } from '../provider/provider.ts'
 import { matches } from './accounts.ts'
@@ -24,8 +24,7 @@ export function correctionOf({ history }: Pick<Prepared, 'history'>): number {
 
 /** Many ask for it, and it reads the whole body. */
 export function estimateOf(prepared: Prepared): number {
-  const { encoded, prompt } = prepared
-  const body = encoded.body instanceof Uint8Array ? prompt.source.body : encoded.body
+  const { body } = prepared.encoded
   const known = ESTIMATES.get(body)
   if (known !== undefined) return known
   const tokens = estimateTokens(body)
@@ -36,8 +35,8 @@ export function estimateOf(prepared: Prepared): number {
 const ESTIMATES = new WeakMap<object, number>()
 
 /** Whether anybody has asked how large it is. */
-export function isEstimated({ encoded, prompt }: Prepared): boolean {
-  return ESTIMATES.has(encoded.body instanceof Uint8Array ? prompt.source.body : encoded.body)
+export function isEstimated({ encoded }: Prepared): boolean {
+  return ESTIMATES.has(encoded.body)
 }
 
 /**
@@ -90,12 +89,11 @@ function numberOrNull(value: Json | undefined): number | null {
 }
 
 /** What a conversation may take up: the window without what is kept free for the answer. */
-export function roomIn(window: number, { policy, prompt, encoded }: Prepared): number {
-  const { body } = encoded
+export function roomIn(window: number, { policy, encoded }: Prepared): number {
   const { reserve } = policy.budget
   // Somebody's plan, if it leaves anything to be sent.
   if (reserve !== null && reserve < window) return window - reserve
-  const allowed = outputLimitIn(body instanceof Uint8Array ? prompt.source.body : body)
+  const allowed = outputLimitIn(encoded.body)
   // A limit as large as the window is no plan: then half of it is for the conversation.
   const most = Math.floor(window / (reserve === null && allowed === null ? 4 : 2))
   return window - Math.min(reserve ?? allowed ?? USUAL_ANSWER, most)
@@ -104,8 +102,7 @@ export function roomIn(window: number, { policy, prompt, encoded }: Prepared): n
 const USUAL_ANSWER = 4096
 
 /** The very limit that is sent, in whatever words of whichever wire. */
-function outputLimitIn(body: unknown): number | null {
-  if (!isObject(body)) return null
+function outputLimitIn(body: JsonObject): number | null {
   const { generationConfig: config } = body
   const said = [
     body['max_output_tokens'],

@@ -217,7 +217,7 @@ export function readerOf({ account, model }: Target): Reader {
 }
 
 export function upstreamRequest({ account, provider, encoded }: Prepared): UpstreamRequest {
-  const { body, path, headers } = encoded
+  const { body, bytes, path, headers } = encoded
   return {
     method: 'POST',
     url: account.baseUrl + path,
@@ -227,7 +227,7 @@ export function upstreamRequest({ account, provider, encoded }: Prepared): Upstr
       ...account.headers,
       ...headers,
     },
-    body: body instanceof Uint8Array ? body : writtenOnce(body),
+    body: bytes ?? writtenOnce(body),
   }
 }
 

@@ -50,7 +50,7 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
     test('takes stop strings in order, each once, and leaves the rest to the gateway', () => {
       const stop = ['a', '', 'b', 'a', '\n', 'c', 'd', 'e', 'f']
       const { body, unsentStops = [], notes } = sent(provider, responses, { ...ASK, stop })
-      const given = stopsIn(body as JsonObject)
+      const given = stopsIn(body)
       const unique = ['a', 'b', '\n', 'c', 'd', 'e', 'f']
       expect([...given, ...unsentStops].toSorted()).toEqual(unique.toSorted())
       expect(given).toEqual(unique.filter((each) => given.includes(each)))

@@ -100,5 +100,5 @@ function sent(
   const source = { dialect: 'responses', body: {}, bytes: new Uint8Array(), items, params } as const
   const account = { name: 'a', wire, baseUrl: 'http://x', apiKey: null, models: ['*'] }
   const prompt = { items: rebuild(items, told).items, params, stream: false, source }
-  return PROVIDERS[wire].encode(prompt, { ...account, headers: {}, quirks }).body as JsonObject
+  return PROVIDERS[wire].encode(prompt, { ...account, headers: {}, quirks }).body
 }

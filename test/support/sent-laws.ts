@@ -66,7 +66,6 @@ export function sentOn({ wire, model }: Pick<Wire, 'wire' | 'model'>, items: rea
   const source = { dialect: 'responses', body: { model }, bytes, items: [], params } as const
   const prompt = { items, params, stream: true, source }
   const { path, body } = PROVIDERS[wire].encode(prompt, accountOf(wire))
-  if (body instanceof Uint8Array) throw new Error('Nothing came that could be passed on.')
   const sent = new TextEncoder().encode(wellFormedJson(body))
   return { path, body: JSON.parse(DECODER.decode(sent)) as JsonObject }
 }

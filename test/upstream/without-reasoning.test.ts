@@ -49,7 +49,7 @@ test('leaves out all reasoning, and says where it stood', () => {
 
 test('asks for no reasoning by the ids of what it led to', () => {
   const first = prepared('gpt-5', [HI, THOUGHT, SO, HI])
-  expect(new TextDecoder().decode(first.encoded.body as Uint8Array)).toContain('msg_1')
+  expect(new TextDecoder().decode(first.encoded.bytes)).toContain('msg_1')
   expect(JSON.stringify(withoutReasoning(first)?.encoded.body)).not.toContain('msg_1')
 })
 

@@ -20,7 +20,7 @@ export const demo: Provider = {
       instructions: params.instructions,
       items: items as unknown as JsonObject[],
       tools: params.tools as unknown as JsonObject[],
-      toolChoice: params.toolChoice as unknown as JsonObject,
+      toolChoice: params.toolChoice,
       stream,
       delayMs: account.quirks['delayMs'] ?? 12,
     },

@@ -17,11 +17,13 @@ export function encodeChat(prompt: Prompt, account: Account): Encoded {
   const options = chatOptions(prompt, account)
   const notebook = openNotebook()
   const encoding: Encoding = { options, notebook }
-  const body = options.isOwn ? ownBody(prompt, encoding) : translatedBody(prompt, encoding)
+  const said = options.isOwn
+    ? ownBody(prompt, encoding)
+    : { body: translatedBody(prompt, encoding) }
   const { query } = options.quirks
   const path = query === undefined ? '/chat/completions' : `/chat/completions?${query}`
   const { unsent } = stopsFor(prompt.params, options)
-  return { path, body, notes: notebook.notes, unsentStops: unsent }
+  return { ...said, path, notes: notebook.notes, unsentStops: unsent }
 }
 
 function translatedBody(prompt: Prompt, encoding: Encoding): JsonObject {
@@ -40,7 +42,7 @@ function askedForUsage({ options: { quirks } }: Encoding): JsonObject {
 }
 
 /** What the client wrote, with as little of it changed as can be. */
-function ownBody(prompt: Prompt, encoding: Encoding): JsonObject | Uint8Array {
+function ownBody(prompt: Prompt, encoding: Encoding): Pick<Encoded, 'body' | 'bytes'> {
   const { source } = prompt
   const changes = {
     ...changedParams(prompt, encoding),
@@ -48,10 +50,15 @@ function ownBody(prompt: Prompt, encoding: Encoding): JsonObject | Uint8Array {
     ...ownMessages(prompt, encoding),
   }
   const changed = Object.entries(changes).filter(([name, value]) => source.body[name] !== value)
-  const body = changed.length === 0 ? source.body : { ...source.body, ...changes }
-  const sent = settled(body, encoding)
-  if (sent === source.body) return source.bytes
-  return (lacksOnlyStore(sent, source.body) ? withoutField(source.bytes, 'store') : null) ?? sent
+  const own = changed.length === 0 ? source.body : { ...source.body, ...changes }
+  const body = settled(own, encoding)
+  const bytes = body === source.body ? source.bytes : bytesWithoutStore(body, source)
+  return bytes === null ? { body } : { body, bytes }
+}
+
+/** If that is all that they have to lack. */
+function bytesWithoutStore(sent: JsonObject, { body, bytes }: Prompt['source']): Uint8Array | null {
+  return lacksOnlyStore(sent, body) ? withoutField(bytes, 'store') : null
 }
 
 function lacksOnlyStore(sent: JsonObject, written: JsonObject): boolean {

@@ -53,7 +53,6 @@ export function encoded(
   quirks: JsonObject = { cacheControl: false },
 ): Sent {
   const { body, notes } = anthropic.encode(promptOf(items, params), accountOf(quirks))
-  if (body instanceof Uint8Array) throw new Error('This wire always builds its own body.')
   const fields = notes.map(({ field }) => field).filter((field) => field !== undefined)
   return { body, why: notes.map(({ why }) => why), fields }
 }

@@ -78,7 +78,7 @@ test('whatever the conversation, Gemini takes it', () => {
   fc.assert(
     fc.property(anything, params, (items, some) => {
       const { path, body } = gemini.encode(promptOf(items, some), ACCOUNT)
-      expect(geminiFaults(path, body as JsonObject)).toEqual([])
+      expect(geminiFaults(path, body)).toEqual([])
     }),
     { numRuns: 300 },
   )
@@ -103,7 +103,7 @@ test('one more answer and question leave everything before them as it was', () =
   fc.assert(
     fc.property(fc.oneof(tidyConversation, ownConversation), model, (items, name) => {
       const sent = (list: readonly Item[]) =>
-        gemini.encode(promptOf(list, { model: name }), ACCOUNT).body as JsonObject
+        gemini.encode(promptOf(list, { model: name }), ACCOUNT).body
       const { contents: before, ...restBefore } = sent([...items, question])
       const { contents: after, ...restAfter } = sent([...items, question, answer, question])
       const shared = (before as readonly unknown[]).length

@@ -17,8 +17,10 @@ const BODY: JsonObject = {
   top_k: 3,
 }
 
+/** Or the bytes, where they are sent. */
 function bodyOf(prompt: Prompt, quirks: JsonObject = {}) {
-  return openaiChat.encode(prompt, accountOf(quirks)).body
+  const { body, bytes } = openaiChat.encode(prompt, accountOf(quirks))
+  return bytes ?? body
 }
 
 test('an untouched request keeps its very bytes', () => {
@@ -197,7 +199,7 @@ describe('stop sequences', () => {
       unsentStops,
     } = openaiChat.encode(ownPrompt(body), accountOf(quirks))
     return {
-      stop: (encoded as JsonObject)['stop'],
+      stop: encoded['stop'],
       unsentStops,
       notes: notes.map(({ why }) => why),
     }
@@ -221,8 +223,8 @@ describe('stop sequences', () => {
     ['several choices are asked for', { n: 2 }, { maxStops: 2 }],
   ])('stay as they were written where %s', (_, more, quirks) => {
     const prompt = ownPrompt({ ...BODY, stop, ...more })
-    const { body, unsentStops } = openaiChat.encode(prompt, accountOf(quirks))
-    expect(body).toBe(prompt.source.bytes)
+    const { bytes, unsentStops } = openaiChat.encode(prompt, accountOf(quirks))
+    expect(bytes).toBe(prompt.source.bytes)
     expect(unsentStops).toEqual([])
   })
 })

@@ -66,10 +66,9 @@ export function send(
 }
 
 export function sendPrompt(prompt: Prompt, quirks: JsonObject = {}): Sent {
-  const { body, notes } = openaiChat.encode(prompt, accountOf(quirks))
-  const json =
-    body instanceof Uint8Array ? (JSON.parse(new TextDecoder().decode(body)) as JsonObject) : body
-  return { body: json, messages: json['messages'], notes, whys: notes.map(({ why }) => why) }
+  const { body, bytes, notes } = openaiChat.encode(prompt, accountOf(quirks))
+  if (bytes !== undefined) expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual(body)
+  return { body, messages: body['messages'], notes, whys: notes.map(({ why }) => why) }
 }
 
 export function message(role: Role, ...content: readonly (string | Part)[]): Item {

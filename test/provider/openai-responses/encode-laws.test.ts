@@ -6,6 +6,7 @@ import type { Item, Origin } from '../../../src/conversation/item.ts'
 import type { JsonObject } from '../../../src/conversation/json.ts'
 import type { Params } from '../../../src/conversation/prompt.ts'
 import { encode } from '../../../src/provider/openai-responses/encode.ts'
+import type { Encoded } from '../../../src/provider/provider.ts'
 import { NOTES } from '../../../src/provider/openai-responses/notes.ts'
 import { planFor, rebuild } from '../../../src/rebuild/plan.ts'
 import { tidyConversation, messyConversation } from '../../support/conversations.ts'
@@ -72,10 +73,10 @@ const settings: fc.Arbitrary<Partial<Params>> = fc.record(
   { requiredKeys: [] },
 )
 
-function bodyOf({ body }: { readonly body: JsonObject | Uint8Array }): JsonObject {
-  return body instanceof Uint8Array
-    ? (JSON.parse(new TextDecoder().decode(body)) as JsonObject)
-    : (JSON.parse(JSON.stringify(body)) as JsonObject)
+function bodyOf({ body, bytes }: Pick<Encoded, 'body' | 'bytes'>): JsonObject {
+  const said = JSON.parse(JSON.stringify(body)) as JsonObject
+  if (bytes !== undefined) expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual(said)
+  return said
 }
 
 describe('what is sent is accepted', () => {

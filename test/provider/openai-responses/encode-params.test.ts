@@ -8,15 +8,10 @@ import { talk } from '../../support/talk.ts'
 
 const SAID = talk`user: go`
 
-function bodyOf({ body }: { readonly body: JsonObject | Uint8Array }): JsonObject {
-  if (body instanceof Uint8Array) throw new Error('The bytes went on as they were.')
-  return body
-}
-
 /** For a chat client. */
 function chat(params: Partial<Params>, quirks: JsonObject = {}) {
   const encoded = encode(chatPrompt(SAID, params), accountWith(quirks))
-  const { input: _input, ...fields } = bodyOf(encoded)
+  const { input: _input, ...fields } = encoded.body
   return { fields, notes: encoded.notes.map(({ field, why }) => [field, why]) }
 }
 
@@ -26,7 +21,7 @@ function own(body: JsonObject, quirks: JsonObject = {}, changed: Partial<Params>
   const params =
     Object.keys(changed).length === 0 ? inbound.params : { ...inbound.params, ...changed }
   const encoded = encode(promptOf(inbound, inbound.items, params), accountWith(quirks))
-  const { input: _input, ...fields } = bodyOf(encoded)
+  const { input: _input, ...fields } = encoded.body
   return { fields, notes: encoded.notes.map(({ field, why }) => [field, why]) }
 }
 
