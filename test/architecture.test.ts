@@ -75,6 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   explain: [
     'command-words',
     'conversation',
+    'dialect',
     'digest',
     'history',
     'provider',

@@ -2,10 +2,9 @@
 import type { JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
 import { jsonBytes } from '../conversation/well-formed-json.ts'
-import { chat } from '../dialect/chat/chat.ts'
 import { asOneOf, maybe } from '../dialect/check.ts'
 import type { Dialect } from '../dialect/dialect.ts'
-import { responses } from '../dialect/responses/responses.ts'
+import { DIALECTS } from '../dialect/dialects.ts'
 import { explanationOf } from '../explain/explanation.ts'
 import { textOf } from '../explain/keep-sent.ts'
 import { previousSent } from '../explain/previous-sent.ts'
@@ -42,8 +41,7 @@ export async function explain(
 
 /** By shape: `input` is a word of Responses, `messages` one of Chat Completions. */
 export function dialectOf(api: 'chat' | 'responses' | null, body: JsonObject): Dialect {
-  if (api !== null) return api === 'chat' ? chat : responses
-  return 'messages' in body ? chat : responses
+  return DIALECTS[api ?? ('messages' in body ? 'chat' : 'responses')]
 }
 
 /** To be summed up takes a model, which a dry run does not ask: it is told as it is, and nothing is cut. */

@@ -2,12 +2,13 @@
  * What a request came to, told from the very thing that is sent. It is told in two parts: what became
  * of each item, which grows with the conversation, and everything else.
  */
+import type { Item } from '../conversation/item.ts'
 import type { Json, JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
-import type { Params } from '../conversation/prompt.ts'
+import type { DialectName, Params } from '../conversation/prompt.ts'
 import { digest } from '../digest.ts'
 import type { Settings } from '../settings.ts'
-import { correctionOf, roomIn, tokensOf, windowOf } from '../upstream/budget.ts'
+import { correctedTokens, correctionOf, estimateOf, roomIn, windowOf } from '../upstream/budget.ts'
 import { levelsFor } from '../upstream/policy-for.ts'
 import type { Prepared } from '../upstream/prepare.ts'
 import type { UpstreamRequest } from '../transport/transport.ts'
@@ -48,54 +49,109 @@ export interface Given extends JsonObject {
   readonly tools: string | null
 }
 
+/** What is known of a request beside what it says itself. */
+export interface Facts extends JsonObject {
+  readonly api: DialectName
+  readonly upstream: About['upstream']
+  readonly policy: About['policy']
+  readonly window: { readonly tokens: number | null; readonly room: number | null }
+  readonly correction: number
+  readonly notes: About['notes']
+}
+
+/** What it says, and what that was made of. */
+export interface Matter {
+  readonly items: readonly Item[]
+  /** How many of them the history brought, and how many its client. */
+  readonly remembered: number
+  readonly asked: number
+  /** How many its client wrote, before anything was put between them. */
+  readonly given: number
+  readonly sent: readonly Item[]
+  readonly places: readonly (number | null)[]
+  /** As they are sent, and as its client says them. */
+  readonly params: Pick<Params, 'instructions' | 'tools'>
+  readonly said: Pick<Params, 'instructions' | 'tools'>
+  readonly bytes: number
+  /** Of the whole body, as nobody has set it right. */
+  readonly estimate: number
+}
+
 export function explanationOf(
   prepared: Prepared,
   request: UpstreamRequest,
   settings: Settings,
 ): Explanation {
-  const { inbound, history, account, provider, prompt, places, items, notes, encoded } = prepared
-  const { items: asked, given = asked } = inbound
-  const bytes = bytesOf(request.body)
-  const tokens = tokensOf(prepared)
-  const remembered = history.items.length
-  const weights = weightsOf({ items, sent: prompt.items, places })
-  const told = { items, weights, remembered, given: remembered + asked.length, notes }
-  const fates = fatesOf({ ...told, sent: prompt.items, places, wire: provider.wire })
-  const total = { bytes, tokens }
-  const correction = correctionOf(prepared)
-  const unsaid = new Set(fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place))
-  const { parts, layers } = partsOf({
-    items: prompt.items,
-    weights: weights.sent,
-    places,
-    unsaid,
-    params: prompt.params,
-    total,
-    correction,
-  })
+  return explanationFrom(factsOf(prepared, request, settings), matterOf(prepared, request))
+}
+
+export function factsOf(
+  prepared: Prepared,
+  { method, url }: UpstreamRequest,
+  settings: Settings,
+): Facts {
+  const { inbound, history, account, provider, prompt, notes, encoded, policy } = prepared
+  const { model } = prompt.params
   const window = windowOf(prepared)
+  return {
+    api: inbound.dialect,
+    upstream: {
+      name: account.name,
+      wire: provider.wire,
+      model,
+      method,
+      url,
+      unchanged: encoded.bytes !== undefined,
+    },
+    policy: policyTold(policy, levelsFor(model, inbound, history, settings)),
+    window: { tokens: window, room: window === null ? null : roomIn(window, prepared) },
+    correction: correctionOf(prepared),
+    notes: notes.map((note) => ({ ...note })),
+  }
+}
+
+function matterOf(prepared: Prepared, { body }: UpstreamRequest): Matter {
+  const { inbound, history, prompt, places, items } = prepared
+  const { items: asked, given = asked } = inbound
+  return {
+    items,
+    remembered: history.items.length,
+    asked: asked.length,
+    given: given.length,
+    sent: prompt.items,
+    places,
+    params: prompt.params,
+    said: inbound.params,
+    bytes: bytesOf(body),
+    estimate: estimateOf(prepared),
+  }
+}
+
+export function explanationFrom(facts: Facts, matter: Matter): Explanation {
+  const { api, upstream, policy, correction, notes } = facts
+  const { items, sent, places, remembered, asked, params, bytes } = matter
+  const tokens = correctedTokens(matter.estimate, correction)
+  const brought = remembered + asked
+  const weights = weightsOf({ items, sent, places })
+  const of = { items, weights, remembered, given: brought, notes, sent, places }
+  const fates = fatesOf({ ...of, wire: upstream.wire })
+  const total = { bytes, tokens }
+  const unsaid = new Set(fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place))
+  const made = { items: sent, weights: weights.sent, places, unsaid, params, total, correction }
+  const { parts, layers } = partsOf(made)
+  const { tokens: window, room } = facts.window
   const shown = new Set(fates.flatMap((fate) => fate.notes?.map(nameOf) ?? []))
   return {
     fates,
     about: {
-      api: inbound.dialect,
-      upstream: {
-        name: account.name,
-        wire: account.wire,
-        model: prompt.params.model,
-        method: request.method,
-        url: request.url,
-        unchanged: encoded.bytes !== undefined,
-      },
-      policy: policyTold(
-        prepared.policy,
-        levelsFor(prompt.params.model, inbound, history, settings),
-      ),
+      api,
+      upstream,
+      policy,
       counts: {
-        given: given.length,
+        given: matter.given,
         remembered: remembered + notes.filter(isRecalled).length,
-        ...(items.length > told.given ? { answered: items.length - told.given } : {}),
-        sent: prompt.items.length,
+        ...(items.length > brought ? { answered: items.length - brought } : {}),
+        sent: sent.length,
       },
       sent: { bytes, estimated_tokens: tokens },
       fullReplay: fullReplayOf(total, weights, correction),
@@ -103,21 +159,19 @@ export function explanationOf(
       ...(layers === null ? {} : { layers: jsonOf(layers) }),
       window: {
         tokens: window,
-        room: window === null ? null : Math.max(0, Math.floor(roomIn(window, prepared)) - tokens),
+        room: room === null ? null : Math.max(0, Math.floor(room) - tokens),
       },
       ...(correction === 1 ? {} : { correction }),
-      given: givenOf(inbound.params),
+      given: givenOf(matter.said),
       // Those on an item stand with it.
-      notes: notes
-        .filter(
-          (note) => note.at === undefined || note.field !== undefined || !shown.has(nameOf(note)),
-        )
-        .map((note) => ({ ...note })),
+      notes: notes.filter(
+        (note) => note.at === undefined || note.field !== undefined || !shown.has(nameOf(note)),
+      ),
     },
   }
 }
 
-function givenOf({ instructions, tools }: Params): Given {
+function givenOf({ instructions, tools }: Matter['said']): Given {
   return {
     instructions: instructions === null ? null : digest(instructions),
     tools: tools.length === 0 ? null : digest(JSON.stringify(tools)),

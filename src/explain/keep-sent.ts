@@ -9,8 +9,9 @@ import type { UpstreamRequest } from '../transport/transport.ts'
 import type { Following } from '../upstream/followed.ts'
 import { upstreamRequest, type Prepared } from '../upstream/prepare.ts'
 import type { World } from '../world.ts'
-import { explanationOf } from './explanation.ts'
-import { writtenFates } from './tell-explanation.ts'
+import { explanationOf, factsOf } from './explanation.ts'
+import { TOLD_BY_BODY, writtenFates } from './tell-explanation.ts'
+import { isToldByBody } from './told-by-body.ts'
 
 export const keepSent: Following = ({ sent, caller, turnId, recorder }, world) => {
   const { kept } = recorder
@@ -31,8 +32,13 @@ export const keepSent: Following = ({ sent, caller, turnId, recorder }, world) =
 
 export function sentFor(prepared: Prepared, { settings }: Pick<World, 'settings'>): SentRequest {
   const request = upstreamRequest(prepared)
+  const body = textOf(request)
+  if (isToldByBody(prepared)) {
+    const about = JSON.stringify(factsOf(prepared, request, settings))
+    return { body, items: TOLD_BY_BODY, about }
+  }
   const { about, fates } = explanationOf(prepared, request, settings)
-  return { body: textOf(request), items: writtenFates(fates), about: JSON.stringify(about) }
+  return { body, items: writtenFates(fates), about: JSON.stringify(about) }
 }
 
 /** A client's own bytes are passed on as they are, and were read as this text. */

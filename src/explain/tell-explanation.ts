@@ -6,13 +6,15 @@ import { isObject, parsedObject, type JsonObject } from '../conversation/json.ts
 import type { Note } from '../conversation/note.ts'
 import type { WireName } from '../provider/provider.ts'
 import { PROVIDERS } from '../provider/providers.ts'
+import type { SentRequest } from '../store/request-store.ts'
 import { sentenceOf } from '../upstream/unsupported.ts'
 import { byteOf } from './byte-of.ts'
 import { causeOf } from './cause-of.ts'
 import type { SentenceOf } from './cause.ts'
 import { compareRequests, writtenPath } from './compare-requests.ts'
-import type { About, Explanation } from './explanation.ts'
+import type { About, Explanation, Facts } from './explanation.ts'
 import type { Fate } from './fates.ts'
+import { toldByBody } from './told-by-body.ts'
 
 /** A request as it was sent, with what is known of it. */
 export interface Sent extends Explanation {
@@ -138,19 +140,20 @@ function isSamePlace(before: JsonObject, now: JsonObject): boolean {
 }
 
 /** Of what is kept, what cannot be read is nothing. */
-export function readSent(kept: {
-  readonly body: string
-  readonly items: string
-  readonly about: string
-}): Sent | null {
-  const about = parsedObject(kept.about)
-  const fates = JSON.parse(kept.items) as readonly Fate[]
-  return about === null || !isObject(about['upstream'])
-    ? null
-    : { about: about as About, fates, body: kept.body }
+export function readSent({ body, items, about: written }: SentRequest): Sent | null {
+  const about = parsedObject(written)
+  if (about === null || !isObject(about['upstream'])) return null
+  const told =
+    items === TOLD_BY_BODY
+      ? toldByBody(about as Facts, body)
+      : { about: about as About, fates: JSON.parse(items) as readonly Fate[] }
+  return told === null ? null : { ...told, body }
 }
 
 /** Those of the next turn begin with the same characters, and only what is behind them is kept again. */
 export function writtenFates(fates: readonly Fate[]): string {
   return JSON.stringify(fates)
 }
+
+/** Instead of what became of its items. */
+export const TOLD_BY_BODY = ''

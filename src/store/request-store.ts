@@ -33,7 +33,7 @@ export interface RequestStore {
 export interface SentRequest {
   /** The body, character by character. */
   readonly body: string
-  /** What became of each item of the conversation. It grows with it. */
+  /** What became of each item of the conversation. It grows with it. Empty where the body says it. */
   readonly items: string
   /** All that is as long for a long conversation as for a short one. */
   readonly about: string

@@ -14,7 +14,11 @@ import type { Prepared } from './prepare.ts'
 
 /** Of what is sent, whoever wrote it. */
 export function tokensOf(prepared: Prepared): number {
-  return Math.ceil(estimateOf(prepared) * correctionOf(prepared))
+  return correctedTokens(estimateOf(prepared), correctionOf(prepared))
+}
+
+export function correctedTokens(estimate: number, correction: number): number {
+  return Math.ceil(estimate * correction)
 }
 
 /** One for all that is estimated of a request, or its parts do not add up. */

@@ -36,7 +36,7 @@ const SEED = Number(process.env['LAWS_SEED'] ?? 1)
 const BATCH = 5_000
 
 /** Each conversation has its turn with some of the settings, and with some of what is dear to ask. */
-const SETTINGS = 12
+const SETTINGS = 24
 const TURNS = 10
 
 /** The same transform with other settings begins with the same word. */
