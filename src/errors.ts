@@ -34,6 +34,7 @@ const CODES = {
   upstream_broken: 502,
   upstream_timeout: 504,
   store_unavailable: 503,
+  gateway_stopped: 503,
 } as const
 
 export type ErrorCode = keyof typeof CODES

@@ -19,6 +19,8 @@ export interface OpenWorld {
   readonly world: World
   /** By this the processes that share the database know this one. */
   readonly replicaId: string
+  /** Lets go of the upstreams: what they still answer ends unfinished. */
+  readonly hangUp: () => Promise<void>
   /** Lets go of all connections, and of the database when what is on its way there is kept. */
   readonly close: () => Promise<void>
 }
@@ -59,6 +61,7 @@ export async function openWorld(
       nowMs: Date.now,
       log,
     },
+    hangUp: upstream.close,
     async close() {
       await Promise.all([upstream.close(), media.close()])
       // A database that does not answer is not waited for.

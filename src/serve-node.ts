@@ -30,7 +30,8 @@ export async function serveNode(
   configFile: unknown,
   log: Log,
 ): Promise<Serving> {
-  const { world, replicaId, close: closeWorld } = await openWorld(environment, configFile, log)
+  const opened = await openWorld(environment, configFile, log)
+  const { world, replicaId, hangUp, close: closeWorld } = opened
   const { settings } = world
   const runs = await openRuns(replicaId, world)
   const app = createApp(world, runs, ({ env }) => exchangeOf(env as HttpBindings | UpgradeBindings))
@@ -57,7 +58,7 @@ export async function serveNode(
       stopExpiring()
       const drainMs = settings.DRAIN_SECONDS * 1000
       // Whoever follows a run that is not over by then is still there to hear of its end.
-      await Promise.all([drained(server, upgrades, drainMs), runs.close(drainMs * 0.9)])
+      await Promise.all([drained(server, upgrades, { drainMs, hangUp }), runs.close(drainMs * 0.9)])
       await closeWorld()
     },
   }
@@ -91,17 +92,32 @@ function urlOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-async function drained(server: Server, upgrades: Upgrades, drainMs: number): Promise<void> {
+interface Draining {
+  readonly drainMs: number
+  /** What is answered by then ends unfinished, and its client is told so. */
+  readonly hangUp: () => Promise<void>
+}
+
+/** So long a client may take to hear it. */
+const TELLING_MS = 500
+
+async function drained(
+  server: Server,
+  upgrades: Upgrades,
+  { drainMs, hangUp }: Draining,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   upgrades.leave()
   // A connection that has given its last answer would wait for another question.
   const idle = setInterval(() => server.closeIdleConnections(), 50)
+  const late = setTimeout(() => void hangUp(), drainMs)
   const impatient = setTimeout(() => {
     server.closeAllConnections()
     upgrades.terminate()
-  }, drainMs)
+  }, drainMs + TELLING_MS)
   await closed
   upgrades.terminate()
   clearInterval(idle)
+  clearTimeout(late)
   clearTimeout(impatient)
 }

@@ -194,7 +194,7 @@ export const SETTINGS_TABLE = {
     default: 10,
     read: wholeNumber(0, 3_600),
     sentence:
-      'How long open streams and background responses may go on when the process is asked to stop.',
+      'How long open streams and background responses may go on when the process is asked to stop. Then they end as failed.',
   },
   RUN_LEASE_SECONDS: {
     default: 30,

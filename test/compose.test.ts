@@ -1,8 +1,9 @@
-/** What `docker-compose.yml` tells Open WebUI, which nothing here can start. */
+/** What `docker-compose.yml` says, held against the code that hears it. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { clientOf } from '../src/client/client-of.ts'
 import { userOf } from '../src/client/user-of.ts'
+import { SETTINGS_TABLE } from '../src/settings-table.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const COMPOSE = read('docker-compose.yml')
@@ -53,11 +54,16 @@ test.each([
 
 test('Open WebUI is wired to the gateway, with its key, and the gateway to Postgres (C143)', () => {
   expect(COMPOSE).toContain('OPENAI_API_BASE_URLS: http://backstory:8787/v1')
-  const [, key] = /OPENAI_API_KEYS: \$\{\w+:-(\S+)\}/.exec(COMPOSE) ?? []
+  const [, key] = /OPENAI_API_KEYS: (\$\{\w+:-\S+\})/.exec(COMPOSE) ?? []
   expect(COMPOSE).toContain(`BACKSTORY_KEYS: \${BACKSTORY_KEYS:-openwebui:${key}}`)
   const [, user, password, name] =
     /postgres:\/\/(\w+):(\w+)@postgres:5432\/(\w+)/.exec(COMPOSE) ?? []
   expect(COMPOSE).toContain(`POSTGRES_USER: ${user}`)
   expect(COMPOSE).toContain(`POSTGRES_PASSWORD: ${password}`)
   expect(COMPOSE).toContain(`POSTGRES_DB: ${name}`)
+})
+
+test('whoever stops the gateway waits until it has ended what is open', () => {
+  const [, seconds] = /stop_grace_period: (\d+)s/.exec(COMPOSE) ?? []
+  expect(Number(seconds)).toBeGreaterThan(SETTINGS_TABLE.DRAIN_SECONDS.default + 5)
 })

@@ -19,7 +19,12 @@ export async function closeRuns(home: ProcessHome, graceMs: number, world: World
       world.log('warn', 'run-not-ended', { turn: log.hold.turnId, why: messageOf(error) })
     }
   }
-  await home.lease.giveBack()
+  try {
+    await home.lease.giveBack()
+  } catch (error) {
+    // It runs out by itself.
+    world.log('warn', 'lease-not-given-back', { why: messageOf(error) })
+  }
 }
 
 async function waitFor(logs: readonly RunLog[], graceMs: number): Promise<void> {

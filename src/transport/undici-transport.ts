@@ -118,8 +118,14 @@ function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
+/** All of them are let go when the process ends. */
+const STOPPED = 'UND_ERR_DESTROYED'
+const ASK_AGAIN = 'The gateway was stopped before this answer was complete. Ask again.'
+
 function brokenBy(error: Error): Failure {
-  return codeOf(error) === 'UND_ERR_BODY_TIMEOUT'
+  const code = codeOf(error)
+  if (code === STOPPED) return failureOf('gateway_stopped', ASK_AGAIN)
+  return code === 'UND_ERR_BODY_TIMEOUT'
     ? failureOf('upstream_timeout', 'The upstream stopped sending in the middle of its answer.')
     : failureOf(
         'upstream_broken',
@@ -129,6 +135,7 @@ function brokenBy(error: Error): Failure {
 
 function unreachable(error: Error): GatewayError {
   const code = codeOf(error)
+  if (code === STOPPED) return new GatewayError('gateway_stopped', ASK_AGAIN)
   if (code === 'UND_ERR_HEADERS_TIMEOUT') {
     return new GatewayError('upstream_timeout', 'The upstream did not answer in time.', {
       cause: error,

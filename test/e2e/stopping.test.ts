@@ -1,0 +1,78 @@
+/** A process that has to stop: what it still answers is ended in words, and nothing is cut off. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
+import { answerSse, startUpstream, type Behaviour, type Upstream } from '../support/upstream.ts'
+import { chatStream } from '../support/wires.ts'
+
+let upstream: Upstream
+beforeEach(async () => void (upstream = await startUpstream()))
+afterEach(() => upstream.close())
+
+const START = chatStream({ text: 'Hello' }).slice(0, 3)
+const nothing: Behaviour = () => undefined
+const beginning = answerSse(START, 'hang')
+
+function start() {
+  return startGateway(
+    {
+      UPSTREAMS: JSON.stringify([{ name: 'c', wire: 'chat', baseUrl: upstream.url }]),
+      DRAIN_SECONDS: '0',
+    },
+    { unexplained: 'Its answers end when it closes.' },
+  )
+}
+
+/** What a client is told that asks, and in the middle of whose answer the gateway has to stop. */
+async function toldWhenStopped(path: string, body: object) {
+  const gateway = await start()
+  const asked = gateway.post(path, body)
+  while (upstream.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  // The words of an answer that has begun are on their way to its client by then.
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const closed = gateway.close()
+  const answer = await asked
+  const told = { status: answer.status, text: await answer.text() }
+  await closed
+  return told
+}
+
+const chat = { model: 'm', messages: [{ role: 'user', content: 'x' }] }
+const response = { model: 'm', input: 'x' }
+
+describe.each([true, false])('where the answer is stored: %s', (store) => {
+  test('a stream of chat ends with an error and [DONE], behind what was said', async () => {
+    upstream.behave = beginning
+    const { text } = await toldWhenStopped('/v1/chat/completions', { ...chat, store, stream: true })
+    expect(text).toMatch(/"content":"Hel/)
+    expect(text).toMatch(/"code":"gateway_stopped".*\n\ndata: \[DONE\]\n\n$/)
+    expect(text.match(/gateway_stopped/g)).toHaveLength(1)
+  })
+
+  test('a stream of responses ends as failed', async () => {
+    upstream.behave = beginning
+    const { text } = await toldWhenStopped('/v1/responses', { ...response, store, stream: true })
+    expect(text).toMatch(/event: response.failed\ndata: .*Ask again\..*\n\ndata: \[DONE\]\n\n$/)
+    expect(text.match(/event: response.failed/g)).toHaveLength(1)
+  })
+
+  test.each([
+    ['before it begins', nothing],
+    ['in the middle', beginning],
+  ])('an answer that is told as a whole is refused, %s', async (_, behave) => {
+    upstream.behave = behave
+    const { status, text } = await toldWhenStopped('/v1/chat/completions', { ...chat, store })
+    expect(status).toBe(503)
+    expect(JSON.parse(text)).toMatchObject({
+      error: { type: 'server_error', code: 'gateway_stopped' },
+    })
+  })
+})
+
+test('a database that is gone does not keep the process from ending', async () => {
+  const gateway = await start()
+  const gone = async () => Promise.reject(new Error('It is gone.'))
+  Object.assign(gateway.world.runs, { retireReplica: gone })
+  await gateway.close()
+  const fields = { why: 'It is gone.' }
+  expect(gateway.log).toContainEqual({ level: 'warn', event: 'lease-not-given-back', fields })
+})
