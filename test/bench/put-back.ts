@@ -1,0 +1,70 @@
+/**
+ * Whether giving a chat its backstory takes as much longer as the chat is longer, up to 100,000 items:
+ *
+ *     node test/bench/put-back.ts
+ *
+ * Only that: what is read of a database has a bound long before (`store/recall-store.ts`). All turns are at
+ * hand, the chat is looked through, and each is put in its place.
+ */
+import type { Item } from '../../src/conversation/item.ts'
+import type { RememberedTurn } from '../../src/conversation/remembered.ts'
+import { applyRecall } from '../../src/rebuild/apply-recall.ts'
+import { planRecall } from '../../src/rebuild/plan-recall.ts'
+import { assistant, user } from '../store/turns.ts'
+
+const LENGTHS = [200, 2_000, 20_000]
+const ROUNDS = 7
+/** An item of the longest against one of the shortest. */
+const MOST_RATIO = 2
+/** Of a turn. */
+const THOUGHTS = 4
+const ALIKE = { thread: 't', reasoningRefusedBy: null, createdAtMs: 0, usedAtMs: 0 }
+
+const perItem = LENGTHS.map((turns) => {
+  const chat = chatOf(turns)
+  const remembered = turnsOf(chat)
+  let took = Infinity
+  let items = 0
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const startedAt = performance.now()
+    const recalled = applyRecall(chat, planRecall(chat), remembered, { replaysTools: true })
+    took = Math.min(took, performance.now() - startedAt)
+    items = recalled.items.length
+  }
+  if (items !== chat.length + turns * THOUGHTS) throw new Error(`There are only ${items} items.`)
+  const each = (took * 1000) / items
+  console.log(
+    `${turns} turns, ${items} items: ${took.toFixed(1)} ms, ${each.toFixed(1)} µs an item`,
+  )
+  return each
+})
+const ratio = (perItem.at(-1) ?? 0) / (perItem[0] ?? 1)
+console.log(`An item of the longest costs × ${ratio.toFixed(1)} of one of the shortest.`)
+if (ratio > MOST_RATIO) process.exitCode = 1
+
+function chatOf(turns: number): readonly Item[] {
+  const said = Array.from({ length: turns }, (_, at) => [
+    user(`Question ${at} ${'why '.repeat(60)}`),
+    assistant(`Answer ${at} ${'because '.repeat(20)}`),
+  ])
+  return [...said.flat(), user('And now?')]
+}
+
+function turnsOf(chat: readonly Item[]): readonly RememberedTurn[] {
+  let parent: string | null = null
+  return planRecall(chat).runs.map(({ start, end, fingerprint }, depth) => {
+    const id = String(depth).padStart(20, '0')
+    const output = [...thoughts(depth), ...chat.slice(start, end)]
+    const turn = { id, parent, depth, fingerprint, output: structuredClone(output) }
+    parent = id
+    return { ...ALIKE, ...turn, input: chat.slice(start - 1, start) }
+  })
+}
+
+function thoughts(turn: number): readonly Item[] {
+  return Array.from({ length: THOUGHTS }, (_, part) => ({
+    type: 'reasoning',
+    summary: [],
+    encrypted_content: `${turn}-${part} ${'c2VhbGVk'.repeat(10)}`,
+  }))
+}
