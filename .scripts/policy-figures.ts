@@ -108,18 +108,18 @@ const POLICIES = [
   ['replay', 'everything, always', 'chats are short, or nothing may ever be missing'],
   [
     'retain',
-    'everything of the last five to fourteen turns; of what is older, long tool outputs by their beginning and end',
-    'you do not know: it is what you get',
+    'the last five to fourteen turns whole; in older ones long tool outputs are cut to their beginning and end',
+    'you do not know: it is the default',
   ],
   [
     'lean',
-    'the running turn whole; of closed turns the words, the calls, and short outputs; no reasoning of closed turns',
-    'agents use many tools, and what a tool said matters only while its turn runs',
+    'the running turn whole; of finished turns the words, the tool calls and short outputs, but no reasoning',
+    'what a tool said matters only while its turn runs',
   ],
   [
     'capped',
-    'all turns and all reasoning, with every long output cut to 4,000 characters from the first; the model can ask for the rest',
-    'reasoning should last through the whole conversation, and outputs can be looked up again',
+    'all turns and all reasoning; every long output is cut to 4,000 characters at once, and the model can ask for the rest',
+    'reasoning should last, and outputs can be looked up again',
   ],
 ] as const
 

@@ -7,14 +7,14 @@ export const MEDIA_SETTINGS = {
     default: 'auto' as const,
     read: oneOf('auto', 'off'),
     sentence:
-      'Whether images and files that a client names by address are loaded here, for upstreams that do not load them themselves. Addresses of this network are never asked.',
+      'Whether images and files that a client names by address are loaded here (`auto`, or `off`) for upstreams that do not load them. Private addresses are never asked.',
   },
   MEDIA_FETCH_ALLOW: {
     default: [] as readonly AllowedHost[],
     shown: 'none',
     read: allowedHosts,
     sentence:
-      'Hosts of this network that may be asked for media all the same, here or by an upstream that is told their addresses, as `files.intranet,10.0.0.7:9000`; `host:*` for any port.',
+      'Private hosts that may be asked for media all the same, here or by an upstream, as `files.intranet,10.0.0.7:9000`; `host:*` for any port.',
   },
   MEDIA_FETCH_TIMEOUT_SECONDS: {
     default: 15,
@@ -30,7 +30,7 @@ export const MEDIA_SETTINGS = {
     default: 256,
     read: wholeNumber(1, 65_536),
     sentence:
-      'How much loaded media the process holds at once. Above it a model is told that a medium could not be loaded, until other requests are over.',
+      'How much loaded media the process holds at once. Above it a model is told that one could not be loaded.',
   },
 }
 

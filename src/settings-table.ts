@@ -42,7 +42,7 @@ export const SETTINGS_TABLE = {
     default: 'sqlite:./data/backstory.db',
     read: text,
     sentence:
-      'Where turns are kept: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. On Workers the D1 binding `DB` is used.',
+      'Where everything is kept: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. On Workers the D1 binding `DB` is used.',
   },
   BACKSTORY_CONFIG: {
     default: './backstory.json',
@@ -62,7 +62,7 @@ export const SETTINGS_TABLE = {
     shown: 'none',
     read: storageKeys,
     sentence:
-      'Seals what is stored of conversations, as `kid:key,kid:key`: a name of your own, and 32 bytes as base64 or hex (`openssl rand -base64 32`). The first key seals, all of them read. Without keys nothing is sealed, and what was sealed cannot be read.',
+      'Encrypts what is stored of conversations, as `kid:key,kid:key`: a name of your own, and 32 bytes as base64 or hex (`openssl rand -base64 32`). The first encrypts, all decrypt. Without its key nothing encrypted can be read.',
   },
   UPSTREAMS: {
     default: [] as readonly Account[],
@@ -75,99 +75,99 @@ export const SETTINGS_TABLE = {
     shown: 'none',
     read: aliases,
     sentence:
-      'Names of your own for models, as JSON: `{"fast": "gpt-5-mini", "best": ["claude/claude-opus-5-5", "gpt-5"]}`. Of a list, the next is asked when one does not begin to answer.',
+      'Your own names for models, as JSON: `{"fast": "gpt-5-mini", "best": ["anthropic/claude-opus-5-5", "gpt-5"]}`, where `anthropic/` names an upstream. Of a list, the next is asked if one does not begin to answer.',
   },
-  OPENAI_API_KEY: secret('Adds OpenAI as an upstream, for both of its APIs.'),
+  OPENAI_API_KEY: secret('Adds OpenAI, with both of its APIs, for all other models.'),
   OPENAI_BASE_URL: address('Another server that speaks Chat Completions, in place of OpenAI.'),
-  ANTHROPIC_API_KEY: secret('Adds Anthropic as an upstream.'),
+  ANTHROPIC_API_KEY: secret('Adds Anthropic, for `claude-*`.'),
   ANTHROPIC_BASE_URL: address('Another server that speaks Anthropic Messages.'),
-  GEMINI_API_KEY: secret('Adds Google Gemini as an upstream.'),
+  GEMINI_API_KEY: secret('Adds Google Gemini, for `gemini-*`.'),
   GEMINI_BASE_URL: address('Another server that speaks the Gemini API.'),
-  OPENROUTER_API_KEY: secret('Adds OpenRouter as an upstream.'),
+  OPENROUTER_API_KEY: secret('Adds OpenRouter, for `vendor/model`.'),
   OPENROUTER_BASE_URL: address('Another server that speaks as OpenRouter does.'),
   CONTEXT: {
     default: NO_CONTEXT,
     shown: '`retain`',
     read: contextSetting,
     sentence:
-      'How much of a conversation a model is given: the name of a policy, or JSON of [its fields](src/rebuild/README.md#every-field-of-a-policy), with `models` and `keys` for those by name: `{"policy": "lean", "models": {"qwen*": {"window": {"turns": 20}}}, "keys": {"alice": "replay"}}`.',
+      'How much of a conversation a model is given: the name of a policy, or JSON of [its fields](src/rebuild/README.md#every-field-of-a-policy), with `models` and `keys` for single ones: `{"policy": "lean", "models": {"qwen*": {"window": {"turns": 20}}}, "keys": {"alice": "replay"}}`.',
   },
   HISTORY_MAX_ITEMS: {
     default: null as number | null,
     shown: 'unset (everything)',
     read: wholeNumber(1, 1_000_000),
     sentence:
-      'At most so many items of a conversation reach the model, cut in steps between rounds.',
+      'At most so many items of a conversation reach the model; the oldest turns go, several at a time.',
   },
   TOOL_OUTPUT_RETENTION_TURNS: {
     default: null as number | 'off' | null,
     shown: 'as the policy says (`5`)',
     read: (raw: unknown) => (raw === 'off' ? raw : wholeNumber(0, 1_000_000)(raw)),
     sentence:
-      'Long tool outputs of turns older than this are shortened, in steps of as many turns, and at most ten; `off` keeps them whole.',
+      'Long tool outputs are shortened once they are more than so many turns old, as many turns at a time, at most ten; `off` keeps them whole.',
   },
   UNANSWERED_CALLS: {
     default: 'drop' as const,
     read: oneOf('drop', 'stub'),
     sentence:
-      'What a model is given of a tool call in the middle of a conversation that never got its output: nothing (`drop`), or the call with an output that says so (`stub`).',
+      'A tool call in the middle of a conversation that never got its output is left out (`drop`), or gets one that says so (`stub`).',
   },
   REMEMBER: {
     default: 'on' as const,
     read: oneOf('on', 'off'),
     sentence:
-      'Whether a client that sends its whole chat each time is remembered: the reasoning and the tool calls that it forgets are kept, and given back to the model.',
+      'For clients that send the whole chat each time: whether the reasoning and tool calls that they leave out are kept, and given back to the model.',
   },
   MARKERS: {
     default: 'auto' as const,
     read: oneOf('auto', 'always', 'never'),
     sentence:
-      'Who gets invisible markers in the text, by which what is remembered is found again at once: Open WebUI (`auto`), every client (`always`), nobody (`never`). Without markers turns are found by their words.',
+      'Whose answers carry an invisible marker, by which they are recognised at once: those of Open WebUI (`auto`), all (`always`), none (`never`). Others are recognised by their words.',
   },
   PERSIST_REASONING: {
     default: 'conversation' as const,
     read: oneOf('disabled', 'next_reply', 'conversation'),
     sentence:
-      'How long reasoning is given back to the model that it came from: to the end of the `conversation`, until the `next_reply` is complete, or, with `disabled`, none of an answer is kept from then on but in streams that can be read again.',
+      'How long reasoning is given back to the model that made it: through the `conversation`, or until the `next_reply` is complete; with `disabled` no new reasoning is kept, except in streams that can be read again.',
   },
   PERSIST_TOOL_RESULTS: {
     default: 'on' as const,
     read: oneOf('on', 'off'),
     sentence:
-      'Whether tool calls and their results that a client has forgotten are given back to the model.',
+      'Whether tool calls and results that a client has forgotten are given back to the model.',
   },
   RETENTION_DAYS: {
     default: 90,
     read: (raw: unknown) => (raw === 'off' ? null : wholeNumber(1, 36_500)(raw)),
     sentence:
-      'Turns that nothing has needed for so many days are removed, unless a conversation holds them; `off` keeps them for ever.',
+      'Turns that nothing has needed for so many days are deleted, unless a conversation holds them; `off` keeps them.',
   },
   OPEN_WEBUI_JWT_SECRET: secret(
-    'The `FORWARD_USER_INFO_HEADER_JWT_SECRET` of an Open WebUI: its users, by their signed identity, then have a memory of their own.',
+    'The `FORWARD_USER_INFO_HEADER_JWT_SECRET` of your Open WebUI. Each of its users then has a memory of their own, and unsigned chat and Responses requests are refused.',
   ),
   TRUST_USER_HEADERS: {
     default: 'off' as const,
     read: oneOf('off', 'on'),
     sentence:
-      'Whether `X-Backstory-User` and `X-OpenWebUI-User-Id` are believed without a signature. Only where nobody but a trusted client can reach the gateway.',
+      'Whether `X-Backstory-User` and `X-OpenWebUI-User-Id` are believed without a signature. Only where none but trusted clients reach the gateway.',
   },
   SPEAKER_GUARD: {
     default: 'off' as const,
     read: ownLabels,
     sentence:
-      "Ends an answer before a line that another speaker would begin, as in `User: …`: `off`, `on`, or the labels that are the model's own, as `Ada,Ada (bot)`. An upstream's `quirks.speakerGuard` (`true`, `false`, a list of labels) goes first.",
+      "Ends an answer before a line in which another speaker begins, as `User: …`: `off`, `on`, or the model's own labels, as `Ada,Ada (bot)`. An upstream's `quirks.speakerGuard` goes first.",
   },
   EXPLAIN_KEEP: {
     default: 'on' as const,
     read: oneOf('on', 'off'),
     sentence:
-      'Whether what was sent for an answer is kept with it, as what is different from the turn before, so that `GET /v1/context/explain/{id}` can show it.',
+      'Whether what was sent for an answer is kept with it, for `GET /v1/context/explain/{id}`.',
   },
   UNSUPPORTED: {
     default: 'note' as const,
     read: oneOf('note', 'reject'),
     sentence:
-      'What happens to a request that asks for something its upstream has no word for: `note` leaves it out and says so in `explain`, `reject` answers 400. The header `x-backstory-unsupported` overrides it for one request.',
+      'If a request asks for something that its upstream cannot express, `note` leaves it out and says so in `explain`, `reject` answers 400. The header `x-backstory-unsupported` overrides it.',
   },
   MAX_BODY_MB: {
     default: 64,
@@ -188,32 +188,31 @@ export const SETTINGS_TABLE = {
     default: 120,
     read: wholeNumber(1, 86_400),
     sentence:
-      'How long a request that is too long for its model waits to be summed up. Then it goes on without.',
+      'How long a request that is too long for its model waits for a summary before it goes on without.',
   },
   DRAIN_SECONDS: {
     default: 10,
     read: wholeNumber(0, 3_600),
     sentence:
-      'How long open streams and background responses may go on when the process is asked to stop. Then they end as failed.',
+      'How long open streams and background responses may go on after a signal to stop. Then they end as failed.',
   },
   RUN_LEASE_SECONDS: {
     default: 30,
     read: wholeNumber(1, 3_600),
     sentence:
-      'How long a process may be silent before others that share its database take over what it runs in the background, and end what else it left open.',
+      'How long a process may be silent before others on the same database take over its background responses, and end what else it left open.',
   },
   HEARTBEAT_SECONDS: {
     default: 15,
     read: wholeNumber(1, 3_600),
-    sentence:
-      'A silent stream carries a comment this often, so that nothing between takes it for dead.',
+    sentence: 'How often a silent stream gets a comment, so that no proxy closes it.',
   },
   ...MEDIA_SETTINGS,
   WEBSOCKET_MINUTES: {
     default: 60,
     read: wholeNumber(1, 1_440),
     sentence:
-      'How old a WebSocket may grow. What it has begun is finished; then the client has to open a new one.',
+      'How long a WebSocket may stay open. What it has begun is finished; then the client opens a new one.',
   },
 } satisfies Record<string, Setting<unknown>>
 
