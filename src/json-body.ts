@@ -1,6 +1,6 @@
 /** The body of a request as JSON, or a refusal that says what is wrong with it. */
 import { isObject, type JsonObject } from './conversation/json.ts'
-import { wellFormedBytes } from './conversation/well-formed-json.ts'
+import { readWellFormed } from './conversation/well-formed-json.ts'
 import { GatewayError } from './errors.ts'
 
 export interface JsonBody {
@@ -9,13 +9,13 @@ export interface JsonBody {
   readonly bytes: Uint8Array
 }
 
-export function jsonBody(bytes: Uint8Array): JsonBody {
-  const text = utf8.decode(bytes)
-  return { json: asObject(parsed(text)), bytes: wellFormedBytes(bytes, text) }
+export function jsonBody(given: Uint8Array): JsonBody {
+  const { text, bytes } = readWellFormed(given)
+  return { json: asObject(parsed(text)), bytes }
 }
 
 export function jsonObject(bytes: Uint8Array): JsonObject {
-  return asObject(parsed(utf8.decode(bytes)))
+  return asObject(parsed(readWellFormed(bytes).text))
 }
 
 /** `{}` where nothing was sent. */
@@ -24,7 +24,7 @@ export function maybeJsonObject(bytes: Uint8Array): JsonObject {
 }
 
 export function jsonValue(bytes: Uint8Array): unknown {
-  const value = parsed(utf8.decode(bytes))
+  const value = parsed(readWellFormed(bytes).text)
   if (value !== undefined) return value
   throw new GatewayError('invalid_json', 'We could not parse the JSON body of your request.')
 }
@@ -45,5 +45,3 @@ function parsed(text: string): unknown {
     return undefined
   }
 }
-
-const utf8 = new TextDecoder()

@@ -61,7 +61,7 @@ export async function openWorld(
       nowMs: Date.now,
       log,
     },
-    hangUp: upstream.close,
+    hangUp: async () => void (await Promise.all([upstream.close(), media.close()])),
     async close() {
       await Promise.all([upstream.close(), media.close()])
       // A database that does not answer is not waited for.

@@ -47,6 +47,7 @@ export async function serveNode(
   })
   await listening(server, settings).catch(async (fault: unknown) => {
     await runs.close(0)
+    await runs.leave()
     await closeWorld()
     throw fault
   })
@@ -59,6 +60,7 @@ export async function serveNode(
       const drainMs = settings.DRAIN_SECONDS * 1000
       // Whoever follows a run that is not over by then is still there to hear of its end.
       await Promise.all([drained(server, upgrades, { drainMs, hangUp }), runs.close(drainMs * 0.9)])
+      await runs.leave()
       await closeWorld()
     },
   }

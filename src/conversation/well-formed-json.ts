@@ -13,13 +13,21 @@ export function jsonBytes(value: unknown): Uint8Array {
   return utf8.encode(wellFormedJson(value))
 }
 
+export interface WellFormed {
+  readonly text: string
+  /** That very text, but for a byte order mark in front of it. */
+  readonly bytes: Uint8Array
+}
+
 /**
- * The bytes of a JSON that was read as `text`; the very same, if every character in them is whole. Bytes
- * that are no UTF-8 were read as broken characters, and are written as such.
+ * A JSON as it came: the very same bytes, if every character in them is whole. What is no UTF-8 is read
+ * as broken characters, and written as such.
  */
-export function wellFormedBytes(bytes: Uint8Array, text: string): Uint8Array {
-  const whole = mended(text)
-  return whole === text && !text.includes(BROKEN) ? bytes : utf8.encode(whole)
+export function readWellFormed(bytes: Uint8Array): WellFormed {
+  const read = decoder.decode(bytes)
+  const text = mended(read)
+  const isWhole = text === read && !read.includes(BROKEN)
+  return { text, bytes: isWhole ? bytes : utf8.encode(text) }
 }
 
 function mended(text: string): string {
@@ -37,3 +45,4 @@ function oneMended(escape: string): string {
 }
 
 const utf8 = new TextEncoder()
+const decoder = new TextDecoder()

@@ -34,7 +34,7 @@ function hasField({ native }: Item): boolean {
 
 /** `null` if it cannot be read. */
 export function toldByBody(facts: Facts, text: string): Explanation | null {
-  const body = parsedObject(text)
+  const body = parsedObject(text.replace(BYTE_ORDER_MARK, ''))
   const inbound = body === null ? null : understood(facts.api, body)
   if (body === null || inbound === null) return null
   const { items, params } = inbound
@@ -63,3 +63,6 @@ function understood(api: Facts['api'], body: JsonObject): Inbound | null {
 }
 
 const NO_BYTES = new Uint8Array()
+
+/** Some clients begin with one. It is sent on, and is no part of the JSON. */
+const BYTE_ORDER_MARK = /^\ufeff/

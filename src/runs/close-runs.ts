@@ -12,13 +12,20 @@ import type { RunLog } from './run-log.ts'
 
 export async function closeRuns(home: ProcessHome, graceMs: number, world: World): Promise<void> {
   await waitFor(home.all(), graceMs)
-  for (const log of home.all()) {
+  const left = home.all()
+  // All at once: whose upstream breaks off while others are ended would have failed of that.
+  await Promise.allSettled(left.map(({ giveUp }) => giveUp()))
+  for (const log of left) {
     try {
       await end(log, world)
     } catch (error) {
       world.log('warn', 'run-not-ended', { turn: log.hold.turnId, why: messageOf(error) })
     }
   }
+}
+
+/** Not before the last turn of this process is closed, or somebody else ends it as left behind. */
+export async function leaveRuns(home: ProcessHome, world: World): Promise<void> {
   try {
     await home.lease.giveBack()
   } catch (error) {

@@ -13,7 +13,7 @@ import type { World } from '../world.ts'
 import { answerInBackground } from './answer-in-background.ts'
 import { answerResumably } from './answer-resumably.ts'
 import { cancelRun } from './cancel-run.ts'
-import { closeRuns } from './close-runs.ts'
+import { closeRuns, leaveRuns } from './close-runs.ts'
 import { followRun, type Follow } from './follow-run.ts'
 import { processHome, requestHome, type Home } from './home.ts'
 import { lookAfter, rescueRun, type Look } from './rescue-run.ts'
@@ -40,6 +40,8 @@ export interface Asked {
 export interface ProcessRuns extends Runs {
   /** Lets runs finish for a while, and leaves none that nobody ends. */
   readonly close: (graceMs: number) => Promise<void>
+  /** Lets others know at once that nobody is left here. */
+  readonly leave: () => Promise<void>
 }
 
 /** For a process that lasts. `id` is what it marks its turns with. */
@@ -56,6 +58,7 @@ export async function openRuns(id: string, world: World): Promise<ProcessRuns> {
       isClosing = true
       return closeRuns(home, graceMs, world)
     },
+    leave: () => leaveRuns(home, world),
   }
 }
 

@@ -135,7 +135,7 @@ function brokenBy(error: Error): Failure {
 
 function unreachable(error: Error): GatewayError {
   const code = codeOf(error)
-  if (code === STOPPED) return new GatewayError('gateway_stopped', ASK_AGAIN)
+  if (code === STOPPED) return new GatewayError('gateway_stopped', ASK_AGAIN, { cause: error })
   if (code === 'UND_ERR_HEADERS_TIMEOUT') {
     return new GatewayError('upstream_timeout', 'The upstream did not answer in time.', {
       cause: error,

@@ -1,4 +1,7 @@
 /** A process that has to stop: what it still answers is ended in words, and nothing is cut off. */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import { answerSse, startUpstream, type Behaviour, type Upstream } from '../support/upstream.ts'
@@ -12,11 +15,12 @@ const START = chatStream({ text: 'Hello' }).slice(0, 3)
 const nothing: Behaviour = () => undefined
 const beginning = answerSse(START, 'hang')
 
-function start() {
+function start(environment: Readonly<Record<string, string>> = {}) {
   return startGateway(
     {
       UPSTREAMS: JSON.stringify([{ name: 'c', wire: 'chat', baseUrl: upstream.url }]),
       DRAIN_SECONDS: '0',
+      ...environment,
     },
     { unexplained: 'Its answers end when it closes.' },
   )
@@ -76,3 +80,50 @@ test('a database that is gone does not keep the process from ending', async () =
   const fields = { why: 'It is gone.' }
   expect(gateway.log).toContainEqual({ level: 'warn', event: 'lease-not-given-back', fields })
 })
+
+test('what has not begun is left to others, however long it takes to end the rest', async () => {
+  upstream.behave = nothing
+  const gateway = await start({ DRAIN_SECONDS: '1' })
+  const ids: string[] = []
+  for (let at = 0; at < 30; at += 1) {
+    const asked = await gateway.post('/v1/responses', { ...response, background: true })
+    ids.push(((await asked.json()) as { id: string }).id)
+  }
+  // Without one that is open, nobody waits for the end of the drain.
+  const open = gateway.post('/v1/responses', { ...response, stream: true })
+  while (upstream.received.length < 31) await new Promise((resolve) => setTimeout(resolve, 5))
+  const states: (string | undefined)[] = []
+  const { runs, archive, store } = gateway.world
+  const { readLog } = runs
+  const slowly: typeof readLog = async (...asked) => {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    return readLog(...asked)
+  }
+  const { close } = store
+  const looked = async () => {
+    for (const id of ids) {
+      const turn = await archive.loadTurn({ tenant: 'local', user: null }, id.slice(5))
+      states.push(turn?.state)
+    }
+    await close()
+  }
+  Object.assign(runs, { readLog: slowly })
+  Object.assign(store, { close: looked })
+  await gateway.close()
+  await (await open).text()
+  expect(new Set(states)).toEqual(new Set(['open']))
+})
+
+test('no other process ends what still goes on', async () => {
+  const pieces = chatStream({ text: 'Hello' })
+  upstream.behave = answerSse(pieces, 'end', 600)
+  const DATABASE_URL = `sqlite:${join(mkdtempSync(join(tmpdir(), 'stopping-')), 'memory.db')}`
+  const shared = { DATABASE_URL, DRAIN_SECONDS: '10', RUN_LEASE_SECONDS: '5' }
+  const [one, other] = [await start(shared), await start(shared)]
+  const asked = await one.post('/v1/chat/completions', { ...chat, store: true, stream: true })
+  await one.close()
+  const text = await asked.text()
+  expect(text).not.toContain('"error"')
+  expect(text).toMatch(/data: \[DONE\]\n\n$/)
+  await other.close()
+}, 20_000)

@@ -12,6 +12,7 @@ import { parseWished } from '../../src/dialect/parse-wished.ts'
 import { explanationOf } from '../../src/explain/explanation.ts'
 import { sentFor, textOf } from '../../src/explain/keep-sent.ts'
 import { readSent } from '../../src/explain/tell-explanation.ts'
+import { jsonBody } from '../../src/json-body.ts'
 import { NO_HISTORY } from '../../src/history/load-history.ts'
 import { prepareFor, upstreamRequest } from '../../src/upstream/prepare.ts'
 import { tidyConversation, conversation } from '../support/conversations.ts'
@@ -34,11 +35,15 @@ afterAll(() => gateway.close())
 
 /** As it is told when it is sent, and as it is read again from what is kept. */
 function tellings(api: DialectName, body: JsonObject) {
+  return tellingsOf(api, new TextEncoder().encode(JSON.stringify(body)))
+}
+
+function tellingsOf(api: DialectName, given: Uint8Array) {
   const { world } = gateway
   const account = world.accounts.find(({ wire }) => wire === api)
   if (account === undefined) throw new Error('There is no such account.')
-  const bytes = new TextEncoder().encode(JSON.stringify(body))
-  const inbound = parseWished(DIALECTS[api], body, bytes)
+  const { json, bytes } = jsonBody(given)
+  const inbound = parseWished(DIALECTS[api], json, bytes)
   const prepared = prepareFor({ account, model: 'm' }, inbound, NO_HISTORY, world)
   const request = upstreamRequest(prepared)
   const told = explanationOf(prepared, request, world.settings)
@@ -113,4 +118,16 @@ test('what cannot be read any more is not told', () => {
   expect(readSent(kept)).not.toBeNull()
   expect(readSent({ ...kept, body: '{"model":"m","messages":[3]}' })).toBeNull()
   expect(readSent({ ...kept, body: '{' })).toBeNull()
+})
+
+test.each([
+  [
+    'a byte order mark',
+    '\ufeff{"model":"m","messages":[{"role":"user","content":"Hi!"}],"store":true}',
+  ],
+  ['half a character', '{"model":"m","messages":[{"role":"user","content":"Hi \\ud83e!"}]}'],
+])('with %s it is read as it was sent', (_, text) => {
+  const { told, kept, read } = tellingsOf('chat', new TextEncoder().encode(text))
+  expect(kept.items).toBe('')
+  expect(read).toEqual(told)
 })

@@ -107,6 +107,7 @@ describe.concurrent('a replica that is asked to stop', () => {
       const untold = await beginInVain(town, first)
       await until(async () => (await town.turn(told))?.output.length === 1)
       await first.runs.close(0)
+      await first.runs.leave()
       expect(await town.turn(told)).toMatchObject({ state: 'failed' })
       expect((await town.turn(untold))?.state).toMatch(/queued|open/)
       const second = await town.citizen()

@@ -23,6 +23,7 @@ export async function inTown(play: (town: Town) => Promise<void>): Promise<void>
   } finally {
     const alive = town.all.filter(({ isAlive }) => isAlive())
     await Promise.all(alive.map(({ runs }) => runs.close(0)))
+    await Promise.all(alive.map(({ runs }) => runs.leave()))
     await world.close()
   }
 }

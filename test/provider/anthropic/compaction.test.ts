@@ -34,7 +34,7 @@ const STREAMED = block(
 function encode(items: readonly Item[], more: Partial<Prompt> = {}, headers = {}) {
   const prompt = { ...promptOf(items, { model: MODEL }), ...more }
   const { body, headers: sent, notes } = anthropic.encode(prompt, { ...accountOf(), headers })
-  return { body: body, headers: sent, why: notes.map(({ why }) => why) }
+  return { body, headers: sent, why: notes.map(({ why }) => why) }
 }
 
 const editAt = (value: number) => ({
