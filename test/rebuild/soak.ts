@@ -37,7 +37,7 @@ const BATCH = 5_000
 
 /** Each conversation has its turn with some of the settings, and with some of what is dear to ask. */
 const SETTINGS = 24
-const TURNS = 10
+const TURNS = 12
 
 /** The same transform with other settings begins with the same word. */
 const KINDS = [...Map.groupBy(TRANSFORMS, ({ name }) => name.split(' ', 1)[0]).values()]
