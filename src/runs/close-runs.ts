@@ -12,16 +12,8 @@ import type { RunLog } from './run-log.ts'
 
 export async function closeRuns(home: ProcessHome, graceMs: number, world: World): Promise<void> {
   await waitFor(home.all(), graceMs)
-  const left = home.all()
   // All at once: whose upstream breaks off while others are ended would have failed of that.
-  await Promise.allSettled(left.map(({ giveUp }) => giveUp()))
-  for (const log of left) {
-    try {
-      await end(log, world)
-    } catch (error) {
-      world.log('warn', 'run-not-ended', { turn: log.hold.turnId, why: messageOf(error) })
-    }
-  }
+  await Promise.all(home.all().map((log) => end(log, world)))
 }
 
 /** Not before the last turn of this process is closed, or somebody else ends it as left behind. */
@@ -42,8 +34,12 @@ async function waitFor(logs: readonly RunLog[], graceMs: number): Promise<void> 
 }
 
 async function end({ hold, giveUp }: RunLog, world: World): Promise<void> {
-  await giveUp()
-  const run = await readRun(hold, hold.turnId, world.runs)
-  if (run === null || (await isFresh(run, world))) return
-  await concludeRun(hold, DIED, world)
+  try {
+    await giveUp()
+    const run = await readRun(hold, hold.turnId, world.runs)
+    if (run === null || (await isFresh(run, world))) return
+    await concludeRun(hold, DIED, world)
+  } catch (error) {
+    world.log('warn', 'run-not-ended', { turn: hold.turnId, why: messageOf(error) })
+  }
 }

@@ -1,8 +1,9 @@
 /** A process that has to stop: what it still answers is ended in words, and nothing is cut off. */
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { turnIdOfResponse } from '../../src/conversation/ids.ts'
 import { startGateway } from '../support/gateway.ts'
 import { answerSse, startUpstream, type Behaviour, type Upstream } from '../support/upstream.ts'
 import { chatStream } from '../support/wires.ts'
@@ -30,7 +31,7 @@ function start(environment: Readonly<Record<string, string>> = {}) {
 async function toldWhenStopped(path: string, body: object) {
   const gateway = await start()
   const asked = gateway.post(path, body)
-  while (upstream.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  await vi.waitUntil(() => upstream.received.length > 0)
   // The words of an answer that has begun are on their way to its client by then.
   await new Promise((resolve) => setTimeout(resolve, 100))
   const closed = gateway.close()
@@ -91,7 +92,7 @@ test('what has not begun is left to others, however long it takes to end the res
   }
   // Without one that is open, nobody waits for the end of the drain.
   const open = gateway.post('/v1/responses', { ...response, stream: true })
-  while (upstream.received.length < 31) await new Promise((resolve) => setTimeout(resolve, 5))
+  await vi.waitUntil(() => upstream.received.length > ids.length, 10_000)
   const states: (string | undefined)[] = []
   const { runs, archive, store } = gateway.world
   const { readLog } = runs
@@ -102,7 +103,8 @@ test('what has not begun is left to others, however long it takes to end the res
   const { close } = store
   const looked = async () => {
     for (const id of ids) {
-      const turn = await archive.loadTurn({ tenant: 'local', user: null }, id.slice(5))
+      const turnId = turnIdOfResponse(id) ?? ''
+      const turn = await archive.loadTurn({ tenant: 'local', user: null }, turnId)
       states.push(turn?.state)
     }
     await close()
@@ -117,7 +119,9 @@ test('what has not begun is left to others, however long it takes to end the res
 test('no other process ends what still goes on', async () => {
   const pieces = chatStream({ text: 'Hello' })
   upstream.behave = answerSse(pieces, 'end', 600)
-  const DATABASE_URL = `sqlite:${join(mkdtempSync(join(tmpdir(), 'stopping-')), 'memory.db')}`
+  const folder = mkdtempSync(join(tmpdir(), 'backstory-stopping-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const DATABASE_URL = `sqlite:${join(folder, 'memory.db')}`
   const shared = { DATABASE_URL, DRAIN_SECONDS: '10', RUN_LEASE_SECONDS: '5' }
   const [one, other] = [await start(shared), await start(shared)]
   const asked = await one.post('/v1/chat/completions', { ...chat, store: true, stream: true })
