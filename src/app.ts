@@ -21,6 +21,7 @@ import { listSummaries } from './endpoints/list-summaries.ts'
 import { listModels, findModel } from './endpoints/models.ts'
 import { isPassedThrough, passThrough } from './endpoints/pass-through.ts'
 import { summarizeContext, summarizeConversation } from './endpoints/summarize.ts'
+import { asGatewayError } from './mistake.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { RESUMABLE_HEADER } from './runs/answer-resumably.ts'
 import { runRoutes } from './runs/run-routes.ts'
@@ -53,10 +54,7 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
   app.onError((error) => {
     if (error instanceof GatewayError) return told(error)
     if (isTooDeep(error)) return told(tooDeep())
-    world.log('error', 'unexpected', { why: error.stack ?? error.message })
-    return told(
-      new GatewayError('internal_error', 'The gateway made a mistake. Its log says more.'),
-    )
+    return told(asGatewayError(error, world.log))
   })
   return app
 }

@@ -8,7 +8,16 @@ import { expect, test } from 'vitest'
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   conversation: [],
-  stream: ['conversation', 'dialect', 'provider', 'edge', 'transport', 'errors'],
+  stream: [
+    'conversation',
+    'dialect',
+    'provider',
+    'edge',
+    'transport',
+    'mistake',
+    'world',
+    'errors',
+  ],
   rebuild: ['conversation', 'digest'],
   client: ['conversation', 'edge', 'errors', 'settings'],
   dialect: ['conversation', 'stream/stage', 'errors'],
@@ -28,6 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'keys',
     'settings',
     'world',
+    'mistake',
     'errors',
   ],
   runs: [
@@ -42,6 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'replica',
     'keys',
     'world',
+    'mistake',
     'errors',
   ],
   upstream: [
@@ -59,6 +70,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'keys',
     'settings',
     'world',
+    'mistake',
     'errors',
   ],
   'house-tools': [

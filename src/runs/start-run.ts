@@ -4,9 +4,10 @@
  */
 import type { Dialect, Inbound } from '../dialect/dialect.ts'
 import type { Client, Exchange } from '../edge/exchange.ts'
-import { failureOf, GatewayError, messageOf } from '../errors.ts'
+import { GatewayError, messageOf } from '../errors.ts'
 import { answer } from '../gateway.ts'
 import type { Caller } from '../keys.ts'
+import { asGatewayError } from '../mistake.ts'
 import type { Hold } from '../store/run-store.ts'
 import type { NewTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
@@ -128,10 +129,7 @@ async function attend(
 }
 
 function failedBy(error: unknown, { log }: World): Conclusion {
-  if (error instanceof GatewayError) return { status: 'failed', failure: error.failure }
-  log('error', 'unexpected', { why: error instanceof Error ? (error.stack ?? '') : String(error) })
-  const failure = failureOf('internal_error', 'The gateway made a mistake. Its log says more.')
-  return { status: 'failed', failure }
+  return { status: 'failed', failure: asGatewayError(error, log).failure }
 }
 
 function ignore(): void {}

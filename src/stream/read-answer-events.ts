@@ -1,13 +1,13 @@
 /**
  * An upstream's body as the events of its answer, whichever form it comes in: a stream, or one object
- * in its place. Throws on a body that cannot be read.
+ * in its place. Throws a GatewayError on a body that cannot be read.
  */
-import { joined } from '../conversation/bytes.ts'
 import type { StreamEvent } from '../conversation/event.ts'
-import { parsedObject } from '../conversation/json.ts'
+import { GatewayError } from '../errors.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import type { Prompt } from '../conversation/prompt.ts'
-import { MAX_ANSWER_BYTES } from '../transport/read-body.ts'
+import { NOT_JSON } from '../transport/read-body.ts'
+import { gatheredJson } from './gathered-json.ts'
 import { sseDecoder } from './sse.ts'
 import { NOTHING, type SseMessage, type Stage } from './stage.ts'
 import { beginsAsObject } from './streamed-or-whole.ts'
@@ -48,18 +48,15 @@ function streamedBody({ provider, account, prompt }: Asked): Stage<Uint8Array, S
 }
 
 function wholeBody({ provider, account, prompt }: Asked): Stage<Uint8Array, StreamEvent> {
-  const chunks: Uint8Array[] = []
-  let size = 0
+  const body = gatheredJson()
   return {
     push(chunk) {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > MAX_ANSWER_BYTES) throw new Error('The answer is too large.')
+      body.add(chunk)
       return NOTHING
     },
     end() {
-      const json = parsedObject(new TextDecoder().decode(joined(chunks)))
-      if (json === null) throw new Error('The answer is not JSON.')
+      const json = body.read()
+      if (json === null) throw new GatewayError(NOT_JSON)
       return provider.decodeWhole(json, account, prompt)
     },
   }

@@ -1,12 +1,15 @@
 /**
  * Joins an upstream's body to a client, and owns the three endings of a stream: it finished, it
- * broke off upstream, the client hung up. Whatever happens, exactly one of them runs, once.
+ * broke off upstream, the client hung up. Whatever happens, exactly one of them runs, once: of what
+ * cannot even be told the client learns by a connection that breaks off.
  *
  * Nothing here waits on the path of a token. The two things worth waiting for are a client that is
  * full, which holds the upstream back, and the outcome being safe, which holds back the last words. What
  * a rendition holds back itself (`held-words.ts`), it sends when it is time.
  */
-import { failureOf } from '../errors.ts'
+import { failureOf, GatewayError } from '../errors.ts'
+import { asGatewayError } from '../mistake.ts'
+import type { Log } from '../world.ts'
 import type { Failure } from '../conversation/event.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import type { Client } from '../edge/exchange.ts'
@@ -21,37 +24,58 @@ export interface Relay {
   /** Makes the outcome safe. What it resolves to is what the client is told. */
   readonly settle: (outcome: Outcome, ending: 'finished' | 'cancelled') => Promise<Outcome>
   readonly heartbeatMs: number
+  readonly log: Log
 }
 
 const GONE = failureOf('upstream_broken', 'The client went away.')
 
-export function relay({ call, reply, rendition, client, settle, heartbeatMs }: Relay): void {
+export function relay(parts: Relay): void {
+  const { call, reply, rendition, client, settle, heartbeatMs, log } = parts
   let over = false
   const { send, stopBeating } = heartbeat(client, heartbeatMs)
 
   const finish = (failure: Failure | null): void => {
     if (over) return
     over = true
-    send(rendition.close(failure))
-    void settle(rendition.outcome(), 'finished').then((outcome) => {
-      stopBeating()
-      client.end(rendition.end(outcome))
-    })
+    void told(failure).catch(breakOff).finally(stopBeating)
+  }
+  const told = async (failure: Failure | null): Promise<void> => {
+    const words = closed(failure)
+    const said = rendition.outcome()
+    if (words instanceof GatewayError) {
+      await settle({ ...said, finish: null, failure: words.failure }, 'finished')
+      return client.breakOff()
+    }
+    send(words)
+    const outcome = await settle(said, 'finished')
+    client.end(rendition.end(outcome))
+  }
+  /** The words before the last, or why the rendition cannot come to an end. */
+  const closed = (failure: Failure | null): string | GatewayError => {
+    try {
+      return rendition.close(failure)
+    } catch (error) {
+      return asGatewayError(error, log)
+    }
+  }
+  const breakOff = (error: unknown): void => {
+    asGatewayError(error, log)
+    client.breakOff()
   }
 
   const hungUp = (): void => {
     if (over) return
     over = true
     stopBeating()
-    // Nobody hears it any more, but what had been begun is kept as it stands.
-    rendition.close(GONE)
     call.cancel()
-    void settle({ ...rendition.outcome(), failure: null }, 'cancelled')
+    // Nobody hears it any more, but what had been begun is kept as it stands.
+    closed(GONE)
+    settle({ ...rendition.outcome(), failure: null }, 'cancelled').catch(breakOff)
   }
 
-  const unreadable = (): void => {
+  const failed = (error: unknown): void => {
     // Told before the call is cancelled, which would be heard of as a broken connection.
-    finish(failureOf('upstream_broken', 'The upstream sent a stream that cannot be read.'))
+    finish(asGatewayError(error, log).failure)
     call.cancel()
   }
 
@@ -63,8 +87,8 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
         if (!rendition.isOver()) return
         finish(null)
         if (rendition.isCut()) call.cancel()
-      } catch {
-        unreadable()
+      } catch (error) {
+        failed(error)
       }
     },
     end: () => finish(null),
@@ -75,8 +99,8 @@ export function relay({ call, reply, rendition, client, settle, heartbeatMs }: R
     if (client.isGone()) return
     try {
       if (!send(text()) && !over) flow.pause()
-    } catch {
-      unreadable()
+    } catch (error) {
+      failed(error)
     }
   })
   client.onGone(hungUp)

@@ -2,13 +2,12 @@
  * A whole answer in the place of the stream that was asked for: it is read to its end, and told as
  * that stream. A body that breaks, or is no JSON, is a failure like any other.
  */
-import { joined } from '../conversation/bytes.ts'
 import type { Failure, StreamEvent } from '../conversation/event.ts'
-import { parsedObject, type JsonObject } from '../conversation/json.ts'
+import type { JsonObject } from '../conversation/json.ts'
 import type { OutcomeFold } from '../conversation/outcome.ts'
 import type { Renderer } from '../dialect/dialect.ts'
-import { failureOf } from '../errors.ts'
-import { MAX_ANSWER_BYTES } from '../transport/read-body.ts'
+import { NOT_JSON } from '../transport/read-body.ts'
+import { gatheredJson } from './gathered-json.ts'
 import type { Rendition } from './rendition.ts'
 import { frame } from './sse.ts'
 
@@ -20,19 +19,16 @@ export function renditionOfJson(parts: {
   readonly now: () => number
 }): Rendition {
   const { decode, renderer, fold, now } = parts
-  const chunks: Uint8Array[] = []
-  let size = 0
+  const body = gatheredJson()
 
   const events = (failure: Failure | null): readonly StreamEvent[] => {
     if (failure !== null) return failed(failure)
-    const json = parsedObject(new TextDecoder().decode(joined(chunks)))
+    const json = body.read()
     return json === null ? failed(NOT_JSON) : decode(json)
   }
   return {
     push(chunk) {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > MAX_ANSWER_BYTES) throw new Error('The answer is too large.')
+      body.add(chunk)
       return ''
     },
     isOver: () => false,
@@ -49,11 +45,6 @@ export function renditionOfJson(parts: {
     end: (outcome) => renderer.end(outcome, now()).map(frame).join(''),
   }
 }
-
-const NOT_JSON = failureOf(
-  'upstream_broken',
-  'The upstream answered with something that is not JSON.',
-)
 
 function failed(failure: Failure): readonly StreamEvent[] {
   return [

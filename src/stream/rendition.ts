@@ -8,7 +8,7 @@ import type { Failure } from '../conversation/event.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 
 export interface Rendition {
-  /** Whole events to be sent now; of length 0 for none. Throws on a stream that cannot be read. */
+  /** Whole events to be sent now; of length 0 for none. Throws a GatewayError on a stream that cannot be read. */
   readonly push: (chunk: Uint8Array) => string | Uint8Array
   /** Whether the answer has come to its end, though the upstream's body may still be open. */
   readonly isOver: () => boolean

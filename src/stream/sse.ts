@@ -4,11 +4,12 @@
  */
 import { createParser } from 'eventsource-parser'
 import { joined } from '../conversation/bytes.ts'
+import { GatewayError } from '../errors.ts'
 import { NOTHING, type SseMessage, type Stage } from './stage.ts'
 
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024
 
-/** Throws when a single event grows beyond `maxEventBytes`: there is no telling where it ends. */
+/** Throws a GatewayError when a single event grows beyond `maxEventBytes`: there is no telling where it ends. */
 export function sseDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<Uint8Array, SseMessage> {
   const text = new TextDecoder()
   const reader = sseReader(maxEventBytes)
@@ -25,7 +26,7 @@ export function sseReader(maxEventBytes = MAX_EVENT_BYTES): Stage<string, SseMes
     maxBufferSize: maxEventBytes,
     onEvent: ({ event, data }) => messages.push({ event, data }),
     onError(error) {
-      if (error.type === 'max-buffer-size-exceeded') throw error
+      if (error.type === 'max-buffer-size-exceeded') throw endless()
     },
   })
   const taken = (): readonly SseMessage[] => {
@@ -44,6 +45,13 @@ export function sseReader(maxEventBytes = MAX_EVENT_BYTES): Stage<string, SseMes
       return taken()
     },
   }
+}
+
+function endless(): GatewayError {
+  return new GatewayError(
+    'upstream_broken',
+    'The upstream sent a stream that cannot be read: one of its events does not end.',
+  )
 }
 
 export function frame({ event, data }: SseMessage): string {
@@ -69,7 +77,7 @@ export function wholeEvents(maxEventBytes = MAX_EVENT_BYTES): WholeEvents {
   const keep = (rest: Uint8Array): void => {
     kept.push(rest)
     keptBytes += rest.length
-    if (keptBytes > maxEventBytes) throw new Error('An event is too large.')
+    if (keptBytes > maxEventBytes) throw endless()
   }
   const release = (): Uint8Array => {
     const bytes = kept.length === 0 ? EMPTY : joined(kept)

@@ -1,7 +1,7 @@
 /** Collects the whole body of a reply. Rejects with a GatewayError when it breaks or grows too big. */
 import { joined } from '../conversation/bytes.ts'
 import { isObject, type JsonObject, parsedJson } from '../conversation/json.ts'
-import { GatewayError } from '../errors.ts'
+import { failureOf, GatewayError } from '../errors.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Call, Reply } from './transport.ts'
 
@@ -15,10 +15,16 @@ export async function readJson(
   const bytes = await readBody(call, reply, MAX_ANSWER_BYTES)
   const json = parsedJson(utf8.decode(bytes))
   if (isObject(json)) return { bytes, json }
-  throw new GatewayError(
-    'upstream_broken',
-    'The upstream answered with something that is not JSON.',
-  )
+  throw new GatewayError(NOT_JSON)
+}
+
+export const NOT_JSON = failureOf(
+  'upstream_broken',
+  'The upstream answered with something that is not JSON.',
+)
+
+export function tooLong(limitBytes: number): GatewayError {
+  return new GatewayError('upstream_broken', `The upstream's answer is over ${limitBytes} bytes.`)
 }
 
 /** What an upstream's refusal means to the client: its status, its words, its retry headers. */
@@ -44,9 +50,7 @@ export function readBody(call: Call, reply: Reply, limitBytes: number): Promise<
         chunks.push(bytes)
         size += bytes.length
         if (size <= limitBytes) return
-        reject(
-          new GatewayError('upstream_broken', `The upstream's answer is over ${limitBytes} bytes.`),
-        )
+        reject(tooLong(limitBytes))
         call.cancel()
       },
       end: () => resolve(joined(chunks)),

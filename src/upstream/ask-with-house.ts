@@ -9,10 +9,11 @@
  */
 import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { FunctionCallOutput, Item } from '../conversation/item.ts'
-import { failureOf, GatewayError, messageOf } from '../errors.ts'
+import { failureOf, GatewayError } from '../errors.ts'
 import { unanswered } from '../house-tools/answer-house-calls.ts'
 import { joinRounds, type HeldRound, type JoinedRounds } from '../house-tools/join-rounds.ts'
 import type { Caller } from '../keys.ts'
+import { asGatewayError } from '../mistake.ts'
 import { beginningWith } from '../provider/beginning-with.ts'
 import { readAnswerEvents } from '../stream/read-answer-events.ts'
 import { NOTHING, type Stage } from '../stream/stage.ts'
@@ -149,8 +150,8 @@ function read(journey: Journey, { prepared, reply }: Asked, sink: Sink): void {
     if (!isRunning()) return
     try {
       hear(readOn())
-    } catch {
-      failed(journey, UNREADABLE, sink)
+    } catch (error) {
+      failed(journey, asGatewayError(error, journey.world.log).failure, sink)
       journey.newest.cancel()
     }
   }
@@ -163,8 +164,6 @@ function read(journey: Journey, { prepared, reply }: Asked, sink: Sink): void {
   })
   if (journey.isPaused) journey.flow.pause()
 }
-
-const UNREADABLE = failureOf('upstream_broken', 'The upstream sent an answer that cannot be read.')
 
 async function goOn(
   journey: Journey,
@@ -191,7 +190,7 @@ async function goOn(
     read(journey, next, sink)
   } catch (error) {
     if (error instanceof GatewayError) journey.refusal = error
-    failed(journey, failureIn(error, world), sink)
+    failed(journey, asGatewayError(error, world.log).failure, sink)
   }
 }
 
@@ -233,12 +232,6 @@ const LEFT = failureOf('upstream_broken', 'The client went away.')
 
 function isLeft({ isCancelled, asking }: Journey): boolean {
   return isCancelled || asking.isGone()
-}
-
-function failureIn(error: unknown, { log }: World): Failure {
-  if (error instanceof GatewayError) return error.failure
-  log('error', 'unexpected', { why: messageOf(error) })
-  return failureOf('internal_error', 'The gateway made a mistake. Its log says more.')
 }
 
 /** Says what was heard, at the next tick, which is now. */

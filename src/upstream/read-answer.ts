@@ -7,8 +7,8 @@ import { parsedObject, type JsonObject } from '../conversation/json.ts'
 import { GatewayError } from '../errors.ts'
 import type { Prepared } from './prepare.ts'
 import { sseDecoder } from '../stream/sse.ts'
-import { runStage, type SseMessage } from '../stream/stage.ts'
-import { MAX_ANSWER_BYTES, readBody } from '../transport/read-body.ts'
+import { runStage } from '../stream/stage.ts'
+import { MAX_ANSWER_BYTES, NOT_JSON, readBody } from '../transport/read-body.ts'
 import type { Call, Reply } from '../transport/transport.ts'
 
 export interface ReadAnswer {
@@ -28,24 +28,10 @@ export async function readAnswer(
   if (json !== null) {
     return { events: provider.decodeWhole(json, account, prompt), body: { bytes, json } }
   }
-  if (!BEGINS_STREAM.test(text)) {
-    throw new GatewayError(
-      'upstream_broken',
-      'The upstream answered with something that is not JSON.',
-    )
-  }
-  return { events: runStage(provider.decode(account, prompt), messagesIn(bytes)), body: null }
+  if (!BEGINS_STREAM.test(text)) throw new GatewayError(NOT_JSON)
+  const messages = runStage(sseDecoder(), [bytes])
+  return { events: runStage(provider.decode(account, prompt), messages), body: null }
 }
 
 /** An event begins with the name of a field, a comment with the colon alone. */
 const BEGINS_STREAM = /^\s*(?:data|event|id|retry)?:/
-
-function messagesIn(bytes: Uint8Array): readonly SseMessage[] {
-  try {
-    return runStage(sseDecoder(), [bytes])
-  } catch (cause) {
-    throw new GatewayError('upstream_broken', 'The upstream sent a stream that cannot be read.', {
-      cause,
-    })
-  }
-}

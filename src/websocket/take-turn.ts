@@ -11,6 +11,7 @@ import type { Socket } from '../edge/socket.ts'
 import { GatewayError } from '../errors.ts'
 import { answer } from '../gateway.ts'
 import type { Caller } from '../keys.ts'
+import { asGatewayError } from '../mistake.ts'
 import type { World } from '../world.ts'
 import type { ConnectionMemory, LaneMemory } from './connection-memory.ts'
 import { frameExchange, type FrameExchange } from './frame-exchange.ts'
@@ -52,17 +53,10 @@ export async function takeTurn(
     await begun.whenOver
   } catch (error) {
     lane?.evict(previous)
-    tellError(socket, asGatewayError(error, world), streamId)
+    tellError(socket, asGatewayError(error, world.log), streamId)
   }
 }
 
 function previousOf({ previous_response_id: id }: JsonObject): string | null {
   return typeof id === 'string' ? id : null
-}
-
-function asGatewayError(error: unknown, { log }: World): GatewayError {
-  if (error instanceof GatewayError) return error
-  const why = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  log('error', 'unexpected', { why })
-  return new GatewayError('internal_error', 'The gateway made a mistake. Its log says more.')
 }

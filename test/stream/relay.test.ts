@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Failure } from '../../src/conversation/event.ts'
 import type { Outcome } from '../../src/conversation/outcome.ts'
 import type { Client } from '../../src/edge/exchange.ts'
-import { failureOf } from '../../src/errors.ts'
+import { failureOf, GatewayError } from '../../src/errors.ts'
 import { relay } from '../../src/stream/relay.ts'
 import type { Rendition } from '../../src/stream/rendition.ts'
 import type { Call, Sink } from '../../src/transport/transport.ts'
@@ -17,15 +17,22 @@ const EMPTY: Outcome = {
 }
 const utf8 = new TextEncoder()
 
+/** Where an echo makes a mistake. */
+type Mistaken = 'push' | 'close' | 'end'
+
 /** Text in, the same text out; `!` is the last word, `|` cuts it off, `?` cannot be read. */
-function echo(): Rendition {
+function echo(mistaken?: Mistaken): Rendition {
+  const mayFail = (at: Mistaken): void => {
+    if (at === mistaken) throw new TypeError('a mistake')
+  }
   let over = false
   let cut = false
   let failed: Failure | null = null
   return {
     push(chunk) {
       const text = new TextDecoder().decode(chunk)
-      if (text === '?') throw new Error('unreadable')
+      if (text === '?') throw new GatewayError('upstream_broken', 'unreadable')
+      mayFail('push')
       cut ||= text.endsWith('|')
       over ||= cut || text.endsWith('!')
       return text
@@ -33,16 +40,21 @@ function echo(): Rendition {
     isOver: () => over,
     isCut: () => cut,
     close(failure) {
+      mayFail('close')
       failed = failure
       return '(closed)'
     },
     outcome: () => ({ ...EMPTY, failure: failed }),
-    end: ({ failure }) => (failure === null ? '(end)' : `(${failure.code})`),
+    end({ failure }) {
+      mayFail('end')
+      return failure === null ? '(end)' : `(${failure.code})`
+    },
   }
 }
 
-function stage(options: { full?: boolean; heartbeatMs?: number } = {}) {
-  const seen = { text: '', ended: 0, paused: 0, resumed: 0, cancelled: 0 }
+function stage(options: { full?: boolean; heartbeatMs?: number; mistaken?: Mistaken } = {}) {
+  const seen = { text: '', ended: 0, broken: 0, paused: 0, resumed: 0, cancelled: 0 }
+  const logged: string[] = []
   const settled: { outcome: Outcome; ending: string }[] = []
   let sink!: Sink
   let gone = (): void => undefined
@@ -59,7 +71,7 @@ function stage(options: { full?: boolean; heartbeatMs?: number } = {}) {
       seen.text += text
       seen.ended += 1
     },
-    breakOff: () => undefined,
+    breakOff: () => void seen.broken++,
     isGone: () => isGone,
     onDrain: (callback) => void (drain = callback),
     onGone: (callback) => void (gone = callback),
@@ -68,7 +80,8 @@ function stage(options: { full?: boolean; heartbeatMs?: number } = {}) {
   relay({
     call,
     client,
-    rendition: echo(),
+    rendition: echo(options.mistaken),
+    log: (level, event) => void logged.push(`${level} ${event}`),
     heartbeatMs: options.heartbeatMs ?? 60_000,
     reply: {
       status: 200,
@@ -87,6 +100,7 @@ function stage(options: { full?: boolean; heartbeatMs?: number } = {}) {
   return {
     seen,
     settled,
+    logged,
     say: (text: string) => sink.chunk(utf8.encode(text)),
     end: () => sink.end(),
     fail: () => sink.failed(failureOf('upstream_broken', 'cut')),
@@ -168,10 +182,52 @@ describe('the three endings', () => {
   })
 
   test('unreadable: the upstream is cancelled and the client told', async () => {
-    const { say, seen, safe } = stage()
+    const { say, seen, safe, logged } = stage()
     say('?')
     await safe()
     expect(seen).toMatchObject({ text: '(closed)(upstream_broken)', cancelled: 1 })
+    expect(logged).toEqual([])
+  })
+})
+
+describe('a mistake of ours is logged, and ends', () => {
+  const UNEXPECTED = ['error unexpected']
+
+  test('an answer in its middle: as a failure of the gateway, not of the upstream', async () => {
+    const { say, seen, safe, settled, logged } = stage({ mistaken: 'push' })
+    say('a')
+    await safe()
+    expect(seen).toMatchObject({ text: '(closed)(internal_error)', ended: 1, cancelled: 1 })
+    expect(settled).toMatchObject([{ outcome: { failure: { code: 'internal_error' } } }])
+    expect(logged).toEqual(UNEXPECTED)
+  })
+
+  test.each(['close', 'end'] as const)(
+    'an answer at its %s: the connection breaks off, and nothing is told as whole',
+    async (mistaken) => {
+      const { say, end, seen, safe, settled, logged } = stage({ mistaken })
+      say('a')
+      end()
+      end()
+      await safe()
+      expect(seen).toMatchObject({ ended: 0, broken: 1 })
+      expect(settled).toHaveLength(1)
+      if (mistaken === 'close') {
+        expect(settled).toMatchObject([{ outcome: { finish: null } }])
+        expect(settled).toMatchObject([{ outcome: { failure: { code: 'internal_error' } } }])
+      }
+      expect(logged).toEqual(UNEXPECTED)
+    },
+  )
+
+  test('nothing that a client waits for, when it has hung up', async () => {
+    const { say, hangUp, seen, safe, settled, logged } = stage({ mistaken: 'close' })
+    say('a')
+    hangUp()
+    await safe()
+    expect(seen).toMatchObject({ text: 'a', ended: 0, cancelled: 1 })
+    expect(settled).toMatchObject([{ ending: 'cancelled' }])
+    expect(logged).toEqual(UNEXPECTED)
   })
 })
 

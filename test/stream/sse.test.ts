@@ -55,11 +55,11 @@ describe('reading', () => {
     const line = utf8.encode('data: ' + 'x'.repeat(100))
     expect(() => {
       for (let at = 0; at < 20; at++) sse.push(line)
-    }).toThrow(/buffer/i)
+    }).toThrow('does not end')
     const whole = wholeEvents(1000)
     expect(() => {
       for (let at = 0; at < 20; at++) whole.push(line)
-    }).toThrow(/too large/)
+    }).toThrow('does not end')
   })
 })
 
