@@ -7,7 +7,6 @@ import { foldOutcome } from './conversation/outcome.ts'
 import { route } from './upstream/accounts.ts'
 import type { Asked } from './upstream/attempts.ts'
 import { askWithHouse } from './upstream/ask-with-house.ts'
-import { clientOf } from './upstream/client-of.ts'
 import type { Dialect, Inbound } from './dialect/dialect.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { GatewayError } from './errors.ts'
@@ -28,9 +27,9 @@ import { readied } from './upstream/readied.ts'
 import { guardedWhole } from './stream/guarded.ts'
 import { relay } from './stream/relay.ts'
 import { ourHeaders, renditionFor, wholeFor, type Parts } from './telling.ts'
-import type { Call } from './transport/transport.ts'
 import { summariseAfter } from './upstream/summarise-after.ts'
 import { ableTargets } from './upstream/unsupported.ts'
+import { watchLeaving } from './upstream/watch-leaving.ts'
 import { withAdditions } from './upstream/with-additions.ts'
 import { tellLayers } from './upstream/tell-layers.ts'
 import type { World } from './world.ts'
@@ -91,7 +90,7 @@ async function answerFrom(
   const { waitUntil } = exchange
   const served = route(world, inbound.params.model, inbound.dialect)
   const targets = ableTargets(served, (to) => prepareFor(to, inbound, history, world), world)
-  const client = clientOf(exchange)
+  const client = watchLeaving(exchange)
   const asking = { targets, caller, onCall: client.onCall, isGone: client.isGone }
   const { first, prepare, own } = await readied(inbound, history, turnId, asking, world)
   const asker = { caller, turnId, after: waitUntil }
@@ -103,10 +102,11 @@ async function answerFrom(
     waitUntil,
   )
   const fold = foldOutcome(recorder)
+  let told: Response | GatewayError
   try {
     const [given, stored] = await Promise.all([asked, recorder.opened])
-    const { prepared, call, sent = () => [prepared] } = given
-    if (!stored && inbound.memory.store === true) throw notKept(call)
+    const { prepared, sent = () => [prepared] } = given
+    if (!stored && inbound.memory.store === true) throw notKept()
     const answered = { prepared, sent, caller, turnId, recorder }
     const parts = {
       dialect,
@@ -118,8 +118,9 @@ async function answerFrom(
       world,
       contextLine: await contextLineFor(prepared, caller, world),
     }
-    return inbound.stream ? streamed(given, parts, exchange) : await whole(given, parts)
+    told = inbound.stream ? streamed(given, parts, exchange) : await whole(given, parts)
   } catch (error) {
+    client.cancel()
     // Whatever went wrong, a turn that was opened does not stay open.
     const failure = error instanceof GatewayError ? error.failure : null
     const ending = client.isGone() ? 'cancelled' : 'finished'
@@ -127,6 +128,8 @@ async function answerFrom(
     waitUntil(recorder.settle(outcome, ending, madeOf(first, outcome)))
     throw error
   }
+  if (told instanceof GatewayError) throw told
+  return told
 }
 
 /** What follows an answer of a model. */
@@ -148,6 +151,7 @@ function streamed(asked: Asked, parts: Parts, exchange: Exchange): Response {
         return settled
       },
       heartbeatMs: parts.world.settings.HEARTBEAT_SECONDS * 1000,
+      log: parts.world.log,
     })
   })
 }
@@ -158,14 +162,15 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-async function whole(asked: Asked, parts: Parts): Promise<Response> {
+/** One that has failed by its end is settled like any other, and then refused. */
+async function whole(asked: Asked, parts: Parts): Promise<Response | GatewayError> {
   const { prepared, call, reply } = asked
   const { guards, fold, recorder } = parts
   const { events, body: theirs } = await readAnswer(call, reply, prepared)
   for (const event of guardedWhole(events, guards)) fold.push(event)
   const said = fold.now()
   const outcome = await recorder.settle(said, 'finished', madeOf(prepared, said, asked.sent?.()))
-  if (outcome.failure !== null) throw refusalFor(outcome.failure, asked)
+  if (outcome.failure !== null) return refusalFor(outcome.failure, asked)
   const headers = { 'content-type': 'application/json', ...ourHeaders(parts) }
   return new Response(wholeFor(parts, outcome, theirs), { headers })
 }
@@ -186,8 +191,7 @@ function bareTurn(
 }
 
 /** An id that cannot be kept is not promised. */
-function notKept(call: Call): GatewayError {
-  call.cancel()
+function notKept(): GatewayError {
   return new GatewayError(
     'store_unavailable',
     'The answer cannot be stored because the database does not answer. Try again in a moment, or send `store: false`.',

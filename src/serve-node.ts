@@ -5,6 +5,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { createApp } from './app.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { nodeExchange } from './edge/node-exchange.ts'
+import { nodeWorks, type NodeWorks } from './edge/node-works.ts'
 import {
   acceptUpgrades,
   isWebSocketUpgrade,
@@ -34,7 +35,10 @@ export async function serveNode(
   const { world, replicaId, hangUp, close: closeWorld } = opened
   const { settings } = world
   const runs = await openRuns(replicaId, world)
-  const app = createApp(world, runs, ({ env }) => exchangeOf(env as HttpBindings | UpgradeBindings))
+  const works = nodeWorks()
+  const app = createApp(world, runs, ({ env }) =>
+    exchangeOf(env as HttpBindings | UpgradeBindings, works),
+  )
   const listener = getRequestListener(app.fetch)
   const server = createServer(
     { keepAliveTimeout: IDLE_MS, shouldUpgradeCallback: isWebSocketUpgrade },
@@ -58,8 +62,12 @@ export async function serveNode(
     async close() {
       stopExpiring()
       const drainMs = settings.DRAIN_SECONDS * 1000
-      // Whoever follows a run that is not over by then is still there to hear of its end.
-      await Promise.all([drained(server, upgrades, { drainMs, hangUp }), runs.close(drainMs * 0.9)])
+      const left = Promise.all([drained(server, upgrades), works.over()])
+      await Promise.all([
+        givenTime(left, { drainMs, hangUp, breakOff: () => brokenOff(server, upgrades) }),
+        // Whoever follows a run that is not over by then is still there to hear of its end.
+        runs.close(drainMs * 0.9),
+      ])
       await runs.leave()
       await closeWorld()
     },
@@ -72,8 +80,10 @@ export async function serveNode(
  */
 const IDLE_MS = 75_000
 
-function exchangeOf(bindings: HttpBindings | UpgradeBindings): Exchange {
-  return 'upgrade' in bindings ? upgradeExchange(bindings) : nodeExchange(bindings)
+function exchangeOf(bindings: HttpBindings | UpgradeBindings, { waitUntil }: NodeWorks): Exchange {
+  return 'upgrade' in bindings
+    ? upgradeExchange(bindings, waitUntil)
+    : nodeExchange(bindings, waitUntil)
 }
 
 function listening(server: Server, { PORT, HOST }: Settings): Promise<void> {
@@ -98,28 +108,41 @@ interface Draining {
   readonly drainMs: number
   /** What is answered by then ends unfinished, and its client is told so. */
   readonly hangUp: () => Promise<void>
+  /** Nobody is told any more. */
+  readonly breakOff: () => void
 }
 
-/** So long a client may take to hear it. */
+/** So long a client may take to hear it; and so long it may take to keep how it ended. */
 const TELLING_MS = 500
 
-async function drained(
-  server: Server,
-  upgrades: Upgrades,
-  { drainMs, hangUp }: Draining,
+/** All that is left has so long to end; then it is ended. */
+async function givenTime(
+  left: Promise<unknown>,
+  { drainMs, hangUp, breakOff }: Draining,
 ): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const isOverIn = (ms: number): Promise<boolean> => {
+    const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)))
+    return Promise.race([left.then(() => true), late]).finally(() => clearTimeout(timer))
+  }
+  if (await isOverIn(drainMs)) return
+  void hangUp()
+  if (await isOverIn(TELLING_MS)) return
+  breakOff()
+  await isOverIn(TELLING_MS)
+}
+
+async function drained(server: Server, upgrades: Upgrades): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   upgrades.leave()
   // A connection that has given its last answer would wait for another question.
   const idle = setInterval(() => server.closeIdleConnections(), 50)
-  const late = setTimeout(() => void hangUp(), drainMs)
-  const impatient = setTimeout(() => {
-    server.closeAllConnections()
-    upgrades.terminate()
-  }, drainMs + TELLING_MS)
   await closed
-  upgrades.terminate()
   clearInterval(idle)
-  clearTimeout(late)
-  clearTimeout(impatient)
+  upgrades.terminate()
+}
+
+function brokenOff(server: Server, upgrades: Upgrades): void {
+  server.closeAllConnections()
+  upgrades.terminate()
 }

@@ -7,7 +7,10 @@ import type { Upgrade } from './socket.ts'
 export interface Exchange {
   /** Rejects with a GatewayError above `limitBytes`, before having read it all. */
   readonly body: (limitBytes: number) => Promise<Uint8Array>
-  /** Calls back, once, when the client goes away before it has its whole answer. */
+  /**
+   * Calls back, once, when the client goes away before it has its whole answer; at once, if it has
+   * gone already.
+   */
   readonly onGone: (callback: () => void) => void
   /** Begins a streamed answer. */
   readonly stream: (
@@ -31,6 +34,7 @@ export interface Client {
   /** Ends so that the client cannot take what it has for the whole. */
   readonly breakOff: () => void
   readonly onDrain: (callback: () => void) => void
+  /** As that of its exchange. */
   readonly onGone: (callback: () => void) => void
   readonly isGone: () => boolean
 }

@@ -8,8 +8,14 @@ import type { Client, Exchange } from './exchange.ts'
 import { isLoopback } from './loopback.ts'
 import { tooLarge } from './too-large.ts'
 
-export function nodeExchange({ incoming, outgoing }: HttpBindings): Exchange {
+export function nodeExchange(
+  { incoming, outgoing }: HttpBindings,
+  waitUntil: Exchange['waitUntil'],
+): Exchange {
+  const isGone = (): boolean => outgoing.destroyed && !outgoing.writableFinished
   const onGone = (callback: () => void): void => {
+    // Its end is told once, and not to who asks later.
+    if (isGone()) return callback()
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) callback()
     })
@@ -34,7 +40,7 @@ export function nodeExchange({ incoming, outgoing }: HttpBindings): Exchange {
         },
         onDrain: (callback) => void (drained = callback),
         onGone,
-        isGone: () => outgoing.destroyed && !outgoing.writableFinished,
+        isGone,
       }
       run(client)
       // The headers go out with the first bytes; if none come at once, they go alone.
@@ -45,7 +51,7 @@ export function nodeExchange({ incoming, outgoing }: HttpBindings): Exchange {
     },
     isLocal: () =>
       isLoopback(incoming.socket.remoteAddress ?? '') && isLoopback(incoming.headers.host ?? ''),
-    waitUntil: () => undefined,
+    waitUntil,
   }
 }
 

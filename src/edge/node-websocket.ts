@@ -70,14 +70,17 @@ export function acceptUpgrades(server: Server, { answer, maxBytes, pingMs }: Upg
 /** The connection is not HTTP any more, so there is nothing left to answer. */
 const GRANTED = new Response(null)
 
-export function upgradeExchange({ incoming, upgrade }: UpgradeBindings): Exchange {
+export function upgradeExchange(
+  { incoming, upgrade }: UpgradeBindings,
+  waitUntil: Exchange['waitUntil'],
+): Exchange {
   return {
     body: () => Promise.resolve(new Uint8Array(0)),
     onGone: () => undefined,
     stream: () => new Response(null, { status: 500 }),
     isLocal: () =>
       isLoopback(incoming.socket.remoteAddress ?? '') && isLoopback(incoming.headers.host ?? ''),
-    waitUntil: () => undefined,
+    waitUntil,
     upgrade,
   }
 }

@@ -11,7 +11,7 @@ export function webExchange(
 ): Exchange {
   return {
     body: (limitBytes) => readBody(request, limitBytes),
-    onGone: (callback) => request.signal.addEventListener('abort', callback, { once: true }),
+    onGone: (callback) => whenAborted(request.signal, callback),
     stream(status, headers, run) {
       const { readable, client, whenOver } = streamedClient(request.signal)
       waitUntil(whenOver)
@@ -22,6 +22,12 @@ export function webExchange(
     waitUntil,
     ...webUpgrade(request),
   }
+}
+
+/** An event is told once, and not to who listens later. */
+function whenAborted(signal: AbortSignal, callback: () => void): void {
+  if (signal.aborted) callback()
+  else signal.addEventListener('abort', callback, { once: true })
 }
 
 async function readBody(request: Request, limitBytes: number): Promise<Uint8Array> {
@@ -58,7 +64,7 @@ function streamedClient(signal: AbortSignal) {
     { start: (own) => void (controller = own), pull: () => drain(), cancel: gone },
     { highWaterMark: 1 },
   )
-  signal.addEventListener('abort', gone, { once: true })
+  whenAborted(signal, gone)
 
   const client: Client = {
     write(text) {
@@ -80,7 +86,7 @@ function streamedClient(signal: AbortSignal) {
       resolveOver()
     },
     onDrain: (callback) => void (drain = callback),
-    onGone: (callback) => void goneCallbacks.push(callback),
+    onGone: (callback) => (isGone ? callback() : void goneCallbacks.push(callback)),
     isGone: () => isGone,
   }
   return { readable, client, whenOver }

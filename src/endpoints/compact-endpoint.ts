@@ -10,7 +10,7 @@ import type { JsonObject } from '../conversation/json.ts'
 import { jsonBytes } from '../conversation/well-formed-json.ts'
 import { route } from '../upstream/accounts.ts'
 import { askEndpoint } from '../upstream/ask-endpoint.ts'
-import { clientOf } from '../upstream/client-of.ts'
+import { watchLeaving } from '../upstream/watch-leaving.ts'
 import { planFor, unshortened } from '../upstream/compact.ts'
 import { usageOf } from '../dialect/responses/echo.ts'
 import { responses } from '../dialect/responses/responses.ts'
@@ -36,7 +36,7 @@ export async function compact(
   const { model } = inbound.params
   const targets = route(world, model, inbound.dialect)
   const history = await loadHistory(inbound, caller, world)
-  const client = clientOf(exchange)
+  const client = watchLeaving(exchange)
   const prepared = unshortened(prepareFor(targets[0], inbound, history, world), world)
   if (hasEndpoint(prepared.account, 'compact')) {
     return askEndpoint('/responses/compact', UNDERSTOOD, prepared, world, client.onCall)

@@ -14,7 +14,7 @@ import { remember } from '../history/remember.ts'
 import type { Caller } from '../keys.ts'
 import { understand } from '../understand.ts'
 import { route } from '../upstream/accounts.ts'
-import { clientOf } from '../upstream/client-of.ts'
+import { watchLeaving } from '../upstream/watch-leaving.ts'
 import { prepareFor, type Prepared } from '../upstream/prepare.ts'
 import { summariseNow } from '../upstream/summarise-now.ts'
 import { wantsSummaries } from '../upstream/with-summary.ts'
@@ -82,7 +82,7 @@ async function summarized(
   world: World,
   exchange: Exchange,
 ): Promise<JsonObject> {
-  const asked = { isAnew, ...clientOf(exchange) }
+  const asked = { isAnew, ...watchLeaving(exchange) }
   const { made, turns, items } = await summariseNow(prepared, caller, asked, world)
   if (made === null) return { ...NOTHING_SAID, kept: { turns, items } }
   const { summary, usage } = made

@@ -32,19 +32,32 @@ export interface Asking {
 }
 
 export async function ask(asking: Asking, world: World): Promise<Asked> {
-  const { targets, prepare, isGone } = asking
+  const { targets, isGone } = asking
+  let refusal: unknown = null
   for (const [at, target] of targets.entries()) {
     try {
-      return await askOne(prepare(target), asking, world)
+      const prepared = refusal === null ? asking.prepare(target) : preparedInstead(target, asking)
+      return await askOne(prepared, asking, world)
     } catch (error) {
       if (isGone() || !isWorthAnother(error)) throw error
       const isLast = at === targets.length - 1
       const told = { upstream: target.account.name, why: messageOf(error) }
       world.log('warn', isLast ? 'upstream-failed' : 'next-upstream', told)
-      if (isLast) throw error
+      if (!(error instanceof Unfit)) refusal = error
     }
   }
-  throw new GatewayError('model_not_found', 'There is no upstream to ask.')
+  throw refusal ?? new GatewayError('model_not_found', 'There is no upstream to ask.')
+}
+
+/** The request cannot be made for an upstream that is asked only because another has failed. */
+class Unfit extends Error {}
+
+function preparedInstead(target: Target, { prepare }: Asking): Prepared {
+  try {
+    return prepare(target)
+  } catch (error) {
+    throw error instanceof GatewayError ? new Unfit(error.message, { cause: error }) : error
+  }
 }
 
 /**
@@ -54,6 +67,7 @@ export async function ask(asking: Asking, world: World): Promise<Asked> {
 async function askOne(first: Prepared, asking: Asking, world: World): Promise<Asked> {
   let prepared = first
   for (let retries = 0; ; retries += 1) {
+    if (asking.isGone()) throw nobodyAsks()
     const call = world.transport(upstreamRequest(prepared))
     asking.onCall(call)
     const reply = await call.reply
@@ -71,6 +85,11 @@ async function askOne(first: Prepared, asking: Asking, world: World): Promise<As
 
 const MAX_RETRIES = 3
 
+function nobodyAsks(): GatewayError {
+  const why = 'The client went away before the upstream was asked.'
+  return new GatewayError('upstream_unreachable', why, { status: 499 })
+}
+
 function lightened(prepared: Prepared, { failure }: GatewayError): Prepared | null {
   if (prepared.account.quirks['degrade'] !== true) return null
   const encoded = withoutRefused(prepared.encoded, failure)
@@ -85,6 +104,7 @@ function unreasoned(prepared: Prepared, { failure }: GatewayError): Prepared | n
 
 /** Whatever says something about the upstream and not about the request. */
 function isWorthAnother(error: unknown): boolean {
+  if (error instanceof Unfit) return true
   if (!(error instanceof GatewayError)) return false
   const { status } = error.failure
   return (

@@ -1,5 +1,5 @@
 /** Before the first byte there may be several attempts; the client sees one answer. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import { answerJson, startUpstream, type Upstream } from '../support/upstream.ts'
 import { speak } from '../support/wires.ts'
@@ -11,9 +11,20 @@ beforeAll(async () => {
   first = await startUpstream()
   second = await startUpstream(speak({ text: 'From the second.' }))
   gateway = await startGateway({
-    MODELS: '{"best": ["one/big", "two/small"]}',
+    MODELS: JSON.stringify({
+      best: ['one/big', 'two/small'],
+      roomy: ['one/big', 'narrow/tiny', 'two/small'],
+      cramped: ['one/big', 'narrow/tiny'],
+    }),
     UPSTREAMS: JSON.stringify([
       { name: 'one', wire: 'responses', baseUrl: first.url, models: ['big'] },
+      {
+        name: 'narrow',
+        wire: 'chat',
+        baseUrl: second.url,
+        models: ['tiny'],
+        quirks: { contextWindow: 100 },
+      },
       { name: 'two', wire: 'chat', baseUrl: second.url, models: ['small'] },
       {
         name: 'soft',
@@ -72,6 +83,32 @@ test('an upstream that cannot be reached is passed over, in a stream as well', a
   first.behave = (response) => void response.destroy()
   const stream = gateway.openai.responses.stream({ model: 'best', input: 'Hi' })
   expect((await stream.finalResponse()).output_text).toBe('From the second.')
+})
+
+test('an upstream that has no room for the request is passed over, and hides no refusal', async () => {
+  first.behave = refuse(503, 'Full.')
+  const input = 'So much to say. '.repeat(200)
+  const before = gateway.log.length
+  const answer = await gateway.openai.responses.create({ model: 'roomy', input })
+  expect(answer.output_text).toBe('From the second.')
+  expect(gateway.log.slice(before).map(({ fields }) => fields?.['upstream'])).toEqual([
+    'one',
+    'narrow',
+  ])
+  second.received.splice(0)
+  const { status } = await gateway.post('/v1/responses', { model: 'cramped', input })
+  expect(status).toBe(503)
+  expect(second.received).toEqual([])
+})
+
+test('a whole answer that says that it failed ends its turn once', async () => {
+  first.behave = answerJson(200, { error: { message: 'Oh no.', type: 'x' } })
+  const closed = vi.spyOn(gateway.world.store, 'closeTurn')
+  const { status } = await gateway.post('/v1/responses', { model: 'big', input: 'Hi' })
+  expect(status).toBeGreaterThanOrEqual(500)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(closed.mock.calls.map(([{ state }]) => state)).toEqual(['failed'])
+  closed.mockRestore()
 })
 
 test('what is wrong with the request itself is not asked twice', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { turnIdOfResponse } from '../../src/conversation/ids.ts'
+import type { TurnEnding } from '../../src/store/store.ts'
 import { startGateway } from '../support/gateway.ts'
 import { answerSse, startUpstream, type Behaviour, type Upstream } from '../support/upstream.ts'
 import { chatStream } from '../support/wires.ts'
@@ -71,6 +72,41 @@ describe.each([true, false])('where the answer is stored: %s', (store) => {
       error: { type: 'server_error', code: 'gateway_stopped' },
     })
   })
+})
+
+test('what goes on behind an answer whose client has left is waited for', async () => {
+  upstream.behave = beginning
+  const gateway = await start({ DRAIN_SECONDS: '5', EXPLAIN_KEEP: 'off' })
+  const { store } = gateway.world
+  const { closeTurn, close } = store
+  const done: string[] = []
+  Object.assign(store, {
+    async closeTurn(ending: TurnEnding) {
+      await new Promise((resolve) => setTimeout(resolve, 400))
+      const isClosed = await closeTurn(ending)
+      done.push(ending.state)
+      return isClosed
+    },
+    async close() {
+      done.push('closed')
+      await close()
+    },
+  })
+  const client = new AbortController()
+  const body = JSON.stringify({ ...response, stream: true })
+  const headers = { 'content-type': 'application/json' }
+  const asked = await fetch(`${gateway.url}/v1/responses`, {
+    method: 'POST',
+    headers,
+    body,
+    signal: client.signal,
+  })
+  await asked.body?.getReader().read()
+  client.abort()
+  await vi.waitUntil(() => upstream.received.length > 0)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await gateway.close()
+  expect(done).toEqual(['cancelled', 'closed'])
 })
 
 test('a database that is gone does not keep the process from ending', async () => {

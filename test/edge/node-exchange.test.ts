@@ -11,7 +11,9 @@ let port: number
 let run: (client: Client) => void
 beforeAll(async () => {
   const listener = getRequestListener((_, env) =>
-    nodeExchange(env as HttpBindings).stream(200, { 'x-mine': '1' }, (client) => run(client)),
+    nodeExchange(env as HttpBindings, () => undefined).stream(200, { 'x-mine': '1' }, (client) =>
+      run(client),
+    ),
   )
   server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -147,7 +149,7 @@ test('of a request that was read, nothing is held while it is answered', async (
   const read = new Promise<{ size: number; holders: number }>((resolve) => {
     const listener = getRequestListener(async (_, env) => {
       const { incoming } = env as HttpBindings
-      const exchange = nodeExchange(env as HttpBindings)
+      const exchange = nodeExchange(env as HttpBindings, () => undefined)
       const { length } = await exchange.body(1_000_000)
       const holders = incoming.listenerCount('data') + incoming.listenerCount('error')
       resolve({ size: length, holders })

@@ -2,12 +2,13 @@
 import type { Exchange } from '../edge/exchange.ts'
 import type { Call } from '../transport/transport.ts'
 
-export function clientOf(exchange: Exchange) {
+export function watchLeaving(exchange: Pick<Exchange, 'onGone'>) {
   let isGone = false
   let newest: Call | null = null
+  const cancel = (): void => newest?.cancel()
   exchange.onGone(() => {
     isGone = true
-    newest?.cancel()
+    cancel()
   })
   return {
     isGone: () => isGone,
@@ -15,5 +16,7 @@ export function clientOf(exchange: Exchange) {
       newest = call
       if (isGone) call.cancel()
     },
+    /** Takes back what is under way, though the client is still there. */
+    cancel,
   }
 }

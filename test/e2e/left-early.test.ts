@@ -1,0 +1,73 @@
+/** Clients that leave while their request is still being made ready: nobody is asked for them. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { fileOf } from '../media/pictures.ts'
+import { startGateway } from '../support/gateway.ts'
+import { startMediaServer, type MediaServer } from '../support/media-server.ts'
+import { startServices, type Services } from '../support/services/start-services.ts'
+
+const PNG = fileOf('image/png', 3000)
+const MODEL = 'gemini-2.5-pro'
+
+let services: Services
+let server: MediaServer
+let gateway: Awaited<ReturnType<typeof startGateway>>
+let release: () => void
+beforeAll(async () => {
+  services = await startServices()
+  server = await startMediaServer()
+  gateway = await startGateway({
+    ...services.environment,
+    MEDIA_FETCH: 'auto',
+    MEDIA_FETCH_ALLOW: server.host,
+  })
+})
+afterAll(async () => {
+  await gateway.close()
+  await services.close()
+  await server.close()
+})
+beforeEach(() => {
+  services.received.length = 0
+  server.asked.length = 0
+  const released = new Promise<void>((resolve) => (release = resolve))
+  server.paths.set('/slow.png', (response) => {
+    void released.then(() => response.writeHead(200, { 'content-type': 'image/png' }).end(PNG))
+  })
+})
+
+/** Leaves while its image is being loaded, which then arrives. */
+async function leave(path: string, body: object): Promise<void> {
+  const client = new AbortController()
+  const asking = fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: client.signal,
+  })
+  await vi.waitFor(() => expect(server.asked).toHaveLength(1))
+  client.abort()
+  await expect(asking).rejects.toThrow('abort')
+  // Until the gateway has heard of it.
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  release()
+  await new Promise((resolve) => setTimeout(resolve, 150))
+}
+
+describe.each([true, false])('a client that leaves early, streamed: %s', (stream) => {
+  test('has no upstream asked for a chat', async () => {
+    const image = { type: 'image_url', image_url: { url: `${server.url}/slow.png?chat-${stream}` } }
+    const messages = [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }]
+    await leave('/v1/chat/completions', { model: MODEL, stream, messages })
+    expect(services.received).toEqual([])
+  })
+
+  test('leaves its conversation free, and nothing that is still on its way', async () => {
+    const { id: conversation } = await gateway.openai.conversations.create()
+    const image = { type: 'input_image', image_url: `${server.url}/slow.png?response-${stream}` }
+    const input = [{ role: 'user', content: [{ type: 'input_text', text: 'What?' }, image] }]
+    await leave('/v1/responses', { model: MODEL, stream, conversation, input })
+    expect(services.received).toEqual([])
+    const next = await gateway.openai.responses.create({ model: MODEL, conversation, input: 'Hi' })
+    expect(next.status).toBe('completed')
+  })
+})
