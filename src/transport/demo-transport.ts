@@ -13,7 +13,7 @@ export function withDemo(transport: Transport): Transport {
 function played(body: string): Call {
   const request = JSON.parse(body) as DemoRequest
   const steps = demoScript(request)
-  let cancelled = false
+  const cancelled = new AbortController()
   const first = steps[0]
   const reply: Reply =
     first?.type === 'status'
@@ -22,12 +22,12 @@ function played(body: string): Call {
         ? {
             status: 200,
             headers: { 'content-type': 'text/event-stream' },
-            flow: (sink) => rhythm(steps, sink, request.delayMs, () => cancelled),
+            flow: (sink) => rhythm(steps, sink, request.delayMs, cancelled.signal),
           }
         : whole(200, {
             events: steps.flatMap((step) => (step.type === 'event' ? [step.event] : [])),
           })
-  return { reply: Promise.resolve(reply), cancel: () => void (cancelled = true) }
+  return { reply: Promise.resolve(reply), cancel: () => cancelled.abort() }
 }
 
 function whole(status: number, body: object): Reply {
@@ -51,30 +51,37 @@ function rhythm(
   steps: readonly Step[],
   sink: Sink,
   delayMs: number,
-  isCancelled: () => boolean,
+  cancelled: AbortSignal,
 ): ReturnType<Reply['flow']> {
   let at = 0
   let paused = false
-  const next = (): void => {
-    if (isCancelled()) return sink.failed(broken)
-    if (paused) return
-    const step = steps[at++]
-    if (step === undefined) return sink.end()
-    if (step.type === 'hang') return
-    if (step.type === 'break')
-      return sink.failed(
-        failureOf('upstream_broken', 'The demo upstream broke off, as it was asked to.'),
-      )
-    if (step.type === 'event') sink.chunk(utf8.encode(frame({ data: JSON.stringify(step.event) })))
-    setTimeout(next, isDelta(step) ? delayMs : 0)
+  let isOver = false
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const nextIn = (ms: number): void => void (timer ??= setTimeout(next, ms))
+  const over = (last: () => void): void => {
+    isOver = true
+    last()
   }
-  setTimeout(next, 0)
+  const next = (): void => {
+    timer = null
+    if (isOver) return
+    if (cancelled.aborted) return over(() => sink.failed(broken))
+    if (paused) return
+    const step = steps[at]
+    if (step === undefined) return over(sink.end)
+    if (step.type === 'hang') return
+    at += 1
+    if (step.type === 'break') return over(() => sink.failed(broken))
+    if (step.type === 'event') sink.chunk(utf8.encode(frame({ data: JSON.stringify(step.event) })))
+    nextIn(isDelta(step) ? delayMs : 0)
+  }
+  nextIn(0)
+  cancelled.addEventListener('abort', () => nextIn(0), { once: true })
   return {
     pause: () => void (paused = true),
     resume() {
-      if (!paused) return
       paused = false
-      setTimeout(next, 0)
+      nextIn(0)
     },
   }
 }

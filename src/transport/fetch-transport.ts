@@ -52,6 +52,8 @@ function pump(response: Response, sink: Sink, abort: AbortController, idleMs: nu
       sink.chunk(value)
     }
   }
+  // What is held back would never hear of it.
+  abort.signal.addEventListener('abort', () => resume(), { once: true })
   run().catch(() => {
     sink.failed(
       isTimeout(abort.signal)

@@ -18,6 +18,8 @@ export function undiciTransport(timeouts: Timeouts): {
     bodyTimeout: timeouts.idleMs,
     // As many connections as there are streams: an answer must not wait for another to end.
     pipelining: 1,
+    // Whoever reads an answer before asking again is not to wait for TCP and TLS each time.
+    keepAliveTimeout: IDLE_MS,
   })
   const transport: Transport = (request) => {
     const pathAt = request.url.indexOf('/', 'https://'.length)
@@ -32,30 +34,39 @@ export function undiciTransport(timeouts: Timeouts): {
   return { transport, close: () => agent.destroy() }
 }
 
+/** For how long a connection is kept that nobody uses, where the upstream does not say for how long. */
+const IDLE_MS = 60_000
+
 function dispatched(agent: Agent, options: Agent.DispatchOptions): Call {
   let controller: Dispatcher.DispatchController | null = null
   let cancelled = false
   const reply = new Promise<Reply>((resolve, reject) => {
-    const body = bufferedSink(() => controller)
-    let answered = false
-    agent.dispatch(options, {
-      onRequestStart(started) {
-        controller = started
-        if (cancelled) started.abort(new Error('cancelled'))
-      },
-      onResponseStart(_, status, headers) {
-        // An interim answer (100 to 199) is not the answer.
-        if (status < 200) return
-        answered = true
-        resolve({ status, headers: flatHeaders(headers), flow: body.flow })
-      },
-      onResponseData: (_, chunk) => body.chunk(chunk),
-      onResponseEnd: () => body.end(),
-      onResponseError(_, error) {
-        if (answered) body.failed(brokenBy(error))
-        else reject(cancelled ? cancelledError() : unreachable(error))
-      },
-    })
+    const send = (isAgain: boolean): void => {
+      const body = bufferedSink(() => controller)
+      const sentAtMs = performance.now()
+      let answered = false
+      agent.dispatch(options, {
+        onRequestStart(started) {
+          controller = started
+          if (cancelled) started.abort(new Error('cancelled'))
+        },
+        onResponseStart(_, status, headers) {
+          // An interim answer (100 to 199) is not the answer.
+          if (status < 200) return
+          answered = true
+          resolve({ status, headers: flatHeaders(headers), flow: body.flow })
+        },
+        onResponseData: (_, chunk) => body.chunk(chunk),
+        onResponseEnd: () => body.end(),
+        onResponseError(_, error) {
+          if (answered) return body.failed(brokenBy(error))
+          if (cancelled) return reject(cancelledError())
+          if (!isAgain && wasStale(error, performance.now() - sentAtMs)) return send(true)
+          reject(unreachable(error))
+        },
+      })
+    }
+    send(false)
   })
   return {
     reply,
@@ -65,6 +76,25 @@ function dispatched(agent: Agent, options: Agent.DispatchOptions): Call {
     },
   }
 }
+
+/**
+ * An upstream may close a connection that was idle in the very moment in which it is asked again. Then
+ * it has not heard the question, which is sent once more.
+ */
+function wasStale(error: Error, afterMs: number): boolean {
+  const { code, socket } = error as {
+    readonly code?: unknown
+    readonly socket?: { readonly bytesRead?: number }
+  }
+  // It is told at once; who breaks off later may have thought about the question.
+  if (afterMs > STALE_MS) return false
+  // Of this question nothing was answered, so what was read answered one before.
+  if (code === 'UND_ERR_SOCKET') return (socket?.bytesRead ?? 0) > 0
+  // These do not say what they know of their connection.
+  return code === 'ECONNRESET' || code === 'EPIPE'
+}
+
+const STALE_MS = 1000
 
 /** Keeps what arrives before anybody listens, and holds the sender back meanwhile. */
 function bufferedSink(controller: () => Dispatcher.DispatchController | null) {

@@ -149,6 +149,26 @@ describe.each(transports)('the %s transport', (_, transport) => {
     expect(received.early).toBeLessThan(received.all / 4)
   })
 
+  test('what is cancelled while it is held back has failed', async () => {
+    upstream.behave = answerSse(
+      Array.from({ length: 50 }, (_, at) => `${at} `.repeat(5000)),
+      'hang',
+    )
+    const call = post()
+    const reply = await call.reply
+    const failure = await new Promise<Failure | 'end'>((resolve) => {
+      const flow = reply.flow({
+        chunk() {
+          flow.pause()
+          setTimeout(call.cancel, 20)
+        },
+        end: () => resolve('end'),
+        failed: resolve,
+      })
+    })
+    expect(failure).toMatchObject({ code: 'upstream_broken' })
+  })
+
   test('an answer that is too large is given up', async () => {
     upstream.behave = answerJson(200, 'x'.repeat(100_000))
     const call = post()

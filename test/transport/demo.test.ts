@@ -1,0 +1,75 @@
+/** The demo upstream keeps the promises of a transport, in whatever rhythm it is read. */
+import { expect, test } from 'vitest'
+import type { Call, Flow } from '../../src/transport/transport.ts'
+import { withDemo } from '../../src/transport/demo-transport.ts'
+
+const transport = withDemo(() => {
+  throw new Error('Nobody else is asked.')
+})
+
+function asked(question: string): Call {
+  const message = {
+    type: 'message',
+    role: 'user',
+    content: [{ type: 'input_text', text: question }],
+  }
+  const request = { model: 'demo', instructions: null, items: [message], tools: [] }
+  const body = JSON.stringify({ ...request, toolChoice: null, stream: true, delayMs: 1 })
+  return transport({ method: 'POST', url: 'demo:', headers: {}, body })
+}
+
+/** How it is read, from its first chunk on. Resolves some time after its end. */
+async function heard(call: Call, begun: (flow: Flow) => void) {
+  const reply = await call.reply
+  const endings: string[] = []
+  let text = ''
+  await new Promise<void>((resolve) => {
+    const over = (how: string): void => {
+      endings.push(how)
+      setTimeout(resolve, 30)
+    }
+    const flow = reply.flow({
+      chunk(bytes) {
+        if (text === '') begun(flow)
+        text += new TextDecoder().decode(bytes)
+      },
+      end: () => over('end'),
+      failed: () => over('failed'),
+    })
+  })
+  return { endings, text }
+}
+
+test('held back and let go within one moment, it says everything once', async () => {
+  const plain = await heard(asked('/repeat 40 word'), () => undefined)
+  const restless = await heard(asked('/repeat 40 word'), (flow) => {
+    for (let times = 0; times < 5; times += 1) {
+      flow.pause()
+      flow.resume()
+    }
+  })
+  expect(plain.endings).toEqual(['end'])
+  expect(restless).toEqual(plain)
+})
+
+test.each([
+  ['held back', '/say a b c', true],
+  ['hanging', '/say a\n/hang', false],
+])('cancelled while it is %s, it has failed, once', async (_, question, isHeldBack) => {
+  const call = asked(question)
+  const { endings } = await heard(call, (flow) => {
+    if (isHeldBack) flow.pause()
+    setTimeout(call.cancel, 20)
+  })
+  expect(endings).toEqual(['failed'])
+})
+
+test('hanging, it says nothing more when it is let go', async () => {
+  const call = asked('/say a\n/hang\n/say b')
+  const { endings, text } = await heard(call, (flow) => {
+    setTimeout(flow.resume, 30)
+    setTimeout(call.cancel, 60)
+  })
+  expect(endings).toEqual(['failed'])
+  expect(text).not.toContain('"b"')
+})
