@@ -6,6 +6,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { jsonLog } from './log.ts'
+import { asGatewayError } from './mistake.ts'
 import { resealDatabase } from './reseal-database.ts'
 import { serveNode, type Serving } from './serve-node.ts'
 import { SETTINGS_TABLE } from './settings-table.ts'
@@ -24,7 +25,10 @@ try {
 }
 
 async function serve(): Promise<void> {
-  const serving = await serveNode(process.env, configFile(), jsonLog(toStderr, Date.now))
+  const log = jsonLog(toStderr, Date.now)
+  // What one request has lost sight of is no reason to cut off all others.
+  process.on('unhandledRejection', (cause) => void asGatewayError(cause, log))
+  const serving = await serveNode(process.env, configFile(), log)
   const stop = stopping(serving.close)
   onSignal(stop)
   onOrphaned(stop.begin)
