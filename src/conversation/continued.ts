@@ -12,7 +12,7 @@
 import { isOfModel } from './of-model.ts'
 import { isCallOutput } from './pairs.ts'
 import { holdsOn, isAssistantMessage } from './rounds.ts'
-import type { Item, Origin } from './item.ts'
+import { isToolCall, type Item, type Origin } from './item.ts'
 
 /** The places of the first items of answers that went on with what stands right before them. */
 export function continuations(items: readonly Item[]): readonly number[] {
@@ -42,9 +42,5 @@ function isSaid(item: Item): boolean {
 }
 
 function wentOn(before: Item, item: Item): boolean {
-  return before.origin !== undefined || (isAssistantMessage(before) && !isCall(item))
-}
-
-function isCall(item: Item): boolean {
-  return item.type === 'function_call' || item.type === 'custom_tool_call'
+  return before.origin !== undefined || (isAssistantMessage(before) && !isToolCall(item))
 }

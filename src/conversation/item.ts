@@ -128,6 +128,24 @@ export interface OpaquePart {
   readonly raw: JsonObject
 }
 
+export type ToolCall = FunctionCall | CustomCall
+export type ToolOutput = FunctionCallOutput | CustomCallOutput
+
+// Any item may bring a field along that it has no use for: what an item is, only its type tells.
+
+export function isToolCall(item: Item): item is ToolCall {
+  return item.type === 'function_call' || item.type === 'custom_tool_call'
+}
+
+export function isToolOutput(item: Item): item is ToolOutput {
+  return item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
+}
+
+/** Either end of what a tool was asked, which both have a `call_id`. */
+export function isOfTool(item: Item): item is ToolCall | ToolOutput {
+  return isToolCall(item) || isToolOutput(item)
+}
+
 /** All text of a message, or of an output, in order. */
 export function textOf(content: string | readonly Part[]): string {
   if (typeof content === 'string') return content

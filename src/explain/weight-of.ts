@@ -1,7 +1,7 @@
 /** How large an item is as it is kept, and what of it are media. */
 import { itemBytes } from '../conversation/item-text.ts'
 import { itemTokensOnce } from '../conversation/item-tokens.ts'
-import type { Item, Part } from '../conversation/item.ts'
+import { isToolOutput, type Item, type Part } from '../conversation/item.ts'
 import { estimateTokens } from '../conversation/tokens.ts'
 
 export interface Weight {
@@ -77,8 +77,7 @@ export function weightOfJson(value: unknown): Weight {
 
 function partsOf(item: Item): readonly Part[] {
   if (item.type === 'message') return item.content
-  const isOutput = item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
-  return isOutput && typeof item.output !== 'string' ? item.output : []
+  return isToolOutput(item) && typeof item.output !== 'string' ? item.output : []
 }
 
 function isMedium({ type }: Part): boolean {

@@ -5,7 +5,7 @@
  */
 import { houseCall } from '../conversation/house.ts'
 import { itemId } from '../conversation/ids.ts'
-import type { Item } from '../conversation/item.ts'
+import { isOfTool, type Item } from '../conversation/item.ts'
 
 export interface Badge {
   readonly id: string | null
@@ -41,11 +41,11 @@ export function badgesFor(
       const id = holdsHouse && isNameless ? itemId(item.type, turnId, place) : null
       holdsHouse ||= isOurs
       if (!isOurs) ids.add(item.id)
-      if (!('call_id' in item)) return { id, isOurs, callId: null }
+      if (!isOfTool(item)) return { id, isOurs, callId: null }
       // Nobody else has heard of our call, and whoever reads on in an output names it by its call.
       const isTaken = (callId: string): boolean =>
         callIds.has(callId) ||
-        (isOurs && before.some((one) => 'call_id' in one && one.call_id === callId))
+        (isOurs && before.some((one) => isOfTool(one) && one.call_id === callId))
       const callId = unusedId(item.call_id, isTaken)
       callIds.add(callId)
       return { id, isOurs, callId }
@@ -59,7 +59,7 @@ export function badgesFor(
 /** The very same item, if nothing of it is different. */
 export function wearing(item: Item, { id, isOurs, callId }: Badge): Item {
   const named = id === null ? item : { ...item, id }
-  const isRenamed = callId !== null && 'call_id' in named && named.call_id !== callId
+  const isRenamed = callId !== null && isOfTool(named) && named.call_id !== callId
   const called: Item = isRenamed ? { ...named, call_id: callId } : named
   return isOurs && called.type === 'function_call' ? houseCall(called) : called
 }

@@ -6,7 +6,7 @@
  * in front of everything else that a provider caches: a list that changes in the middle of a
  * conversation costs more than a tool that is not needed yet.
  */
-import type { Item } from '../conversation/item.ts'
+import { isToolOutput } from '../conversation/item.ts'
 import type { ContextPolicy } from '../conversation/policy.ts'
 import { EXPAND_OUTPUT } from '../rebuild/cap-outputs.ts'
 import { expandOutput as pieceOf } from '../rebuild/expand-output.ts'
@@ -31,7 +31,7 @@ export const expandOutput: HouseTool = {
     strict: false,
   },
   isOffered: ({ policy, items, params }) =>
-    policy.outputs.expand && (params.tools.length > 0 || items.some(isOutput)),
+    policy.outputs.expand && (params.tools.length > 0 || items.some(isToolOutput)),
   run(given, { withinReach, policy }) {
     const { call_id: callId, from, to } = given
     if (typeof callId !== 'string') return '`call_id` must be a string.'
@@ -47,10 +47,6 @@ export const expandOutput: HouseTool = {
     if (text === '') return `There is nothing there: the output has ${chars} characters.`
     return `Characters ${piece.from} to ${piece.to} of ${chars}:\n${text}`
   },
-}
-
-function isOutput({ type }: Item): boolean {
-  return type === 'function_call_output' || type === 'custom_tool_call_output'
 }
 
 /** Less than a cap of any kind would cut, with the line above the piece. */

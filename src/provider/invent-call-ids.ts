@@ -6,7 +6,7 @@
  * it is the same however often the answer is read, and another for every answer of a conversation;
  * and it is none that the conversation has already.
  */
-import type { Item } from '../conversation/item.ts'
+import { isOfTool, type Item } from '../conversation/item.ts'
 import { shortHash } from './short-hash.ts'
 
 export function inventCallIds(
@@ -35,5 +35,5 @@ export function inventCallIds(
 }
 
 function idsIn(items: readonly Item[]): ReadonlySet<string> {
-  return new Set(items.flatMap((item) => ('call_id' in item ? [item.call_id] : [])))
+  return new Set(items.flatMap((item) => (isOfTool(item) ? [item.call_id] : [])))
 }

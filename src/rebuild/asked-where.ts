@@ -3,7 +3,7 @@
  * given: where the client still has these, there and nowhere else. Questions repeat, and people edit
  * them; ids of calls repeat as well, and then what the tools have said tells them apart.
  */
-import { textOf, type Item } from '../conversation/item.ts'
+import { isToolOutput, textOf, type Item } from '../conversation/item.ts'
 import { isOfModel } from '../conversation/of-model.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import type { Kin } from './kin.ts'
@@ -115,6 +115,6 @@ function resultsFor({ input }: RememberedTurn): readonly Item[] {
 }
 
 function saidBy(result: Item): string {
-  if (!('output' in result)) return JSON.stringify('raw' in result ? result.raw : null)
+  if (!isToolOutput(result)) return JSON.stringify(result.type === 'opaque' ? result.raw : null)
   return typeof result.output === 'string' ? result.output : textOf(result.output)
 }

@@ -2,7 +2,7 @@
  * A piece of a tool's output as it was, for a model that was given it cut (`capOutputs`). Characters
  * are counted over all texts of the output, as the note in the cut one counts them, without markers.
  */
-import { textOf, type Item } from '../conversation/item.ts'
+import { isToolOutput, textOf, type Item } from '../conversation/item.ts'
 import { startsInside } from './head-and-tail.ts'
 import { unmarked } from './strip-markers.ts'
 
@@ -30,9 +30,9 @@ export function expandOutput(
   callId: string,
   { from = 0, to = Infinity, maxChars }: Range,
 ): Piece | null {
-  const recorded = items.findLast((item) => 'output' in item && item.call_id === callId)
+  const recorded = items.findLast((item) => isToolOutput(item) && item.call_id === callId)
   const found = recorded === undefined ? undefined : unmarked(recorded)
-  if (found === undefined || !('output' in found)) return null
+  if (found === undefined || !isToolOutput(found)) return null
   const whole = textOf(found.output)
   const chars = whole.length
   const asked = Math.min(Math.max(0, Math.floor(from)), chars)

@@ -33,13 +33,13 @@ export interface Asking {
 
 export async function ask(asking: Asking, world: World): Promise<Asked> {
   const { targets, isGone } = asking
-  let refusal: unknown = null
+  let refusal: Error | null = null
   for (const [at, target] of targets.entries()) {
     try {
       const prepared = refusal === null ? asking.prepare(target) : preparedInstead(target, asking)
       return await askOne(prepared, asking, world)
     } catch (error) {
-      if (isGone() || !isWorthAnother(error)) throw error
+      if (isGone() || !(error instanceof Error) || !isWorthAnother(error)) throw error
       const isLast = at === targets.length - 1
       const told = { upstream: target.account.name, why: messageOf(error) }
       world.log('warn', isLast ? 'upstream-failed' : 'next-upstream', told)
@@ -103,7 +103,7 @@ function unreasoned(prepared: Prepared, { failure }: GatewayError): Prepared | n
 }
 
 /** Whatever says something about the upstream and not about the request. */
-function isWorthAnother(error: unknown): boolean {
+function isWorthAnother(error: Error): boolean {
   if (error instanceof Unfit) return true
   if (!(error instanceof GatewayError)) return false
   const { status } = error.failure

@@ -3,7 +3,7 @@
  * take. The sentence says what fills it, and what would help.
  */
 import { isOfModel } from '../conversation/of-model.ts'
-import type { Item } from '../conversation/item.ts'
+import { isToolOutput, type Item } from '../conversation/item.ts'
 import { partsOf } from '../conversation/media-handles.ts'
 import { estimateTokens } from '../conversation/tokens.ts'
 import { GatewayError } from '../errors.ts'
@@ -60,7 +60,7 @@ function leastTokensOf({ prompt, history }: Prepared): number {
 
 function textsIn(item: Item): readonly string[] {
   const parts = partsOf(item).flatMap((part) => ('text' in part ? [part.text] : []))
-  return 'output' in item && typeof item.output === 'string' ? [...parts, item.output] : parts
+  return isToolOutput(item) && typeof item.output === 'string' ? [...parts, item.output] : parts
 }
 
 function tokensIn(filling: readonly Filling[]): number {

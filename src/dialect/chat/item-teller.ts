@@ -4,7 +4,7 @@
  * that chat has no word for are not told.
  */
 import type { ReasoningDelta } from '../../conversation/event.ts'
-import { textOf, type Item, type Message } from '../../conversation/item.ts'
+import { isToolCall, textOf, type Item, type Message } from '../../conversation/item.ts'
 import type { Json } from '../../conversation/json.ts'
 import type { SseMessage } from '../../stream/stage.ts'
 import { asideTeller } from './aside-teller.ts'
@@ -45,9 +45,8 @@ export function itemTeller(
 
   return {
     started(index, item) {
-      const isCall = item.type === 'function_call' || item.type === 'custom_tool_call'
       // Without a name there is nothing to tell yet.
-      if (isCall && item.name !== '') calls.begin(index, item)
+      if (isToolCall(item) && item.name !== '') calls.begin(index, item)
     },
     text(index, text, logprobs) {
       words.say(index, 0, text)
@@ -66,7 +65,7 @@ export function itemTeller(
       if (item.type === 'message') messageEnded(index, item)
       else if (item.type === 'reasoning') {
         if (!thoughts.hasHeard(index)) thoughts.say(index, 0, shownReasoning([item]))
-      } else if (item.type === 'function_call' || item.type === 'custom_tool_call') {
+      } else if (isToolCall(item)) {
         calls.ended(index, item)
       }
       asides.ended(item, thoughts.hasSpoken())

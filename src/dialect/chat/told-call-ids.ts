@@ -3,16 +3,14 @@
  * same twice, the client is told the one that the call is recorded under, and can answer it.
  */
 import type { StreamEvent } from '../../conversation/event.ts'
-import type { CustomCall, FunctionCall, Item } from '../../conversation/item.ts'
+import { isToolCall, type Item, type ToolCall } from '../../conversation/item.ts'
 import { isObject, type Json, type JsonObject, parsedObject } from '../../conversation/json.ts'
 import type { SseMessage } from '../../stream/stage.ts'
-
-type Call = FunctionCall | CustomCall
 
 /** `events` is what was understood of the message. It is looked into only where an id is missing. */
 export function withCallIds(message: SseMessage, events: readonly StreamEvent[]): SseMessage {
   for (const event of events) {
-    if (event.type !== 'item-started' || !isCall(event.item)) continue
+    if (event.type !== 'item-started' || !isToolCall(event.item)) continue
     if (message.data.includes(JSON.stringify(event.item.call_id))) continue
     return { ...message, data: mended(message.data, begunIn(events)) }
   }
@@ -21,25 +19,21 @@ export function withCallIds(message: SseMessage, events: readonly StreamEvent[])
 
 /** The same of an answer that was not streamed. */
 export function withWholeCallIds(body: JsonObject, items: readonly Item[]): JsonObject {
-  return withCalls(body, 'message', items.filter(isCall))
+  return withCalls(body, 'message', items.filter(isToolCall))
 }
 
-function begunIn(events: readonly StreamEvent[]): readonly Call[] {
+function begunIn(events: readonly StreamEvent[]): readonly ToolCall[] {
   return events.flatMap((event) =>
-    event.type === 'item-started' && isCall(event.item) ? [event.item] : [],
+    event.type === 'item-started' && isToolCall(event.item) ? [event.item] : [],
   )
 }
 
-function isCall(item: Item): item is Call {
-  return item.type === 'function_call' || item.type === 'custom_tool_call'
-}
-
-function mended(data: string, calls: readonly Call[]): string {
+function mended(data: string, calls: readonly ToolCall[]): string {
   const json = parsedObject(data)
   return json === null ? data : JSON.stringify(withCalls(json, 'delta', calls))
 }
 
-function withCalls(json: JsonObject, name: 'delta' | 'message', calls: readonly Call[]) {
+function withCalls(json: JsonObject, name: 'delta' | 'message', calls: readonly ToolCall[]) {
   const { choices } = json
   if (!Array.isArray(choices) || calls.length === 0) return json
   let isChanged = false
@@ -56,7 +50,7 @@ function withCalls(json: JsonObject, name: 'delta' | 'message', calls: readonly 
 }
 
 /** Calls begin in the order in which they are told; a fragment without a name begins none. */
-function named(entries: readonly Json[], calls: readonly Call[]): readonly Json[] {
+function named(entries: readonly Json[], calls: readonly ToolCall[]): readonly Json[] {
   let next = 0
   return entries.map((entry) => {
     const call = calls[next]

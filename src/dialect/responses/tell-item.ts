@@ -3,7 +3,7 @@
  * has opened, in the order that OpenAI publishes. A part is closed when another one begins; text for
  * a part that is closed already makes one more part, so that nothing is lost and no rule is broken.
  */
-import type { Item } from '../../conversation/item.ts'
+import { isOfTool, type Item } from '../../conversation/item.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import { piecesOf, type Piece } from './pieces.ts'
 import { announcedItem, shownItem, type ItemEnding } from './shown-item.ts'
@@ -148,8 +148,7 @@ function isSameKind(item: Item, started: Item): boolean {
 
 /** A call keeps the name by which it was announced. */
 function renamed(item: Item, started: Item): Item {
-  if (!('call_id' in item) || !('call_id' in started) || item.call_id === started.call_id)
-    return item
+  if (!isOfTool(item) || !isOfTool(started) || item.call_id === started.call_id) return item
   return { ...item, call_id: started.call_id }
 }
 

@@ -8,11 +8,11 @@
  * immediately after).
  */
 import { continuations } from '../../conversation/continued.ts'
-import type { Item } from '../../conversation/item.ts'
+import { isToolCall, isToolOutput, type Item, type ToolOutput } from '../../conversation/item.ts'
 import { encodeAssistant } from './encode-assistant.ts'
 import { encodeParts, textBlock } from './encode-parts.ts'
 import type { Notebook } from './notes.ts'
-import { isCall, isOutput, pairCalls, type Output, type Pairs } from './pair-calls.ts'
+import { pairCalls, type Pairs } from './pair-calls.ts'
 import type { Traits } from './traits.ts'
 import { isThinking, type Block, type Entry, type Stretch } from './wire.ts'
 
@@ -46,7 +46,7 @@ export function encodeItems(
 }
 
 function isAssistants(item: Item): boolean {
-  return item.type === 'message' ? item.role === 'assistant' : !isOutput(item)
+  return item.type === 'message' ? item.role === 'assistant' : !isToolOutput(item)
 }
 
 function endOfRun(items: readonly Item[], from: number, borders: ReadonlySet<number>): number {
@@ -98,7 +98,7 @@ function encodeRun(run: Run): readonly Entry[] {
   for (let at = from; at < end; at++) {
     const item = items[at]
     if (item === undefined) continue
-    if (isCall(item)) {
+    if (isToolCall(item)) {
       if (item.name === '') {
         notebook.write('call-without-name', { at })
         continue
@@ -129,7 +129,7 @@ function resultOf({ items, end, pairs, notebook }: Run, call: number): Entry {
   const id = pairs.idOf.get(call) ?? ''
   const at = pairs.outputOf.get(call)
   const output = at === undefined ? undefined : items[at]
-  if (at === undefined || output === undefined || !isOutput(output)) {
+  if (at === undefined || output === undefined || !isToolOutput(output)) {
     notebook.write('output-missing', { at: call })
     return { role: 'user', at: call, block: missing(id) }
   }
@@ -142,7 +142,7 @@ function missing(id: string): Block {
   return { type: 'tool_result', tool_use_id: id, content, is_error: true }
 }
 
-function toolResult(id: string, output: Output, at: number, notebook: Notebook): Block {
+function toolResult(id: string, output: ToolOutput, at: number, notebook: Notebook): Block {
   return {
     type: 'tool_result',
     tool_use_id: id,
@@ -151,14 +151,14 @@ function toolResult(id: string, output: Output, at: number, notebook: Notebook):
   }
 }
 
-function contentOf({ output }: Output, at: number, notebook: Notebook): Block {
+function contentOf({ output }: ToolOutput, at: number, notebook: Notebook): Block {
   if (typeof output === 'string') return output.trim() === '' ? {} : { content: output }
   const content = encodeParts(output, at, notebook).filter((block) => block['text'] !== '')
   return content.length === 0 ? {} : { content }
 }
 
 /** No word of the waist: a client of this wire's own vocabulary may have set the field. */
-function isError(output: Output): boolean {
+function isError(output: ToolOutput): boolean {
   const own = 'is_error' in output ? output.is_error : output.native?.['anthropic']?.['is_error']
   return own === true
 }

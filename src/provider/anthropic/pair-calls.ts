@@ -3,18 +3,9 @@
  * real conversations, so calls and outputs pair in order. An id that the wire would refuse gets
  * another one, which depends on nothing that comes later: the next request names it the same.
  */
-import type {
-  CustomCall,
-  CustomCallOutput,
-  FunctionCall,
-  FunctionCallOutput,
-  Item,
-} from '../../conversation/item.ts'
+import { isToolCall, isToolOutput, type Item } from '../../conversation/item.ts'
 import type { Notebook } from './notes.ts'
 import { hashOf } from './sealed.ts'
-
-export type Call = FunctionCall | CustomCall
-export type Output = FunctionCallOutput | CustomCallOutput
 
 export interface Pairs {
   /** Place of the output, by the place of its call. */
@@ -36,7 +27,7 @@ export function pairCalls(items: readonly Item[], notebook: Notebook): Pairs {
   let count = 0
   for (const [at, item] of items.entries()) {
     others.push(count)
-    if (isOutput(item)) {
+    if (isToolOutput(item)) {
       const call = waiting.get(item.call_id)?.shift()
       if (call === undefined) continue
       outputOf.set(call, at)
@@ -44,7 +35,7 @@ export function pairCalls(items: readonly Item[], notebook: Notebook): Pairs {
       continue
     }
     count += 1
-    if (!isCall(item)) continue
+    if (!isToolCall(item)) continue
     const calls = waiting.get(item.call_id)
     if (calls === undefined) waiting.set(item.call_id, [at])
     else calls.push(at)
@@ -53,14 +44,6 @@ export function pairCalls(items: readonly Item[], notebook: Notebook): Pairs {
     if (id !== item.call_id) notebook.write('call-id-changed', { at })
   }
   return { outputOf, idOf, answers, apart: (from, to) => others[from] !== others[to] }
-}
-
-export function isCall(item: Item): item is Call {
-  return item.type === 'function_call' || item.type === 'custom_tool_call'
-}
-
-export function isOutput(item: Item): item is Output {
-  return item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
 }
 
 const LAWFUL_ID = /^[a-zA-Z0-9_-]{1,64}$/

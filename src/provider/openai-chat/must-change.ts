@@ -3,7 +3,7 @@
  * the conversation: only where the account says outright that it cannot take them.
  */
 import { objectsIn } from '../../conversation/chat-native.ts'
-import type { Item } from '../../conversation/item.ts'
+import { isToolOutput, type Item } from '../../conversation/item.ts'
 import type { Json } from '../../conversation/json.ts'
 import { isFit } from './call-ids.ts'
 import { isMedia } from './encode-parts.ts'
@@ -44,8 +44,7 @@ function callsUnreasoned(
 
 /** Whether a user speaks right behind a tool. */
 function isAnswered(item: Item, next: Item | undefined): boolean {
-  const isOutput = item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
-  return isOutput && next?.type === 'message' && next.role === 'user'
+  return isToolOutput(item) && next?.type === 'message' && next.role === 'user'
 }
 
 function cannotTake(item: Item, options: ChatOptions): boolean {

@@ -12,7 +12,13 @@
  * that sealed it, or from plain text where the upstream shows its reasoning that way.
  */
 import { amend } from '../../conversation/amend.ts'
-import type { Item, Opaque, Reasoning } from '../../conversation/item.ts'
+import {
+  isOfTool,
+  isToolOutput,
+  type Item,
+  type Opaque,
+  type Reasoning,
+} from '../../conversation/item.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import { wireOfSeal } from '../../conversation/seal.ts'
 import type { Prompt } from '../../conversation/prompt.ts'
@@ -84,11 +90,11 @@ function encodeItem(item: Item, target: Target, note: Write): JsonObject | null 
     const speaker = { isAssistant: item.role === 'assistant', dialect: target.dialect }
     changes['content'] = encodeParts(item.content, speaker, note)
   }
-  if ('output' in item && typeof item.output !== 'string') {
+  if (isToolOutput(item) && typeof item.output !== 'string') {
     const speaker = { isAssistant: false, dialect: target.dialect }
     changes['output'] = encodeParts(item.output, speaker, note)
   }
-  if ('call_id' in item && item.call_id !== shortCallId(item.call_id)) {
+  if (isOfTool(item) && item.call_id !== shortCallId(item.call_id)) {
     note('call-id-shortened')
     changes['call_id'] = shortCallId(item.call_id)
   }
