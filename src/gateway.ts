@@ -3,13 +3,13 @@
  * how the answer is given and kept. Each step has a room of its own.
  */
 import type { Failure } from './conversation/event.ts'
-import { foldOutcome } from './conversation/outcome.ts'
+import { foldOutcome, type Outcome } from './conversation/outcome.ts'
 import { route } from './upstream/accounts.ts'
 import type { Asked } from './upstream/attempts.ts'
 import { askWithHouse } from './upstream/ask-with-house.ts'
 import type { Dialect, Inbound } from './dialect/dialect.ts'
 import type { Exchange } from './edge/exchange.ts'
-import { GatewayError } from './errors.ts'
+import { GatewayError, type ErrorCode } from './errors.ts'
 import { contextLineFor } from './explain/context-line.ts'
 import { keepSent } from './explain/keep-sent.ts'
 import { followed } from './upstream/followed.ts'
@@ -102,10 +102,12 @@ async function answerFrom(
     waitUntil,
   )
   const fold = foldOutcome(recorder)
+  let answering: Prepared | null = null
   let told: Response | GatewayError
   try {
     const [given, stored] = await Promise.all([asked, recorder.opened])
     const { prepared, sent = () => [prepared] } = given
+    answering = prepared
     if (!stored && inbound.memory.store === true) throw notKept()
     const answered = { prepared, sent, caller, turnId, recorder }
     const parts = {
@@ -125,6 +127,8 @@ async function answerFrom(
     const failure = error instanceof GatewayError ? error.failure : null
     const ending = client.isGone() ? 'cancelled' : 'finished'
     const outcome = { ...fold.now(), finish: null, failure }
+    // Whoever did not begin to answer is told of where it was asked.
+    if (answering !== null && ending === 'finished') logFailure(outcome, answering, world)
     waitUntil(recorder.settle(outcome, ending, madeOf(first, outcome)))
     throw error
   }
@@ -145,6 +149,7 @@ function streamed(asked: Asked, parts: Parts, exchange: Exchange): Response {
       client,
       rendition: renditionFor(parts),
       settle(outcome, ending) {
+        if (ending === 'finished') logFailure(outcome, asked.prepared, parts.world)
         const made = madeOf(asked.prepared, outcome, asked.sent?.())
         const settled = parts.recorder.settle(outcome, ending, made)
         exchange.waitUntil(settled)
@@ -169,11 +174,21 @@ async function whole(asked: Asked, parts: Parts): Promise<Response | GatewayErro
   const { events, body: theirs } = await readAnswer(call, reply, prepared)
   for (const event of guardedWhole(events, guards)) fold.push(event)
   const said = fold.now()
+  logFailure(said, prepared, parts.world)
   const outcome = await recorder.settle(said, 'finished', madeOf(prepared, said, asked.sent?.()))
   if (outcome.failure !== null) return refusalFor(outcome.failure, asked)
   const headers = { 'content-type': 'application/json', ...ourHeaders(parts) }
   return new Response(wholeFor(parts, outcome, theirs), { headers })
 }
+
+/** An upstream that fails in the middle of its answer. A process that stops has ended it itself. */
+function logFailure({ failure }: Outcome, { account }: Prepared, { log }: World): void {
+  if (failure === null || failure.code === STOPPED) return
+  const { code, message: why } = failure
+  log('warn', 'answer-failed', { upstream: account.name, code, why })
+}
+
+const STOPPED: ErrorCode = 'gateway_stopped'
 
 /** Who was refused in a later round is told when to try again, as in the first. */
 function refusalFor(failure: Failure, { refusal }: Asked): GatewayError {

@@ -44,7 +44,8 @@ export function sameLanguage(parts: SameLanguage): Rendition {
     const messages = sse.push(text)
     const sent = passage.sent(messages)
     const last = messages.at(-1)
-    if (last !== undefined && !passage.isHeld()) more.learn(text, last, sent?.at(-1) ?? last)
+    const goesOn = !watch.isOver() && !passage.isHeld()
+    if (last !== undefined && goesOn) more.learn(text, last, sent?.at(-1) ?? last)
     isOver = watch.isUnreadable() || (passage.waits() && watch.isOver())
     return sent
   }
@@ -84,12 +85,19 @@ function passing(
   watch: ReturnType<typeof watcher>,
 ) {
   let held: SseMessage[] | null = null
+  let isDone = false
   return {
     /** `null` if that is all of them, as they came. */
     sent(messages: readonly SseMessage[]): readonly SseMessage[] | null {
       let ours: SseMessage[] | null = held === null ? null : []
       let at = 0
       for (const message of messages) {
+        // What an upstream says behind its last word is no part of the answer.
+        if (watch.isOver() && (isDone || !isMark(message))) {
+          ours ??= messages.slice(0, at)
+          continue
+        }
+        isDone ||= isMark(message)
         const events = watch.see(message)
         if (watch.isUnreadable()) return ours ?? messages.slice(0, at)
         const mended = retouch.message(retouch.calls?.(message, events) ?? message)
@@ -113,8 +121,11 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Not every upstream says it, and not every client does without. */
 function ending(held: readonly SseMessage[]): string {
-  const isDone = held.at(-1)?.data === '[DONE]'
-  return frameAll(isDone ? held : [...held, { data: '[DONE]' }])
+  return frameAll(held.some(isMark) ? held : [...held, { data: '[DONE]' }])
+}
+
+function isMark({ data }: SseMessage): boolean {
+  return data.startsWith('[DONE]')
 }
 
 /** Follows the upstream's messages through its decoder, to know what came of the answer. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { failureOf } from '../../src/errors.ts'
-import { chatStream } from '../support/wires.ts'
+import { chatStream, responsesStream } from '../support/wires.ts'
 import { passedOn, textSent } from './passed-on.ts'
 
 const utf8 = new TextEncoder()
@@ -57,6 +57,32 @@ describe('an answer that nobody keeps', () => {
     expect(sent.startsWith(whole)).toBe(true)
     expect(sent.slice(whole.length)).toMatch(
       /^data: \{"error":\{"message":"It broke\."[^\n]*\n\ndata: \[DONE\]\n\n$/,
+    )
+  })
+})
+
+describe.each([
+  ['chat', true],
+  ['chat', false],
+  ['responses', true],
+  ['responses', false],
+] as const)('in %s, kept: %s', (language, isKept) => {
+  const said = { text: 'Grüß Gott', reasoning: 'Hm…' }
+  const once = (language === 'chat' ? chatStream(said) : responsesStream(said)).join('')
+  const sentOf = (stream: string, places: readonly number[]): string => {
+    const { push, close, end, outcome, isOver } = passedOn(language, isKept)
+    let sent = ''
+    for (const chunk of cut(utf8.encode(stream), places)) if (!isOver()) sent += textSent(push(chunk))
+    sent += close(null)
+    return sent + end(outcome())
+  }
+
+  test('what comes behind the last word is no part of the answer', () => {
+    const alone = sentOf(once, [])
+    fc.assert(
+      fc.property(anyCuts, fc.constantFrom(once, once.slice(0, once.length / 2)), (places, more) => {
+        expect(sentOf(once + more, places)).toBe(alone)
+      }),
     )
   })
 })
