@@ -1,5 +1,6 @@
 /** The routes: who may ask, what is asked, and how an error is told. All work is done elsewhere. */
 import { Hono, type Context, type MiddlewareHandler } from 'hono'
+import { getPath } from 'hono/utils/url'
 import { preflight, sharedWith, type Sharing } from './client/cross-origin.ts'
 import { userOf, type Asking } from './client/user-of.ts'
 import { PLAIN_CLIENT } from './conversation/client.ts'
@@ -10,6 +11,7 @@ import { chat } from './dialect/chat/chat.ts'
 import type { Dialect } from './dialect/dialect.ts'
 import { responses } from './dialect/responses/responses.ts'
 import type { Exchange } from './edge/exchange.ts'
+import { plainPath } from './edge/plain-path.ts'
 import { errorBody, GatewayError } from './errors.ts'
 import { explainAnswer } from './endpoints/explain-answer.ts'
 import { explain } from './endpoints/explain.ts'
@@ -35,7 +37,7 @@ import type { World } from './world.ts'
 export type ExchangeOf = (context: Context) => Exchange
 
 export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hono {
-  const app = new Hono()
+  const app = new Hono({ getPath: (request) => plainPath(getPath(request)) })
   const door = doorOf(world, exchangeOf)
   app.use(withSharing(world))
   app.get('/healthz', () => Response.json({ status: 'ok' }))
@@ -43,7 +45,7 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
   memory(app, door, world, runs)
   questions(app, door, world)
   // What is the gateway's own must not be looked for upstream, nor what it is asked be told there.
-  for (const path of ['responses', 'conversations', 'memory', 'context']) {
+  for (const path of ['chat', 'responses', 'conversations', 'memory', 'context']) {
     app.all(`/v1/${path}/*`, (context) => told(noSuchPath(context)))
   }
   app.all('*', async (context) => {

@@ -5,6 +5,7 @@
 import { route } from '../upstream/accounts.ts'
 import { isObject, parsedJson } from '../conversation/json.ts'
 import type { Exchange } from '../edge/exchange.ts'
+import { plainPath } from '../edge/plain-path.ts'
 import { GatewayError } from '../errors.ts'
 import type { Account } from '../provider/provider.ts'
 import { PROVIDERS } from '../provider/providers.ts'
@@ -35,7 +36,7 @@ export async function passThrough(
   const account = accountFor(request, body, world)
   const call = world.transport({
     method: request.method,
-    url: account.baseUrl + pathname.replace(VERSIONED, '') + search,
+    url: account.baseUrl + plainPath(pathname).replace(VERSIONED, '') + search,
     headers: {
       ...kept(request.headers),
       ...PROVIDERS[account.wire].headers(account),

@@ -301,6 +301,35 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(response.status).toBe(200)
   })
 
+  test.each(['/v1/models/', '//v1/models', '/v1//models', '/v1/v1/models', '/models/'])(
+    '%s is what it was meant to be',
+    async (path) => {
+      const [meant, odd] = await Promise.all(
+        ['/v1/models', path].map(async (one) => (await fetch(host.url + one)).json()),
+      )
+      expect(odd).toEqual(meant)
+    },
+  )
+
+  test.each(['/v1//embeddings', '//embeddings', '/v1/v1/embeddings/'])(
+    '%s reaches the upstream as what it was meant to be',
+    async (path) => {
+      await fetch(host.url + path, { method: 'POST', body: '{}' })
+      expect(upstream.received.at(-1)?.path).toBe('/v1/embeddings')
+    },
+  )
+
+  test.each([
+    ['POST', '/v1//chat/completions/', 400],
+    ['PUT', '/v1/chat/completions', 404],
+  ])('%s %s is not asked of the upstream', async (method, path, status) => {
+    const before = upstream.received.length
+    const messages = [{ role: 'user', content: ['x'] }]
+    const body = JSON.stringify({ model: 'chat-model', messages })
+    expect((await fetch(host.url + path, { method, body })).status).toBe(status)
+    expect(upstream.received.length).toBe(before)
+  })
+
   test('other paths reach the upstream and come back byte for byte', async () => {
     upstream.behave = (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -319,7 +348,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  test.each(['responses', 'conversations', 'memory', 'context'])(
+  test.each(['chat', 'responses', 'conversations', 'memory', 'context'])(
     'no path below /v1/%s is looked for upstream, whatever is sent to it',
     async (room) => {
       const before = upstream.received.length
@@ -357,7 +386,6 @@ describe.each(HOSTS)('on %s', (_, start) => {
     '/',
     '/v1',
     '/embeddingsx',
-    '//embeddings',
     '/context/nothing',
     '/v1/context/nothing',
     '/responses/resp_a/nothing',

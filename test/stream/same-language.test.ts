@@ -72,7 +72,8 @@ describe.each([
   const sentOf = (stream: string, places: readonly number[]): string => {
     const { push, close, end, outcome, isOver } = passedOn(language, isKept)
     let sent = ''
-    for (const chunk of cut(utf8.encode(stream), places)) if (!isOver()) sent += textSent(push(chunk))
+    for (const chunk of cut(utf8.encode(stream), places))
+      if (!isOver()) sent += textSent(push(chunk))
     sent += close(null)
     return sent + end(outcome())
   }
@@ -80,9 +81,13 @@ describe.each([
   test('what comes behind the last word is no part of the answer', () => {
     const alone = sentOf(once, [])
     fc.assert(
-      fc.property(anyCuts, fc.constantFrom(once, once.slice(0, once.length / 2)), (places, more) => {
-        expect(sentOf(once + more, places)).toBe(alone)
-      }),
+      fc.property(
+        anyCuts,
+        fc.constantFrom(once, once.slice(0, once.length / 2)),
+        (places, more) => {
+          expect(sentOf(once + more, places)).toBe(alone)
+        },
+      ),
     )
   })
 })
