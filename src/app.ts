@@ -53,11 +53,7 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
     const { exchange } = door.enter(context, FORGOTTEN)
     return passThrough(context.req.raw, await door.bytes(exchange), world, exchange)
   })
-  app.onError((error) => {
-    if (error instanceof GatewayError) return told(error)
-    if (isTooDeep(error)) return told(tooDeep())
-    return told(asGatewayError(error, world.log))
-  })
+  app.onError((error) => told(asGatewayError(error, world.log)))
   return app
 }
 
@@ -225,15 +221,6 @@ function questions(app: Hono, { enter, bytes, json }: Door, world: World): void 
     enter(context, FORGOTTEN)
     return Response.json(await findModel(context.req.param('id') ?? '', world))
   })
-}
-
-/** What a client nests without end is nobody else's fault. */
-function isTooDeep(error: Error): boolean {
-  return error instanceof RangeError && error.message.includes('call stack')
-}
-
-function tooDeep(): GatewayError {
-  return new GatewayError('invalid_value', 'The request is nested too deeply. Send it flatter.')
 }
 
 function told({ failure, headers }: GatewayError): Response {

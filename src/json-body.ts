@@ -1,6 +1,7 @@
 /** The body of a request as JSON, or a refusal that says what is wrong with it. */
 import { isObject, type JsonObject } from './conversation/json.ts'
 import { readWellFormed } from './conversation/well-formed-json.ts'
+import { refuseTooDeep } from './dialect/refuse-too-deep.ts'
 import { GatewayError } from './errors.ts'
 
 export interface JsonBody {
@@ -39,9 +40,12 @@ function asObject(json: unknown): JsonObject {
 
 /** `undefined` for what is no JSON. */
 function parsed(text: string): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     return undefined
   }
+  refuseTooDeep(value)
+  return value
 }

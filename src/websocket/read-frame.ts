@@ -4,10 +4,12 @@
  */
 import { isObject, type JsonObject, parsedJson } from '../conversation/json.ts'
 import { asString, maybe, missing } from '../dialect/check.ts'
+import { refuseTooDeep } from '../dialect/refuse-too-deep.ts'
 import { GatewayError } from '../errors.ts'
 
 export function readFrame(text: string | null): JsonObject {
   const json = text === null ? null : parsedJson(text)
+  refuseTooDeep(json)
   if (isObject(json)) return json
   throw new GatewayError(
     'invalid_json',

@@ -102,12 +102,36 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(response.status).toBe(413)
   })
 
-  test('what is nested without end is refused, not failed on', async () => {
-    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
-    const tool = `{"type":"function","name":"f","parameters":${deep}}`
-    const body = `{"model":"demo","input":"x","tools":[${tool}]}`
-    expect((await send('/v1/responses', body)).status).toBe(400)
-    expect((await send('/v1/context/explain', body)).status).toBe(400)
+  test.each([600, 3_000, 6_000, 20_000])(
+    'what is nested %i levels deep is refused, not failed on',
+    async (levels) => {
+      const deep = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+      const tool = `{"type":"function","name":"f","parameters":${deep}}`
+      const bodies = [
+        ['/v1/responses', `{"model":"demo","input":"x","tools":[${tool}]}`],
+        ['/v1/responses', `{"model":"demo","input":[{"role":"user","content":"x","zz":${deep}}]}`],
+        ['/v1/context/explain', `{"model":"demo","input":"x","tools":[${tool}]}`],
+        [
+          '/v1/chat/completions',
+          `{"model":"demo","store":true,"messages":[{"role":"user","content":"x"}],"zz":${deep}}`,
+        ],
+      ] as const
+      for (const [path, body] of bodies) {
+        const { status, json } = await send(path, body)
+        expect(status).toBe(400)
+        expect(json.error.message).toContain('nested too deeply')
+      }
+    },
+  )
+
+  test('what is nested as deeply as it may be is answered, and kept', async () => {
+    const deep = `${'{"a":'.repeat(490)}1${'}'.repeat(490)}`
+    const input = `[{"role":"user","content":"x","zz":${deep}}]`
+    const first = await send('/v1/responses', `{"model":"demo","store":true,"input":${input}}`)
+    expect(first.status).toBe(200)
+    const { id } = first.json as unknown as { id: string }
+    const next = { model: 'demo', input: 'y', previous_response_id: id }
+    expect((await send('/v1/responses', next)).status).toBe(200)
   })
 
   test('a missing key and a wrong one are refused', async () => {
