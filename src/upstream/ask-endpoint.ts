@@ -1,7 +1,8 @@
 /** Asks another of an upstream's endpoints with those fields of a request that it understands. */
 import type { JsonObject } from '../conversation/json.ts'
 import { withBody } from '../provider/with-body.ts'
-import { upstreamRequest, type Prepared } from './prepare.ts'
+import type { Prepared } from './prepare.ts'
+import { upstreamRequest } from './upstream-request.ts'
 import type { Call } from '../transport/transport.ts'
 import { readJson, refusalOf } from '../transport/read-body.ts'
 import type { World } from '../world.ts'

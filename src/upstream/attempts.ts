@@ -4,7 +4,8 @@
  */
 import { GatewayError, messageOf } from '../errors.ts'
 import type { Target } from './accounts.ts'
-import { upstreamRequest, type Prepared } from './prepare.ts'
+import type { Prepared } from './prepare.ts'
+import { upstreamRequest } from './upstream-request.ts'
 import { withoutRefused } from '../provider/degrade.ts'
 import { refusalOf } from '../transport/read-body.ts'
 import type { Call, Reply } from '../transport/transport.ts'

@@ -3,10 +3,8 @@
  * rest is said in the upstream's wire. By itself it is a dry run (`dry-run.ts`), as `explain` shows it.
  */
 import type { Item } from '../conversation/item.ts'
-import type { JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
 import type { ContextPolicy } from '../conversation/policy.ts'
-import { wellFormedJson } from '../conversation/well-formed-json.ts'
 import type { Params, Prompt } from '../conversation/prompt.ts'
 import type { Target } from './accounts.ts'
 import { spentOn, wayOutOf } from './budget-exit.ts'
@@ -45,7 +43,6 @@ import { refuseEmpty } from './refuse-empty.ts'
 import { summaryFor } from './with-summary.ts'
 import { refuseTooLarge } from './refuse-too-large.ts'
 import type { Settings } from '../settings.ts'
-import type { UpstreamRequest } from '../transport/transport.ts'
 import type { World } from '../world.ts'
 import { layerSteps } from './with-layers.ts'
 
@@ -215,29 +212,3 @@ export function readerOf({ account, model }: Target): Reader {
   const { wire, name } = account
   return { wire, account: name, compacts: compactsFrom({ account, model }) !== null }
 }
-
-export function upstreamRequest({ account, provider, encoded }: Prepared): UpstreamRequest {
-  const { body, bytes, path, headers } = encoded
-  return {
-    method: 'POST',
-    url: account.baseUrl + path,
-    headers: {
-      'content-type': 'application/json',
-      ...provider.headers(account),
-      ...account.headers,
-      ...headers,
-    },
-    body: bytes ?? writtenOnce(body),
-  }
-}
-
-/** What is sent is what is explained afterwards, to the byte. */
-function writtenOnce(body: JsonObject): string {
-  const known = WRITTEN.get(body)
-  if (known !== undefined) return known
-  const text = wellFormedJson(body)
-  WRITTEN.set(body, text)
-  return text
-}
-
-const WRITTEN = new WeakMap<JsonObject, string>()
