@@ -89,7 +89,7 @@ async function answerFrom(
   const { id: turnId, createdAtMs, history, inbound } = beginning
   const { waitUntil } = exchange
   const served = route(world, inbound.params.model, inbound.dialect)
-  const targets = ableTargets(served, (to) => prepareFor(to, inbound, history, world), world)
+  const targets = ableTargets(served, (to) => prepareFor(to, { inbound, history }, world), world)
   const client = watchLeaving(exchange)
   const asking = { targets, caller, onCall: client.onCall, isGone: client.isGone }
   const { first, prepare, own } = await readied(inbound, history, turnId, asking, world)

@@ -37,7 +37,7 @@ export async function compact(
   const targets = route(world, model, inbound.dialect)
   const history = await loadHistory(inbound, caller, world)
   const client = watchLeaving(exchange)
-  const prepared = unshortened(prepareFor(targets[0], inbound, history, world), world)
+  const prepared = unshortened(prepareFor(targets[0], { inbound, history }, world), world)
   if (hasEndpoint(prepared.account, 'compact')) {
     return askEndpoint('/responses/compact', UNDERSTOOD, prepared, world, client.onCall)
   }

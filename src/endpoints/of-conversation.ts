@@ -32,5 +32,5 @@ export async function ofConversation(
   const served = model ?? (typeof answered === 'string' ? answered : parent.origin.model)
   const [target] = route(world, served, inbound.dialect)
   const params = { ...inbound.params, model: served }
-  return prepareFor(target, { ...inbound, params }, history, world)
+  return prepareFor(target, { inbound: { ...inbound, params }, history }, world)
 }

@@ -62,7 +62,7 @@ export async function summarizeContext(
   if (given.memory.store === false) throw notToBeKept()
   const [target] = route(world, given.params.model, dialect.name)
   const { inbound, history } = await remember(given, caller, world)
-  const prepared = prepareFor(target, inbound, history, world)
+  const prepared = prepareFor(target, { inbound, history }, world)
   const isAnew = typeof inbound.wishes?.summaries?.focus === 'string'
   return summarized(prepared, isAnew, caller, world, exchange)
 }

@@ -90,7 +90,7 @@ export function factsOf(
   { method, url }: UpstreamRequest,
   settings: Settings,
 ): Facts {
-  const { inbound, history, account, provider, prompt, notes, encoded, policy } = prepared
+  const { inbound, account, provider, prompt, notes, encoded, policy } = prepared
   const { model } = prompt.params
   const window = windowOf(prepared)
   return {
@@ -103,7 +103,7 @@ export function factsOf(
       url,
       unchanged: encoded.bytes !== undefined,
     },
-    policy: policyTold(policy, levelsFor(model, inbound, history, settings)),
+    policy: policyTold(policy, levelsFor(model, prepared, settings)),
     window: { tokens: window, room: window === null ? null : roomIn(window, prepared) },
     correction: correctionOf(prepared),
     notes: notes.map((note) => ({ ...note })),

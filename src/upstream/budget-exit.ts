@@ -3,14 +3,12 @@
  * model is told to finish (`rebuild/warn-of-budget.ts`), and some steps later it is asked without
  * tools, so that it has to say what it has. Off unless the policy wants it.
  */
-import type { Item } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
 import type { ContextPolicy } from '../conversation/policy.ts'
 import type { Params } from '../conversation/prompt.ts'
-import type { History } from '../history/load-history.ts'
-import type { Account } from '../provider/provider.ts'
 import { stepsSinceWarning, warnOfBudget, type BudgetExit } from '../rebuild/warn-of-budget.ts'
 import type { Transform } from '../rebuild/transform.ts'
+import type { Target } from './accounts.ts'
 import { windowFor, windowOf } from './budget.ts'
 import type { Prepared } from './prepare.ts'
 
@@ -21,11 +19,10 @@ export interface WayOut {
 }
 
 export function wayOutOf(
-  items: readonly Item[],
-  policy: ContextPolicy,
-  { account, model }: { readonly account: Account; readonly model: string },
-  { counted }: History,
+  { account, model }: Pick<Target, 'account' | 'model'>,
+  { items, policy, history }: Pick<Prepared, 'items' | 'policy' | 'history'>,
 ): WayOut {
+  const { counted } = history
   const { wrapUp } = policy.budget
   const warnAt = warnedFrom(policy)
   const window = warnAt === null ? null : windowFor(account, model, policy)

@@ -3,7 +3,6 @@
  * upstream, and the upstream can. It is the same number in every turn, and an upstream that cannot, or
  * only when its window is full, is not asked: then the gateway sums up.
  */
-import type { ContextPolicy } from '../conversation/policy.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { History } from '../history/load-history.ts'
 import { mayBeKept } from '../history/memory-place.ts'
@@ -11,13 +10,12 @@ import { hasEndpoint } from '../provider/endpoints.ts'
 import { PROVIDERS } from '../provider/providers.ts'
 import type { Target } from './accounts.ts'
 import { USUAL_WINDOW, windowFor } from './budget.ts'
+import type { Prepared } from './prepare.ts'
 
 /** `null` where the gateway makes the summaries, if anybody does. */
 export function compactAboveFor(
   { account, model }: Target,
-  policy: ContextPolicy,
-  inbound: Inbound,
-  history: Pick<History, 'recollection'>,
+  { inbound, history, policy }: Pick<Prepared, 'inbound' | 'history' | 'policy'>,
 ): number | null {
   const { trigger, by, above } = policy.summaries
   const { context, client } = inbound

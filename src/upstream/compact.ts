@@ -76,7 +76,7 @@ export function unshortened(prepared: Prepared, world: World): Prepared {
   const { account, inbound, history, prompt } = prepared
   const wishes = { ...inbound.wishes, policy: 'replay' as const, notes: NO_NOTES }
   const whole = { ...inbound, wishes }
-  return prepareFor({ account, model: prompt.params.model }, whole, history, world)
+  return prepareFor({ account, model: prompt.params.model }, { inbound: whole, history }, world)
 }
 
 /** They are told beside the conversation, and are no part of it. */

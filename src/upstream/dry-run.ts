@@ -14,7 +14,7 @@ export async function dryRun(given: Inbound, caller: Caller, world: World): Prom
   const asking = { ...remembered, caller, turnId: null, after: () => undefined }
   const { history, letGo } = await withAdditions(asking, world)
   try {
-    return prepareFor(target, inbound, history, world)
+    return prepareFor(target, { inbound, history }, world)
   } finally {
     letGo()
   }

@@ -54,7 +54,8 @@ function cutToFit(prepared: Prepared, room: number, world: World): Prepared {
   let cut = prepared
   // What is left over may weigh more than the average of all that there was.
   for (const heavier of [1, 1.25, 1.5, 2]) {
-    cut = prepareFor(target, inbound, history, world, mostFor(prepared, room, least * heavier))
+    const most = mostFor(prepared, room, least * heavier)
+    cut = prepareFor(target, { inbound, history, room: most }, world)
     if (isEnough(cut)) break
   }
   return cut.notes.some(({ by }) => by === 'window-room') ? cut : prepared

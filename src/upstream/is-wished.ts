@@ -3,19 +3,17 @@
  * request asks for it: that is told here without making a policy.
  */
 import type { Wishes } from '../conversation/policy.ts'
-import type { Inbound } from '../dialect/dialect.ts'
-import type { History } from '../history/load-history.ts'
 import type { Settings } from '../settings.ts'
+import type { Wishing } from './policy-for.ts'
 
 export function isWished(
   part: 'summaries' | 'layers',
-  { wishes }: Pick<Inbound, 'wishes'>,
-  history: Pick<History, 'wishes'>,
+  { inbound, history }: Wishing,
   { CONTEXT: { all, models } }: Settings,
 ): boolean {
   const saysSo = (said: Wishes | null): boolean => said?.[part] !== undefined
   return (
-    saysSo(wishes) ||
+    saysSo(inbound.wishes) ||
     saysSo(all) ||
     history.wishes.some(saysSo) ||
     Object.values(models).some(saysSo)

@@ -26,7 +26,8 @@ export function planAgain(rounds: Rounds, world: World): Prepared {
   const items = [...first.items.slice(history.items.length), ...said]
   const target = { account, model: prompt.params.model }
   const grown = historyWith(rounds, history)
-  const planned = fit(prepareFor(target, { ...inbound, items, given }, grown, world), world)
+  const asked = { inbound: { ...inbound, items, given }, history: grown }
+  const planned = fit(prepareFor(target, asked, world), world)
   // What the upstream has refused is not said again.
   const refused = rounds.at(-1)?.prepared.notes.filter(({ why }) => why === REFUSED) ?? []
   const encoded = withoutRefusedBefore(planned.encoded, refused)

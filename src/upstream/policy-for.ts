@@ -13,20 +13,20 @@ import type { History } from '../history/load-history.ts'
 import type { Settings } from '../settings.ts'
 import { matches } from './accounts.ts'
 
-export function policyFor(
-  model: string,
-  { wishes }: Pick<Inbound, 'wishes'>,
-  history: Pick<History, 'wishes'>,
-  settings: Settings,
-): ContextPolicy {
-  return policyWith(levelsFor(model, { wishes }, history, settings).map((level) => level.wishes))
+export function policyFor(model: string, wishing: Wishing, settings: Settings): ContextPolicy {
+  return policyWith(levelsFor(model, wishing, settings).map(({ wishes }) => wishes))
+}
+
+/** Who may say something of it. */
+export interface Wishing {
+  readonly inbound: Pick<Inbound, 'wishes'>
+  readonly history: Pick<History, 'wishes'>
 }
 
 /** Who says what, the last one going before all others. */
 export function levelsFor(
   model: string,
-  { wishes }: Pick<Inbound, 'wishes'>,
-  history: Pick<History, 'wishes'>,
+  { inbound, history }: Wishing,
   settings: Settings,
 ): readonly { readonly by: string; readonly wishes: Wishes | null }[] {
   const { all, models, keys } = settings.CONTEXT
@@ -40,7 +40,7 @@ export function levelsFor(
       by: ofKeys.includes(said) ? 'key' : 'conversation',
       wishes: said,
     })),
-    { by: 'request', wishes },
+    { by: 'request', wishes: inbound.wishes },
   ]
 }
 

@@ -12,6 +12,7 @@ import { clientNotes } from './client-notes.ts'
 import { compactAboveFor, compactsFrom } from './compact-above.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { History } from '../history/load-history.ts'
+import type { Remembered } from '../history/remember.ts'
 import { mayKeepMemory } from '../history/memory-place.ts'
 import { mediaSteps } from '../media/media-steps.ts'
 import type { Asking, HouseTool } from '../house-tools/house-tool.ts'
@@ -67,26 +68,27 @@ export interface Prepared {
   readonly reasoningRefused: boolean
 }
 
-export function prepareFor(
-  target: Target,
-  inbound: Inbound,
-  history: History,
-  world: World,
-  room: number | null = null,
-): Prepared {
+/** A request, with what is remembered for it. */
+export interface ToBePlanned extends Pick<Remembered, 'inbound' | 'history'> {
+  /** What it is to fit, in tokens as items are weighed; without a word, it may be as long as it is. */
+  readonly room?: number | null
+}
+
+export function prepareFor(target: Target, asked: ToBePlanned, world: World): Prepared {
   const { account, model } = target
+  const { inbound, history, room = null } = asked
   // The very same list, if there is nothing to add: that is how a wire knows that nothing changed.
   const items = history.items.length > 0 ? [...history.items, ...inbound.items] : inbound.items
-  const wished = policyFor(model, inbound, history, world.settings)
+  const wished = policyFor(model, asked, world.settings)
   const provider = compactingWithout(PROVIDERS[account.wire], wished.speakers.hidden)
   const said = unmarkedInstructions(paramsFor(target, inbound))
-  const asClient = { inbound, history, policy: wished, params: said.params }
-  const offer = offerOf(target, asClient, world)
+  const sees = kindsSeen(account, model)
+  const offer = offerOf({ policy: wished, params: said.params, sees }, asked, world)
   const { params: offered, policy, tools: house, notes: ofOffer } = offer(items)
-  const wayOut = wayOutOf(items, wished, target, history)
+  const wayOut = wayOutOf(target, { items, policy: wished, history })
   const { params, notes: ofBudget } = spentOn(offered, wayOut)
   const steps = [
-    ...stepsFor(target, { items, policy, history, room }, world),
+    ...stepsFor(target, { items, policy, history, sees, room }, world),
     // Behind all that stands beside the conversation.
     ...wayOut.steps,
   ]
@@ -96,8 +98,9 @@ export function prepareFor(
   const validity = { ...validityFor(account, params, history), past }
   // Last, because every change before it is one of the prefix that reasoning is bound to.
   const rebuilt = rebuildOn(changed, [keepValidReasoning(validity)])
-  const compactAbove = compactAboveFor(target, policy, inbound, history)
-  const prompt = promptOf(inbound, rebuilt.items, params, compactAbove)
+  const compactAbove = compactAboveFor(target, { inbound, history, policy })
+  const compacting = compactAbove === null ? {} : { compactAbove }
+  const prompt = promptOf(inbound, { items: rebuilt.items, params, ...compacting })
   const encoded = provider.encode(prompt, account)
   const { places } = rebuilt
   const notes = [
@@ -109,9 +112,9 @@ export function prepareFor(
     ...ofBudget,
     ...clientNotes(encoded.notes, places, inbound.body),
   ]
-  const asked = { inbound, account, provider, history, policy, house, items }
+  const plan = { inbound, account, provider, history, policy, house, items }
   const sent = { prompt, encoded, notes, places, reasoningRefused: false }
-  return refuseTooLarge(refuseEmpty({ ...asked, ...sent }))
+  return refuseTooLarge(refuseEmpty({ ...plan, ...sent }))
 }
 
 function paramsFor({ account, model }: Target, { params }: Inbound): Params {
@@ -119,36 +122,31 @@ function paramsFor({ account, model }: Target, { params }: Inbound): Params {
   return model === own.model ? own : { ...own, model }
 }
 
-type Offering = Pick<Asking, 'policy' | 'params'> & Pick<Prepared, 'inbound' | 'history'>
-
 /** Which tools stand in front of so much of the conversation. */
 function offerOf(
-  { account, model }: Target,
-  { inbound, history, policy, params }: Offering,
+  offering: Pick<Asking, 'policy' | 'params' | 'sees'>,
+  { inbound, history }: ToBePlanned,
   { settings }: World,
 ): (items: readonly Item[]) => Offered {
   const { isTask } = inbound.client
-  const sees = kindsSeen(account, model)
   const mayKeep = mayKeepMemory(inbound, history, settings)
-  return (items) => offerTools({ policy, items, params, sees, isTask, mayKeep })
+  return (items) => offerTools({ ...offering, items, isTask, mayKeep })
 }
 
-type Rebuilding = Pick<Prepared, 'items' | 'policy' | 'history'> & {
-  /** What it is to fit, in tokens as items are weighed. */
-  readonly room: number | null
-}
+type Rebuilding = Pick<Prepared, 'items' | 'policy' | 'history'> &
+  Required<Pick<Rules, 'sees' | 'room'>>
 
 function stepsFor(
   target: Target,
-  { items, policy, history, room }: Rebuilding,
+  { items, policy, history, sees, room }: Rebuilding,
   world: World,
 ): readonly Transform[] {
-  const { account, model } = target
+  const { account } = target
   return [
     ...planFor({
       ...rulesOf(policy, target, world.settings),
       summary: summaryFor(policy, history),
-      sees: kindsSeen(account, model),
+      sees,
       room,
       // Media are named by their place in all that there is.
       conversation: items,
@@ -177,15 +175,12 @@ function pastOf(
 
 function promptOf(
   inbound: Inbound,
-  items: readonly Item[],
-  params: Params,
-  compactAbove: number | null,
+  sent: Pick<Prompt, 'items' | 'params' | 'compactAbove'>,
 ): Prompt {
   const { stream, dialect, body, bytes, client } = inbound
   const { items: asked, given = asked, params: said } = inbound
   const source = { dialect, body, bytes, items: given, params: said }
-  const prompt = { items, params, stream, wantsUsage: client.isOpenWebUi, source }
-  return compactAbove === null ? prompt : { ...prompt, compactAbove }
+  return { ...sent, stream, wantsUsage: client.isOpenWebUi, source }
 }
 
 function validityFor(account: Account, params: Params, { refusals }: History): Validity {

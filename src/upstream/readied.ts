@@ -40,14 +40,16 @@ export async function readied(
 ): Promise<Readied> {
   const [target] = asking.targets
   refuseOrphans(remembered.items, inbound)
-  const unsummarised = prepareFor(target, inbound, remembered, world)
+  const unsummarised = prepareFor(target, { inbound, history: remembered }, world)
   if (!inbound.generates) return whole(unsummarised, ownAnswer(unsummarised, [], NOTHING_USED))
   const history = await summariseFirst(unsummarised, asking.caller, asking, world)
-  const first = history === remembered ? unsummarised : prepareFor(target, inbound, history, world)
+  const first =
+    history === remembered ? unsummarised : prepareFor(target, { inbound, history }, world)
   const { model } = inbound.params
   const compacted = await compactIfDue(first, { ...asking, model }, turnId, world)
   if (compacted === null || compacted === 'failed') {
-    const prepareOther = (other: Target) => fit(prepareFor(other, inbound, history, world), world)
+    const prepareOther = (other: Target) =>
+      fit(prepareFor(other, { inbound, history }, world), world)
     const fitting = fit(first, world)
     const noted = { ...fitting, notes: [...fitting.notes, FAILED] }
     return ready(target, compacted === null ? fitting : noted, prepareOther)
@@ -57,7 +59,11 @@ export async function readied(
   }
   const shorter = withCompaction(inbound, compacted)
   const prepareOther = (other: Target) =>
-    toldWith(fit(prepareFor(other, shorter, history, world), world), compacted, inbound)
+    toldWith(
+      fit(prepareFor(other, { inbound: shorter, history }, world), world),
+      compacted,
+      inbound,
+    )
   return ready(target, prepareOther(target), prepareOther)
 }
 

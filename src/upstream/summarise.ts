@@ -57,7 +57,7 @@ async function askAbout(
   const body = { model, ...question, store: false }
   const bytes = jsonBytes(body)
   const inbound = { ...responses.parse(body, bytes), wishes: ALL_OF_IT }
-  const prepare = (target: Target) => prepareFor(target, inbound, NO_HISTORY, world)
+  const prepare = (target: Target) => prepareFor(target, { inbound, history: NO_HISTORY }, world)
   const { prepared, call, reply } = await ask({ ...asked, prepare }, world)
   const { events } = await readAnswer(call, reply, prepared)
   const fold = foldOutcome()

@@ -17,6 +17,6 @@ export async function withAdditions(
   const summed = await withSummary(inbound, asking.history, caller, world)
   const history = await withLayers(inbound, summed, asking, world)
   // Last, because what is left out is not loaded.
-  const prepare: Asking['prepare'] = (target) => prepareFor(target, inbound, history, world)
+  const prepare: Asking['prepare'] = (target) => prepareFor(target, { inbound, history }, world)
   return withMedia({ ...asking, history, prepare }, world)
 }

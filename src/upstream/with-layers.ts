@@ -27,9 +27,10 @@ export async function withLayers(
   { caller, after }: Asker,
   world: World,
 ): Promise<History> {
-  if (inbound.client.isTask || !isWished('layers', inbound, history, world.settings)) return history
+  if (inbound.client.isTask || !isWished('layers', { inbound, history }, world.settings))
+    return history
   const rules = route(world, inbound.params.model, inbound.dialect)
-    .map(({ model }) => policyFor(model, inbound, history, world.settings).layers)
+    .map(({ model }) => policyFor(model, { inbound, history }, world.settings).layers)
     .find((wanted) => wantsLayers(wanted, world))
   if (rules === undefined) return history
   const items = [...history.items, ...inbound.items]

@@ -17,10 +17,12 @@ export async function withSummary(
   caller: Caller,
   world: World,
 ): Promise<History> {
-  if (inbound.client.isTask || !isWished('summaries', inbound, history, world.settings))
+  if (inbound.client.isTask || !isWished('summaries', { inbound, history }, world.settings))
     return history
   const targets = route(world, inbound.params.model, inbound.dialect)
-  const policies = targets.map(({ model }) => policyFor(model, inbound, history, world.settings))
+  const policies = targets.map(({ model }) =>
+    policyFor(model, { inbound, history }, world.settings),
+  )
   const policy = policies.find(({ summaries }) => wantsSummaries(summaries))
   if (policy === undefined) return history
   const told = toBeSummed([...history.items, ...inbound.items], policy)

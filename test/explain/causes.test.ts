@@ -51,7 +51,14 @@ function sent(model: string, { wishes, ...asked }: Asked): Sent {
   const body = { model, store: false, ...asked } as JsonObject
   const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
   const found = readSent(
-    sentFor(prepareFor({ account, model }, { ...inbound, wishes }, NO_HISTORY, world), world),
+    sentFor(
+      prepareFor(
+        { account, model },
+        { inbound: { ...inbound, wishes }, history: NO_HISTORY },
+        world,
+      ),
+      world,
+    ),
   )
   if (found === null) throw new Error('It cannot be read.')
   return found

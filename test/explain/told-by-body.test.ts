@@ -45,7 +45,7 @@ function tellingsOf(api: DialectName, given: Uint8Array) {
   if (account === undefined) throw new Error('There is no such account.')
   const { json, bytes } = jsonBody(given)
   const inbound = parseWished(DIALECTS[api], json, bytes)
-  const prepared = prepareFor({ account, model: 'm' }, inbound, NO_HISTORY, world)
+  const prepared = prepareFor({ account, model: 'm' }, { inbound, history: NO_HISTORY }, world)
   const request = upstreamRequest(prepared)
   const told = explanationOf(prepared, request, world.settings)
   const kept = sentFor(prepared, world)

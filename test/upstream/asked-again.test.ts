@@ -143,7 +143,11 @@ function prepared(model: string, before: readonly number[], window: number | nul
   const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
   const budget = { window, overflow: 'cut', reserve: 0 } as const
   const wishes = { policy: 'capped', outputs: { cap: 4000 }, budget } as const
-  return prepareFor({ account, model }, { ...inbound, wishes }, NO_HISTORY, world)
+  return prepareFor(
+    { account, model },
+    { inbound: { ...inbound, wishes }, history: NO_HISTORY },
+    world,
+  )
 }
 
 function roundOf(asked: Prepared, { chars, calls, thinks }: Spoken, at: number): Round {
@@ -332,7 +336,11 @@ test('what is planned anew is what a client would be sent that answers its tools
         const { inbound, account } = asked
         const items = asked.items.map((item) => asOfClient(item))
         const own = { ...inbound, items, given: items }
-        const planned = prepareFor({ account, model: 'chat-1' }, own, NO_HISTORY, world)
+        const planned = prepareFor(
+          { account, model: 'chat-1' },
+          { inbound: own, history: NO_HISTORY },
+          world,
+        )
         expect(asked.encoded.body).toEqual(fit(planned, world).encoded.body)
       }
     }),

@@ -28,7 +28,7 @@ test('a model is warned from a share of its window on, and with none of it never
   const warned = (warnAt: number) => {
     const policy = policyWith([{ budget: { window: 1000, warnAt } }])
     const history = { ...NO_HISTORY, counted: () => 600 }
-    const { steps } = wayOutOf(items, policy, { account, model: 'm' }, history)
+    const { steps } = wayOutOf({ account, model: 'm' }, { items, policy, history })
     return steps.flatMap(({ run }) => run(items).notes.map(({ why }) => why))
   }
   expect(warned(0.5)).toEqual(['budget-warned'])

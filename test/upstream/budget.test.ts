@@ -38,7 +38,11 @@ function prepared(
   if (used === undefined) throw new Error('There is no such account.')
   const body = { model, input: 'Hi.', store: false, ...more }
   const inbound = dialect.parse(body, new TextEncoder().encode(JSON.stringify(body)))
-  return prepareFor({ account: used, model }, { ...inbound, wishes }, NO_HISTORY, world)
+  return prepareFor(
+    { account: used, model },
+    { inbound: { ...inbound, wishes }, history: NO_HISTORY },
+    world,
+  )
 }
 
 describe('how much a model can take', () => {

@@ -44,7 +44,7 @@ function prepared(
   const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
   const wished = { ...inbound, wishes: { summaries: { keepTokens: 0, ...summaries } } }
   const model = typeof body.model === 'string' ? body.model : 'small'
-  const found = prepareFor({ account, model }, wished, history, world)
+  const found = prepareFor({ account, model }, { inbound: wished, history }, world)
   return { found, told: toBeSummed(found.items, found.policy) }
 }
 

@@ -25,7 +25,7 @@ function prepared(model: string, input: readonly JsonObject[]) {
   if (account === undefined) throw new Error('There is no such account.')
   const body = { model, input, store: false }
   const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
-  return prepareFor({ account, model }, inbound, NO_HISTORY, world)
+  return prepareFor({ account, model }, { inbound, history: NO_HISTORY }, world)
 }
 
 const HI = { role: 'user', content: 'Hi.' }
