@@ -10,6 +10,7 @@ import { stepsSinceWarning, warnOfBudget, type BudgetExit } from '../rebuild/war
 import type { Transform } from '../rebuild/transform.ts'
 import type { Target } from './accounts.ts'
 import { windowFor, windowOf } from './budget.ts'
+import type { Planned } from './planned.ts'
 import type { Prepared } from './prepare.ts'
 
 export interface WayOut {
@@ -20,7 +21,7 @@ export interface WayOut {
 
 export function wayOutOf(
   { account, model }: Pick<Target, 'account' | 'model'>,
-  { items, policy, history }: Pick<Prepared, 'items' | 'policy' | 'history'>,
+  { items, policy, history }: Pick<Planned, 'items' | 'policy' | 'history'>,
 ): WayOut {
   const { counted } = history
   const { wrapUp } = policy.budget

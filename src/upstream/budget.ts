@@ -10,6 +10,7 @@ import { estimateTokens } from '../conversation/tokens.ts'
 import type { Account } from '../provider/provider.ts'
 import { matches } from './accounts.ts'
 import { usualWindow } from './context-windows.ts'
+import type { Planned } from './planned.ts'
 import type { Prepared } from './prepare.ts'
 
 /** Of what is sent, whoever wrote it. */
@@ -22,7 +23,7 @@ export function correctedTokens(estimate: number, correction: number): number {
 }
 
 /** One for all that is estimated of a request, or its parts do not add up. */
-export function correctionOf({ history }: Pick<Prepared, 'history'>): number {
+export function correctionOf({ history }: Pick<Planned, 'history'>): number {
   return correctionFor(history.parent?.usage ?? null)
 }
 
@@ -60,7 +61,7 @@ const MOST_PLAUSIBLE = 2.5
 const CLASSES = [0.75, 1, 1.25, 1.6, 2, MOST_PLAUSIBLE]
 
 /** `null` when nobody knows. */
-export function windowOf({ account, prompt, policy }: Prepared): number | null {
+export function windowOf({ account, prompt, policy }: Planned): number | null {
   return windowFor(account, prompt.params.model, policy)
 }
 
@@ -70,7 +71,7 @@ export function windowFor(account: Account, model: string, policy: ContextPolicy
 }
 
 /** As the operator says, of the account as a number or by model (`{"qwen*": 32768}`), or of a policy. */
-export function certainWindowOf({ account, prompt, policy }: Prepared): number | null {
+export function certainWindowOf({ account, prompt, policy }: Planned): number | null {
   return certainWindow(account, prompt.params.model, policy)
 }
 

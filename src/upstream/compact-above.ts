@@ -10,12 +10,12 @@ import { hasEndpoint } from '../provider/endpoints.ts'
 import { PROVIDERS } from '../provider/providers.ts'
 import type { Target } from './accounts.ts'
 import { USUAL_WINDOW, windowFor } from './budget.ts'
-import type { Prepared } from './prepare.ts'
+import type { Planned } from './planned.ts'
 
 /** `null` where the gateway makes the summaries, if anybody does. */
 export function compactAboveFor(
   { account, model }: Target,
-  { inbound, history, policy }: Pick<Prepared, 'inbound' | 'history' | 'policy'>,
+  { inbound, history, policy }: Pick<Planned, 'inbound' | 'history' | 'policy'>,
 ): number | null {
   const { trigger, by, above } = policy.summaries
   const { context, client } = inbound

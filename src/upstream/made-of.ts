@@ -13,7 +13,8 @@ import { fingerprintOf } from '../rebuild/plan-recall.ts'
 import { openPrefix, prefixHashOf } from '../rebuild/prefix.ts'
 import { readsCompaction } from '../rebuild/reads-compaction.ts'
 import { estimateOf, isEstimated } from './budget.ts'
-import { readerOf, type Prepared } from './prepare.ts'
+import type { Prepared } from './prepare.ts'
+import { readerOf } from './reader-of.ts'
 
 /** `sent` is all that was sent for it, in order. */
 export function madeOf(

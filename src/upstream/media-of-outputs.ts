@@ -33,7 +33,7 @@ export async function mediaOfOutputs(
     ...asker,
     inbound: { ...inbound, items: outputs },
     history: { ...before, items: [] },
-    prepare: () => answered,
+    plan: () => answered,
   }
   const { history: shown, letGo } = await withMedia(asking, world)
   const loaded = shown.media ?? null

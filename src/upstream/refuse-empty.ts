@@ -4,24 +4,27 @@
  */
 import type { Item } from '../conversation/item.ts'
 import { GatewayError } from '../errors.ts'
-import type { Prepared } from './prepare.ts'
+import { encodePlan } from './encode-plan.ts'
+import type { Planned } from './planned.ts'
 import { listOf, placeIn } from './unsupported.ts'
 
 /** The same, if there is something to be sent. Throws a GatewayError. */
-export function refuseEmpty(prepared: Prepared): Prepared {
-  const { inbound, items, prompt, account } = prepared
+export function refuseEmpty(planned: Planned): Planned {
+  const { inbound, items, prompt, account } = planned
   const isLeft = (item: Item): boolean => isSpoken(item) || (isOwn && !isSystem(item))
   // Hosted items and reasoning are of their own wire: to any other they are nothing to answer.
   const isOwn = account.wire === 'responses'
-  if (!inbound.generates || prompt.items.some(isLeft)) return prepared
+  if (!inbound.generates || prompt.items.some(isLeft)) return planned
   if (items.every(isSystem)) {
     // A stored prompt, and a system message, can do without anything else.
     const isAsked = items.length > 0 || prompt.params.instructions !== null || isOwn
-    if (isAsked) return prepared
+    if (isAsked) return planned
   }
-  const loss = prepared.notes.find(({ did, at }) => did === 'dropped' && at !== undefined)
+  // What the wire has no words for is lost as well.
+  const { notes } = encodePlan(planned)
+  const loss = notes.find(({ did, at }) => did === 'dropped' && at !== undefined)
   const why = WHY.get(loss?.why ?? '') ?? 'Send at least one message of the user.'
-  const param = loss?.at === undefined ? listOf(inbound) : placeIn(prepared, loss.at)
+  const param = loss?.at === undefined ? listOf(inbound) : placeIn(planned, loss.at)
   const message = `Nothing of '${listOf(inbound)}' can be sent to the model. ${why}`
   throw new GatewayError('invalid_value', message, { param })
 }

@@ -2,15 +2,15 @@
 import { GatewayError } from '../errors.ts'
 import { tooLargeToSend } from '../media/fit-media.ts'
 import { mediaReader } from '../media/media-reader.ts'
-import type { Prepared } from './prepare.ts'
+import type { Planned } from './planned.ts'
 import { listOf, placeIn } from './unsupported.ts'
 
 /** The same, if it can be sent. Throws a GatewayError. */
-export function refuseTooLarge(prepared: Prepared): Prepared {
-  const { account, prompt, places, inbound } = prepared
+export function refuseTooLarge<Plan extends Planned>(plan: Plan): Plan {
+  const { account, prompt, places, inbound } = plan
   const fault = inbound.generates ? tooLargeToSend(prompt.items, mediaReader(account)) : null
-  if (fault === null) return prepared
+  if (fault === null) return plan
   const place = places[fault.at] ?? null
-  const param = place === null ? listOf(inbound) : placeIn(prepared, place)
+  const param = place === null ? listOf(inbound) : placeIn(plan, place)
   throw new GatewayError('invalid_value', fault.sentence, { param })
 }

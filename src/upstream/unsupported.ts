@@ -10,6 +10,7 @@ import type { Note } from '../conversation/note.ts'
 import type { Target } from './accounts.ts'
 import { GatewayError } from '../errors.ts'
 import type { Inbound } from '../dialect/dialect.ts'
+import type { Planned } from './planned.ts'
 import type { Prepared } from './prepare.ts'
 import { REASONS } from '../rebuild/reasons.ts'
 import type { World } from '../world.ts'
@@ -91,7 +92,7 @@ function isOfClient(item: Item): boolean {
 }
 
 /** Which entry of the list it is can be told only where every entry has made one item. */
-export function placeIn({ inbound, history }: Prepared, at: number): string {
+export function placeIn({ inbound, history }: Planned, at: number): string {
   const { body, items } = inbound
   const list = listOf(inbound)
   const place = at - history.items.length

@@ -3,20 +3,20 @@
  * the layers tell, and the media that its upstreams do not load themselves. Each is looked for only
  * where it is wanted, and none that fails costs the answer anything but itself.
  */
-import { prepareFor } from './prepare.ts'
+import { planned } from './planned.ts'
 import { withLayers } from './with-layers.ts'
 import { withMedia, type Asking, type WithMedia } from './with-media.ts'
 import { withSummary } from './with-summary.ts'
 import type { World } from '../world.ts'
 
 export async function withAdditions(
-  asking: Omit<Asking, 'prepare'>,
+  asking: Omit<Asking, 'plan'>,
   world: World,
 ): Promise<WithMedia> {
   const { inbound, caller } = asking
   const summed = await withSummary(inbound, asking.history, caller, world)
   const history = await withLayers(inbound, summed, asking, world)
   // Last, because what is left out is not loaded.
-  const prepare: Asking['prepare'] = (target) => prepareFor(target, { inbound, history }, world)
-  return withMedia({ ...asking, history, prepare }, world)
+  const plan: Asking['plan'] = (target) => planned(target, { inbound, history }, world)
+  return withMedia({ ...asking, history, plan }, world)
 }

@@ -12,7 +12,7 @@ import { namesMedia, planLoading, type LoadingPlan } from '../media/plan-loading
 import type { World } from '../world.ts'
 import { route, type Target } from './accounts.ts'
 import { patientMedia } from './patient-media.ts'
-import type { Prepared } from './prepare.ts'
+import type { Planned } from './planned.ts'
 
 export interface WithMedia {
   readonly history: History
@@ -26,8 +26,8 @@ export interface Asking {
   readonly caller: Caller
   /** That of the answer; `null` if there is to be none. */
   readonly turnId: string | null
-  /** What each would be sent. */
-  readonly prepare: (target: Target) => Prepared
+  /** What each would be sent, as far as it decides what is to be loaded. */
+  readonly plan: (target: Target) => Planned
   /** Is told of what goes on behind the answer. */
   readonly after: (work: Promise<unknown>) => void
 }
@@ -51,13 +51,13 @@ function mayNameMedia(inbound: Inbound, { items }: History): boolean {
 }
 
 /** Of what is left when everything that is not shown is left out, for whoever may be asked. */
-function planFor({ inbound, history, prepare }: Asking, world: World): LoadingPlan {
+function planFor({ inbound, history, plan }: Asking, world: World): LoadingPlan {
   const targets = route(world, inbound.params.model, inbound.dialect)
   const plans = targets.flatMap((target) => {
     const reader = mediaReader(target.account)
     const all = planLoading([...history.items, ...inbound.items], reader)
     if (all.size === 0) return []
-    const { policy, prompt } = prepare(target)
+    const { policy, prompt } = plan(target)
     return policy.media.fetch === 'never' ? [] : [...planLoading(prompt.items, reader)]
   })
   return new Map(plans)

@@ -1,5 +1,6 @@
 /** Media that a client names by address, for upstreams that cannot load them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { gemini } from '../../src/provider/gemini/gemini.ts'
 import { inlineOf, fileOf } from '../media/pictures.ts'
 import { startGateway } from '../support/gateway.ts'
 import { HOSTS } from './hosts.ts'
@@ -66,6 +67,13 @@ describe('C84 an image by its address', () => {
       { parts: expect.arrayContaining([expect.objectContaining(INLINE)]) as unknown[] },
     ])
     expect(services.refusals).toEqual([])
+  })
+
+  test('is said in the wire once, when it is there', async () => {
+    server.paths.set('/once.png', serving(PNG))
+    using encode = vi.spyOn(gemini, 'encode')
+    await ask('gemini-2.5-pro', `${server.url}/once.png`)
+    expect(encode).toHaveBeenCalledTimes(1)
   })
 
   test('is explained as it is sent', async () => {
