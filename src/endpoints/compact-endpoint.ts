@@ -11,7 +11,10 @@ import { jsonBytes } from '../conversation/well-formed-json.ts'
 import { route } from '../upstream/accounts.ts'
 import { askEndpoint } from '../upstream/ask-endpoint.ts'
 import { watchLeaving } from '../upstream/watch-leaving.ts'
+import { windowOf } from '../upstream/budget.ts'
 import { planFor, unshortened } from '../upstream/compact.ts'
+import { encodePlan } from '../upstream/encode-plan.ts'
+import { planned } from '../upstream/planned.ts'
 import { usageOf } from '../dialect/responses/echo.ts'
 import { responses } from '../dialect/responses/responses.ts'
 import { parseWished } from '../dialect/parse-wished.ts'
@@ -19,7 +22,6 @@ import type { Exchange } from '../edge/exchange.ts'
 import { loadHistory } from '../history/load-history.ts'
 import { resolveReferences } from '../history/resolve-references.ts'
 import type { Caller } from '../keys.ts'
-import { prepareFor } from '../upstream/prepare.ts'
 import { hasEndpoint } from '../provider/endpoints.ts'
 import { summarise } from '../upstream/summarise.ts'
 import type { World } from '../world.ts'
@@ -37,11 +39,11 @@ export async function compact(
   const targets = route(world, model, inbound.dialect)
   const history = await loadHistory(inbound, caller, world)
   const client = watchLeaving(exchange)
-  const prepared = unshortened(prepareFor(targets[0], { inbound, history }, world), world)
-  if (hasEndpoint(prepared.account, 'compact')) {
-    return askEndpoint('/responses/compact', UNDERSTOOD, prepared, world, client.onCall)
+  const whole = unshortened(planned(targets[0], { inbound, history }, world), world)
+  if (hasEndpoint(whole.account, 'compact')) {
+    return askEndpoint('/responses/compact', UNDERSTOOD, encodePlan(whole), world, client.onCall)
   }
-  const plan = planFor(prepared, world)
+  const plan = planFor(whole, windowOf(whole))
   const { text, usage } = await summarise(plan, { targets, model, ...client }, world)
   const id = world.newTurnId()
   const compaction = compactionItem(itemId('compaction', id, plan.kept.length), text)

@@ -19,9 +19,9 @@ export async function listSummaries(
   world: World,
 ): Promise<JsonObject> {
   const paging = pagingIn(query, 'desc')
-  const prepared = await ofConversation(id, { model: null, summaries: {} }, caller, world)
-  const found = prepared === null ? [] : await summariesOf(prepared, caller, world)
-  const isTold = prepared !== null && wantsSummaries(prepared.policy.summaries)
+  const plan = await ofConversation(id, { model: null, summaries: {} }, caller, world)
+  const found = plan === null ? [] : await summariesOf(plan, caller, world)
+  const isTold = plan !== null && wantsSummaries(plan.policy.summaries)
   const { entries, hasMore } = pageOf(found.toReversed(), paging)
   return listOf(
     entries.map((summary) => shownSummary(summary, isTold && summary === found[0])),

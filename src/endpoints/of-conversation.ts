@@ -5,7 +5,7 @@ import { responses } from '../dialect/responses/responses.ts'
 import { remember } from '../history/remember.ts'
 import type { Caller } from '../keys.ts'
 import { route } from '../upstream/accounts.ts'
-import { prepareFor, type Prepared } from '../upstream/prepare.ts'
+import { planned, type Planned } from '../upstream/planned.ts'
 import type { World } from '../world.ts'
 
 interface Wished {
@@ -20,7 +20,7 @@ export async function ofConversation(
   { model, summaries }: Wished,
   caller: Caller,
   world: World,
-): Promise<Prepared | null> {
+): Promise<Planned | null> {
   const body = { model: model ?? 'none', input: [], conversation }
   const parsed = responses.parse(body, jsonBytes(body))
   // Nothing new is asked, and there is nothing to be generated.
@@ -32,5 +32,5 @@ export async function ofConversation(
   const served = model ?? (typeof answered === 'string' ? answered : parent.origin.model)
   const [target] = route(world, served, inbound.dialect)
   const params = { ...inbound.params, model: served }
-  return prepareFor(target, { inbound: { ...inbound, params }, history }, world)
+  return planned(target, { inbound: { ...inbound, params }, history }, world)
 }

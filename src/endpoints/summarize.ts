@@ -15,7 +15,7 @@ import type { Caller } from '../keys.ts'
 import { understand } from '../understand.ts'
 import { route } from '../upstream/accounts.ts'
 import { watchLeaving } from '../upstream/watch-leaving.ts'
-import { prepareFor, type Prepared } from '../upstream/prepare.ts'
+import { planned, type Planned } from '../upstream/planned.ts'
 import { summariseNow } from '../upstream/summarise-now.ts'
 import { wantsSummaries } from '../upstream/with-summary.ts'
 import type { World } from '../world.ts'
@@ -41,9 +41,9 @@ export async function summarizeConversation(
     ...(keepTurns === null ? {} : { keepTurns, keepTokens: 0 }),
     ...(keepTokens === null ? {} : { keepTokens }),
   }
-  const prepared = await ofConversation(id, { model, summaries }, caller, world)
-  if (prepared === null) return NOTHING_SAID
-  return summarized(prepared, focus !== null, caller, world, exchange)
+  const plan = await ofConversation(id, { model, summaries }, caller, world)
+  if (plan === null) return NOTHING_SAID
+  return summarized(plan, focus !== null, caller, world, exchange)
 }
 
 const FIELDS = ['model', 'focus', 'keep_turns', 'keep_tokens']
@@ -62,9 +62,9 @@ export async function summarizeContext(
   if (given.memory.store === false) throw notToBeKept()
   const [target] = route(world, given.params.model, dialect.name)
   const { inbound, history } = await remember(given, caller, world)
-  const prepared = prepareFor(target, { inbound, history }, world)
+  const plan = planned(target, { inbound, history }, world)
   const isAnew = typeof inbound.wishes?.summaries?.focus === 'string'
-  return summarized(prepared, isAnew, caller, world, exchange)
+  return summarized(plan, isAnew, caller, world, exchange)
 }
 
 function notToBeKept(): GatewayError {
@@ -76,17 +76,17 @@ function notToBeKept(): GatewayError {
 }
 
 async function summarized(
-  prepared: Prepared,
+  plan: Planned,
   isAnew: boolean,
   caller: Caller,
   world: World,
   exchange: Exchange,
 ): Promise<JsonObject> {
   const asked = { isAnew, ...watchLeaving(exchange) }
-  const { made, turns, items } = await summariseNow(prepared, caller, asked, world)
+  const { made, turns, items } = await summariseNow(plan, caller, asked, world)
   if (made === null) return { ...NOTHING_SAID, kept: { turns, items } }
   const { summary, usage } = made
-  const isTold = wantsSummaries(prepared.policy.summaries)
+  const isTold = wantsSummaries(plan.policy.summaries)
   return {
     ...shownSummary(summary, isTold),
     created: usage !== null,

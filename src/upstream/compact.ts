@@ -11,7 +11,8 @@ import type { Opaque } from '../conversation/item.ts'
 import { estimateTokens } from '../conversation/tokens.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { tokensOf, windowOf } from './budget.ts'
-import { prepareFor, type Prepared } from './prepare.ts'
+import { planned, type Planned } from './planned.ts'
+import type { Prepared } from './prepare.ts'
 import { hasEndpoint } from '../provider/endpoints.ts'
 import { planCompaction, replacedBy, type CompactionPlan } from '../rebuild/plan-compaction.ts'
 import { summarise, type Summarising } from './summarise.ts'
@@ -31,7 +32,7 @@ export async function compactIfDue(
 ): Promise<Compacted | 'failed' | null> {
   if (!isCompactionDue(first)) return null
   try {
-    const { text, usage } = await summarise(planFor(first, world), asked, world)
+    const { text, usage } = await summarise(planOf(first, world), asked, world)
     world.log('info', 'compacted', { turn: turnId, tokens: usage.totalTokens })
     return { item: compactionItem(itemId('compaction', turnId, 0), text), usage }
   } catch (error) {
@@ -65,18 +66,21 @@ function limitOf(first: Prepared): number | null {
   return window === null ? null : window * 0.8
 }
 
-export function planFor(prepared: Prepared, world: World): CompactionPlan {
-  const { items } = unshortened(prepared, world).prompt
-  const window = windowOf(prepared)
+function planOf(first: Prepared, world: World): CompactionPlan {
+  return planFor(unshortened(first, world), windowOf(first))
+}
+
+/** Of all that there is, in chapters that who sums it up can take. */
+export function planFor({ prompt: { items } }: Planned, window: number | null): CompactionPlan {
   return planCompaction(items, window === null ? CHAPTER_TOKENS : Math.ceil(window / 2))
 }
 
 /** With what a window would leave out or shorten: it is to be summed up, too. */
-export function unshortened(prepared: Prepared, world: World): Prepared {
-  const { account, inbound, history, prompt } = prepared
+export function unshortened(cut: Planned, world: World): Planned {
+  const { account, inbound, history, prompt } = cut
   const wishes = { ...inbound.wishes, policy: 'replay' as const, notes: NO_NOTES }
   const whole = { ...inbound, wishes }
-  return prepareFor({ account, model: prompt.params.model }, { inbound: whole, history }, world)
+  return planned({ account, model: prompt.params.model }, { inbound: whole, history }, world)
 }
 
 /** They are told beside the conversation, and are no part of it. */

@@ -9,7 +9,9 @@ import { sum } from '../rebuild/measures.ts'
 import { mostIn } from '../rebuild/room-weights.ts'
 import type { World } from '../world.ts'
 import { correctionFor, estimateOf, roomIn, tokensOf, windowOf } from './budget.ts'
-import { prepareFor, type Prepared } from './prepare.ts'
+import { encodePlan } from './encode-plan.ts'
+import { planned, type Planned } from './planned.ts'
+import type { Prepared } from './prepare.ts'
 import { isTooLong, refuseTooLong, type Overflow } from './refuse-too-long.ts'
 
 /** Whether `fit` has nothing to do: nothing is to be cut, and nobody refused. */
@@ -54,11 +56,17 @@ function cutToFit(prepared: Prepared, room: number, world: World): Prepared {
   let cut = prepared
   // What is left over may weigh more than the average of all that there was.
   for (const heavier of [1, 1.25, 1.5, 2]) {
-    const most = mostFor(prepared, room, least * heavier)
-    cut = prepareFor(target, { inbound, history, room: most }, world)
+    const less = mostFor(prepared, room, least * heavier)
+    const plan = planned(target, { inbound, history, room: less }, world)
+    // A plan that cuts nothing is the one that there was, and need not be said again to be measured.
+    cut = cutsAnything(plan) ? encodePlan(plan) : prepared
     if (isEnough(cut)) break
   }
-  return cut.notes.some(({ by }) => by === 'window-room') ? cut : prepared
+  return cut
+}
+
+function cutsAnything({ notes }: Planned): boolean {
+  return notes.some(({ by }) => by === 'window-room')
 }
 
 /**

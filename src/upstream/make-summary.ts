@@ -30,7 +30,7 @@ import type { World } from '../world.ts'
 import { route, type Target } from './accounts.ts'
 import type { Asking } from './attempts.ts'
 import { windowOf } from './budget.ts'
-import type { Prepared } from './prepare.ts'
+import type { Planned } from './planned.ts'
 import { summarise } from './summarise.ts'
 
 /** If it is made anew, then from all that was said, in the place of one that there is. */
@@ -48,7 +48,7 @@ export interface MadeSummary {
 
 /** `busy`: it is being made already. Throws when no whole summary comes of it. */
 export async function makeSummary(
-  prepared: Prepared,
+  planned: Planned,
   told: ToBeSummed,
   cut: Cut,
   wish: SummaryWish,
@@ -66,10 +66,10 @@ export async function makeSummary(
       return { summary: there, usage: null }
     }
     const before = isGoneOnFrom(there, wish) ? there : null
-    const { written, usage } = await write(prepared, told, { border, before }, wish, world)
+    const { written, usage } = await write(planned, told, { border, before }, wish, world)
     const { onCall: _onCall, isGone: _isGone, model: _model, focus: _focus, ...keeping } = wish
     const summary = await keepSummary(told, written, keeping, world)
-    await keepFacts(prepared, written, wish, world)
+    await keepFacts(planned, written, wish, world)
     const { tokensBefore, tokensAfter } = written
     const tokensUsed = usage.totalTokens
     world.log('info', 'summarised', { turns: cut.turns, tokensBefore, tokensAfter, tokensUsed })
@@ -81,7 +81,7 @@ export async function makeSummary(
 
 /** What it keeps word for word outlives the conversation, where facts are wanted. */
 async function keepFacts(
-  { policy: { layers }, inbound, history }: Prepared,
+  { policy: { layers }, inbound, history }: Planned,
   { facts, items }: WrittenSummary,
   { caller, turn, isKept, isTemporary }: SummaryWish,
   world: World,
@@ -103,14 +103,14 @@ function isGoneOnFrom(there: ActiveSummary | null, { isAnew }: SummaryWish): boo
 }
 
 async function write(
-  prepared: Prepared,
+  planned: Planned,
   told: ToBeSummed,
   { border, before }: Pick<WrittenSummary, 'border' | 'before'>,
   { model, focus, onCall, isGone }: SummaryWish,
   world: World,
 ): Promise<{ readonly written: WrittenSummary; readonly usage: Usage }> {
-  const targets = route(world, model, prepared.inbound.dialect)
-  const room = chapterTokens(prepared, targets[0])
+  const targets = route(world, model, planned.inbound.dialect)
+  const room = chapterTokens(planned, targets[0])
   const plan = {
     before: before === null ? null : inWords(before),
     chapters: summaryChapters(told, before?.border.at ?? 0, border, room),
@@ -128,10 +128,10 @@ async function write(
 }
 
 /** Half of what the writer can take: the rest is for the summary before, and for its answer. */
-function chapterTokens(prepared: Prepared, { account, model }: Target): number {
-  const { prompt } = prepared
+function chapterTokens(planned: Planned, { account, model }: Target): number {
+  const { prompt } = planned
   const params = { ...prompt.params, model }
-  const window = windowOf({ ...prepared, account, prompt: { ...prompt, params } })
+  const window = windowOf({ ...planned, account, prompt: { ...prompt, params } })
   return window === null ? USUAL_CHAPTER : Math.max(LEAST_CHAPTER, Math.floor(window / 2))
 }
 

@@ -5,10 +5,10 @@ import { summaryBorders } from '../history/summary-borders.ts'
 import type { Caller } from '../keys.ts'
 import { toBeSummed } from '../rebuild/to-be-summed.ts'
 import type { World } from '../world.ts'
-import type { Prepared } from './prepare.ts'
+import type { Planned } from './planned.ts'
 
 export async function summariesOf(
-  { items, policy }: Pick<Prepared, 'items' | 'policy'>,
+  { items, policy }: Pick<Planned, 'items' | 'policy'>,
   caller: Caller,
   world: World,
 ): Promise<readonly ActiveSummary[]> {

@@ -11,6 +11,7 @@ import { toBeSummed } from '../rebuild/to-be-summed.ts'
 import type { World } from '../world.ts'
 import type { Answered, Following } from './followed.ts'
 import { makeSummary, type SummaryWish } from './make-summary.ts'
+import type { Planned } from './planned.ts'
 import type { Prepared } from './prepare.ts'
 import { summaryDue } from './summary-due.ts'
 import { wantsSummaries } from './with-summary.ts'
@@ -56,7 +57,7 @@ async function keepActive(
 }
 
 /** What a policy wants of a summary that nobody waits for. */
-export function wishOf({ policy, inbound, history }: Prepared, caller: Caller): SummaryWish {
+export function wishOf({ policy, inbound, history }: Planned, caller: Caller): SummaryWish {
   const { model, focus } = policy.summaries
   const { memory, client, params } = inbound
   return {

@@ -13,7 +13,7 @@ import { toBeSummed } from '../rebuild/to-be-summed.ts'
 import type { World } from '../world.ts'
 import type { Asking } from './attempts.ts'
 import { makeSummary, type MadeSummary } from './make-summary.ts'
-import type { Prepared } from './prepare.ts'
+import type { Planned } from './planned.ts'
 import { wishOf } from './summarise-after.ts'
 
 export interface SummarisedNow {
@@ -26,13 +26,13 @@ export interface SummarisedNow {
 
 /** `isAnew` writes it again from all that was said, though there be one. */
 export async function summariseNow(
-  prepared: Prepared,
+  plan: Planned,
   caller: Caller,
   { isAnew, onCall, isGone }: Pick<Asking, 'onCall' | 'isGone'> & { readonly isAnew: boolean },
   world: World,
 ): Promise<SummarisedNow> {
-  const { policy } = prepared
-  const told = toBeSummed(prepared.items, policy)
+  const { policy } = plan
+  const told = toBeSummed(plan.items, policy)
   const { items } = told
   const size = { turns: roundStarts(items).length, items: items.length }
   const there = await askMemory(() => findSummary(told, summaryBorders(told), caller, world))
@@ -42,8 +42,8 @@ export async function summariseNow(
   )
   if (cut === null)
     return { made: there === null ? null : { summary: there, usage: null }, ...size }
-  const wish = { ...wishOf(prepared, caller), isAnew, ...ASKED_FOR, onCall, isGone }
-  const made = await kept(() => makeSummary(prepared, told, cut, wish, world))
+  const wish = { ...wishOf(plan, caller), isAnew, ...ASKED_FOR, onCall, isGone }
+  const made = await kept(() => makeSummary(plan, told, cut, wish, world))
   if (made === 'busy') throw busy()
   return { made, ...size }
 }
