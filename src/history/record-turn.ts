@@ -43,8 +43,8 @@ export interface Recorder {
 
 /** How an answer came about. */
 export interface Made {
-  /** Who made it, which need not be whom the turn was opened for. */
-  readonly origin: Origin
+  /** Who made it, which need not be whom the turn was opened for. Only of what is kept its prefix is named. */
+  readonly origin: () => Origin
   /** By which it is found again from its client's words. Only of what is kept it is worth its hash. */
   readonly fingerprint: () => string | null
   /** The upstream that would not have the reasoning of before. */
@@ -113,6 +113,7 @@ export function recordTurn(
         isClosed = await store.closeTurn({
           ...end,
           ...made,
+          origin: made.origin(),
           fingerprint: made.fingerprint(),
           contentHash: hashAtEnd(turn, outcome, (await placed).contentHash),
           holdsConversation: hold !== null,

@@ -3,6 +3,7 @@ import { isMadeUpstream } from '../conversation/compaction.ts'
 import type { Usage } from '../conversation/event.ts'
 import { isOfHouse } from '../conversation/house.ts'
 import type { Item, Origin } from '../conversation/item.ts'
+import { once } from '../conversation/once.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import { holdsSealedReasoning } from '../conversation/sealed-reasoning.ts'
 import type { Made } from '../history/record-turn.ts'
@@ -24,10 +25,14 @@ export function madeOf(
 ): Made {
   const { account, history } = prepared
   const { plan } = history
-  const prefixHash = holdsSealedReasoning(items) ? prefixOf(sent, items) : null
-  const reasoningRefused = sent.some((one) => one.reasoningRefused)
+  // As it is now: the list is the journey's own, and may be added to before anybody asks.
+  const all = [...sent]
+  const reasoningRefused = all.some((one) => one.reasoningRefused)
   return {
-    origin: { ...originOf(prepared), prefixHash },
+    origin: once(() => {
+      const prefixHash = holdsSealedReasoning(items) ? prefixOf(all, items) : null
+      return { ...originOf(prepared), prefixHash }
+    }),
     fingerprint: () => (plan === null ? null : fingerprintOf(plan, items)),
     reasoningRefusedBy: reasoningRefused ? account.name : null,
     // Where the house was called, or the upstream has compacted, the usage is that of several requests.

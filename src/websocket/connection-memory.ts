@@ -65,7 +65,7 @@ export function connectionMemory(store: Store, nowMs: () => number): ConnectionM
           mayBeNamed: () => false,
           settle(outcome, ending, { origin }) {
             const isOver = ending === 'finished' && outcome.failure === null
-            if (isOver) latest.set(lane, keptTurn(turn, said, outcome, origin, nowMs()))
+            if (isOver) latest.set(lane, keptTurn(turn, said, outcome, origin(), nowMs()))
             else evict(turn.parent)
             return Promise.resolve(outcome)
           },

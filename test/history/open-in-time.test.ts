@@ -13,7 +13,7 @@ const SAID: Outcome = {
 }
 const STORED: Outcome = { ...SAID, model: 'stored' }
 const MADE = {
-  origin: { wire: 'demo', account: 'demo', model: 'demo', prefixHash: null },
+  origin: () => ({ wire: 'demo', account: 'demo', model: 'demo', prefixHash: null }),
   fingerprint: () => null,
   reasoningRefusedBy: null,
 }

@@ -31,7 +31,7 @@ const RECORDING = {
   isWorth: () => false,
 }
 
-const MADE = { origin: TURN.origin, fingerprint: () => null, reasoningRefusedBy: null }
+const MADE = { origin: () => TURN.origin, fingerprint: () => null, reasoningRefusedBy: null }
 
 const FINISHED: Outcome = {
   items: [],

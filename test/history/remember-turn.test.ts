@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
 import type { Outcome } from '../../src/conversation/outcome.ts'
 import type { Recorder } from '../../src/history/record-turn.ts'
@@ -8,7 +8,7 @@ import { PLAIN_CLIENT } from '../../src/conversation/client.ts'
 import { readSettings } from '../../src/settings.ts'
 
 const MADE = {
-  origin: { wire: 'anthropic', account: 'a', model: 'm', prefixHash: null },
+  origin: () => ({ wire: 'anthropic', account: 'a', model: 'm', prefixHash: null }),
   fingerprint: () => 'f',
   reasoningRefusedBy: null,
 }
@@ -54,7 +54,9 @@ test('a plain exchange of text writes nothing', async () => {
   recorder.itemStarted(said(''))
   recorder.itemEnded(said('Hello.'), 0)
   const outcome = finished(said('Hello.'))
-  expect(await recorder.settle(outcome, 'finished', MADE)).toBe(outcome)
+  const origin = vi.fn(MADE.origin)
+  expect(await recorder.settle(outcome, 'finished', { ...MADE, origin })).toBe(outcome)
+  expect(origin).not.toHaveBeenCalled()
   expect(recorder.mayBeNamed()).toBe(false)
   expect(lines).toEqual([])
 })

@@ -308,7 +308,7 @@ describe('of reasoning', () => {
       const [first] = sent
       if (first === undefined) return false
       const { origin } = madeOf(first, { items: [thought], ...rest }, sent)
-      return origin.prefixHash === prefixHashOf(first.prompt, first.account.wire)
+      return origin().prefixHash === prefixHashOf(first.prompt, first.account.wire)
     }
     const spoken = { chars: 3000, calls: 1, thinks: true, isRefused: false }
     const long = {
