@@ -130,7 +130,7 @@ function answers(app: Hono, { enter, bytes }: Door, world: World, runs: Runs): v
     const isResumable = context.req.header(RESUMABLE_HEADER) === 'true'
     const body = jsonBody(await bytes(exchange))
     const { headers } = context.req.raw
-    const understood = understand(dialect, body.json, body.bytes, headers, world.settings)
+    const understood = understand(dialect, body, headers, world.settings)
     // What outlives its client is told to whoever follows it.
     const outlives = isResumable || understood.memory.background
     const inbound = outlives ? { ...understood, client: PLAIN_CLIENT } : understood

@@ -7,12 +7,12 @@ import { GatewayError } from './errors.ts'
 export interface JsonBody {
   readonly json: JsonObject
   /** As they came, so that they can go on like that, but for characters that are broken. */
-  readonly bytes: Uint8Array
+  readonly bytes: () => Uint8Array
 }
 
 export function jsonBody(given: Uint8Array): JsonBody {
   const { text, bytes } = readWellFormed(given)
-  return { json: asObject(parsed(text)), bytes }
+  return { json: asObject(parsed(text)), bytes: () => bytes }
 }
 
 export function jsonObject(bytes: Uint8Array): JsonObject {

@@ -3,18 +3,18 @@ import { clientOf } from './client/client-of.ts'
 import { headerSaid } from './client/header-said.ts'
 import { asksLikeOpenWebUi } from './client/likely-open-webui.ts'
 import { withLooseTools } from './client/loose-tools.ts'
-import type { JsonObject } from './conversation/json.ts'
-import { jsonBytes } from './conversation/well-formed-json.ts'
 import type { Dialect, Inbound } from './dialect/dialect.ts'
 import { parseWished } from './dialect/parse-wished.ts'
 import { readWishes } from './dialect/wishes.ts'
+import type { JsonBody } from './json-body.ts'
 import type { Settings } from './settings.ts'
 
-/** `bytes` is `written` as it came. */
+/** What nobody has written yet has no bytes. */
+type Written = Pick<JsonBody, 'json'> & Partial<JsonBody>
+
 export function understand(
   dialect: Dialect,
-  written: JsonObject,
-  bytes: Uint8Array,
+  { json: written, bytes }: Written,
   headers: Headers,
   settings: Settings,
 ): Inbound {
@@ -22,8 +22,7 @@ export function understand(
   const isLoose =
     dialect.name === 'responses' && (client.isOpenWebUi || asksLikeOpenWebUi(headers, written))
   const body = isLoose ? withLooseTools(written) : written
-  const said = body === written ? bytes : jsonBytes(body)
-  const inbound = parseWished(dialect, body, said)
+  const inbound = parseWished(dialect, body, body === written ? bytes : undefined)
   // Who cannot write fields can write a header, and a field says more.
   const policy = headerSaid(headers, POLICY_HEADER)
   if (policy === null) return { ...inbound, client }

@@ -23,7 +23,8 @@ export interface Prompt {
 export interface Source {
   readonly dialect: DialectName
   readonly body: JsonObject
-  readonly bytes: Uint8Array
+  /** Those of `body`. */
+  readonly bytes: () => Uint8Array
   readonly items: readonly Item[]
   readonly params: Params
 }

@@ -4,13 +4,18 @@
  * request with it: "The request body is not valid JSON: no low surrogate in string". In its place
  * goes the character that stands for one that is broken.
  */
+import { once } from './once.ts'
+
 export function wellFormedJson(value: unknown): string {
   return mended(JSON.stringify(value))
 }
 
-/** The body of a request, as if a client had written it. */
-export function jsonBytes(value: unknown): Uint8Array {
-  return utf8.encode(wellFormedJson(value))
+/**
+ * A body as if a client had written it. Most are never sent as they are, and a long one is long to write:
+ * it is written when somebody asks for it, and once.
+ */
+export function bytesOf(body: unknown): () => Uint8Array {
+  return once(() => utf8.encode(wellFormedJson(body)))
 }
 
 export interface WellFormed {

@@ -30,7 +30,8 @@ export interface Inbound {
   /** Who asks; a dialect itself knows nothing of that. */
   readonly client: Client
   readonly body: JsonObject
-  readonly bytes: Uint8Array
+  /** Those of `body`: the client's own, or made once, if anybody asks. */
+  readonly bytes: () => Uint8Array
 }
 
 /** What the client asks the gateway, not the model, to do. */
@@ -69,8 +70,11 @@ export interface Answering {
 
 export interface Dialect {
   readonly name: DialectName
-  /** Throws a GatewayError with status, code and param for whatever a client may send. */
-  readonly parse: (body: JsonObject, bytes: Uint8Array) => Inbound
+  /**
+   * Throws a GatewayError with status, code and param for whatever a client may send. Without `bytes`,
+   * nobody has written it yet.
+   */
+  readonly parse: (body: JsonObject, bytes?: () => Uint8Array) => Inbound
   readonly stream: (answering: Answering) => Renderer
   readonly whole: (outcome: Outcome, answering: Answering, endedAtMs?: number) => JsonObject
   /** Mends answers of an upstream that speaks this dialect itself. */

@@ -4,20 +4,24 @@
  * place nobody finds them in what the client wrote.
  */
 import type { JsonObject } from '../conversation/json.ts'
-import { jsonBytes } from '../conversation/well-formed-json.ts'
+import { bytesOf } from '../conversation/well-formed-json.ts'
 import { maybe } from './check.ts'
 import type { Dialect, Inbound } from './dialect.ts'
 import { withoutItemFields } from './item-field.ts'
 import { readWishes } from './wishes.ts'
 
-export function parseWished(dialect: Dialect, written: JsonObject, bytes: Uint8Array): Inbound {
+/** Without `bytes`, nobody has written it yet. */
+export function parseWished(
+  dialect: Dialect,
+  written: JsonObject,
+  bytes?: Inbound['bytes'],
+): Inbound {
   const asked = withoutWishes(written)
   const wishes = maybe(readWishes, written['backstory'], 'backstory')
   const inbound = dialect.parse(asked, bytes)
   const body = withoutItemFields(asked)
   if (body === written) return inbound
-  const rest = bytes.length === 0 ? bytes : jsonBytes(body)
-  return { ...inbound, wishes, body, bytes: rest }
+  return { ...inbound, wishes, body, bytes: bytesOf(body) }
 }
 
 function withoutWishes(written: JsonObject): JsonObject {

@@ -7,7 +7,6 @@ import { compactionItem } from '../conversation/compaction.ts'
 import { itemId, responseId } from '../conversation/ids.ts'
 import type { Message } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import { jsonBytes } from '../conversation/well-formed-json.ts'
 import { route } from '../upstream/accounts.ts'
 import { askEndpoint } from '../upstream/ask-endpoint.ts'
 import { watchLeaving } from '../upstream/watch-leaving.ts'
@@ -33,7 +32,7 @@ export async function compact(
   exchange: Exchange,
 ): Promise<JsonObject> {
   const asked = { ...body, stream: false, store: false }
-  const parsed = parseWished(responses, asked, jsonBytes(asked))
+  const parsed = parseWished(responses, asked)
   const inbound = await resolveReferences(parsed, caller, world)
   const { model } = inbound.params
   const targets = route(world, model, inbound.dialect)

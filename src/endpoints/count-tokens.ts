@@ -4,7 +4,6 @@
  */
 import { askEndpoint } from '../upstream/ask-endpoint.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import { jsonBytes } from '../conversation/well-formed-json.ts'
 import { responses } from '../dialect/responses/responses.ts'
 import { parseWished } from '../dialect/parse-wished.ts'
 import { tokensOf } from '../upstream/budget.ts'
@@ -21,8 +20,7 @@ export async function countTokens(
 ): Promise<JsonObject> {
   // All that there is to count may be instructions and tools.
   const asked = { ...body, input: body['input'] ?? [], stream: false }
-  const bytes = jsonBytes(asked)
-  const prepared = await dryRun(parseWished(responses, asked, bytes), caller, world)
+  const prepared = await dryRun(parseWished(responses, asked), caller, world)
   const counted = hasEndpoint(prepared.account, 'inputTokens')
     ? await countedUpstream(prepared, world)
     : null

@@ -1,7 +1,6 @@
 /** A dry run told in words: what would be sent for this request, what would not, and why. */
 import type { JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
-import { jsonBytes } from '../conversation/well-formed-json.ts'
 import { asOneOf, maybe } from '../dialect/check.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { DIALECTS } from '../dialect/dialects.ts'
@@ -28,8 +27,7 @@ export async function explain(
 ): Promise<Response> {
   const { api, ...body } = asked
   const dialect = dialectOf(maybe(asOneOf(['chat', 'responses']), api, 'api'), body)
-  const bytes = jsonBytes(body)
-  const inbound = understand(dialect, body, bytes, request.headers, world.settings)
+  const inbound = understand(dialect, { json: body }, request.headers, world.settings)
   const prepared = readiedDry(await dryRun(inbound, caller, world), world)
   const sent = upstreamRequest(prepared)
   const explanation = { ...explanationOf(prepared, sent, world.settings), body: textOf(sent) }

@@ -1,6 +1,5 @@
 /** A conversation as it would be sent, were it gone on with: for those who ask about it as a whole. */
 import type { SummaryRules } from '../conversation/policy.ts'
-import { jsonBytes } from '../conversation/well-formed-json.ts'
 import { responses } from '../dialect/responses/responses.ts'
 import { remember } from '../history/remember.ts'
 import type { Caller } from '../keys.ts'
@@ -22,7 +21,7 @@ export async function ofConversation(
   world: World,
 ): Promise<Planned | null> {
   const body = { model: model ?? 'none', input: [], conversation }
-  const parsed = responses.parse(body, jsonBytes(body))
+  const parsed = responses.parse(body)
   // Nothing new is asked, and there is nothing to be generated.
   const asked = { ...parsed, generates: false, wishes: { summaries } }
   const { inbound, history } = await remember(asked, caller, world)

@@ -4,7 +4,6 @@
  * not keep word for word. The answer says what the summary stands for, and what that saves.
  */
 import type { JsonObject } from '../conversation/json.ts'
-import { jsonBytes } from '../conversation/well-formed-json.ts'
 import { asOneOf, asString, maybe, refuseOthers } from '../dialect/check.ts'
 import { asIntegerIn } from '../dialect/ranges.ts'
 import { usageOf } from '../dialect/responses/echo.ts'
@@ -57,8 +56,7 @@ export async function summarizeContext(
 ): Promise<JsonObject> {
   const { api, ...body } = request
   const dialect = dialectOf(maybe(asOneOf(['chat', 'responses']), api, 'api'), body)
-  const bytes = jsonBytes(body)
-  const given = understand(dialect, body, bytes, headers, world.settings)
+  const given = understand(dialect, { json: body }, headers, world.settings)
   if (given.memory.store === false) throw notToBeKept()
   const [target] = route(world, given.params.model, dialect.name)
   const { inbound, history } = await remember(given, caller, world)

@@ -55,14 +55,12 @@ export function toldByBody(facts: Facts, text: string): Explanation | null {
 /** As it was then. Whoever reads it now may be stricter than who took it. */
 function understood(api: Facts['api'], body: JsonObject): Inbound | null {
   try {
-    return DIALECTS[api].parse(body, NO_BYTES)
+    return DIALECTS[api].parse(body)
   } catch (error) {
     if (error instanceof GatewayError) return null
     throw error
   }
 }
-
-const NO_BYTES = new Uint8Array()
 
 /** Some clients begin with one. It is sent on, and is no part of the JSON. */
 const BYTE_ORDER_MARK = /^\ufeff/

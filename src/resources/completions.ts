@@ -94,7 +94,7 @@ async function listMessages(asked: Asked, { store }: World): Promise<JsonObject>
 function completionOf(turn: StoredTurn): JsonObject {
   const { request, metadata, id: turnId, createdAtMs } = turn
   const body = { model: request['model'] ?? turn.origin.model, messages: ANY_MESSAGES }
-  const inbound = parseWished(chat, body, NO_BYTES)
+  const inbound = parseWished(chat, body)
   return {
     ...chat.whole(outcomeIn(turn), { inbound, turnId, createdAtMs, stored: true }),
     request_id: `req_${turnId}`,
@@ -110,7 +110,6 @@ function completionOf(turn: StoredTurn): JsonObject {
 }
 
 const ANY_MESSAGES = [{ role: 'user', content: '' }]
-const NO_BYTES = new Uint8Array(0)
 
 async function loaded(asked: Asked, { archive }: World): Promise<StoredTurn> {
   const { id, turnId } = idIn(asked)

@@ -27,14 +27,12 @@ function answeringOf(turn: StoredTurn, include: readonly string[]): Answering {
   const { model } = turn.origin
   const body = { model, ...turn.request, input: [] as readonly Json[], include }
   return {
-    inbound: parseWished(responses, body, NO_BYTES),
+    inbound: parseWished(responses, body),
     turnId: turn.id,
     createdAtMs: turn.createdAtMs,
     stored: true,
   }
 }
-
-const NO_BYTES = new Uint8Array(0)
 
 function progressIn(turn: StoredTurn): Progress {
   const progress = progressOf(outcomeIn(turn), turn.endedAtMs)

@@ -19,14 +19,12 @@ export function requestOf(turn: StoredTurn, chain: readonly StoredTurn[]): Inbou
 
 function parsed({ request }: StoredTurn): Inbound | null {
   try {
-    return parseWished(responses, { ...request, input: [] }, NO_BYTES)
+    return parseWished(responses, { ...request, input: [] })
   } catch (error) {
     if (error instanceof GatewayError) return null
     throw error
   }
 }
-
-const NO_BYTES = new Uint8Array(0)
 
 /** What a request brought along itself is stored with the turns before, once. */
 function unnamed({ memory }: Inbound, chain: readonly StoredTurn[]): readonly Item[] {

@@ -60,7 +60,7 @@ export const PARAMS = parseParams({ model: 'simulated' })
 const SOURCE: Source = {
   dialect: 'responses',
   body: {},
-  bytes: new Uint8Array(),
+  bytes: () => new Uint8Array(),
   items: [],
   params: PARAMS,
 }

@@ -7,7 +7,6 @@ import { textOf } from '../conversation/item.ts'
 import { foldOutcome, type Outcome } from '../conversation/outcome.ts'
 import type { Wishes } from '../conversation/policy.ts'
 import { NOTHING_USED, usedTogether } from '../conversation/usage.ts'
-import { jsonBytes } from '../conversation/well-formed-json.ts'
 import type { Target } from './accounts.ts'
 import { ask, type Asking } from './attempts.ts'
 import { responses } from '../dialect/responses/responses.ts'
@@ -55,8 +54,7 @@ async function askAbout(
   world: World,
 ): Promise<Outcome> {
   const body = { model, ...question, store: false }
-  const bytes = jsonBytes(body)
-  const inbound = { ...responses.parse(body, bytes), wishes: ALL_OF_IT }
+  const inbound = { ...responses.parse(body), wishes: ALL_OF_IT }
   const prepare = (target: Target) => prepareFor(target, { inbound, history: NO_HISTORY }, world)
   const { prepared, call, reply } = await ask({ ...asked, prepare }, world)
   const { events } = await readAnswer(call, reply, prepared)

@@ -3,7 +3,6 @@
  * answer comes as frames. What goes wrong is told to the client.
  */
 import type { JsonObject } from '../conversation/json.ts'
-import { jsonBytes } from '../conversation/well-formed-json.ts'
 import { responses } from '../dialect/responses/responses.ts'
 import { parseWished } from '../dialect/parse-wished.ts'
 import type { Exchange } from '../edge/exchange.ts'
@@ -45,7 +44,7 @@ export async function takeTurn(
     const body = bodyOf(frame, isBeta)
     lane = memory.lane(streamId)
     previous = previousOf(body)
-    const inbound = parseWished(responses, body, jsonBytes(body))
+    const inbound = parseWished(responses, body)
     const begun = frameExchange(socket, streamId, turning)
     onBegin(begun)
     const { store, aside } = lane

@@ -8,9 +8,8 @@ import { parseWished } from '../../src/dialect/parse-wished.ts'
 import { responses } from '../../src/dialect/responses/responses.ts'
 import { GatewayError } from '../../src/errors.ts'
 
-const bytesOf = (body: unknown) => new TextEncoder().encode(JSON.stringify(body))
-const chatOf = (body: JsonObject) => parseWished(chat, body, bytesOf(body))
-const responsesOf = (body: JsonObject) => parseWished(responses, body, bytesOf(body))
+const chatOf = (body: JsonObject) => parseWished(chat, body)
+const responsesOf = (body: JsonObject) => parseWished(responses, body)
 
 const author = { id: 'u1', name: 'Ann', type: 'user' }
 const field = { pin: true, author, reset: true, sent_at: 1_767_225_600 }
@@ -31,7 +30,7 @@ describe('what is said of an item for the gateway alone', () => {
     expect(items[1]).toMatchObject({ raw: { type: 'web_search_call', id: 'ws_1' } })
     expect(JSON.stringify(items[1])).not.toContain('"raw":{"type":"web_search_call","id":"ws_1","b')
     expect(JSON.stringify(inbound.body)).not.toContain('backstory')
-    expect(new TextDecoder().decode(inbound.bytes)).toBe(JSON.stringify(inbound.body))
+    expect(new TextDecoder().decode(inbound.bytes())).toBe(JSON.stringify(inbound.body))
   })
 
   test('is said of all that a chat message becomes; it begins anew with the first of that', () => {
@@ -53,9 +52,19 @@ describe('what is said of an item for the gateway alone', () => {
     expect(JSON.stringify(body)).not.toContain('backstory')
   })
 
+  test('what is left is written when somebody asks for it, and once', () => {
+    let written = 0
+    const label = { toJSON: () => `${(written += 1)}` }
+    const messages = [{ role: 'user', content: 'hi', backstory: field }]
+    const { bytes } = chatOf({ model: 'm', messages, label } as unknown as JsonObject)
+    expect(written).toBe(0)
+    expect(bytes()).toBe(bytes())
+    expect(written).toBe(1)
+  })
+
   test('where nothing is said, body and bytes are the very same', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'backstory' }] }
-    const bytes = bytesOf(body)
+    const bytes = () => new Uint8Array(1)
     const inbound = parseWished(chat, body, bytes)
     expect(inbound.body).toBe(body)
     expect(inbound.bytes).toBe(bytes)

@@ -49,7 +49,7 @@ function sent(model: string, { wishes, ...asked }: Asked): Sent {
   const account = world.accounts.find(({ models }) => models[0]?.startsWith(model.slice(0, 3)))
   if (account === undefined) throw new Error('There is no such account.')
   const body = { model, store: false, ...asked } as JsonObject
-  const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  const inbound = responses.parse(body)
   const found = readSent(
     sentFor(
       prepareFor(

@@ -63,7 +63,7 @@ function send(way: Way, items: readonly Item[]): Sent {
   const { wire, model, effort = null, quirks = {} } = way
   const look = { type: 'function', name: 'look', description: null, parameters: null } as const
   const params: Params = { ...NO_PARAMS, model, effort, tools: [{ ...look, strict: false }] }
-  const bytes = new Uint8Array()
+  const bytes = () => new Uint8Array()
   const source = { dialect: 'responses', body: {}, bytes, items: [], params } as const
   const account = {
     name: wire,

@@ -134,7 +134,7 @@ const RESPONSES = {
 }
 
 function sent(provider: Provider, dialect: Dialect, body: object) {
-  const inbound = dialect.parse(body as JsonObject, new Uint8Array())
+  const inbound = dialect.parse(body as JsonObject)
   const { items, params, stream } = inbound
   const source = { dialect: dialect.name, body: inbound.body, bytes: inbound.bytes, items, params }
   return provider.encode({ items, params, stream, source }, plainAccount(provider.wire))

@@ -97,7 +97,13 @@ function sent(
   told: readonly Transform[],
 ): JsonObject {
   const params = { ...NO_PARAMS, model }
-  const source = { dialect: 'responses', body: {}, bytes: new Uint8Array(), items, params } as const
+  const source = {
+    dialect: 'responses',
+    body: {},
+    bytes: () => new Uint8Array(),
+    items,
+    params,
+  } as const
   const account = { name: 'a', wire, baseUrl: 'http://x', apiKey: null, models: ['*'] }
   const prompt = { items: rebuild(items, told).items, params, stream: false, source }
   return PROVIDERS[wire].encode(prompt, { ...account, headers: {}, quirks }).body

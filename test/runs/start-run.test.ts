@@ -11,7 +11,7 @@ test('a run lasts until what follows its answer is done, for the host may stop w
     await new Promise((resolve) => setTimeout(resolve, 50))
     steps.push('kept')
   }
-  const inbound = responses.parse({ model: 'demo', input: 'Hi', stream: true }, new Uint8Array(0))
+  const inbound = responses.parse({ model: 'demo', input: 'Hi', stream: true })
   const room = {
     owner: 'R1',
     keep: () => undefined,

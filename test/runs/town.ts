@@ -117,7 +117,7 @@ function townOf(memory: TestWorld) {
 
 /** `leaves` is when the client does. */
 export function asked(body: JsonObject, isResumable = false, leaves?: AbortSignal) {
-  const inbound: Inbound = responses.parse({ model: 'demo', ...body }, new Uint8Array())
+  const inbound: Inbound = responses.parse({ model: 'demo', ...body })
   const request = new Request('http://localhost/', leaves && { signal: leaves })
   const exchange = webExchange(request, () => undefined)
   const caller = ANN

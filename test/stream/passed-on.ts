@@ -27,7 +27,7 @@ export function passedOn(
   other: (usual: SameLanguage) => Partial<SameLanguage> = () => ({}),
 ): Rendition {
   const { dialect, provider, body } = LANGUAGES[language]
-  const inbound = dialect.parse(body, new Uint8Array())
+  const inbound = dialect.parse(body)
   const usual = {
     decoder: provider.decode(plainAccount(language)),
     retouch: dialect.retouch({ inbound, turnId: TURN_ID, createdAtMs: 0, stored: isKept }),

@@ -25,7 +25,7 @@ const ASKED = {
     source: {
       dialect: 'chat' as const,
       body: {},
-      bytes: new Uint8Array(0),
+      bytes: () => new Uint8Array(0),
       items: [],
       params: NO_PARAMS,
     },

@@ -69,7 +69,7 @@ export function accountWith(quirks: JsonObject): Account {
 export const ASK: JsonObject = { model: 'gpt-5', input: 'go' }
 
 export function parsed(body: JsonObject): Inbound {
-  return responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  return responses.parse(body)
 }
 
 export function promptOf(inbound: Inbound, items = inbound.items, params = inbound.params): Prompt {
@@ -84,7 +84,7 @@ export function chatPrompt(items: readonly Item[], params: Partial<Params> = {})
   const source = {
     dialect: 'chat',
     body: { model: all.model, messages: [] },
-    bytes: new Uint8Array(),
+    bytes: () => new Uint8Array(),
     items,
     params: all,
   } as const

@@ -62,7 +62,7 @@ const QUESTION = talk`user: so?`
 /** As bytes on the way out, and read as the upstream reads them. */
 export function sentOn({ wire, model }: Pick<Wire, 'wire' | 'model'>, items: readonly Item[]) {
   const params: Params = { ...NO_PARAMS, model, tools: [LOOK] }
-  const bytes = new Uint8Array()
+  const bytes = () => new Uint8Array()
   const source = { dialect: 'responses', body: { model }, bytes, items: [], params } as const
   const prompt = { items, params, stream: true, source }
   const { path, body } = PROVIDERS[wire].encode(prompt, accountOf(wire))

@@ -140,7 +140,7 @@ function prepared(model: string, before: readonly number[], window: number | nul
     tools: [LOOK],
     input: [...input, { role: 'user', content: QUESTION }],
   }
-  const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  const inbound = responses.parse(body)
   const budget = { window, overflow: 'cut', reserve: 0 } as const
   const wishes = { policy: 'capped', outputs: { cap: 4000 }, budget } as const
   return prepareFor(

@@ -37,7 +37,7 @@ function prepared(
   const used = model.startsWith('claude') ? account : world.accounts[1]
   if (used === undefined) throw new Error('There is no such account.')
   const body = { model, input: 'Hi.', store: false, ...more }
-  const inbound = dialect.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  const inbound = dialect.parse(body)
   return prepareFor(
     { account: used, model },
     { inbound: { ...inbound, wishes }, history: NO_HISTORY },

@@ -21,7 +21,7 @@ test('what sealed reasoning stands on is named when somebody keeps it, and once'
   const [account] = world.accounts
   if (account === undefined) throw new Error('There is no account.')
   const body = { model: 'm', input: 'Hi.' }
-  const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  const inbound = responses.parse(body)
   const sent = prepareFor({ account, model: 'm' }, { inbound, history: NO_HISTORY }, world)
   const thought: Item = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
   const outcome = {

@@ -41,7 +41,7 @@ function prepared(
     { role: 'assistant', content: `a${at} ${'word '.repeat(20)}` },
   ])
   const body = { model: 'small', input, ...more }
-  const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  const inbound = responses.parse(body)
   const wished = { ...inbound, wishes: { summaries: { keepTokens: 0, ...summaries } } }
   const model = typeof body.model === 'string' ? body.model : 'small'
   const found = prepareFor({ account, model }, { inbound: wished, history }, world)

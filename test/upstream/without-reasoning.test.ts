@@ -24,7 +24,7 @@ function prepared(model: string, input: readonly JsonObject[]) {
   const account = world.accounts.find(({ models }) => models[0]?.startsWith(model.slice(0, 3)))
   if (account === undefined) throw new Error('There is no such account.')
   const body = { model, input, store: false }
-  const inbound = responses.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  const inbound = responses.parse(body)
   return prepareFor({ account, model }, { inbound, history: NO_HISTORY }, world)
 }
 

@@ -1,13 +1,14 @@
 /** A request to /chat/completions, understood. */
 import { PLAIN_CLIENT } from '../../conversation/client.ts'
 import type { JsonObject } from '../../conversation/json.ts'
+import { bytesOf } from '../../conversation/well-formed-json.ts'
 import { asBoolean, asObject, maybe } from '../check.ts'
 import type { Inbound, Memory } from '../dialect.ts'
 import { asMetadata } from '../ranges.ts'
 import { parseMessages } from './parse-messages.ts'
 import { parseParams } from './parse-params.ts'
 
-export function parseChat(body: JsonObject, bytes: Uint8Array): Inbound {
+export function parseChat(body: JsonObject, bytes = bytesOf(body)): Inbound {
   const params = parseParams(body)
   return {
     dialect: 'chat',

@@ -5,6 +5,7 @@
 import { PLAIN_CLIENT } from '../../conversation/client.ts'
 import type { Item } from '../../conversation/item.ts'
 import { isObject, type JsonObject } from '../../conversation/json.ts'
+import { bytesOf } from '../../conversation/well-formed-json.ts'
 import { asBoolean, maybe, wrongType } from '../check.ts'
 import type { Inbound, Memory } from '../dialect.ts'
 import { parseContext } from './parse-context.ts'
@@ -12,7 +13,7 @@ import { parseItems } from './parse-items.ts'
 import { parseMemory } from './parse-memory.ts'
 import { parseParams } from './parse-params.ts'
 
-export function parse(body: JsonObject, bytes: Uint8Array): Inbound {
+export function parse(body: JsonObject, bytes = bytesOf(body)): Inbound {
   const memory = parseMemory(body)
   const items = [...leadingItems(body['instructions']), ...inputItems(body, memory)]
   return {

@@ -52,13 +52,13 @@ function ownBody(prompt: Prompt, encoding: Encoding): Pick<Encoded, 'body' | 'by
   const changed = Object.entries(changes).filter(([name, value]) => source.body[name] !== value)
   const own = changed.length === 0 ? source.body : { ...source.body, ...changes }
   const body = settled(own, encoding)
-  const bytes = body === source.body ? source.bytes : bytesWithoutStore(body, source)
+  const bytes = body === source.body ? source.bytes() : bytesWithoutStore(body, source)
   return bytes === null ? { body } : { body, bytes }
 }
 
 /** If that is all that they have to lack. */
 function bytesWithoutStore(sent: JsonObject, { body, bytes }: Prompt['source']): Uint8Array | null {
-  return lacksOnlyStore(sent, body) ? withoutField(bytes, 'store') : null
+  return lacksOnlyStore(sent, body) ? withoutField(bytes(), 'store') : null
 }
 
 function lacksOnlyStore(sent: JsonObject, written: JsonObject): boolean {

@@ -25,7 +25,7 @@ export function encode(prompt: Prompt, account: Account): Encoded {
     fields === source.body
   const path = '/responses'
   if (isUnchanged && storesNothing(source.body) && wantsStream(source.body) === stream) {
-    return { path, body: source.body, bytes: source.bytes, notes }
+    return { path, body: source.body, bytes: source.bytes(), notes }
   }
   const { include, ...rest } = fields
   const included = withSealedReasoning(include, params.model, account)

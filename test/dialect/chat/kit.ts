@@ -13,7 +13,7 @@ export const TURN = '01KQZ3V8M6T2X9R4B7C9'
 export const HI = [{ role: 'user', content: 'hi' }]
 
 export function parse(body: JsonObject): Inbound {
-  return chat.parse(body, new TextEncoder().encode(JSON.stringify(body)))
+  return chat.parse(body)
 }
 
 export function itemsOf(...messages: readonly JsonObject[]): readonly Item[] {

@@ -81,7 +81,7 @@ describe('a request', () => {
     fc.assert(
       fc.property(fc.oneof({ weight: 9, arbitrary: body }, json.filter(isObject)), (given) => {
         try {
-          const { items, params } = chat.parse(given as JsonObject, new Uint8Array())
+          const { items, params } = chat.parse(given as JsonObject)
           expect(items.length).toBeGreaterThan(0)
           expect(params.model).not.toBe('')
         } catch (error) {

@@ -20,7 +20,7 @@ export function promptOf(
   const source = {
     dialect: 'responses',
     body: {},
-    bytes: new Uint8Array(),
+    bytes: () => new Uint8Array(),
     items,
     params: all,
   } as const

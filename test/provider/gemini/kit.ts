@@ -26,7 +26,7 @@ export const ACCOUNT: Account = {
 
 export function promptOf(items: readonly Item[], params: Partial<Params> = {}): Prompt {
   const all = { ...PARAMS, ...params }
-  const bytes = new Uint8Array()
+  const bytes = () => new Uint8Array()
   const source = { dialect: 'responses', body: {}, bytes, items, params: all } as const
   return { items, params: all, stream: true, source }
 }

@@ -25,12 +25,12 @@ function bodyOf(prompt: Prompt, quirks: JsonObject = {}) {
 
 test('an untouched request keeps its very bytes', () => {
   const prompt = ownPrompt(BODY)
-  expect(bodyOf(prompt)).toBe(prompt.source.bytes)
+  expect(bodyOf(prompt)).toBe(prompt.source.bytes())
   expect(openaiChat.encode(prompt, accountOf()).notes).toEqual([])
 })
 
 test('leaving out store alone writes nothing anew', () => {
-  const { bytes } = ownPrompt(BODY).source
+  const bytes = ownPrompt(BODY).source.bytes()
   expect(bodyOf(ownPrompt({ ...BODY, store: true }))).toEqual(bytes)
 })
 
@@ -39,7 +39,7 @@ test('store is for the gateway alone, and so is the metadata that goes with it',
   expect(bodyOf(ownPrompt({ ...BODY, store: true, metadata }))).toEqual(BODY)
   expect(bodyOf(ownPrompt({ ...BODY, store: false, metadata }))).toEqual({ ...BODY, metadata })
   const labelled = ownPrompt({ ...BODY, metadata })
-  expect(bodyOf(labelled)).toBe(labelled.source.bytes)
+  expect(bodyOf(labelled)).toBe(labelled.source.bytes())
 })
 
 test('a setting that changed is written anew, with the messages of the client', () => {
@@ -114,8 +114,8 @@ describe('what the account says of its upstream holds for the client as well', (
   test('a limit goes by the name that is known', () => {
     const prompt = ownPrompt({ ...BODY, max_completion_tokens: 5 })
     expect(bodyOf(prompt, { maxTokensField: 'max_tokens' })).toEqual({ ...BODY, max_tokens: 5 })
-    expect(bodyOf(prompt)).toBe(prompt.source.bytes)
-    expect(bodyOf(prompt, { maxTokensField: 'max_completion_tokens' })).toBe(prompt.source.bytes)
+    expect(bodyOf(prompt)).toBe(prompt.source.bytes())
+    expect(bodyOf(prompt, { maxTokensField: 'max_completion_tokens' })).toBe(prompt.source.bytes())
   })
 
   test('developer becomes system where it is not known', () => {
@@ -141,7 +141,7 @@ describe('what the account says of its upstream holds for the client as well', (
         ],
       })
     const fit = talk('abcDEF123')
-    expect(bodyOf(fit, { profile: 'mistral' })).toBe(fit.source.bytes)
+    expect(bodyOf(fit, { profile: 'mistral' })).toBe(fit.source.bytes())
     const { body, whys } = sendPrompt(talk('call_1'), { profile: 'mistral' })
     const [, spoken, answer] = body['messages'] as JsonObject[]
     const id = answer?.['tool_call_id']
@@ -153,7 +153,7 @@ describe('what the account says of its upstream holds for the client as well', (
   test('custom tools become functions where they are not known', () => {
     const tool = { type: 'custom', custom: { name: 'sh', description: 'Runs it.' } }
     const prompt = ownPrompt({ ...BODY, tools: [tool], tool_choice: 'required' })
-    expect(bodyOf(prompt)).toBe(prompt.source.bytes)
+    expect(bodyOf(prompt)).toBe(prompt.source.bytes())
     const { body, whys } = sendPrompt(prompt, { customTools: false })
     expect(body['tools']).toMatchObject([{ type: 'function', function: { name: 'sh' } }])
     expect(body['tool_choice']).toBe('required')
@@ -224,7 +224,7 @@ describe('stop sequences', () => {
   ])('stay as they were written where %s', (_, more, quirks) => {
     const prompt = ownPrompt({ ...BODY, stop, ...more })
     const { bytes, unsentStops } = openaiChat.encode(prompt, accountOf(quirks))
-    expect(bytes).toBe(prompt.source.bytes)
+    expect(bytes).toBe(prompt.source.bytes())
     expect(unsentStops).toEqual([])
   })
 })

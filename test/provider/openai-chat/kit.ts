@@ -34,15 +34,14 @@ export function promptOf(
   stream = false,
 ): Prompt {
   const all = { ...PARAMS, ...params }
-  const bytes = new Uint8Array()
+  const bytes = () => new Uint8Array()
   const source = { dialect: 'responses', body: {}, bytes, items, params: all } as const
   return { items, params: all, stream, source }
 }
 
 /** A prompt that came in chat, just as it came. */
 export function ownPrompt(body: JsonObject): Prompt {
-  const bytes = new TextEncoder().encode(JSON.stringify(body))
-  const { items, params, stream, dialect } = chat.parse(body, bytes)
+  const { items, params, stream, dialect, bytes } = chat.parse(body)
   return { items, params, stream, source: { dialect, body, bytes, items, params } }
 }
 

@@ -119,7 +119,7 @@ describe('a service that demands reasoning with calls', () => {
       ...messages({ reasoning_content: '' }),
     ])
     const own = ownPrompt({ model: 'm', messages: messages({ reasoning_content: 'Hm' }) })
-    expect(openaiChat.encode(own, accountOf(deepseek)).bytes).toBe(own.source.bytes)
+    expect(openaiChat.encode(own, accountOf(deepseek)).bytes).toBe(own.source.bytes())
   })
 })
 

@@ -59,7 +59,8 @@ describe("the client's own bytes", () => {
       ],
     })
     const encoded = encode(promptOf(inbound), ACCOUNT)
-    const { body, bytes } = inbound
+    const { body } = inbound
+    const bytes = inbound.bytes()
     expect(encoded).toEqual({ path: '/responses', body, bytes, notes: [] })
     expect(encoded.bytes).toBe(bytes)
   })
