@@ -305,7 +305,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     '%s is what it was meant to be',
     async (path) => {
       const [meant, odd] = await Promise.all(
-        ['/v1/models', path].map(async (one) => (await fetch(host.url + one)).json()),
+        ['/v1/models', path].map(async (one) => (await fetch(host.url + one)).text()),
       )
       expect(odd).toEqual(meant)
     },
@@ -322,11 +322,11 @@ describe.each(HOSTS)('on %s', (_, start) => {
   test.each([
     ['POST', '/v1//chat/completions/', 400],
     ['PUT', '/v1/chat/completions', 404],
-  ])('%s %s is not asked of the upstream', async (method, path, status) => {
+  ] as const)('%s %s is not asked of the upstream', async (method, path, status) => {
     const before = upstream.received.length
     const messages = [{ role: 'user', content: ['x'] }]
-    const body = JSON.stringify({ model: 'chat-model', messages })
-    expect((await fetch(host.url + path, { method, body })).status).toBe(status)
+    const asked: RequestInit = { method, body: JSON.stringify({ model: 'chat-model', messages }) }
+    expect((await fetch(host.url + path, asked)).status).toBe(status)
     expect(upstream.received.length).toBe(before)
   })
 
