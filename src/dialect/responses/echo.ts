@@ -9,7 +9,8 @@ import type { Failure, Usage } from '../../conversation/event.ts'
 import { responseId } from '../../conversation/ids.ts'
 import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
 import type { Outcome } from '../../conversation/outcome.ts'
-import type { Params, ToolChoice } from '../../conversation/prompt.ts'
+import type { Params } from '../../conversation/prompt.ts'
+import { toolChoiceJson } from '../../conversation/tool-choice-json.ts'
 import type { Answering } from '../dialect.ts'
 
 export type ResponseStatus =
@@ -69,7 +70,7 @@ export function progressFields(progress: Progress, { inbound, turnId, createdAtM
 
 export function echoFields({ inbound, stored }: Answering): JsonObject {
   const { params, memory, context, body } = inbound
-  const { extra } = params
+  const { extra, toolChoice } = params
   return {
     background: memory.background,
     ...(memory.conversationId === null ? {} : { conversation: { id: memory.conversationId } }),
@@ -90,7 +91,7 @@ export function echoFields({ inbound, stored }: Answering): JsonObject {
     store: stored,
     temperature: params.temperature ?? 1,
     text: { format: formatOf(params), verbosity: params.verbosity ?? 'medium' },
-    tool_choice: toolChoiceOf(params),
+    tool_choice: toolChoice === null ? 'auto' : toolChoiceJson(toolChoice, params.tools),
     tools: toolsOf(params, body['tools']),
     top_logprobs: params.topLogprobs ?? 0,
     top_p: params.topP ?? 1,
@@ -138,32 +139,6 @@ function formatOf({ format }: Params): JsonObject {
   if (format.type !== 'json_schema') return { type: format.type }
   const { type, name, description, schema, strict } = format
   return { type, name, description, schema, strict: strict ?? false }
-}
-
-function toolChoiceOf({ toolChoice, tools }: Params): Json {
-  if (toolChoice === null) return 'auto'
-  switch (toolChoice.type) {
-    case 'auto':
-    case 'none':
-    case 'required':
-      return toolChoice.type
-    case 'function':
-    case 'custom':
-      return { type: toolChoice.type, name: toolChoice.name }
-    case 'allowed':
-      return allowedTools(toolChoice, tools)
-    case 'opaque':
-      return toolChoice.raw
-  }
-}
-
-function allowedTools(
-  { mode, names }: Extract<ToolChoice, { type: 'allowed' }>,
-  tools: Params['tools'],
-): JsonObject {
-  const custom = new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])))
-  const allowed = names.map((name) => ({ type: custom.has(name) ? 'custom' : 'function', name }))
-  return { type: 'allowed_tools', mode, tools: allowed }
 }
 
 /** As the client wrote them, with what a function must say filled in. */

@@ -1,6 +1,7 @@
 /** Tools and the choice among them, in this wire's flat form. */
 import type { Json, JsonObject } from '../../conversation/json.ts'
 import type { Params, Prompt, Tool } from '../../conversation/prompt.ts'
+import { toolChoiceJson } from '../../conversation/tool-choice-json.ts'
 import type { NoteCode } from './notes.ts'
 
 /** A tool that the client wrote in this language goes as it was written. */
@@ -50,32 +51,16 @@ export function encodeToolChoice(
   note: (why: NoteCode) => void,
 ): Json | undefined {
   if (toolChoice === null) return undefined
+  if (toolChoice.type === 'opaque') {
+    if (dialect === 'responses') return toolChoice.raw
+    note('parameter-without-word')
+    return undefined
+  }
   const isSent = (tool: Tool) => dialect === 'responses' || tool.type !== 'opaque'
   // A choice without tools is refused, and by itself says nothing.
-  if (!tools.some(isSent) && toolChoice.type !== 'opaque') {
+  if (!tools.some(isSent)) {
     if (toolChoice.type !== 'auto' && toolChoice.type !== 'none') note('tool-choice-without-tools')
     return undefined
   }
-  switch (toolChoice.type) {
-    case 'auto':
-    case 'none':
-    case 'required':
-      return toolChoice.type
-    case 'function':
-    case 'custom':
-      return { type: toolChoice.type, name: toolChoice.name }
-    case 'allowed': {
-      const custom = new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])))
-      const { mode, names } = toolChoice
-      const allowed = names.map((name) => ({
-        type: custom.has(name) ? 'custom' : 'function',
-        name,
-      }))
-      return { type: 'allowed_tools', mode, tools: allowed }
-    }
-    case 'opaque':
-      if (dialect === 'responses') return toolChoice.raw
-      note('parameter-without-word')
-      return undefined
-  }
+  return toolChoiceJson(toolChoice, tools)
 }
