@@ -11,6 +11,7 @@ import { callEndOf, isCallOutput } from '../conversation/pairs.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import { compactWords } from './compact-words.ts'
 import { isOfModel } from '../conversation/of-model.ts'
+import { firstFrom } from './first-from.ts'
 import { hostedKeys, reasoningKeys } from './same-item.ts'
 import type { Step } from './transform.ts'
 
@@ -127,11 +128,5 @@ function isSpoken(item: Item): boolean {
 
 /** -1 if there is none. */
 function lastBefore(places: readonly number[], end: number): number {
-  let [low, high] = [0, places.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((places[middle] ?? 0) < end) low = middle + 1
-    else high = middle
-  }
-  return places[low - 1] ?? -1
+  return places[firstFrom(places, end) - 1] ?? -1
 }

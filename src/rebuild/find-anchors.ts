@@ -8,6 +8,8 @@
  * A text is looked for where its rarest line is. Where there is so much of the same that it would
  * cost much more than reading it all, a text counts as edited.
  */
+import { firstFrom } from './first-from.ts'
+
 export type Lines = readonly string[]
 
 /** How many more lines may be compared. */
@@ -156,17 +158,6 @@ function rarestLine(text: Int32Array, places: Search['places']): number | null {
     if (count < fewest) [rarest, fewest] = [at, count]
   }
   return rarest
-}
-
-/** The index of the first place that is not before this one. */
-function firstFrom(places: readonly number[], from: number): number {
-  let [low, high] = [0, places.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((places[middle] ?? 0) < from) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 function standsAt({ texts, lines, effort }: Search, at: number, line: number): boolean {
