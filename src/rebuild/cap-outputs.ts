@@ -14,7 +14,7 @@ import type {
   TextPart,
 } from '../conversation/item.ts'
 import { isOwnText } from '../conversation/gateway-notice.ts'
-import type { Note } from '../conversation/note.ts'
+import { eachItem } from './each-item.ts'
 import { headAndTail } from './head-and-tail.ts'
 import { oncePerItem } from './once-per-item.ts'
 import { shortenJson } from './shorten-json.ts'
@@ -34,15 +34,7 @@ export function capOutputs(cap: Cap): Transform {
   return {
     name: 'cap-outputs',
     steps: 'none',
-    run(items) {
-      const notes: Note[] = []
-      const rebuilt = items.map((item, at) => {
-        const short = capped(item)
-        if (short !== item) notes.push({ did: 'changed', at, why: 'output-capped' })
-        return short
-      })
-      return notes.length === 0 ? { items, notes } : { items: rebuilt, notes }
-    },
+    run: (items) => eachItem(items, capped, 'output-capped'),
   }
 }
 

@@ -8,22 +8,14 @@
 import { defused, isOwnText } from '../conversation/gateway-notice.ts'
 import type { Item, Part } from '../conversation/item.ts'
 import { partsOf } from '../conversation/media-handles.ts'
-import type { Note } from '../conversation/note.ts'
+import { eachItem } from './each-item.ts'
 import type { Transform } from './transform.ts'
 
 export function defuseNotices(): Transform {
   return {
     name: 'defuse-notices',
     steps: 'none',
-    run(items) {
-      const notes: Note[] = []
-      const rebuilt = items.map((item, at) => {
-        const harmless = withoutLookAlikes(item)
-        if (harmless !== item) notes.push({ did: 'changed', at, why: 'notice-defused' })
-        return harmless
-      })
-      return notes.length === 0 ? { items, notes } : { items: rebuilt, notes }
-    },
+    run: (items) => eachItem(items, withoutLookAlikes, 'notice-defused'),
   }
 }
 

@@ -7,7 +7,7 @@
  * provider with a cache than to send everything whole. Nothing in the text depends on the age.
  */
 import { roundStarts } from '../conversation/rounds.ts'
-import type { Note } from '../conversation/note.ts'
+import { eachItem } from './each-item.ts'
 import { outputShortener, type Lengths } from './shorten-output.ts'
 import type { Transform } from './transform.ts'
 
@@ -32,14 +32,7 @@ export function shortenToolOutputs({
       const starts = roundStarts(items)
       const border = Math.floor((starts.length - 1 - rounds) / step) * step
       const oldEnd = border > 0 ? (starts[border] ?? 0) : 0
-      const notes: Note[] = []
-      const rebuilt = items.map((item, at) => {
-        if (at >= oldEnd) return item
-        const short = shorten(item)
-        if (short !== item) notes.push({ did: 'changed', at, why: 'output-too-old' })
-        return short
-      })
-      return notes.length === 0 ? { items, notes } : { items: rebuilt, notes }
+      return eachItem(items, (item, at) => (at < oldEnd ? shorten(item) : item), 'output-too-old')
     },
   }
 }

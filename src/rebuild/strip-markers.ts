@@ -5,24 +5,16 @@
  * client is given a marker in them.
  */
 import { textOf, type Item, type Part } from '../conversation/item.ts'
-import type { Note } from '../conversation/note.ts'
 import { holding, withParts } from '../conversation/with-parts.ts'
 import { withoutMarkers } from '../conversation/without-markers.ts'
+import { eachItem } from './each-item.ts'
 import type { Transform } from './transform.ts'
 
 export function stripMarkers(): Transform {
   return {
     name: 'strip-markers',
     steps: 'none',
-    run(items) {
-      const notes: Note[] = []
-      const rebuilt = items.map((item, at) => {
-        const stripped = unmarked(item)
-        if (stripped !== item) notes.push({ did: 'changed', at, why: 'marker-removed' })
-        return stripped
-      })
-      return notes.length === 0 ? { items, notes } : { items: rebuilt, notes }
-    },
+    run: (items) => eachItem(items, unmarked, 'marker-removed'),
   }
 }
 
