@@ -41,7 +41,16 @@ export function compile<Input>(
   return (input) => ({ name, sql, parameters: readers.map((read) => read(input)) })
 }
 
-/** A query that is easier to read in SQL than to build. */
+/** Compiles queries that are easier to read in SQL than to build. */
+export function sqlCompiler(language: Engine['language']) {
+  const db = queryBuilder(language)
+  return <Input>(
+    name: string | null,
+    build: (slot: Slot<Input>) => RawBuilder<unknown>,
+  ): Statement<Input> => compile(name, (slot) => written(db, build(slot)))
+}
+
+/** Such a query among others that are built. */
 export function written(db: Kysely<Tables>, query: RawBuilder<unknown>): Compilable {
   return { compile: () => query.compile(db) }
 }

@@ -1,6 +1,6 @@
 /** The queries of facts. All begin with whose they are; words come in as a JSON list of their names. */
 import { sql, type RawBuilder } from 'kysely'
-import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import type { FactPage } from './fact-store.ts'
 import { isOfAsker, ofNamedTurn, type ThreadKey, type UserKey } from './forget-statements.ts'
@@ -68,9 +68,7 @@ const MOST_COUNTED = 200
 const COLUMNS = sql.join(FACT_COLUMNS.map((name) => sql.ref(`facts.${name}`)))
 
 export function createFactStatements(language: Engine['language']): FactStatements {
-  const db = queryBuilder(language)
-  const query = <Input>(name: string, build: (slot: Slot<Input>) => RawBuilder<unknown>) =>
-    compile<Input>(name, (slot) => written(db, build(slot)))
+  const query = sqlCompiler(language)
   const list = { asc: listFacts('asc'), desc: listFacts('desc') }
   const pages = {
     asc: query<FactPageKey>('list-facts-asc', list.asc),

@@ -1,6 +1,6 @@
 /** The queries by which memory ends. What they remove takes its items along. */
 import { sql, type RawBuilder } from 'kysely'
-import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import { released } from './media-statements.ts'
 import type { OwnerKey } from './owner.ts'
@@ -49,13 +49,13 @@ export interface UserKey {
 }
 
 export function createForgetStatements(language: Engine['language']): ForgetStatements {
-  const db = queryBuilder(language)
+  const query = sqlCompiler(language)
   const byLifetime = (
     name: string,
     build: (slot: Slot<ExpiringPage>, of: Lifetime) => RawBuilder<unknown>,
   ) => {
     const statement = (of: Lifetime) =>
-      compile<ExpiringPage>(`${name}-${of}`, (slot) => written(db, build(slot, of)))
+      query<ExpiringPage>(`${name}-${of}`, (slot) => build(slot, of))
     const statements = { all: statement('all'), temporary: statement('temporary') }
     return (of: Lifetime) => statements[of]
   }
@@ -63,24 +63,20 @@ export function createForgetStatements(language: Engine['language']): ForgetStat
     name: string,
     isOfIt: (slot: Slot<Key>) => RawBuilder<unknown>,
   ): Forgetting<Key> => ({
-    leaveConversations: compile(`leave-conversations-${name}`, (slot) =>
-      written(
-        db,
-        leaveConversations(
-          isOfIt(slot),
-          slot(({ tenant }) => tenant),
-        ),
+    leaveConversations: query(`leave-conversations-${name}`, (slot) =>
+      leaveConversations(
+        isOfIt(slot),
+        slot(({ tenant }) => tenant),
       ),
     ),
-    forgetEvents: compile(`forget-events-${name}`, (slot) =>
-      written(
-        db,
-        sql`delete from stream_events where turn_id in (
-          select turns.id from turns where ${isOfIt(slot)})`,
-      ),
+    forgetEvents: query(
+      `forget-events-${name}`,
+      (slot) => sql`delete from stream_events where turn_id in (
+        select turns.id from turns where ${isOfIt(slot)})`,
     ),
-    removeTurns: compile(`remove-turns-${name}`, (slot) =>
-      written(db, sql`delete from turns where ${isOfIt(slot)} returning id`),
+    removeTurns: query(
+      `remove-turns-${name}`,
+      (slot) => sql`delete from turns where ${isOfIt(slot)} returning id`,
     ),
   })
   return {
@@ -107,12 +103,11 @@ export function createForgetStatements(language: Engine['language']): ForgetStat
     ),
     ofThread: forgetting('of-thread', isOfThread),
     ofUser: forgetting('of-user', isOfUser),
-    removeConversations: compile('remove-conversations-of-user', (slot) =>
-      written(
-        db,
-        sql`delete from conversations where conversations.tenant = ${slot(({ tenant }) => tenant)}
-          and conversations.user_id = ${slot(({ user }) => user)}`,
-      ),
+    removeConversations: query(
+      'remove-conversations-of-user',
+      (slot) => sql`delete from conversations
+        where conversations.tenant = ${slot(({ tenant }) => tenant)}
+        and conversations.user_id = ${slot(({ user }) => user)}`,
     ),
   }
 }

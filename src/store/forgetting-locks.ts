@@ -6,7 +6,7 @@
  * something is forgotten, which is there before any of it goes, and for a medium that is going.
  */
 import { sql } from 'kysely'
-import { compile, queryBuilder, written } from './compile.ts'
+import { sqlCompiler } from './compile.ts'
 import type { Engine, Query, Rows, Survives } from './engine.ts'
 
 /** To be asked first of all. */
@@ -24,13 +24,12 @@ export function forgettingLocks(language: Engine['language']): ForgettingLocks {
 }
 
 function createLocks(language: Engine['language']): ForgettingLocks {
-  const db = queryBuilder(language)
+  const query = sqlCompiler(language)
   const waiting = (name: string, lock: string, number: number) => {
-    const statement = compile<string>(name, (slot) =>
-      written(
-        db,
+    const statement = query<string>(
+      name,
+      (slot) =>
         sql`select ${sql.raw(lock)}(${sql.lit(number)}, hashtext(${slot((tenant) => tenant)}))`,
-      ),
     )
     return (tenant: string) => (language === 'postgres' ? [statement(tenant)] : [])
   }

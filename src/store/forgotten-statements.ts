@@ -4,7 +4,7 @@
  * kept for longer than any work takes.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import { hasNoneLeft, ofNamedTurn, type ThreadKey } from './forget-statements.ts'
 import { isForgottenSince, userName, userOf, WHOLE_THREAD } from './is-forgotten-since.ts'
@@ -37,9 +37,7 @@ export interface Forgotten {
 }
 
 export function createForgottenStatements(language: Engine['language']): ForgottenStatements {
-  const db = queryBuilder(language)
-  const write = <Input>(name: string, build: (slot: Slot<Input>) => RawBuilder<unknown>) =>
-    compile<Input>(name, (slot) => written(db, build(slot)))
+  const write = sqlCompiler(language)
   return {
     noteUser: write('note-forgotten-user', (slot) =>
       noted(

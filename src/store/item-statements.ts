@@ -1,6 +1,6 @@
 /** How items are found without knowing the conversation they belong to: by their id or their place. */
 import { sql, type RawBuilder } from 'kysely'
-import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import type { OwnerKey } from './owner.ts'
 import { TENANT, USER } from './statements.ts'
@@ -29,10 +29,10 @@ export interface WantedPlace {
 export const MAX_WANTED = 32
 
 export function createItemStatements(language: Engine['language']): ItemStatements {
-  const db = queryBuilder(language)
+  const query = sqlCompiler(language)
   return {
-    itemsById: compile('items-by-id', (slot) => written(db, itemsById(slot))),
-    itemsByPlace: compile('items-by-place', (slot) => written(db, itemsByPlace(slot))),
+    itemsById: query('items-by-id', itemsById),
+    itemsByPlace: query('items-by-place', itemsByPlace),
   }
 }
 

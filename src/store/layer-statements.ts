@@ -1,6 +1,6 @@
 /** The queries of the memories of layers. They are looked up by their place, and begin with it. */
 import { sql, type RawBuilder } from 'kysely'
-import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import {
   isOfAsker,
@@ -44,9 +44,7 @@ export interface NewVersionRow extends LayerRow {
 }
 
 export function createLayerStatements(language: Engine['language']): LayerStatements {
-  const db = queryBuilder(language)
-  const write = <Input>(name: string, build: (slot: Slot<Input>) => RawBuilder<unknown>) =>
-    compile<Input>(name, (slot) => written(db, build(slot)))
+  const write = sqlCompiler(language)
   const unused = {
     all: write<UnusedSummaries>('remove-unused-layers', (slot) => removeUnused(slot, 'all')),
     temporary: write<UnusedSummaries>('remove-unused-layers-temporary', (slot) =>

@@ -1,6 +1,6 @@
 /** The queries of media: written with the items that show them, and read by what stands in their place. */
 import { sql, type RawBuilder } from 'kysely'
-import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import { isWanted } from './json-list.ts'
 
@@ -57,9 +57,7 @@ export interface Wanted {
 }
 
 export function createMediaStatements(language: Engine['language']): MediaStatements {
-  const db = queryBuilder(language)
-  const query = <Input>(name: string, build: (slot: Slot<Input>) => RawBuilder<unknown>) =>
-    compile<Input>(name, (slot) => written(db, build(slot)))
+  const query = sqlCompiler(language)
   return {
     insertShown: query('insert-shown-medium', (slot) => {
       return sql`insert into media (id, tenant, mime, chars, created_at, used_at)

@@ -4,7 +4,7 @@
  * row is read but by a key that names it.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import { isWanted, wantedIn } from './json-list.ts'
 import { REMEMBERED_COLUMNS } from './remembered-turns.ts'
@@ -40,11 +40,11 @@ export interface Touch {
 }
 
 export function createRecallStatements(language: Engine['language']): RecallStatements {
-  const db = queryBuilder(language)
+  const query = sqlCompiler(language)
   return {
-    recalled: compile('recalled', (slot) => written(db, recalled(language, slot))),
-    itemsOf: compile('recalled-items', (slot) => written(db, itemsOf(language, slot))),
-    touchTurns: compile('touch-turns', (slot) => written(db, touchTurns(language, slot))),
+    recalled: query('recalled', (slot) => recalled(language, slot)),
+    itemsOf: query('recalled-items', (slot) => itemsOf(language, slot)),
+    touchTurns: query('touch-turns', (slot) => touchTurns(language, slot)),
   }
 }
 

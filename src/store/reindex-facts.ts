@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { parsedObject } from '../conversation/json.ts'
-import { compile, queryBuilder, written } from './compile.ts'
+import { sqlCompiler } from './compile.ts'
 import type { Engine, Query } from './engine.ts'
 import { createFactStatements } from './fact-statements.ts'
 import { factPlace, indexed } from './kysely-fact-store.ts'
@@ -40,27 +40,23 @@ type StaleFact = Pick<FactRow, 'id' | 'tenant' | 'user_id' | 'body'>
 const BATCH_ROWS = 50
 
 function statementsOf(engine: Engine) {
-  const db = queryBuilder(engine.language)
+  const query = sqlCompiler(engine.language)
   return {
     ...createFactStatements(engine.language),
-    staleFacts: compile<{ readonly after: string; readonly kid: string }>(null, (slot) =>
-      written(
-        db,
-        sql`select id, tenant, user_id, body from facts where id > ${slot(({ after }) => after)}
-          and word_key <> ${slot(({ kid }) => kid)} order by id limit ${sql.lit(BATCH_ROWS)}`,
-      ),
+    staleFacts: query<{ readonly after: string; readonly kid: string }>(
+      null,
+      (slot) => sql`select id, tenant, user_id, body from facts
+        where id > ${slot(({ after }) => after)}
+        and word_key <> ${slot(({ kid }) => kid)} order by id limit ${sql.lit(BATCH_ROWS)}`,
     ),
-    rename: compile<{ readonly id: string; readonly name: string; readonly kid: string }>(
+    rename: query<{ readonly id: string; readonly name: string; readonly kid: string }>(
       null,
       (slot) =>
-        written(
-          db,
-          sql`update facts set words = ${slot(({ name }) => name)}, word_key = ${slot(({ kid }) => kid)}
-            where id = ${slot(({ id }) => id)} and not exists (
-              select 1 from facts other where other.tenant = facts.tenant
-              and coalesce(other.user_id, '') = coalesce(facts.user_id, '')
-              and other.scope = facts.scope and other.words = ${slot(({ name }) => name)})`,
-        ),
+        sql`update facts set words = ${slot(({ name }) => name)}, word_key = ${slot(({ kid }) => kid)}
+          where id = ${slot(({ id }) => id)} and not exists (
+            select 1 from facts other where other.tenant = facts.tenant
+            and coalesce(other.user_id, '') = coalesce(facts.user_id, '')
+            and other.scope = facts.scope and other.words = ${slot(({ name }) => name)})`,
     ),
   }
 }

@@ -3,7 +3,7 @@
  * removed when nobody shows them any more: nobody has to look for such among all that there are.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine, Query } from './engine.ts'
 import {
   hasNoneLeft,
@@ -52,9 +52,7 @@ export function sweeping({ removeReleased, keepOthers }: ReleaseStatements): rea
 }
 
 export function createReleaseStatements(language: Engine['language']): ReleaseStatements {
-  const db = queryBuilder(language)
-  const query = <Key>(name: string, build: (slot: Slot<Key>) => RawBuilder<unknown>) =>
-    compile<Key>(name, (slot) => written(db, build(slot)))
+  const query = sqlCompiler(language)
   const loaded = <Key>(name: string, areAddresses: (slot: Slot<Key>) => RawBuilder<unknown>) => ({
     loaded: query<Key>(`release-loaded-media-${name}`, (slot) =>
       released(

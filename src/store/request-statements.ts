@@ -1,6 +1,6 @@
 /** The queries by which requests are kept and found. */
 import { sql, type RawBuilder } from 'kysely'
-import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import { wantedIn } from './json-list.ts'
 import type { ChainKey } from './statements.ts'
@@ -38,17 +38,13 @@ export interface ChainRow extends RequestRow {
 export const MAX_REQUEST_ROWS = Math.floor(100 / REQUEST_COLUMNS.length)
 
 export function createRequestStatements(language: Engine['language']): RequestStatements {
-  const db = queryBuilder(language)
+  const query = sqlCompiler(language)
   const inserts: Statement<readonly RequestRow[]>[] = []
   return {
     insertRequests: (count) =>
-      (inserts[count] ??= compile(`insert-requests-${count}`, (slot) =>
-        written(db, insertRequests(slot, count)),
-      )),
-    requestChain: compile('request-chain', (slot) => written(db, requestChain(slot))),
-    itemsBeside: compile('items-beside-requests', (slot) =>
-      written(db, itemsBeside(language, slot)),
-    ),
+      (inserts[count] ??= query(`insert-requests-${count}`, (slot) => insertRequests(slot, count))),
+    requestChain: query('request-chain', requestChain),
+    itemsBeside: query('items-beside-requests', (slot) => itemsBeside(language, slot)),
   }
 }
 

@@ -5,7 +5,7 @@
  * stays as it is.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import { reindexFacts } from './reindex-facts.ts'
 import type { Place, Sealer } from './seal.ts'
@@ -119,10 +119,10 @@ const BATCH_ROWS = 200
 const BATCH_CHARS = 4_000_000
 
 function statementsOf(engine: Engine, column: SealedColumn, { newest }: Sealer): Statements {
-  const db = queryBuilder(engine.language)
+  const query = sqlCompiler(engine.language)
   return {
-    staleRows: compile(null, (slot) => written(db, staleRows(column, slot, newest))),
-    replaceText: compile(null, (slot) => written(db, replaceText(column, slot))),
+    staleRows: query(null, (slot) => staleRows(column, slot, newest)),
+    replaceText: query(null, (slot) => replaceText(column, slot)),
   }
 }
 

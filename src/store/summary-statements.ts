@@ -1,6 +1,6 @@
 /** The queries of summaries. They are looked up by their owner and by hashes, and begin with those. */
 import { sql, type RawBuilder } from 'kysely'
-import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
+import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import {
   isOfAsker,
@@ -56,9 +56,7 @@ export interface UnusedSummaries {
 }
 
 export function createSummaryStatements(language: Engine['language']): SummaryStatements {
-  const db = queryBuilder(language)
-  const write = <Input>(name: string, build: (slot: Slot<Input>) => RawBuilder<unknown>) =>
-    compile<Input>(name, (slot) => written(db, build(slot)))
+  const write = sqlCompiler(language)
   const unused = {
     all: write<UnusedSummaries>('remove-unused-summaries', (slot) => removeUnused(slot, 'all')),
     temporary: write<UnusedSummaries>('remove-unused-summaries-temporary', (slot) =>
