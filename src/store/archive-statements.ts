@@ -4,7 +4,7 @@ import { MAX_CONTENT_HASHES, type TurnPage } from './archive-store.ts'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import type { OwnerKey } from './owner.ts'
-import { TENANT, USER } from './statements.ts'
+import { isOfOwner, TENANT, USER } from './statements.ts'
 import { TURN_COLUMNS, type Tables } from './tables.ts'
 
 export interface ArchiveStatements {
@@ -103,8 +103,7 @@ function turnState(db: Kysely<Tables>, slot: Slot<TurnKey>) {
     .selectFrom('turns')
     .select(['state', 'dialect', 'deleted_at'])
     .where('id', '=', slot(idOf))
-    .where(TENANT, '=', slot(tenantOf))
-    .where(USER, '=', slot(userOf))
+    .where(isOfOwner(slot))
 }
 
 function turnItems(db: Kysely<Tables>, slot: Slot<TurnKey>) {
@@ -128,16 +127,15 @@ function markDeleted(db: Kysely<Tables>, slot: Slot<Marking>) {
 function isTheirs<Input extends TurnKey & { readonly dialect: string }>(
   slot: Slot<Input>,
 ): RawBuilder<SqlBool> {
-  return sql`turns.id = ${slot(idOf)} and ${TENANT} = ${slot(tenantOf)}
-    and ${USER} = ${slot(userOf)} and turns.dialect = ${slot(({ dialect }) => dialect)}
-    and turns.deleted_at is null`
+  return sql`turns.id = ${slot(idOf)} and ${isOfOwner(slot)}
+    and turns.dialect = ${slot(({ dialect }) => dialect)} and turns.deleted_at is null`
 }
 
 /** Nobody can follow a run that is not there any more. */
 function forgetEvents(slot: Slot<TurnKey>): RawBuilder<unknown> {
   return sql`delete from stream_events where turn_id = ${slot(idOf)} and exists (
-    select 1 from turns where turns.id = ${slot(idOf)} and ${TENANT} = ${slot(tenantOf)}
-    and ${USER} = ${slot(userOf)} and turns.deleted_at is not null)`
+    select 1 from turns where turns.id = ${slot(idOf)} and ${isOfOwner(slot)}
+    and turns.deleted_at is not null)`
 }
 
 /**
@@ -147,8 +145,8 @@ function forgetEvents(slot: Slot<TurnKey>): RawBuilder<unknown> {
 function removeTurns(slot: Slot<TurnKey>): RawBuilder<unknown> {
   return sql`with recursive doomed(id, parent) as (
       select turns.id, turns.parent from turns
-      where turns.id = ${slot(idOf)} and ${TENANT} = ${slot(tenantOf)}
-      and ${USER} = ${slot(userOf)} and turns.deleted_at is not null
+      where turns.id = ${slot(idOf)} and ${isOfOwner(slot)}
+      and turns.deleted_at is not null
       and not exists (select 1 from turns child where child.parent = turns.id)
       and not exists (select 1 from conversations where conversations.head = turns.id)
     union
@@ -180,8 +178,7 @@ function contentTurns(db: Kysely<Tables>, slot: Slot<ContentSearch>) {
     .selectFrom('turns')
     .select(['id', 'thread', 'depth', 'digests', 'content_hash'])
     .where('content_hash', 'in', hashes)
-    .where(TENANT, '=', slot(tenantOf))
-    .where(USER, '=', slot(userOf))
+    .where(isOfOwner(slot))
     .where('deleted_at', 'is', null)
     .orderBy('id', 'desc')
     .limit(2 * MAX_CONTENT_HASHES)

@@ -3,7 +3,7 @@ import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import type { OwnerKey } from './owner.ts'
-import { TENANT, USER } from './statements.ts'
+import { isOfOwner, TENANT, USER } from './statements.ts'
 import type { ConversationRow, Tables } from './tables.ts'
 
 export interface ConversationStatements {
@@ -210,8 +210,7 @@ function moveHead(db: Kysely<Tables>, slot: Slot<TurnKey>) {
 /** Once the conversation is gone, and only then. */
 function markTurns(slot: Slot<ConversationKey & Moment>): RawBuilder<unknown> {
   return sql`update turns set deleted_at = ${slot(({ nowMs }) => nowMs)}
-    where conversation = ${slot(idOf)} and ${TENANT} = ${slot(tenantOf)}
-    and ${USER} = ${slot(userOf)}
+    where conversation = ${slot(idOf)} and ${isOfOwner(slot)}
     and deleted_at is null and state not in ('queued', 'open')
     and not exists (select 1 from conversations where conversations.id = ${slot(idOf)})`
 }
@@ -219,14 +218,13 @@ function markTurns(slot: Slot<ConversationKey & Moment>): RawBuilder<unknown> {
 function forgetEvents(slot: Slot<ConversationKey>): RawBuilder<unknown> {
   return sql`delete from stream_events where turn_id in (
     select turns.id from turns where turns.conversation = ${slot(idOf)}
-    and ${TENANT} = ${slot(tenantOf)} and ${USER} = ${slot(userOf)}
+    and ${isOfOwner(slot)}
     and turns.deleted_at is not null)`
 }
 
 /** Of a conversation that is gone, all turns but those that turns outside of it stand on. */
 function removeTurns(slot: Slot<ConversationKey>): RawBuilder<unknown> {
-  const isOfIt = sql`turns.conversation = ${slot(idOf)} and ${TENANT} = ${slot(tenantOf)}
-    and ${USER} = ${slot(userOf)}`
+  const isOfIt = sql`turns.conversation = ${slot(idOf)} and ${isOfOwner(slot)}`
   return sql`with recursive kept(id, parent) as (
       select turns.id, turns.parent from turns where ${isOfIt}
       and (turns.deleted_at is null or exists (

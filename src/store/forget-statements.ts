@@ -4,7 +4,7 @@ import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import { released } from './media-statements.ts'
 import type { OwnerKey } from './owner.ts'
-import { TENANT, USER } from './statements.ts'
+import { isOfOwner, TENANT } from './statements.ts'
 
 export interface ForgetStatements {
   /** A page of those that nobody has needed for long: the newest first. */
@@ -194,7 +194,7 @@ export function isOfDeleted(
   return sql`${sql.ref(`${table}.tenant`)} || '' = ${tenant}
     and ${sql.ref(`${table}.thread`)} = (
       select turns.thread from turns where turns.id = ${slot(({ id }) => id)}
-      and ${TENANT} = ${tenant} and ${USER} = ${slot(({ user }) => user)})
+      and ${isOfOwner(slot)})
     and ${hasNoneLeft(sql.ref(`${table}.thread`), tenant)}`
 }
 

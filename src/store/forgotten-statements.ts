@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts'
 import { hasNoneLeft, ofNamedTurn, type ThreadKey } from './forget-statements.ts'
 import { isForgottenSince, userName, userOf, WHOLE_THREAD } from './is-forgotten-since.ts'
 import type { OwnerKey } from './owner.ts'
-import { TENANT, USER } from './statements.ts'
+import { isOfOwner } from './statements.ts'
 import type { FactRow } from './tables.ts'
 
 export interface ForgottenStatements {
@@ -57,7 +57,7 @@ export function createForgottenStatements(language: Engine['language']): Forgott
       noted(
         slot,
         sql`select turns.thread as name from turns where turns.id = ${slot(({ id }) => id)}
-          and ${TENANT} = ${slot(({ tenant }) => tenant)} and ${USER} = ${slot(({ user }) => user)}
+          and ${isOfOwner(slot)}
           and ${hasNoneLeft(
             sql`turns.thread`,
             slot(({ tenant }) => tenant),

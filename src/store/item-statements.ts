@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import type { OwnerKey } from './owner.ts'
-import { TENANT, USER } from './statements.ts'
+import { isOfOwner, USER } from './statements.ts'
 
 export interface ItemStatements {
   /** Both take up to MAX_WANTED of what is wanted. */
@@ -72,8 +72,7 @@ function itemsByPlace(slot: Slot<WantedPlaces>): RawBuilder<unknown> {
   })
   return sql`with wanted(turn_id, side, place) as (values ${sql.join(places)})
     select ${FOUND} from wanted
-    left join turns on turns.id = wanted.turn_id and ${TENANT} = ${slot(({ tenant }) => tenant)}
-    and ${USER} = ${slot(({ user }) => user)}
+    left join turns on turns.id = wanted.turn_id and ${isOfOwner(slot)}
     left join items on items.turn_id = turns.id and items.side = wanted.side
     and items.position = wanted.place`
 }

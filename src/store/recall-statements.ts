@@ -10,7 +10,7 @@ import { isWanted, wantedIn } from './json-list.ts'
 import { REMEMBERED_COLUMNS } from './remembered-turns.ts'
 import type { OwnerKey } from './owner.ts'
 import { MAX_NAMESAKES, MAX_RECALLED_BYTES, MAX_RECALLED_TURNS } from './recall-store.ts'
-import { TENANT, USER } from './statements.ts'
+import { isOfOwner, TENANT } from './statements.ts'
 import { TURN_BYTES } from './turn-bytes.ts'
 
 export interface RecallStatements {
@@ -166,8 +166,7 @@ const MAX_CALLS = 100
  */
 function isTheirs(id: RawBuilder<unknown>, slot: Slot<RecallSearch>): RawBuilder<unknown> {
   return sql`1 = (select 1 from turns where turns.id = ${id}
-    and ${TENANT} = ${slot(({ tenant }) => tenant)}
-    and ${USER} = ${slot(({ user }) => user)}
+    and ${isOfOwner(slot)}
     and turns.deleted_at is null and turns.state <> 'queued')`
 }
 

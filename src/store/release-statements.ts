@@ -17,7 +17,7 @@ import {
 } from './forget-statements.ts'
 import { isShownByNobody, released, RELEASED } from './media-statements.ts'
 import type { OwnerKey } from './owner.ts'
-import { TENANT, USER } from './statements.ts'
+import { isOfOwner } from './statements.ts'
 
 export interface ReleaseStatements {
   readonly ofThread: Releasing<ThreadKey>
@@ -116,7 +116,7 @@ function areDeletedWith(slot: Slot<DeletedKey>): RawBuilder<unknown> {
 
 function areOfConversation(slot: Slot<DeletedKey>): RawBuilder<unknown> {
   return sql`turns.conversation = ${slot(({ id }) => id)}
-    and ${TENANT} = ${slot(({ tenant }) => tenant)} and ${USER} = ${slot(({ user }) => user)}
+    and ${isOfOwner(slot)}
     and turns.deleted_at is not null`
 }
 

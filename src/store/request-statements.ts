@@ -3,8 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { sqlCompiler, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import { wantedIn } from './json-list.ts'
-import type { ChainKey } from './statements.ts'
-import { TENANT, USER } from './statements.ts'
+import { isOfOwner, type ChainKey } from './statements.ts'
 import { REQUEST_COLUMNS, type ItemRow, type RequestRow } from './tables.ts'
 
 export interface RequestStatements {
@@ -68,7 +67,7 @@ function requestChain(slot: Slot<RoundKey>): RawBuilder<unknown> {
   return sql`with recursive chain(id, round) as (
       select turns.id, coalesce(${slot((key) => key.round)}, ${last})
       from turns where turns.id = ${slot((key) => key.id)}
-      and ${TENANT} = ${tenant} and ${USER} = ${slot((key) => key.user)}
+      and ${isOfOwner(slot)}
     union
       select requests.base, requests.base_round from chain
       join requests on requests.turn_id = chain.id and requests.round = chain.round

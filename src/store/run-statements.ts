@@ -8,7 +8,7 @@ import type { Engine } from './engine.ts'
 import type { OwnerKey } from './owner.ts'
 import type { TurnRowEnding } from './rows.ts'
 import { PAGE_GROUPS } from './run-store.ts'
-import { calledFor, callerOf, endingValues, TENANT, USER } from './statements.ts'
+import { calledFor, callerOf, endingValues, isOfOwner, TENANT, USER } from './statements.ts'
 import { ITEM_COLUMNS, type ItemRow, type StreamEventRow, type Tables } from './tables.ts'
 
 export interface RunStatements {
@@ -198,16 +198,7 @@ function logHead(db: Kysely<Tables>, slot: Slot<LogKey>) {
       '=',
       slot(({ id }) => id),
     )
-    .where(
-      TENANT,
-      '=',
-      slot(({ tenant }) => tenant),
-    )
-    .where(
-      USER,
-      '=',
-      slot(({ user }) => user),
-    )
+    .where(isOfOwner(slot))
 }
 
 /**

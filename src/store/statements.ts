@@ -1,5 +1,5 @@
 /** Every query of the store, written once for all databases and compiled once for each. */
-import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
 import { compile, queryBuilder, written, type Slot, type Statement } from './compile.ts'
 import type { Engine } from './engine.ts'
 import { isForgottenSince, userOf, WHOLE_THREAD } from './is-forgotten-since.ts'
@@ -102,6 +102,11 @@ export const TENANT = sql<string>`turns.tenant || ''`
 /** Nobody is the empty text, so that one comparison tells whose a turn is. */
 export const USER = sql<string>`coalesce(turns.user_id, '')`
 
+/** Whether a turn is theirs who ask: of their tenant, and within it of their user. */
+export function isOfOwner(slot: Slot<OwnerKey>): RawBuilder<SqlBool> {
+  return sql`${TENANT} = ${slot(({ tenant }) => tenant)} and ${USER} = ${slot(({ user }) => user)}`
+}
+
 /** What is written of a turn when it ends, behind its last items. */
 export function endingValues<Input extends TurnRowEnding>(slot: Slot<Input>) {
   return {
@@ -172,31 +177,13 @@ function withChain(db: Kysely<Tables>, slot: Slot<ChainKey>) {
         '=',
         slot((key) => key.id),
       )
-      .where(
-        TENANT,
-        '=',
-        slot((key) => key.tenant),
-      )
-      .where(
-        USER,
-        '=',
-        slot((key) => key.user),
-      )
+      .where(isOfOwner(slot))
       .union((up) =>
         up
           .selectFrom('chain')
           .innerJoin('turns', 'turns.id', 'chain.parent')
           .select(['turns.id', 'turns.parent'])
-          .where(
-            TENANT,
-            '=',
-            slot((key) => key.tenant),
-          )
-          .where(
-            USER,
-            '=',
-            slot((key) => key.user),
-          ),
+          .where(isOfOwner(slot)),
       ),
   )
 }
