@@ -31,8 +31,13 @@ export function oneOf<const Word extends string>(...words: readonly Word[]) {
 export function ownLabels(raw: Raw): readonly string[] | 'off' {
   const words = text(raw)
   if (words === 'off' || words === 'on') return words === 'off' ? words : []
-  return words
+  return commaList(words)
+}
+
+/** `a, b` as a list; nothing between two commas is left out. */
+export function commaList(raw: Raw): readonly string[] {
+  return text(raw)
     .split(',')
-    .map((label) => label.trim())
-    .filter((label) => label !== '')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
 }

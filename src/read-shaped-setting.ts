@@ -8,7 +8,7 @@ import { readWishes } from './dialect/wishes.ts'
 import { messageOf } from './errors.ts'
 import { WIRES, type Account } from './provider/provider.ts'
 import { quirkFaults } from './provider/quirk-faults.ts'
-import { text } from './read-setting.ts'
+import { commaList } from './read-setting.ts'
 
 type Raw = unknown
 
@@ -33,18 +33,14 @@ export function url(raw: Raw): string {
 }
 
 export function namedKeys(raw: Raw): readonly NamedKey[] {
-  const keys = text(raw)
-    .split(',')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair !== '')
-    .map((pair, at) => {
-      const colon = pair.indexOf(':')
-      const [name, key] = [pair.slice(0, colon), pair.slice(colon + 1)]
-      // The pair itself is a secret and stays out of the message.
-      if (colon < 1 || key === '')
-        throw new Error(`must be name:key,name:key; entry ${at + 1} is not.`)
-      return { name, key }
-    })
+  const keys = commaList(raw).map((pair, at) => {
+    const colon = pair.indexOf(':')
+    const [name, key] = [pair.slice(0, colon), pair.slice(colon + 1)]
+    // The pair itself is a secret and stays out of the message.
+    if (colon < 1 || key === '')
+      throw new Error(`must be name:key,name:key; entry ${at + 1} is not.`)
+    return { name, key }
+  })
   if (new Set(keys.map(({ key }) => key)).size < keys.length) {
     throw new Error('has the same key twice; each belongs to one name.')
   }
@@ -52,21 +48,17 @@ export function namedKeys(raw: Raw): readonly NamedKey[] {
 }
 
 export function storageKeys(raw: Raw): readonly StorageKeySetting[] {
-  const keys = text(raw)
-    .split(',')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair !== '')
-    .map((pair, at) => {
-      const [, kid, words] = /^([\w.-]{1,32}):(\S+)$/.exec(pair) ?? []
-      const key = words === undefined ? null : bytesOfKey(words)
-      // The pair itself is a secret and stays out of the message.
-      if (kid === undefined || key === null) {
-        throw new Error(
-          `must be kid:key,kid:key, each kid of letters, digits and ._- and each key of 32 bytes as base64 or hex; entry ${at + 1} is not. \`openssl rand -base64 32\` makes a key.`,
-        )
-      }
-      return { kid, key }
-    })
+  const keys = commaList(raw).map((pair, at) => {
+    const [, kid, words] = /^([\w.-]{1,32}):(\S+)$/.exec(pair) ?? []
+    const key = words === undefined ? null : bytesOfKey(words)
+    // The pair itself is a secret and stays out of the message.
+    if (kid === undefined || key === null) {
+      throw new Error(
+        `must be kid:key,kid:key, each kid of letters, digits and ._- and each key of 32 bytes as base64 or hex; entry ${at + 1} is not. \`openssl rand -base64 32\` makes a key.`,
+      )
+    }
+    return { kid, key }
+  })
   if (new Set(keys.map(({ kid }) => kid)).size < keys.length) {
     throw new Error('has the same kid twice; each names one key.')
   }
