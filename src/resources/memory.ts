@@ -9,6 +9,7 @@
 import { responseId, turnIdOfCompletion, turnIdOfResponse } from '../conversation/ids.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import { GatewayError, notFound } from '../errors.ts'
+import { askMemory } from '../history/ask-memory.ts'
 import { shortened, type Asked, type Resource } from './resource.ts'
 
 export const MEMORY: readonly Resource[] = [
@@ -19,9 +20,8 @@ export const MEMORY: readonly Resource[] = [
       const id = asked.named('id')
       const turnId = turnIdIn(id)
       const { tenant, user } = asked.caller
-      const turns = await forgotten(() =>
-        recall.forgetThread({ tenant, user, turnId, nowMs: nowMs() }),
-      )
+      const forget = () => recall.forgetThread({ tenant, user, turnId, nowMs: nowMs() })
+      const turns = await askMemory(forget, NOT_CERTAIN)
       if (turns === 0) throw notFound(`Nothing is remembered of '${shortened(id)}'.`)
       return told(turns)
     },
@@ -32,7 +32,7 @@ export const MEMORY: readonly Resource[] = [
     async answer(asked, { recall, nowMs }) {
       const user = userIn(asked)
       const { tenant } = asked.caller
-      return told(await forgotten(() => recall.forgetUser(tenant, user, nowMs())))
+      return told(await askMemory(() => recall.forgetUser(tenant, user, nowMs()), NOT_CERTAIN))
     },
   },
 ]
@@ -58,17 +58,8 @@ function userIn({ named, caller }: Asked): string {
   )
 }
 
-async function forgotten(forget: () => Promise<number>): Promise<number> {
-  try {
-    return await forget()
-  } catch (cause) {
-    throw new GatewayError(
-      'store_unavailable',
-      'It is not certain that anything was forgotten, because the database does not answer. Ask again in a moment.',
-      { cause, headers: { 'retry-after': '1' } },
-    )
-  }
-}
+const NOT_CERTAIN =
+  'It is not certain that anything was forgotten, because the database does not answer. Ask again in a moment.'
 
 function told(turns: number): JsonObject {
   return { object: 'memory.deleted', deleted: true, turns }

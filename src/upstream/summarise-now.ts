@@ -43,7 +43,7 @@ export async function summariseNow(
   if (cut === null)
     return { made: there === null ? null : { summary: there, usage: null }, ...size }
   const wish = { ...wishOf(plan, caller), isAnew, ...ASKED_FOR, onCall, isGone }
-  const made = await kept(() => makeSummary(plan, told, cut, wish, world))
+  const made = await askMemory(() => makeSummary(plan, told, cut, wish, world), NOT_KEPT)
   if (made === 'busy') throw busy()
   return { made, ...size }
 }
@@ -56,18 +56,8 @@ function furthest(one: Cut | null, other: Cut | null): Cut | null {
   return one.at >= other.at ? one : other
 }
 
-async function kept<Value>(make: () => Promise<Value>): Promise<Value> {
-  try {
-    return await make()
-  } catch (cause) {
-    if (cause instanceof GatewayError) throw cause
-    throw new GatewayError(
-      'store_unavailable',
-      'The summary could not be kept because the database does not answer. Try again in a moment.',
-      { cause, headers: { 'retry-after': '1' } },
-    )
-  }
-}
+const NOT_KEPT =
+  'The summary could not be kept because the database does not answer. Try again in a moment.'
 
 function busy(): GatewayError {
   return new GatewayError(
