@@ -7,7 +7,7 @@
  * sends it.
  */
 import { cutName, fitName } from './fit-name.ts'
-import { textOf, type Part, type TextPart } from './item.ts'
+import { textOf, textOfPart, type Part, type TextPart } from './item.ts'
 import type { MediaKind } from './media-of-part.ts'
 
 export interface NoticePart extends TextPart {
@@ -82,7 +82,7 @@ export function textWithNotices(content: string | readonly Part[]): string {
   let isAfterNotice = false
   for (const part of content) {
     const isNotice = standsFor(part) !== null
-    const more = textOf([part])
+    const more = textOfPart(part)
     text += text !== '' && more !== '' && (isNotice || isAfterNotice) ? `\n${more}` : more
     isAfterNotice = isNotice || (isAfterNotice && more === '')
   }

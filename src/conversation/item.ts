@@ -150,9 +150,12 @@ export function isOfTool(item: Item): item is ToolCall | ToolOutput {
 export function textOf(content: string | readonly Part[]): string {
   if (typeof content === 'string') return content
   let text = ''
-  for (const part of content) {
-    if (part.type === 'input_text' || part.type === 'output_text') text += part.text
-    else if (part.type === 'refusal') text += part.refusal
-  }
+  for (const part of content) text += textOfPart(part)
   return text
+}
+
+/** Empty for what is no text. */
+export function textOfPart(part: Part): string {
+  if (part.type === 'refusal') return part.refusal
+  return part.type === 'input_text' || part.type === 'output_text' ? part.text : ''
 }

@@ -4,7 +4,7 @@
  * some take for thinking, and all whitespace: whether messages are joined by a line break, by two or by nothing makes no
  * difference.
  */
-import { textOf, type Item, type Part } from '../conversation/item.ts'
+import { textOfPart, type Item, type Part } from '../conversation/item.ts'
 import { withoutAnyMarker } from '../conversation/marker.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import { withoutThinking } from './think-blocks.ts'
@@ -46,6 +46,6 @@ export function saidIn(turns: readonly RememberedTurn[]): string {
 /** Part by part, because a marker that ends one is not glued to the next. */
 export function wordsIn(content: readonly Part[]): string {
   let words = ''
-  for (const part of content) words += compactWords(textOf([part]))
+  for (const part of content) words += compactWords(textOfPart(part))
   return words
 }

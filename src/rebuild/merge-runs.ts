@@ -7,7 +7,7 @@
  * Only the last run can grow, so what stands before it stays as it was sent.
  */
 import type { Item, Message } from '../conversation/item.ts'
-import { textOf } from '../conversation/item.ts'
+import { textOfPart } from '../conversation/item.ts'
 import {
   authorOf,
   itemField,
@@ -112,7 +112,9 @@ function merged(run: readonly Message[]): Message {
   const [first] = run
   if (first === undefined) throw new Error('A run has a beginning.')
   const { id: _id, status: _status, ...whole } = first
-  const text = run.map(({ content }) => content.map((part) => textOf([part])).join('\n')).join('\n')
+  const text = run
+    .map(({ content }) => content.map((part) => textOfPart(part)).join('\n'))
+    .join('\n')
   const type = first.role === 'assistant' ? 'output_text' : 'input_text'
   const ids = run.flatMap(({ id }) => (id === undefined ? [] : [id]))
   const message: Message = { ...whole, content: [{ type, text }] }

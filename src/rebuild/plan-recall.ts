@@ -9,7 +9,7 @@
  * one turn only. Instructions do not count.
  */
 import { isOfHouse } from '../conversation/house.ts'
-import { textOf, type Item, type Message, type Part } from '../conversation/item.ts'
+import { textOfPart, type Item, type Message, type Part } from '../conversation/item.ts'
 import { readMarkers } from '../conversation/marker.ts'
 import { isOfModel } from '../conversation/of-model.ts'
 import { callEndOf } from '../conversation/pairs.ts'
@@ -142,7 +142,7 @@ export function saysNothing(item: Item): boolean {
 
 function isBlank(part: Part): boolean {
   if (part.type === 'output_text' || part.type === 'input_text' || part.type === 'refusal') {
-    return !/\S/.test(textOf([part]))
+    return !/\S/.test(textOfPart(part))
   }
   return false
 }
@@ -197,7 +197,7 @@ function fingerprintFor({ before, question, words, callIds }: Said): string {
 function questionIn(item: Item): string {
   if (item.type !== 'message') return ''
   for (const part of item.content.toReversed()) {
-    const text = textOf([part])
+    const text = textOfPart(part)
     for (let end = text.length; end > 0;) {
       const start = text.lastIndexOf('\n', end - 1) + 1
       const line = compactLine(text.slice(start, end))

@@ -3,7 +3,7 @@
  * a question, because what is retrieved for it is put in front of it, for one request only. Here all of
  * it counts: of the words of both, the ones must be among the others, and their pictures the same.
  */
-import { textOf, type Item, type Part } from '../conversation/item.ts'
+import { textOfPart, type Item, type Part } from '../conversation/item.ts'
 import { mediaName } from '../conversation/media-name.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import { wordsIn } from './compact-words.ts'
@@ -53,7 +53,7 @@ function isSame(own: Item, asked: Item): boolean {
 function isVerbatim(own: readonly Part[], asked: readonly Part[]): boolean {
   return (
     own.length === asked.length &&
-    own.every((part, at) => textOf([part]) === textOf([asked[at] ?? part]))
+    own.every((part, at) => textOfPart(part) === textOfPart(asked[at] ?? part))
   )
 }
 

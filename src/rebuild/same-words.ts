@@ -4,7 +4,7 @@
  * end lines in their own way, put markers into code, and take out what looks to them like thinking.
  * Everything else is an edit, also where only the indentation is another.
  */
-import { textOf, type Message, type Part } from '../conversation/item.ts'
+import { textOf, textOfPart, type Message, type Part } from '../conversation/item.ts'
 import { readMarkers, withoutAnyMarker } from '../conversation/marker.ts'
 import { beginsWithThinking, leftOfThinking, type Unclosed } from './think-blocks.ts'
 import { withoutDetails } from './without-details.ts'
@@ -77,7 +77,7 @@ function findIn(told: string, recorded: readonly Message[], piecesOf: Pieces): S
 }
 
 function spoken(part: Part): string {
-  return plain(withoutDetails(readMarkers(textOf([part])).text))
+  return plain(withoutDetails(readMarkers(textOfPart(part)).text))
 }
 
 interface Found {

@@ -4,7 +4,7 @@
  * that sees one writes such lines itself. Thoughts stay as they are: a provider has signed them, and no
  * client is given a marker in them.
  */
-import { textOf, type Item, type Part } from '../conversation/item.ts'
+import { textOfPart, type Item, type Part } from '../conversation/item.ts'
 import { holding, withParts } from '../conversation/with-parts.ts'
 import { withoutMarkers } from '../conversation/without-markers.ts'
 import { eachItem } from './each-item.ts'
@@ -73,5 +73,5 @@ function unmarkedPart(part: Part): Part {
 }
 
 function saysSomething(part: Part): boolean {
-  return textOf([part]) !== ''
+  return textOfPart(part) !== ''
 }

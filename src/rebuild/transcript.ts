@@ -3,7 +3,7 @@
  * is shortened to its beginning and its end, so that no single output drowns all others. What was
  * said is indented, and so can never be taken for a word of ours.
  */
-import { textOf, type Item, type Opaque, type Part } from '../conversation/item.ts'
+import { textOfPart, type Item, type Opaque, type Part } from '../conversation/item.ts'
 import { headAndTail } from './head-and-tail.ts'
 
 /** The outputs that the model has not answered yet are what it needs most. */
@@ -51,7 +51,7 @@ function toldPart(part: Part): string {
     case 'input_text':
     case 'output_text':
     case 'refusal':
-      return textOf([part])
+      return textOfPart(part)
     case 'input_image':
       return '[an image]'
     case 'input_file':

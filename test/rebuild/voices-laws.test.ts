@@ -1,7 +1,7 @@
 /** The transforms of speakers, notes and resets, over conversations that are said by many. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { textOf, type Item } from '../../src/conversation/item.ts'
+import { textOfPart, type Item } from '../../src/conversation/item.ts'
 import { policyWith, type Wishes } from '../../src/conversation/policy.ts'
 import { roundStarts } from '../../src/conversation/rounds.ts'
 import { afterReset } from '../../src/rebuild/after-reset.ts'
@@ -84,7 +84,7 @@ test('a merged question is whole', () => {
 })
 
 function wordsOf(item: Item): string {
-  return item.type === 'message' ? item.content.map((part) => textOf([part])).join('\n') : ''
+  return item.type === 'message' ? item.content.map((part) => textOfPart(part)).join('\n') : ''
 }
 
 test('behind a reset nothing of before is left, whatever it parts, and the plan mends it', () => {

@@ -9,7 +9,7 @@
 import { continuations } from '../../conversation/continued.ts'
 import { noticeText } from '../../conversation/gateway-notice.ts'
 import type { Item, Message, Opaque, Reasoning } from '../../conversation/item.ts'
-import { textOf } from '../../conversation/item.ts'
+import { textOf, textOfPart } from '../../conversation/item.ts'
 import { isObject } from '../../conversation/json.ts'
 import { ALONE } from '../../conversation/pairs.ts'
 import { encodeCall, encodeResult } from './encode-call.ts'
@@ -128,7 +128,7 @@ function said(item: Message, at: number, draft: Draft): void {
 function encodeParts(item: Message, at: number, draft: Draft): readonly GeminiPart[] {
   const parts: GeminiPart[] = []
   for (const part of item.content) {
-    const encoded = isText(part) ? { text: textOf([part]) } : draft.encodeMedia(part, at)
+    const encoded = isText(part) ? { text: textOfPart(part) } : draft.encodeMedia(part, at)
     if (encoded !== null && encoded.text !== '') parts.push(encoded)
   }
   return parts

@@ -3,7 +3,7 @@
  * take nothing else.
  */
 import { calledInNotice, noticeText } from '../../conversation/gateway-notice.ts'
-import type { Part } from '../../conversation/item.ts'
+import { textOfPart, type Part } from '../../conversation/item.ts'
 import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
 import type { Notebook } from './notes.ts'
 import { textIn } from './wire.ts'
@@ -37,11 +37,6 @@ function joinedText(parts: readonly Part[], { at, notebook }: PartsContext): str
   if (texts.length < 2 || parts[0]?.type !== 'input_text') return texts.join('')
   notebook.write('text-joined', { at })
   return texts.join('\n')
-}
-
-function textOfPart(part: Part): string {
-  if (part.type === 'refusal') return part.refusal
-  return part.type === 'input_text' || part.type === 'output_text' ? part.text : ''
 }
 
 export function encodePart(part: Part, { at, notebook }: PartsContext): JsonObject {
