@@ -6,6 +6,7 @@
  * translated from another language takes the form that the most services accept. A value that makes
  * no sense is passed over here, so that no request fails on it.
  */
+import type { JsonObject } from '../../conversation/json.ts'
 import type { Account } from '../provider.ts'
 import { count, flag, list, oneOf, pattern, text, type QuirkTable, type ValueOf } from '../quirk.ts'
 import { PROFILES } from './profiles.ts'
@@ -76,7 +77,18 @@ export const QUIRKS: QuirkTable = {
   ...TABLE,
 }
 
+/** As a request asks for them several times, they are read once for each account. */
 export function quirksOf({ quirks }: Account): ChatQuirks {
+  const known = READ.get(quirks)
+  if (known !== undefined) return known
+  const read = readQuirks(quirks)
+  READ.set(quirks, read)
+  return read
+}
+
+const READ = new WeakMap<JsonObject, ChatQuirks>()
+
+function readQuirks(quirks: JsonObject): ChatQuirks {
   const set: Record<string, unknown> = { ...PROFILES[textIn(quirks['profile'])] }
   for (const [name, value] of Object.entries(quirks)) {
     const read = Object.hasOwn(TABLE, name)
