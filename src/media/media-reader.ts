@@ -34,7 +34,8 @@ export function mediaReader(account: Account): MediaReader {
       }
     case 'gemini': {
       const { remoteUrls, inlineLimitBytes } = readQuirks(quirks)
-      const loads = (part: Part): boolean => mediaOf(part, remoteUrls)?.kind === 'remote'
+      const loads = (part: Part): boolean =>
+        loadsAny === true && mediaOf(part, remoteUrls)?.kind === 'remote'
       return {
         ...common,
         loads,

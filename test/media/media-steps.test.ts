@@ -66,6 +66,7 @@ describe('what has to be loaded', () => {
   test('is everything, for one that is said to load nothing', () => {
     const all = planned('responses', { mediaUrls: false })
     expect(all).toHaveLength(4)
+    expect(planned('gemini', { remoteUrls: true, mediaUrls: false })).toEqual(all)
     expect(planned('chat', { profile: 'ollama' })).toEqual(all)
     expect(planned('chat', { profile: 'ollama', mediaUrls: true })).toHaveLength(1)
   })
