@@ -4,6 +4,7 @@
  * is pure; `transport/` does the calling.
  */
 import type { Failure, StreamEvent } from '../conversation/event.ts'
+import type { Part } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import type { Note } from '../conversation/note.ts'
 import type { DialectName, Prompt } from '../conversation/prompt.ts'
@@ -52,11 +53,28 @@ export interface Provider {
    * cannot, or cannot for this model.
    */
   readonly compactsFrom?: (account: Account, model: string) => number | null
+  /** Whether it reads nothing in front of a compaction of its own but the instructions at the head. */
+  readonly compactionFirst?: boolean
+  /** Whether there is a field for who says a message. */
+  readonly takesNames?: (account: Account) => boolean
+  readonly media?: (account: Account) => MediaTaken
   readonly headers: (account: Account) => Readonly<Record<string, string>>
   /** What its notes mean, by their code. */
   readonly notes: NoteTable
   /** What can be said of an upstream with this wire, beyond what can be said of any. */
   readonly quirks: QuirkTable
+}
+
+/** What a wire takes of media, where it has rules of its own. */
+export interface MediaTaken {
+  /** Whether it loads the medium that this part names by an address; if not said, whatever it is. */
+  readonly loads?: (part: Part, url: string) => boolean
+  /** What its addresses may begin with, beside those of the web. */
+  readonly schemes?: readonly string[]
+  /** How much base64 one image may be, unless the account says so. */
+  readonly imageChars?: number
+  /** The same of all media of a request. */
+  readonly requestChars?: number
 }
 
 /**

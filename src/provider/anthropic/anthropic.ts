@@ -4,6 +4,7 @@ import { compactsFrom } from './compacts-from.ts'
 import { decode, decodeWhole } from './decode.ts'
 import { encode } from './encode.ts'
 import { failure, refusesReasoning } from './failure.ts'
+import { MEDIA } from './media.ts'
 import { NOTES } from './notes.ts'
 import { QUIRKS } from './quirks.ts'
 import { traitsOf } from './traits.ts'
@@ -18,6 +19,8 @@ export const anthropic: Provider = {
   refusesReasoning,
   bindsReasoning: (model) => traitsOf(model, {}).bindsThinking,
   compactsFrom,
+  compactionFirst: true,
+  media: () => MEDIA,
   notes: NOTES,
   quirks: QUIRKS,
   headers: ({ apiKey }: Account) => ({

@@ -3,12 +3,14 @@
  * account ends in the version, as in `https://generativelanguage.googleapis.com/v1beta`; what else
  * can be set about it is in `quirks.ts`.
  */
+import type { Part } from '../../conversation/item.ts'
 import type { Provider } from '../provider.ts'
 import { decode, decodeWhole } from './decode.ts'
 import { encode } from './encode.ts'
 import { failure, refusesReasoning } from './failure.ts'
+import { mediaOf } from './media.ts'
 import { NOTES } from './notes.ts'
-import { QUIRKS } from './quirks.ts'
+import { QUIRKS, readQuirks } from './quirks.ts'
 
 export const gemini: Provider = {
   wire: 'gemini',
@@ -18,6 +20,12 @@ export const gemini: Provider = {
   decodeWhole,
   failure,
   refusesReasoning,
+  media({ quirks }) {
+    const { remoteUrls, inlineLimitBytes: requestChars } = readQuirks(quirks)
+    const loads = (part: Part): boolean => mediaOf(part, remoteUrls)?.kind === 'remote'
+    // Of Google's own storage.
+    return { loads, schemes: ['gs://'], requestChars }
+  },
   headers: ({ apiKey }): Readonly<Record<string, string>> =>
     apiKey === null ? {} : { 'x-goog-api-key': apiKey },
   notes: NOTES,

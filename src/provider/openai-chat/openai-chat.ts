@@ -27,6 +27,16 @@ export const openaiChat: Provider = {
   decodeWhole: (body, account, prompt) => decodeWholeChat(body, decodeOptions(account, prompt)),
   failure: failureOfBody,
   refusesReasoning,
+  takesNames(account) {
+    const { messageNames, strictAlternation } = quirksOf(account)
+    // Where the roles must alternate, messages of two names could not be joined.
+    return messageNames !== false && strictAlternation !== true
+  },
+  media({ quirks }) {
+    const loadsAny = quirks['profile'] !== 'ollama' || quirks['mediaUrls'] === true
+    // There is no word for the address of a file.
+    return { loads: ({ type }) => loadsAny && type !== 'input_file' }
+  },
   notes: NOTES,
   quirks: QUIRKS,
   headers(account) {
