@@ -1,7 +1,7 @@
 /** A World on Node out of an environment: its settings, its upstreams and its database. */
 import { monotonicFactory } from 'ulid'
 import { turnIdFromUlid } from './conversation/ids.ts'
-import { inTime } from './history/in-time.ts'
+import { inTime } from './in-time.ts'
 import { loaderFor, MEGABYTE } from './media/gateway-media.ts'
 import { randomNumbers } from './random-numbers.ts'
 import { replica } from './replica.ts'

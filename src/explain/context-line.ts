@@ -3,7 +3,7 @@
  * never costs the answer, nor makes it wait for long.
  */
 import { messageOf } from '../errors.ts'
-import { inTime, LATE } from '../history/in-time.ts'
+import { inTime, LATE } from '../in-time.ts'
 import type { Owner } from '../store/owner.ts'
 import type { Prepared } from '../upstream/prepare.ts'
 import { upstreamRequest } from '../upstream/upstream-request.ts'

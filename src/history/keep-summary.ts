@@ -7,7 +7,7 @@ import { messageOf } from '../errors.ts'
 import type { Caller } from '../keys.ts'
 import type { ToBeSummed } from '../rebuild/to-be-summed.ts'
 import type { World } from '../world.ts'
-import { inTime, LATE } from './in-time.ts'
+import { inTime, LATE } from '../in-time.ts'
 import { active, findSummary, type ActiveSummary } from './load-summary.ts'
 import { summaryBorders, type SummaryBorder } from './summary-borders.ts'
 

@@ -13,7 +13,7 @@ import type { ToBeSummed } from '../rebuild/to-be-summed.ts'
 import type { Owner } from '../store/owner.ts'
 import type { StoredSummary } from '../store/summary-store.ts'
 import type { World } from '../world.ts'
-import { inTime, LATE } from './in-time.ts'
+import { inTime, LATE } from '../in-time.ts'
 import { summaryBorders, type SummaryBorder } from './summary-borders.ts'
 
 export interface ActiveSummary extends AppliedSummary {

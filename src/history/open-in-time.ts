@@ -3,7 +3,7 @@
  * waits a while for its turn, and then is given without the promise that it is kept. It is kept
  * nevertheless if the database comes back.
  */
-import { inTime, LATE } from './in-time.ts'
+import { inTime, LATE } from '../in-time.ts'
 import type { Recorder } from './record-turn.ts'
 
 /** `late` hears of a turn that was not waited for. */

@@ -14,7 +14,7 @@ import type { NewTurn, PlacedItem, Store, TurnEnding } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { contentHash } from './content-hash.ts'
 import type { Hold } from './hold-conversation.ts'
-import { inTime } from './in-time.ts'
+import { inTime } from '../in-time.ts'
 import type { PlacedTurn } from './place-turn.ts'
 
 export interface Recorder {

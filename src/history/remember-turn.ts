@@ -5,7 +5,7 @@
  * is slow holds its end back for a moment only. What it is still about to write is not given up.
  */
 import type { Item } from '../conversation/item.ts'
-import { inTime, LATE } from './in-time.ts'
+import { inTime, LATE } from '../in-time.ts'
 import type { Recorder } from './record-turn.ts'
 
 export interface Worth {

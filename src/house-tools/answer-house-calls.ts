@@ -6,7 +6,7 @@ import { houseOutput } from '../conversation/house.ts'
 import type { FunctionCall, FunctionCallOutput } from '../conversation/item.ts'
 import { parsedObject } from '../conversation/json.ts'
 import { messageOf } from '../errors.ts'
-import { inTime, LATE } from '../history/in-time.ts'
+import { inTime, LATE } from '../in-time.ts'
 import type { Answer, HouseContext, HouseTool } from './house-tool.ts'
 
 export function answerHouseCalls(

@@ -2,7 +2,7 @@
  * Asks the memory for what was loaded before, and does not wait for ever: what it does not say in time
  * is loaded anew.
  */
-import { inTime, LATE } from '../history/in-time.ts'
+import { inTime, LATE } from '../in-time.ts'
 import type { KeptMedia } from '../media/load-media.ts'
 import type { Log } from '../world.ts'
 

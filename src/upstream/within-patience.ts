@@ -2,7 +2,7 @@
  * Work that an answer waits for, though it could do without: for so long, and then no more. Rejects when
  * it takes too long, and takes back the call that is under way for it.
  */
-import { inTime, LATE } from '../history/in-time.ts'
+import { inTime, LATE } from '../in-time.ts'
 import type { Call } from '../transport/transport.ts'
 import type { Asking } from './attempts.ts'
 

@@ -4,7 +4,7 @@
  * looks into the database of each Worker, so that no test has to.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { inTime, LATE } from '../../src/history/in-time.ts'
+import { inTime, LATE } from '../../src/in-time.ts'
 import { readSettings } from '../../src/settings.ts'
 import { fromColumn } from '../../src/store/column.ts'
 import type { Engine } from '../../src/store/engine.ts'

@@ -1,4 +1,4 @@
-/** How a slow database is waited for: for so long, and then no more. What it does is not given up. */
+/** Waits for so long, and then no more. What is waited for goes on. */
 export function inTime<Value>(
   work: Promise<Value>,
   patienceMs: number,
