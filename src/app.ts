@@ -36,8 +36,13 @@ import type { World } from './world.ts'
 
 export type ExchangeOf = (context: Context) => Exchange
 
-export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hono {
-  const app = new Hono({ getPath: (request) => plainPath(getPath(request)) })
+/** What is found out once for a request, whoever answers it. */
+interface Known {
+  readonly Variables: { readonly sharing: Sharing | null }
+}
+
+export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hono<Known> {
+  const app = new Hono<Known>({ getPath: (request) => plainPath(getPath(request)) })
   const door = doorOf(world, exchangeOf)
   app.use(withSharing(world))
   app.get('/healthz', () => Response.json({ status: 'ok' }))
@@ -57,24 +62,25 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
   return app
 }
 
-/** Lets web pages read the answers that they may have; `enter` does so for what is streamed. */
-function withSharing({ settings }: World): MiddlewareHandler {
+/** Lets web pages read the answers that they may have. */
+function withSharing({ settings }: World): MiddlewareHandler<Known> {
   const hasKeys = settings.BACKSTORY_KEYS.length > 0
   return async (context, next) => {
-    const headers = sharedWith(context.req.header('origin') ?? null, hasKeys)
-    if (headers === null) return next()
-    const early = preflight(context.req.raw, headers)
+    const sharing = sharedWith(context.req.header('origin') ?? null, hasKeys)
+    context.set('sharing', sharing)
+    if (sharing === null) return next()
+    const early = preflight(context.req.raw, sharing)
     if (early !== null) return early
     await next()
-    // Without a body it is a stand-in for what is on its way already.
+    // Without a body it stands for what its exchange has begun to write, with these headers in front.
     if (context.res.body === null) return
-    for (const [name, value] of Object.entries(headers)) context.res.headers.set(name, value)
+    for (const [name, value] of Object.entries(sharing)) context.res.headers.set(name, value)
   }
 }
 
 /** Who comes in, and what they bring. */
 interface Door {
-  readonly enter: (context: Context, matter?: Matter) => Entered
+  readonly enter: (context: Context<Known>, matter?: Matter) => Entered
   readonly bytes: (exchange: Exchange) => Promise<Uint8Array>
   readonly json: (exchange: Exchange) => Promise<JsonObject>
 }
@@ -92,14 +98,12 @@ const FORGOTTEN: Matter = { isRemembered: false }
 
 function doorOf({ settings, nowMs }: World, exchangeOf: ExchangeOf): Door {
   const callerOf = doorkeeper(settings.BACKSTORY_KEYS)
-  const hasKeys = settings.BACKSTORY_KEYS.length > 0
   const bytes = (exchange: Exchange) => exchange.body(settings.MAX_BODY_MB * 1024 * 1024)
   return {
     enter(context, matter = REMEMBERED) {
       const { headers } = context.req.raw
-      const origin = headers.get('origin')
-      refuseForeignPages(origin, settings.BACKSTORY_KEYS)
-      const exchange = sharing(exchangeOf(context), sharedWith(origin, hasKeys))
+      refuseForeignPages(headers.get('origin'), settings.BACKSTORY_KEYS)
+      const exchange = sharing(exchangeOf(context), context.get('sharing'))
       const caller = callerOf(headers.get('authorization'), exchange.isLocal)
       const user = userOf(headers, settings, { ...matter, nowMs: nowMs() })
       return { exchange, caller: user === null ? caller : { ...caller, user } }
@@ -121,8 +125,8 @@ function both(path: string): string[] {
 }
 
 /** Where a model is asked. */
-function answers(app: Hono, { enter, bytes }: Door, world: World, runs: Runs): void {
-  const answered = (dialect: Dialect) => async (context: Context) => {
+function answers(app: Hono<Known>, { enter, bytes }: Door, world: World, runs: Runs): void {
+  const answered = (dialect: Dialect) => async (context: Context<Known>) => {
     const { exchange, caller } = enter(context)
     const able = withUnsupported(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
     const forThis =
@@ -151,7 +155,7 @@ function answers(app: Hono, { enter, bytes }: Door, world: World, runs: Runs): v
 }
 
 /** What is kept: read, followed, labelled, deleted. */
-function memory(app: Hono, { enter, bytes, json }: Door, world: World, runs: Runs): void {
+function memory(app: Hono<Known>, { enter, bytes, json }: Door, world: World, runs: Runs): void {
   for (const { method, path, answer: run } of runRoutes(runs)) {
     app.on(method, both(path), async (context, next) => {
       const query = new URL(context.req.url).searchParams
@@ -174,7 +178,7 @@ function memory(app: Hono, { enter, bytes, json }: Door, world: World, runs: Run
 }
 
 /** What is asked of the gateway itself. */
-function questions(app: Hono, { enter, bytes, json }: Door, world: World): void {
+function questions(app: Hono<Known>, { enter, bytes, json }: Door, world: World): void {
   const asked =
     (
       run: (
@@ -185,7 +189,7 @@ function questions(app: Hono, { enter, bytes, json }: Door, world: World): void 
         headers: Headers,
       ) => Promise<JsonObject>,
     ) =>
-    async (context: Context) => {
+    async (context: Context<Known>) => {
       const { exchange, caller } = enter(context)
       const { headers } = context.req.raw
       return Response.json(await run(await json(exchange), caller, world, exchange, headers))
