@@ -1,8 +1,8 @@
 /**
- * What a client is given of an upstream's stream, chunk for chunk. There are four: a stream in the
- * client's own language goes through untouched or with ours instead of the upstream's ids
- * (`same-language.ts`), any other is told anew (`translated.ts`), and so is a whole answer in the
- * place of a stream (`rendition-of-json.ts`).
+ * What a client is given of an upstream's stream, chunk for chunk. A stream in the client's own language
+ * goes through untouched but for what must be ours (`same-language.ts`), any other is told anew
+ * (`translated.ts`), and so is a whole answer that came in the place of one (`rendition-of-json.ts`):
+ * whether it did, its first character says (`streamed-or-whole.ts`).
  */
 import type { Failure } from '../conversation/event.ts'
 import type { Outcome } from '../conversation/outcome.ts'
