@@ -3,7 +3,7 @@
  * log gets its last words, if it has one, in the same write in which the turn ends.
  */
 import type { Failure } from '../conversation/event.ts'
-import type { Held, Hold } from '../store/run-store.ts'
+import type { Held, RunHold } from '../store/run-store.ts'
 import type { World } from '../world.ts'
 import { lastWords } from './last-words.ts'
 import { readRun } from './read-run.ts'
@@ -17,7 +17,7 @@ export const CANCELLED: Conclusion = { status: 'cancelled', failure: null }
 
 /** `false` if the run was not the holder's any more, and nothing was written. */
 export async function concludeRun(
-  hold: Hold,
+  hold: RunHold,
   { status, failure }: Conclusion,
   world: World,
 ): Promise<Held> {
@@ -42,7 +42,7 @@ export async function concludeRun(
   return runs.endRun(hold, end, words?.events ?? null)
 }
 
-async function placesIn(hold: Hold, { runs, store }: World): Promise<ShownPlaces> {
+async function placesIn(hold: RunHold, { runs, store }: World): Promise<ShownPlaces> {
   const { tenant, turnId } = hold
   const kept = await runs.journaledItems(tenant, turnId)
   if (kept.size === 0) return shownPlaces(kept, [])

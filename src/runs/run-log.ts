@@ -8,7 +8,7 @@
  */
 import type { Client } from '../edge/exchange.ts'
 import { messageOf } from '../errors.ts'
-import type { EventGroup, Hold } from '../store/run-store.ts'
+import type { EventGroup, RunHold } from '../store/run-store.ts'
 import type { Store, TurnEnding } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { callbacks } from './callbacks.ts'
@@ -16,7 +16,7 @@ import { numberEvents } from './number-events.ts'
 import { writeBehind, type Batch } from './write-behind.ts'
 
 export interface RunLog {
-  readonly hold: Hold
+  readonly hold: RunHold
   readonly client: Client
   readonly turns: Pick<Store, 'gathersItems' | 'journalItems' | 'closeTurn'>
   /** Resolves when nothing is written here any more. */
@@ -42,7 +42,7 @@ export interface Listening {
 }
 
 /** `first` is the number of the first event that is not in the log yet. */
-export function runLog(hold: Hold, first: number, patienceMs: number, world: World): RunLog {
+export function runLog(hold: RunHold, first: number, patienceMs: number, world: World): RunLog {
   const numbering = numberEvents(first)
   const gone = callbacks()
   const roomy = callbacks()
@@ -105,7 +105,7 @@ export function runLog(hold: Hold, first: number, patienceMs: number, world: Wor
 
 function writeBatch(
   { events, items, ending }: Batch<TurnEnding>,
-  hold: Hold,
+  hold: RunHold,
   { runs }: World,
 ): Promise<boolean> {
   if (ending === null) return runs.recordRun(hold, events, items)

@@ -8,7 +8,7 @@ import { GatewayError, messageOf } from '../errors.ts'
 import { answer } from '../gateway.ts'
 import type { Caller } from '../keys.ts'
 import { asGatewayError } from '../mistake.ts'
-import type { Hold } from '../store/run-store.ts'
+import type { RunHold } from '../store/run-store.ts'
 import type { NewTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { CANCELLED, concludeRun, type Conclusion } from './conclude-run.ts'
@@ -99,7 +99,7 @@ export function startRun(run: NewRun, room: Room, world: World): StartedRun {
 interface Attended {
   /** What the journey has left to be finished, its turn among it. */
   readonly works: readonly Promise<unknown>[]
-  readonly hold: Hold
+  readonly hold: RunHold
   readonly log: RunLog
   readonly state: { isOpen: boolean; isTakenBack: boolean }
 }

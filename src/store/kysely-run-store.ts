@@ -16,7 +16,7 @@ import {
   type EventGroup,
   type FoundRun,
   type Held,
-  type Hold,
+  type RunHold,
   type LogPage,
   type RunStore,
 } from './run-store.ts'
@@ -125,14 +125,14 @@ function eventRow(
   }
 }
 
-function newEvents(sql: RunStatements, hold: Hold, events: EventGroup, sealer: Sealer): Query {
+function newEvents(sql: RunStatements, hold: RunHold, events: EventGroup, sealer: Sealer): Query {
   const row = eventRow(hold.turnId, hold.tenant, events, sealer)
   return sql.insertEvents({ ...row, ...holdKey(hold) })
 }
 
 function newItems(
   sql: Pick<RunStatements, 'insertItem'> & { readonly media: MediaStatements },
-  hold: Hold,
+  hold: RunHold,
   items: readonly PlacedItem[],
   sealer: Sealer,
 ): readonly Query[] {
@@ -144,7 +144,12 @@ function newItems(
 }
 
 /** The query whose row says that the run was the owner's. */
-function lastOf(sql: RunStatements, hold: Hold, events: EventGroup | null, sealer: Sealer): Query {
+function lastOf(
+  sql: RunStatements,
+  hold: RunHold,
+  events: EventGroup | null,
+  sealer: Sealer,
+): Query {
   return events === null ? sql.holdRun(holdKey(hold)) : newEvents(sql, hold, events, sealer)
 }
 

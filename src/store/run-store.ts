@@ -13,15 +13,15 @@ export interface RunStore {
   /** Creates the turn of a run together with the first events of its log. */
   readonly openRun: (turn: NewTurn, opening: EventGroup | null) => Promise<void>
   /** Tells that the work on a queued run has begun. */
-  readonly startRun: (hold: Hold) => Promise<Held>
+  readonly startRun: (hold: RunHold) => Promise<Held>
   /** Adds events and finished items to a run, all of them or none. */
   readonly recordRun: (
-    hold: Hold,
+    hold: RunHold,
     events: EventGroup | null,
     items: readonly PlacedItem[],
   ) => Promise<Held>
   /** Adds the last events and items and ends the turn, at once. */
-  readonly endRun: (hold: Hold, ending: TurnEnding, events: EventGroup | null) => Promise<Held>
+  readonly endRun: (hold: RunHold, ending: TurnEnding, events: EventGroup | null) => Promise<Held>
   /** Makes `owner` the owner, if the run still is as it was found. */
   readonly takeRun: (run: FoundRun, owner: string) => Promise<Held>
   /** Which of these runs are the owner's, and not over; of at most `MAX_ASKED`. */
@@ -44,7 +44,7 @@ export interface RunStore {
 export type Held = boolean
 
 /** A run as its owner names it. */
-export interface Hold extends Owner {
+export interface RunHold extends Owner {
   readonly turnId: string
   readonly owner: string
 }

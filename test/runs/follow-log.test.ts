@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { followLog, type Following } from '../../src/runs/follow-log.ts'
 import { runLog, type RunLog } from '../../src/runs/run-log.ts'
-import type { Hold } from '../../src/store/run-store.ts'
+import type { RunHold } from '../../src/store/run-store.ts'
 import type { NewTurn } from '../../src/store/store.ts'
 import type { World } from '../../src/world.ts'
 import { ending } from '../store/turns.ts'
@@ -17,7 +17,12 @@ afterAll(() => world.close())
 afterEach(() => void vi.restoreAllMocks())
 
 const DONE = 'data: [DONE]\n\n'
-const holdOf = ({ id, tenant, user }: NewTurn): Hold => ({ turnId: id, tenant, user, owner: 'R1' })
+const holdOf = ({ id, tenant, user }: NewTurn): RunHold => ({
+  turnId: id,
+  tenant,
+  user,
+  owner: 'R1',
+})
 const following = (turn: NewTurn, from = 0, live: RunLog | null = null): Following => ({
   whose: turn,
   turnId: turn.id,
