@@ -2,7 +2,7 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono'
 import { getPath } from 'hono/utils/url'
 import { preflight, sharedWith, type Sharing } from './client/cross-origin.ts'
-import { userOf, type Asking } from './client/user-of.ts'
+import { userOf, type Visit } from './client/user-of.ts'
 import { PLAIN_CLIENT } from './conversation/client.ts'
 import type { JsonObject } from './conversation/json.ts'
 import { compact } from './endpoints/compact-endpoint.ts'
@@ -91,7 +91,7 @@ interface Entered {
 }
 
 /** Whether what somebody comes for has to do with what is remembered. */
-type Matter = Pick<Asking, 'isRemembered'>
+type Matter = Pick<Visit, 'isRemembered'>
 
 const REMEMBERED: Matter = { isRemembered: true }
 const FORGOTTEN: Matter = { isRemembered: false }

@@ -15,7 +15,7 @@ import { identityIn, type IdentityFault } from './open-webui-jwt.ts'
 
 export type UserSettings = Pick<Settings, 'OPEN_WEBUI_JWT_SECRET' | 'TRUST_USER_HEADERS'>
 
-export interface Asking {
+export interface Visit {
   readonly nowMs: number
   /** Whether what is asked may depend on what is remembered, or be remembered itself. */
   readonly isRemembered: boolean
@@ -24,7 +24,7 @@ export interface Asking {
 export function userOf(
   headers: Headers,
   { OPEN_WEBUI_JWT_SECRET: secret, TRUST_USER_HEADERS: trust }: UserSettings,
-  { nowMs, isRemembered }: Asking,
+  { nowMs, isRemembered }: Visit,
 ): string | null {
   if (secret !== null) {
     const token = headerSaid(headers, SIGNED)

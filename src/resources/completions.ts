@@ -12,7 +12,7 @@ import { GatewayError, notFound } from '../errors.ts'
 import type { StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { listOf, pageOf, pagingIn, unknownCursor } from './paging.ts'
-import { shortened, type Asked, type Resource } from './resource.ts'
+import { shortened, type Resource, type ResourceRequest } from './resource.ts'
 import { outcomeIn } from './response-of.ts'
 
 export const COMPLETIONS: readonly Resource[] = [
@@ -48,7 +48,7 @@ export const COMPLETIONS: readonly Resource[] = [
   { method: 'GET', path: '/chat/completions/:id/messages', answer: listMessages },
 ]
 
-async function listCompletions(asked: Asked, { archive }: World): Promise<JsonObject> {
+async function listCompletions(asked: ResourceRequest, { archive }: World): Promise<JsonObject> {
   const { query, caller } = asked
   const paging = pagingIn(query, 'asc')
   const after = paging.after === null ? null : turnIdOfCompletion(paging.after)
@@ -74,7 +74,7 @@ function labelsIn(query: URLSearchParams): Readonly<Record<string, string>> {
 }
 
 /** What was said in the whole chat up to the answer, the answer itself not being among it. */
-async function listMessages(asked: Asked, { store }: World): Promise<JsonObject> {
+async function listMessages(asked: ResourceRequest, { store }: World): Promise<JsonObject> {
   const paging = pagingIn(asked.query, 'asc')
   const { id, turnId } = idIn(asked)
   const chain = await store.loadChain(asked.caller, turnId)
@@ -111,12 +111,12 @@ function completionOf(turn: StoredTurn): JsonObject {
 
 const ANY_MESSAGES = [{ role: 'user', content: '' }]
 
-async function loaded(asked: Asked, { archive }: World): Promise<StoredTurn> {
+async function loaded(asked: ResourceRequest, { archive }: World): Promise<StoredTurn> {
   const { id, turnId } = idIn(asked)
   return known(await archive.loadTurn(asked.caller, turnId), id)
 }
 
-function idIn({ named }: Asked): { readonly id: string; readonly turnId: string } {
+function idIn({ named }: ResourceRequest): { readonly id: string; readonly turnId: string } {
   const given = named('id')
   const turnId = turnIdOfCompletion(given)
   if (turnId === null) throw completionNotFound(given)

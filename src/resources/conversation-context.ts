@@ -8,7 +8,7 @@ import { unknownConversation } from '../history/hold-conversation.ts'
 import type { Conversation } from '../store/conversation-store.ts'
 import { contextIn } from './context-in.ts'
 import { conversationIn } from './conversations.ts'
-import { shortened, type Asked, type Resource } from './resource.ts'
+import { shortened, type Resource, type ResourceRequest } from './resource.ts'
 
 export const CONVERSATION_CONTEXT: readonly Resource[] = [
   {
@@ -45,7 +45,7 @@ function unknownField(param: string): GatewayError {
 }
 
 async function shown(
-  asked: Asked,
+  asked: ResourceRequest,
   found: (id: string) => Promise<Conversation | null>,
 ): Promise<JsonObject> {
   const id = conversationIn(asked)

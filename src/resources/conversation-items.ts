@@ -14,7 +14,7 @@ import { itemsIn, turnOfItems } from './conversation-turn.ts'
 import { conversationIn, shownOr404 } from './conversations.ts'
 import { listedItems, type ListedItem } from './listed-items.ts'
 import { listOf, pageOf, pagingIn } from './paging.ts'
-import { includeIn, shortened, type Asked, type Resource } from './resource.ts'
+import { includeIn, shortened, type Resource, type ResourceRequest } from './resource.ts'
 
 export const CONVERSATION_ITEMS: readonly Resource[] = [
   { method: 'POST', path: '/conversations/:id/items', answer: addItems },
@@ -50,7 +50,7 @@ export const CONVERSATION_ITEMS: readonly Resource[] = [
   },
 ]
 
-async function addItems(asked: Asked, world: World): Promise<JsonObject> {
+async function addItems(asked: ResourceRequest, world: World): Promise<JsonObject> {
   const conversation = conversationIn(asked)
   const { caller, query } = asked
   const { items: given } = await asked.body()
@@ -100,7 +100,7 @@ interface Found {
   readonly items: readonly ListedItem[]
 }
 
-async function found(asked: Asked, world: World): Promise<Found> {
+async function found(asked: ResourceRequest, world: World): Promise<Found> {
   const id = conversationIn(asked)
   const conversation = await world.conversations.findConversation(asked.caller, id)
   if (conversation === null) throw unknownConversation(id, null)
@@ -119,7 +119,7 @@ async function chainTo(
   return head === null ? [] : ((await store.loadChain(owner, head)) ?? [])
 }
 
-function named(asked: Asked, items: readonly ListedItem[]): ListedItem {
+function named(asked: ResourceRequest, items: readonly ListedItem[]): ListedItem {
   const wanted = asked.named('item')
   const item = items.find(({ id, isHidden }) => id === wanted && !isHidden)
   if (item !== undefined) return item

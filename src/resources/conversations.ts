@@ -7,7 +7,7 @@ import { conversationLocked, unknownConversation } from '../history/hold-convers
 import type { Conversation } from '../store/conversation-store.ts'
 import { contextIn } from './context-in.ts'
 import { itemsIn, turnOfItems } from './conversation-turn.ts'
-import { withPrefix, type Asked, type Resource } from './resource.ts'
+import { withPrefix, type Resource, type ResourceRequest } from './resource.ts'
 
 export const CONVERSATIONS: readonly Resource[] = [
   {
@@ -63,7 +63,7 @@ export const CONVERSATIONS: readonly Resource[] = [
   },
 ]
 
-export function conversationIn({ named }: Asked): string {
+export function conversationIn({ named }: ResourceRequest): string {
   return withPrefix(named('id'), 'conv', 'conversation_id')
 }
 

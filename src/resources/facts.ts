@@ -15,7 +15,7 @@ import { USER_SCOPE, type StoredFact } from '../store/fact-store.ts'
 import type { Owner } from '../store/owner.ts'
 import type { World } from '../world.ts'
 import { listOf, pagingIn, unknownCursor, type Paging } from './paging.ts'
-import { shortened, withPrefix, type Asked, type Resource } from './resource.ts'
+import { shortened, withPrefix, type Resource, type ResourceRequest } from './resource.ts'
 
 export const FACTS: readonly Resource[] = [
   { method: 'POST', path: '/memory/facts', answer: createFact },
@@ -54,7 +54,7 @@ export const FACTS: readonly Resource[] = [
   },
 ]
 
-async function createFact(asked: Asked, world: World): Promise<JsonObject> {
+async function createFact(asked: ResourceRequest, world: World): Promise<JsonObject> {
   const said = await asked.body()
   refuseOthers(said, FIELDS, null)
   const text = asFactText(said['text'], 'text')
@@ -91,7 +91,7 @@ function untilMs(seconds: number, nowMs: number): number {
   throw invalid('valid_until', 'expected a time to come, in seconds since 1970.')
 }
 
-async function scopeIn(value: unknown, asked: Asked, world: World): Promise<string> {
+async function scopeIn(value: unknown, asked: ResourceRequest, world: World): Promise<string> {
   const id = maybe(asString, value, 'conversation')
   if (id === null) return USER_SCOPE
   const conversation = withPrefix(id, 'conv', 'conversation')
@@ -102,7 +102,7 @@ async function scopeIn(value: unknown, asked: Asked, world: World): Promise<stri
   return conversation
 }
 
-async function listFacts(asked: Asked, { facts }: World): Promise<JsonObject> {
+async function listFacts(asked: ResourceRequest, { facts }: World): Promise<JsonObject> {
   const { after, limit, order }: Paging = pagingIn(asked.query, 'desc')
   const owner = ownerOf(asked)
   if (after !== null) {
@@ -114,7 +114,7 @@ async function listFacts(asked: Asked, { facts }: World): Promise<JsonObject> {
 }
 
 /** The best first, in one page: as a model would be told them. */
-async function searchFacts(asked: Asked, world: World): Promise<JsonObject> {
+async function searchFacts(asked: ResourceRequest, world: World): Promise<JsonObject> {
   const { query } = asked
   const words = wordsOf(query.get('query') ?? '', MOST_WORDS)
   if (words.length === 0) throw invalid('query', 'there are no words in it.')
@@ -130,11 +130,11 @@ async function searchFacts(asked: Asked, world: World): Promise<JsonObject> {
 const MOST_WORDS = 64
 const MOST_CANDIDATES = 100
 
-function idIn({ named }: Asked): string {
+function idIn({ named }: ResourceRequest): string {
   return withPrefix(named('id'), 'fact', 'id')
 }
 
-function ownerOf({ caller: { tenant, user } }: Asked): Owner {
+function ownerOf({ caller: { tenant, user } }: ResourceRequest): Owner {
   return { tenant, user }
 }
 

@@ -10,7 +10,7 @@ import { responseId, turnIdOfCompletion, turnIdOfResponse } from '../conversatio
 import type { JsonObject } from '../conversation/json.ts'
 import { GatewayError, notFound } from '../errors.ts'
 import { askMemory } from '../history/ask-memory.ts'
-import { shortened, type Asked, type Resource } from './resource.ts'
+import { shortened, type Resource, type ResourceRequest } from './resource.ts'
 
 export const MEMORY: readonly Resource[] = [
   {
@@ -48,7 +48,7 @@ export function turnIdIn(id: string, param = 'id'): string {
   )
 }
 
-function userIn({ named, caller }: Asked): string {
+function userIn({ named, caller }: ResourceRequest): string {
   const user = named('user')
   if (caller.user === null || caller.user === user) return user
   throw new GatewayError(

@@ -12,10 +12,10 @@ export interface Resource {
   /** As in `/responses/:id`. */
   readonly path: string
   /** Resolves to `null` for what another route is to answer. */
-  readonly answer: (asked: Asked, world: World) => Promise<JsonObject | null>
+  readonly answer: (asked: ResourceRequest, world: World) => Promise<JsonObject | null>
 }
 
-export interface Asked {
+export interface ResourceRequest {
   readonly caller: Caller
   /** What stands in the path in the place of `:name`. */
   readonly named: (name: string) => string

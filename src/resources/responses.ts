@@ -5,7 +5,13 @@ import type { StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { listedItems } from './listed-items.ts'
 import { listOf, pageOf, pagingIn } from './paging.ts'
-import { includeIn, shortened, withPrefix, type Asked, type Resource } from './resource.ts'
+import {
+  includeIn,
+  shortened,
+  withPrefix,
+  type ResourceRequest,
+  type Resource,
+} from './resource.ts'
 import { responseOf } from './response-of.ts'
 
 export const RESPONSES: readonly Resource[] = [
@@ -46,14 +52,14 @@ export const RESPONSES: readonly Resource[] = [
   },
 ]
 
-function idIn({ named }: Asked): { readonly id: string; readonly turnId: string } {
+function idIn({ named }: ResourceRequest): { readonly id: string; readonly turnId: string } {
   const id = withPrefix(named('id'), 'resp', 'response_id')
   const turnId = turnIdOfResponse(id)
   if (turnId === null) throw responseNotFound(id)
   return { id, turnId }
 }
 
-async function chainIn(asked: Asked, { store }: World): Promise<readonly StoredTurn[]> {
+async function chainIn(asked: ResourceRequest, { store }: World): Promise<readonly StoredTurn[]> {
   const { id, turnId } = idIn(asked)
   const chain = await store.loadChain(asked.caller, turnId)
   known(chain?.at(-1) ?? null, id)

@@ -5,7 +5,7 @@ import { askMemory } from '../history/ask-memory.ts'
 import { unknownConversation } from '../history/hold-conversation.ts'
 import type { World } from '../world.ts'
 import { conversationIn } from './conversations.ts'
-import { shortened, withPrefix, type Asked, type Resource } from './resource.ts'
+import { shortened, withPrefix, type Resource, type ResourceRequest } from './resource.ts'
 
 export const SUMMARIES: readonly Resource[] = [
   {
@@ -21,7 +21,7 @@ export const SUMMARIES: readonly Resource[] = [
   { method: 'DELETE', path: '/context/summaries/:summary_id', answer: deleted },
 ]
 
-async function deleted(asked: Asked, { summaries }: World): Promise<JsonObject> {
+async function deleted(asked: ResourceRequest, { summaries }: World): Promise<JsonObject> {
   const { tenant, user } = asked.caller
   const id = withPrefix(asked.named('summary_id'), 'sum', 'summary_id')
   if (await askMemory(() => summaries.deleteSummary({ tenant, user }, id))) {

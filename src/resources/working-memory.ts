@@ -16,7 +16,7 @@ import type { Owner } from '../store/owner.ts'
 import type { StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { turnIdIn } from './memory.ts'
-import { shortened, withPrefix, type Asked, type Resource } from './resource.ts'
+import { shortened, withPrefix, type Resource, type ResourceRequest } from './resource.ts'
 
 const path = '/memory/working'
 
@@ -85,7 +85,7 @@ function memoryAs(memory: unknown): JsonObject {
   )
 }
 
-async function placeIn({ query, caller }: Asked, world: World): Promise<Found> {
+async function placeIn({ query, caller }: ResourceRequest, world: World): Promise<Found> {
   const owner = { tenant: caller.tenant, user: caller.user }
   const conversation = query.get('conversation')
   const response = query.get('response')

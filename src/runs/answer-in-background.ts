@@ -9,11 +9,11 @@ import type { World } from '../world.ts'
 import { streamLog } from './follow-run.ts'
 import type { Home } from './home.ts'
 import { opening } from './opening.ts'
-import type { Asked } from './runs.ts'
+import type { AnswerRequest } from './runs.ts'
 import { startRun } from './start-run.ts'
 
 export async function answerInBackground(
-  asked: Asked,
+  asked: AnswerRequest,
   home: Home,
   world: World,
 ): Promise<Response> {

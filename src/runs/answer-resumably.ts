@@ -8,13 +8,17 @@ import type { NewTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { streamLog } from './follow-run.ts'
 import type { Home } from './home.ts'
-import type { Asked } from './runs.ts'
+import type { AnswerRequest } from './runs.ts'
 import { startRun } from './start-run.ts'
 
 /** The header that asks for it, with the value `true`. */
 export const RESUMABLE_HEADER = 'x-backstory-resumable'
 
-export async function answerResumably(asked: Asked, home: Home, world: World): Promise<Response> {
+export async function answerResumably(
+  asked: AnswerRequest,
+  home: Home,
+  world: World,
+): Promise<Response> {
   const { caller, exchange } = asked
   const named = newlyNamed(world)
   const { turnId } = named

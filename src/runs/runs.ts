@@ -20,7 +20,7 @@ import { lookAfter, rescueRun, type Look } from './rescue-run.ts'
 
 export interface Runs {
   /** `null` for an answer that ends with its client, which pays nothing for any of this. */
-  readonly answer: (asked: Asked, world: World) => Promise<Response> | null
+  readonly answer: (asked: AnswerRequest, world: World) => Promise<Response> | null
   readonly follow: (follow: Follow) => Promise<Response>
   /** Resolves to the response as it was left. */
   readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
@@ -28,7 +28,7 @@ export interface Runs {
   readonly lookAfter: (look: Look) => Promise<void>
 }
 
-export interface Asked {
+export interface AnswerRequest {
   readonly dialect: Dialect
   readonly inbound: Inbound
   readonly caller: Caller
