@@ -13,6 +13,16 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The text, `''` for anything that is none. */
+export function textIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** The list, an empty one for anything that is none. */
+export function listIn(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : []
+}
+
 /** What a record itself has under a name that anybody may have chosen, `constructor` for one. */
 export function ownValue<Value>(
   record: Readonly<Record<string, Value>>,

@@ -3,7 +3,7 @@
  * those that are not, what was said so far. Reads any stream of Responses events, ours or an
  * upstream's.
  */
-import { isObject, type Json, type JsonObject } from '../conversation/json.ts'
+import { isObject, textIn, type Json, type JsonObject } from '../conversation/json.ts'
 
 export interface Draft {
   readonly item: JsonObject
@@ -84,13 +84,13 @@ function begin(draft: Draft, event: JsonObject): void {
 
 function say(draft: Draft, event: JsonObject): void {
   const place = partOf(draft, event)
-  if (place !== undefined) place.text += textOf(event['delta'])
+  if (place !== undefined) place.text += textIn(event['delta'])
 }
 
 function said(draft: Draft, event: JsonObject): void {
   const place = partOf(draft, event)
   if (place === undefined) return
-  place.text = textOf(event['text'] ?? event['refusal'])
+  place.text = textIn(event['text'] ?? event['refusal'])
   place.hasSaid = true
 }
 
@@ -100,11 +100,11 @@ function done(draft: Draft, event: JsonObject): void {
 }
 
 function call(draft: Draft, event: JsonObject): void {
-  draft.said += textOf(event['delta'])
+  draft.said += textIn(event['delta'])
 }
 
 function called(draft: Draft, event: JsonObject): void {
-  draft.said = textOf(event['arguments'] ?? event['input'])
+  draft.said = textIn(event['arguments'] ?? event['input'])
   draft.hasSaid = true
 }
 
@@ -112,8 +112,4 @@ function partOf(draft: Draft, event: JsonObject): DraftPart | undefined {
   const { content_index: content, summary_index: summary } = event
   if (typeof content === 'number') return draft.content[content]
   return typeof summary === 'number' ? draft.summary[summary] : undefined
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
 }

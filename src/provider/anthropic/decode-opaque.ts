@@ -1,9 +1,15 @@
 /** Blocks of the provider's own tools, and of the future. */
 import type { Item } from '../../conversation/item.ts'
-import { type Json, type JsonObject, parsedObject } from '../../conversation/json.ts'
+import {
+  listIn,
+  parsedObject,
+  textIn,
+  type Json,
+  type JsonObject,
+} from '../../conversation/json.ts'
 import { NOTHING } from '../../stream/stage.ts'
 import { ended, type Answer, type Opened } from './open-block.ts'
-import { asList, asText, type Block } from './wire.ts'
+import type { Block } from './wire.ts'
 
 /**
  * A block that the waist has no word for. Whatever its deltas add is gathered in it: text is
@@ -19,7 +25,7 @@ export function openOpaque(answer: Answer, start: Block): Opened {
     events: [{ type: 'item-started', index, item: item() }],
     block: {
       delta({ type, ...fields }) {
-        if (type === 'input_json_delta') json += asText(fields['partial_json'])
+        if (type === 'input_json_delta') json += textIn(fields['partial_json'])
         else if (type === 'citations_delta')
           block['citations'] = appended(block['citations'], fields)
         else for (const [field, value] of Object.entries(fields)) gather(block, field, value)
@@ -44,5 +50,5 @@ function gather(
 }
 
 function appended(list: Json | undefined, { citation }: JsonObject): Json {
-  return citation === undefined ? asList(list) : [...asList(list), citation]
+  return citation === undefined ? listIn(list) : [...listIn(list), citation]
 }

@@ -1,19 +1,19 @@
 /** Text, and what it cites. */
 import type { StreamEvent } from '../../conversation/event.ts'
 import type { Message, TextPart } from '../../conversation/item.ts'
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isObject, listIn, textIn, type Json, type JsonObject } from '../../conversation/json.ts'
 import { NOTHING } from '../../stream/stage.ts'
 import { annotationOf } from './citations.ts'
 import { ended, wholeInput, type Answer, type Opened, type OpenMessage } from './open-block.ts'
-import { asList, asText, type Block } from './wire.ts'
+import type { Block } from './wire.ts'
 
 export function openText(answer: Answer, start: Block): Opened {
-  const speaker = speakerIn(answer, asList(start['citations']))
+  const speaker = speakerIn(answer, listIn(start['citations']))
   return {
-    events: speaker.say(asText(start['text'])),
+    events: speaker.say(textIn(start['text'])),
     block: {
       delta(delta) {
-        if (delta['type'] !== 'citations_delta') return speaker.say(asText(delta['text']))
+        if (delta['type'] !== 'citations_delta') return speaker.say(textIn(delta['text']))
         if (isObject(delta['citation'])) speaker.cite(delta['citation'])
         return NOTHING
       },
@@ -30,7 +30,7 @@ export function openAnswerTool(answer: Answer, start: Block): Opened {
     events: NOTHING,
     block: {
       delta(delta) {
-        const json = asText(delta['partial_json'])
+        const json = textIn(delta['partial_json'])
         isSaid ||= json !== ''
         return speaker.say(json)
       },

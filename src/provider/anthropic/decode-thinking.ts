@@ -1,15 +1,16 @@
 /** Thinking: its text for people, and the block itself for the way back. */
 import type { StreamEvent } from '../../conversation/event.ts'
 import type { Reasoning } from '../../conversation/item.ts'
+import { textIn } from '../../conversation/json.ts'
 import { NOTHING } from '../../stream/stage.ts'
 import { ended, type Answer, type Opened } from './open-block.ts'
 import { sealed } from './sealed.ts'
-import { asText, type Block } from './wire.ts'
+import type { Block } from './wire.ts'
 
 export function openThinking(answer: Answer, start: Block): Opened {
   const index = answer.nextIndex++
   let thinking = ''
-  let signature = asText(start['signature'])
+  let signature = textIn(start['signature'])
   const think = (text: string): readonly StreamEvent[] => {
     if (text === '') return NOTHING
     thinking += text
@@ -18,15 +19,15 @@ export function openThinking(answer: Answer, start: Block): Opened {
   return {
     events: [
       { type: 'item-started', index, item: { type: 'reasoning', summary: [] } },
-      ...think(asText(start['thinking'])),
+      ...think(textIn(start['thinking'])),
     ],
     block: {
       delta(delta) {
         if (delta['type'] === 'signature_delta') {
-          signature += asText(delta['signature'])
+          signature += textIn(delta['signature'])
           return NOTHING
         }
-        return think(asText(delta['thinking']))
+        return think(textIn(delta['thinking']))
       },
       stop(isWhole) {
         const item = reasoning({ ...start, thinking, signature }, thinking)

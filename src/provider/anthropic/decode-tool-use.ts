@@ -1,20 +1,20 @@
 /** A call of one of the client's tools. */
 import type { StreamEvent } from '../../conversation/event.ts'
 import type { Item } from '../../conversation/item.ts'
-import { isObject } from '../../conversation/json.ts'
+import { isObject, textIn } from '../../conversation/json.ts'
 import { NOTHING } from '../../stream/stage.ts'
 import { ended, wholeInput, type Answer, type Opened } from './open-block.ts'
-import { asText, type Block } from './wire.ts'
+import type { Block } from './wire.ts'
 
 export function openToolUse(answer: Answer, start: Block): Opened {
   const index = answer.nextIndex++
   const { type: _type, id, name, input: _input, ...rest } = start
-  const { name: called, isCustom } = answer.toolNames.get(asText(name)) ?? {
-    name: asText(name),
+  const { name: called, isCustom } = answer.toolNames.get(textIn(name)) ?? {
+    name: textIn(name),
     isCustom: false,
   }
   const common = {
-    call_id: answer.callIdFor(asText(id)),
+    call_id: answer.callIdFor(textIn(id)),
     name: called,
     ...(Object.keys(rest).length === 0 ? {} : { native: { anthropic: rest } }),
   }
@@ -27,7 +27,7 @@ export function openToolUse(answer: Answer, start: Block): Opened {
     events: [{ type: 'item-started', index, item: call('') }],
     block: {
       delta(delta) {
-        const text = asText(delta['partial_json'])
+        const text = textIn(delta['partial_json'])
         json += text
         // The input of a custom tool is one string within the JSON: it is told when it is whole.
         return text === '' || isCustom ? NOTHING : [{ type: 'arguments-delta', index, text }]

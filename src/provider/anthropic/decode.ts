@@ -4,7 +4,7 @@
  */
 import type { Failure, Finish, StreamEvent } from '../../conversation/event.ts'
 import type { Message } from '../../conversation/item.ts'
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isObject, listIn, textIn, type Json, type JsonObject } from '../../conversation/json.ts'
 import type { Prompt } from '../../conversation/prompt.ts'
 import { failureOf } from '../../errors.ts'
 import { NOTHING } from '../../stream/stage.ts'
@@ -16,7 +16,7 @@ import { failureOfError } from './failure.ts'
 import type { Answer, OpenBlock } from './open-block.ts'
 import { toolNamesOf } from './tool-names.ts'
 import { mergedUsage, usageOf } from './usage.ts'
-import { asBlock, asList, asText, type WireEvent, type WireEventOf } from './wire.ts'
+import { asBlock, type WireEvent, type WireEventOf } from './wire.ts'
 
 export function decode(_account: Account, prompt?: Prompt): Decoder {
   const state = newState(prompt)
@@ -117,7 +117,7 @@ const HANDLERS: Handlers = {
     state.usage = mergedUsage(state.usage, message['usage'])
     const { id, model, content } = message
     const events = started(state, textOrNull(id), textOrNull(model))
-    return [...events, ...asList(content).flatMap((block) => wholeBlock(state, block))]
+    return [...events, ...listIn(content).flatMap((block) => wholeBlock(state, block))]
   },
 
   content_block_start(state, event) {
@@ -142,8 +142,8 @@ const HANDLERS: Handlers = {
 
   message_delta(state, event) {
     const { stop_reason, stop_details } = asBlock(event.delta)
-    state.stopReason = asText(stop_reason) || state.stopReason
-    state.explanation = asText(asBlock(stop_details)['explanation']) || state.explanation
+    state.stopReason = textIn(stop_reason) || state.stopReason
+    state.explanation = textIn(asBlock(stop_details)['explanation']) || state.explanation
     state.usage = mergedUsage(state.usage, event.usage)
     return NOTHING
   },

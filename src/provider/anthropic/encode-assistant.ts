@@ -11,14 +11,14 @@ import type {
   Part,
   Reasoning,
 } from '../../conversation/item.ts'
-import { isObject, type JsonObject } from '../../conversation/json.ts'
+import { isObject, listIn, textIn, type JsonObject } from '../../conversation/json.ts'
 import { encodePart } from './encode-parts.ts'
 import type { Notebook } from './notes.ts'
 import { sealed, unsealed } from './sealed.ts'
 import { unsealedCompaction } from './sealed-compaction.ts'
 import { toolNameOf } from './tool-names.ts'
 import type { Traits } from './traits.ts'
-import { asList, asText, isServerCall, type Block, type Entry } from './wire.ts'
+import { isServerCall, type Block, type Entry } from './wire.ts'
 
 export interface Place {
   readonly at: number
@@ -56,12 +56,12 @@ function message(item: Message, place: Place): readonly Entry[] {
     place.notebook.write('refusal-left-out', { at: place.at })
     return []
   }
-  const citations = asList(native?.['citations'])
+  const citations = listIn(native?.['citations'])
   const cited = citations.length === item.content.length
   return item.content.map((part, index) => {
     if (isMedia(part)) return moved(part, place)
     const block = encodePart(part, place.at, place.notebook)
-    const own = cited ? asList(citations[index]) : []
+    const own = cited ? listIn(citations[index]) : []
     return said(place, own.length > 0 ? { ...block, citations: own } : block)
   })
 }
@@ -134,7 +134,7 @@ function opaque(item: Opaque, place: Place): readonly Entry[] {
   if (isOwn(item)) return [said(place, ownBlock(item))]
   place.notebook.write('item-of-another-provider', {
     at: place.at,
-    detail: asText(item.raw['type']),
+    detail: textIn(item.raw['type']),
   })
   return []
 }

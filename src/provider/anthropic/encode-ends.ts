@@ -4,12 +4,13 @@
  * behind it was made there. Thinking of a turn that is still running is left out while thinking is
  * off, because it is refused there.
  */
+import { textIn } from '../../conversation/json.ts'
 import { textBlock } from './encode-parts.ts'
 import type { Notebook } from './notes.ts'
 import { runsOf, withoutLooseThinking } from './settle.ts'
 import { lacksThinking, openLoop } from './thinking.ts'
 import type { Traits } from './traits.ts'
-import { asText, isServerCall, isThinking, type Entry, type Stretch } from './wire.ts'
+import { isServerCall, isThinking, type Entry, type Stretch } from './wire.ts'
 
 export interface Ends {
   readonly isThinkingOn: boolean
@@ -79,7 +80,7 @@ function lawfulEnd(entries: readonly Entry[], ends: Ends, notebook: Notebook): r
     notebook.write('prefill-as-instruction', { at: last.at })
     return [...entries, added('Continue exactly where your last message ends.')]
   }
-  const text = asText(last.block['text']).trimEnd()
+  const text = textIn(last.block['text']).trimEnd()
   const before = entries.slice(0, -1)
   if (text === '') return lawfulEnd(withoutLooseThinking(before, notebook), ends, notebook)
   return [...before, { ...last, block: { ...last.block, text } }]

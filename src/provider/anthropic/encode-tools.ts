@@ -1,5 +1,5 @@
 /** The tools of a request, and which of them the model may or must call. */
-import type { JsonObject } from '../../conversation/json.ts'
+import { textIn, type JsonObject } from '../../conversation/json.ts'
 import type {
   CustomTool,
   FunctionTool,
@@ -12,7 +12,7 @@ import type { Notebook } from './notes.ts'
 import { outputSchema, toolSchema } from './schemas.ts'
 import { toolNameOf } from './tool-names.ts'
 import type { Traits } from './traits.ts'
-import { asText, type Entry } from './wire.ts'
+import type { Entry } from './wire.ts'
 
 export interface Tools {
   readonly tools: readonly JsonObject[]
@@ -44,7 +44,7 @@ export function encodeTools(
   return {
     tools: [...own, answerTool],
     choice: {
-      ...(isOnly ? { type: 'tool', name: asText(answerTool['name']) } : { type: 'any' }),
+      ...(isOnly ? { type: 'tool', name: textIn(answerTool['name']) } : { type: 'any' }),
       disable_parallel_tool_use: true,
     },
   }
@@ -122,7 +122,7 @@ function named(
 const OWN_TOOL = /_20\d{6}$/
 
 function hostedTool({ raw }: OpaqueTool, field: string, notebook: Notebook): readonly JsonObject[] {
-  const type = asText(raw['type'])
+  const type = textIn(raw['type'])
   if (OWN_TOOL.test(type)) return [raw]
   notebook.write('hosted-tool', { field, detail: type })
   return []

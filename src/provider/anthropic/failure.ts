@@ -1,12 +1,11 @@
 /** Errors of this provider in OpenAI's shape, whether they come with a status or after a 200. */
 import type { Failure } from '../../conversation/event.ts'
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
-import { asText } from './wire.ts'
+import { isObject, textIn, type Json, type JsonObject } from '../../conversation/json.ts'
 
 export function failure(status: number, body: JsonObject | string): Failure {
   const error = typeof body === 'string' ? undefined : body['error']
   if (isObject(error)) return failureOfError(error, status)
-  const words = typeof body === 'string' ? plain(body) : asText(error) || asText(body['message'])
+  const words = typeof body === 'string' ? plain(body) : textIn(error) || textIn(body['message'])
   return shaped(status, null, words || `The upstream answered with status ${status}.`)
 }
 
@@ -32,9 +31,9 @@ const SAID_OF_THINKING = [
 /** An error within a stream has only its type. */
 export function failureOfError(error: Json | undefined, status?: number): Failure {
   const { type, message } = isObject(error) ? error : {}
-  const kind = asText(type)
+  const kind = textIn(type)
   const known = status ?? STATUS.get(kind) ?? 502
-  return shaped(known, kind || null, asText(message) || 'The upstream reported an error.')
+  return shaped(known, kind || null, textIn(message) || 'The upstream reported an error.')
 }
 
 const STATUS: ReadonlyMap<string, number> = new Map([

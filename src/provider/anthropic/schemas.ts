@@ -4,8 +4,7 @@
  *
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
-import { asList } from './wire.ts'
+import { isObject, listIn, type Json, type JsonObject } from '../../conversation/json.ts'
 
 /** The very same object where nothing has to be changed. */
 export function toolSchema(schema: JsonObject | null): JsonObject {
@@ -14,9 +13,9 @@ export function toolSchema(schema: JsonObject | null): JsonObject {
   const roots = [anyOf, oneOf, allOf].filter((list) => list !== undefined)
   if (roots.length === 0) return schema['type'] === 'object' ? schema : { ...rest, type: 'object' }
   // Any of the alternatives may be meant: all their fields are offered, and none is demanded.
-  const branches = roots.flatMap(asList).filter(isObject)
-  const all = asList(allOf).filter(isObject)
-  const required = [schema, ...all].flatMap((branch) => asList(branch['required']))
+  const branches = roots.flatMap(listIn).filter(isObject)
+  const all = listIn(allOf).filter(isObject)
+  const required = [schema, ...all].flatMap((branch) => listIn(branch['required']))
   return {
     ...rest,
     type: 'object',
@@ -108,7 +107,7 @@ function isObjectSchema({ type, properties }: JsonObject): boolean {
 function within(word: string, value: Json | undefined, lost: Set<string>): Json | undefined {
   if (HOLD_ONE.has(word) && isObject(value)) return enforceable(value, lost)
   if (HOLD_LIST.has(word)) {
-    return asList(value).map((one) => (isObject(one) ? enforceable(one, lost) : one))
+    return listIn(value).map((one) => (isObject(one) ? enforceable(one, lost) : one))
   }
   if (!HOLD_NAMED.has(word) || !isObject(value)) return value
   return Object.fromEntries(

@@ -3,8 +3,7 @@
  * repeat the earlier. Tokens read from and written to the cache are not part of `input_tokens` here.
  */
 import type { Usage } from '../../conversation/event.ts'
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
-import { asList } from './wire.ts'
+import { isObject, listIn, type Json, type JsonObject } from '../../conversation/json.ts'
 
 /** `null` in an update means nothing new. */
 export function mergedUsage(
@@ -36,7 +35,7 @@ export function usageOf(raw: JsonObject | null): Usage | null {
 }
 
 function compactions({ iterations }: JsonObject): readonly JsonObject[] {
-  return asList(iterations)
+  return listIn(iterations)
     .filter(isObject)
     .filter(({ type }) => type === 'compaction')
 }

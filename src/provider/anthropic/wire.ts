@@ -54,14 +54,6 @@ export function isBlankText({ type, text }: Block): boolean {
   return type === 'text' && (typeof text !== 'string' || text.trim() === '')
 }
 
-export function asText(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
-}
-
-export function asList(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? (value as readonly Json[]) : []
-}
-
 export function asBlock(value: Json | undefined): Block {
   return isObject(value) ? value : {}
 }

@@ -1,5 +1,5 @@
 /** What one JSON Schema says by pointing at another: `$ref` and `allOf`. */
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isObject, listIn, type Json, type JsonObject } from '../../conversation/json.ts'
 
 /** `#/$defs/Name`, with the escapes of JSON Pointer; `#` is the schema itself. */
 export function lookUp(root: JsonObject, reference: string): JsonObject | null {
@@ -16,7 +16,7 @@ export function lookUp(root: JsonObject, reference: string): JsonObject | null {
 export function mergeAllOf(node: JsonObject, root: JsonObject): JsonObject {
   const { allOf, ...rest } = node
   let whole: JsonObject = rest
-  for (const part of listOf(allOf)) {
+  for (const part of listIn(allOf)) {
     if (!isObject(part)) continue
     const { $ref, ...plain } = part
     const target = typeof $ref === 'string' ? lookUp(root, $ref) : null
@@ -26,7 +26,7 @@ export function mergeAllOf(node: JsonObject, root: JsonObject): JsonObject {
 }
 
 function joined(one: JsonObject, other: JsonObject): JsonObject {
-  const required = [...listOf(one['required']), ...listOf(other['required'])]
+  const required = [...listIn(one['required']), ...listIn(other['required'])]
   const properties = { ...fieldsOf(other), ...fieldsOf(one) }
   return {
     ...other,
@@ -34,10 +34,6 @@ function joined(one: JsonObject, other: JsonObject): JsonObject {
     ...(Object.keys(properties).length === 0 ? {} : { properties }),
     ...(required.length === 0 ? {} : { required }),
   }
-}
-
-function listOf(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
 function fieldsOf(schema: JsonObject): JsonObject {

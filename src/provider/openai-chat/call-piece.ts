@@ -1,6 +1,6 @@
 /** What one fragment says of a tool call, in whichever of the ways that services have for it. */
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
-import { textIn, type CallFragment } from './wire.ts'
+import { isObject, textIn, type Json, type JsonObject } from '../../conversation/json.ts'
+import type { CallFragment } from './wire.ts'
 
 export interface CallPiece {
   /** The service's own number and id, as far as it gave any. */

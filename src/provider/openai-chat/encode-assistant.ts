@@ -6,7 +6,7 @@
 import { chatNative, messageFields, objectsIn } from '../../conversation/chat-native.ts'
 import { calledInNotice } from '../../conversation/gateway-notice.ts'
 import type { Message, Part } from '../../conversation/item.ts'
-import type { Json, JsonObject } from '../../conversation/json.ts'
+import { textIn, type Json, type JsonObject } from '../../conversation/json.ts'
 import { callIdsFor } from './call-ids.ts'
 import { encodeOutput, isLegacy } from './encode-output.ts'
 import { encodeContent, encodePart, isMedia, isText, notice } from './encode-parts.ts'
@@ -14,7 +14,7 @@ import { encodeReasoning, isForeign } from './encode-reasoning.ts'
 import { sentFields } from './encode-said.ts'
 import type { Encoding } from './options.ts'
 import type { AnsweredCall, Placed, Turn } from './turns.ts'
-import { textIn, type ChatMessage } from './wire.ts'
+import type { ChatMessage } from './wire.ts'
 import { wrapped } from './wrapped-call.ts'
 
 type AssistantTurn = Extract<Turn, { readonly type: 'assistant' }>

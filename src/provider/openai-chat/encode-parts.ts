@@ -4,9 +4,8 @@
  */
 import { calledInNotice, noticeText } from '../../conversation/gateway-notice.ts'
 import { textOfPart, type Part } from '../../conversation/item.ts'
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isObject, textIn, type Json, type JsonObject } from '../../conversation/json.ts'
 import type { Notebook } from './notes.ts'
-import { textIn } from './wire.ts'
 
 export interface PartsContext {
   readonly at: number

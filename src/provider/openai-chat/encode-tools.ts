@@ -1,8 +1,7 @@
 /** Tools, and the choice among them, in chat's nested form. */
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isObject, textIn, type Json, type JsonObject } from '../../conversation/json.ts'
 import type { CustomTool, FunctionTool, Params, Tool } from '../../conversation/prompt.ts'
 import type { Encoding } from './options.ts'
-import { textIn } from './wire.ts'
 import { WRAPPED_PARAMETERS } from './wrapped-call.ts'
 
 type Asked = Pick<Params, 'tools' | 'toolChoice'>

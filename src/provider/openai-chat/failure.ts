@@ -4,11 +4,10 @@
  * wrote, older servers send the error bare or as `detail`, and proxies send a web page.
  */
 import type { Failure } from '../../conversation/event.ts'
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isObject, textIn, type Json, type JsonObject } from '../../conversation/json.ts'
 import { refusesReasoning as anthropicRefuses } from '../anthropic/failure.ts'
 import { refusesReasoning as geminiRefuses } from '../gemini/failure.ts'
 import { refusesReasoning as openaiRefuses } from '../openai-responses/failure.ts'
-import { textIn } from './wire.ts'
 
 /** An answer with an error status. */
 export function failureOfBody(status: number, body: JsonObject | string): Failure {

@@ -2,10 +2,10 @@
  * Rules about the order of messages that only some services have. Each takes the messages as they
  * are and returns them lawful; without a quirk that asks for it none runs.
  */
-import { isObject, type Json } from '../../conversation/json.ts'
+import { isObject, textIn, type Json } from '../../conversation/json.ts'
 import type { Notebook } from './notes.ts'
 import type { ChatQuirks } from './quirks.ts'
-import { textIn, type ChatMessage } from './wire.ts'
+import type { ChatMessage } from './wire.ts'
 
 type Rule = (messages: readonly ChatMessage[], notebook: Notebook) => readonly ChatMessage[]
 

@@ -3,11 +3,11 @@
  * because usage may come behind it, and some services give a reason although they broke off.
  */
 import type { Failure, Finish, Usage } from '../../conversation/event.ts'
-import { isObject, type Json } from '../../conversation/json.ts'
+import { isObject, textIn, type Json } from '../../conversation/json.ts'
 import { failureOf } from '../../errors.ts'
 import { finishOf } from './finish.ts'
 import { readUsage } from './usage.ts'
-import { textIn, type Choice, type Chunk } from './wire.ts'
+import type { Choice, Chunk } from './wire.ts'
 
 export interface OpenEnding {
   readonly read: (chunk: Chunk, choice: Choice | null) => void

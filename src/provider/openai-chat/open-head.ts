@@ -1,6 +1,7 @@
 /** Who answers, as the chunks say it: told once, as soon as it is known, and before anything else. */
 import type { StreamEvent } from '../../conversation/event.ts'
-import { textIn, type Choice, type Chunk } from './wire.ts'
+import { textIn } from '../../conversation/json.ts'
+import type { Choice, Chunk } from './wire.ts'
 
 export interface OpenHead {
   readonly read: (chunk: Chunk, choice: Choice | null) => void

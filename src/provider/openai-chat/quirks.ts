@@ -6,11 +6,10 @@
  * translated from another language takes the form that the most services accept. A value that makes
  * no sense is passed over here, so that no request fails on it.
  */
-import type { JsonObject } from '../../conversation/json.ts'
+import { textIn, type JsonObject } from '../../conversation/json.ts'
 import type { Account } from '../provider.ts'
 import { count, flag, list, oneOf, pattern, text, type QuirkTable, type ValueOf } from '../quirk.ts'
 import { PROFILES } from './profiles.ts'
-import { textIn } from './wire.ts'
 
 const TABLE = {
   allowedTools: flag(

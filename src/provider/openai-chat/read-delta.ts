@@ -1,9 +1,9 @@
 /** What one chunk says about the message, field by field, in the order in which a model speaks. */
 import { objectsIn } from '../../conversation/chat-native.ts'
-import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isObject, textIn, type Json, type JsonObject } from '../../conversation/json.ts'
 import type { OpenAnswer } from './open-answer.ts'
 import { isSummary, shownText } from './reasoning-details.ts'
-import { textIn, type Delta } from './wire.ts'
+import type { Delta } from './wire.ts'
 
 export function readDelta(delta: Delta, logprobs: Json | undefined, answer: OpenAnswer): void {
   readReasoning(delta, answer)

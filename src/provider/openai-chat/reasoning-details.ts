@@ -3,8 +3,7 @@
  * They have to go back as one block each, with its signature.
  * https://openrouter.ai/docs/guides/best-practices/reasoning-tokens
  */
-import type { Json, JsonObject } from '../../conversation/json.ts'
-import { textIn } from './wire.ts'
+import { textIn, type Json, type JsonObject } from '../../conversation/json.ts'
 
 /** Adds a piece to the block it belongs to, or as a block of its own. `blocks` is changed. */
 export function addDetail(blocks: JsonObject[], piece: JsonObject): void {

@@ -13,9 +13,9 @@ import type {
   Message,
   Reasoning,
 } from '../../conversation/item.ts'
+import { textIn } from '../../conversation/json.ts'
 import { ALONE, pairsOf } from '../../conversation/pairs.ts'
 import type { Notebook } from './notes.ts'
-import { textIn } from './wire.ts'
 
 export interface Placed<One> {
   readonly at: number

@@ -59,8 +59,3 @@ export interface ChatMessage extends JsonObject {
   readonly role: string
   readonly content?: Json
 }
-
-/** The text, `''` for anything that is none. */
-export function textIn(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
-}
