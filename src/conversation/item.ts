@@ -156,6 +156,11 @@ export function textOf(content: string | readonly Part[]): string {
 
 /** Empty for what is no text. */
 export function textOfPart(part: Part): string {
-  if (part.type === 'refusal') return part.refusal
-  return part.type === 'input_text' || part.type === 'output_text' ? part.text : ''
+  if (!isText(part)) return ''
+  return part.type === 'refusal' ? part.refusal : part.text
+}
+
+/** Words, be they those of a refusal. */
+export function isText(part: Part): part is TextPart | RefusalPart {
+  return part.type === 'input_text' || part.type === 'output_text' || part.type === 'refusal'
 }

@@ -7,6 +7,7 @@
 import type { Item, Part } from '../conversation/item.ts'
 import { partsOf } from '../conversation/media-handles.ts'
 import type { Note } from '../conversation/note.ts'
+import { isUserMessage } from '../conversation/rounds.ts'
 import type { Transform } from '../rebuild/transform.ts'
 import { readDataUrl } from '../conversation/data-url.ts'
 import { eachPart } from './each-part.ts'
@@ -52,14 +53,10 @@ const TOO_MUCH = [
 
 /** Where the newest question of the user begins; behind everything, if there is none. */
 function newestQuestion(items: readonly Item[]): number {
-  let at = items.findLastIndex(isUser)
+  let at = items.findLastIndex(isUserMessage)
   if (at === -1) return items.length
-  while (isUser(items[at - 1])) at -= 1
+  while (isUserMessage(items[at - 1])) at -= 1
   return at
-}
-
-function isUser(item: Item | undefined): boolean {
-  return item?.type === 'message' && item.role === 'user'
 }
 
 /** Everything before this place goes: so much, in whole steps, that the rest fits. */

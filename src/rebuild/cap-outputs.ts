@@ -6,12 +6,12 @@
  * What comes out depends on the output alone, so a prompt never changes for it, and it is no longer
  * than the limit, note and all: that is how one that was cut is known. No wording of the tool's counts.
  */
-import type {
-  CustomCallOutput,
-  FunctionCallOutput,
-  Item,
-  Part,
-  TextPart,
+import {
+  isToolOutput,
+  type Item,
+  type Part,
+  type TextPart,
+  type ToolOutput,
 } from '../conversation/item.ts'
 import { isOwnText } from '../conversation/gateway-notice.ts'
 import { eachItem } from './each-item.ts'
@@ -42,7 +42,7 @@ export function capOutputs(cap: Cap): Transform {
 export function outputCapper(cap: Cap): (item: Item) => Item {
   const settings = `${cap.maxChars} ${cap.expand}`
   return (item) => {
-    if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return item
+    if (!isToolOutput(item)) return item
     if (charsIn(item.output) <= cap.maxChars) return item
     return once(item, settings, () => cut(item, cap))
   }
@@ -58,9 +58,7 @@ function charsIn(output: string | readonly Part[]): number {
   return chars
 }
 
-type Output = FunctionCallOutput | CustomCallOutput
-
-function cut(item: Output, cap: Cap): Item {
+function cut(item: ToolOutput, cap: Cap): Item {
   const { output, call_id } = item
   if (typeof output === 'string') return { ...item, output: cutText(output, call_id, cap) }
   const texts = output.filter(isOwnText)

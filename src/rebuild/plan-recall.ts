@@ -9,7 +9,7 @@
  * one turn only. Instructions do not count.
  */
 import { isOfHouse } from '../conversation/house.ts'
-import { textOfPart, type Item, type Message, type Part } from '../conversation/item.ts'
+import { isText, textOfPart, type Item, type Message, type Part } from '../conversation/item.ts'
 import { readMarkers } from '../conversation/marker.ts'
 import { isOfModel } from '../conversation/of-model.ts'
 import { callEndOf } from '../conversation/pairs.ts'
@@ -141,10 +141,7 @@ export function saysNothing(item: Item): boolean {
 }
 
 function isBlank(part: Part): boolean {
-  if (part.type === 'output_text' || part.type === 'input_text' || part.type === 'refusal') {
-    return !/\S/.test(textOfPart(part))
-  }
-  return false
+  return isText(part) && !/\S/.test(textOfPart(part))
 }
 
 interface OpenRun extends Said {

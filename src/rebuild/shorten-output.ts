@@ -2,7 +2,7 @@
  * One output of a tool, shortened to its beginning and its end, with a note in between that says how
  * much is missing. What is JSON stays JSON (`shortenJson`), and what comes out depends on the output alone.
  */
-import type { CustomCallOutput, FunctionCallOutput, Item, Part } from '../conversation/item.ts'
+import { isToolOutput, type Item, type Part, type ToolOutput } from '../conversation/item.ts'
 import { headAndTail } from './head-and-tail.ts'
 import { oncePerItem } from './once-per-item.ts'
 import { shortenJson } from './shorten-json.ts'
@@ -20,16 +20,14 @@ export function outputShortener(lengths: Lengths): (item: Item) => Item {
   const settings = `${minChars} ${headChars} ${tailChars}`
   const shorten = (text: string) => shortened(text, lengths)
   return (item) => {
-    if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return item
+    if (!isToolOutput(item)) return item
     return once(item, settings, () => withShortOutput(item, shorten))
   }
 }
 
 const once = oncePerItem()
 
-type Output = FunctionCallOutput | CustomCallOutput
-
-function withShortOutput(item: Output, shorten: (text: string) => string): Output {
+function withShortOutput(item: ToolOutput, shorten: (text: string) => string): ToolOutput {
   if (typeof item.output === 'string') {
     const output = shorten(item.output)
     return output === item.output ? item : { ...item, output }

@@ -2,15 +2,15 @@
  * Tells the calls of an answer. A chat client knows them by their number among the calls, which is
  * counted here: an item's own index counts everything that the model made.
  */
-import type { CustomCall, FunctionCall } from '../../conversation/item.ts'
+import type { ToolCall } from '../../conversation/item.ts'
 import type { SseMessage } from '../../stream/stage.ts'
 import type { ChunkWriter } from './chunk-writer.ts'
 
 export interface CallTeller {
-  readonly begin: (index: number, call: FunctionCall | CustomCall) => void
+  readonly begin: (index: number, call: ToolCall) => void
   readonly input: (index: number, text: string) => void
   /** Tells what nobody told before. */
-  readonly ended: (index: number, call: FunctionCall | CustomCall) => void
+  readonly ended: (index: number, call: ToolCall) => void
   readonly count: () => number
 }
 
@@ -48,7 +48,7 @@ export function callTeller(writer: ChunkWriter, send: (message: SseMessage) => v
   return self
 }
 
-function begun(index: number, { type, call_id: id, name }: FunctionCall | CustomCall) {
+function begun(index: number, { type, call_id: id, name }: ToolCall) {
   return type === 'function_call'
     ? { index, id, type: 'function', function: { name, arguments: '' } }
     : { index, id, type: 'custom', custom: { name, input: '' } }

@@ -1,13 +1,11 @@
 /** The calls that a message of the assistant makes. */
-import type { CustomCall, FunctionCall } from '../../conversation/item.ts'
+import type { FunctionCall, ToolCall } from '../../conversation/item.ts'
 import type { JsonObject } from '../../conversation/json.ts'
 import { asList, asObject, asOneOf, asString, maybe, missing } from '../check.ts'
 import type { CallBook } from './call-book.ts'
 import { restOf } from './rest-of.ts'
 
-type Call = FunctionCall | CustomCall
-
-export function parseCalls(message: JsonObject, path: string, book: CallBook): readonly Call[] {
+export function parseCalls(message: JsonObject, path: string, book: CallBook): readonly ToolCall[] {
   const list = maybe(asList, message['tool_calls'], `${path}.tool_calls`) ?? []
   const calls = list.map((entry, place) => {
     const at = `${path}.tool_calls[${place}]`
@@ -18,7 +16,7 @@ export function parseCalls(message: JsonObject, path: string, book: CallBook): r
   return [...calls, parseLegacy(legacy, `${path}.function_call`, book)]
 }
 
-function parseCall(entry: JsonObject, path: string, book: CallBook): Call {
+function parseCall(entry: JsonObject, path: string, book: CallBook): ToolCall {
   const givenId = asString(entry['id'], `${path}.id`)
   // Some clients leave it out, as some services do.
   const type = asOneOf(TYPES)(entry['type'] ?? 'function', `${path}.type`)

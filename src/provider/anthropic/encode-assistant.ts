@@ -3,13 +3,13 @@
  * citations, calls with all their fields, and blocks that only this provider understands.
  */
 import type {
-  CustomCall,
   FunctionCall,
   Item,
   Message,
   Opaque,
   Part,
   Reasoning,
+  ToolCall,
 } from '../../conversation/item.ts'
 import { isObject, listIn, textIn, type JsonObject } from '../../conversation/json.ts'
 import { encodePart } from './encode-parts.ts'
@@ -76,11 +76,7 @@ function moved(part: Part, { at, notebook }: Place): Entry {
   return { role: 'user', at, block: encodePart(part, at, notebook) }
 }
 
-function toolUse(
-  item: FunctionCall | CustomCall,
-  input: JsonObject,
-  { id, at, notebook }: Place,
-): Block {
+function toolUse(item: ToolCall, input: JsonObject, { id, at, notebook }: Place): Block {
   const name = toolNameOf(item.name)
   if (name !== item.name) notebook.write('tool-name-changed', { at })
   return { type: 'tool_use', id, name, input, ...item.native?.['anthropic'] }

@@ -7,7 +7,7 @@
  * differ from answer to answer and are the same however often an answer is read.
  */
 import type { StreamEvent } from '../../conversation/event.ts'
-import type { CustomCall, FunctionCall } from '../../conversation/item.ts'
+import type { ToolCall } from '../../conversation/item.ts'
 import { isObject, type JsonObject } from '../../conversation/json.ts'
 import type { ToolName } from './tool-names.ts'
 import type { WireCall } from './wire.ts'
@@ -24,7 +24,7 @@ export interface Calls {
 
 interface OpenCall {
   readonly index: number
-  readonly call: FunctionCall | CustomCall
+  readonly call: ToolCall
   readonly kept: { id?: string; thoughtSignature?: string; after?: string[] }
 }
 
@@ -81,9 +81,9 @@ export function newCalls(
 }
 
 interface Call {
-  readonly begun: FunctionCall | CustomCall
+  readonly begun: ToolCall
   readonly text: string
-  readonly whole: FunctionCall | CustomCall
+  readonly whole: ToolCall
 }
 
 function callOf(

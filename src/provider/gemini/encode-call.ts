@@ -1,6 +1,6 @@
 /** A function call, and the answer to it. */
 import { calledInNotice, noticeText } from '../../conversation/gateway-notice.ts'
-import type { CustomCall, FunctionCall } from '../../conversation/item.ts'
+import type { ToolCall } from '../../conversation/item.ts'
 import { isObject, type JsonObject, parsedJson } from '../../conversation/json.ts'
 import { ALONE } from '../../conversation/pairs.ts'
 import type { Draft } from './draft.ts'
@@ -17,11 +17,7 @@ import type { GeminiPart } from './wire.ts'
 const STAND_IN = 'skip_thought_signature_validator'
 
 /** Nothing for a call that cannot be sent. */
-export function encodeCall(
-  call: FunctionCall | CustomCall,
-  at: number,
-  draft: Draft,
-): readonly GeminiPart[] {
+export function encodeCall(call: ToolCall, at: number, draft: Draft): readonly GeminiPart[] {
   const { context, sealed } = draft
   draft.sealed = null
   if (call.name === '') {
@@ -46,7 +42,7 @@ export function encodeResult(
   at: number,
   draft: Draft,
 ): { readonly part: GeminiPart; readonly behind: readonly GeminiPart[] } {
-  const call = draft.items[at] as FunctionCall | CustomCall
+  const call = draft.items[at] as ToolCall
   const place = draft.partners[at] ?? ALONE
   const output = draft.items[place]
   const head = { ...idOf(call, draft), name: toolNameOf(call.name) }
@@ -73,12 +69,12 @@ function returnedBy(tool: string): GeminiPart {
 }
 
 /** The upstream's own id; one that we made up means nothing to it. */
-function idOf(call: FunctionCall | CustomCall, draft: Draft): { readonly id?: string } {
+function idOf(call: ToolCall, draft: Draft): { readonly id?: string } {
   const id = call.native?.['gemini']?.['id']
   return typeof id === 'string' && draft.context.quirks.callIds ? { id } : {}
 }
 
-function argsOf(call: FunctionCall | CustomCall, at: number, draft: Draft): JsonObject {
+function argsOf(call: ToolCall, at: number, draft: Draft): JsonObject {
   if (call.type === 'custom_tool_call') {
     draft.context.notebook.write('custom-call', { at })
     return { input: call.input }

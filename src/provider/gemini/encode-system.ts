@@ -1,8 +1,7 @@
 /** The system instruction: what the request says in front, and the system messages that lead. */
 import { instructionsLength } from '../../conversation/instructions.ts'
-import { textOf, type Item } from '../../conversation/item.ts'
+import { isText, textOf, type Item } from '../../conversation/item.ts'
 import type { Context } from './context.ts'
-import { isText } from './is-text.ts'
 import type { Content, GeminiPart } from './wire.ts'
 
 export interface System {

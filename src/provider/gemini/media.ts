@@ -5,9 +5,8 @@
  * https://ai.google.dev/gemini-api/docs/file-input-methods
  */
 import { readDataUrl } from '../../conversation/data-url.ts'
-import type { FilePart, ImagePart, Part } from '../../conversation/item.ts'
+import { isText, type FilePart, type ImagePart, type Part } from '../../conversation/item.ts'
 import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
-import { isText } from './is-text.ts'
 import { mediaTypeOfName, readableType } from './media-types.ts'
 import type { NoteCode } from './notes.ts'
 import type { Blob } from './wire.ts'

@@ -2,7 +2,7 @@
  * Which signatures of an item may be sent. They hold only where they were made: an item out of the
  * store says where that was, a sealed one (`sealed.ts`) says by which model.
  */
-import type { FunctionCall, CustomCall, Item, Reasoning } from '../../conversation/item.ts'
+import type { Item, Reasoning, ToolCall } from '../../conversation/item.ts'
 import type { Context } from './context.ts'
 import { readsSignaturesOf } from './model.ts'
 import { unseal } from './sealed.ts'
@@ -30,7 +30,7 @@ export function signaturesOf(
 
 /** A call's own signature, else the one that the reasoning before it carries. */
 export function signatureOfCall(
-  call: FunctionCall | CustomCall,
+  call: ToolCall,
   before: Reasoning | null,
   at: number,
   context: Context,

@@ -2,12 +2,13 @@
  * The ids of the calls in one assistant message, as the upstream takes them: of the right form, and
  * no two alike. An id that already is both stays as it is.
  */
+import type { ToolCall } from '../../conversation/item.ts'
 import { shortHash } from '../short-hash.ts'
 import type { Encoding } from './options.ts'
-import type { Call, Placed } from './turns.ts'
+import type { Placed } from './turns.ts'
 
 export function callIdsFor(
-  calls: readonly Placed<Call>[],
+  calls: readonly Placed<ToolCall>[],
   { options: { callIdPattern }, notebook }: Encoding,
 ): readonly string[] {
   const taken = new Set<string>()

@@ -5,11 +5,11 @@
  */
 import { chatNative, messageFields, objectsIn } from '../../conversation/chat-native.ts'
 import { calledInNotice } from '../../conversation/gateway-notice.ts'
-import type { Message, Part } from '../../conversation/item.ts'
+import { isText, type Message, type Part } from '../../conversation/item.ts'
 import { textIn, type Json, type JsonObject } from '../../conversation/json.ts'
 import { callIdsFor } from './call-ids.ts'
 import { encodeOutput, isLegacy } from './encode-output.ts'
-import { encodeContent, encodePart, isMedia, isText, notice } from './encode-parts.ts'
+import { encodeContent, encodePart, isMedia, notice } from './encode-parts.ts'
 import { encodeReasoning, isForeign } from './encode-reasoning.ts'
 import { sentFields } from './encode-said.ts'
 import type { Encoding } from './options.ts'

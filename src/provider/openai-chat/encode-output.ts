@@ -2,10 +2,11 @@
 import { chatNative, messageFields } from '../../conversation/chat-native.ts'
 import { calledInNotice, noticeText, textWithNotices } from '../../conversation/gateway-notice.ts'
 import { isOfHouse } from '../../conversation/house.ts'
+import { isText, type ToolCall, type ToolOutput } from '../../conversation/item.ts'
 import type { Json, JsonObject } from '../../conversation/json.ts'
-import { encodeContent, encodePart, isMedia, isText, notice } from './encode-parts.ts'
+import { encodeContent, encodePart, isMedia, notice } from './encode-parts.ts'
 import type { Encoding } from './options.ts'
-import type { AnsweredCall, Call, Output, Placed } from './turns.ts'
+import type { AnsweredCall, Placed } from './turns.ts'
 import type { ChatMessage } from './wire.ts'
 
 interface EncodedOutput {
@@ -29,7 +30,7 @@ export function encodeOutput(
 }
 
 /** Made in the way of `functions`, where one call is answered by name and has no id. */
-export function isLegacy(call: Call): boolean {
+export function isLegacy(call: ToolCall): boolean {
   return chatNative(call).$legacy === true
 }
 
@@ -39,7 +40,7 @@ interface EncodedParts {
 }
 
 function encodeParts(
-  { at, item }: Placed<Output>,
+  { at, item }: Placed<ToolOutput>,
   name: string,
   { options, notebook }: Encoding,
 ): EncodedParts {

@@ -3,7 +3,7 @@
  * take nothing else.
  */
 import { calledInNotice, noticeText } from '../../conversation/gateway-notice.ts'
-import { textOfPart, type Part } from '../../conversation/item.ts'
+import { isText, textOfPart, type Part } from '../../conversation/item.ts'
 import { isObject, textIn, type Json, type JsonObject } from '../../conversation/json.ts'
 import type { Notebook } from './notes.ts'
 
@@ -19,10 +19,6 @@ export function encodeContent(parts: readonly Part[], context: PartsContext): Js
   const extras = context.extras?.length === parts.length ? context.extras : undefined
   if (extras === undefined && parts.every(isText)) return joinedText(parts, context)
   return parts.map((part, place) => ({ ...encodePart(part, context), ...extras?.[place] }))
-}
-
-export function isText(part: Part): boolean {
-  return part.type === 'input_text' || part.type === 'output_text' || part.type === 'refusal'
 }
 
 /** What can be looked at or listened to, or is at least no text. */

@@ -3,7 +3,7 @@
  * before waits for that.
  */
 import type { StreamEvent } from '../../conversation/event.ts'
-import type { CustomCall, FunctionCall } from '../../conversation/item.ts'
+import type { ToolCall } from '../../conversation/item.ts'
 import type { JsonObject } from '../../conversation/json.ts'
 import type { CallPiece } from './call-piece.ts'
 import { unwrapped } from './wrapped-call.ts'
@@ -87,7 +87,7 @@ function beginning(
   return { index: nextIndex(), callId: callIdFor(givenId), name, kind }
 }
 
-function itemOf({ callId, name, kind }: Begun, text: string): FunctionCall | CustomCall {
+function itemOf({ callId, name, kind }: Begun, text: string): ToolCall {
   return kind === 'function'
     ? { type: 'function_call', call_id: callId, name, arguments: text }
     : { type: 'custom_tool_call', call_id: callId, name, input: text }

@@ -4,15 +4,7 @@
  * reaches over a place where an answer went on with another. Items that have no place among chat
  * messages are left out with a note.
  */
-import type {
-  CustomCall,
-  CustomCallOutput,
-  FunctionCall,
-  FunctionCallOutput,
-  Item,
-  Message,
-  Reasoning,
-} from '../../conversation/item.ts'
+import type { Item, Message, Reasoning, ToolCall, ToolOutput } from '../../conversation/item.ts'
 import { textIn } from '../../conversation/json.ts'
 import { ALONE, pairsOf } from '../../conversation/pairs.ts'
 import type { Notebook } from './notes.ts'
@@ -22,11 +14,8 @@ export interface Placed<One> {
   readonly item: One
 }
 
-export type Call = FunctionCall | CustomCall
-export type Output = FunctionCallOutput | CustomCallOutput
-
-export interface AnsweredCall extends Placed<Call> {
-  readonly output: Placed<Output> | null
+export interface AnsweredCall extends Placed<ToolCall> {
+  readonly output: Placed<ToolOutput> | null
 }
 
 export type Turn =
@@ -124,7 +113,7 @@ function startsAnother(
   return false
 }
 
-function outputOf(items: readonly Item[], at: number): Placed<Output> | null {
+function outputOf(items: readonly Item[], at: number): Placed<ToolOutput> | null {
   const item = items[at]
   if (item?.type !== 'function_call_output' && item?.type !== 'custom_tool_call_output') return null
   return { at, item }
