@@ -7,7 +7,7 @@ import { isAssistantMessage } from './conversation/rounds.ts'
 import { textOf } from './conversation/item.ts'
 import { statusFor } from './client/status-lines.ts'
 import type { Answering, Dialect, Inbound, Renderer } from './dialect/dialect.ts'
-import type { Recorder } from './history/record-turn.ts'
+import type { Recorder } from './history/recorder.ts'
 import { REFUSED } from './provider/degrade.ts'
 import { heldWords } from './stream/held-words.ts'
 import { hideHouse, outcomeShown } from './stream/hide-house.ts'
@@ -59,12 +59,12 @@ function streamRendition(parts: Parts): Rendition {
   if (speaks(parts)) {
     const retouch = dialect.retouch(answering)
     const { stored: isKept } = answering
-    const isKeeping = () => isKept || recorder.isKeeping?.() === true
+    const isKeeping = () => isKept || recorder.isKeeping()
     return sameLanguage({ decoder, fold, retouch, isKept, isKeeping })
   }
   const renderer = shown(dialect.stream(answering), parts)
   const { isMarked } = answering.inbound.client
-  const held = isMarked && recorder.soonNamed !== undefined ? heldWords(recorder.soonNamed) : null
+  const held = isMarked ? heldWords(recorder.soonNamed) : null
   return translated({ decoder: guarded(decoder, guards), fold, renderer, now: world.nowMs, held })
 }
 

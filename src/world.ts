@@ -1,6 +1,6 @@
 /** Everything that is not a value: what the gateway reaches, knows of its host, and remembers. */
 import type { Item } from './conversation/item.ts'
-import type { Recorder } from './history/record-turn.ts'
+import type { Recorder } from './history/recorder.ts'
 import type { Layer } from './layers/layer.ts'
 import type { MediaLoader } from './media/load-media.ts'
 import type { Account } from './provider/provider.ts'

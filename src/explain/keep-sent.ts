@@ -16,7 +16,7 @@ import { isToldByBody } from './told-by-body.ts'
 
 export const keepSent: Following = ({ sent, caller, turnId, recorder }, world) => {
   const { kept } = recorder
-  if (kept === undefined || world.settings.EXPLAIN_KEEP === 'off') return null
+  if (kept === null || world.settings.EXPLAIN_KEEP === 'off') return null
   const tell = async (told: Promise<unknown>): Promise<KeptRequest | null> => {
     await told
     const turn = await kept()

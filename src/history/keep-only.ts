@@ -4,7 +4,7 @@
  */
 import { itemId } from '../conversation/ids.ts'
 import type { Item } from '../conversation/item.ts'
-import type { Recorder } from './record-turn.ts'
+import type { Recorder } from './recorder.ts'
 import type { Worth } from './remember-turn.ts'
 
 export function keepOnly(isKept: Worth['isKept'], recorder: Recorder, turnId: string): Recorder {

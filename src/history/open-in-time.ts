@@ -4,7 +4,7 @@
  * nevertheless if the database comes back.
  */
 import { inTime, LATE } from '../in-time.ts'
-import type { Recorder } from './record-turn.ts'
+import type { Recorder } from './recorder.ts'
 
 /** `late` hears of a turn that was not waited for. */
 export function openInTime(recorder: Recorder, late: () => void): Recorder {

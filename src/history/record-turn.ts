@@ -3,9 +3,8 @@
  * they are finished, closed before the client hears the end. Nothing of it delays a token, but for the
  * first words of an answer that is to name its turn (`soonNamed`).
  */
-import type { Usage } from '../conversation/event.ts'
 import { withoutHouse } from '../conversation/house.ts'
-import type { Item, Origin } from '../conversation/item.ts'
+import type { Item } from '../conversation/item.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import type { DialectName } from '../conversation/prompt.ts'
 import { chatEcho } from '../dialect/chat/echo.ts'
@@ -16,51 +15,7 @@ import { contentHash } from './content-hash.ts'
 import type { Hold } from './hold-conversation.ts'
 import { inTime } from '../in-time.ts'
 import type { PlacedTurn } from './place-turn.ts'
-
-export interface Recorder {
-  /** Resolves when the turn is durable; to `false` when it could not be kept. */
-  readonly opened: Promise<boolean>
-  readonly itemStarted: (item: Item) => void
-  readonly itemEnded: (item: Item, index: number) => void
-  /** Whether it holds what its client will forget, and all that it holds would survive a kill. */
-  readonly mayBeNamed: () => boolean
-  /**
-   * Resolves as soon as it may be named, and before long in any case; `null` if it may be named
-   * already, or if nothing that it holds is on its way.
-   */
-  readonly soonNamed?: () => Promise<unknown> | null
-  /** Whether something is being kept that was not promised: who asks next shall find it nevertheless. */
-  readonly isKeeping?: () => boolean
-  /** Where the turn stands, once it is durable; `null` if it is not kept. */
-  readonly kept?: () => Promise<Pick<NewTurn, 'parent'> | null>
-  /** Resolves to what may be told: an outcome that could not be kept is a failure. */
-  readonly settle: (
-    outcome: Outcome,
-    ending: 'finished' | 'cancelled',
-    made: Made,
-  ) => Promise<Outcome>
-}
-
-/** How an answer came about. */
-export interface Made {
-  /** Who made it, which need not be whom the turn was opened for. Only of what is kept its prefix is named. */
-  readonly origin: () => Origin
-  /** By which it is found again from its client's words. Only of what is kept it is worth its hash. */
-  readonly fingerprint: () => string | null
-  /** The upstream that would not have the reasoning of before. */
-  readonly reasoningRefusedBy: string | null
-  /** As the upstream reported it, with what it had been taken for, if anybody asked that. */
-  readonly usage?: Usage
-}
-
-/** For an answer that nobody asked to keep. */
-export const NOT_RECORDED: Recorder = {
-  opened: Promise.resolve(false),
-  itemStarted: () => undefined,
-  itemEnded: () => undefined,
-  mayBeNamed: () => false,
-  settle: (outcome) => Promise.resolve(outcome),
-}
+import type { Recorder } from './recorder.ts'
 
 /** A burst of items makes one write, and an answer that ends at once needs no journal at all. */
 const JOURNAL_DELAY_MS = 25
@@ -98,6 +53,7 @@ export function recordTurn(
       journal.add({ position: index, item })
     },
     kept: async () => ((await opened) ? (await placed).turn : null),
+    isKeeping: () => false,
     mayBeNamed,
     soonNamed: () =>
       !holdsWorth || mayBeNamed() ? null : inTime(journal.written(), NAMING_PATIENCE_MS),

@@ -6,7 +6,7 @@
  */
 import type { Item } from '../conversation/item.ts'
 import { inTime, LATE } from '../in-time.ts'
-import type { Recorder } from './record-turn.ts'
+import type { Recorder } from './recorder.ts'
 
 export interface Worth {
   /** Whether it is of use later, and would be lost. */
@@ -50,7 +50,7 @@ export function rememberTurn(
       else opened().itemEnded(item, index)
     },
     mayBeNamed: () => recorder !== null && recorder.mayBeNamed(),
-    soonNamed: () => recorder?.soonNamed?.() ?? null,
+    soonNamed: () => recorder?.soonNamed() ?? null,
     isKeeping: () => recorder !== null,
     kept: async () => (await recorder?.kept?.()) ?? null,
     async settle(outcome, ending, made) {

@@ -3,7 +3,7 @@
  * summed up. No answer waits for it or fails of it, and whoever waits for the answer is told it first.
  */
 import type { Outcome } from '../conversation/outcome.ts'
-import type { Recorder } from '../history/record-turn.ts'
+import type { Recorder } from '../history/recorder.ts'
 import type { Caller } from '../keys.ts'
 import type { World } from '../world.ts'
 import type { Prepared } from './prepare.ts'

@@ -20,7 +20,6 @@ import { checksPrefix } from '../provider/checks-prefix.ts'
 import { compactingWithout } from '../provider/compacting-without.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { PROVIDERS } from '../provider/providers.ts'
-import { takesNames } from '../provider/takes-names.ts'
 import { withAccountStops } from '../provider/with-account-stops.ts'
 import { behindCompaction } from '../rebuild/behind-compaction.ts'
 import { keepValidReasoning, type Validity } from '../rebuild/keep-valid-reasoning.ts'
@@ -154,7 +153,7 @@ function stepsFor(
     // Behind notes, which count the messages behind them.
     ...layerSteps(policy, history, items, world),
     // Behind all that may stand in front of what the upstream has compacted, and would not be read.
-    ...(account.wire === 'anthropic' ? [behindCompaction()] : []),
+    ...(PROVIDERS[account.wire].compactionFirst === true ? [behindCompaction()] : []),
   ]
 }
 
@@ -195,7 +194,7 @@ function rulesOf(policy: ContextPolicy, target: Target, settings: Settings): Rul
   return {
     policy,
     unansweredCalls: settings.UNANSWERED_CALLS,
-    hasNames: takesNames(target.account),
+    hasNames: PROVIDERS[target.account.wire].takesNames?.(target.account) ?? false,
     reader: readerOf(target),
   }
 }

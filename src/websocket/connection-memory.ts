@@ -9,7 +9,7 @@ import { turnIdOfResponse } from '../conversation/ids.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import { GatewayError } from '../errors.ts'
-import type { Recorder } from '../history/record-turn.ts'
+import { NOT_RECORDED, type Recorder } from '../history/recorder.ts'
 import type { NewTurn, Store, StoredTurn } from '../store/store.ts'
 
 export interface LaneMemory {
@@ -59,10 +59,7 @@ export function connectionMemory(store: Store, nowMs: () => number): ConnectionM
           },
         },
         aside: (turn, said) => ({
-          opened: Promise.resolve(false),
-          itemStarted: () => undefined,
-          itemEnded: () => undefined,
-          mayBeNamed: () => false,
+          ...NOT_RECORDED,
           settle(outcome, ending, { origin }) {
             const isOver = ending === 'finished' && outcome.failure === null
             if (isOver) latest.set(lane, keptTurn(turn, said, outcome, origin(), nowMs()))

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Outcome } from '../../src/conversation/outcome.ts'
 import { openInTime } from '../../src/history/open-in-time.ts'
-import { NOT_RECORDED, type Recorder } from '../../src/history/record-turn.ts'
+import { NOT_RECORDED, type Recorder } from '../../src/history/recorder.ts'
 
 const SAID: Outcome = {
   items: [],

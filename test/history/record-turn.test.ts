@@ -174,11 +174,11 @@ describe('may be named', () => {
   test('soon, which is when that is written', async () => {
     const { world } = diary()
     const recorder = recordTurn(TURN, { ...RECORDING, isWorth, isMarked: true }, world)
-    expect(recorder.soonNamed?.()).toBeNull()
+    expect(recorder.soonNamed()).toBeNull()
     recorder.itemEnded(said('a'), 0)
-    await recorder.soonNamed?.()
+    await recorder.soonNamed()
     expect(recorder.mayBeNamed()).toBe(true)
-    expect(recorder.soonNamed?.()).toBeNull()
+    expect(recorder.soonNamed()).toBeNull()
   })
 
   test('whatever is said behind that, which its client sends back itself', async () => {
@@ -187,7 +187,7 @@ describe('may be named', () => {
     const first = said('a')
     const recorder = recordTurn(TURN, { ...RECORDING, isWorth: isA, isMarked: true }, world)
     recorder.itemEnded(first, 0)
-    const soon = recorder.soonNamed?.()
+    const soon = recorder.soonNamed()
     recorder.itemEnded(said('b'), 1)
     await soon
     expect(recorder.mayBeNamed()).toBe(true)
@@ -200,7 +200,7 @@ describe('may be named', () => {
       Object.assign(world.store, { [verb]: () => new Promise(() => undefined) })
       const recorder = recordTurn(TURN, { ...RECORDING, isWorth, isMarked: true }, world)
       recorder.itemEnded(said('a'), 0)
-      await recorder.soonNamed?.()
+      await recorder.soonNamed()
       expect(recorder.mayBeNamed()).toBe(false)
     },
   )

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Item } from '../../src/conversation/item.ts'
 import type { Outcome } from '../../src/conversation/outcome.ts'
-import type { Recorder } from '../../src/history/record-turn.ts'
+import { NOT_RECORDED, type Recorder } from '../../src/history/recorder.ts'
 import { rememberTurn } from '../../src/history/remember-turn.ts'
 import { worthOf } from '../../src/history/worth.ts'
 import { PLAIN_CLIENT } from '../../src/conversation/client.ts'
@@ -32,8 +32,8 @@ function diary(answer: (outcome: Outcome) => Outcome = (outcome) => outcome) {
   const open = (): Recorder => {
     lines.push('open')
     return {
+      ...NOT_RECORDED,
       opened: Promise.resolve(true),
-      itemStarted: () => undefined,
       itemEnded: (item, index) => lines.push(`${index} ${item.type}`),
       mayBeNamed: () => true,
       settle: (outcome) => {
