@@ -134,6 +134,18 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect((await send('/v1/responses', next)).status).toBe(200)
   })
 
+  test.each([
+    { required: 'abc' },
+    { properties: { a: { type: 'object', required: true } } },
+    { properties: 5, required: [{}] },
+  ])('a tool with the schema %j is called all the same', async (parameters) => {
+    const named = { name: 'f', parameters }
+    const responses = { model: 'demo', input: 'x', tools: [{ type: 'function', ...named }] }
+    const chat = { ...user('x'), tools: [{ type: 'function', function: named }] }
+    expect((await send('/v1/responses', responses)).status).toBe(200)
+    expect((await send('/v1/chat/completions', chat)).status).toBe(200)
+  })
+
   test('a missing key and a wrong one are refused', async () => {
     expect(await send('/v1/responses', {}, { authorization: '' })).toMatchObject({
       status: 401,
@@ -167,7 +179,22 @@ describe.each(HOSTS)('on %s', (_, start) => {
       words,
       fc.oneof(anything, fc.constantFrom('user', 'assistant', 'tool', 'function', 'message')),
     )
+    const schema = fc.record(
+      {
+        type: fc.oneof(fc.constantFrom('object', 'array', 'string'), anything),
+        properties: fc.oneof(fc.dictionary(words, anything), anything),
+        required: fc.oneof(fc.array(words), anything),
+        enum: anything,
+      },
+      { requiredKeys: [] },
+    )
+    const tool = fc.record({
+      type: fc.constant('function'),
+      name: fc.constant('f'),
+      parameters: fc.oneof(schema, fc.record({ properties: fc.dictionary(words, schema) })),
+    })
     const body = fc.oneof(
+      fc.record({ model: fc.constant('demo'), input: fc.constant('x'), tools: fc.array(tool) }),
       fc.record({ model: fc.constant('demo'), input: fc.oneof(anything, fc.array(shaped)) }),
       fc.record({ model: fc.constant('demo'), messages: fc.oneof(anything, fc.array(shaped)) }),
       fc.record({

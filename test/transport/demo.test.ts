@@ -7,14 +7,14 @@ const transport = withDemo(() => {
   throw new Error('Nobody else is asked.')
 })
 
-function asked(question: string): Call {
+function asked(question: string, more: object = {}): Call {
   const message = {
     type: 'message',
     role: 'user',
     content: [{ type: 'input_text', text: question }],
   }
   const request = { model: 'demo', instructions: null, items: [message], tools: [] }
-  const body = JSON.stringify({ ...request, toolChoice: null, stream: true, delayMs: 1 })
+  const body = JSON.stringify({ ...request, toolChoice: null, stream: true, delayMs: 1, ...more })
   return transport({ method: 'POST', url: 'demo:', headers: {}, body })
 }
 
@@ -72,4 +72,36 @@ test('hanging, it says nothing more when it is let go', async () => {
   })
   expect(endings).toEqual(['failed'])
   expect(text).not.toContain('"b"')
+})
+
+test.each<[string, unknown, unknown]>([
+  ['`required` that is no list', { required: 'abc' }, {}],
+  ['`required` that is true', { properties: { a: {} }, required: true }, { a: 'demo' }],
+  ['names that are none', { required: ['a', 5, null, {}] }, { a: 'demo' }],
+  ['`properties` that are none', { properties: 'abc' }, {}],
+  ['`properties` that are null', { properties: null, required: ['a'] }, { a: 'demo' }],
+  [
+    'an object within that makes no sense',
+    { properties: { a: { type: 'object', required: true, properties: [1] } } },
+    { a: {} },
+  ],
+  [
+    'schemas that are true and null',
+    { properties: { a: true, b: null } },
+    { a: 'demo', b: 'demo' },
+  ],
+  ['a name that every object has', { required: ['toString'] }, { toString: 'demo' }],
+  ['a choice', { properties: { a: { enum: [null, 1] } } }, { a: null }],
+])('a tool is called whatever its schema says: %s', async (_, parameters, given) => {
+  const tools = [{ type: 'function', name: 'f', parameters }]
+  const { endings, text } = await heard(asked('Call it.', { tools }), () => undefined)
+  expect(endings).toEqual(['end'])
+  const events = text.split('\n\n').flatMap((frame) => {
+    if (!frame.startsWith('data: ')) return []
+    const { item } = JSON.parse(frame.slice('data: '.length)) as {
+      readonly item?: { readonly type: string; readonly arguments?: string }
+    }
+    return item?.type === 'function_call' && item.arguments !== '' ? [item.arguments] : []
+  })
+  expect(events.map((text) => JSON.parse(text ?? '') as unknown)).toEqual([given])
 })

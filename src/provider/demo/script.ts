@@ -20,7 +20,7 @@
  */
 import type { Finish, StreamEvent, Usage } from '../../conversation/event.ts'
 import { textOf, type Item, type Message } from '../../conversation/item.ts'
-import type { JsonObject } from '../../conversation/json.ts'
+import { isObject, ownValue, type Json, type JsonObject } from '../../conversation/json.ts'
 import type { ToolChoice, Tool } from '../../conversation/prompt.ts'
 import { failureOf } from '../../errors.ts'
 
@@ -192,20 +192,25 @@ function called(rest: string, index: number, seed: number): StreamEvent[] {
   ]
 }
 
-/** The smallest arguments that a schema allows. */
+/** The smallest arguments that a schema allows. What makes no sense in it is as good as not said. */
 function sample(schema: JsonObject): JsonObject {
-  const properties = (schema['properties'] ?? {}) as Record<string, JsonObject>
-  const required = (schema['required'] ?? Object.keys(properties)) as readonly string[]
-  return Object.fromEntries(required.map((name) => [name, sampleValue(properties[name] ?? {})]))
+  const { properties: said, required } = schema
+  const properties = isObject(said) ? said : {}
+  const names: readonly Json[] = Array.isArray(required) ? required : Object.keys(properties)
+  return Object.fromEntries(
+    names
+      .filter((name) => typeof name === 'string')
+      .map((name) => [name, sampleValue(ownValue(properties, name))]),
+  )
 }
 
-function sampleValue(schema: JsonObject): string | number | boolean | JsonObject | readonly [] {
-  const choices = schema['enum']
-  if (Array.isArray(choices) && choices.length > 0) return choices[0] as string
-  if (schema['type'] === 'integer' || schema['type'] === 'number') return 1
-  if (schema['type'] === 'boolean') return true
-  if (schema['type'] === 'array') return []
-  return schema['type'] === 'object' ? sample(schema) : 'demo'
+function sampleValue(schema: Json | undefined): Json {
+  const { type = null, enum: choices } = isObject(schema) ? schema : {}
+  if (Array.isArray(choices) && choices.length > 0) return choices[0] as Json
+  if (type === 'integer' || type === 'number') return 1
+  if (type === 'boolean') return true
+  if (type === 'array') return []
+  return type === 'object' && isObject(schema) ? sample(schema) : 'demo'
 }
 
 function newestQuestion(items: readonly Item[]): string {
