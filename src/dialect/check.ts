@@ -59,6 +59,7 @@ export function asOneOf<Word extends string>(words: readonly Word[]) {
   return (value: Unknown, path: string): Word => {
     const found = words.find((word) => word === value)
     if (found !== undefined) return found
+    if (value === undefined) throw missing(path)
     throw new GatewayError(
       'invalid_value',
       `Invalid value for \`${path}\`: ${shown(value)}. Supported values are: ${words.map((word) => `'${word}'`).join(', ')}.`,

@@ -209,9 +209,10 @@ describe.each(HOSTS)('on %s', (_, start) => {
       fc.asyncProperty(
         body,
         fc.constantFrom('/v1/responses', '/v1/chat/completions', '/v1/context/explain'),
-        async (json, path) => {
-          const { status } = await send(path, json)
+        async (body, path) => {
+          const { status, json: answer } = await send(path, body)
           expect([200, 400]).toContain(status)
+          if (status === 400) expect(answer.error.message).not.toMatch(/\ban? undefined\b/)
         },
       ),
       { numRuns: 150 },

@@ -138,6 +138,30 @@ test.each<[string, object, ...Refusal]>([
     'items[0].role',
     /nobody/,
   ],
+  ...['/conversations', '/conversations/CONVERSATION/items'].map(
+    (path): [string, object, ...Refusal] => [
+      path,
+      { items: [{ type: 'message', content: 'x' }] },
+      400,
+      'missing_required_parameter',
+      'items[0].role',
+      /^Missing required parameter: `items\[0\]\.role`\.$/,
+    ],
+  ),
+  ...[
+    '/responses',
+    '/responses/compact',
+    '/responses/input_tokens',
+    '/context/explain',
+    '/context/summarize',
+  ].map((path): [string, object, ...Refusal] => [
+    path,
+    { model: 'demo', input: [{ type: 'message', content: 'x' }] },
+    400,
+    'missing_required_parameter',
+    'input[0].role',
+    /^Missing required parameter: `input\[0\]\.role`\.$/,
+  ]),
   ['/conversations/CONVERSATION', {}, 400, 'missing_required_parameter', 'metadata', /metadata/],
   ['/conversations/CONVERSATION/items', {}, 400, 'missing_required_parameter', 'items', /items/],
   [

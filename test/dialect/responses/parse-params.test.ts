@@ -185,6 +185,11 @@ test.each([
   ],
   [{ tool_choice: 'any' }, 'invalid_value', 'tool_choice'],
   [{ tool_choice: 5 }, 'invalid_type', 'tool_choice'],
+  [
+    { tool_choice: { type: 'allowed_tools', tools: [] } },
+    'missing_required_parameter',
+    'tool_choice.mode',
+  ],
   [{ tool_choice: { type: 'function' } }, 'missing_required_parameter', 'tool_choice.name'],
   [
     { tool_choice: { type: 'allowed_tools', mode: 'none', tools: [] } },

@@ -158,6 +158,8 @@ describe('input', () => {
     [{ input: [{}] }, 'missing_required_parameter', 'input[0].type'],
     [{ input: [{ type: 3 }] }, 'invalid_type', 'input[0].type'],
     [{ input: [{ role: 'tool', content: '' }] }, 'invalid_value', 'input[0].role'],
+    [{ input: [{ type: 'message' }] }, 'missing_required_parameter', 'input[0].role'],
+    [{ input: [{ role: null, content: '' }] }, 'invalid_value', 'input[0].role'],
     [{ input: [{ role: 'user' }] }, 'missing_required_parameter', 'input[0].content'],
     [{ input: [{ role: 'user', content: null }] }, 'invalid_type', 'input[0].content'],
     [{ input: [{ role: 'user', content: ['hi'] }] }, 'invalid_type', 'input[0].content[0]'],
