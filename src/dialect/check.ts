@@ -112,6 +112,8 @@ export function wrongType(value: Unknown, path: string, wanted: string): Gateway
 function kindOf(value: Unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
+  // JSON can write numbers that are too large to be one.
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is not finite'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 

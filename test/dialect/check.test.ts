@@ -54,3 +54,13 @@ test('a word that is none of those known, or no word, is told with them', () => 
   expect(told(null)).toBe("Invalid value for `input[0].x`: null. Supported values are: 'a', 'b'.")
   expect(told(5)).toBe("Invalid value for `input[0].x`: a number. Supported values are: 'a', 'b'.")
 })
+
+test('a number without end is told from one', () => {
+  const endless: unknown = JSON.parse('1e999')
+  expect(refusal(asDecimalIn(0, 2), endless)).toMatchObject({
+    code: 'invalid_type',
+    message:
+      'Invalid type for `input[0].x`: expected a number, but got a number that is not finite instead.',
+  })
+  expect(refusal(asInteger, -Infinity)?.message).toContain('got a number that is not finite')
+})
