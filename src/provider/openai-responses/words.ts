@@ -129,11 +129,14 @@ function include(prompt: Prompt, { body }: Place): Fields {
   const { include, topLogprobs } = prompt.params
   const sent = include.filter((name) => name !== 'reasoning.raw')
   if (isSaid(prompt, 'include') && sent.length === include.length) return NOTHING
-  if (prompt.source.dialect === 'chat' && topLogprobs !== null) {
-    sent.push('message.output_text.logprobs')
+  // In chat, who says how many has asked for them.
+  if (prompt.source.dialect === 'chat' && topLogprobs !== null && !sent.includes(LOGPROBS)) {
+    sent.push(LOGPROBS)
   }
   return { include: sent.length === 0 && body['include'] === undefined ? undefined : sent }
 }
+
+const LOGPROBS = 'message.output_text.logprobs'
 
 /** Usage always comes here; to ask for it is a word of Chat Completions. */
 function streamOptions(_prompt: Prompt, { body }: Place): Fields {

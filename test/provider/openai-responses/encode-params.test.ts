@@ -37,6 +37,16 @@ describe('for a chat client', () => {
     expect(chat({})).toEqual({ fields: ALWAYS, notes: [] })
   })
 
+  test.each([[[]], [['message.output_text.logprobs']]])(
+    'log probabilities are asked for once (%j)',
+    (include) => {
+      expect(chat({ topLogprobs: 2, include }).fields['include']).toEqual([
+        'message.output_text.logprobs',
+        'reasoning.encrypted_content',
+      ])
+    },
+  )
+
   test('every word has its field', () => {
     const schema = { type: 'object' }
     expect(
