@@ -31,7 +31,7 @@ export async function openWorld(
   log: Log,
 ): Promise<OpenWorld> {
   const settings = readSettings(environment, configFile)
-  const accounts = accountsFrom(settings, environment)
+  const accounts = accountsFrom(settings)
   const stores = createStores(
     await openEngine(settings.DATABASE_URL),
     vaultFor(settings.STORAGE_KEYS, log),

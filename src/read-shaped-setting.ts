@@ -1,14 +1,13 @@
 /**
- * Reads the settings that have a shape of their own: keys, upstreams, names for models. A fault is
+ * Reads the settings that have a shape of their own: addresses, keys, names for models. A fault is
  * an Error whose message completes "NAME …".
  */
 import { isObject } from './conversation/json.ts'
 import type { Wishes } from './conversation/policy.ts'
 import { readWishes } from './dialect/wishes.ts'
 import { messageOf } from './errors.ts'
-import { WIRES, type Account } from './provider/provider.ts'
-import { quirkFaults } from './provider/quirk-faults.ts'
-import { commaList } from './read-setting.ts'
+import { commaList, text } from './read-setting.ts'
+import { placeOf } from './store/database-url.ts'
 
 type Raw = unknown
 
@@ -32,37 +31,60 @@ export function url(raw: Raw): string {
   )
 }
 
+export function databaseUrl(raw: Raw): string {
+  const url = text(raw)
+  placeOf(url)
+  return url
+}
+
 export function namedKeys(raw: Raw): readonly NamedKey[] {
-  const keys = commaList(raw).map((pair, at) => {
-    const colon = pair.indexOf(':')
-    const [name, key] = [pair.slice(0, colon), pair.slice(colon + 1)]
-    // The pair itself is a secret and stays out of the message.
-    if (colon < 1 || key === '')
-      throw new Error(`must be name:key,name:key; entry ${at + 1} is not.`)
-    return { name, key }
-  })
+  const keys = entriesOf(raw, namedKey, 'must be name:key,name:key; ')
   if (new Set(keys.map(({ key }) => key)).size < keys.length) {
     throw new Error('has the same key twice; each belongs to one name.')
   }
   return keys
 }
 
+function namedKey(pair: string): NamedKey | null {
+  const colon = pair.indexOf(':')
+  const [name, key] = [pair.slice(0, colon), pair.slice(colon + 1)]
+  return colon < 1 || key === '' ? null : { name, key }
+}
+
 export function storageKeys(raw: Raw): readonly StorageKeySetting[] {
-  const keys = commaList(raw).map((pair, at) => {
-    const [, kid, words] = /^([\w.-]{1,32}):(\S+)$/.exec(pair) ?? []
-    const key = words === undefined ? null : bytesOfKey(words)
-    // The pair itself is a secret and stays out of the message.
-    if (kid === undefined || key === null) {
-      throw new Error(
-        `must be kid:key,kid:key, each kid of letters, digits and ._- and each key of 32 bytes as base64 or hex; entry ${at + 1} is not. \`openssl rand -base64 32\` makes a key.`,
-      )
-    }
-    return { kid, key }
-  })
+  const keys = entriesOf(
+    raw,
+    storageKey,
+    'must be kid:key,kid:key, each kid of letters, digits and ._- and each key of 32 bytes as base64 or hex; ',
+    ' `openssl rand -base64 32` makes a key.',
+  )
   if (new Set(keys.map(({ kid }) => kid)).size < keys.length) {
     throw new Error('has the same kid twice; each names one key.')
   }
   return keys
+}
+
+function storageKey(pair: string): StorageKeySetting | null {
+  const [, kid, words] = /^([\w.-]{1,32}):(\S+)$/.exec(pair) ?? []
+  const key = words === undefined ? null : bytesOfKey(words)
+  return kid === undefined || key === null ? null : { kid, key }
+}
+
+/** The entries themselves are secrets and stay out of the message. */
+function entriesOf<Entry>(
+  raw: Raw,
+  read: (pair: string) => Entry | null,
+  wanted: string,
+  help = '',
+): readonly Entry[] {
+  const entries = commaList(raw).map(read)
+  const faulty = entries.flatMap((entry, at) => (entry === null ? [at + 1] : []))
+  if (faulty.length > 0) {
+    const named = faulty.length === 1 ? 'entry' : 'entries'
+    const which = `${named} ${faulty.join(', ')} ${faulty.length === 1 ? 'is' : 'are'} not.`
+    throw new Error(`${wanted}${which}${help}`)
+  }
+  return entries.filter((entry) => entry !== null)
 }
 
 /** `null` if it is not what 32 bytes look like. */
@@ -143,52 +165,11 @@ function throwNonsense(faults: readonly string[]): void {
   if (faults.length > 0) throw new Error(`makes no sense: ${faults.join(' ')}`)
 }
 
-const UPSTREAM_FIELDS = ['name', 'wire', 'baseUrl', 'apiKey', 'models', 'headers', 'quirks']
-
-export function upstreams(raw: Raw): readonly Account[] {
-  const list: unknown = typeof raw === 'string' ? parsed(raw, NOT_A_LIST) : raw
-  if (!Array.isArray(list)) throw NOT_A_LIST
-  return list.map(upstream)
-}
-
-const NOT_A_LIST = new Error('must be a JSON list of upstreams.')
-
-function parsed(raw: string, fault: Error): unknown {
+/** JSON, or the fault that it is none. */
+export function parsed(raw: string, fault: Error): unknown {
   try {
     return JSON.parse(raw)
   } catch {
     throw fault
-  }
-}
-
-function upstream(entry: unknown, at: number): Account {
-  const fault = (words: string) => new Error(`entry ${at + 1} ${words}`)
-  if (!isObject(entry)) throw fault('must be an object.')
-  const unknown = Object.keys(entry).filter((name) => !UPSTREAM_FIELDS.includes(name))
-  if (unknown.length > 0) throw fault(`has no field "${unknown.join('", "')}".`)
-  const wire = WIRES.find((name) => name === entry['wire'])
-  if (wire === undefined) throw fault(`needs a "wire" of ${WIRES.join(', ')}.`)
-  const { name, apiKey = null, models = ['*'], headers = {}, quirks = {}, baseUrl } = entry
-  if (typeof name !== 'string' || name === '') throw fault('needs a "name".')
-  if (apiKey !== null && typeof apiKey !== 'string')
-    throw fault('has an "apiKey" that is not a text.')
-  if (!Array.isArray(models) || !models.every((model) => typeof model === 'string')) {
-    throw fault('has "models" that are not a list of texts.')
-  }
-  if (!isObject(headers) || !Object.values(headers).every((value) => typeof value === 'string')) {
-    throw fault('has "headers" that are not texts by name.')
-  }
-  if (!isObject(quirks)) throw fault('has "quirks" that are not an object.')
-  const quirky = quirkFaults(wire, quirks)
-  if (quirky.length > 0) throw fault(`has quirks that make no sense: ${quirky.join(' ')}`)
-  if (wire !== 'demo' && typeof baseUrl !== 'string') throw fault('needs a "baseUrl".')
-  return {
-    name,
-    wire,
-    baseUrl: wire === 'demo' ? 'demo://built-in' : url(baseUrl),
-    apiKey,
-    models: models,
-    headers: headers as Readonly<Record<string, string>>,
-    quirks,
   }
 }

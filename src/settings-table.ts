@@ -2,26 +2,34 @@
 import { MEDIA_SETTINGS } from './media-settings.ts'
 import { WIRES } from './provider/provider.ts'
 import type { Account } from './provider/provider.ts'
-import { oneOf, ownLabels, text, wholeNumber } from './read-setting.ts'
+import {
+  oneOf,
+  ownLabels,
+  text,
+  wholeNumber,
+  wholeNumberOrOff,
+  type Environment,
+} from './read-setting.ts'
 import {
   aliases,
+  databaseUrl,
   contextSetting,
   namedKeys,
   storageKeys,
-  upstreams,
   url,
   type ContextSetting,
   type NamedKey,
   type StorageKeySetting,
 } from './read-shaped-setting.ts'
+import { upstreams } from './read-upstreams.ts'
 
 export interface Setting<Value> {
   readonly default: Value
   /** How the default is shown to people, where the value itself would say little. */
   readonly shown?: string
   readonly sentence: string
-  /** Throws an Error whose message completes "NAME …". */
-  readonly read: (raw: unknown) => Value
+  /** Throws an Error whose message completes "NAME …", or several together. */
+  readonly read: (raw: unknown, environment: Environment) => Value
 }
 
 const NO_CONTEXT: ContextSetting = { all: {}, models: {}, keys: {} }
@@ -40,7 +48,7 @@ export const SETTINGS_TABLE = {
   },
   DATABASE_URL: {
     default: 'sqlite:./data/backstory.db',
-    read: text,
+    read: databaseUrl,
     sentence:
       'Where everything is kept: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. On Workers the D1 binding `DB` is used.',
   },
@@ -102,7 +110,7 @@ export const SETTINGS_TABLE = {
   TOOL_OUTPUT_RETENTION_TURNS: {
     default: null as number | 'off' | null,
     shown: 'as the policy says (`5`)',
-    read: (raw: unknown) => (raw === 'off' ? raw : wholeNumber(0, 1_000_000)(raw)),
+    read: wholeNumberOrOff(0, 1_000_000),
     sentence:
       'Long tool outputs are shortened once they are more than so many turns old, as many turns at a time, at most ten; `off` keeps them whole.',
   },
@@ -138,7 +146,7 @@ export const SETTINGS_TABLE = {
   },
   RETENTION_DAYS: {
     default: 90,
-    read: (raw: unknown) => (raw === 'off' ? null : wholeNumber(1, 36_500)(raw)),
+    read: (raw: unknown) => nullIfOff(wholeNumberOrOff(1, 36_500)(raw)),
     sentence:
       'Turns that nothing has needed for so many days are deleted, unless a conversation holds them; `off` keeps them.',
   },
@@ -222,4 +230,8 @@ function secret(sentence: string): Setting<string | null> {
 
 function address(sentence: string): Setting<string | null> {
   return { default: null, shown: '–', read: url, sentence }
+}
+
+function nullIfOff(days: number | 'off'): number | null {
+  return days === 'off' ? null : days
 }

@@ -5,7 +5,7 @@
  */
 import { isObject } from './conversation/json.ts'
 import { LOCAL, tenantsOf } from './keys.ts'
-import type { Account } from './provider/provider.ts'
+import { faultsIn, type Environment } from './read-setting.ts'
 import type { ContextSetting, NamedKey } from './read-shaped-setting.ts'
 import { SETTINGS_TABLE, type Setting } from './settings-table.ts'
 
@@ -16,8 +16,6 @@ export type Settings = {
     ? Value
     : never
 }
-
-type Environment = Readonly<Record<string, unknown>>
 
 /** Throws an Error that names every fault. `file` is the parsed JSON of BACKSTORY_CONFIG. */
 export function readSettings(environment: Environment, file: unknown = {}): Settings {
@@ -31,30 +29,26 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
   for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS_TABLE)) {
     const raw = environment[name] ?? fromFile[name]
     try {
-      settings[name] = raw === undefined || raw === '' ? setting.default : setting.read(raw)
-    } catch (fault) {
-      faults.push(`${name} ${fault instanceof Error ? fault.message : String(fault)}`)
+      settings[name] =
+        raw === undefined || raw === '' ? setting.default : setting.read(raw, environment)
+    } catch (thrown) {
+      faults.push(...faultsIn(thrown).map((fault) => `${name} ${fault}`))
     }
   }
-  faults.push(...unsetKeys(settings['UPSTREAMS'], environment))
   faults.push(...strangers(settings))
   if (faults.length > 0) throw new Error(`The settings have faults:\n- ${faults.join('\n- ')}`)
   return settings as Settings
 }
 
-/** `env:NAME` of an upstream names a variable, which has to be there. */
-function unsetKeys(upstreams: unknown, environment: Environment): readonly string[] {
-  return ((upstreams ?? []) as readonly Account[]).flatMap(({ name, apiKey }) => {
-    const variable = apiKey?.startsWith('env:') === true ? apiKey.slice('env:'.length) : null
-    const isSet = variable === null || Boolean(environment[variable])
-    return isSet ? [] : [`UPSTREAMS "${name}" takes its apiKey from ${apiKey}, which is not set.`]
-  })
-}
-
 /** A wish for a key that nobody has would never be heard. */
-function strangers({ CONTEXT: context, BACKSTORY_KEYS: keys }: Record<string, unknown>) {
+function strangers({
+  CONTEXT: context,
+  BACKSTORY_KEYS: keys,
+}: Record<string, unknown>): readonly string[] {
+  // Of keys that could not be read it is not known whose they are.
+  if (keys === undefined) return []
   const { keys: wishes = {} } = (context ?? {}) as Partial<ContextSetting>
-  const known = new Set([LOCAL, ...tenantsOf((keys ?? []) as readonly NamedKey[])])
+  const known = new Set([LOCAL, ...tenantsOf(keys as readonly NamedKey[])])
   return Object.keys(wishes)
     .filter((name) => !known.has(name))
     .map(

@@ -73,7 +73,7 @@ function build(bindings: Bindings): Gateway {
       keepsRequests: settings.EXPLAIN_KEEP === 'on',
     }),
     settings,
-    accounts: accountsFrom(settings, bindings),
+    accounts: accountsFrom(settings),
     transport: withDemo(
       fetchTransport({
         headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,

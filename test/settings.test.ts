@@ -11,6 +11,68 @@ test('every fault is named in one message', () => {
   expect(read).toThrow(/NOPE is not a setting/)
 })
 
+/** The lines below the first. */
+function faultsOf(environment: Readonly<Record<string, unknown>>): readonly string[] {
+  try {
+    readSettings(environment)
+  } catch (error) {
+    return (error as Error).message.split('\n- ').slice(1)
+  }
+  return []
+}
+
+test('of upstreams every fault of every entry is told', () => {
+  const UPSTREAMS = JSON.stringify([
+    { name: 'a', wire: 'telepathy', baseUrl: 'http://x', models: 'all', quirks: 5 },
+    { name: 'b', wire: 'chat', colour: 1, headers: { a: 1 } },
+    5,
+    { wire: 'chat', baseUrl: 'nope', apiKey: 'env:NOWHERE', quirks: { query: 2 } },
+    { name: 'fine', wire: 'demo' },
+  ])
+  expect(faultsOf({ UPSTREAMS })).toEqual([
+    'UPSTREAMS entry 1 needs a "wire" of chat, responses, anthropic, gemini, demo.',
+    'UPSTREAMS entry 1 has "models" that are not a list of texts.',
+    'UPSTREAMS entry 1 has "quirks" that are not an object.',
+    'UPSTREAMS entry 2 has no field "colour".',
+    'UPSTREAMS entry 2 needs a "baseUrl".',
+    'UPSTREAMS entry 2 has "headers" that are not texts by name.',
+    'UPSTREAMS entry 3 must be an object.',
+    'UPSTREAMS entry 4 needs a "name".',
+    'UPSTREAMS entry 4 has a "baseUrl" that must be an address that begins with http:// or https://, not "nope".',
+    'UPSTREAMS entry 4 takes its apiKey from env:NOWHERE, which is not set.',
+    'UPSTREAMS entry 4 has quirks that make no sense: quirks.query must be a string.',
+  ])
+})
+
+test('of keys every entry that is none is told', () => {
+  const STORAGE_KEYS = `a:x, b:${'0'.repeat(64)},c`
+  const [named, stored] = faultsOf({ BACKSTORY_KEYS: 'sk-secret,b:sk2,:x', STORAGE_KEYS })
+  expect(named).toBe('BACKSTORY_KEYS must be name:key,name:key; entries 1, 3 are not.')
+  expect(stored).toMatch(/^STORAGE_KEYS must be kid:key.* entries 1, 3 are not\. `openssl/)
+})
+
+test('of keys that cannot be read nobody says that they miss one', () => {
+  const faults = faultsOf({ BACKSTORY_KEYS: 'ada', CONTEXT: '{"keys":{"ada":"lean"}}' })
+  expect(faults).toEqual(['BACKSTORY_KEYS must be name:key,name:key; entry 1 is not.'])
+})
+
+test('a database that there is no engine for is told with the other faults, without its password', () => {
+  const faults = faultsOf({ DATABASE_URL: 'mysql://root:secret@x/db', RETENTION_DAYS: 'soon' })
+  expect(faults).toHaveLength(2)
+  expect(faults[0]).toMatch(/^DATABASE_URL starts with `mysql:`\. Use `sqlite:/)
+  expect(faults[1]).toMatch(/^RETENTION_DAYS/)
+  expect(faults.join('')).not.toContain('secret')
+})
+
+test('where a number may be off, the fault says so', () => {
+  expect(faultsOf({ TOOL_OUTPUT_RETENTION_TURNS: 'x', RETENTION_DAYS: 'soon' })).toEqual([
+    'TOOL_OUTPUT_RETENTION_TURNS must be a whole number from 0 to 1000000, or off, not "x".',
+    'RETENTION_DAYS must be a whole number from 1 to 36500, or off, not "soon".',
+  ])
+  const off = readSettings({ TOOL_OUTPUT_RETENTION_TURNS: 'off', RETENTION_DAYS: 'off' })
+  expect([off.TOOL_OUTPUT_RETENTION_TURNS, off.RETENTION_DAYS]).toEqual(['off', null])
+})
+
 test('the environment wins over the file, and an empty variable is not set', () => {
   const settings = readSettings({ PORT: '1', HOST: '' }, { PORT: 2, HOST: '::1' })
   expect(settings.PORT).toBe(1)

@@ -6,15 +6,8 @@ import type { Account } from '../provider/provider.ts'
 import type { Settings } from '../settings.ts'
 import type { World } from '../world.ts'
 
-/** Throws an Error when an `apiKey` points at a variable that is not set. */
-export function accountsFrom(
-  settings: Settings,
-  environment: Readonly<Record<string, unknown>>,
-): readonly Account[] {
-  const listed = settings.UPSTREAMS.map((upstream) => ({
-    ...upstream,
-    apiKey: resolvedKey(upstream.name, upstream.apiKey, environment),
-  }))
+export function accountsFrom(settings: Settings): readonly Account[] {
+  const listed = settings.UPSTREAMS
   // Who lists an upstream by the name of a shortcut has said more of it.
   const short = shortcuts(settings).filter((one) => !listed.some(({ name }) => name === one.name))
   const accounts = [...listed, ...short]
@@ -117,17 +110,6 @@ function unknownModel(
         'model_not_found',
         `The model \`${model}\` does not exist or you do not have access to it. This gateway serves: ${offered}.`,
       )
-}
-
-function resolvedKey(
-  name: string,
-  key: string | null,
-  environment: Readonly<Record<string, unknown>>,
-): string | null {
-  if (key === null || !key.startsWith('env:')) return key
-  const value = environment[key.slice('env:'.length)]
-  if (typeof value === 'string' && value !== '') return value
-  throw new Error(`The upstream "${name}" takes its apiKey from ${key}, which is not set.`)
 }
 
 const OPENAI = 'https://api.openai.com/v1'

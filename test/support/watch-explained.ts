@@ -69,7 +69,7 @@ export async function storedFaults(
   environment: Readonly<Record<string, string>>,
 ): Promise<readonly string[]> {
   const settings = readSettings(environment)
-  const accounts = namesOf(accountsFrom(settings, environment))
+  const accounts = namesOf(accountsFrom(settings))
   const vault = vaultFor(settings.STORAGE_KEYS, () => undefined)
   const stores = createStores(engine, vault)
   const [rows = []] = await engine.read([TURNS])

@@ -13,7 +13,7 @@ test('a pattern matches with any text in the place of a star', () => {
 })
 
 test('without any upstream there is the demo', () => {
-  const accounts = accountsFrom(readSettings({}), {})
+  const accounts = accountsFrom(readSettings({}))
   expect(accounts.map(({ name }) => name)).toEqual(['demo'])
 })
 
@@ -22,15 +22,16 @@ test('a key can be taken from the environment, and must be there', () => {
     UPSTREAMS: '[{"name":"a","wire":"chat","baseUrl":"http://x/v1","apiKey":"env:SECRET"}]',
   }
   const settings = readSettings({ ...env, SECRET: 's' })
-  expect(accountsFrom(settings, { SECRET: 's' })[0]?.apiKey).toBe('s')
-  expect(() => accountsFrom(settings, {})).toThrow('env:SECRET, which is not set')
-  expect(() => readSettings(env)).toThrow('env:SECRET, which is not set')
+  expect(accountsFrom(settings)[0]?.apiKey).toBe('s')
+  expect(() => readSettings(env)).toThrow(
+    'UPSTREAMS entry 1 takes its apiKey from env:SECRET, which is not set.',
+  )
 })
 
 test('an upstream that is listed by the name of a shortcut takes its place', () => {
   const listed = '[{"name":"openai","wire":"responses","baseUrl":"http://x/v1","models":["*"]}]'
   const settings = readSettings({ UPSTREAMS: listed, OPENAI_API_KEY: 'a', ANTHROPIC_API_KEY: 'b' })
-  expect(accountsFrom(settings, {}).map(({ name }) => name)).toEqual([
+  expect(accountsFrom(settings).map(({ name }) => name)).toEqual([
     'openai',
     'anthropic',
     'openai-chat',
@@ -39,7 +40,7 @@ test('an upstream that is listed by the name of a shortcut takes its place', () 
 
 function worldOf(environment: Readonly<Record<string, unknown>>) {
   const settings = readSettings(environment)
-  return { settings, accounts: accountsFrom(settings, {}) }
+  return { settings, accounts: accountsFrom(settings) }
 }
 
 function asked(
