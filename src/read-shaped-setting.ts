@@ -23,8 +23,10 @@ export interface StorageKeySetting {
 }
 
 export function url(raw: Raw): string {
-  if (typeof raw === 'string' && URL.canParse(raw) && /^(https?|demo):/.test(raw)) {
-    return raw.replace(/\/+$/, '')
+  const said = typeof raw === 'string' ? raw.trim() : ''
+  // Of what an address can hold, so much goes into a request as it stands.
+  if (URL.canParse(said) && /^(https?|demo):[\x21-\xFF]*$/.test(said)) {
+    return said.replace(/\/+$/, '')
   }
   throw new Error(
     `must be an address that begins with http:// or https://, not ${JSON.stringify(raw)}.`,

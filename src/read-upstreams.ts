@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from './conversation/json.ts'
 import { WIRES, type Account } from './provider/provider.ts'
 import { quirkFaults } from './provider/quirk-faults.ts'
 import { isListOfTexts } from './provider/quirk.ts'
+import { headerName, headerValue } from './read-header.ts'
 import { readEach, within, type Environment } from './read-setting.ts'
 import { parsed, url } from './read-shaped-setting.ts'
 
@@ -52,20 +53,28 @@ const FIELDS: {
   apiKey({ apiKey = null }, environment) {
     if (apiKey === null) return null
     if (typeof apiKey !== 'string') throw new Error('has an "apiKey" that is not a text.')
-    if (!apiKey.startsWith('env:')) return apiKey
+    if (!apiKey.startsWith('env:')) return within('has an "apiKey" that', () => headerValue(apiKey))
     const key = environment[apiKey.slice('env:'.length)]
-    if (typeof key === 'string' && key !== '') return key
-    throw new Error(`takes its apiKey from ${apiKey}, which is not set.`)
+    return within(`takes its apiKey from ${apiKey}, which`, () => {
+      if (typeof key === 'string' && key.trim() !== '') return headerValue(key)
+      throw new Error('is not set.')
+    })
   },
   models({ models = ['*'] }) {
     if (isListOfTexts(models)) return models
     throw new Error('has "models" that are not a list of texts.')
   },
   headers({ headers = {} }) {
-    if (isObject(headers) && isListOfTexts(Object.values(headers))) {
-      return headers as Account['headers']
+    if (!isObject(headers) || !isListOfTexts(Object.values(headers))) {
+      throw new Error('has "headers" that are not texts by name.')
     }
-    throw new Error('has "headers" that are not texts by name.')
+    const read = readEach(Object.entries(headers), ([name, value]) =>
+      within(`has a header ${JSON.stringify(name)} that`, () => [
+        headerName(name),
+        headerValue(value),
+      ]),
+    )
+    return Object.fromEntries(read) as Account['headers']
   },
   quirks(entry) {
     const { quirks = {} } = entry

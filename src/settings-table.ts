@@ -2,6 +2,7 @@
 import { MEDIA_SETTINGS } from './media-settings.ts'
 import { WIRES } from './provider/provider.ts'
 import type { Account } from './provider/provider.ts'
+import { headerValue } from './read-header.ts'
 import {
   oneOf,
   ownLabels,
@@ -85,13 +86,13 @@ export const SETTINGS_TABLE = {
     sentence:
       'Your own names for models, as JSON: `{"fast": "gpt-5-mini", "best": ["anthropic/claude-opus-5-5", "gpt-5"]}`, where `anthropic/` names an upstream. Of a list, the next is asked if one does not begin to answer.',
   },
-  OPENAI_API_KEY: secret('Adds OpenAI, with both of its APIs, for all other models.'),
+  OPENAI_API_KEY: apiKey('Adds OpenAI, with both of its APIs, for all other models.'),
   OPENAI_BASE_URL: address('Another server that speaks Chat Completions, in place of OpenAI.'),
-  ANTHROPIC_API_KEY: secret('Adds Anthropic, for `claude-*`.'),
+  ANTHROPIC_API_KEY: apiKey('Adds Anthropic, for `claude-*`.'),
   ANTHROPIC_BASE_URL: address('Another server that speaks Anthropic Messages.'),
-  GEMINI_API_KEY: secret('Adds Google Gemini, for `gemini-*`.'),
+  GEMINI_API_KEY: apiKey('Adds Google Gemini, for `gemini-*`.'),
   GEMINI_BASE_URL: address('Another server that speaks the Gemini API.'),
-  OPENROUTER_API_KEY: secret('Adds OpenRouter, for `vendor/model`.'),
+  OPENROUTER_API_KEY: apiKey('Adds OpenRouter, for `vendor/model`.'),
   OPENROUTER_BASE_URL: address('Another server that speaks as OpenRouter does.'),
   CONTEXT: {
     default: NO_CONTEXT,
@@ -226,6 +227,10 @@ export const SETTINGS_TABLE = {
 
 function secret(sentence: string): Setting<string | null> {
   return { default: null, shown: '–', read: text, sentence }
+}
+
+function apiKey(sentence: string): Setting<string | null> {
+  return { ...secret(sentence), read: headerValue }
 }
 
 function address(sentence: string): Setting<string | null> {

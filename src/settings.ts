@@ -29,8 +29,7 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
   for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS_TABLE)) {
     const raw = environment[name] ?? fromFile[name]
     try {
-      settings[name] =
-        raw === undefined || raw === '' ? setting.default : setting.read(raw, environment)
+      settings[name] = isUnset(raw) ? setting.default : setting.read(raw, environment)
     } catch (thrown) {
       faults.push(...faultsIn(thrown).map((fault) => `${name} ${fault}`))
     }
@@ -38,6 +37,11 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
   faults.push(...strangers(settings))
   if (faults.length > 0) throw new Error(`The settings have faults:\n- ${faults.join('\n- ')}`)
   return settings as Settings
+}
+
+/** An empty variable is none, and neither is the blank line that is left of an empty file. */
+function isUnset(raw: unknown): boolean {
+  return raw === undefined || (typeof raw === 'string' && raw.trim() === '')
 }
 
 /** A wish for a key that nobody has would never be heard. */

@@ -73,6 +73,51 @@ test('where a number may be off, the fault says so', () => {
   expect([off.TOOL_OUTPUT_RETENTION_TURNS, off.RETENTION_DAYS]).toEqual(['off', null])
 })
 
+test('blanks around a key and an address are no part of them', () => {
+  const settings = readSettings({
+    OPENAI_API_KEY: ' sk-1\n',
+    ANTHROPIC_API_KEY: '\n',
+    OPENAI_BASE_URL: 'http://x/v1/\n',
+    KEY: 'sk-2\r\n',
+    UPSTREAMS: JSON.stringify([
+      { name: 'a', wire: 'demo', apiKey: 'env:KEY', headers: { 'x-a': ' b\n' } },
+      { name: 'b', wire: 'chat', baseUrl: ' http://y ', apiKey: 'sk-3\n' },
+    ]),
+  })
+  expect(settings).toMatchObject({
+    OPENAI_API_KEY: 'sk-1',
+    ANTHROPIC_API_KEY: null,
+    OPENAI_BASE_URL: 'http://x/v1',
+    UPSTREAMS: [
+      { apiKey: 'sk-2', headers: { 'x-a': 'b' } },
+      { apiKey: 'sk-3', baseUrl: 'http://y' },
+    ],
+  })
+})
+
+test('what no header can hold is a fault that says where it is, and not what it was', () => {
+  const faults = faultsOf({
+    OPENAI_API_KEY: '“sk-secret”',
+    KEY: 'sk-\nsecret',
+    BLANK: ' ',
+    UPSTREAMS: JSON.stringify([
+      { name: 'a', wire: 'demo', apiKey: 'env:KEY', headers: { 'x a': '1', 'x-b': '🦊' } },
+      { name: 'b', wire: 'chat', baseUrl: 'http://y y/v1', apiKey: 'sk-secret’' },
+      { name: 'c', wire: 'chat', baseUrl: 'http://y/“v1”', apiKey: 'env:BLANK' },
+    ]),
+  })
+  expect(faults).toEqual([
+    'UPSTREAMS entry 1 takes its apiKey from env:KEY, which holds a character that no header can hold: U+000A.',
+    'UPSTREAMS entry 1 has a header "x a" that is not the name of one.',
+    'UPSTREAMS entry 1 has a header "x-b" that holds a character that no header can hold: U+1F98A.',
+    expect.stringMatching(/^UPSTREAMS entry 2 has a "baseUrl" that must be an address/),
+    'UPSTREAMS entry 2 has an "apiKey" that holds a character that no header can hold: U+2019.',
+    expect.stringMatching(/^UPSTREAMS entry 3 has a "baseUrl" that must be an address/),
+    'UPSTREAMS entry 3 takes its apiKey from env:BLANK, which is not set.',
+    'OPENAI_API_KEY holds a character that no header can hold: U+201C.',
+  ])
+})
+
 test('the environment wins over the file, and an empty variable is not set', () => {
   const settings = readSettings({ PORT: '1', HOST: '' }, { PORT: 2, HOST: '::1' })
   expect(settings.PORT).toBe(1)
