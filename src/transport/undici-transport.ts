@@ -16,6 +16,7 @@ export function undiciTransport(timeouts: Timeouts): {
     connect: { timeout: 10_000 },
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.idleMs,
+    maxHeaderSize: MAX_HEADERS_KB * 1024,
     // As many connections as there are streams: an answer must not wait for another to end.
     pipelining: 1,
     // Whoever reads an answer before asking again is not to wait for TCP and TLS each time.
@@ -33,6 +34,9 @@ export function undiciTransport(timeouts: Timeouts): {
   }
   return { transport, close: () => agent.destroy() }
 }
+
+/** As Node has it. */
+const MAX_HEADERS_KB = 16
 
 /** For how long a connection is kept that nobody uses, where the upstream does not say for how long. */
 const IDLE_MS = 60_000
@@ -171,11 +175,20 @@ function unreachable(error: Error): GatewayError {
       cause: error,
     })
   }
+  const why = WITHOUT_ANSWER[code]
+  if (why !== undefined) return new GatewayError('upstream_broken', why, { cause: error })
   return new GatewayError(
     'upstream_unreachable',
     `The upstream could not be reached (${code}). Check its baseUrl and that it is running.`,
     { cause: error },
   )
+}
+
+/** What has nothing to do with where an upstream is, nor with whether it runs. */
+const WITHOUT_ANSWER: Readonly<Partial<Record<string, string>>> = {
+  UND_ERR_HEADERS_OVERFLOW: `The upstream's answer has more than ${MAX_HEADERS_KB} KB of headers, which is more than is read here.`,
+  UND_ERR_INVALID_ARG:
+    'The upstream cannot be asked: what its request would have as address or headers is not allowed in HTTP.',
 }
 
 function cancelledError(): GatewayError {

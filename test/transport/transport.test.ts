@@ -176,3 +176,29 @@ describe.each(transports)('the %s transport', (_, transport) => {
     await expect(readBody(call, reply, 1000)).rejects.toThrow('over 1000 bytes')
   })
 })
+
+describe('what is wrong with neither the place of an upstream nor with whether it runs is told so', () => {
+  const post = (headers: Record<string, string> = {}): Call =>
+    undici.transport({ method: 'POST', url: `${upstream.url}/x`, headers, body: '{}' })
+
+  test('an answer with too many headers', async () => {
+    upstream.behave = answerJson(200, {}, { 'x-much': 'x'.repeat(30_000) })
+    await expect(post().reply).rejects.toMatchObject({
+      failure: {
+        code: 'upstream_broken',
+        status: 502,
+        message: expect.stringMatching(/more than 16 KB of headers/) as string,
+      },
+    })
+  })
+
+  test('a request that HTTP does not allow', async () => {
+    await expect(post({ 'x-a': 'line\nbreak' }).reply).rejects.toMatchObject({
+      failure: {
+        code: 'upstream_broken',
+        status: 502,
+        message: expect.stringMatching(/cannot be asked.*not allowed in HTTP/) as string,
+      },
+    })
+  })
+})
