@@ -152,6 +152,8 @@ const BODIES: readonly (readonly [string, number, string, string])[] = [
   ['nothing with an error', 500, 'application/json', ''],
   ['half of an object', 200, 'application/json', '{"id":"x","choices":[{"mess'],
   ['an empty object', 200, 'application/json', '{}'],
+  ['a failure', 200, 'application/json', '{"status":"failed","error":{"message":"On fire."}}'],
+  ['a failure without words', 200, 'application/json', '{"error":{"length":3}}'],
   ['a list', 200, 'application/json', '[]'],
   ['null', 200, 'application/json', 'null'],
   ['words', 503, 'text/plain', 'upstream connect error or disconnect/reset before headers'],

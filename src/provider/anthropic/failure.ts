@@ -1,12 +1,14 @@
 /** Errors of this provider in OpenAI's shape, whether they come with a status or after a 200. */
 import type { Failure } from '../../conversation/event.ts'
 import { isObject, textIn, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isPage, unexplained } from '../unexplained.ts'
 
 export function failure(status: number, body: JsonObject | string): Failure {
   const error = typeof body === 'string' ? undefined : body['error']
   if (isObject(error)) return failureOfError(error, status)
   const words = typeof body === 'string' ? plain(body) : textIn(error) || textIn(body['message'])
-  return shaped(status, null, words || `The upstream answered with status ${status}.`)
+  if (words === '') return unexplained(status, typeof body === 'string' ? body : '')
+  return shaped(status, null, words)
 }
 
 /**
@@ -33,7 +35,7 @@ export function failureOfError(error: Json | undefined, status?: number): Failur
   const { type, message } = isObject(error) ? error : {}
   const kind = textIn(type)
   const known = status ?? STATUS.get(kind) ?? 502
-  return shaped(known, kind || null, textIn(message) || 'The upstream reported an error.')
+  return shaped(known, kind || null, textIn(message) || unexplained(status ?? null).message)
 }
 
 const STATUS: ReadonlyMap<string, number> = new Map([
@@ -69,8 +71,6 @@ function codeOf(kind: string | null, message: string): string | null {
 
 const MOST_CHARACTERS = 500
 
-/** The page of a proxy says nothing to a client. */
 function plain(text: string): string {
-  const words = text.trim()
-  return words.startsWith('<') ? '' : words.slice(0, MOST_CHARACTERS)
+  return isPage(text) ? '' : text.trim().slice(0, MOST_CHARACTERS)
 }

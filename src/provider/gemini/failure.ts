@@ -4,14 +4,15 @@
  */
 import type { Failure } from '../../conversation/event.ts'
 import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { isPage, unexplained } from '../unexplained.ts'
 import type { WireError } from './wire.ts'
 
 export function failure(status: number, body: JsonObject | string): Failure {
   const error = errorIn(typeof body === 'string' ? parsed(body) : body)
   if (error !== null) return failureOfError(error, status)
   const words = typeof body === 'string' ? plainWords(body) : ''
-  const message = `The upstream answered with status ${status}${words === '' ? '.' : `: ${words}`}`
-  return shaped(error ?? {}, status, message)
+  if (words === '') return unexplained(status, typeof body === 'string' ? body : '')
+  return shaped({}, status, `The upstream answered with status ${status}: ${words}`)
 }
 
 /** A signature that is missing, corrupted, or of another model or route. */
@@ -37,7 +38,9 @@ export function failureOfError(error: WireError, status: number | null): Failure
   const message =
     typeof error.message === 'string' && error.message !== ''
       ? error.message
-      : `The upstream failed${named === '' ? '' : ` (${named})`}.`
+      : named === ''
+        ? unexplained(status).message
+        : `The upstream failed (${named}).`
   return shaped(error, status ?? code ?? HTTP[named] ?? 502, message)
 }
 
@@ -121,8 +124,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whatever stands between us and Google answers in HTML; that helps nobody. */
 function plainWords(text: string): string {
-  const words = text.slice(0, 300).trim()
-  return words.startsWith('<') ? '' : words
+  return isPage(text) ? '' : text.slice(0, 300).trim()
 }

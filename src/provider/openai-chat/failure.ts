@@ -8,6 +8,8 @@ import { isObject, textIn, type Json, type JsonObject } from '../../conversation
 import { refusesReasoning as anthropicRefuses } from '../anthropic/failure.ts'
 import { refusesReasoning as geminiRefuses } from '../gemini/failure.ts'
 import { refusesReasoning as openaiRefuses } from '../openai-responses/failure.ts'
+import { statusOfWord } from '../status-of-word.ts'
+import { codeOfStatus, isPage, typeOfStatus, unexplained } from '../unexplained.ts'
 
 /** An answer with an error status. */
 export function failureOfBody(status: number, body: JsonObject | string): Failure {
@@ -22,46 +24,43 @@ export function refusesReasoning(failure: Failure): boolean {
 
 /** An error in the middle of a stream, whose HTTP status was 200. */
 export function failureOfChunk(error: Json): Failure {
-  return failureOfError(statusIn(error) ?? 502, error)
+  return failureOfError(null, error)
 }
 
-function failureOfError(status: number, error: Json): Failure {
+/** Where there is no status, the error may tell one. */
+function failureOfError(status: number | null, error: Json): Failure {
   if (typeof error === 'string') return failureOfText(status, error)
-  if (!isObject(error)) return failure(status, {}, '')
+  if (!isObject(error)) return unexplained(status)
   const { message, detail, msg } = error
   const said = textIn(message) || textIn(msg) || detailIn(detail)
   return failure(status, error, said + causeIn(error) + generationIn(error))
 }
 
-function failure(status: number, error: JsonObject, message: string): Failure {
-  const { type, code, param } = error
+function failure(status: number | null, error: JsonObject, message: string): Failure {
+  const silent = unexplained(status)
+  const known = status ?? statusIn(error) ?? silent.status
+  const code = codeIn(error, known)
+  const type = textIn(error['type'])
+  if (message === '' && code === null && type === '') return silent
   return {
-    status,
-    type: typeof type === 'string' && type !== '' ? type : typeOf(status),
-    code: codeOf(code, status),
-    message: message === '' ? `The upstream answered with status ${status}.` : message,
-    param: typeof param === 'string' ? param : null,
+    status: known,
+    type: type === '' ? typeOfStatus(known) : type,
+    code: code ?? codeOfStatus(known),
+    message: message === '' ? silent.message : message,
+    param: typeof error['param'] === 'string' ? error['param'] : null,
   }
 }
 
 const MAX_TEXT = 400
 
-function failureOfText(status: number, text: string): Failure {
+function failureOfText(status: number | null, text: string): Failure {
   const trimmed = text.trim()
-  if (!trimmed.startsWith('<')) return failure(status, {}, shortened(trimmed))
-  const title = between(trimmed, '<title>', '</title>').trim()
-  const named = title === '' ? '' : `: ${shortened(title)}`
-  return failure(status, {}, `The upstream answered with status ${status} and a web page${named}.`)
+  if (trimmed === '' || isPage(trimmed)) return unexplained(status, trimmed)
+  return failure(status, {}, shortened(trimmed))
 }
 
 function shortened(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}…`
-}
-
-function between(text: string, open: string, close: string): string {
-  const start = text.indexOf(open)
-  const end = text.indexOf(close, start)
-  return start < 0 || end < 0 ? '' : text.slice(start + open.length, end)
 }
 
 /** FastAPI's: a sentence, or a list of what is wrong where. */
@@ -101,36 +100,18 @@ function generationIn(error: JsonObject): string {
   return text === '' ? '' : ` The model wrote: ${shortened(text)}`
 }
 
-function statusIn(error: Json): number | null {
-  if (!isObject(error)) return null
-  const said = [error['status_code'], error['code'], error['status']]
-  return (
-    (said.find((value) => typeof value === 'number' && value >= 400 && value < 600) as
-      | number
-      | null
-      | undefined) ?? null
-  )
+/** As a number, or by a word that is known to mean one. */
+function statusIn({ status_code, code, status, type }: JsonObject): number | null {
+  const said = [status_code, code, status].find(isErrorStatus)
+  return said ?? statusOfWord(textIn(code) || textIn(type))
 }
 
-const TYPES: Readonly<Record<number, string>> = {
-  401: 'authentication_error',
-  403: 'permission_error',
-  429: 'rate_limit_error',
+function isErrorStatus(value: unknown): value is number {
+  return typeof value === 'number' && value >= 400 && value < 600
 }
 
-function typeOf(status: number): string {
-  return TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
-}
-
-const CODES: Readonly<Record<number, string>> = {
-  401: 'invalid_api_key',
-  402: 'insufficient_quota',
-  429: 'rate_limit_exceeded',
-}
-
-function codeOf(code: Json | undefined, status: number): string | null {
+function codeIn({ code }: JsonObject, status: number): string | null {
   if (typeof code === 'string' && code !== '') return code
   // A number that only repeats the HTTP status is none of OpenAI's codes.
-  if (typeof code === 'number' && code !== status) return String(code)
-  return CODES[status] ?? null
+  return typeof code === 'number' && code !== status ? String(code) : null
 }

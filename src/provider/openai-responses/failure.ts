@@ -4,9 +4,15 @@
  */
 import type { Failure } from '../../conversation/event.ts'
 import { isObject, type JsonObject } from '../../conversation/json.ts'
+import { statusOfWord } from '../status-of-word.ts'
+import { isPage, unexplained } from '../unexplained.ts'
 
 export function failure(status: number, body: JsonObject | string): Failure {
-  if (!isObject(body)) return failureOfError({ message: isPage(body) ? '' : body.trim() }, status)
+  if (!isObject(body)) {
+    return isPage(body)
+      ? unexplained(status, body)
+      : failureOfError({ message: body.trim() }, status)
+  }
   const { error, message, detail } = body
   if (isObject(error)) return failureOfError(error, status)
   const words = [error, message, detail].find((words) => typeof words === 'string')
@@ -28,16 +34,22 @@ export function refusesReasoning({ status, code, message }: Failure): boolean {
 
 const SAID_OF_SEALS = /could not be|did not match|does not match|invalid|failed to/
 
-/** An error object, from a body or from a stream. Where there is no status, its code tells it. */
+/**
+ * An error object, from a body or from a stream. Where there is no status, its code may tell it; an
+ * answer that fails without saying how is one of an upstream that is broken.
+ */
 export function failureOfError(error: JsonObject, status: number | null): Failure {
-  const code = wordOf(error['code']) ?? (status === 429 ? 'rate_limit_exceeded' : null)
-  const known = status ?? statusOf(code ?? wordOf(error['type']) ?? '')
+  const [type, said] = [wordOf(error['type']), wordOf(error['code'])]
   const message = wordOf(error['message'])
+  const silent = unexplained(status)
+  if (type === null && said === null && message === null) return silent
+  const code = said ?? (status === 429 ? silent.code : null)
+  const known = status ?? statusOfWord(code ?? type ?? '') ?? silent.status
   return {
     status: known,
-    type: wordOf(error['type']) ?? (known >= 500 ? 'server_error' : 'invalid_request_error'),
+    type: type ?? (known >= 500 ? 'server_error' : 'invalid_request_error'),
     code,
-    message: message ?? `The upstream answered with status ${known} and no explanation.`,
+    message: message ?? silent.message,
     param: wordOf(error['param']),
   }
 }
@@ -47,28 +59,3 @@ function wordOf(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value !== '' ? value : null
 }
-
-/** A proxy's page says nothing that a person could use. */
-function isPage(text: string): boolean {
-  return /^\s*</.test(text)
-}
-
-function statusOf(word: string): number {
-  if (/^[45]\d\d$/.test(word)) return Number(word)
-  const known = STATUS.get(word)
-  if (known !== undefined) return known
-  return /^(?:invalid|unsupported|image|empty|failed_to_download)_/.test(word) ? 400 : 500
-}
-
-const STATUS: ReadonlyMap<string, number> = new Map([
-  ['rate_limit_exceeded', 429],
-  ['insufficient_quota', 429],
-  ['usage_not_included', 429],
-  ['invalid_api_key', 401],
-  ['server_is_overloaded', 503],
-  ['context_length_exceeded', 400],
-  ['bio_policy', 400],
-  ['cyber_policy', 400],
-  ['data_residency_mismatch', 400],
-  ['misalignment_policy_violation', 400],
-])

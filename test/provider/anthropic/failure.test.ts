@@ -33,10 +33,10 @@ test.each<readonly [number, JsonObject | string, object]>([
   [
     502,
     '<html><body>Bad gateway</body></html>',
-    { message: 'The upstream answered with status 502.' },
+    { message: 'The upstream answered with status 502 and a web page.' },
   ],
   [503, 'no healthy upstream', { message: 'no healthy upstream' }],
-  [500, {}, { message: 'The upstream answered with status 500.' }],
+  [500, {}, { message: 'The upstream answered with status 500 and no explanation.' }],
 ])('%i %j', (status, body, expected) => {
   const failure = anthropic.failure(status, body)
   expect(failure).toMatchObject({ status, param: null, ...expected })

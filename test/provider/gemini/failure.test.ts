@@ -73,7 +73,7 @@ describe('an error of Google in OpenAI’s shape', () => {
     expect(gemini.failure(502, '<html><body>Bad gateway</body></html>')).toMatchObject({
       status: 502,
       type: 'server_error',
-      message: 'The upstream answered with status 502.',
+      message: 'The upstream answered with status 502 and a web page.',
     })
     expect(gemini.failure(500, 'upstream connect error')).toMatchObject({
       message: 'The upstream answered with status 500: upstream connect error',

@@ -28,7 +28,7 @@ test.each([
   [401, 'authentication_error', 'invalid_api_key'],
   [402, 'invalid_request_error', 'insufficient_quota'],
   [429, 'rate_limit_error', 'rate_limit_exceeded'],
-  [500, 'server_error', null],
+  [500, 'server_error', 'upstream_broken'],
 ])('status %i has a type and a code of its own', (status, type, code) => {
   expect(failure(status, {})).toMatchObject({ status, type, code })
 })
@@ -76,6 +76,6 @@ test('a web page is named by its title, and text is shortened', () => {
   )
   expect(failure(502, '<p>x').message).toBe('The upstream answered with status 502 and a web page.')
   expect(failure(500, 'x'.repeat(5000)).message).toHaveLength(401)
-  expect(failure(500, '').message).toBe('The upstream answered with status 500.')
+  expect(failure(500, '').message).toBe('The upstream answered with status 500 and no explanation.')
   expect(failure(503, { error: 'busy' }).message).toBe('busy')
 })

@@ -25,9 +25,9 @@ test.each([
     '<html><body>Bad Gateway</body></html>',
     {
       type: 'server_error',
-      code: null,
+      code: 'upstream_broken',
       param: null,
-      message: 'The upstream answered with status 502 and no explanation.',
+      message: 'The upstream answered with status 502 and a web page.',
     },
   ],
   [
@@ -35,7 +35,7 @@ test.each([
     {},
     {
       type: 'server_error',
-      code: null,
+      code: 'upstream_broken',
       param: null,
       message: 'The upstream answered with status 500 and no explanation.',
     },
