@@ -43,6 +43,10 @@ export function decodeWhole(body: JsonObject): readonly StreamEvent[] {
 
 const NOT_JSON = failureOf('upstream_broken', 'The upstream sent an event that is not JSON.')
 const NO_RESPONSE = failureOf('upstream_broken', 'The upstream sent something that is no response.')
+const NO_OUTCOME = failureOf(
+  'upstream_broken',
+  'The upstream ended its answer without the response that it came to.',
+)
 const CUT_OFF = failureOf('upstream_broken', 'The upstream broke off before its answer was over.')
 
 type Handler = (answer: Answer, event: JsonObject) => void
@@ -137,8 +141,8 @@ function begun(answer: Answer, event: JsonObject): void {
 /** The response may know better than the event that it did not come to a good end. */
 function over(status: 'completed' | 'incomplete' | 'failed'): Handler {
   return (answer, { response }) => {
-    const told = isObject(response) ? response : {}
-    answer.finish(status === 'completed' ? { status, ...told } : { ...told, status })
+    if (!isObject(response)) answer.fail(NO_OUTCOME)
+    else answer.finish(status === 'completed' ? { status, ...response } : { ...response, status })
   }
 }
 

@@ -456,6 +456,21 @@ describe('a failure', () => {
     ])
   })
 
+  test.each(
+    ['response.completed', 'response.incomplete', 'response.failed'].flatMap((type) => [
+      { type },
+      { type, response: 5 },
+      { type, response: [{ status: 'completed' }] },
+    ]),
+  )('is an end without a response: %j', (end) => {
+    const events = decoded(CREATED, added(MESSAGE), textDelta('a'), end)
+    expect(itemsIn(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'a' }] }])
+    expect(events.at(-1)).toMatchObject({
+      type: 'answer-failed',
+      failure: { status: 502, code: 'upstream_broken' },
+    })
+  })
+
   test('is an event that is not JSON', () => {
     const decoder = decode()
     expect(decoder.push({ data: '{"type":"respon' }).at(-1)).toMatchObject({
