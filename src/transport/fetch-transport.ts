@@ -30,9 +30,15 @@ const TIMED_OUT = 'timed out'
 function replyOf(response: Response, abort: AbortController, idleMs: number): Reply {
   return {
     status: response.status,
-    headers: Object.fromEntries(response.headers),
+    headers: unpacked(Object.fromEntries(response.headers)),
     flow: (sink) => pump(response, sink, abort, idleMs),
   }
+}
+
+/** `fetch` unpacks a body, but leaves the headers as they came. */
+function unpacked(headers: Reply['headers']): Reply['headers'] {
+  const { 'content-encoding': encoding, 'content-length': _length, ...rest } = headers
+  return encoding === undefined ? headers : rest
 }
 
 /** Reads and pushes until the end; a pause is a promise that the next read waits for. */

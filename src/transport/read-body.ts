@@ -1,8 +1,10 @@
 /** Collects the whole body of a reply. Rejects with a GatewayError when it breaks or grows too big. */
 import { joined } from '../conversation/bytes.ts'
+import type { Failure } from '../conversation/event.ts'
 import { isObject, type JsonObject, parsedJson } from '../conversation/json.ts'
 import { failureOf, GatewayError } from '../errors.ts'
 import type { Provider } from '../provider/provider.ts'
+import { encodingOf, refuseEncoded } from './content-encoding.ts'
 import type { Call, Reply } from './transport.ts'
 
 export const MAX_ANSWER_BYTES = 256 * 1024 * 1024
@@ -12,6 +14,7 @@ export async function readJson(
   call: Call,
   reply: Reply,
 ): Promise<{ readonly bytes: Uint8Array; readonly json: JsonObject }> {
+  refuseEncoded(call, reply)
   const bytes = await readBody(call, reply, MAX_ANSWER_BYTES)
   const json = parsedJson(utf8.decode(bytes))
   if (isObject(json)) return { bytes, json }
@@ -33,13 +36,35 @@ export async function refusalOf(
   reply: Reply,
   provider: Provider,
 ): Promise<GatewayError> {
-  const text = utf8.decode(await readBody(call, reply, MAX_ERROR_BYTES))
-  const json = parsedJson(text)
-  // A redirect is no answer either, and its status would mislead a client.
-  const status = reply.status < 400 ? 502 : reply.status
-  const failure = provider.failure(status, isObject(json) ? json : text)
+  const bytes = await readBody(call, reply, MAX_ERROR_BYTES)
+  if (reply.status < 400) return redirected(reply)
+  const failure = failureIn(reply, bytes, provider)
   return new GatewayError(failure, failure.message, { headers: retryHeaders(reply.headers) })
 }
+
+function failureIn(reply: Reply, bytes: Uint8Array, provider: Provider): Failure {
+  const encoding = encodingOf(reply)
+  if (encoding !== null) {
+    const message = `The upstream answered with status ${reply.status}, and in ${encoding}, which it was not asked for.`
+    return { ...provider.failure(reply.status, ''), message }
+  }
+  const text = utf8.decode(bytes)
+  const json = parsedJson(text)
+  return provider.failure(reply.status, isObject(json) ? json : text)
+}
+
+/** It is no answer either, and its status would mislead a client. */
+function redirected({ status, headers }: Reply): GatewayError {
+  // What stands behind the path may be a secret.
+  const [place = ''] = (headers['location'] ?? '').split(/[?#]/)
+  const where = place === '' ? '' : ` to ${place.slice(0, MAX_PLACE_CHARS)}`
+  return new GatewayError(
+    'upstream_broken',
+    `The upstream answered with status ${status}, a redirect${where}, which is not followed. Check its baseUrl.`,
+  )
+}
+
+const MAX_PLACE_CHARS = 300
 
 export function readBody(call: Call, reply: Reply, limitBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {

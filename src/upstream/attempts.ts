@@ -7,6 +7,7 @@ import type { Target } from './accounts.ts'
 import type { Prepared } from './prepare.ts'
 import { upstreamRequest } from './upstream-request.ts'
 import { withoutRefused } from '../provider/degrade.ts'
+import { refuseEncoded } from '../transport/content-encoding.ts'
 import { refusalOf } from '../transport/read-body.ts'
 import type { Call, Reply } from '../transport/transport.ts'
 import { withoutReasoning } from './without-reasoning.ts'
@@ -72,7 +73,10 @@ async function askOne(first: Prepared, asking: Asking, world: World): Promise<As
     const call = world.transport(upstreamRequest(prepared))
     asking.onCall(call)
     const reply = await call.reply
-    if (reply.status >= 200 && reply.status < 300) return { prepared, call, reply }
+    if (reply.status >= 200 && reply.status < 300) {
+      refuseEncoded(call, reply)
+      return { prepared, call, reply }
+    }
     const refusal = await refusalOf(call, reply, prepared.provider)
     const lighter = retries < MAX_RETRIES ? lightened(prepared, refusal) : null
     const next = lighter ?? unreasoned(prepared, refusal)

@@ -2,6 +2,7 @@
  * Services that break, lie or make no sense, behind each wire and for both dialects: the client is
  * told once, in the service's words where it had any; what had arrived is kept; nothing hangs.
  */
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { textOf } from '../../src/conversation/item.ts'
@@ -124,6 +125,33 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
       const answer = await heard(dialect, await ask(dialect, model, true))
       expect(answer.failure).toMatch(/connection to the upstream broke/)
       expectOneEnding(answer)
+    })
+
+    test.each([
+      [200, '{"id":"x"}', /sent its answer in gzip, which it was not asked for/],
+      [503, '{"error":{"message":"Full."}}', /answered with status 503, and in gzip/],
+    ])('a body that is packed (%i)', async (status, body, says) => {
+      town.services.behave = (response) => {
+        response.writeHead(status, { 'content-encoding': 'gzip' })
+        response.end(gzipSync(body))
+      }
+      for (const stream of [false, true]) {
+        const response = await ask(dialect, model, stream)
+        expect(response.status).toBe(status === 200 ? 502 : status)
+        expect((await heard(dialect, response)).failure).toMatch(says)
+      }
+    })
+
+    test('a redirect', async () => {
+      const location = 'https://login.example/in?token=secret'
+      town.services.behave = (response) => void response.writeHead(302, { location }).end('Found')
+      for (const stream of [false, true]) {
+        const response = await ask(dialect, model, stream)
+        expect(response.status).toBe(502)
+        expect((await heard(dialect, response)).failure).toBe(
+          'The upstream answered with status 302, a redirect to https://login.example/in, which is not followed. Check its baseUrl.',
+        )
+      }
     })
 
     test.each(BODIES)('a body: %s', async (_, status, type, body) => {

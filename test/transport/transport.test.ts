@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../src/conversation/event.ts'
 import { fetchTransport } from '../../src/transport/fetch-transport.ts'
@@ -167,6 +168,20 @@ describe.each(transports)('the %s transport', (_, transport) => {
       })
     })
     expect(failure).toMatchObject({ code: 'upstream_broken' })
+  })
+
+  test('an answer that is packed says so, or is unpacked', async () => {
+    const packed = gzipSync('{"tea":true}')
+    upstream.behave = (response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': packed.length })
+      response.end(packed)
+    }
+    const call = post()
+    const reply = await call.reply
+    const bytes = await readBody(call, reply, 1000)
+    const isPacked = reply.headers['content-encoding'] === 'gzip'
+    expect(Buffer.from(bytes)).toEqual(isPacked ? packed : Buffer.from('{"tea":true}'))
+    expect(reply.headers['content-length']).toBe(isPacked ? String(packed.length) : undefined)
   })
 
   test('an answer that is too large is given up', async () => {
