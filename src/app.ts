@@ -2,7 +2,7 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono'
 import { getPath } from 'hono/utils/url'
 import { preflight, sharedWith, type Sharing } from './client/cross-origin.ts'
-import { userOf, type Visit } from './client/user-of.ts'
+import { userOf } from './client/user-of.ts'
 import { PLAIN_CLIENT } from './conversation/client.ts'
 import type { JsonObject } from './conversation/json.ts'
 import { compact } from './endpoints/compact-endpoint.ts'
@@ -12,6 +12,7 @@ import type { Dialect } from './dialect/dialect.ts'
 import { responses } from './dialect/responses/responses.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { plainPath } from './edge/plain-path.ts'
+import { unpacked } from './edge/unpacked.ts'
 import { errorBody, GatewayError } from './errors.ts'
 import { explainAnswer } from './endpoints/explain-answer.ts'
 import { explain } from './endpoints/explain.ts'
@@ -55,7 +56,7 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
   }
   app.all('*', async (context) => {
     if (!isPassedThrough(context.req.path)) return told(noSuchPath(context))
-    const { exchange } = door.enter(context, FORGOTTEN)
+    const { exchange } = door.enter(context, PASSED_ON)
     return passThrough(context.req.raw, await door.bytes(exchange), world, exchange)
   })
   app.onError((error) => told(asGatewayError(error, world.log)))
@@ -90,22 +91,29 @@ interface Entered {
   readonly caller: Caller
 }
 
-/** Whether what somebody comes for has to do with what is remembered. */
-type Matter = Pick<Visit, 'isRemembered'>
+interface Matter {
+  /** Whether what somebody comes for has to do with what is remembered. */
+  readonly isRemembered: boolean
+  /** Whether what they bring is read by somebody else. */
+  readonly isPassedOn: boolean
+}
 
-const REMEMBERED: Matter = { isRemembered: true }
-const FORGOTTEN: Matter = { isRemembered: false }
+const REMEMBERED: Matter = { isRemembered: true, isPassedOn: false }
+const FORGOTTEN: Matter = { isRemembered: false, isPassedOn: false }
+const PASSED_ON: Matter = { isRemembered: false, isPassedOn: true }
 
 function doorOf({ settings, nowMs }: World, exchangeOf: ExchangeOf): Door {
   const callerOf = doorkeeper(settings.BACKSTORY_KEYS)
   const bytes = (exchange: Exchange) => exchange.body(settings.MAX_BODY_MB * 1024 * 1024)
   return {
-    enter(context, matter = REMEMBERED) {
+    enter(context, { isRemembered, isPassedOn } = REMEMBERED) {
       const { headers } = context.req.raw
       refuseForeignPages(headers.get('origin'), settings.BACKSTORY_KEYS)
-      const exchange = sharing(exchangeOf(context), context.get('sharing'))
+      const brought = exchangeOf(context)
+      const read = isPassedOn ? brought : unpacked(brought, headers.get('content-encoding'))
+      const exchange = sharing(read, context.get('sharing'))
       const caller = callerOf(headers.get('authorization'), exchange.isLocal)
-      const user = userOf(headers, settings, { ...matter, nowMs: nowMs() })
+      const user = userOf(headers, settings, { isRemembered, nowMs: nowMs() })
       return { exchange, caller: user === null ? caller : { ...caller, user } }
     },
     bytes,

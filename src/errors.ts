@@ -28,6 +28,7 @@ const CODES = {
   insufficient_permissions: 403,
   method_not_allowed: 405,
   request_too_large: 413,
+  unsupported_content_encoding: 415,
   rate_limit_exceeded: 429,
   internal_error: 500,
   upstream_unreachable: 502,

@@ -1,4 +1,5 @@
 /** Nonsense gets a clear error in OpenAI's shape: never a 500, never silence. On both hosts. */
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HOSTS, type Host } from './hosts.ts'
@@ -144,6 +145,34 @@ describe.each(HOSTS)('on %s', (_, start) => {
     const chat = { ...user('x'), tools: [{ type: 'function', function: named }] }
     expect((await send('/v1/responses', responses)).status).toBe(200)
     expect((await send('/v1/chat/completions', chat)).status).toBe(200)
+  })
+
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('a body in %s is refused by that name', async (encoding, pack) => {
+    for (const [path, body] of [
+      ['/v1/responses', { model: 'demo', input: 'x' }],
+      ['/v1/chat/completions', user('x')],
+      ['/v1/conversations', {}],
+      ['/v1/context/explain', user('x')],
+    ] as const) {
+      const response = await fetch(host.url + path, {
+        method: 'POST',
+        headers: { authorization: 'Bearer sk-tests', 'content-encoding': encoding },
+        body: pack(JSON.stringify(body)),
+      })
+      expect(response.status).toBe(415)
+      expect(await response.json()).toEqual({
+        error: {
+          message: `The body of your request is encoded as '${encoding}'. Send it without a content-encoding.`,
+          type: 'invalid_request_error',
+          param: null,
+          code: 'unsupported_content_encoding',
+        },
+      })
+    }
   })
 
   test('a missing key and a wrong one are refused', async () => {

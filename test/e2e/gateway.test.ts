@@ -348,6 +348,20 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
+  test('a body that is packed goes on as it came where it is passed through', async () => {
+    upstream.behave = (response) => void response.end('{}')
+    const before = upstream.received.length
+    const response = await fetch(`${host.url}/v1/embeddings`, {
+      method: 'POST',
+      headers: { 'content-encoding': 'x-rot13', authorization: 'Bearer mine' },
+      body: 'cnpxrq',
+    })
+    expect(response.status).toBe(200)
+    expect(upstream.received.slice(before)).toMatchObject([
+      { text: 'cnpxrq', headers: { 'content-encoding': 'x-rot13' } },
+    ])
+  })
+
   test.each(['chat', 'responses', 'conversations', 'memory', 'context'])(
     'no path below /v1/%s is looked for upstream, whatever is sent to it',
     async (room) => {
