@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from './conversation/json.ts'
 import { readWellFormed } from './conversation/well-formed-json.ts'
 import { refuseTooDeep } from './dialect/refuse-too-deep.ts'
-import { GatewayError } from './errors.ts'
+import { GatewayError, messageOf } from './errors.ts'
 
 export interface JsonBody {
   readonly json: JsonObject
@@ -25,27 +25,35 @@ export function maybeJsonObject(bytes: Uint8Array): JsonObject {
 }
 
 export function jsonValue(bytes: Uint8Array): unknown {
-  const value = parsed(readWellFormed(bytes).text)
-  if (value !== undefined) return value
-  throw new GatewayError('invalid_json', 'We could not parse the JSON body of your request.')
+  return parsed(readWellFormed(bytes).text)
 }
 
 function asObject(json: unknown): JsonObject {
   if (isObject(json)) return json
-  throw new GatewayError(
-    'invalid_json',
-    'We could not parse the JSON body of your request. It must be a JSON object.',
-  )
+  throw new GatewayError('invalid_json', `${UNREAD}. It must be a JSON object.`)
 }
 
-/** `undefined` for what is no JSON. */
+const UNREAD = 'We could not parse the JSON body of your request'
+
 function parsed(text: string): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
-  } catch {
-    return undefined
+  } catch (cause) {
+    throw new GatewayError('invalid_json', `${UNREAD}: ${broken(text, messageOf(cause))}.`, {
+      cause,
+    })
   }
   refuseTooDeep(value)
   return value
+}
+
+/** Where, if the parser has told it. What it shows of the text stays out of the message. */
+function broken(text: string, told: string): string {
+  if (text.trim() === '') return 'it is empty'
+  if (told === 'Unexpected end of JSON input') return 'it ends before it is complete'
+  const position = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(told)?.[1]
+  if (position === undefined) return 'it is not JSON'
+  const lines = text.slice(0, Number(position)).split('\n')
+  return `it is broken at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`
 }

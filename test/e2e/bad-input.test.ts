@@ -148,6 +148,19 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
 
   test.each([
+    ['', /: it is empty\.$/],
+    ['{"model":', /: it ends before it is complete\.$/],
+    ['{"model": "demo",\n "input": "secret",}', /: it is broken at line 2, column 20\.$/],
+    ['{"model": secret}', /: it is not JSON\.$/],
+    ['"secret"', /It must be a JSON object\.$/],
+  ])('%j is refused with where it is broken', async (body, says) => {
+    const { json } = await send('/v1/responses', body)
+    expect(json.error).toMatchObject({ code: 'invalid_json' })
+    expect(json.error.message).toMatch(says)
+    expect(json.error.message).not.toContain('secret')
+  })
+
+  test.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
