@@ -37,7 +37,7 @@ export async function refusalOf(
   provider: Provider,
 ): Promise<GatewayError> {
   const bytes = await readBody(call, reply, MAX_ERROR_BYTES)
-  if (reply.status < 400) return redirected(reply)
+  if (reply.status < 400 || reply.status > 599) return neither(reply)
   const failure = failureIn(reply, bytes, provider)
   return new GatewayError(failure, failure.message, { headers: retryHeaders(reply.headers) })
 }
@@ -53,14 +53,17 @@ function failureIn(reply: Reply, bytes: Uint8Array, provider: Provider): Failure
   return provider.failure(reply.status, isObject(json) ? json : text)
 }
 
-/** It is no answer either, and its status would mislead a client. */
-function redirected({ status, headers }: Reply): GatewayError {
+/** Neither an answer nor an error, as a redirect: its status would mislead a client. */
+function neither({ status, headers }: Reply): GatewayError {
   // What stands behind the path may be a secret.
   const [place = ''] = (headers['location'] ?? '').split(/[?#]/)
-  const where = place === '' ? '' : ` to ${place.slice(0, MAX_PLACE_CHARS)}`
+  const what =
+    place === ''
+      ? 'which is neither an answer nor an error'
+      : `a redirect to ${place.slice(0, MAX_PLACE_CHARS)}, which is not followed`
   return new GatewayError(
     'upstream_broken',
-    `The upstream answered with status ${status}, a redirect${where}, which is not followed. Check its baseUrl.`,
+    `The upstream answered with status ${status}, ${what}. Check its baseUrl.`,
   )
 }
 

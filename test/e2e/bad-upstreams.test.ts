@@ -142,14 +142,21 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
       }
     })
 
-    test('a redirect', async () => {
-      const location = 'https://login.example/in?token=secret'
-      town.services.behave = (response) => void response.writeHead(302, { location }).end('Found')
+    test.each([
+      [
+        302,
+        { location: 'https://login.example/in?token=secret' },
+        'a redirect to https://login.example/in, which is not followed',
+      ],
+      [304, {}, 'which is neither an answer nor an error'],
+      [999, {}, 'which is neither an answer nor an error'],
+    ])('neither an answer nor an error (%i)', async (status, headers, what) => {
+      town.services.behave = (response) => void response.writeHead(status, headers).end()
       for (const stream of [false, true]) {
         const response = await ask(dialect, model, stream)
         expect(response.status).toBe(502)
         expect((await heard(dialect, response)).failure).toBe(
-          'The upstream answered with status 302, a redirect to https://login.example/in, which is not followed. Check its baseUrl.',
+          `The upstream answered with status ${status}, ${what}. Check its baseUrl.`,
         )
       }
     })

@@ -37,6 +37,7 @@ describe.each([chat, responses])('inside an answer that came with 200, over $wir
     [{ message: 'Fire.', type: 'server_error' }, 502, null],
     [{ message: 'Fire.', code: 'server_error' }, 502, 'server_error'],
     [{ message: 'Fire.', code: 503 }, 503, '503'],
+    [{ message: 'Fire.', code: 1000 }, 502, '1000'],
     [{ message: 'Slow.', code: 'rate_limit_exceeded' }, 429, 'rate_limit_exceeded'],
     [{ message: 'Long.', code: 'context_length_exceeded' }, 400, 'context_length_exceeded'],
     [{ message: 'No.', type: 'invalid_request_error' }, 400, null],
@@ -61,5 +62,12 @@ describe.each([chat, responses])('inside an answer that came with 200, over $wir
         message: 'The upstream reported an error and no explanation.',
       },
     })
+  })
+})
+
+test('a code that is no status is none over Gemini either', () => {
+  const error = { code: 1000, message: 'Fire.' }
+  expect(gemini.decodeWhole({ error }, accountWith({})).at(-1)).toMatchObject({
+    failure: { status: 502, message: 'Fire.' },
   })
 })

@@ -4,6 +4,7 @@
  */
 import type { Failure } from '../../conversation/event.ts'
 import { isObject, type Json, type JsonObject } from '../../conversation/json.ts'
+import { statusOfWord } from '../status-of-word.ts'
 import { isPage, unexplained } from '../unexplained.ts'
 import type { WireError } from './wire.ts'
 
@@ -34,7 +35,7 @@ export function errorIn(value: unknown): WireError | null {
 /** `status` is that of the answer, `null` in a stream, where the error itself has to say. */
 export function failureOfError(error: WireError, status: number | null): Failure {
   const named = statusOf(error)
-  const code = typeof error.code === 'number' && error.code >= 400 ? error.code : null
+  const code = statusOfWord(String(error.code))
   const message =
     typeof error.message === 'string' && error.message !== ''
       ? error.message

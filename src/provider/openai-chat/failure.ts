@@ -107,7 +107,7 @@ function statusIn({ status_code, code, status, type }: JsonObject): number | nul
 }
 
 function isErrorStatus(value: unknown): value is number {
-  return typeof value === 'number' && value >= 400 && value < 600
+  return Number.isInteger(value) && (value as number) >= 400 && (value as number) < 600
 }
 
 function codeIn({ code }: JsonObject, status: number): string | null {
