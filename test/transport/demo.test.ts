@@ -64,6 +64,25 @@ test.each([
   expect(endings).toEqual(['failed'])
 })
 
+test.each([
+  ['429 Slow.', 429, 'Slow.'],
+  ['503', 503, 'The demo upstream refuses.'],
+])('it refuses with a status: %s', async (line, status, message) => {
+  const call = asked(`/status ${line}`)
+  const { text } = await heard(call, () => undefined)
+  expect((await call.reply).status).toBe(status)
+  expect(JSON.parse(text)).toEqual({ message })
+})
+
+test.each(['', ' soon', ' 99 x', ' 200 x', ' 302', ' 1000 x'])(
+  'what is no status of a refusal is said as it stands: /status%s',
+  async (line) => {
+    const { endings, text } = await heard(asked(`/status${line}`), () => undefined)
+    expect(endings).toEqual(['end'])
+    expect(text).toContain(`"text":"/status${line}"`)
+  },
+)
+
 test('hanging, it says nothing more when it is let go', async () => {
   const call = asked('/say a\n/hang\n/say b')
   const { endings, text } = await heard(call, (flow) => {

@@ -83,8 +83,9 @@ function told(lines: readonly string[], inputTokens: number, seed: number): read
     const [word, rest] = splitOnce(line, ' ')
     if (word === '/break' || word === '/hang')
       return [...steps, { type: word === '/break' ? 'break' : 'hang' }]
-    if (word === '/status') {
-      const [status, message] = splitOnce(rest, ' ')
+    const refusal = word === '/status' ? /^([45]\d\d)(?: (.+))?$/s.exec(rest) : null
+    if (refusal !== null) {
+      const [, status, message = 'The demo upstream refuses.'] = refusal
       return [{ type: 'status', status: Number(status), message }]
     }
     if (word === '/error') {
