@@ -102,12 +102,12 @@ async function answerFrom(
     waitUntil,
   )
   const fold = foldOutcome(recorder)
-  let answering: Prepared | null = null
+  let begun: Prepared | null = null
   let told: Response | GatewayError
   try {
     const [given, stored] = await Promise.all([asked, recorder.opened])
     const { prepared, sent = () => [prepared] } = given
-    answering = prepared
+    begun = prepared
     if (!stored && inbound.memory.store === true) throw notKept()
     const answered = { prepared, sent, caller, turnId, recorder }
     const parts = {
@@ -128,7 +128,7 @@ async function answerFrom(
     const ending = client.isGone() ? 'cancelled' : 'finished'
     const outcome = { ...fold.now(), finish: null, failure }
     // Whoever did not begin to answer is told of where it was asked.
-    if (answering !== null && ending === 'finished') logFailure(outcome, answering, world)
+    if (begun !== null && ending === 'finished') logFailure(outcome, begun, world)
     waitUntil(recorder.settle(outcome, ending, madeOf(first, outcome)))
     throw error
   }
@@ -181,14 +181,18 @@ async function whole(asked: Asked, parts: Parts): Promise<Response | GatewayErro
   return new Response(wholeFor(parts, outcome, theirs), { headers })
 }
 
-/** An upstream that fails in the middle of its answer. A process that stops has ended it itself. */
+/** An upstream that fails in the middle of its answer. */
 function logFailure({ failure }: Outcome, { account }: Prepared, { log }: World): void {
-  if (failure === null || failure.code === STOPPED) return
+  if (failure === null || NOT_THEIRS.has(failure.code)) return
   const { code, message: why } = failure
   log('warn', 'answer-failed', { upstream: account.name, code, why })
 }
 
-const STOPPED: ErrorCode = 'gateway_stopped'
+const NOT_THEIRS: ReadonlySet<string | null> = new Set<ErrorCode>([
+  'gateway_stopped',
+  'internal_error',
+  'store_unavailable',
+])
 
 /** Who was refused in a later round is told when to try again, as in the first. */
 function refusalFor(failure: Failure, { refusal }: Asked): GatewayError {

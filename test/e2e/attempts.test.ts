@@ -1,8 +1,8 @@
 /** Before the first byte there may be several attempts; the client sees one answer. */
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
-import { answerJson, startUpstream, type Upstream } from '../support/upstream.ts'
-import { speak } from '../support/wires.ts'
+import { answerJson, answerSse, startUpstream, type Upstream } from '../support/upstream.ts'
+import { chatStream, speak } from '../support/wires.ts'
 
 let first: Upstream
 let second: Upstream
@@ -110,6 +110,25 @@ test('a whole answer that says that it failed ends its turn once', async () => {
   expect(closed.mock.calls.map(([{ state }]) => state)).toEqual(['failed'])
   closed.mockRestore()
 })
+
+test.each([
+  ['/v1/responses', { model: 'small', input: 'Hi' }],
+  ['/v1/chat/completions', { model: 'small', messages: [{ role: 'user', content: 'Hi' }] }],
+])(
+  'one that breaks in the middle of its answer is named in the log, for %s',
+  async (path, body) => {
+    second.behave = answerSse(chatStream({ text: 'From the second.' }).slice(0, 3), 'reset', 20)
+    const before = gateway.log.length
+    for (const stream of [true, false]) {
+      await (await gateway.post(path, { ...body, stream })).text()
+    }
+    const why = expect.stringContaining('broke') as string
+    const fields = { upstream: 'two', code: 'upstream_broken', why }
+    const line = { level: 'warn', event: 'answer-failed', fields }
+    expect(gateway.log.slice(before)).toEqual([line, line])
+    second.behave = speak({ text: 'From the second.' })
+  },
+)
 
 test('what is wrong with the request itself is not asked twice', async () => {
   first.behave = refuse(400, 'Bad request.')
