@@ -8,13 +8,12 @@
  * both outputs are there in the next request. After `MAX_ROUNDS` it ends in any case.
  */
 import type { Failure, StreamEvent } from '../conversation/event.ts'
-import type { FunctionCallOutput, Item } from '../conversation/item.ts'
+import type { FunctionCallOutput } from '../conversation/item.ts'
 import { failureOf, GatewayError } from '../errors.ts'
 import { unanswered } from '../house-tools/answer-house-calls.ts'
 import { joinRounds, type HeldRound, type JoinedRounds } from '../house-tools/join-rounds.ts'
 import type { Caller } from '../keys.ts'
 import { asGatewayError } from '../mistake.ts'
-import { beginningWith } from '../provider/beginning-with.ts'
 import { readAnswerEvents } from '../stream/read-answer-events.ts'
 import { NOTHING, type Stage } from '../stream/stage.ts'
 import type { Call, Flow, Sink } from '../transport/transport.ts'
@@ -38,15 +37,8 @@ export interface Asker {
 
 export async function askWithHouse(asking: Asking, asker: Asker, world: World): Promise<Asked> {
   const first = await ask(asking, world)
-  const { house, begins } = first.prepared
-  const asked = house.length === 0 ? first : goneOnWith(first, asking, asker, world)
-  return begins === undefined ? asked : begunWith(begins, asked)
-}
-
-/** However often the model is asked, its answer begins once. */
-function begunWith(item: Item, asked: Asked): Asked {
-  const { prepared } = asked
-  return { ...asked, prepared: { ...prepared, provider: beginningWith(prepared.provider, item) } }
+  const { house } = first.prepared
+  return house.length === 0 ? first : goneOnWith(first, asking, asker, world)
 }
 
 /** One answer on its way. */

@@ -2,16 +2,19 @@
  * What may end the answer to a request before its model does: stop strings that its upstream was not
  * told, and another speaker's line. An account's `speakerGuard` goes before the setting; it is
  * `true`, `false`, or a list of the speaker's own labels.
+ *
+ * What the gateway lets an answer begin with stands behind them, for no model has said it.
  */
 import type { Params } from '../conversation/prompt.ts'
 import type { Prepared } from './prepare.ts'
 import type { Settings } from '../settings.ts'
+import { beginningWith } from '../stream/beginning-with.ts'
 import type { Guard } from '../stream/guarded.ts'
 import { speakerGuard } from '../stream/speaker-guard.ts'
 import { stopStrings } from '../stream/stop-strings.ts'
 
 export function guardsFor(
-  { encoded, account, prompt }: Prepared,
+  { encoded, account, prompt, begins }: Prepared,
   settings: Settings,
 ): readonly Guard[] {
   const { unsentStops = [] } = encoded
@@ -19,6 +22,7 @@ export function guardsFor(
   return [
     ...(unsentStops.length === 0 ? [] : [stopStrings(unsentStops)]),
     ...(ownLabels === 'off' || !isDialogue(prompt.params) ? [] : [speakerGuard(ownLabels)]),
+    ...(begins === undefined ? [] : [beginningWith(begins)]),
   ]
 }
 

@@ -2,12 +2,10 @@ import { expect, test } from 'vitest'
 import { compactionItem } from '../../src/conversation/compaction.ts'
 import type { StreamEvent } from '../../src/conversation/event.ts'
 import { failureOf } from '../../src/errors.ts'
-import { beginningWith } from '../../src/provider/beginning-with.ts'
-import { demo } from '../../src/provider/demo/demo.ts'
-import type { Account } from '../../src/provider/provider.ts'
+import { beginningWith } from '../../src/stream/beginning-with.ts'
+import { runStage } from '../../src/stream/stage.ts'
 import { eventFaults } from '../support/event-laws.ts'
 
-const ACCOUNT = { name: 'demo', wire: 'demo', quirks: {} } as unknown as Account
 const ITEM = compactionItem('cmp_1', 'so far')
 const MESSAGE = { type: 'message', role: 'assistant' } as const
 const TEXT = { type: 'output_text', text: 'hi' } as const
@@ -19,17 +17,12 @@ const EVENTS: readonly StreamEvent[] = [
   { type: 'answer-ended', finish: 'stop', usage: null },
 ]
 
-function streamed(events: readonly StreamEvent[]): readonly StreamEvent[] {
-  const decoder = beginningWith(demo, ITEM).decode(ACCOUNT)
-  const told = events.flatMap((event) => decoder.push({ data: JSON.stringify(event) }))
-  return [...told, ...decoder.end()]
-}
+const told = (events: readonly StreamEvent[]) => runStage(beginningWith(ITEM), events)
 
 test('the item comes first, and all others one place later', () => {
-  const told = streamed(EVENTS)
-  expect(eventFaults(told)).toEqual([])
+  expect(eventFaults(told(EVENTS))).toEqual([])
   expect(
-    told.map((event) => ('index' in event ? `${event.type} ${event.index}` : event.type)),
+    told(EVENTS).map((event) => ('index' in event ? `${event.type} ${event.index}` : event.type)),
   ).toEqual([
     'answer-started',
     'item-started 0',
@@ -41,20 +34,11 @@ test('the item comes first, and all others one place later', () => {
   ])
 })
 
-test('an answer in one piece is told the same way', () => {
-  const body = JSON.parse(JSON.stringify({ events: EVENTS })) as never
-  expect(beginningWith(demo, ITEM).decodeWhole(body, ACCOUNT)).toEqual(streamed(EVENTS))
-})
-
 test('an answer that fails at once still has it', () => {
   const failure = failureOf('upstream_broken', 'no')
-  expect(streamed([{ type: 'answer-failed', failure }]).map(({ type }) => type)).toEqual([
+  expect(told([{ type: 'answer-failed', failure }]).map(({ type }) => type)).toEqual([
     'item-started',
     'item-ended',
     'answer-failed',
   ])
-})
-
-test('what has been added to cannot be passed on as it comes', () => {
-  expect(beginningWith(demo, ITEM).speaks({} as never, ACCOUNT)).toBeNull()
 })
