@@ -144,8 +144,7 @@ function streamed(asked: Asked, parts: Parts, exchange: Exchange): Response {
   const headers = { ...STREAM_HEADERS, ...ourHeaders(parts) }
   return exchange.stream(200, headers, (client) => {
     relay({
-      call,
-      reply,
+      source: { flow: reply.flow, cancel: call.cancel },
       client,
       rendition: renditionFor(parts),
       settle(outcome, ending) {

@@ -2,6 +2,7 @@
  * How an answer is told to its client: passed on as it comes, where the upstream speaks the client's
  * language and nothing has to be changed, else told anew, with what this client in particular needs.
  */
+import type { StreamEvent } from './conversation/event.ts'
 import type { Outcome, OutcomeFold } from './conversation/outcome.ts'
 import { isAssistantMessage } from './conversation/rounds.ts'
 import { textOf } from './conversation/item.ts'
@@ -9,6 +10,7 @@ import { statusFor } from './client/status-lines.ts'
 import type { Answering, Dialect, Inbound, Renderer } from './dialect/dialect.ts'
 import type { Recorder } from './history/recorder.ts'
 import { REFUSED } from './provider/degrade.ts'
+import { fromBody } from './stream/from-body.ts'
 import { heldWords } from './stream/held-words.ts'
 import { hideHouse, outcomeShown } from './stream/hide-house.ts'
 import { guarded, guardedWhole, type Guard } from './stream/guarded.ts'
@@ -17,6 +19,7 @@ import { prefaced } from './stream/prefaced.ts'
 import { renditionOfJson } from './stream/rendition-of-json.ts'
 import type { Rendition } from './stream/rendition.ts'
 import { sameLanguage } from './stream/same-language.ts'
+import type { Stage } from './stream/stage.ts'
 import { streamedOrWhole } from './stream/streamed-or-whole.ts'
 import { translated } from './stream/translated.ts'
 import { nearlyFull } from './upstream/budget-exit.ts'
@@ -54,7 +57,7 @@ export function renditionFor(parts: Parts): Rendition {
 
 /** The client's own language goes through as it is, but for what must be ours. */
 function streamRendition(parts: Parts): Rendition {
-  const { dialect, prepared, guards, answering, fold, recorder, world } = parts
+  const { dialect, prepared, answering, fold, recorder } = parts
   const decoder = prepared.provider.decode(prepared.account, prepared.prompt)
   if (speaks(parts)) {
     const retouch = dialect.retouch(answering)
@@ -62,6 +65,11 @@ function streamRendition(parts: Parts): Rendition {
     const isKeeping = () => isKept || recorder.isKeeping()
     return sameLanguage({ decoder, fold, retouch, isKept, isKeeping })
   }
+  return fromBody(toldAnew(decoder, parts))
+}
+
+function toldAnew<Chunk>(decoder: Stage<Chunk, StreamEvent>, parts: Parts): Rendition<Chunk> {
+  const { dialect, guards, answering, fold, recorder, world } = parts
   const renderer = shown(dialect.stream(answering), parts)
   const { isMarked } = answering.inbound.client
   const held = isMarked ? heldWords(recorder.soonNamed) : null

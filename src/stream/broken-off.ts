@@ -3,10 +3,13 @@
  * that it can be kept and shown, and then comes the failure.
  */
 import type { Failure, StreamEvent } from '../conversation/event.ts'
-import type { Decoder } from '../provider/provider.ts'
+import type { Stage } from './stage.ts'
 
-export function brokenOff(decoder: Decoder, failure: Failure): readonly StreamEvent[] {
-  const left = decoder.end()
+export function brokenOff(
+  { end }: Pick<Stage<never, StreamEvent>, 'end'>,
+  failure: Failure,
+): readonly StreamEvent[] {
+  const left = end()
   const closed = left.filter(({ type }) => type !== 'answer-ended' && type !== 'answer-failed')
   return [...closed, { type: 'answer-failed', failure }]
 }

@@ -3,21 +3,23 @@
  * would still say is of no use then, so that it need not be waited for.
  */
 import type { Failure, StreamEvent, Usage } from '../conversation/event.ts'
-import type { Decoder } from '../provider/provider.ts'
 import { brokenOff } from './broken-off.ts'
-import { NOTHING, type Stage } from './stage.ts'
+import { NOTHING, type SseMessage, type Stage } from './stage.ts'
 
 /** Made anew for every answer. */
 export type Guard = Stage<StreamEvent, StreamEvent>
 
-export interface Guarded extends Decoder {
+export interface Guarded<In = SseMessage> extends Stage<In, StreamEvent> {
   /** Whether a guard ended the answer before the upstream's last word. */
   readonly isCut: () => boolean
   /** The ending of an answer whose body broke. */
   readonly broken: (failure: Failure) => readonly StreamEvent[]
 }
 
-export function guarded(decoder: Decoder, guards: readonly Guard[]): Guarded {
+export function guarded<In>(
+  decoder: Stage<In, StreamEvent>,
+  guards: readonly Guard[],
+): Guarded<In> {
   let isCut = false
   const broken = (failure: Failure) => passed(brokenOff(decoder, failure), guards)
   if (guards.length === 0) return { ...decoder, isCut: () => false, broken }

@@ -1,5 +1,5 @@
 /**
- * Joins an upstream's body to a client, and owns the three endings of a stream: it finished, it
+ * Joins what an upstream says to a client, and owns the three endings of a stream: it finished, it
  * broke off upstream, the client hung up. Whatever happens, exactly one of them runs, once: of what
  * cannot even be told the client learns by a connection that breaks off.
  *
@@ -13,13 +13,12 @@ import type { Log } from '../world.ts'
 import type { Failure } from '../conversation/event.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import type { Client } from '../edge/exchange.ts'
-import type { Call, Reply } from '../transport/transport.ts'
+import type { Source } from '../transport/transport.ts'
 import type { Rendition } from './rendition.ts'
 
-export interface Relay {
-  readonly call: Call
-  readonly reply: Reply
-  readonly rendition: Rendition
+export interface Relay<Chunk> {
+  readonly source: Source<Chunk>
+  readonly rendition: Rendition<Chunk>
   readonly client: Client
   /** Makes the outcome safe. What it resolves to is what the client is told. */
   readonly settle: (outcome: Outcome, ending: 'finished' | 'cancelled') => Promise<Outcome>
@@ -29,8 +28,8 @@ export interface Relay {
 
 const GONE = failureOf('upstream_broken', 'The client went away.')
 
-export function relay(parts: Relay): void {
-  const { call, reply, rendition, client, settle, heartbeatMs, log } = parts
+export function relay<Chunk>(parts: Relay<Chunk>): void {
+  const { source, rendition, client, settle, heartbeatMs, log } = parts
   let over = false
   const { send, stopBeating } = heartbeat(client, heartbeatMs)
 
@@ -67,26 +66,26 @@ export function relay(parts: Relay): void {
     if (over) return
     over = true
     stopBeating()
-    call.cancel()
+    source.cancel()
     // Nobody hears it any more, but what had been begun is kept as it stands.
     closed(GONE)
     settle({ ...rendition.outcome(), failure: null }, 'cancelled').catch(breakOff)
   }
 
   const failed = (error: unknown): void => {
-    // Told before the call is cancelled, which would be heard of as a broken connection.
+    // Told before it is cancelled, which would be heard of as a broken connection.
     finish(asGatewayError(error, log).failure)
-    call.cancel()
+    source.cancel()
   }
 
-  const flow = reply.flow({
-    chunk(bytes) {
+  const flow = source.flow({
+    chunk(chunk) {
       if (over) return
       try {
-        if (!send(rendition.push(bytes))) flow.pause()
+        if (!send(rendition.push(chunk))) flow.pause()
         if (!rendition.isOver()) return
         finish(null)
-        if (rendition.isCut()) call.cancel()
+        if (rendition.isCut()) source.cancel()
       } catch (error) {
         failed(error)
       }

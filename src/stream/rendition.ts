@@ -2,14 +2,15 @@
  * What a client is given of an upstream's stream, chunk for chunk. A stream in the client's own language
  * goes through untouched but for what must be ours (`same-language.ts`), any other is told anew
  * (`translated.ts`), and so is a whole answer that came in the place of one (`rendition-of-json.ts`):
- * whether it did, its first character says (`streamed-or-whole.ts`).
+ * whether it did, its first character says (`streamed-or-whole.ts`). A chunk is a piece of a body, or
+ * a message in it (`from-body.ts`).
  */
 import type { Failure } from '../conversation/event.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 
-export interface Rendition {
+export interface Rendition<Chunk = Uint8Array> {
   /** Whole events to be sent now; of length 0 for none. Throws a GatewayError on a stream that cannot be read. */
-  readonly push: (chunk: Uint8Array) => string | Uint8Array
+  readonly push: (chunk: Chunk) => string | Uint8Array
   /** Whether the answer has come to its end, though the upstream's body may still be open. */
   readonly isOver: () => boolean
   /** Whether it was ended here, before the upstream's last word: the rest is not wanted. */

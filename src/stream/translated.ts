@@ -1,23 +1,21 @@
-/** A stream told anew: decoded from the upstream's wire, rendered in the client's dialect. */
+/** A stream told anew: decoded, rendered in the client's dialect. */
 import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { OutcomeFold } from '../conversation/outcome.ts'
 import type { Renderer } from '../dialect/dialect.ts'
 import type { Guarded } from './guarded.ts'
 import type { HeldWords } from './held-words.ts'
 import type { Rendition } from './rendition.ts'
-import { frame, sseDecoder } from './sse.ts'
-import type { SseMessage } from './stage.ts'
+import { frame } from './sse.ts'
 
-export function translated(parts: {
-  readonly decoder: Guarded
+export function translated<Chunk>(parts: {
+  readonly decoder: Guarded<Chunk>
   readonly renderer: Renderer
   readonly fold: OutcomeFold
   readonly now: () => number
   /** Of a client whose answer is to name its turn. */
   readonly held?: HeldWords | null
-}): Rendition {
+}): Rendition<Chunk> {
   const { decoder, renderer, fold, now, held = null } = parts
-  const sse = sseDecoder()
   let over = false
 
   const rendered = (event: StreamEvent): string => {
@@ -36,20 +34,14 @@ export function translated(parts: {
     }
     return text
   }
-  const read = (messages: readonly SseMessage[]): string => {
-    let text = ''
-    for (const message of messages) text += told(decoder.push(message))
-    return text
-  }
 
   return {
-    push: (chunk) => read(sse.push(chunk)),
+    push: (chunk) => told(decoder.push(chunk)),
     isOver: () => over,
     isCut: decoder.isCut,
     close(failure: Failure | null) {
       if (over) return ''
-      if (failure !== null) return told(decoder.broken(failure))
-      return read(sse.end()) + told(decoder.end())
+      return told(failure === null ? decoder.end() : decoder.broken(failure))
     },
     outcome: fold.now,
     end(outcome) {

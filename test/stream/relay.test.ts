@@ -5,7 +5,7 @@ import type { Client } from '../../src/edge/exchange.ts'
 import { failureOf, GatewayError } from '../../src/errors.ts'
 import { relay } from '../../src/stream/relay.ts'
 import type { Rendition } from '../../src/stream/rendition.ts'
-import type { Call, Sink } from '../../src/transport/transport.ts'
+import type { Sink } from '../../src/transport/transport.ts'
 
 const EMPTY: Outcome = {
   items: [],
@@ -76,16 +76,13 @@ function stage(options: { full?: boolean; heartbeatMs?: number; mistaken?: Mista
     onDrain: (callback) => void (drain = callback),
     onGone: (callback) => void (gone = callback),
   }
-  const call: Call = { reply: new Promise(() => undefined), cancel: () => void seen.cancelled++ }
   relay({
-    call,
     client,
     rendition: echo(options.mistaken),
     log: (level, event) => void logged.push(`${level} ${event}`),
     heartbeatMs: options.heartbeatMs ?? 60_000,
-    reply: {
-      status: 200,
-      headers: {},
+    source: {
+      cancel: () => void seen.cancelled++,
       flow(to) {
         sink = to
         return { pause: () => void seen.paused++, resume: () => void seen.resumed++ }
