@@ -5,7 +5,7 @@
 import type { Failure } from './conversation/event.ts'
 import { foldOutcome, type Outcome } from './conversation/outcome.ts'
 import { route } from './upstream/accounts.ts'
-import type { Asked } from './upstream/attempts.ts'
+import type { Answer } from './upstream/answer.ts'
 import { askWithHouse } from './upstream/ask-with-house.ts'
 import type { Dialect, Inbound } from './dialect/dialect.ts'
 import type { Exchange } from './edge/exchange.ts'
@@ -25,8 +25,8 @@ import { madeOf, originOf } from './upstream/made-of.ts'
 import { readAnswer } from './upstream/read-answer.ts'
 import { readied } from './upstream/readied.ts'
 import { guardedWhole } from './stream/guarded.ts'
-import { relay } from './stream/relay.ts'
-import { ourHeaders, renditionFor, wholeFor, type Parts } from './telling.ts'
+import { relay, type Receiving } from './stream/relay.ts'
+import { ourHeaders, renditionFor, renditionOfEvents, wholeFor, type Parts } from './telling.ts'
 import { summariseAfter } from './upstream/summarise-after.ts'
 import { ableTargets } from './upstream/unsupported.ts'
 import { watchLeaving } from './upstream/watch-leaving.ts'
@@ -139,14 +139,11 @@ async function answerFrom(
 /** What follows an answer of a model. */
 const FOLLOWING = [keepSent, tellLayers, summariseAfter]
 
-function streamed(asked: Asked, parts: Parts, exchange: Exchange): Response {
-  const { call, reply } = asked
+function streamed(asked: Answer, parts: Parts, exchange: Exchange): Response {
   const headers = { ...STREAM_HEADERS, ...ourHeaders(parts) }
   return exchange.stream(200, headers, (client) => {
-    relay({
-      source: { flow: reply.flow, cancel: call.cancel },
+    const receiving: Receiving = {
       client,
-      rendition: renditionFor(parts),
       settle(outcome, ending) {
         if (ending === 'finished') logFailure(outcome, asked.prepared, parts.world)
         const made = madeOf(asked.prepared, outcome, asked.sent?.())
@@ -156,7 +153,13 @@ function streamed(asked: Asked, parts: Parts, exchange: Exchange): Response {
       },
       heartbeatMs: parts.world.settings.HEARTBEAT_SECONDS * 1000,
       log: parts.world.log,
-    })
+    }
+    if ('events' in asked) {
+      const { events } = asked
+      return relay({ ...receiving, source: events, rendition: renditionOfEvents(events, parts) })
+    }
+    const source = { flow: asked.reply.flow, cancel: asked.call.cancel }
+    relay({ ...receiving, source, rendition: renditionFor(parts) })
   })
 }
 
@@ -167,10 +170,10 @@ export const STREAM_HEADERS = {
 }
 
 /** One that has failed by its end is settled like any other, and then refused. */
-async function whole(asked: Asked, parts: Parts): Promise<Response | GatewayError> {
-  const { prepared, call, reply } = asked
+async function whole(asked: Answer, parts: Parts): Promise<Response | GatewayError> {
+  const { prepared } = asked
   const { guards, fold, recorder } = parts
-  const { events, body: theirs } = await readAnswer(call, reply, prepared)
+  const { events, body: theirs } = await readAnswer(asked)
   for (const event of guardedWhole(events, guards)) fold.push(event)
   const said = fold.now()
   logFailure(said, prepared, parts.world)
@@ -194,7 +197,7 @@ const NOT_THEIRS: ReadonlySet<string | null> = new Set<ErrorCode>([
 ])
 
 /** Who was refused in a later round is told when to try again, as in the first. */
-function refusalFor(failure: Failure, { refusal }: Asked): GatewayError {
+function refusalFor(failure: Failure, { refusal }: Answer): GatewayError {
   const later = refusal?.() ?? null
   return later?.failure === failure ? later : new GatewayError(failure)
 }

@@ -10,6 +10,7 @@ import { statusFor } from './client/status-lines.ts'
 import type { Answering, Dialect, Inbound, Renderer } from './dialect/dialect.ts'
 import type { Recorder } from './history/recorder.ts'
 import { REFUSED } from './provider/degrade.ts'
+import type { AnswerEvents } from './stream/answer-events.ts'
 import { fromBody } from './stream/from-body.ts'
 import { heldWords } from './stream/held-words.ts'
 import { hideHouse, outcomeShown } from './stream/hide-house.ts'
@@ -53,6 +54,14 @@ export function renditionFor(parts: Parts): Rendition {
       now: world.nowMs,
     }),
   )
+}
+
+/** Where nobody has to decode it, it is told anew as it is. */
+export function renditionOfEvents(
+  { end }: AnswerEvents,
+  parts: Parts,
+): Rendition<readonly StreamEvent[]> {
+  return toldAnew({ push: (events: readonly StreamEvent[]) => events, end }, parts)
 }
 
 /** The client's own language goes through as it is, but for what must be ours. */

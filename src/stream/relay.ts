@@ -16,9 +16,13 @@ import type { Client } from '../edge/exchange.ts'
 import type { Source } from '../transport/transport.ts'
 import type { Rendition } from './rendition.ts'
 
-export interface Relay<Chunk> {
+export interface Relay<Chunk> extends Receiving {
   readonly source: Source<Chunk>
   readonly rendition: Rendition<Chunk>
+}
+
+/** The end of it that is the same, whatever comes. */
+export interface Receiving {
   readonly client: Client
   /** Makes the outcome safe. What it resolves to is what the client is told. */
   readonly settle: (outcome: Outcome, ending: 'finished' | 'cancelled') => Promise<Outcome>

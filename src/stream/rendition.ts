@@ -2,8 +2,8 @@
  * What a client is given of an upstream's stream, chunk for chunk. A stream in the client's own language
  * goes through untouched but for what must be ours (`same-language.ts`), any other is told anew
  * (`translated.ts`), and so is a whole answer that came in the place of one (`rendition-of-json.ts`):
- * whether it did, its first character says (`streamed-or-whole.ts`). A chunk is a piece of a body, or
- * a message in it (`from-body.ts`).
+ * whether it did, its first character says (`streamed-or-whole.ts`). A chunk is a piece of a body, a message
+ * in it (`from-body.ts`), or some events where nobody has to decode them (`answer-events.ts`).
  */
 import type { Failure } from '../conversation/event.ts'
 import type { Outcome } from '../conversation/outcome.ts'

@@ -17,6 +17,7 @@ import { asGatewayError } from '../mistake.ts'
 import { readAnswerEvents } from '../stream/read-answer-events.ts'
 import { NOTHING, type Stage } from '../stream/stage.ts'
 import type { Call, Flow, Sink } from '../transport/transport.ts'
+import type { Answer } from './answer.ts'
 import { askedAgain, type Round } from './asked-again.ts'
 import { ask, type Asked, type Asking } from './attempts.ts'
 import { mediaOfOutputs } from './media-of-outputs.ts'
@@ -35,7 +36,7 @@ export interface Asker {
   readonly after: (work: Promise<unknown>) => void
 }
 
-export async function askWithHouse(asking: Asking, asker: Asker, world: World): Promise<Asked> {
+export async function askWithHouse(asking: Asking, asker: Asker, world: World): Promise<Answer> {
   const first = await ask(asking, world)
   const { house } = first.prepared
   return house.length === 0 ? first : goneOnWith(first, asking, asker, world)
@@ -62,7 +63,7 @@ interface Journey {
   refusal: GatewayError | null
 }
 
-function goneOnWith(first: Asked, asking: Asking, asker: Asker, world: World): Asked {
+function goneOnWith(first: Asked, asking: Asking, asker: Asker, world: World): Answer {
   const { prepared, call } = first
   const journey: Journey = {
     first,

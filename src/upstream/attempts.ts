@@ -17,10 +17,6 @@ export interface Asked {
   readonly prepared: Prepared
   readonly call: Call
   readonly reply: Reply
-  /** All that was sent for the answer so far, in order, where it is asked for in several rounds. */
-  readonly sent?: () => readonly Prepared[]
-  /** With what a later round was refused, if one was. */
-  readonly refusal?: () => GatewayError | null
 }
 
 export interface Asking {

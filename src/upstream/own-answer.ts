@@ -4,21 +4,21 @@
  */
 import type { StreamEvent, Usage } from '../conversation/event.ts'
 import type { Item } from '../conversation/item.ts'
-import type { Asked } from './attempts.ts'
-import type { Prepared } from './prepare.ts'
-import type { Call, Reply } from '../transport/transport.ts'
+import type { AnswerEvents } from '../stream/answer-events.ts'
 
-export function ownAnswer(prepared: Prepared, items: readonly Item[], usage: Usage): Asked {
+export function ownAnswer(items: readonly Item[], usage: Usage): AnswerEvents {
   const events = eventsOf(items, usage)
-  const provider: Prepared['provider'] = {
-    ...prepared.provider,
-    speaks: () => null,
-    decode: () => ({ push: () => [], end: () => events }),
-    decodeWhole: () => events,
+  return {
+    flow(sink) {
+      queueMicrotask(() => {
+        sink.chunk(events)
+        sink.end()
+      })
+      return { pause: () => undefined, resume: () => undefined }
+    },
+    cancel: () => undefined,
+    end: () => events,
   }
-  const reply = emptyReply()
-  const call: Call = { reply: Promise.resolve(reply), cancel: () => undefined }
-  return { prepared: { ...prepared, provider }, call, reply }
 }
 
 function eventsOf(items: readonly Item[], usage: Usage): readonly StreamEvent[] {
@@ -31,20 +31,3 @@ function eventsOf(items: readonly Item[], usage: Usage): readonly StreamEvent[] 
     { type: 'answer-ended', finish: 'stop', usage },
   ]
 }
-
-/** An object for who wants JSON; a line that means nothing for who wants events. */
-function emptyReply(): Reply {
-  return {
-    status: 200,
-    headers: {},
-    flow(sink) {
-      queueMicrotask(() => {
-        sink.chunk(EMPTY_OBJECT)
-        sink.end()
-      })
-      return { pause: () => undefined, resume: () => undefined }
-    },
-  }
-}
-
-const EMPTY_OBJECT = new TextEncoder().encode('{}')

@@ -1,27 +1,44 @@
 /**
- * Reads an answer that was not asked for as a stream. Some upstreams stream it all the same, and are
- * understood. Rejects with a GatewayError when it breaks, grows too big, or makes no sense.
+ * Reads an answer to its end that was not asked for as a stream. Some upstreams stream it all the same,
+ * and are understood. Rejects with a GatewayError when it breaks, grows too big, or makes no sense.
  */
 import type { StreamEvent } from '../conversation/event.ts'
 import { parsedObject, type JsonObject } from '../conversation/json.ts'
 import { GatewayError } from '../errors.ts'
-import type { Prepared } from './prepare.ts'
+import type { AnswerEvents } from '../stream/answer-events.ts'
 import { sseDecoder } from '../stream/sse.ts'
 import { runStage } from '../stream/stage.ts'
 import { MAX_ANSWER_BYTES, NOT_JSON, readBody } from '../transport/read-body.ts'
-import type { Call, Reply } from '../transport/transport.ts'
+import type { Answer } from './answer.ts'
+import type { Asked } from './attempts.ts'
 
 export interface ReadAnswer {
   readonly events: readonly StreamEvent[]
-  /** As it came; `null` for one that was streamed. */
+  /** As it came; `null` for one that came in pieces. */
   readonly body: { readonly bytes: Uint8Array; readonly json: JsonObject } | null
 }
 
-export async function readAnswer(
-  call: Call,
-  reply: Reply,
-  { provider, account, prompt }: Pick<Prepared, 'provider' | 'account' | 'prompt'>,
-): Promise<ReadAnswer> {
+export async function readAnswer(answer: Answer): Promise<ReadAnswer> {
+  return 'events' in answer
+    ? { events: await gathered(answer.events), body: null }
+    : decodedAtOnce(answer)
+}
+
+function gathered({ flow }: AnswerEvents): Promise<readonly StreamEvent[]> {
+  return new Promise((resolve, reject) => {
+    const all: StreamEvent[] = []
+    flow({
+      chunk(events) {
+        for (const event of events) all.push(event)
+      },
+      end: () => resolve(all),
+      failed: (failure) => reject(new GatewayError(failure)),
+    })
+  })
+}
+
+async function decodedAtOnce({ prepared, call, reply }: Asked): Promise<ReadAnswer> {
+  const { provider, account, prompt } = prepared
   const bytes = await readBody(call, reply, MAX_ANSWER_BYTES)
   const text = new TextDecoder().decode(bytes)
   const json = parsedObject(text)

@@ -5,7 +5,8 @@
 import type { Note } from '../conversation/note.ts'
 import { NOTHING_USED } from '../conversation/usage.ts'
 import type { Target } from './accounts.ts'
-import type { Asked, Asking } from './attempts.ts'
+import type { Answer } from './answer.ts'
+import type { Asking } from './attempts.ts'
 import { compactIfDue, toldWith, withCompaction } from './compact.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { fit } from './fit.ts'
@@ -14,6 +15,7 @@ import { refuseOrphans } from '../history/refuse-orphans.ts'
 import type { Caller } from '../keys.ts'
 import { ownAnswer } from './own-answer.ts'
 import { prepareFor, type Prepared } from './prepare.ts'
+import type { AnswerEvents } from '../stream/answer-events.ts'
 import { summariseFirst } from './summarise-first.ts'
 import type { World } from '../world.ts'
 
@@ -23,7 +25,7 @@ export interface Readied {
   /** For any of them. */
   readonly prepare: (target: Target) => Prepared
   /** The answer, if it needs no model. */
-  readonly own: Asked | null
+  readonly own: Answer | null
 }
 
 type Targets = Omit<Asking, 'prepare' | 'targets'> & {
@@ -41,7 +43,7 @@ export async function readied(
   const [target] = asking.targets
   refuseOrphans(remembered.items, inbound)
   const unsummarised = prepareFor(target, { inbound, history: remembered }, world)
-  if (!inbound.generates) return whole(unsummarised, ownAnswer(unsummarised, [], NOTHING_USED))
+  if (!inbound.generates) return whole(unsummarised, ownAnswer([], NOTHING_USED))
   const history = await summariseFirst(unsummarised, asking.caller, asking, world)
   const first =
     history === remembered ? unsummarised : prepareFor(target, { inbound, history }, world)
@@ -55,7 +57,7 @@ export async function readied(
     return ready(target, compacted === null ? fitting : noted, prepareOther)
   }
   if (inbound.context?.compactNow === true) {
-    return whole(first, ownAnswer(first, [compacted.item], compacted.usage))
+    return whole(first, ownAnswer([compacted.item], compacted.usage))
   }
   const shorter = withCompaction(inbound, compacted)
   const prepareOther = (other: Target) =>
@@ -79,6 +81,6 @@ function ready(target: Target, first: Prepared, prepareOther: Readied['prepare']
   return { first, prepare: (to) => (to === target ? first : prepareOther(to)), own: null }
 }
 
-function whole(first: Prepared, own: Asked): Readied {
-  return { first, prepare: () => first, own }
+function whole(first: Prepared, events: AnswerEvents): Readied {
+  return { first, prepare: () => first, own: { prepared: first, events } }
 }

@@ -56,8 +56,7 @@ async function askAbout(
   const body = { model, ...question, store: false }
   const inbound = { ...responses.parse(body), wishes: ALL_OF_IT }
   const prepare = (target: Target) => prepareFor(target, { inbound, history: NO_HISTORY }, world)
-  const { prepared, call, reply } = await ask({ ...asked, prepare }, world)
-  const { events } = await readAnswer(call, reply, prepared)
+  const { events } = await readAnswer(await ask({ ...asked, prepare }, world))
   const fold = foldOutcome()
   for (const event of events) fold.push(event)
   return fold.now()
