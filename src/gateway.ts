@@ -91,7 +91,7 @@ async function answerFrom(
   const served = route(world, inbound.params.model, inbound.dialect)
   const targets = ableTargets(served, (to) => prepareFor(to, { inbound, history }, world), world)
   const client = watchLeaving(exchange)
-  const asking = { targets, caller, onCall: client.onCall, isGone: client.isGone }
+  const asking = { targets, caller, ...client }
   const { first, prepare, own } = await readied(inbound, history, turnId, asking, world)
   const asker = { caller, turnId, after: waitUntil }
   const asked = own ?? askWithHouse({ ...asking, prepare }, asker, world)
@@ -122,10 +122,10 @@ async function answerFrom(
     }
     told = inbound.stream ? streamed(given, parts, exchange) : await whole(given, parts)
   } catch (error) {
+    const ending = client.isGone() ? 'cancelled' : 'finished'
     client.cancel()
     // Whatever went wrong, a turn that was opened does not stay open.
     const failure = error instanceof GatewayError ? error.failure : null
-    const ending = client.isGone() ? 'cancelled' : 'finished'
     const outcome = { ...fold.now(), finish: null, failure }
     // Whoever did not begin to answer is told of where it was asked.
     if (begun !== null && ending === 'finished') logFailure(outcome, begun, world)

@@ -65,6 +65,6 @@ function withUsage(events: readonly StreamEvent[], usage: Usage | null): readonl
 
 type Terminal = Extract<StreamEvent, { readonly type: 'answer-ended' | 'answer-failed' }>
 
-function isTerminal(event: StreamEvent): event is Terminal {
+export function isTerminal(event: StreamEvent): event is Terminal {
   return event.type === 'answer-ended' || event.type === 'answer-failed'
 }

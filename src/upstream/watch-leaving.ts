@@ -5,18 +5,18 @@ import type { Call } from '../transport/transport.ts'
 export function watchLeaving(exchange: Pick<Exchange, 'onGone'>) {
   let isGone = false
   let newest: Call | null = null
-  const cancel = (): void => newest?.cancel()
-  exchange.onGone(() => {
+  const cancel = (): void => {
     isGone = true
-    cancel()
-  })
+    newest?.cancel()
+  }
+  exchange.onGone(cancel)
   return {
     isGone: () => isGone,
     onCall: (call: Call): void => {
       newest = call
       if (isGone) call.cancel()
     },
-    /** Takes back what is under way, though the client is still there. */
+    /** As if it had left, though it is still there: nobody waits for what is under way, or would follow. */
     cancel,
   }
 }

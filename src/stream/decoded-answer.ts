@@ -1,0 +1,59 @@
+/**
+ * What an upstream answers as events, from the first byte to the terminal event. What it sends behind that is
+ * let go by.
+ */
+import type { StreamEvent } from '../conversation/event.ts'
+import { asGatewayError } from '../mistake.ts'
+import type { Flow, Source } from '../transport/transport.ts'
+import type { Log } from '../world.ts'
+import type { AnswerEvents } from './answer-events.ts'
+import { isTerminal } from './guarded.ts'
+import { NOTHING, type Stage } from './stage.ts'
+
+export function decodedAnswer(
+  body: Source<Uint8Array>,
+  reader: Stage<Uint8Array, StreamEvent>,
+  log: Log,
+): AnswerEvents {
+  let isOver = false
+  return {
+    flow(sink) {
+      const read = (events: () => readonly StreamEvent[]): void => {
+        if (isOver) return
+        try {
+          const heard = events()
+          sink.chunk(heard)
+          if (isOver || !heard.some(isTerminal)) return
+          isOver = true
+          // Nobody holds back any more what nobody waits for.
+          flow.resume()
+          sink.end()
+        } catch (error) {
+          // Told before it is cancelled, which would be heard of as a broken connection.
+          sink.failed(asGatewayError(error, log).failure)
+          isOver = true
+          body.cancel()
+        }
+      }
+      const flow: Flow = body.flow({
+        chunk: (bytes) => read(() => reader.push(bytes)),
+        end: () => read(reader.end),
+        failed(failure) {
+          if (!isOver) sink.failed(failure)
+        },
+      })
+      return flow
+    },
+    cancel: body.cancel,
+    end() {
+      if (isOver) return NOTHING
+      isOver = true
+      try {
+        return reader.end()
+      } catch {
+        // What cannot be read has no end.
+        return NOTHING
+      }
+    },
+  }
+}
