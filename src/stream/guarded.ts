@@ -28,11 +28,13 @@ export function guarded<In>(
       if (isCut) return NOTHING
       const said = decoder.push(message)
       const events = passed(said, guards)
-      isCut = events.some(isTerminal) && !said.some(isTerminal)
+      const ending = said.find(isTerminal)
+      isCut = ending === undefined && events.some(isTerminal)
       // Of what the answer has cost the decoder may know something already.
-      return isCut ? withUsage(events, decoder.end().find(isTerminal)?.usage ?? null) : events
+      const last = isCut ? decoder.end().find(isTerminal) : ending
+      return withUsage(events, last?.usage ?? null)
     },
-    end: () => (isCut ? NOTHING : passed(decoder.end(), guards)),
+    end: () => (isCut ? NOTHING : guardedWhole(decoder.end(), guards)),
     isCut: () => isCut,
     broken,
   }

@@ -38,6 +38,13 @@ describe('a stream', () => {
     expect(ended.isCut()).toBe(false)
   })
 
+  test('that comes at once costs what its upstream says, though a guard ends it', () => {
+    const stream = guarded(decoder(), [stopStrings(['two'])])
+    const events = stream.push(message(...answerOf(['one two', 'three'])))
+    expect(textIn(events)).toBe('one ')
+    expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
+  })
+
   test('that is cut costs what its upstream has said until then', () => {
     const stream = guarded(decoder(), [stopStrings(['two'])])
     const events = stream.push(message(STARTED, begun(), said('one two')))
