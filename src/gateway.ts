@@ -158,8 +158,7 @@ function streamed(asked: Answer, parts: Parts, exchange: Exchange): Response {
       const { events } = asked
       return relay({ ...receiving, source: events, rendition: renditionOfEvents(events, parts) })
     }
-    const source = { flow: asked.reply.flow, cancel: asked.call.cancel }
-    relay({ ...receiving, source, rendition: renditionFor(parts) })
+    relay({ ...receiving, source: asked.body, rendition: renditionFor(parts) })
   })
 }
 

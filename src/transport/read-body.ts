@@ -5,7 +5,7 @@ import { isObject, type JsonObject, parsedJson } from '../conversation/json.ts'
 import { failureOf, GatewayError } from '../errors.ts'
 import type { Provider } from '../provider/provider.ts'
 import { encodingOf, refuseEncoded } from './content-encoding.ts'
-import type { Call, Reply } from './transport.ts'
+import type { Call, Reply, Source } from './transport.ts'
 
 export const MAX_ANSWER_BYTES = 256 * 1024 * 1024
 const MAX_ERROR_BYTES = 1024 * 1024
@@ -15,7 +15,7 @@ export async function readJson(
   reply: Reply,
 ): Promise<{ readonly bytes: Uint8Array; readonly json: JsonObject }> {
   refuseEncoded(call, reply)
-  const bytes = await readBody(call, reply, MAX_ANSWER_BYTES)
+  const bytes = await readBody(bodyOf(call, reply), MAX_ANSWER_BYTES)
   const json = parsedJson(utf8.decode(bytes))
   if (isObject(json)) return { bytes, json }
   throw new GatewayError(NOT_JSON)
@@ -36,7 +36,7 @@ export async function refusalOf(
   reply: Reply,
   provider: Provider,
 ): Promise<GatewayError> {
-  const bytes = await readBody(call, reply, MAX_ERROR_BYTES)
+  const bytes = await readBody(bodyOf(call, reply), MAX_ERROR_BYTES)
   if (reply.status < 400 || reply.status > 599) return neither(reply)
   const failure = failureIn(reply, bytes, provider)
   return new GatewayError(failure, failure.message, { headers: retryHeaders(reply.headers) })
@@ -69,17 +69,21 @@ function neither({ status, headers }: Reply): GatewayError {
 
 const MAX_PLACE_CHARS = 300
 
-export function readBody(call: Call, reply: Reply, limitBytes: number): Promise<Uint8Array> {
+export function bodyOf({ cancel }: Call, { flow }: Reply): Source<Uint8Array> {
+  return { flow, cancel }
+}
+
+export function readBody(body: Source<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
-    reply.flow({
+    body.flow({
       chunk(bytes) {
         chunks.push(bytes)
         size += bytes.length
         if (size <= limitBytes) return
         reject(tooLong(limitBytes))
-        call.cancel()
+        body.cancel()
       },
       end: () => resolve(joined(chunks)),
       failed: (failure) => reject(new GatewayError(failure)),

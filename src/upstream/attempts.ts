@@ -8,15 +8,15 @@ import type { Prepared } from './prepare.ts'
 import { upstreamRequest } from './upstream-request.ts'
 import { withoutRefused } from '../provider/degrade.ts'
 import { refuseEncoded } from '../transport/content-encoding.ts'
-import { refusalOf } from '../transport/read-body.ts'
-import type { Call, Reply } from '../transport/transport.ts'
+import { bodyOf, refusalOf } from '../transport/read-body.ts'
+import type { Call, Source } from '../transport/transport.ts'
 import { withoutReasoning } from './without-reasoning.ts'
 import type { World } from '../world.ts'
 
 export interface Asked {
   readonly prepared: Prepared
-  readonly call: Call
-  readonly reply: Reply
+  /** Of what it answers, in its wire. */
+  readonly body: Source<Uint8Array>
 }
 
 export interface Asking {
@@ -71,7 +71,7 @@ async function askOne(first: Prepared, asking: Asking, world: World): Promise<As
     const reply = await call.reply
     if (reply.status >= 200 && reply.status < 300) {
       refuseEncoded(call, reply)
-      return { prepared, call, reply }
+      return { prepared, body: bodyOf(call, reply) }
     }
     const refusal = await refusalOf(call, reply, prepared.provider)
     const lighter = retries < MAX_RETRIES ? lightened(prepared, refusal) : null

@@ -33,9 +33,8 @@ export function houseRounds(first: Asked, asking: Asking, asker: Asker, world: W
   let refusal: GatewayError | null = null
 
   /** `before` are those that are over. */
-  const opened = ({ prepared, call, reply }: Asked, before: readonly Round[]): OpenRound => {
+  const opened = ({ prepared, body }: Asked, before: readonly Round[]): OpenRound => {
     const isLast = before.length === MAX_ROUNDS
-    const body = { flow: reply.flow, cancel: call.cancel }
     return {
       events: decodedAnswer(body, readAnswerEvents(prepared), world.log),
       names: namesIn(prepared),

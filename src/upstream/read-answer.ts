@@ -37,9 +37,9 @@ function gathered({ flow }: AnswerEvents): Promise<readonly StreamEvent[]> {
   })
 }
 
-async function decodedAtOnce({ prepared, call, reply }: Asked): Promise<ReadAnswer> {
+async function decodedAtOnce({ prepared, body }: Asked): Promise<ReadAnswer> {
   const { provider, account, prompt } = prepared
-  const bytes = await readBody(call, reply, MAX_ANSWER_BYTES)
+  const bytes = await readBody(body, MAX_ANSWER_BYTES)
   const text = new TextDecoder().decode(bytes)
   const json = parsedObject(text)
   if (json !== null) {

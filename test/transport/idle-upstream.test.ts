@@ -1,7 +1,7 @@
 /** Connections to an upstream are kept while nobody uses them, and may be closed there at any time. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { readBody } from '../../src/transport/read-body.ts'
+import { bodyOf, readBody } from '../../src/transport/read-body.ts'
 import { undiciTransport } from '../../src/transport/undici-transport.ts'
 
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi'
@@ -26,7 +26,7 @@ async function startUpstream(answer: (socket: Socket, nth: number) => void) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   const ask = async (): Promise<string> => {
     const call = undici.transport({ method: 'POST', url, headers: {}, body: 'question' })
-    return new TextDecoder().decode(await readBody(call, await call.reply, 100))
+    return new TextDecoder().decode(await readBody(bodyOf(call, await call.reply), 100))
   }
   return { ask, heard }
 }

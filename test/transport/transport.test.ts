@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../src/conversation/event.ts'
 import { fetchTransport } from '../../src/transport/fetch-transport.ts'
-import { readBody } from '../../src/transport/read-body.ts'
+import { bodyOf, readBody } from '../../src/transport/read-body.ts'
 import type { Call, Transport } from '../../src/transport/transport.ts'
 import { undiciTransport } from '../../src/transport/undici-transport.ts'
 import { answerJson, answerSse, startUpstream, type Upstream } from '../support/upstream.ts'
@@ -50,7 +50,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     const reply = await call.reply
     expect(reply.status).toBe(418)
     expect(reply.headers['retry-after']).toBe('7')
-    expect(new TextDecoder().decode(await readBody(call, reply, 1000))).toBe('{"tea":true}')
+    expect(new TextDecoder().decode(await readBody(bodyOf(call, reply), 1000))).toBe('{"tea":true}')
     expect(upstream.received.at(-1)).toMatchObject({
       method: 'POST',
       path: '/v1/x',
@@ -188,7 +188,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     upstream.behave = answerJson(200, 'x'.repeat(100_000))
     const call = post()
     const reply = await call.reply
-    await expect(readBody(call, reply, 1000)).rejects.toThrow('over 1000 bytes')
+    await expect(readBody(bodyOf(call, reply), 1000)).rejects.toThrow('over 1000 bytes')
   })
 })
 
