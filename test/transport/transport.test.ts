@@ -178,7 +178,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     }
     const call = post()
     const reply = await call.reply
-    const bytes = await readBody(call, reply, 1000)
+    const bytes = await readBody(bodyOf(call, reply), 1000)
     const isPacked = reply.headers['content-encoding'] === 'gzip'
     expect(Buffer.from(bytes)).toEqual(isPacked ? packed : Buffer.from('{"tea":true}'))
     expect(reply.headers['content-length']).toBe(isPacked ? String(packed.length) : undefined)
