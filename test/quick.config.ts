@@ -13,6 +13,7 @@ export default defineConfig({
       'test/{e2e,runs,websocket,store,resources,transport}/**',
       'test/rebuild/laws-soak-*.test.ts',
       'test/**/*-command.test.ts',
+      'test/endpoints/models.test.ts',
       'test/explain/causes.test.ts',
       'test/history/retention.test.ts',
       'test/simulate/policies.test.ts',
