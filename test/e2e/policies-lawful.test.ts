@@ -3,12 +3,13 @@
  * every policy, over services that bind what they seal: none of them refuses anything or passes over
  * reasoning, and what they are sent begins as before but at the steps of the policy.
  *
- *     LAWS_SEED=7 npx vitest run --config test/vitest.config.ts test/e2e/policies-lawful.test.ts
+ *     SAMPLE_SEED=all LAWS_SEED=7 npx vitest run --config test/vitest.config.ts test/e2e/policies-lawful.test.ts
  */
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/conversation/json.ts'
 import { AGENTS, type Said } from '../support/agents.ts'
+import { isSampled } from '../support/sample.ts'
 import { serviceTown } from '../support/services/service-town.ts'
 
 const MODELS = ['claude-opus-5-5', 'gpt-5.6', 'gemini-3.8-flash', 'vendor/model']
@@ -157,11 +158,15 @@ function actingIn({ name, way, model }: Talk): readonly Sign[] {
 }
 
 const ways = Object.keys(AGENTS) as readonly Way[]
-// Each policy meets each model and each way.
+/**
+ * Each policy meets each model and each way. A run tries each policy once, and every pair of a way and
+ * a model among them.
+ */
 const TALKS = Object.entries(POLICIES).flatMap(([name, [steps, backstory]], row) =>
-  ways.map((way, column) => {
+  ways.flatMap((way, column) => {
+    if (!isSampled(column + Math.floor(row / ways.length), ways.length)) return []
     const model = MODELS[(row + column) % MODELS.length] ?? ''
-    return { name, way, model, steps, backstory, seed: SEED * 1000 + row * 10 + column }
+    return [{ name, way, model, steps, backstory, seed: SEED * 1000 + row * 10 + column }]
   }),
 )
 

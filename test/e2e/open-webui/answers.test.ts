@@ -13,7 +13,7 @@ let town: Town
 beforeAll(async () => void (town = await startTown('full', { HEARTBEAT_SECONDS: '1' })))
 afterAll(() => town.close())
 
-describe.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
+describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
   test('what was sent before is sent again to the letter, and only added to', async () => {
     const story = town.story({}, { model, system: 'You are a lighthouse.' })
     await story.ask('RTCC|RC|RT')
@@ -73,7 +73,7 @@ describe.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
   )
 })
 
-test('silence is filled, so that nothing on the way takes the connection for dead', async () => {
+test.concurrent('silence is filled, so that nothing on the way takes the connection for dead', async () => {
   const chat = openChat({ account: town.account(), model: 'gpt-5' })
   const text = `Q${nextNumber()} silence?`
   const script = scriptOf('~RT')
@@ -83,7 +83,7 @@ test('silence is filled, so that nothing on the way takes the connection for dea
   await script[0]?.givenUp.promise
 })
 
-test('an error is JSON before the answer, and a chunk of its own in the middle of it (C127)', async () => {
+test.concurrent('an error is JSON before the answer, and a chunk of its own in the middle of it (C127)', async () => {
   const story = town.story()
   const { node, rounds } = await story.ask('!')
   expect(node).toMatchObject({ items: [], error: 'Not today.' })

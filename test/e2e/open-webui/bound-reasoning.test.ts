@@ -13,7 +13,7 @@ afterAll(() => town.close())
 
 const onlyExplained = ({ gaps, faults }: Story) => expect([...gaps, ...faults]).toEqual([])
 
-describe.each(['claude-opus-5-5', 'gpt-5.6'])('%s', (model) => {
+describe.concurrent.each(['claude-opus-5-5', 'gpt-5.6'])('%s', (model) => {
   const story = (): Story => town.story({}, { model, system: 'You are a lighthouse.' })
 
   test('a chat that only grows loses nothing', async () => {
@@ -52,7 +52,7 @@ describe.each(['claude-opus-5-5', 'gpt-5.6'])('%s', (model) => {
   })
 })
 
-describe('tools of the provider', () => {
+describe.concurrent('tools of the provider', () => {
   test('come back where they were used, with the reasoning around them', async () => {
     const told = town.story()
     await told.ask('RHRT')

@@ -10,7 +10,7 @@ import { startTown, type Town } from '../../support/open-webui/town.ts'
 const MODELS = ['gpt-5', 'claude-opus-5']
 const WAYS = PROFILES.flatMap((profile) => MODELS.map((model) => ({ profile, model })))
 
-describe.each(WAYS)('$profile, $model', ({ profile, model }) => {
+describe.concurrent.each(WAYS)('$profile, $model', ({ profile, model }) => {
   let town: Town
   beforeAll(async () => void (town = await startTown(profile)))
   afterAll(() => town.close())

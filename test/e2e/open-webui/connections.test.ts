@@ -11,7 +11,7 @@ const WAYS = (['responses', 'stateful'] as const).flatMap((connection) =>
   MODELS.map((model) => ({ connection, model })),
 )
 
-describe.each(WAYS)('a $connection connection, $model', ({ connection, model }) => {
+describe.concurrent.each(WAYS)('a $connection connection, $model', ({ connection, model }) => {
   test('remembers what its conversion drops (C126)', async () => {
     const story = town.story({ connection }, { model, system: 'You are a lighthouse.' })
     await story.ask('RTCC|RC|RT')
@@ -36,15 +36,18 @@ describe.each(WAYS)('a $connection connection, $model', ({ connection, model }) 
   })
 })
 
-test.each(MODELS)('a connection that keeps reasoning does not say it twice, %s', async (model) => {
-  const story = town.story({ keepsReasoning: true }, { model })
-  await story.ask('RC|RT')
-  await story.ask('RTRT')
-  await story.ask('RT')
-  expect(story.trouble()).toEqual([])
-})
+test.concurrent.each(MODELS)(
+  'a connection that keeps reasoning does not say it twice, %s',
+  async (model) => {
+    const story = town.story({ keepsReasoning: true }, { model })
+    await story.ask('RC|RT')
+    await story.ask('RTRT')
+    await story.ask('RT')
+    expect(story.trouble()).toEqual([])
+  },
+)
 
-test('several models answer at once, and each chat goes on with one of them', async () => {
+test.concurrent('several models answer at once, and each chat goes on with one of them', async () => {
   const story = town.story()
   const [first, second] = await story.askAll({ 'gpt-5': 'RC|RT', 'claude-opus-5': 'RT' })
   await story.ask('RT')
@@ -56,7 +59,7 @@ test('several models answer at once, and each chat goes on with one of them', as
   expect(story.explained).toHaveLength(1)
 })
 
-test('the words of one upstream reach another, and its sealed reasoning does not (C98)', async () => {
+test.concurrent('the words of one upstream reach another, and its sealed reasoning does not (C98)', async () => {
   const story = town.story()
   await story.askAll({ 'gpt-5': 'RC|RT', 'claude-opus-5': 'T' })
   const other = await story.askAll({ 'claude-opus-5': 'RT' })
@@ -66,7 +69,7 @@ test('the words of one upstream reach another, and its sealed reasoning does not
   expect(story.explained[0]?.missing).toHaveLength(2)
 })
 
-test.each([
+test.concurrent.each([
   ['gpt-5', 'developer', 'max_completion_tokens'],
   ['claude-opus-4-6', 'system', 'max_tokens'],
 ])('what a person has set by hand reaches %s, whatever it is called', async (model, role, most) => {
@@ -79,7 +82,7 @@ test.each([
   expect(story.trouble()).toEqual([])
 })
 
-test('the list of models is one that Open WebUI takes (C126)', async () => {
+test.concurrent('the list of models is one that Open WebUI takes (C126)', async () => {
   const response = await fetch(`${town.gateway.url}/v1/models`)
   const { data } = (await response.json()) as { readonly data: readonly object[] }
   expect(response.status).toBe(200)

@@ -15,7 +15,7 @@ afterAll(() => town.close())
 
 const MODELS = ['claude-opus-5', 'claude-opus-5-5', 'gpt-5', 'gpt-5.6']
 
-test.each(MODELS)('%s is sent what it was sent, and then more', async (model) => {
+test.concurrent.each(MODELS)('%s is sent what it was sent, and then more', async (model) => {
   const told = town.story({}, { model, system: 'You are a lighthouse.' })
   await told.ask('RTRT')
   await told.goOn('RTC|RT')
@@ -35,40 +35,49 @@ test.each(MODELS)('%s is sent what it was sent, and then more', async (model) =>
 const CONNECTIONS = ['chat', 'responses', 'stateful'] as const
 const WAYS = MODELS.flatMap((model) => CONNECTIONS.map((connection) => ({ model, connection })))
 
-test.each(WAYS)('$model over $connection, stopped and continued', async ({ model, connection }) => {
-  const told = town.story({ connection }, { model })
-  await told.ask('RTR~T')
-  await told.goOn('~T')
-  await told.ask('RC|R~T')
-  await told.goOn('RTR~T')
-  await told.goOn('RT')
-  await told.ask('RT')
-  expect(told.trouble()).toEqual([])
-})
+test.concurrent.each(WAYS)(
+  '$model over $connection, stopped and continued',
+  async ({ model, connection }) => {
+    const told = town.story({ connection }, { model })
+    await told.ask('RTR~T')
+    await told.goOn('~T')
+    await told.ask('RC|R~T')
+    await told.goOn('RTR~T')
+    await told.goOn('RT')
+    await told.ask('RT')
+    expect(told.trouble()).toEqual([])
+  },
+)
 
-test.each(WAYS)('$model over $connection, continued with tools', async ({ model, connection }) => {
-  const told = town.story({ connection }, { model })
-  await told.ask('R~T')
-  // It has nothing in it that a client forgets, but where it began.
-  await told.goOn('C|T')
-  await told.ask('RT')
-  await told.goOn('RC|C|RT')
-  await told.ask('RT')
-  expect(told.trouble()).toEqual([])
-})
+test.concurrent.each(WAYS)(
+  '$model over $connection, continued with tools',
+  async ({ model, connection }) => {
+    const told = town.story({ connection }, { model })
+    await told.ask('R~T')
+    // It has nothing in it that a client forgets, but where it began.
+    await told.goOn('C|T')
+    await told.ask('RT')
+    await told.goOn('RC|C|RT')
+    await told.ask('RT')
+    expect(told.trouble()).toEqual([])
+  },
+)
 
-test.each(WAYS)('$model over $connection, edited and continued', async ({ model, connection }) => {
-  const told = town.story({ connection }, { model })
-  await told.ask('RTC|RT')
-  told.editAnswer((text) => `${text}\n\nAnd so on.`)
-  await told.goOn('C|T')
-  await told.ask('RT')
-  await told.ask('RT')
-  expect(told.trouble()).toEqual([])
-})
+test.concurrent.each(WAYS)(
+  '$model over $connection, edited and continued',
+  async ({ model, connection }) => {
+    const told = town.story({ connection }, { model })
+    await told.ask('RTC|RT')
+    told.editAnswer((text) => `${text}\n\nAnd so on.`)
+    await told.goOn('C|T')
+    await told.ask('RT')
+    await told.ask('RT')
+    expect(told.trouble()).toEqual([])
+  },
+)
 
 /** Over a chat, an answer that says nothing is known by its marker, and of one that is only text nothing is kept. */
-test.each(CONNECTIONS)(
+test.concurrent.each(CONNECTIONS)(
   'words follow the search that they went on from, or were cut off behind, over %s',
   async (connection) => {
     const told = town.story({ connection })
@@ -85,19 +94,22 @@ test.each(CONNECTIONS)(
   },
 )
 
-test.each(WAYS)('$model over $connection, continued with a thought alone', async (way) => {
-  const { model, connection } = way
-  const told = town.story({ connection }, { model })
-  await told.ask('T')
-  await told.goOn('R')
-  await told.ask('~T')
-  await told.goOn('R')
-  await told.ask('RT')
-  // What led to nothing may be left out, which the notes say; it is not told elsewhere.
-  expect([...told.gaps, ...told.faults]).toEqual([])
-})
+test.concurrent.each(WAYS)(
+  '$model over $connection, continued with a thought alone',
+  async (way) => {
+    const { model, connection } = way
+    const told = town.story({ connection }, { model })
+    await told.ask('T')
+    await told.goOn('R')
+    await told.ask('~T')
+    await told.goOn('R')
+    await told.ask('RT')
+    // What led to nothing may be left out, which the notes say; it is not told elsewhere.
+    expect([...told.gaps, ...told.faults]).toEqual([])
+  },
+)
 
-test.each(CONNECTIONS)(
+test.concurrent.each(CONNECTIONS)(
   'each search stands between the words around it, over %s',
   async (connection) => {
     const told = town.story({ connection })
@@ -114,7 +126,7 @@ test.each(CONNECTIONS)(
   },
 )
 
-test.each(CONNECTIONS)(
+test.concurrent.each(CONNECTIONS)(
   'all of an answer stands behind the words that it went on from, over %s',
   async (connection) => {
     const told = town.story({ connection })
@@ -125,7 +137,7 @@ test.each(CONNECTIONS)(
   },
 )
 
-test('thoughts that follow each other are one to a chat, and none of them is lost', async () => {
+test.concurrent('thoughts that follow each other are one to a chat, and none of them is lost', async () => {
   const lost = { connection: 'stateful', inlet: DAMAGES['in the question'] } as const
   const told = town.story(lost, { model: 'glm-5', hasMarkers: false })
   await told.ask('RC|R')

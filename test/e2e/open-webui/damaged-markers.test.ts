@@ -10,7 +10,7 @@ let town: Town
 beforeAll(async () => void (town = await startTown()))
 afterAll(() => town.close())
 
-describe.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
+describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
   test.each(Object.entries(DAMAGES))('markers %s (C131)', async (_, inlet) => {
     const story = town.story({ inlet }, { model })
     const first = await story.ask('RT')
@@ -27,7 +27,7 @@ describe.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
   })
 })
 
-test('a marker of nobody is taken away, and costs nothing else (C7)', async () => {
+test.concurrent('a marker of nobody is taken away, and costs nothing else (C7)', async () => {
   const foreign = '[01KQZ3V8M6T2X9R4B7C9]: #'
   const story = town.story()
   await story.ask('RT')
@@ -37,7 +37,7 @@ test('a marker of nobody is taken away, and costs nothing else (C7)', async () =
   expect(story.trouble()).toEqual([])
 })
 
-test('a marker that was moved to words of which nothing is known attaches nothing to them (C132)', async () => {
+test.concurrent('a marker that was moved to words of which nothing is known attaches nothing to them (C132)', async () => {
   const story = town.story({ inlet: DAMAGES['in another answer'] }, { hasMarkers: false })
   await story.ask('~T')
   await story.ask('RX|RTRT')
@@ -46,7 +46,7 @@ test('a marker that was moved to words of which nothing is known attaches nothin
   expect(story.trouble()).toEqual([])
 })
 
-test('a marker in a fence names nothing', async () => {
+test.concurrent('a marker in a fence names nothing', async () => {
   const account = town.account()
   const [mine, other] = [town.story(account), town.story(account)]
   await mine.ask('RT')

@@ -28,7 +28,7 @@ function thoughtsOf(rounds: readonly Planned[]): readonly string[] {
   return lines.filter((line) => /^(thought: |nothing)/.test(line))
 }
 
-describe.each(PROFILES.filter((profile) => profile !== 'bare'))('%s', (profile) => {
+describe.concurrent.each(PROFILES.filter((profile) => profile !== 'bare'))('%s', (profile) => {
   let town: Town
   beforeAll(async () => void (town = await startTown(profile)))
   afterAll(() => town.close())
@@ -51,17 +51,20 @@ describe.each(PROFILES.filter((profile) => profile !== 'bare'))('%s', (profile) 
   })
 })
 
-test.each(PROFILES)('the key of another tenant finds nothing, %s (C132)', async (profile) => {
-  const town = await startTown(profile, { BACKSTORY_KEYS: 'one:key-one,two:key-two' })
-  try {
-    expect(await thoughtsInCopy(town, { key: 'key-one' }, { key: 'key-one' })).toHaveLength(3)
-    expect(await thoughtsInCopy(town, { key: 'key-one' }, { key: 'key-two' })).toEqual([])
-  } finally {
-    await town.close()
-  }
-})
+test.concurrent.each(PROFILES)(
+  'the key of another tenant finds nothing, %s (C132)',
+  async (profile) => {
+    const town = await startTown(profile, { BACKSTORY_KEYS: 'one:key-one,two:key-two' })
+    try {
+      expect(await thoughtsInCopy(town, { key: 'key-one' }, { key: 'key-one' })).toHaveLength(3)
+      expect(await thoughtsInCopy(town, { key: 'key-one' }, { key: 'key-two' })).toEqual([])
+    } finally {
+      await town.close()
+    }
+  },
+)
 
-describe.each(PROFILES)('%s', (profile) => {
+describe.concurrent.each(PROFILES)('%s', (profile) => {
   let town: Town
   beforeAll(async () => void (town = await startTown(profile)))
   afterAll(() => town.close())

@@ -1,0 +1,14 @@
+/** Prints which cases of the slowest laws a run tries: before its tests, and below their result. */
+export default function setup(): () => void {
+  printSample()
+  return printSample
+}
+
+function printSample(): void {
+  const seed = process.env['SAMPLE_SEED']
+  const line =
+    seed === 'all'
+      ? 'The slowest laws try all of their cases.'
+      : `The slowest laws try a sample of their cases. The same again: SAMPLE_SEED=${seed} npm test. All: npm run test:all.`
+  process.stdout.write(`\n${line}\n`)
+}
