@@ -16,7 +16,8 @@ let note: string
 let count = 0
 const TOLD = 'These fields have changed since; null means removed:'
 
-const town = serviceTown({ TRUST_USER_HEADERS: 'on' })
+// One layer never ends, and is not waited for.
+const town = serviceTown({ TRUST_USER_HEADERS: 'on', DRAIN_SECONDS: '1' })
 beforeEach(() => {
   note = `${(count += 1)}. Use update_working_memory({"changes":{"name":"Ada"}}).`
   town.services.behaveWell()

@@ -53,7 +53,7 @@ function hello(chat: string): readonly Message[] {
   return [{ role: 'user', content: openingOf(chat) }]
 }
 
-describe.each(DATABASES)('over %s', (kind, make) => {
+describe.concurrent.each(DATABASES)('over %s', (kind, make) => {
   test(
     'no marker that a client has seen is lost with the process that was killed',
     async () => {

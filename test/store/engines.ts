@@ -64,7 +64,20 @@ async function openLocalD1(): Promise<Engine> {
     configPath: new URL('../../wrangler.toml', import.meta.url).pathname,
     persist: false,
   })
-  return migrated(closing(openD1(env.DB), dispose))
+  return migrated(closing(openD1(preparedOnce(env.DB)), dispose))
+}
+
+/** Each `prepare` waits for the process of the database, so each text is prepared once. */
+function preparedOnce(database: D1): D1 {
+  const statements = new Map<string, ReturnType<D1['prepare']>>()
+  return {
+    prepare(sql) {
+      const statement = statements.get(sql) ?? database.prepare(sql)
+      statements.set(sql, statement)
+      return statement
+    },
+    batch: (bound) => database.batch(bound),
+  }
 }
 
 async function migrated(engine: Engine): Promise<Engine> {
