@@ -20,7 +20,6 @@ export default defineConfig({
       'test/support/watch-explained.test.ts',
     ],
     globalSetup: [],
-    isolate: false,
     env: { LAWS_RUNS: '10' },
     fsModuleCache: true,
   },

@@ -6,6 +6,7 @@ export interface Arrived {
   readonly claim: (told: Arrival) => boolean
   /** How it goes on where it is not what arrived. */
   readonly difference: (told: Arrival) => string
+  readonly forgetAll: () => void
 }
 
 /** What came to any upstream of this file's tests. */
@@ -38,6 +39,10 @@ export function arrivedIn(list: Arrival[]): Arrived {
       const from = Math.max(0, common - 40)
       const shown = (text: string) => JSON.stringify(text.slice(from, from + 160))
       return `told from character ${from} ${shown(name)}, arrived ${shown(nearest)}`
+    },
+    forgetAll() {
+      list.length = 0
+      unclaimed.clear()
     },
   }
 }
