@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { readStream } from '../support/sse-reader.ts'
-import { clientOf, type Visitor } from './client.ts'
-import { listIn, objectIn, type Json, type JsonObject } from './json.ts'
-import { VISITORS, type KnownResponse, type Notes } from './stories.ts'
+import { clientOf, type Client, type Visitor } from './client.ts'
+import { objectIn, type Json, type JsonObject } from './json.ts'
+import { ADA, CAROL, VISITORS, type KnownResponse, type Notes } from './stories.ts'
 import type { UpstreamServices } from './upstream-services.ts'
 
 /** What was answered, by what was asked. */
@@ -18,11 +18,10 @@ export interface Asking {
   readonly upstreams: UpstreamServices
 }
 
+export type Question = readonly [name: string, ask: (asking: Asking) => Promise<Answers>]
+
 /** In this order: what is asked later changes the database. */
-export const QUESTIONS: readonly (readonly [
-  name: string,
-  ask: (asking: Asking) => Promise<Answers>,
-])[] = [
+export const QUESTIONS: readonly Question[] = [
   ['open runs are ended, and their events are read again', askOpenRuns],
   ['responses are read again', askResponses],
   ['streams are read again', askStreams],
@@ -40,7 +39,7 @@ export const QUESTIONS: readonly (readonly [
 /** Those that change nothing, to be asked as often as one likes. */
 export const READINGS = QUESTIONS.slice(0, 8)
 
-/** A text of any length in a line of its own. */
+/** A longer text is told by its beginning, its length and its digest. */
 const MAX_CHARS = 600
 
 /** Long texts by their digests, and without the ports of servers that are others each time. */
@@ -55,65 +54,33 @@ function shorten(value: Json | undefined, { upstreams }: Asking): Json {
   return JSON.parse(JSON.stringify(value ?? null, shortened)) as Json
 }
 
-async function askOpenRuns(asking: Asking): Promise<Answers> {
+/** What is known of, each under a label of its own, several at a time. */
+async function askEach<Known extends { readonly name: string; readonly by: Visitor }>(
+  list: readonly Known[],
+  asking: Asking,
+  ask: (client: Client, known: Known) => Promise<Json>,
+): Promise<Answers> {
   const answers: Answers = {}
-  for (const { name, id, by } of asking.notes.open) {
-    const { get } = clientOf(asking.url, by)
-    const deadline = Date.now() + 10_000
-    let read = await get(`/v1/responses/${id}`)
-    while (isOpen(read.body) && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      read = await get(`/v1/responses/${id}`)
+  const left = [...list]
+  const askNext = async (): Promise<void> => {
+    for (let known = left.shift(); known !== undefined; known = left.shift()) {
+      const label = `${known.name} (${nameOf(known.by)})`
+      if (label in answers) throw new Error(`Two are called ${label}.`)
+      // Keeps its place, whoever is answered first.
+      answers[label] = null
+      answers[label] = shorten(await ask(clientOf(asking.url, known.by), known), asking)
     }
-    answers[name] = shorten({ ...read }, asking)
   }
-  return { ...answers, ...(await eventsOf(asking.notes.open, asking)) }
-}
-
-function isOpen(body: Json): boolean {
-  return ['queued', 'in_progress'].includes(String(objectIn(body)['status']))
-}
-
-async function askResponses(asking: Asking): Promise<Answers> {
-  const answers: Answers = {}
-  for (const { name, id, by } of asking.notes.responses) {
-    const { get } = clientOf(asking.url, by)
-    const include = 'include[]=reasoning.encrypted_content'
-    const read = await get(`/v1/responses/${id}?${include}`)
-    const items = await get(`/v1/responses/${id}/input_items?limit=100&order=asc&${include}`)
-    answers[name] = shorten({ read: { ...read }, items: { ...items } }, asking)
-  }
+  await Promise.all(Array.from({ length: AT_ONCE }, askNext))
   return answers
 }
 
-function askStreams(asking: Asking): Promise<Answers> {
-  return eventsOf(asking.notes.responses, asking)
-}
+const AT_ONCE = 6
 
-async function eventsOf(known: readonly KnownResponse[], asking: Asking): Promise<Answers> {
-  const answers: Answers = {}
-  for (const { name, id, by, isLogged } of known) {
-    if (isLogged !== true) continue
-    const { url, headers } = clientOf(asking.url, by)
-    const { status, text } = await readStream(`${url}/v1/responses/${id}?stream=true`, { headers })
-    answers[`events of ${name}`] = shorten({ status, text: text.split('\n\n') }, asking)
-  }
-  return answers
-}
-
-async function askCompletions(asking: Asking): Promise<Answers> {
-  const answers: Answers = {}
-  for (const by of VISITORS) {
-    const { get } = clientOf(asking.url, by)
-    const listed = await get('/v1/chat/completions?limit=100')
-    answers[`all of ${nameOf(by)}`] = shorten({ ...listed }, asking)
-  }
-  for (const { name, id, by } of asking.notes.completions) {
-    const { get } = clientOf(asking.url, by)
-    const read = await get(`/v1/chat/completions/${id}`)
-    const messages = await get(`/v1/chat/completions/${id}/messages`)
-    answers[name] = shorten({ read: { ...read }, messages: { ...messages } }, asking)
-  }
+/** What was answered to each path below a common one. */
+async function read(client: Client, path: string, more: readonly string[] = ['']): Promise<Json> {
+  const answers: Record<string, Json> = {}
+  for (const rest of more) answers[rest] = { ...(await client.get(path + rest)) }
   return answers
 }
 
@@ -121,43 +88,80 @@ function nameOf({ key, user }: Visitor): string {
   return user === undefined ? key : `${user} of ${key}`
 }
 
-async function askConversations(asking: Asking): Promise<Answers> {
-  const answers: Answers = {}
-  for (const { name, id, by } of asking.notes.conversations) {
-    const { get } = clientOf(asking.url, by)
-    const path = `/v1/conversations/${id}`
-    const paths = ['', '/items?limit=100&order=asc', '/context', '/summaries']
-    const read: JsonObject[] = []
-    for (const more of paths) read.push({ ...(await get(path + more)) })
-    answers[`${nameOf(by)}: ${name}`] = shorten(read, asking)
+async function askOpenRuns(asking: Asking): Promise<Answers> {
+  const { open } = asking.notes
+  const answers = await askEach(open, asking, async ({ get }, { id }) => {
+    const deadline = Date.now() + MAX_RESCUE_MS
+    let answer = await get(`/v1/responses/${id}`)
+    while (isOpen(answer.body) && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      answer = await get(`/v1/responses/${id}`)
+    }
+    return { ...answer }
+  })
+  const events = await askForEvents(open, asking)
+  return { ...answers, events }
+}
+
+const MAX_RESCUE_MS = 10_000
+
+function isOpen(body: Json): boolean {
+  return ['queued', 'in_progress'].includes(String(objectIn(body)['status']))
+}
+
+function askResponses(asking: Asking): Promise<Answers> {
+  const include = 'include[]=reasoning.encrypted_content'
+  const paths = [`?${include}`, `/input_items?limit=100&order=asc&${include}`]
+  return askEach(asking.notes.responses, asking, (client, { id }) =>
+    read(client, `/v1/responses/${id}`, paths),
+  )
+}
+
+function askStreams(asking: Asking): Promise<Answers> {
+  return askForEvents(asking.notes.responses, asking)
+}
+
+function askForEvents(known: readonly KnownResponse[], asking: Asking): Promise<Answers> {
+  const logged = known.filter(({ isLogged }) => isLogged === true)
+  return askEach(logged, asking, async ({ url, headers }, { id }) => {
+    const { status, text } = await readStream(`${url}/v1/responses/${id}?stream=true`, { headers })
+    return { status, text: text.split('\n\n') }
+  })
+}
+
+async function askCompletions(asking: Asking): Promise<Answers> {
+  const all = VISITORS.map((by) => ({ name: 'all', by }))
+  const paths = ['', '/messages']
+  return {
+    ...(await askEach(all, asking, (client) => read(client, '/v1/chat/completions?limit=100'))),
+    ...(await askEach(asking.notes.completions, asking, (client, { id }) =>
+      read(client, `/v1/chat/completions/${id}`, paths),
+    )),
   }
-  return answers
+}
+
+function askConversations(asking: Asking): Promise<Answers> {
+  const paths = ['', '/items?limit=100&order=asc', '/context', '/summaries']
+  return askEach(asking.notes.conversations, asking, (client, { id }) =>
+    read(client, `/v1/conversations/${id}`, paths),
+  )
 }
 
 async function askMemories(asking: Asking): Promise<Answers> {
-  const answers: Answers = {}
-  for (const by of asking.notes.memories) {
-    const { get } = clientOf(asking.url, by)
-    for (const path of ['facts?limit=100', 'facts?query=harbour%20of%20the%20boat', 'working']) {
-      answers[`${path} of ${nameOf(by)}`] = shorten(
-        { ...(await get(`/v1/memory/${path}`)) },
-        asking,
-      )
-    }
+  const all = VISITORS.map((by) => ({ name: 'all', by }))
+  const paths = ['facts?limit=100', 'facts?query=harbour%20of%20the%20boat', 'working']
+  return {
+    ...(await askEach(all, asking, (client) => read(client, '/v1/memory/', paths))),
+    ...(await askEach(asking.notes.conversations, asking, (client, { id }) =>
+      read(client, `/v1/memory/working?conversation=${id}`),
+    )),
   }
-  for (const { name, id, by } of asking.notes.conversations) {
-    const { get } = clientOf(asking.url, by)
-    const noted = await get(`/v1/memory/working?conversation=${id}`)
-    answers[`${nameOf(by)}: ${name}`] = shorten({ ...noted }, asking)
-  }
-  return answers
 }
 
-async function askExplanations(asking: Asking): Promise<Answers> {
-  const answers: Answers = {}
+function askExplanations(asking: Asking): Promise<Answers> {
   const { responses, completions } = asking.notes
-  for (const { name, id, by } of [...responses, ...completions]) {
-    const { get } = clientOf(asking.url, by)
+  const stored = completions.map((known) => ({ ...known, name: `chat: ${known.name}` }))
+  return askEach([...responses, ...stored], asking, async ({ get }, { id }) => {
     const path = `/v1/context/explain/${id}`
     const told = await get(path)
     const rounds = Number(objectIn(told.body)['rounds'] ?? 1)
@@ -165,31 +169,31 @@ async function askExplanations(asking: Asking): Promise<Answers> {
     for (let round = 0; round < rounds; round += 1) {
       bodies.push((await get(`${path}?format=body&round=${round}`)).body)
     }
-    answers[`${name} (${id.slice(0, 4)})`] = shorten({ told: { ...told }, bodies }, asking)
-  }
-  return answers
+    return { told: { ...told }, bodies }
+  })
 }
 
-/** Whoever else asks for something is told what somebody is told who asks for nothing that ever was. */
-async function askForOthers(asking: Asking): Promise<Answers> {
-  const answers: Answers = {}
+/** Whoever asks for something of somebody else is told the same as of what never was. */
+function askForOthers(asking: Asking): Promise<Answers> {
   const { responses, conversations, completions } = asking.notes
   const paths = [
-    ...responses.map(({ id, by }) => ({ by, path: `/v1/responses/${id}` })),
-    ...conversations.map(({ id, by }) => ({ by, path: `/v1/conversations/${id}` })),
-    ...completions.map(({ id, by }) => ({ by, path: `/v1/chat/completions/${id}` })),
+    // Of so many, some stand for all.
+    ...responses
+      .filter((_, at) => at % 6 === 0)
+      .map(({ id, by }) => [by, `responses/${id}`] as const),
+    ...conversations.map(({ id, by }) => [by, `conversations/${id}`] as const),
+    ...completions.map(({ id, by }) => [by, `chat/completions/${id}`] as const),
   ]
-  for (const visitor of VISITORS) {
-    const { get } = clientOf(asking.url, visitor)
+  const all = VISITORS.map((by) => ({ name: 'as', by }))
+  return askEach(all, asking, async ({ get }, { by: visitor }) => {
     const statuses: Record<string, number> = {}
-    for (const { by, path } of paths) {
+    for (const [by, path] of paths) {
       if (nameOf(by) === nameOf(visitor)) continue
-      const { status } = await get(path)
+      const { status } = await get(`/v1/${path}`)
       statuses[status] = (statuses[status] ?? 0) + 1
     }
-    answers[nameOf(visitor)] = statuses
-  }
-  return answers
+    return statuses
+  })
 }
 
 /** What the upstream receives, and how its answer ends. */
@@ -212,7 +216,7 @@ async function continueResponses(asking: Asking): Promise<Answers> {
   for (const { name, id, by, model, asked, isDeleted, isConversed } of asking.notes.responses) {
     if (model === 'demo' || isDeleted === true || isConversed === true) continue
     const body = { ...asked, model, previous_response_id: id, input: 'And now?', store: false }
-    answers[name] = await sentFor(asking, by, '/v1/responses', body)
+    answers[`${name} (${nameOf(by)})`] = await sentFor(asking, by, '/v1/responses', body)
   }
   return answers
 }
@@ -229,75 +233,51 @@ async function continueConversations(asking: Asking): Promise<Answers> {
   const answers: Answers = {}
   for (const { name, id, by } of asking.notes.conversations) {
     const body = { model: 'chat-model', conversation: id, input: 'And now?' }
-    answers[`${nameOf(by)}: ${name}`] = await sentFor(asking, by, '/v1/responses', body)
+    answers[`${name} (${nameOf(by)})`] = await sentFor(asking, by, '/v1/responses', body)
   }
   return answers
 }
 
+/** One of each kind goes: a response on which others stand, and everything of a thread and of a user. */
 async function deleteSome(asking: Asking): Promise<Answers> {
   const answers: Answers = {}
   const { responses, conversations, completions } = asking.notes
-  const [ada, carol] = [
-    clientOf(asking.url, { key: 'ada' }),
-    clientOf(asking.url, { key: 'bob', user: 'carol' }),
-  ]
-  const isCalled =
-    (words: string) =>
-    ({ name }: { readonly name: string }) =>
-      name.includes(words)
-  const called = responses.find(isCalled('claude-opus-5-5: one more call'))
-  const branch = responses.find(isCalled('claude-opus-5-5: another branch'))
-  const conversation = conversations.find(isCalled('a conversation'))
-  const completion = completions.find(isCalled('chat-model'))
-  const forgotten = responses.find(isCalled('gemini-3.8-flash: answer'))
+  const ada = clientOf(asking.url, ADA)
+  const carol = clientOf(asking.url, CAROL)
+  const response = `/v1/responses/${idOf(responses, `${CLAUDE}: one more call`)}`
+  const conversation = `/v1/conversations/${idOf(conversations, 'a conversation')}`
+  const completion = `/v1/chat/completions/${idOf(completions, 'chat-model')}`
+  const thread = idOf(responses, 'gemini-3.8-flash: answer')
   const gone = [
-    ['a response', `/v1/responses/${called?.id}`, `/v1/responses/${called?.id}`],
-    [
-      'a conversation',
-      `/v1/conversations/${conversation?.id}`,
-      `/v1/conversations/${conversation?.id}/items`,
-    ],
-    [
-      'a completion',
-      `/v1/chat/completions/${completion?.id}`,
-      `/v1/chat/completions/${completion?.id}`,
-    ],
-    ['a whole thread', `/v1/memory/turns/${forgotten?.id}`, `/v1/responses/${forgotten?.id}`],
-    ['all facts', '/v1/memory/facts', '/v1/memory/facts'],
+    [ada, response, response],
+    [ada, conversation, `${conversation}/items`],
+    [ada, completion, completion],
+    [ada, `/v1/memory/turns/${thread}`, `/v1/responses/${thread}`],
+    [ada, '/v1/memory/facts', '/v1/memory/facts'],
+    [carol, '/v1/memory/users/carol', '/v1/memory/facts'],
   ] as const
-  for (const [what, path, read] of gone) {
-    const deleted = await ada.delete(path)
-    const after = await ada.get(read)
-    answers[what] = shorten({ deleted: { ...deleted }, after: { ...after } }, asking)
+  for (const [client, path, readAfter] of gone) {
+    const deleted = await client.delete(path)
+    const after = await client.get(readAfter)
+    answers[path] = shorten({ deleted: { ...deleted }, after: { ...after } }, asking)
   }
-  const forgot = await carol.delete('/v1/memory/users/carol')
-  answers['a user'] = shorten(
-    { forgot: { ...forgot }, facts: { ...(await carol.get('/v1/memory/facts')) } },
-    asking,
-  )
-  const left: Record<string, number> = {}
-  for (const { id, by } of responses) {
-    const { status } = await clientOf(asking.url, by).get(`/v1/responses/${id}`)
-    const key = `${nameOf(by)}: ${status}`
-    left[key] = (left[key] ?? 0) + 1
-  }
-  answers['what is left'] = left
-  const body = {
-    model: 'claude-opus-5-5',
-    previous_response_id: branch?.id ?? '',
-    input: 'Still there?',
-    store: false,
-  }
-  answers['a branch behind a deleted response'] = await sentFor(
-    asking,
-    { key: 'ada' },
-    '/v1/responses',
-    body,
-  )
-  expectSome(listIn(objectIn(answers['a branch behind a deleted response'])['sent']))
+  answers['what is left'] = await askEach(responses, asking, async ({ get }, { id }) => {
+    return (await get(`/v1/responses/${id}`)).status
+  })
+  const previous_response_id = idOf(responses, `${CLAUDE}: another branch`)
+  const body = { model: CLAUDE, previous_response_id, input: 'Still there?', store: false }
+  answers['behind a deleted response'] = await sentFor(asking, ADA, '/v1/responses', body)
   return answers
 }
 
-function expectSome(list: readonly JsonObject[]): void {
-  if (list.length === 0) throw new Error('Nothing was sent.')
+const CLAUDE = 'claude-opus-5-5'
+
+/** Of the first whose name has these words. */
+function idOf(
+  list: readonly { readonly name: string; readonly id: string }[],
+  words: string,
+): string {
+  const found = list.find(({ name }) => name.includes(words))
+  if (found === undefined) throw new Error(`Nothing is called ${words}.`)
+  return found.id
 }

@@ -23,8 +23,8 @@ export interface Gateway {
 }
 
 export interface OldDatabase {
-  /** `atMs` is the time at which its clock begins; without, the clock is right. */
-  readonly serve: (environment: Environment, atMs?: number) => Promise<Gateway>
+  /** `atMs` is the time at which its clock begins. */
+  readonly serve: (environment: Environment, atMs: number) => Promise<Gateway>
   /** All that it holds; not to be asked while it is served. */
   readonly dump: () => Promise<Buffer>
   /** Every table with its rows. */
@@ -149,18 +149,14 @@ function insertInto(table: string, row: Row, places: readonly string[]): string 
   return `insert into ${table} (${Object.keys(row).join(', ')}) values (${places.join(', ')})`
 }
 
-async function serveChild(environment: Environment, atMs?: number): Promise<Gateway> {
+async function serveChild(environment: Environment, atMs: number): Promise<Gateway> {
   const options = process.env['NODE_OPTIONS'] ?? ''
-  const clock = atMs === undefined ? '' : ` --import=${clockModule(atMs)}`
-  const child = await startChild({ ...environment, NODE_OPTIONS: options + clock })
+  const clock = `--import=data:text/javascript,${encodeURIComponent(clockSource(atMs))}`
+  const child = await startChild({ ...environment, NODE_OPTIONS: `${options} ${clock}` })
   return { url: child.url, kill: () => child.kill('SIGKILL') }
 }
 
-/** The clock of a whole process, threads included, goes on from another time. */
-function clockModule(atMs: number): string {
-  return `data:text/javascript,${encodeURIComponent(clockSource(atMs))}`
-}
-
+/** A module by which the clock of a whole process, threads included, goes on from another time. */
 function clockSource(atMs: number): string {
   return `const late = ${Date.now() - atMs}; const now = Date.now; Date.now = () => now() - late;`
 }
@@ -210,23 +206,20 @@ async function startWorker(
   environment: Environment,
   held: D1Dump | null,
   folder: string,
-  atMs?: number,
+  atMs: number,
 ) {
   process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false'
   process.env['WRANGLER_SEND_METRICS'] = 'false'
   const root = ROOT.pathname
-  let configPath = join(root, 'wrangler.toml')
-  if (atMs !== undefined) {
-    writeFileSync(join(folder, 'clock.js'), clockSource(atMs))
-    const main = join(folder, 'worker.js')
-    const worker = JSON.stringify(join(root, 'src/worker.ts'))
-    writeFileSync(main, `import './clock.js'; export { default } from ${worker}`)
-    const config = readFileSync(configPath, 'utf8')
-      .replace('src/worker.ts', main)
-      .replace('"migrations"', JSON.stringify(join(root, 'migrations')))
-    configPath = join(folder, 'wrangler.toml')
-    writeFileSync(configPath, config)
-  }
+  writeFileSync(join(folder, 'clock.js'), clockSource(atMs))
+  const main = join(folder, 'worker.js')
+  const source = JSON.stringify(join(root, 'src/worker.ts'))
+  writeFileSync(main, `import './clock.js'\nexport { default } from ${source}`)
+  const configPath = join(folder, 'wrangler.toml')
+  const config = readFileSync(join(root, 'wrangler.toml'), 'utf8')
+    .replace('"src/worker.ts"', JSON.stringify(main))
+    .replace('"migrations"', JSON.stringify(join(root, 'migrations')))
+  writeFileSync(configPath, config)
   const vars = { MEDIA_FETCH: 'off', ...environment }
   const harness = createTestHarness({ root, workers: [{ configPath, vars }] })
   const { url } = await harness.listen()

@@ -15,8 +15,6 @@ export interface Notes {
   readonly chats: KnownChat[]
   readonly completions: Known[]
   readonly conversations: Known[]
-  /** Whose facts and notes there are. */
-  readonly memories: Visitor[]
   readonly open: KnownResponse[]
 }
 
@@ -45,17 +43,20 @@ export interface KnownChat {
 }
 
 export function newNotes(): Notes {
-  return { responses: [], chats: [], completions: [], conversations: [], memories: [], open: [] }
+  return { responses: [], chats: [], completions: [], conversations: [], open: [] }
 }
 
-const ADA: Visitor = { key: 'ada' }
-const CAROL: Visitor = { key: 'bob', user: 'carol' }
-const DAN: Visitor = { key: 'bob', user: 'dan' }
+export const ADA: Visitor = { key: 'ada' }
+export const CAROL: Visitor = { key: 'bob', user: 'carol' }
+export const DAN: Visitor = { key: 'bob', user: 'dan' }
 export const VISITORS: readonly Visitor[] = [ADA, { key: 'bob' }, CAROL, DAN]
 
 export interface Plot {
   readonly name: string
+  /** Whose tool loops and chats are told. */
   readonly models: readonly string[]
+  /** Whose conversations and memories are told. */
+  readonly visitors: readonly Visitor[]
 }
 
 const TOOLS = [{ type: 'function', strict: true, ...LOOK }]
@@ -64,7 +65,7 @@ const CHAT_TOOLS = [{ type: 'function', function: { ...LOOK } }]
 /** Everything that ends. `name` makes the words of one telling differ from those of another. */
 export async function tellStories(
   url: string,
-  { name, models }: Plot,
+  { name, models, visitors }: Plot,
   notes: Notes,
 ): Promise<void> {
   const telling = { url, name, notes }
@@ -72,10 +73,13 @@ export async function tellStories(
   for (const model of models) await tellOpenWebUiChat(telling, model)
   await tellPlainChat(telling, 'claude-opus-5-5')
   await tellStoredChats(telling)
-  await tellConversation(telling)
-  await tellSummary(telling)
+  for (const visitor of visitors) {
+    await tellConversation(telling, visitor)
+    await tellSummaries(telling, visitor)
+    await tellMemories(telling, visitor)
+  }
+  await tellCompaction(telling)
   await tellMedia(telling)
-  await tellMemories(telling)
   await tellEndings(telling)
   await tellRuns(telling)
   await tellDeletions(telling)
@@ -241,67 +245,65 @@ async function conversationOf(
 }
 
 /** Items given, said, added and taken out; rules, notes, and a new beginning. */
-async function tellConversation(telling: Telling): Promise<void> {
+async function tellConversation(telling: Telling, by: Visitor): Promise<void> {
   const { name } = telling
   const message = (content: string) => ({ type: 'message', role: 'user', content })
   const items = [message(`${name} begins.`), message('This one goes.')]
   const metadata = { telling: name }
-  for (const by of [ADA, CAROL]) {
-    const client = as(telling, by)
-    const id = await conversationOf(telling, by, 'a conversation', { items, metadata })
-    const path = `/v1/conversations/${id}`
-    const listed = listIn(done(await client.get(`${path}/items?order=asc`))['data'])
-    done(await client.delete(`${path}/items/${String(listed[1]?.['id'])}`))
-    const body = { model: 'gpt-5', conversation: id, tools: TOOLS }
-    const isConversed = true
-    const ask = (step: string, input: JsonObject['input']) =>
-      respond(telling, by, `a conversation: ${step}`, { ...body, input }, { isConversed })
-    const called = await ask('calls', `Look at Rome and Oslo, ${name}.`)
-    await ask('answer', outputsFor(called, 'snow'))
-    done(await client.post(`${path}/items`, { items: [message('Added by hand.')] }))
-    done(await client.post(`${path}/context`, { policy: 'lean', window: { turns: 30 } }))
-    done(await client.put(`/v1/memory/working?conversation=${id}`, { memory: { city: 'Chur' } }))
-    const reset = await conversationOf(telling, by, 'one that was reset', { items, metadata })
-    done(await client.post(`/v1/conversations/${reset}/reset`, {}))
-    await respond(
-      telling,
-      by,
-      'after a reset',
-      { ...body, conversation: reset, input: 'Anew.' },
-      { isConversed },
-    )
-  }
+  const client = as(telling, by)
+  const id = await conversationOf(telling, by, 'a conversation', { items, metadata })
+  const path = `/v1/conversations/${id}`
+  const listed = listIn(done(await client.get(`${path}/items?order=asc`))['data'])
+  done(await client.delete(`${path}/items/${String(listed[1]?.['id'])}`))
+  const body = { model: 'gpt-5', conversation: id, tools: TOOLS }
+  const isConversed = true
+  const ask = (step: string, input: JsonObject['input']) =>
+    respond(telling, by, `a conversation: ${step}`, { ...body, input }, { isConversed })
+  const called = await ask('calls', `Look at Rome and Oslo, ${name}.`)
+  await ask('answer', outputsFor(called, 'snow'))
+  done(await client.post(`${path}/items`, { items: [message('Added by hand.')] }))
+  done(await client.post(`${path}/context`, { policy: 'lean', window: { turns: 30 } }))
+  done(await client.put(`/v1/memory/working?conversation=${id}`, { memory: { city: 'Chur' } }))
+  const reset = await conversationOf(telling, by, 'one that was reset', { items, metadata })
+  done(await client.post(`/v1/conversations/${reset}/reset`, {}))
+  await respond(
+    telling,
+    by,
+    'after a reset',
+    { ...body, conversation: reset, input: 'Anew.' },
+    { isConversed },
+  )
 }
 
 const SUMMARIES = { summaries: { trigger: 'manual', keep_turns: 1, keep_tokens: 0 } }
 
-/** Conversations that were summed up, twice, and one that was compacted. */
-async function tellSummary(telling: Telling): Promise<void> {
+/** A conversation that was summed up twice. */
+async function tellSummaries(telling: Telling, by: Visitor): Promise<void> {
   const { name } = telling
-  for (const by of [ADA, CAROL]) {
-    const id = await conversationOf(telling, by, 'one with summaries', {})
-    const { post } = as(telling, by)
-    const layers = { observations: true, working_memory: true, facts: true }
-    const ask = async (step: string, input: string) => {
-      const backstory = { ...SUMMARIES, layers }
-      const body = { model: 'chat-model', conversation: id, backstory, input }
-      await respond(telling, by, `summaries: ${step}`, body, { isConversed: true })
-    }
-    const summarize = async () => {
-      const path = `/v1/conversations/${id}/summarize`
-      expect(done(await post(path, { keep_turns: 1 }))).toMatchObject({ created: true })
-    }
-    await ask('first', `I live in Chur, says ${name}.`)
-    await ask('second', `I want to sail, says ${name}.`)
-    await ask('third', `${name}. ${'It is far. '.repeat(1500)}`)
-    await summarize()
-    done(await post(`/v1/conversations/${id}/context`, SUMMARIES))
-    await ask('fourth', 'And now?')
-    await ask('fifth', 'And then?')
-    await summarize()
-    await ask('sixth', 'At last?')
+  const id = await conversationOf(telling, by, 'one with summaries', {})
+  const { post } = as(telling, by)
+  const layers = { observations: true, working_memory: true, facts: true }
+  const ask = async (step: string, input: string) => {
+    const backstory = { ...SUMMARIES, layers }
+    const body = { model: 'chat-model', conversation: id, backstory, input }
+    await respond(telling, by, `summaries: ${step}`, body, { isConversed: true })
   }
-  const input = `${name}: to be compacted.`
+  const summarize = async () => {
+    const path = `/v1/conversations/${id}/summarize`
+    expect(done(await post(path, { keep_turns: 1 }))).toMatchObject({ created: true })
+  }
+  await ask('first', `I live in Chur and want to sail, says ${name}.`)
+  await ask('second', `${name}. ${'It is far. '.repeat(1500)}`)
+  await summarize()
+  done(await post(`/v1/conversations/${id}/context`, SUMMARIES))
+  await ask('third', 'And now?')
+  await ask('fourth', 'And then?')
+  await summarize()
+  await ask('fifth', 'At last?')
+}
+
+async function tellCompaction(telling: Telling): Promise<void> {
+  const input = `${telling.name}: to be compacted.`
   const long = await respond(telling, ADA, 'before compaction', { model: 'gpt-5', input })
   const compacting = { model: 'chat-model', previous_response_id: String(long['id']) }
   const compacted = done(await as(telling, ADA).post('/v1/responses/compact', compacting))
@@ -366,25 +368,21 @@ export async function tellLoadedPicture(
 }
 
 /** Facts of users and of a conversation, and what a model has noted for itself. */
-async function tellMemories(telling: Telling): Promise<void> {
+async function tellMemories(telling: Telling, by: Visitor): Promise<void> {
   const { name, notes } = telling
-  for (const by of [ADA, CAROL, DAN]) {
-    const client = as(telling, by)
-    const add = async (body: JsonObject) => done(await client.post('/v1/memory/facts', body))
-    await add({ text: `The boat of ${name} is called Möwe.`, area: 'core', importance: 0.95 })
-    await add({ text: `The harbour of ${name} is in Genoa.`, importance: 0.4 })
-    await add({ text: `The berth of ${name} ends late.`, valid_until: 32_503_680_000 })
-    const own = notes.conversations.find((known) => known.by === by && known.name.startsWith(name))
-    if (own !== undefined)
-      await add({ text: `The crew of ${name} is small.`, conversation: own.id })
-    const layers = { working_memory: true, facts: true, scope: 'user' }
-    await respond(telling, by, 'a note of the model', {
-      model: 'claude-opus-5-5',
-      backstory: { layers },
-      input: `For ${name}: Use update_working_memory({"changes":{"telling":"${name}"}}).`,
-    })
-    if (!notes.memories.includes(by)) notes.memories.push(by)
-  }
+  const client = as(telling, by)
+  const add = async (body: JsonObject) => done(await client.post('/v1/memory/facts', body))
+  await add({ text: `The boat of ${name} is called Möwe.`, area: 'core', importance: 0.95 })
+  await add({ text: `The harbour of ${name} is in Genoa.`, importance: 0.4 })
+  await add({ text: `The berth of ${name} ends late.`, valid_until: 32_503_680_000 })
+  const own = notes.conversations.find((known) => known.by === by && known.name.startsWith(name))
+  if (own !== undefined) await add({ text: `The crew of ${name} is small.`, conversation: own.id })
+  const layers = { working_memory: true, facts: true, scope: 'user' }
+  await respond(telling, by, 'a note of the model', {
+    model: 'claude-opus-5-5',
+    backstory: { layers },
+    input: `For ${name}: Use update_working_memory({"changes":{"telling":"${name}"}}).`,
+  })
 }
 
 /** Answers that failed, were cut off or were refused. */

@@ -10,14 +10,10 @@ import { mkdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { QUESTIONS, type Answers } from './accounts.ts'
 import { ENGINES, type Tables } from './databases.ts'
-import { OLD_KEYS, TELLINGS } from './keys.ts'
+import { OLD_KEYS, READ_AT_MS, TELLINGS, TOLD_AT_MS } from './tellings.ts'
 import { beginOpenRuns, newNotes, tellLoadedPicture, tellStories } from './stories.ts'
 import { writeStored } from './stored.ts'
 import { startUpstreams } from './upstream-services.ts'
-
-/** Long enough ago that no run is still worth to be made again. */
-const AGE_MS = 30 * 24 * 60 * 60 * 1000
-const HOUR_MS = 60 * 60 * 1000
 
 test.each(ENGINES)('%s', async (engine, open) => {
   const upstreams = await startUpstreams()
@@ -26,8 +22,8 @@ test.each(ENGINES)('%s', async (engine, open) => {
   const { environment } = upstreams
   for (const [at, [plot, keys]] of TELLINGS.entries()) {
     const { name } = plot
-    const clockMs = Date.now() - AGE_MS + at * HOUR_MS
-    const gateway = await database.serve({ ...environment, STORAGE_KEYS: keys }, clockMs)
+    const toldAtMs = TOLD_AT_MS[at] ?? 0
+    const gateway = await database.serve({ ...environment, STORAGE_KEYS: keys }, toldAtMs)
     await tellStories(gateway.url, plot, notes)
     await tellLoadedPicture(gateway.url, name, notes, `${upstreams.media.url}/cat.png`)
     const isLast = at === TELLINGS.length - 1
@@ -45,7 +41,10 @@ test.each(ENGINES)('%s', async (engine, open) => {
 
   const restored = await open(dump)
   const others = await startUpstreams()
-  const gateway = await restored.serve({ ...others.environment, STORAGE_KEYS: OLD_KEYS })
+  const gateway = await restored.serve(
+    { ...others.environment, STORAGE_KEYS: OLD_KEYS },
+    READ_AT_MS,
+  )
   const answers: Record<string, Answers> = {}
   for (const [question, ask] of QUESTIONS) {
     answers[question] = await ask({ url: gateway.url, notes, upstreams: others })
