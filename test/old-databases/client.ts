@@ -1,4 +1,4 @@
-/** A client that speaks plain HTTP to a gateway and keeps to JSON. */
+/** A plain HTTP client of a gateway. */
 import type { Json, JsonObject } from './json.ts'
 
 export interface Client {
@@ -12,11 +12,11 @@ export interface Client {
 
 export interface Answer {
   readonly status: number
-  /** Text, where it is not JSON. */
+  /** Parsed if it is JSON, else the text. */
   readonly body: Json
 }
 
-/** Who asks: a key, and one of its users. */
+/** A key, and optionally one of its users. */
 export interface Visitor {
   readonly key: 'ada' | 'bob'
   readonly user?: string

@@ -1,7 +1,6 @@
 /**
- * The three engines as the old databases need them: a database that is filled from a dump, served by
- * a gateway over HTTP, and dumped again. Nothing here depends on what stands in `src/` but for the
- * commands and the migrations that people start and deploy.
+ * One database of each engine, with a gateway over HTTP: restored from a dump, served, and dumped
+ * again. Uses only `src/start.js`, `src/worker.ts` and `migrations/`.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,18 +17,18 @@ export type Environment = Readonly<Record<string, string>>
 
 export interface Gateway {
   readonly url: string
-  /** Ends it as it is, whatever it is doing. */
+  /** Stops the gateway without letting it finish anything. */
   readonly kill: () => Promise<void>
 }
 
 export interface OldDatabase {
-  /** `atMs` is the time at which its clock begins. */
+  /** `atMs` is the time on the gateway's clock at the start. */
   readonly serve: (environment: Environment, atMs: number) => Promise<Gateway>
-  /** All that it holds; not to be asked while it is served. */
+  /** Not to be called while a gateway serves it. */
   readonly dump: () => Promise<Buffer>
   /** Every table with its rows. */
   readonly tables: () => Promise<Tables>
-  /** The settings by which a command finds it; `null` where there are no commands. */
+  /** `DATABASE_URL` for commands; `null` for D1, which has no commands. */
   readonly settings: Environment | null
   readonly drop: () => Promise<void>
 }
@@ -61,7 +60,7 @@ async function openSqlite(dump?: Buffer): Promise<OldDatabase> {
     async dump() {
       const copy = join(folder, 'copy.db')
       using database = new DatabaseSync(path)
-      // Takes in what stands in the write-ahead log only.
+      // Includes what is only in the write-ahead log.
       database.prepare('vacuum into ?').run(copy)
       const bytes = readFileSync(copy)
       rmSync(copy)
@@ -77,11 +76,11 @@ async function openSqlite(dump?: Buffer): Promise<OldDatabase> {
   }
 }
 
-/** Without those of the engine itself. */
+/** Without the tables of the engine itself. */
 const TABLE_NAMES = `select name from sqlite_master where type = 'table'
   and name not like 'sqlite!_%' escape '!' and name not like '!_cf%' escape '!' order by name`
 
-/** The dump is JSON of all rows. The schema is that of the migrations which it names. */
+/** The dump is JSON of all rows. Restoring applies the migrations that its `migrations` table names. */
 async function openPostgres(dump?: Buffer): Promise<OldDatabase> {
   const { url, drop } = await createDatabase('empty')
   const settings = { DATABASE_URL: url }
@@ -129,13 +128,13 @@ async function openPostgres(dump?: Buffer): Promise<OldDatabase> {
   }
 }
 
-/** As the gateway makes it before it applies the first migration. */
+/** The gateway creates it in the same way before the first migration. */
 const MIGRATIONS_TABLE = `create table migrations (
   name text not null primary key,
   applied_at text not null default current_timestamp
 )`
 
-/** The tables to which others refer come first. */
+/** Puts the tables first to which foreign keys refer. */
 function parentsFirst(tables: Tables): Tables {
   const { turns = [], media = [], facts = [], ...others } = tables
   return { turns, media, facts, ...others }
@@ -156,7 +155,7 @@ async function serveChild(environment: Environment, atMs: number): Promise<Gatew
   return { url: child.url, kill: () => child.kill('SIGKILL') }
 }
 
-/** A module by which the clock of a whole process, threads included, goes on from another time. */
+/** A module that moves the clock of the process. */
 function clockSource(atMs: number): string {
   return `const late = ${Date.now() - atMs}; const now = Date.now; Date.now = () => now() - late;`
 }
@@ -167,10 +166,7 @@ interface D1Dump {
   readonly tables: Tables
 }
 
-/**
- * The part of a D1 binding that is in use here. A binding lives as long as its gateway: between two of
- * them the database is its dump.
- */
+/** The part of a D1 binding that is used here. */
 interface D1 {
   readonly prepare: (sql: string) => D1Statement
   readonly batch: (statements: readonly D1Statement[]) => Promise<readonly { results: Row[] }[]>
@@ -181,6 +177,7 @@ interface D1Statement {
   readonly all: () => Promise<{ readonly results: Row[] }>
 }
 
+/** A binding exists only while a gateway runs; between two gateways the dump is in memory. */
 async function openD1(dump?: Buffer): Promise<OldDatabase> {
   let held: D1Dump | null = dump === undefined ? null : (JSON.parse(dump.toString()) as D1Dump)
   const folder = mkdtempSync(join(tmpdir(), 'backstory-old-'))

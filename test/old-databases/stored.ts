@@ -1,11 +1,11 @@
-/** The files in which the old databases are kept: for each engine its dump, and what clients know of it. */
+/** Reads and writes `stored/`: for each engine its dump, and the expected answers of the gateway. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
-import type { Answers } from './accounts.ts'
+import type { Answers } from './read-back.ts'
 import type { EngineName } from './databases.ts'
-import type { Notes } from './stories.ts'
+import type { Notes } from './write-phase.ts'
 
-/** What clients know, and what they were answered, by the name of the question. */
+/** `answers` are by the name of the check. */
 export interface Expected {
   readonly notes: Notes
   readonly answers: Readonly<Record<string, Answers>>

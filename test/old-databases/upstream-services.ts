@@ -1,5 +1,5 @@
-/** The services behind the gateways here: those of all end-to-end tests, which also write summaries. */
-import { serving, startMediaServer, type MediaServer } from '../support/media-server.ts'
+/** Starts the upstream services of the end-to-end tests, with answers to requests for summaries. */
+import { serving, startMediaServer } from '../support/media-server.ts'
 import { fileOf } from '../media/pictures.ts'
 import { said } from '../support/scribe.ts'
 import { startServices, type Services } from '../support/services/start-services.ts'
@@ -8,8 +8,9 @@ import type { Environment } from './databases.ts'
 
 export interface UpstreamServices {
   readonly services: Services
-  readonly media: MediaServer
-  /** Of a gateway in front of them, with all that the stories need. */
+  /** The address of a picture that gateways load. */
+  readonly picture: string
+  /** The settings of a gateway in front of them, except database and storage keys. */
   readonly environment: Environment
   readonly close: () => Promise<void>
 }
@@ -18,7 +19,7 @@ export async function startUpstreams(): Promise<UpstreamServices> {
   const services = await startServices()
   const media = await startMediaServer()
   media.paths.set('/cat.png', serving(fileOf('image/png', 3000)))
-  // What was sealed by services that are gone cannot be known to these.
+  // These services do not know the seals that earlier instances issued.
   services.checksSeals = false
   const { behave } = services
   services.behave = (response, received) => {
@@ -30,7 +31,7 @@ export async function startUpstreams(): Promise<UpstreamServices> {
   }
   return {
     services,
-    media,
+    picture: `${media.url}/cat.png`,
     environment: {
       ...services.environment,
       BACKSTORY_KEYS: 'ada:key-of-ada,bob:key-of-bob',
@@ -47,10 +48,10 @@ export async function startUpstreams(): Promise<UpstreamServices> {
   }
 }
 
-/** Also taken for observations. */
+/** The answer to a request for a summary, and for observations. */
 const SUMMARY = '## Facts\n- The harbour is KEY-7.\n\n## Wishes\n- In short, they want to sail.'
 
-/** Asked this, the upstream no longer takes back the reasoning that it has sealed. */
+/** The upstream refuses its own sealed reasoning if this is the newest question. */
 export const REFUSED_QUESTION = 'What did you think?'
 
 const REFUSAL = {

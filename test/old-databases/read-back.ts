@@ -1,49 +1,49 @@
 /**
- * Asks a gateway for everything that its database holds, each question under a name of its own. What
- * it answered when the database was written is what it must answer to the end of days.
+ * Reads and continues everything that a gateway has stored. The answers of the version that wrote a
+ * database are what every later version has to answer.
  */
 import { createHash } from 'node:crypto'
 import { readStream } from '../support/sse-reader.ts'
 import { clientOf, type Client, type Visitor } from './client.ts'
 import { objectIn, type Json, type JsonObject } from './json.ts'
-import { ADA, CAROL, VISITORS, type KnownResponse, type Notes } from './stories.ts'
+import { ADA, CAROL, VISITORS, type KnownResponse, type Notes } from './write-phase.ts'
 import type { UpstreamServices } from './upstream-services.ts'
 
-/** What was answered, by what was asked. */
+/** By the name of what was read. */
 export type Answers = Record<string, Json>
 
-export interface Asking {
+export interface Target {
   readonly url: string
   readonly notes: Notes
   readonly upstreams: UpstreamServices
 }
 
-export type Question = readonly [name: string, ask: (asking: Asking) => Promise<Answers>]
+export type Check = readonly [name: string, read: (target: Target) => Promise<Answers>]
 
-/** In this order: what is asked later changes the database. */
-export const QUESTIONS: readonly Question[] = [
-  ['open runs are ended, and their events are read again', askOpenRuns],
-  ['responses are read again', askResponses],
-  ['streams are read again', askStreams],
-  ['chat completions are read again', askCompletions],
-  ['conversations list their items', askConversations],
-  ['memories are read again', askMemories],
-  ['kept requests explain what was sent', askExplanations],
-  ['what belongs to others is not there', askForOthers],
+/** In this order: the last four write to the database. */
+export const CHECKS: readonly Check[] = [
+  ['open runs are ended, and their events are read again', readOpenRuns],
+  ['responses are read again', readResponses],
+  ['streams are read again', readStreams],
+  ['chat completions are read again', readCompletions],
+  ['conversations list their items', readConversations],
+  ['memories are read again', readMemories],
+  ['kept requests explain what was sent', readExplanations],
+  ['what belongs to others is not there', readAsOthers],
   ['responses are continued with their own history', continueResponses],
   ['chats are continued with what they have forgotten', continueChats],
   ['conversations are continued', continueConversations],
   ['what is deleted is gone, and nothing else is', deleteSome],
 ]
 
-/** Those that change nothing, to be asked as often as one likes. */
-export const READINGS = QUESTIONS.slice(0, 8)
+/** The checks that write nothing. */
+export const READING_CHECKS = CHECKS.slice(0, -4)
 
-/** A longer text is told by its beginning, its length and its digest. */
+/** A longer text is replaced by its beginning, its length and its digest. */
 const MAX_CHARS = 600
 
-/** Long texts by their digests, and without the ports of servers that are others each time. */
-function shorten(value: Json | undefined, { upstreams }: Asking): Json {
+/** Shortens long texts, and replaces the address of the upstream, which has a new port in each run. */
+function shorten(value: Json | undefined, { upstreams }: Target): Json {
   const shortened = (_: string, inner: unknown): unknown => {
     if (typeof inner !== 'string') return inner
     const text = inner.replaceAll(upstreams.services.url, 'http://upstream/v1')
@@ -54,30 +54,30 @@ function shorten(value: Json | undefined, { upstreams }: Asking): Json {
   return JSON.parse(JSON.stringify(value ?? null, shortened)) as Json
 }
 
-/** What is known of, each under a label of its own, several at a time. */
-async function askEach<Known extends { readonly name: string; readonly by: Visitor }>(
+/** Reads several entries of the notes at a time. */
+async function readEach<Known extends { readonly name: string; readonly by: Visitor }>(
   list: readonly Known[],
-  asking: Asking,
-  ask: (client: Client, known: Known) => Promise<Json>,
+  target: Target,
+  readOne: (client: Client, known: Known) => Promise<Json>,
 ): Promise<Answers> {
   const answers: Answers = {}
   const left = [...list]
-  const askNext = async (): Promise<void> => {
+  const readNext = async (): Promise<void> => {
     for (let known = left.shift(); known !== undefined; known = left.shift()) {
       const label = `${known.name} (${nameOf(known.by)})`
       if (label in answers) throw new Error(`Two are called ${label}.`)
-      // Keeps its place, whoever is answered first.
+      // Reserves the place in the object, so that the order is that of the list.
       answers[label] = null
-      answers[label] = shorten(await ask(clientOf(asking.url, known.by), known), asking)
+      answers[label] = shorten(await readOne(clientOf(target.url, known.by), known), target)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, askNext))
+  await Promise.all(Array.from({ length: AT_ONCE }, readNext))
   return answers
 }
 
 const AT_ONCE = 6
 
-/** What was answered to each path below a common one. */
+/** Reads several paths that begin with the same one. */
 async function read(client: Client, path: string, more: readonly string[] = ['']): Promise<Json> {
   const answers: Record<string, Json> = {}
   for (const rest of more) answers[rest] = { ...(await client.get(path + rest)) }
@@ -88,9 +88,9 @@ function nameOf({ key, user }: Visitor): string {
   return user === undefined ? key : `${user} of ${key}`
 }
 
-async function askOpenRuns(asking: Asking): Promise<Answers> {
-  const { open } = asking.notes
-  const answers = await askEach(open, asking, async ({ get }, { id }) => {
+async function readOpenRuns(target: Target): Promise<Answers> {
+  const { open } = target.notes
+  const answers = await readEach(open, target, async ({ get }, { id }) => {
     const deadline = Date.now() + MAX_RESCUE_MS
     let answer = await get(`/v1/responses/${id}`)
     while (isOpen(answer.body) && Date.now() < deadline) {
@@ -99,7 +99,7 @@ async function askOpenRuns(asking: Asking): Promise<Answers> {
     }
     return { ...answer }
   })
-  const events = await askForEvents(open, asking)
+  const events = await readEvents(open, target)
   return { ...answers, events }
 }
 
@@ -109,75 +109,76 @@ function isOpen(body: Json): boolean {
   return ['queued', 'in_progress'].includes(String(objectIn(body)['status']))
 }
 
-function askResponses(asking: Asking): Promise<Answers> {
+function readResponses(target: Target): Promise<Answers> {
   const include = 'include[]=reasoning.encrypted_content'
   const paths = [`?${include}`, `/input_items?limit=100&order=asc&${include}`]
-  return askEach(asking.notes.responses, asking, (client, { id }) =>
+  return readEach(target.notes.responses, target, (client, { id }) =>
     read(client, `/v1/responses/${id}`, paths),
   )
 }
 
-function askStreams(asking: Asking): Promise<Answers> {
-  return askForEvents(asking.notes.responses, asking)
+function readStreams(target: Target): Promise<Answers> {
+  return readEvents(target.notes.responses, target)
 }
 
-function askForEvents(known: readonly KnownResponse[], asking: Asking): Promise<Answers> {
+function readEvents(known: readonly KnownResponse[], target: Target): Promise<Answers> {
   const logged = known.filter(({ isLogged }) => isLogged === true)
-  return askEach(logged, asking, async ({ url, headers }, { id }) => {
+  return readEach(logged, target, async ({ url, headers }, { id }) => {
     const { status, text } = await readStream(`${url}/v1/responses/${id}?stream=true`, { headers })
     return { status, text: text.split('\n\n') }
   })
 }
 
-async function askCompletions(asking: Asking): Promise<Answers> {
+async function readCompletions(target: Target): Promise<Answers> {
   const all = VISITORS.map((by) => ({ name: 'all', by }))
   const paths = ['', '/messages']
   return {
-    ...(await askEach(all, asking, (client) => read(client, '/v1/chat/completions?limit=100'))),
-    ...(await askEach(asking.notes.completions, asking, (client, { id }) =>
+    ...(await readEach(all, target, (client) => read(client, '/v1/chat/completions?limit=100'))),
+    ...(await readEach(target.notes.completions, target, (client, { id }) =>
       read(client, `/v1/chat/completions/${id}`, paths),
     )),
   }
 }
 
-function askConversations(asking: Asking): Promise<Answers> {
+function readConversations(target: Target): Promise<Answers> {
   const paths = ['', '/items?limit=100&order=asc', '/context', '/summaries']
-  return askEach(asking.notes.conversations, asking, (client, { id }) =>
+  return readEach(target.notes.conversations, target, (client, { id }) =>
     read(client, `/v1/conversations/${id}`, paths),
   )
 }
 
-async function askMemories(asking: Asking): Promise<Answers> {
+async function readMemories(target: Target): Promise<Answers> {
   const all = VISITORS.map((by) => ({ name: 'all', by }))
   const paths = ['facts?limit=100', 'facts?query=harbour%20of%20the%20boat', 'working']
   return {
-    ...(await askEach(all, asking, (client) => read(client, '/v1/memory/', paths))),
-    ...(await askEach(asking.notes.conversations, asking, (client, { id }) =>
+    ...(await readEach(all, target, (client) => read(client, '/v1/memory/', paths))),
+    ...(await readEach(target.notes.conversations, target, (client, { id }) =>
       read(client, `/v1/memory/working?conversation=${id}`),
     )),
   }
 }
 
-function askExplanations(asking: Asking): Promise<Answers> {
-  const { responses, completions } = asking.notes
+function readExplanations(target: Target): Promise<Answers> {
+  const { responses, completions } = target.notes
   const stored = completions.map((known) => ({ ...known, name: `chat: ${known.name}` }))
-  return askEach([...responses, ...stored], asking, async ({ get }, { id }) => {
+  return readEach([...responses, ...stored], target, async ({ url, headers, get }, { id }) => {
     const path = `/v1/context/explain/${id}`
-    const told = await get(path)
-    const rounds = Number(objectIn(told.body)['rounds'] ?? 1)
+    const explanation = await get(path)
+    const rounds = Number(objectIn(explanation.body)['rounds'] ?? 1)
     const bodies: Json[] = []
     for (let round = 0; round < rounds; round += 1) {
-      bodies.push((await get(`${path}?format=body&round=${round}`)).body)
+      const body = await fetch(`${url}${path}?format=body&round=${round}`, { headers })
+      bodies.push(await body.text())
     }
-    return { told: { ...told }, bodies }
+    return { explanation: { ...explanation }, bodies }
   })
 }
 
-/** Whoever asks for something of somebody else is told the same as of what never was. */
-function askForOthers(asking: Asking): Promise<Answers> {
-  const { responses, conversations, completions } = asking.notes
+/** Counts the statuses that a visitor gets for what belongs to others. */
+function readAsOthers(target: Target): Promise<Answers> {
+  const { responses, conversations, completions } = target.notes
   const paths = [
-    // Of so many, some stand for all.
+    // One in six is enough.
     ...responses
       .filter((_, at) => at % 6 === 0)
       .map(({ id, by }) => [by, `responses/${id}`] as const),
@@ -185,7 +186,7 @@ function askForOthers(asking: Asking): Promise<Answers> {
     ...completions.map(({ id, by }) => [by, `chat/completions/${id}`] as const),
   ]
   const all = VISITORS.map((by) => ({ name: 'as', by }))
-  return askEach(all, asking, async ({ get }, { by: visitor }) => {
+  return readEach(all, target, async ({ get }, { by: visitor }) => {
     const statuses: Record<string, number> = {}
     for (const [by, path] of paths) {
       if (nameOf(by) === nameOf(visitor)) continue
@@ -196,54 +197,54 @@ function askForOthers(asking: Asking): Promise<Answers> {
   })
 }
 
-/** What the upstream receives, and how its answer ends. */
+/** Resolves to the status and to all requests that the upstream received. */
 async function sentFor(
-  asking: Asking,
+  target: Target,
   by: Visitor,
   path: string,
   body: JsonObject,
   headers: object = {},
 ): Promise<Json> {
-  const { received } = asking.upstreams.services
+  const { received } = target.upstreams.services
   const before = received.length
-  const { status, body: answer } = await clientOf(asking.url, by).post(path, body, headers)
+  const { status, body: answer } = await clientOf(target.url, by).post(path, body, headers)
   const sent = received.slice(before).map(({ path, json }) => ({ path, json: json as JsonObject }))
-  return shorten({ status, ...(status === 200 ? {} : { answer }), sent }, asking)
+  return shorten({ status, ...(status === 200 ? {} : { answer }), sent }, target)
 }
 
-async function continueResponses(asking: Asking): Promise<Answers> {
+async function continueResponses(target: Target): Promise<Answers> {
   const answers: Answers = {}
-  for (const { name, id, by, model, asked, isDeleted, isConversed } of asking.notes.responses) {
+  for (const { name, id, by, model, asked, isDeleted, isConversed } of target.notes.responses) {
     if (model === 'demo' || isDeleted === true || isConversed === true) continue
     const body = { ...asked, model, previous_response_id: id, input: 'And now?', store: false }
-    answers[`${name} (${nameOf(by)})`] = await sentFor(asking, by, '/v1/responses', body)
+    answers[`${name} (${nameOf(by)})`] = await sentFor(target, by, '/v1/responses', body)
   }
   return answers
 }
 
-async function continueChats(asking: Asking): Promise<Answers> {
+async function continueChats(target: Target): Promise<Answers> {
   const answers: Answers = {}
-  for (const { name, by, headers, body } of asking.notes.chats) {
-    answers[name] = await sentFor(asking, by, '/v1/chat/completions', body, headers)
+  for (const { name, by, headers, body } of target.notes.chats) {
+    answers[name] = await sentFor(target, by, '/v1/chat/completions', body, headers)
   }
   return answers
 }
 
-async function continueConversations(asking: Asking): Promise<Answers> {
+async function continueConversations(target: Target): Promise<Answers> {
   const answers: Answers = {}
-  for (const { name, id, by } of asking.notes.conversations) {
+  for (const { name, id, by } of target.notes.conversations) {
     const body = { model: 'chat-model', conversation: id, input: 'And now?' }
-    answers[`${name} (${nameOf(by)})`] = await sentFor(asking, by, '/v1/responses', body)
+    answers[`${name} (${nameOf(by)})`] = await sentFor(target, by, '/v1/responses', body)
   }
   return answers
 }
 
-/** One of each kind goes: a response on which others stand, and everything of a thread and of a user. */
-async function deleteSome(asking: Asking): Promise<Answers> {
+/** Deletes one of each kind, a whole thread and a whole user, and reads what is left. */
+async function deleteSome(target: Target): Promise<Answers> {
   const answers: Answers = {}
-  const { responses, conversations, completions } = asking.notes
-  const ada = clientOf(asking.url, ADA)
-  const carol = clientOf(asking.url, CAROL)
+  const { responses, conversations, completions } = target.notes
+  const ada = clientOf(target.url, ADA)
+  const carol = clientOf(target.url, CAROL)
   const response = `/v1/responses/${idOf(responses, `${CLAUDE}: one more call`)}`
   const conversation = `/v1/conversations/${idOf(conversations, 'a conversation')}`
   const completion = `/v1/chat/completions/${idOf(completions, 'chat-model')}`
@@ -259,20 +260,20 @@ async function deleteSome(asking: Asking): Promise<Answers> {
   for (const [client, path, readAfter] of gone) {
     const deleted = await client.delete(path)
     const after = await client.get(readAfter)
-    answers[path] = shorten({ deleted: { ...deleted }, after: { ...after } }, asking)
+    answers[path] = shorten({ deleted: { ...deleted }, after: { ...after } }, target)
   }
-  answers['what is left'] = await askEach(responses, asking, async ({ get }, { id }) => {
+  answers['what is left'] = await readEach(responses, target, async ({ get }, { id }) => {
     return (await get(`/v1/responses/${id}`)).status
   })
   const previous_response_id = idOf(responses, `${CLAUDE}: another branch`)
   const body = { model: CLAUDE, previous_response_id, input: 'Still there?', store: false }
-  answers['behind a deleted response'] = await sentFor(asking, ADA, '/v1/responses', body)
+  answers['behind a deleted response'] = await sentFor(target, ADA, '/v1/responses', body)
   return answers
 }
 
 const CLAUDE = 'claude-opus-5-5'
 
-/** Of the first whose name has these words. */
+/** The id of the first entry whose name contains the words. */
 function idOf(
   list: readonly { readonly name: string; readonly id: string }[],
   words: string,

@@ -1,6 +1,6 @@
 /**
- * What clients do with a gateway so that its database comes to hold everything that it can. The notes
- * are all that the clients know afterwards: ids and texts, by which everything is asked for again.
+ * Fills the database of a gateway over HTTP. The notes hold everything that the clients know
+ * afterwards: the ids and texts with which `read-back.ts` asks again.
  */
 import { expect } from 'vitest'
 import { inlineOf } from '../media/pictures.ts'
@@ -26,7 +26,7 @@ interface Known {
 
 export interface KnownResponse extends Known {
   readonly model: string
-  /** With what it was asked beside its input. */
+  /** The fields of its request that the next request repeats. */
   readonly asked: JsonObject
   /** Whether its events can be read again. */
   readonly isLogged?: boolean
@@ -51,47 +51,51 @@ export const CAROL: Visitor = { key: 'bob', user: 'carol' }
 export const DAN: Visitor = { key: 'bob', user: 'dan' }
 export const VISITORS: readonly Visitor[] = [ADA, { key: 'bob' }, CAROL, DAN]
 
-export interface Plot {
+export interface Phase {
   readonly name: string
-  /** Whose tool loops and chats are told. */
+  readonly storageKeys: string
+  /** The time on the clock of the gateway when the phase begins. */
+  readonly startsAtMs: number
+  /** The models of the tool loops and of the chats. */
   readonly models: readonly string[]
-  /** Whose conversations and memories are told. */
+  /** The owners of the conversations and of the memories. */
   readonly visitors: readonly Visitor[]
 }
 
 const TOOLS = [{ type: 'function', strict: true, ...LOOK }]
 const CHAT_TOOLS = [{ type: 'function', function: { ...LOOK } }]
 
-/** Everything that ends. `name` makes the words of one telling differ from those of another. */
-export async function tellStories(
-  url: string,
-  { name, models, visitors }: Plot,
-  notes: Notes,
+/** Runs everything that ends within the phase. */
+export async function writePhase(
+  { name, models, visitors }: Phase,
+  { picture, ...gateway }: Pick<Session, 'url' | 'notes'> & { readonly picture: string },
 ): Promise<void> {
-  const telling = { url, name, notes }
-  for (const model of models) await tellToolLoop(telling, model)
-  for (const model of models) await tellOpenWebUiChat(telling, model)
-  await tellPlainChat(telling, 'claude-opus-5-5')
-  await tellStoredChats(telling)
+  const session = { ...gateway, name }
+  for (const model of models) await runToolLoop(session, model)
+  for (const model of models) await runOpenWebUiChat(session, model)
+  await runPlainChat(session, 'claude-opus-5-5')
+  await storeChats(session)
   for (const visitor of visitors) {
-    await tellConversation(telling, visitor)
-    await tellSummaries(telling, visitor)
-    await tellMemories(telling, visitor)
+    await fillConversation(session, visitor)
+    await summarizeTwice(session, visitor)
+    await writeMemories(session, visitor)
   }
-  await tellCompaction(telling)
-  await tellMedia(telling)
-  await tellEndings(telling)
-  await tellRuns(telling)
-  await tellDeletions(telling)
+  await compactResponse(session)
+  await sendMedia(session)
+  await sendPictureByAddress(session, picture)
+  await endUnusually(session)
+  await logStreams(session)
+  await deleteOwn(session)
 }
 
-interface Telling {
+interface Session {
   readonly url: string
+  /** The name of the phase, which makes all of its texts different from those of other phases. */
   readonly name: string
   readonly notes: Notes
 }
 
-function as({ url }: Telling, visitor: Visitor): Client {
+function as({ url }: Session, visitor: Visitor): Client {
   return clientOf(url, visitor)
 }
 
@@ -100,18 +104,18 @@ function done({ status, body }: Answer): JsonObject {
   return objectIn(body)
 }
 
-/** Asks for a response, and notes it. */
+/** Creates a response, and adds it to the notes. */
 async function respond(
-  telling: Telling,
+  session: Session,
   visitor: Visitor,
   name: string,
   body: JsonObject,
   more: Partial<KnownResponse> = {},
 ): Promise<JsonObject> {
   const { tools, instructions } = body
-  const response = done(await as(telling, visitor).post('/v1/responses', body))
-  telling.notes.responses.push({
-    name: `${telling.name}, ${name}`,
+  const response = done(await as(session, visitor).post('/v1/responses', body))
+  session.notes.responses.push({
+    name: `${session.name}, ${name}`,
     id: String(response['id']),
     by: visitor,
     model: String(body['model']),
@@ -131,16 +135,16 @@ function outputsFor(response: JsonObject, output: string): readonly JsonObject[]
   }))
 }
 
-/** Parallel calls, reasoning, and after the answer three branches: two questions and an edited one. */
-async function tellToolLoop(telling: Telling, model: string): Promise<void> {
-  const { name } = telling
+/** Parallel calls with reasoning, two questions after the answer, a regenerated and an edited answer. */
+async function runToolLoop(session: Session, model: string): Promise<void> {
+  const { name } = session
   const visitor = model === 'chat-model' ? CAROL : ADA
   const ask = (step: string, body: JsonObject) =>
-    respond(telling, visitor, `${model}: ${step}`, {
+    respond(session, visitor, `${model}: ${step}`, {
       model,
       tools: TOOLS,
       instructions: `Be brief in ${name}.`,
-      metadata: { telling: name, step },
+      metadata: { session: name, step },
       ...body,
     })
   const question = `${name}: look at Rome and Oslo, then at Graz.`
@@ -156,14 +160,14 @@ async function tellToolLoop(telling: Telling, model: string): Promise<void> {
   await ask('edited', { ...first, input: outputsFor(called, 'a storm') })
 }
 
-/** Tools run by the client, markers in the text, and a regenerated answer. */
-async function tellOpenWebUiChat(telling: Telling, model: string): Promise<void> {
-  const { name, notes } = telling
+/** The client runs the tools, and sends texts with markers. One answer is regenerated. */
+async function runOpenWebUiChat(session: Session, model: string): Promise<void> {
+  const { name, notes } = session
   const visitor = model === 'gpt-5' ? DAN : ADA
   const headers = { 'x-backstory-chat': `chat-of-${name}`, 'x-backstory-message': 'm' }
   const ask = async (messages: readonly JsonObject[]): Promise<JsonObject> => {
     const body = { model, messages, tools: CHAT_TOOLS }
-    const answer = done(await as(telling, visitor).post('/v1/chat/completions', body, headers))
+    const answer = done(await as(session, visitor).post('/v1/chat/completions', body, headers))
     return objectIn(objectIn(listIn(answer['choices'])[0])['message'])
   }
   const user = (content: string) => ({ role: 'user', content })
@@ -198,13 +202,13 @@ async function tellOpenWebUiChat(telling: Telling, model: string): Promise<void>
   note('found by marker, without calls', [simple, said, user('And then?')])
 }
 
-/** No headers and no markers: its words are all by which it is found. */
-async function tellPlainChat(telling: Telling, model: string): Promise<void> {
-  const { name, notes } = telling
+/** Without headers there are no markers: the gateway finds the turns by their texts. */
+async function runPlainChat(session: Session, model: string): Promise<void> {
+  const { name, notes } = session
   const messages: JsonObject[] = []
   for (const question of ['Good morning', 'How are you', 'What is new']) {
     messages.push({ role: 'user', content: `${question}, asks ${name} of ${model}?` })
-    const answer = done(await as(telling, DAN).post('/v1/chat/completions', { model, messages }))
+    const answer = done(await as(session, DAN).post('/v1/chat/completions', { model, messages }))
     const { content = '' } = objectIn(objectIn(listIn(answer['choices'])[0])['message'])
     messages.push({ role: 'assistant', content })
   }
@@ -213,11 +217,11 @@ async function tellPlainChat(telling: Telling, model: string): Promise<void> {
   notes.chats.push({ name: label, by: DAN, headers: {}, body: { model, messages } })
   const local = { 'x-backstory-chat': 'local:tab' }
   const temporary = { model, messages: [{ role: 'user', content: `For now, ${name}.` }] }
-  done(await as(telling, DAN).post('/v1/chat/completions', temporary, local))
+  done(await as(session, DAN).post('/v1/chat/completions', temporary, local))
 }
 
-async function tellStoredChats(telling: Telling): Promise<void> {
-  const { name, notes } = telling
+async function storeChats(session: Session): Promise<void> {
+  const { name, notes } = session
   for (const [by, model] of [
     [ADA, 'chat-model'],
     [CAROL, 'gemini-3.8-flash'],
@@ -225,49 +229,49 @@ async function tellStoredChats(telling: Telling): Promise<void> {
     const messages: JsonObject[] = [
       { role: 'user', content: `A stored chat of ${name}: look at Rome.` },
     ]
-    const body = { model, messages, store: true, metadata: { telling: name }, tools: CHAT_TOOLS }
-    const answer = done(await as(telling, by).post('/v1/chat/completions', body))
+    const body = { model, messages, store: true, metadata: { session: name }, tools: CHAT_TOOLS }
+    const answer = done(await as(session, by).post('/v1/chat/completions', body))
     const id = String(answer['id'])
     notes.completions.push({ name: `${name}, ${model}`, id, by })
-    done(await as(telling, by).post(`/v1/chat/completions/${id}`, { metadata: { label: 'new' } }))
+    done(await as(session, by).post(`/v1/chat/completions/${id}`, { metadata: { label: 'new' } }))
   }
 }
 
 async function conversationOf(
-  telling: Telling,
+  session: Session,
   by: Visitor,
   name: string,
   body: JsonObject,
 ): Promise<string> {
-  const { id } = done(await as(telling, by).post('/v1/conversations', body))
-  telling.notes.conversations.push({ name: `${telling.name}, ${name}`, id: String(id), by })
+  const { id } = done(await as(session, by).post('/v1/conversations', body))
+  session.notes.conversations.push({ name: `${session.name}, ${name}`, id: String(id), by })
   return String(id)
 }
 
-/** Items given, said, added and taken out; rules, notes, and a new beginning. */
-async function tellConversation(telling: Telling, by: Visitor): Promise<void> {
-  const { name } = telling
+/** Adds and deletes items, sets context rules and working memory, and resets a conversation. */
+async function fillConversation(session: Session, by: Visitor): Promise<void> {
+  const { name } = session
   const message = (content: string) => ({ type: 'message', role: 'user', content })
   const items = [message(`${name} begins.`), message('This one goes.')]
-  const metadata = { telling: name }
-  const client = as(telling, by)
-  const id = await conversationOf(telling, by, 'a conversation', { items, metadata })
+  const metadata = { session: name }
+  const client = as(session, by)
+  const id = await conversationOf(session, by, 'a conversation', { items, metadata })
   const path = `/v1/conversations/${id}`
   const listed = listIn(done(await client.get(`${path}/items?order=asc`))['data'])
   done(await client.delete(`${path}/items/${String(listed[1]?.['id'])}`))
   const body = { model: 'gpt-5', conversation: id, tools: TOOLS }
   const isConversed = true
   const ask = (step: string, input: JsonObject['input']) =>
-    respond(telling, by, `a conversation: ${step}`, { ...body, input }, { isConversed })
+    respond(session, by, `a conversation: ${step}`, { ...body, input }, { isConversed })
   const called = await ask('calls', `Look at Rome and Oslo, ${name}.`)
   await ask('answer', outputsFor(called, 'snow'))
   done(await client.post(`${path}/items`, { items: [message('Added by hand.')] }))
   done(await client.post(`${path}/context`, { policy: 'lean', window: { turns: 30 } }))
   done(await client.put(`/v1/memory/working?conversation=${id}`, { memory: { city: 'Chur' } }))
-  const reset = await conversationOf(telling, by, 'one that was reset', { items, metadata })
+  const reset = await conversationOf(session, by, 'one that was reset', { items, metadata })
   done(await client.post(`/v1/conversations/${reset}/reset`, {}))
   await respond(
-    telling,
+    session,
     by,
     'after a reset',
     { ...body, conversation: reset, input: 'Anew.' },
@@ -277,16 +281,16 @@ async function tellConversation(telling: Telling, by: Visitor): Promise<void> {
 
 const SUMMARIES = { summaries: { trigger: 'manual', keep_turns: 1, keep_tokens: 0 } }
 
-/** A conversation that was summed up twice. */
-async function tellSummaries(telling: Telling, by: Visitor): Promise<void> {
-  const { name } = telling
-  const id = await conversationOf(telling, by, 'one with summaries', {})
-  const { post } = as(telling, by)
+/** The second summary of the conversation is made from the first. */
+async function summarizeTwice(session: Session, by: Visitor): Promise<void> {
+  const { name } = session
+  const id = await conversationOf(session, by, 'one with summaries', {})
+  const { post } = as(session, by)
   const layers = { observations: true, working_memory: true, facts: true }
   const ask = async (step: string, input: string) => {
     const backstory = { ...SUMMARIES, layers }
     const body = { model: 'chat-model', conversation: id, backstory, input }
-    await respond(telling, by, `summaries: ${step}`, body, { isConversed: true })
+    await respond(session, by, `summaries: ${step}`, body, { isConversed: true })
   }
   const summarize = async () => {
     const path = `/v1/conversations/${id}/summarize`
@@ -302,18 +306,18 @@ async function tellSummaries(telling: Telling, by: Visitor): Promise<void> {
   await ask('fifth', 'At last?')
 }
 
-async function tellCompaction(telling: Telling): Promise<void> {
-  const input = `${telling.name}: to be compacted.`
-  const long = await respond(telling, ADA, 'before compaction', { model: 'gpt-5', input })
+async function compactResponse(session: Session): Promise<void> {
+  const input = `${session.name}: to be compacted.`
+  const long = await respond(session, ADA, 'before compaction', { model: 'gpt-5', input })
   const compacting = { model: 'chat-model', previous_response_id: String(long['id']) }
-  const compacted = done(await as(telling, ADA).post('/v1/responses/compact', compacting))
+  const compacted = done(await as(session, ADA).post('/v1/responses/compact', compacting))
   const all = [...listIn(compacted['output']), { role: 'user', content: 'Go on.' }]
-  await respond(telling, ADA, 'after compaction', { model: 'gpt-5', input: all })
+  await respond(session, ADA, 'after compaction', { model: 'gpt-5', input: all })
 }
 
-/** One that comes in pieces, a small one, one by its address, and a text that is worth compressing. */
-async function tellMedia(telling: Telling): Promise<void> {
-  const { name } = telling
+/** A picture of two pieces, a small picture, and a text that is long enough to be compressed. */
+async function sendMedia(session: Session): Promise<void> {
+  const { name } = session
   const picture = (image_url: string, text: string) => [
     {
       role: 'user',
@@ -324,35 +328,30 @@ async function tellMedia(telling: Telling): Promise<void> {
     },
   ]
   const large = inlineOf('image/png', 'image/png', 800_000 + name.length)
-  const shown = await respond(telling, ADA, 'a large picture', {
+  const shown = await respond(session, ADA, 'a large picture', {
     model: 'gpt-5',
     input: picture(large, `What is that, ${name}?`),
   })
   const previous_response_id = String(shown['id'])
-  await respond(telling, ADA, 'behind a large picture', {
+  await respond(session, ADA, 'behind a large picture', {
     model: 'gpt-5',
     previous_response_id,
     input: 'Sure?',
   })
   const small = inlineOf('image/png', 'image/png', 2000 + name.length)
-  await respond(telling, CAROL, 'a small picture', {
+  await respond(session, CAROL, 'a small picture', {
     model: 'claude-opus-5-5',
     input: picture(small, 'And that?'),
   })
   const input = `${name} has much to say. `.repeat(1500)
-  await respond(telling, ADA, 'a long text', { model: 'claude-opus-5-5', input })
+  await respond(session, ADA, 'a long text', { model: 'claude-opus-5-5', input })
 }
 
-/** Apart, because the address of the picture is nobody's afterwards. */
-export async function tellLoadedPicture(
-  url: string,
-  name: string,
-  notes: Notes,
-  address: string,
-): Promise<void> {
-  const telling = { url, name, notes }
+/** The gateway loads the picture and keeps it under its address. */
+async function sendPictureByAddress(session: Session, address: string): Promise<void> {
+  const { name } = session
   for (const by of [ADA, DAN]) {
-    await respond(telling, by, 'a picture by its address', {
+    await respond(session, by, 'a picture by its address', {
       model: 'gemini-3.8-flash',
       input: [
         {
@@ -367,10 +366,10 @@ export async function tellLoadedPicture(
   }
 }
 
-/** Facts of users and of a conversation, and what a model has noted for itself. */
-async function tellMemories(telling: Telling, by: Visitor): Promise<void> {
-  const { name, notes } = telling
-  const client = as(telling, by)
+/** Facts of users and of a conversation, and working memory that the model writes with a tool. */
+async function writeMemories(session: Session, by: Visitor): Promise<void> {
+  const { name, notes } = session
+  const client = as(session, by)
   const add = async (body: JsonObject) => done(await client.post('/v1/memory/facts', body))
   await add({ text: `The boat of ${name} is called Möwe.`, area: 'core', importance: 0.95 })
   await add({ text: `The harbour of ${name} is in Genoa.`, importance: 0.4 })
@@ -378,17 +377,17 @@ async function tellMemories(telling: Telling, by: Visitor): Promise<void> {
   const own = notes.conversations.find((known) => known.by === by && known.name.startsWith(name))
   if (own !== undefined) await add({ text: `The crew of ${name} is small.`, conversation: own.id })
   const layers = { working_memory: true, facts: true, scope: 'user' }
-  await respond(telling, by, 'a note of the model', {
+  await respond(session, by, 'a note of the model', {
     model: 'claude-opus-5-5',
     backstory: { layers },
-    input: `For ${name}: Use update_working_memory({"changes":{"telling":"${name}"}}).`,
+    input: `For ${name}: Use update_working_memory({"changes":{"session":"${name}"}}).`,
   })
 }
 
-/** Answers that failed, were cut off or were refused. */
-async function tellEndings(telling: Telling): Promise<void> {
-  const { name, notes } = telling
-  const { url, headers } = as(telling, ADA)
+/** A failed, a truncated and a refused answer, and one whose upstream refused earlier reasoning. */
+async function endUnusually(session: Session): Promise<void> {
+  const { name, notes } = session
+  const { url, headers } = as(session, ADA)
   const body = JSON.stringify({
     model: 'demo',
     stream: true,
@@ -403,17 +402,17 @@ async function tellEndings(telling: Telling): Promise<void> {
     model: 'demo',
     asked: {},
   })
-  await respond(telling, ADA, 'cut off', { model: 'gpt-5', input: `Go on for ever, ${name}.` })
-  const earlier = await respond(telling, ADA, 'before its reasoning was refused', {
+  await respond(session, ADA, 'cut off', { model: 'gpt-5', input: `Go on for ever, ${name}.` })
+  const earlier = await respond(session, ADA, 'before its reasoning was refused', {
     model: 'gpt-5',
     input: `Think, ${name}.`,
   })
-  await respond(telling, ADA, 'its reasoning was refused', {
+  await respond(session, ADA, 'its reasoning was refused', {
     model: 'gpt-5',
     previous_response_id: String(earlier['id']),
     input: REFUSED_QUESTION,
   })
-  await respond(telling, CAROL, 'refused', { model: 'gpt-5', input: `Refuse this, ${name}.` })
+  await respond(session, CAROL, 'refused', { model: 'gpt-5', input: `Refuse this, ${name}.` })
 }
 
 function idIn(text: string): string {
@@ -422,23 +421,23 @@ function idIn(text: string): string {
   return id ?? ''
 }
 
-/** Streams that can be read again: of the background, resumable, and cancelled. */
-async function tellRuns(telling: Telling): Promise<void> {
-  const { name, notes } = telling
+/** Streams that can be read again: a background, a resumable and a cancelled one. */
+async function logStreams(session: Session): Promise<void> {
+  const { name, notes } = session
   for (const [kind, by, model] of [
     ['background', ADA, 'gpt-5'],
     ['resumable', CAROL, 'chat-model'],
   ] as const) {
-    const { id } = await startStream(telling, by, {
+    const { id } = await startStream(session, by, {
       model,
       input: `In the ${kind}, ${name}.`,
       background: kind === 'background',
     })
     notes.responses.push({ name: `${name}, ${kind}`, id, by, model, asked: {}, isLogged: true })
   }
-  const client = as(telling, ADA)
+  const client = as(session, ADA)
   const body = { model: 'demo', background: true, input: `/think Hm.\n/say ${name}\n/hang` }
-  const cancelled = await startStream(telling, ADA, body, 8)
+  const cancelled = await startStream(session, ADA, body, 8)
   done(await client.post(`/v1/responses/${cancelled.id}/cancel`, {}))
   notes.responses.push({
     name: `${name}, cancelled`,
@@ -450,29 +449,29 @@ async function tellRuns(telling: Telling): Promise<void> {
   })
 }
 
-/** Reads so many events of a stream that can be read again. */
-async function startStream(telling: Telling, by: Visitor, body: JsonObject, take?: number) {
-  const { url, headers } = as(telling, by)
+/** Reads the first `take` events of a stream that can be read again. */
+async function startStream(session: Session, by: Visitor, body: JsonObject, take?: number) {
+  const { url, headers } = as(session, by)
   const own = { 'content-type': 'application/json', 'x-backstory-resumable': 'true', ...headers }
   const init = { method: 'POST', headers: own, body: JSON.stringify({ stream: true, ...body }) }
   const { text } = await readStream(`${url}/v1/responses`, init, take)
   return { id: idIn(text) }
 }
 
-/** One on which another stands, and whole conversations, chats and users. */
-async function tellDeletions(telling: Telling): Promise<void> {
-  const { name } = telling
-  const client = as(telling, ADA)
+/** Deletes a response that has a follow-up, a conversation, a thread and a user. */
+async function deleteOwn(session: Session): Promise<void> {
+  const { name } = session
+  const client = as(session, ADA)
   const model = 'gpt-5'
   const first = await respond(
-    telling,
+    session,
     ADA,
     'deleted',
     { model, input: `${name} is to go.` },
     { isDeleted: true },
   )
   const previous_response_id = String(first['id'])
-  await respond(telling, ADA, 'on a deleted one', {
+  await respond(session, ADA, 'on a deleted one', {
     model,
     previous_response_id,
     input: 'And that?',
@@ -487,27 +486,27 @@ async function tellDeletions(telling: Telling): Promise<void> {
   )
   done(await client.delete(`/v1/memory/turns/${String(forgotten['id'])}`))
   const erin: Visitor = { key: 'bob', user: 'erin' }
-  done(await as(telling, erin).post('/v1/responses', { model, input: `${name} of Erin.` }))
-  done(await as(telling, erin).delete('/v1/memory/users/erin'))
+  done(await as(session, erin).post('/v1/responses', { model, input: `${name} of Erin.` }))
+  done(await as(session, erin).delete('/v1/memory/users/erin'))
 }
 
-/** Everything that is not over when the gateway dies. Returns what lets go of those who still listen. */
-export async function beginOpenRuns(url: string, name: string, notes: Notes): Promise<() => void> {
-  const telling = { url, name, notes }
+/** Begins responses that never end. The returned function closes the connections of their clients. */
+export async function beginOpenRuns(url: string, notes: Notes): Promise<() => void> {
+  const session = { url, name: 'open runs', notes }
   const model = 'demo'
-  const input = `/think Hm, ${name}.\n/say Thus far.\n/hang`
+  const input = `/think Hm.\n/say Thus far.\n/hang`
   const begin = async (what: string, by: Visitor, body: JsonObject, take: number) => {
     const asked = { model, input, background: true, ...body }
-    const { id } = await startStream(telling, by, asked, take)
+    const { id } = await startStream(session, by, asked, take)
     notes.open.push({ name: what, id, by, model, asked: {}, isLogged: true })
   }
   await begin('a run with events', ADA, {}, 12)
-  await begin('a run of which nothing was told', CAROL, { input: '/hang' }, 2)
-  const conversation = await conversationOf(telling, ADA, 'one with an open run', {})
+  await begin('a run without output', CAROL, { input: '/hang' }, 2)
+  const conversation = await conversationOf(session, ADA, 'one with an open run', {})
   await begin('a run in a conversation', ADA, { conversation }, 12)
-  const listeners = [await listen(telling, ADA, { model, input, stream: true }, false)]
-  listeners.push(await listen(telling, DAN, { model, input, stream: true }, true))
-  // What has been said by then is written.
+  const listeners = [await listen(session, ADA, { model, input, stream: true }, false)]
+  listeners.push(await listen(session, DAN, { model, input, stream: true }, true))
+  // The gateway writes events and items a moment after it sends them.
   await new Promise((resolve) => setTimeout(resolve, 500))
   for (const { id, by, isLogged } of listeners) {
     notes.open.push({
@@ -522,9 +521,9 @@ export async function beginOpenRuns(url: string, name: string, notes: Notes): Pr
   return () => listeners.forEach(({ leave }) => leave())
 }
 
-/** Stays until it leaves, because an answer that is no run ends with its client. */
-async function listen(telling: Telling, by: Visitor, body: JsonObject, isLogged: boolean) {
-  const { url, headers } = as(telling, by)
+/** Stays connected, because the gateway cancels an answer that is no run when its client leaves. */
+async function listen(session: Session, by: Visitor, body: JsonObject, isLogged: boolean) {
+  const { url, headers } = as(session, by)
   const resumable = isLogged ? { 'x-backstory-resumable': 'true' } : {}
   const leaving = new AbortController()
   const { body: stream } = await fetch(`${url}/v1/responses`, {
