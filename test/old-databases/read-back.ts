@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { readStream } from '../support/sse-reader.ts'
 import { clientOf, type Client, type Visitor } from './client.ts'
 import { objectIn, type Json, type JsonObject } from './json.ts'
-import { ADA, CAROL, VISITORS, type KnownResponse, type Notes } from './write-phase.ts'
+import { ADA, CAROL, SUMMARIZED, VISITORS, type KnownResponse, type Notes } from './write-phase.ts'
 import type { UpstreamServices } from './upstream-services.ts'
 
 /** By the name of what was read. */
@@ -141,10 +141,11 @@ async function readCompletions(target: Target): Promise<Answers> {
 }
 
 function readConversations(target: Target): Promise<Answers> {
-  const paths = ['', '/items?limit=100&order=asc', '/context', '/summaries']
-  return readEach(target.notes.conversations, target, (client, { id }) =>
-    read(client, `/v1/conversations/${id}`, paths),
-  )
+  const paths = ['', '/items?limit=100&order=asc', '/context']
+  return readEach(target.notes.conversations, target, (client, { name, id }) => {
+    const more = name.endsWith(SUMMARIZED) ? ['/summaries'] : []
+    return read(client, `/v1/conversations/${id}`, [...paths, ...more])
+  })
 }
 
 async function readMemories(target: Target): Promise<Answers> {

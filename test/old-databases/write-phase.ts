@@ -279,12 +279,15 @@ async function fillConversation(session: Session, by: Visitor): Promise<void> {
   )
 }
 
+/** The name of the conversation that has summaries. */
+export const SUMMARIZED = 'one with summaries'
+
 const SUMMARIES = { summaries: { trigger: 'manual', keep_turns: 1, keep_tokens: 0 } }
 
 /** The second summary of the conversation is made from the first. */
 async function summarizeTwice(session: Session, by: Visitor): Promise<void> {
   const { name } = session
-  const id = await conversationOf(session, by, 'one with summaries', {})
+  const id = await conversationOf(session, by, SUMMARIZED, {})
   const { post } = as(session, by)
   const layers = { observations: true, working_memory: true, facts: true }
   const ask = async (step: string, input: string) => {
