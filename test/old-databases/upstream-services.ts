@@ -34,6 +34,7 @@ export async function startUpstreams(): Promise<UpstreamServices> {
     picture: `${media.url}/cat.png`,
     environment: {
       ...services.environment,
+      MODELS: '{"fast":"gpt-5"}',
       BACKSTORY_KEYS: 'ada:key-of-ada,bob:key-of-bob',
       TRUST_USER_HEADERS: 'on',
       RETENTION_DAYS: 'off',

@@ -387,7 +387,7 @@ async function writeMemories(session: Session, by: Visitor): Promise<void> {
   })
 }
 
-/** A failed, a truncated and a refused answer, and one whose upstream refused earlier reasoning. */
+/** A failed, a truncated and a refused answer, one by an alias, and one without refused reasoning. */
 async function endUnusually(session: Session): Promise<void> {
   const { name, notes } = session
   const { url, headers } = as(session, ADA)
@@ -415,6 +415,7 @@ async function endUnusually(session: Session): Promise<void> {
     previous_response_id: String(earlier['id']),
     input: REFUSED_QUESTION,
   })
+  await respond(session, ADA, 'by an alias', { model: 'fast', input: `Be fast, ${name}.` })
   await respond(session, CAROL, 'refused', { model: 'gpt-5', input: `Refuse this, ${name}.` })
 }
 
