@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     ...whole.test,
     exclude: [
-      'test/{e2e,runs,websocket,store,resources,transport,old-databases}/**',
+      'test/{e2e,runs,websocket,store,resources,transport,old-databases,golden}/**',
       'test/rebuild/laws-soak-*.test.ts',
       'test/**/*-command.test.ts',
       'test/endpoints/models.test.ts',

@@ -1,0 +1,37 @@
+/** One question and its answer: every model in every way, and what is odd about an upstream. */
+import type { GoldenCase, GoldenGroup } from '../golden-case.ts'
+import { ask, FOUR_WIRES, MODELS, WAYS } from './ways.ts'
+
+const QUESTIONS = {
+  'is refused': 'Refuse this.',
+  'is cut off': 'Go on for ever.',
+}
+
+export const ANSWERS: GoldenGroup = {
+  name: 'answers',
+  cases: [
+    ...MODELS.flatMap((model) =>
+      WAYS.map((way): GoldenCase => ({
+        name: `${model}: ${way.name}`,
+        play: ({ send }) => send(ask(way, model, 'Hello there!')),
+      })),
+    ),
+    ...Object.entries(QUESTIONS).flatMap(([what, question]) =>
+      FOUR_WIRES.flatMap((model) =>
+        WAYS.map((way): GoldenCase => ({
+          name: `${model} ${what}: ${way.name}`,
+          play: ({ send }) => send(ask(way, model, question)),
+        })),
+      ),
+    ),
+    ...FOUR_WIRES.flatMap((model) =>
+      WAYS.filter(({ stream }) => stream).map((way): GoldenCase => ({
+        name: `${model} streams oddly, in small pieces: ${way.name}`,
+        play: ({ send, services }) => {
+          Object.assign(services, { manner: 'odd', cut: 37 })
+          return send(ask(way, model, 'Hello there!'))
+        },
+      })),
+    ),
+  ],
+}

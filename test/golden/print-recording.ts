@@ -1,0 +1,24 @@
+/** Writes a recording as JSON in which one change of behavior changes few lines. */
+const WIDTH = 160
+
+/** What fits is on one line; an event of a stream always is. */
+export function printRecording(value: unknown, indent = ''): string {
+  const flat = JSON.stringify(value)
+  if (typeof value !== 'object' || value === null) return flat
+  if (flat.length + indent.length <= WIDTH || isEvent(value)) return flat
+  const inner = `${indent} `
+  if (Array.isArray(value)) {
+    const list = value as readonly unknown[]
+    const lines = list.map((one) => inner + printRecording(one, inner))
+    return `[\n${lines.join(',\n')}\n${indent}]`
+  }
+  const lines = Object.entries(value).map(
+    ([name, one]) => `${inner}${JSON.stringify(name)}: ${printRecording(one, inner)}`,
+  )
+  return `{\n${lines.join(',\n')}\n${indent}}`
+}
+
+function isEvent(value: object): boolean {
+  const names = Object.keys(value)
+  return names.length === 1 && (names[0] === 'event' || names[0] === 'data')
+}

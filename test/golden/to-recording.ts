@@ -1,0 +1,141 @@
+/**
+ * Turns what was seen into what is written down: ids are numbered, JSON is shown as JSON where that
+ * loses no byte, and what a case has shown before is named by its hash.
+ */
+import { createHash } from 'node:crypto'
+import { pythonJson } from '../support/open-webui/python-json.ts'
+import type { Exchange, Headers } from './record-case.ts'
+
+/** One exchange as it is recorded, part by part. */
+export type Recording = Readonly<Record<string, unknown>>
+
+export function toRecording(exchanges: readonly Exchange[]): readonly Recording[] {
+  const named = idNamer()
+  const shorten = shortener()
+  const shown = (text: string): unknown => shorten(readable(named(text)))
+  return exchanges.map((exchange) => ({
+    asked: named(exchange.asked),
+    ...ifAny('request headers', namedHeaders(exchange.requestHeaders, named)),
+    request: shown(exchange.request),
+    sent: exchange.sent.map(({ to, headers, body }) => ({
+      to: named(to),
+      headers: namedHeaders(headers, named),
+      body: shown(body),
+    })),
+    status: exchange.status,
+    'answer headers': namedHeaders(exchange.answerHeaders, named),
+    answer: shown(exchange.answer),
+    ...(exchange.isBrokenOff ? { 'broken off': true } : {}),
+    ...ifAny(
+      'explained',
+      Object.fromEntries(
+        Object.entries(exchange.explained).map(([how, text]) => [named(how), shown(text)]),
+      ),
+    ),
+  }))
+}
+
+function ifAny(name: string, part: object): object {
+  return Object.keys(part).length === 0 ? {} : { [name]: part }
+}
+
+/** These differ from run to run, or follow from the body. */
+const VOLATILE = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'host',
+  'keep-alive',
+  'transfer-encoding',
+])
+
+function namedHeaders(headers: Headers, named: (text: string) => string): Headers {
+  return Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => !VOLATILE.has(name.toLowerCase()))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => [name, named(String(value))]),
+  )
+}
+
+/** Turn ids begin with the time, which stands still at the beginning of 2026. */
+const IDS = /01KE[0-9A-HJKMNP-TV-Z]{16}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+const PORT = /127\.0\.0\.1:\d+/g
+
+/** Numbers ids by their first appearance; what stands around them, such as `resp_`, is kept. */
+function idNamer(): (text: string) => string {
+  const names = new Map<string, string>()
+  const nameOf = (id: string): string => {
+    const kind = id.includes('-') ? 'uuid' : 'id'
+    const name = names.get(id) ?? `<${kind}-${names.size + 1}>`
+    names.set(id, name)
+    return name
+  }
+  return (text) => text.replaceAll(IDS, nameOf).replaceAll(PORT, '127.0.0.1:<port>')
+}
+
+/** A value where writing it gives the very same text again; else the text, or its events. */
+function readable(text: string): unknown {
+  if (/^(event|data): /m.test(text) && !text.startsWith('{')) return text.split(/(?<=\n\n)/).map(frame)
+  const json = parsed(text)
+  if (json === undefined) return text
+  if (JSON.stringify(json) === text) return json
+  return pythonJson(json) === text ? { '(with blanks)': json } : text
+}
+
+function frame(text: string): unknown {
+  const [, name, data = ''] = /^(?:event: (.+)\n)?data: (.*)\n\n$/.exec(text) ?? []
+  const json = parsed(data)
+  if (json === undefined || JSON.stringify(json) !== data) return text
+  if (name === undefined) return { data: json }
+  return (json as { readonly type?: string }).type === name ? { event: json } : text
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Shorter ones are as readable as a reference. */
+const WORTH_NAMING = 60
+
+/**
+ * Two rules, both without loss. An object or a list that was written before in this case is written as
+ * its hash. A response or a chunk with the same fields as the last one is written as what is different.
+ */
+function shortener(): (value: unknown) => unknown {
+  const seen = new Set<string>()
+  const last = new Map<string, Readonly<Record<string, unknown>>>()
+  const shorten = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    const json = JSON.stringify(value)
+    if (json.length >= WORTH_NAMING) {
+      const hash = createHash('sha256').update(json).digest('hex').slice(0, 8)
+      if (seen.has(hash)) return `(seen ${hash})`
+      seen.add(hash)
+    }
+    if (Array.isArray(value)) return value.map(shorten)
+    return shortenFields(value as Readonly<Record<string, unknown>>)
+  }
+  const shortenFields = (value: Readonly<Record<string, unknown>>): unknown => {
+    const kind = typeof value['object'] === 'string' ? value['object'] : null
+    const before = kind === null ? undefined : last.get(kind)
+    if (kind !== null) last.set(kind, value)
+    const fields = Object.entries(value)
+    const isAlike =
+      before !== undefined && Object.keys(before).join() === Object.keys(value).join()
+    if (!isAlike) return Object.fromEntries(fields.map(([name, own]) => [name, shorten(own)]))
+    const changed = fields.filter(
+      ([name, own]) => JSON.stringify(own) !== JSON.stringify(before[name]),
+    )
+    return {
+      [`(last ${String(kind)}, but)`]: Object.fromEntries(
+        changed.map(([name, own]) => [name, shorten(own)]),
+      ),
+    }
+  }
+  return shorten
+}
