@@ -31,8 +31,6 @@ export interface Player {
   readonly services: Services
   /** Waits until the upstream has had so many requests in all: for work behind an answer. */
   readonly upstreamHasHad: (count: number) => Promise<void>
-  /** Waits until the gateway has logged this event. */
-  readonly logged: (event: string) => Promise<void>
 }
 
 export interface ClientRequest {

@@ -1,11 +1,11 @@
 /** Writes a recording as JSON in which one change of behavior changes few lines. */
-const WIDTH = 160
+const WIDTH = 180
 
-/** What fits is on one line; an event of a stream always is. */
+/** What fits is on one line; an event of a stream and an item of an explanation always are. */
 export function printRecording(value: unknown, indent = ''): string {
   const flat = JSON.stringify(value)
   if (typeof value !== 'object' || value === null) return flat
-  if (flat.length + indent.length <= WIDTH || isEvent(value)) return flat
+  if (flat.length + indent.length <= WIDTH || isOneLine(value)) return flat
   const inner = `${indent} `
   if (Array.isArray(value)) {
     const list = value as readonly unknown[]
@@ -18,7 +18,8 @@ export function printRecording(value: unknown, indent = ''): string {
   return `{\n${lines.join(',\n')}\n${indent}}`
 }
 
-function isEvent(value: object): boolean {
+function isOneLine(value: object): boolean {
   const names = Object.keys(value)
-  return names.length === 1 && (names[0] === 'event' || names[0] === 'data')
+  const isEvent = names.length === 1 && (names[0] === 'event' || names[0] === 'data')
+  return isEvent || 'fate' in value
 }

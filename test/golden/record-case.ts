@@ -147,8 +147,6 @@ function playerFor(gateway: Gateway, services: Services) {
       await until(() => services.received.length >= count, `${count} requests`)
       recordLate()
     },
-    logged: (event) =>
-      until(() => gateway.log.some((line) => line.event === event), `the log line ${event}`),
   }
   return {
     player,

@@ -13,17 +13,18 @@ export function toRecording(exchanges: readonly Exchange[]): readonly Recording[
   const named = idNamer()
   const shorten = shortener()
   const shown = (text: string): unknown => shorten(readable(named(text)))
+  const shownHeaders = (headers: Headers): unknown => shorten(namedHeaders(headers, named))
   return exchanges.map((exchange) => ({
     asked: named(exchange.asked),
-    ...ifAny('request headers', namedHeaders(exchange.requestHeaders, named)),
+    ...ifAny('request headers', shownHeaders(exchange.requestHeaders)),
     request: shown(exchange.request),
     sent: exchange.sent.map(({ to, headers, body }) => ({
       to: named(to),
-      headers: namedHeaders(headers, named),
+      headers: shownHeaders(headers),
       body: shown(body),
     })),
     status: exchange.status,
-    'answer headers': namedHeaders(exchange.answerHeaders, named),
+    'answer headers': shownHeaders(exchange.answerHeaders),
     answer: shown(exchange.answer),
     ...(exchange.isBrokenOff ? { 'broken off': true } : {}),
     ...ifAny(
@@ -35,8 +36,8 @@ export function toRecording(exchanges: readonly Exchange[]): readonly Recording[
   }))
 }
 
-function ifAny(name: string, part: object): object {
-  return Object.keys(part).length === 0 ? {} : { [name]: part }
+function ifAny(name: string, part: unknown): object {
+  return JSON.stringify(part) === '{}' ? {} : { [name]: part }
 }
 
 /** These differ from run to run, or follow from the body. */
@@ -54,29 +55,35 @@ function namedHeaders(headers: Headers, named: (text: string) => string): Header
     Object.entries(headers)
       .filter(([name]) => !VOLATILE.has(name.toLowerCase()))
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, value]) => [name, named(String(value))]),
+      .map(([name, value]) => [name, named(value)]),
   )
 }
 
 /** Turn ids begin with the time, which stands still at the beginning of 2026. */
 const IDS = /01KE[0-9A-HJKMNP-TV-Z]{16}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+/** A model is told of a fact by the end of its id. */
+const ENDS = /\[([0-9A-HJKMNP-TV-Z]{8})\]/g
 const PORT = /127\.0\.0\.1:\d+/g
 
 /** Numbers ids by their first appearance; what stands around them, such as `resp_`, is kept. */
 function idNamer(): (text: string) => string {
   const names = new Map<string, string>()
-  const nameOf = (id: string): string => {
-    const kind = id.includes('-') ? 'uuid' : 'id'
+  const nameOf = (id: string, kind: string): string => {
     const name = names.get(id) ?? `<${kind}-${names.size + 1}>`
     names.set(id, name)
     return name
   }
-  return (text) => text.replaceAll(IDS, nameOf).replaceAll(PORT, '127.0.0.1:<port>')
+  return (text) =>
+    text
+      .replaceAll(IDS, (id) => nameOf(id, id.includes('-') ? 'uuid' : 'id'))
+      .replaceAll(ENDS, (_, end: string) => `[${nameOf(end, 'end')}]`)
+      .replaceAll(PORT, '127.0.0.1:<port>')
 }
 
 /** A value where writing it gives the very same text again; else the text, or its events. */
 function readable(text: string): unknown {
-  if (/^(event|data): /m.test(text) && !text.startsWith('{')) return text.split(/(?<=\n\n)/).map(frame)
+  if (/^(event|data): /m.test(text) && !text.startsWith('{'))
+    return text.split(/(?<=\n\n)/).map(frame)
   const json = parsed(text)
   if (json === undefined) return text
   if (JSON.stringify(json) === text) return json
@@ -101,21 +108,30 @@ function parsed(text: string): unknown {
 
 /** Shorter ones are as readable as a reference. */
 const WORTH_NAMING = 60
+/** Of longer texts the beginning is shown. */
+const MAX_CHARS = 1200
+const HEAD_CHARS = 200
 
 /**
- * Two rules, both without loss. An object or a list that was written before in this case is written as
- * its hash. A response or a chunk with the same fields as the last one is written as what is different.
+ * Three rules, all without loss. What was written before in this case is written as its hash. A response
+ * or a chunk with the same fields as the last one is written as what is different. Of a very long text
+ * the beginning is written, and the hash of all of it.
  */
 function shortener(): (value: unknown) => unknown {
   const seen = new Set<string>()
   const last = new Map<string, Readonly<Record<string, unknown>>>()
   const shorten = (value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null) return value
+    if (value === null || (typeof value !== 'object' && typeof value !== 'string')) return value
     const json = JSON.stringify(value)
+    const hash = createHash('sha256').update(json).digest('hex').slice(0, 8)
     if (json.length >= WORTH_NAMING) {
-      const hash = createHash('sha256').update(json).digest('hex').slice(0, 8)
       if (seen.has(hash)) return `(seen ${hash})`
       seen.add(hash)
+    }
+    if (typeof value === 'string') {
+      return value.length <= MAX_CHARS
+        ? value
+        : `${value.slice(0, HEAD_CHARS)} … (${value.length} characters, ${hash})`
     }
     if (Array.isArray(value)) return value.map(shorten)
     return shortenFields(value as Readonly<Record<string, unknown>>)
@@ -125,8 +141,7 @@ function shortener(): (value: unknown) => unknown {
     const before = kind === null ? undefined : last.get(kind)
     if (kind !== null) last.set(kind, value)
     const fields = Object.entries(value)
-    const isAlike =
-      before !== undefined && Object.keys(before).join() === Object.keys(value).join()
+    const isAlike = before !== undefined && Object.keys(before).join() === Object.keys(value).join()
     if (!isAlike) return Object.fromEntries(fields.map(([name, own]) => [name, shorten(own)]))
     const changed = fields.filter(
       ([name, own]) => JSON.stringify(own) !== JSON.stringify(before[name]),

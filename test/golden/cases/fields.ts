@@ -1,4 +1,4 @@
-/** Every field that a request can have, in both APIs, over the four wires. */
+/** Every field that a request can have, over the four wires. */
 import type { Body, GoldenCase, GoldenGroup } from '../golden-case.ts'
 import { chat, CHAT_TOOLS, FOUR_WIRES, LOOK, responses, RESPONSES_TOOLS } from './ways.ts'
 
@@ -39,7 +39,11 @@ interface Pair {
 }
 
 const FIELDS: Readonly<Record<string, Pair>> = {
-  sampling: both({ temperature: 1.4, top_p: 0.9 }, { frequency_penalty: 0.1, seed: 7 }, { top_logprobs: 2 }),
+  sampling: both(
+    { temperature: 1.4, top_p: 0.9 },
+    { frequency_penalty: 0.1, seed: 7 },
+    { top_logprobs: 2 },
+  ),
   'limit of the answer': {
     chat: { max_completion_tokens: 9, max_tokens: 8 },
     responses: { max_output_tokens: 9 },
@@ -67,7 +71,10 @@ const FIELDS: Readonly<Record<string, Pair>> = {
     },
   },
   'JSON of any kind': {
-    chat: { response_format: { type: 'json_object' }, messages: [{ role: 'user', content: 'JSON, please.' }] },
+    chat: {
+      response_format: { type: 'json_object' },
+      messages: [{ role: 'user', content: 'JSON, please.' }],
+    },
     responses: { text: { format: { type: 'json_object' } }, input: 'JSON, please.' },
   },
   image: {
@@ -176,7 +183,11 @@ const FIELDS: Readonly<Record<string, Pair>> = {
     responses: { tools: [{ type: 'function', strict: true, ...OTHER }, GREP] },
   },
   'a tool of the provider': {
-    responses: { tools: [{ type: 'web_search' }], tool_choice: 'required', include: ['web_search_call.action.sources'] },
+    responses: {
+      tools: [{ type: 'web_search' }],
+      tool_choice: 'required',
+      include: ['web_search_call.action.sources'],
+    },
   },
   'a call with free text': {
     responses: {
@@ -269,16 +280,20 @@ function both(...more: readonly Body[]): Pair {
 
 export const FIELD_CASES: GoldenGroup = {
   name: 'fields',
-  cases: Object.entries(FIELDS).flatMap(([name, pair]) =>
-    FOUR_WIRES.flatMap((model) => {
+  cases: Object.entries(FIELDS).flatMap(([name, pair], field) =>
+    FOUR_WIRES.flatMap((model, wire) => {
       const { headers = {} } = pair
       const cases: GoldenCase[] = []
-      if (pair.chat !== undefined) {
+      // Each wire gets a field by one of the two APIs, and over its own by both.
+      const isOwn = model === 'gpt-5' || model === 'chat-model'
+      const isBoth = isOwn || pair.chat === undefined || pair.responses === undefined
+      const isChat = (field + wire) % 2 === 0
+      if (pair.chat !== undefined && (isBoth || isChat)) {
         const messages = [{ role: 'user', content: 'Hello there!' }]
         const request = chat({ model, messages, ...pair.chat }, headers)
         cases.push({ name: `${name}: chat, ${model}`, play: ({ send }) => send(request) })
       }
-      if (pair.responses !== undefined) {
+      if (pair.responses !== undefined && (isBoth || !isChat)) {
         const request = responses({ model, input: 'Hello there!', ...pair.responses }, headers)
         cases.push({ name: `${name}: responses, ${model}`, play: ({ send }) => send(request) })
       }

@@ -51,7 +51,12 @@ export function chat(body: Body, headers = {}): ClientRequest {
 }
 
 /** One question without a history. */
-export function ask({ api, stream }: Way, model: string, question: string, more = {}): ClientRequest {
+export function ask(
+  { api, stream }: Way,
+  model: string,
+  question: string,
+  more = {},
+): ClientRequest {
   const told = stream ? { stream } : {}
   return api === 'chat'
     ? chat({ model, ...told, messages: [{ role: 'user', content: question }], ...more })
