@@ -29,7 +29,10 @@ export interface Player {
   /** The next requests to the upstream are answered like this; those after them by the model. */
   readonly upstreamDoes: (...behaviors: readonly Behaviour[]) => void
   readonly services: Services
-  /** Waits until the upstream has had so many requests in all: for work behind an answer. */
+  /**
+   * Waits for work behind an answer: until the upstream has had so many requests in all, and what the
+   * gateway makes of the last of them is kept.
+   */
   readonly upstreamHasHad: (count: number) => Promise<void>
 }
 

@@ -144,7 +144,10 @@ function playerFor(gateway: Gateway, services: Services) {
       services.behave = behave
     },
     async upstreamHasHad(count) {
+      const lines = gateway.log.length
       await until(() => services.received.length >= count, `${count} requests`)
+      // Whatever was made is logged when it is kept.
+      for (let waits = 0; gateway.log.length === lines && waits < 30; waits += 1) await pause(10)
       recordLate()
     },
   }

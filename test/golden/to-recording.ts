@@ -109,7 +109,7 @@ function parsed(text: string): unknown {
 /** Shorter ones are as readable as a reference. */
 const WORTH_NAMING = 60
 /** Of longer texts the beginning is shown. */
-const MAX_CHARS = 1200
+const MAX_CHARS = 2000
 const HEAD_CHARS = 200
 
 /**
@@ -137,7 +137,7 @@ function shortener(): (value: unknown) => unknown {
     return shortenFields(value as Readonly<Record<string, unknown>>)
   }
   const shortenFields = (value: Readonly<Record<string, unknown>>): unknown => {
-    const kind = typeof value['object'] === 'string' ? value['object'] : null
+    const kind = kindOf(value)
     const before = kind === null ? undefined : last.get(kind)
     if (kind !== null) last.set(kind, value)
     const fields = Object.entries(value)
@@ -146,11 +146,15 @@ function shortener(): (value: unknown) => unknown {
     const changed = fields.filter(
       ([name, own]) => JSON.stringify(own) !== JSON.stringify(before[name]),
     )
-    return {
-      [`(last ${String(kind)}, but)`]: Object.fromEntries(
-        changed.map(([name, own]) => [name, shorten(own)]),
-      ),
-    }
+    const told = Object.fromEntries(changed.map(([name, own]) => [name, shorten(own)]))
+    return { [`(${kind} as before, but)`]: told }
   }
   return shorten
+}
+
+/** Things that come several times in a case, much alike. */
+function kindOf(value: Readonly<Record<string, unknown>>): string | null {
+  const { object, type } = value
+  if (typeof object === 'string') return object.split('.').at(-1) ?? object
+  return typeof type === 'string' && 'sequence_number' in value ? type : null
 }

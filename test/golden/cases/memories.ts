@@ -31,7 +31,6 @@ async function usesBoth({ send }: Player, model: string): Promise<void> {
 async function summarized({ send, upstreamHasHad }: Player, model: string): Promise<void> {
   const summaries = { trigger: 'turns', above: 3, keep_turns: 1, keep_tokens: 0 }
   const messages: Body[] = []
-  let requests = 0
   for (const content of [
     'My name is Ada.',
     'I live in Graz.',
@@ -43,8 +42,7 @@ async function summarized({ send, upstreamHasHad }: Player, model: string): Prom
     const answer = await send(chat({ model, messages, backstory: { summaries } }))
     messages.push(messageIn(answer))
     // The summary is made behind the third answer.
-    requests += messages.length === 6 ? 2 : 1
-    await upstreamHasHad(requests)
+    if (messages.length === 6) await upstreamHasHad(4)
   }
 }
 
@@ -157,7 +155,7 @@ export const MEMORIES: GoldenGroup = {
               {
                 role: 'user',
                 content: [
-                  { type: 'input_text', text: 'Use view_media({"handle":"image-1"}).' },
+                  { type: 'input_text', text: 'Use view_media({"handle":"media_1"}).' },
                   IMAGE('B'),
                 ],
               },

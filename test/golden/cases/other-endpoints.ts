@@ -91,7 +91,7 @@ export const OTHER_ENDPOINTS: GoldenGroup = {
       name: 'bytes of a chat pass through',
       async play({ send }) {
         const body =
-          '{ "messages": [{"role":"user","content":"Gr\\u00fcezi"}], "model":"chat-model", "temperature": 1.0, "x": [1, 2] }'
+          '{ "messages": [{"role":"user","content":"Gr\\u00fcezi"}], "model":"chat-model", "temperature": 1.0, "stop": [ "x" ] }'
         await send({ path: '/v1/chat/completions', body })
         await send({ path: '/chat/completions', body: body.replace('{ ', '{"stream" :true, ') })
       },
@@ -100,7 +100,7 @@ export const OTHER_ENDPOINTS: GoldenGroup = {
       name: 'bytes of a response pass through',
       async play({ send }) {
         const body =
-          '{ "input": "Gr\\u00fcezi", "model":"gpt-5", "temperature": 1.0, "store": false, "include":["reasoning.encrypted_content"] }'
+          '{ "input": [{"role":"user","content":"Gr\\u00fcezi"}], "model":"gpt-5", "temperature": 1.0, "store": false, "include":["reasoning.encrypted_content"] }'
         await send({ path: '/v1/responses', body })
         await send({ path: '/v1/responses', body: body.replace('{ ', '{"stream" :true, ') })
       },

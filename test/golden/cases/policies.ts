@@ -8,8 +8,8 @@ const HOURS = JSON.stringify({
   hours: Array.from({ length: 40 }, (_, hour) => ({ hour, degrees: hour % 7, wind: 'west' })),
 })
 
-/** Eight turns, of which each second has a call with a long output. */
-const ITEMS: readonly Body[] = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((turn): readonly Body[] => [
+/** Six turns, of which each second has a call with a long output. */
+const ITEMS: readonly Body[] = [0, 1, 2, 3, 4, 5].flatMap((turn): readonly Body[] => [
   { role: 'user', content: `Question ${turn}?` },
   ...(turn % 2 === 1
     ? []
@@ -45,7 +45,7 @@ const POLICIES: Readonly<Record<string, Body>> = {
       ],
     },
   },
-  'a budget that cuts': { budget: { window: 1000, reserve: 100, overflow: 'cut' } },
+  'a budget that cuts': { budget: { window: 700, reserve: 100, overflow: 'cut' } },
   'a budget that refuses': { budget: { window: 600, overflow: 'refuse' } },
   'a budget that is ignored': { budget: { window: 600, overflow: 'send' } },
 }
@@ -107,8 +107,10 @@ const [WHOLE] = WAYS
 export const POLICY_CASES: GoldenGroup = {
   name: 'policies',
   cases: [
-    ...Object.entries(POLICIES).flatMap(([name, backstory]) =>
-      overWires(name, { input: [...ITEMS, NEXT], tools: RESPONSES_TOOLS, backstory }),
+    ...Object.entries(POLICIES).flatMap(([name, backstory], at) =>
+      overWires(name, { input: [...ITEMS, NEXT], tools: RESPONSES_TOOLS, backstory }).filter(
+        (_, wire) => at < 4 || wire % 2 === at % 2,
+      ),
     ),
     ...Object.entries(MEDIA).flatMap(([name, media], at) =>
       overWires(name, { input: IMAGES, backstory: media }).filter((_, wire) => wire % 2 === at % 2),

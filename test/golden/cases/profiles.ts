@@ -1,5 +1,6 @@
 /** Chat Completions as well-known services speak it, on one conversation that has everything in it. */
 import type { Body, GoldenCase, GoldenGroup } from '../golden-case.ts'
+import { speak } from '../../support/wires.ts'
 import { accountsWith, chat, CHAT_TOOLS, responses, RESPONSES_TOOLS } from './ways.ts'
 
 const PROFILES = ['openai', 'azure', 'openrouter', 'vllm', 'ollama', 'groq', 'mistral', 'deepseek']
@@ -51,6 +52,8 @@ function overProfile(name: string, quirks: Body): GoldenCase {
     settings: accountsWith([{ name: 'one', wire: 'chat', models, quirks }]),
     async play({ send, services }) {
       services.checksSeals = false
+      // The test service takes a key in one header only.
+      if (name === 'azure') services.behave = speak({ reasoning: 'Hm.', text: 'Yes.' })
       const wishes = { temperature: 0.5, parallel_tool_calls: false }
       const tools = [...RESPONSES_TOOLS, { type: 'custom', name: 'grep' }]
       await send(

@@ -45,7 +45,8 @@ const CASES: Readonly<Record<string, GoldenCase['play']>> = {
     await player.send(ask(WHOLE, 'gpt-5', 'Three?', { previous_response_id: first }))
   },
   'responses: nothing is kept of store false': async ({ send }) => {
-    const { id } = await send(ask(WHOLE, 'gpt-5', 'One?', { store: false }))
+    const input = [{ role: 'user', content: 'One?' }]
+    const { id } = await send(responses({ model: 'gpt-5', input, store: false }))
     await send(get(`/v1/responses/${id}`))
     await send(ask(WHOLE, 'gpt-5', 'Two?', { previous_response_id: id }))
   },
