@@ -1,12 +1,14 @@
 /** Writes a recording as JSON in which one change of behavior changes few lines. */
 const WIDTH = 180
+/** Deeper, only line breaks are left: indentation would be a tenth of the file. */
+const MAX_INDENT = 4
 
 /** What fits is on one line; an event of a stream and an item of an explanation always are. */
 export function printRecording(value: unknown, indent = ''): string {
   const flat = JSON.stringify(value)
   if (typeof value !== 'object' || value === null) return flat
   if (flat.length + indent.length <= WIDTH || isOneLine(value)) return flat
-  const inner = `${indent} `
+  const inner = indent.length < MAX_INDENT ? `${indent} ` : indent
   if (Array.isArray(value)) {
     const list = value as readonly unknown[]
     const lines = list.map((one) => inner + printRecording(one, inner))

@@ -5,6 +5,7 @@ import { BAD_REQUESTS } from './bad-requests.ts'
 import { FAILURES } from './failures.ts'
 import { FIELD_CASES } from './fields.ts'
 import { MEMORIES } from './memories.ts'
+import { ODD_CONVERSATIONS } from './odd-conversations.ts'
 import { OTHER_ENDPOINTS } from './other-endpoints.ts'
 import { POLICY_CASES } from './policies.ts'
 import { PROFILE_CASES } from './profiles.ts'
@@ -21,6 +22,7 @@ export const GROUPS: readonly GoldenGroup[] = [
   TEXT_CLIENTS,
   POLICY_CASES,
   MEMORIES,
+  ODD_CONVERSATIONS,
   FAILURES,
   BAD_REQUESTS,
   OTHER_ENDPOINTS,

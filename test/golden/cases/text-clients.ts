@@ -55,7 +55,7 @@ const CHATS: Readonly<Record<string, (chat: Chat) => Promise<unknown>>> = {
     await ask('Hello!')
     await ask('Look at Rome.')
     await editQuestion('Look at Oslo.')
-    editAnswer((text) => text.replace('degrees', 'grades'))
+    editAnswer((text) => text.replace('fog', 'mist'))
     await ask('Are you sure?')
   },
   'continues, and is cloned': async ({ ask, goOn, clone }) => {
