@@ -98,20 +98,22 @@ export const FAILURES: GoldenGroup = {
           return send(ask(way, model, 'Hello!'))
         },
       })),
-      ...SPOILS.map(({ name, frames }, at): GoldenCase => {
-        const way = at % 2 === 0 ? STREAMED : STREAMED_CHAT
-        return {
-          name: `${model}, a stream with ${name}: ${way.name}`,
-          async play({ send, services }) {
-            services.spoil = (told) => frames(told, WIRE_OF[model] ?? 'chat')
-            const first = await send(ask(way, model, 'Servus'))
-            services.spoil = null
-            // What had arrived may be gone on from.
-            if (at === 3 || at === 5)
-              await send({ method: 'GET', path: `/v1/responses/${first.id}` })
-          },
-        }
-      }),
+      ...SPOILS.filter(({ name }) => !name.startsWith('nothing but')).map(
+        ({ name, frames }, at): GoldenCase => {
+          const way = at % 2 === 0 ? STREAMED : STREAMED_CHAT
+          return {
+            name: `${model}, a stream with ${name}: ${way.name}`,
+            async play({ send, services }) {
+              services.spoil = (told) => frames(told, WIRE_OF[model] ?? 'chat')
+              const first = await send(ask(way, model, 'Servus'))
+              services.spoil = null
+              // What had arrived may be gone on from.
+              if (at === 3 || at === 5)
+                await send({ method: 'GET', path: `/v1/responses/${first.id}` })
+            },
+          }
+        },
+      ),
       {
         name: `${model} answers what is no JSON`,
         play: ({ send, upstreamDoes }) => {

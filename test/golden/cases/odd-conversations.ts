@@ -59,7 +59,10 @@ const CONVERSATIONS: Readonly<Record<string, Body>> = {
   'media in odd places': {
     input: [
       { role: 'system', content: [text('See:'), image()] },
-      user(text(''), image('image/jpeg'), { type: 'input_file', file_url: 'https://example.com/a.pdf' }),
+      user(text(''), image('image/jpeg'), {
+        type: 'input_file',
+        file_url: 'https://example.com/a.pdf',
+      }),
       {
         role: 'assistant',
         content: [
@@ -67,12 +70,22 @@ const CONVERSATIONS: Readonly<Record<string, Body>> = {
             type: 'output_text',
             text: 'There: ![fog](https://example.com/fog.png)',
             annotations: [
-              { type: 'url_citation', url: 'https://example.com', title: 'Fog', start_index: 0, end_index: 5 },
+              {
+                type: 'url_citation',
+                url: 'https://example.com',
+                title: 'Fog',
+                start_index: 0,
+                end_index: 5,
+              },
             ],
           },
         ],
       },
-      user(text('Thanks.'), { ...image(), detail: 'low' }, { type: 'input_image', file_id: 'file-1' }),
+      user(
+        text('Thanks.'),
+        { ...image(), detail: 'low' },
+        { type: 'input_image', file_id: 'file-1' },
+      ),
     ],
   },
   'items of another provider': {
@@ -111,7 +124,11 @@ const CONVERSATIONS: Readonly<Record<string, Body>> = {
     ],
   },
   'only the compaction is wanted': {
-    input: [user(text('My name is Ada.')), { role: 'assistant', content: 'Hi.' }, { type: 'compaction_trigger' }],
+    input: [
+      user(text('My name is Ada.')),
+      { role: 'assistant', content: 'Hi.' },
+      { type: 'compaction_trigger' },
+    ],
   },
   'a forced tool, while thinking': {
     tools: RESPONSES_TOOLS,
@@ -128,7 +145,14 @@ const CONVERSATIONS: Readonly<Record<string, Body>> = {
   },
 }
 
-const OTHER_MODELS = ['claude-sonnet-4-5', 'claude-3-5-haiku', 'claude-opus-5-5', 'gemini-2.5-flash', 'demo', 'strict-model']
+const OTHER_MODELS = [
+  'claude-sonnet-4-5',
+  'claude-3-5-haiku',
+  'claude-opus-5-5',
+  'gemini-2.5-flash',
+  'demo',
+  'strict-model',
+]
 
 /** Settings of the policy for images of which there are too many, in some way. */
 const IMAGES: Readonly<Record<string, Body>> = {
@@ -148,7 +172,7 @@ const GALLERY: readonly Body[] = [
 /** What a client does to the answer before it goes on. */
 const EDITS: Readonly<Record<string, (content: string) => string>> = {
   'other words': (content) => content.replace('Hello', 'Hallo'),
-  'a shorter text': (content) => content.slice(0, 12),
+  'a shorter text': (content) => content.slice(0, 45),
   'more behind it': (content) => `${content}\n\nAnd more.`,
   'no marker': (content) => content.replaceAll(/\[[0-9A-Z]{20}\]: #\n*/g, ''),
   'the marker of another answer': (content) =>
@@ -162,13 +186,15 @@ export const ODD_CONVERSATIONS: GoldenGroup = {
   name: 'odd-conversations',
   cases: [
     ...Object.entries(CONVERSATIONS).flatMap(([name, body], at) =>
-      [...FOUR_WIRES, OTHER_MODELS[at % OTHER_MODELS.length] ?? 'demo'].map((model): GoldenCase => ({
-        name: `${name}: ${model}`,
-        play: ({ send, services }) => {
-          services.checksSeals = false
-          return send(responses({ model, input: 'Hello there!', ...body }))
-        },
-      })),
+      [...FOUR_WIRES, OTHER_MODELS[at % OTHER_MODELS.length] ?? 'demo'].map(
+        (model): GoldenCase => ({
+          name: `${name}: ${model}`,
+          play: ({ send, services }) => {
+            services.checksSeals = false
+            return send(responses({ model, input: 'Hello there!', ...body }))
+          },
+        }),
+      ),
     ),
     ...OTHER_MODELS.map((model): GoldenCase => ({
       name: `many wishes at once: ${model}`,
@@ -181,7 +207,9 @@ export const ODD_CONVERSATIONS: GoldenGroup = {
         const wishes = { temperature: 1.5, top_p: 0.5, stop: [' ', 'x'], seed: 1, logprobs: true }
         await send(chat({ model, messages, response_format, reasoning_effort: 'xhigh', ...wishes }))
         const tools = [{ type: 'web_search' }, ...RESPONSES_TOOLS]
-        await send(responses({ model, input: 'Look.', tools, tool_choice: 'required', temperature: 1.5 }))
+        await send(
+          responses({ model, input: 'Look.', tools, tool_choice: 'required', temperature: 1.5 }),
+        )
       },
     })),
     ...Object.entries(IMAGES).map(([name, backstory], at): GoldenCase => ({
@@ -189,17 +217,19 @@ export const ODD_CONVERSATIONS: GoldenGroup = {
       play: ({ send }) => send(responses({ model: FOUR_WIRES[at % 4], input: GALLERY, backstory })),
     })),
     ...Object.entries(EDITS).flatMap(([name, edit], at) =>
-      ['claude-opus-5-5', FOUR_WIRES[at % 4] ?? 'gpt-5'].map((model): GoldenCase => ({
-        name: `a client edits, ${name}: ${model}`,
-        settings: MARKED,
-        async play({ send }) {
-          const messages: Body[] = [{ role: 'user', content: 'Hello!' }]
-          const message = messageIn(await send(chat({ model, messages })))
-          const edited = { role: 'assistant', content: edit(String(message['content'])) }
-          const next = { role: 'user', content: 'And now?' }
-          await send(chat({ model, messages: [...messages, edited, next] }))
-        },
-      })),
+      [at % 2 === 0 ? 'claude-opus-5-5' : (FOUR_WIRES[at % 4] ?? 'gpt-5')].map(
+        (model): GoldenCase => ({
+          name: `a client edits, ${name}: ${model}`,
+          settings: MARKED,
+          async play({ send }) {
+            const messages: Body[] = [{ role: 'user', content: 'Hello!' }]
+            const message = messageIn(await send(chat({ model, messages })))
+            const edited = { role: 'assistant', content: edit(String(message['content'])) }
+            const next = { role: 'user', content: 'And now?' }
+            await send(chat({ model, messages: [...messages, edited, next] }))
+          },
+        }),
+      ),
     ),
     {
       name: 'calls that a client of markers forgets',
@@ -212,8 +242,13 @@ export const ODD_CONVERSATIONS: GoldenGroup = {
         const { content } = first
         const [made] = first['tool_calls'] as readonly Body[]
         const result = { role: 'tool', tool_call_id: made?.['id'], content: 'Rome: fog' }
-        const second = messageIn(await send(chat({ model, messages: [...messages, first, result], tools })))
-        messages.push({ role: 'assistant', content: `${String(content)}${String(second['content'])}` })
+        const second = messageIn(
+          await send(chat({ model, messages: [...messages, first, result], tools })),
+        )
+        messages.push({
+          role: 'assistant',
+          content: `${String(content)}${String(second['content'])}`,
+        })
         messages.push({ role: 'user', content: 'And now?' })
         await send(chat({ model, messages, tools }))
       },
@@ -238,7 +273,10 @@ export const ODD_CONVERSATIONS: GoldenGroup = {
           { role: 'assistant', content: 'Yes.' },
         ])
         const path = '/v1/context/explain'
-        const body = { model: 'claude-sonnet-5', input: [...input, { role: 'user', content: 'And?' }] }
+        const body = {
+          model: 'claude-sonnet-5',
+          input: [...input, { role: 'user', content: 'And?' }],
+        }
         const compact = [{ type: 'compaction', compact_threshold: 100 }]
         await send({ path, body: { ...body, context_management: compact } })
         const summaries = { trigger: 'tokens', above: 300, keep_turns: 1, keep_tokens: 0 }
@@ -260,7 +298,9 @@ export const ODD_CONVERSATIONS: GoldenGroup = {
         const summaries = { trigger: 'tokens', by: 'upstream', above: 300, keep_turns: 1 }
         const filler = 'It is grey and cold. '.repeat(80)
         for (const model of ['gpt-5', 'claude-opus-5-5']) {
-          const first = await send(ask(WHOLE, model, `One? ${filler}`, { backstory: { summaries } }))
+          const first = await send(
+            ask(WHOLE, model, `One? ${filler}`, { backstory: { summaries } }),
+          )
           const more = { backstory: { summaries }, previous_response_id: first.id }
           const second = await send(ask(WHOLE, model, 'Two?', more))
           await send(ask(WHOLE, 'claude-opus-5-5', 'Three?', { previous_response_id: second.id }))
@@ -286,15 +326,21 @@ export const ODD_CONVERSATIONS: GoldenGroup = {
             '/large.png': ['image/png', Buffer.alloc(2_000_000)],
           }
           const [type, body] = found[received.path] ?? []
-          response.writeHead(type === undefined ? 404 : 200, { 'content-type': type ?? 'text/plain' })
+          response.writeHead(type === undefined ? 404 : 200, {
+            'content-type': type ?? 'text/plain',
+          })
           response.end(body)
         }
         for (const name of ['cat.png', 'cat.jpg', 'page.png', 'large.png', 'gone.png']) {
           const shown = { type: 'input_image', image_url: `${origin}/${name}`, detail: 'auto' }
-          await send(responses({ model: 'gemini-2.5-flash', input: [user(text('What is it?'), shown)] }))
+          await send(
+            responses({ model: 'gemini-2.5-flash', input: [user(text('What is it?'), shown)] }),
+          )
         }
         const shown = { type: 'input_image', image_url: 'http://10.0.0.1/x.png', detail: 'auto' }
-        await send(responses({ model: 'gemini-2.5-flash', input: [user(text('What is it?'), shown)] }))
+        await send(
+          responses({ model: 'gemini-2.5-flash', input: [user(text('What is it?'), shown)] }),
+        )
       },
     },
     {

@@ -109,7 +109,7 @@ export const POLICY_CASES: GoldenGroup = {
   cases: [
     ...Object.entries(POLICIES).flatMap(([name, backstory], at) =>
       overWires(name, { input: [...ITEMS, NEXT], tools: RESPONSES_TOOLS, backstory }).filter(
-        (_, wire) => at < 4 || wire % 2 === at % 2,
+        (_, wire) => at < 2 || wire % 2 === at % 2,
       ),
     ),
     ...Object.entries(MEDIA).flatMap(([name, media], at) =>

@@ -42,7 +42,6 @@ const CHATS: Readonly<Record<string, (chat: Chat) => Promise<unknown>>> = {
   'goes on after tools': async ({ ask }) => {
     await ask(LOOKS)
     await ask('And now?')
-    await ask('Thanks.')
   },
   'regenerates, and goes on from the first': async ({ ask, regenerate, goTo }) => {
     const { node } = await ask('Hello!')
@@ -109,13 +108,13 @@ export const TEXT_CLIENTS: GoldenGroup = {
   name: 'text-clients',
   cases: [
     ...FOUR_WIRES.flatMap((model, at) =>
-      Object.entries(CHATS).map(([what, lead], number): GoldenCase => {
+      Object.entries(CHATS).flatMap(([what, lead], number): readonly GoldenCase[] => {
+        // Each chat over three of the four wires.
+        if ((at + number) % 4 === 3) return []
         const connection = CONNECTIONS[(at + number) % 3] ?? 'chat'
-        return {
-          name: `Open WebUI ${what}: ${connection}, ${model}`,
-          settings: PROFILE_SETTINGS.full,
-          play: openWebUi('full', connection, model, lead),
-        }
+        const name = `Open WebUI ${what}: ${connection}, ${model}`
+        const play = openWebUi('full', connection, model, lead)
+        return [{ name, settings: PROFILE_SETTINGS.full, play }]
       }),
     ),
     ...(['bare', 'user', 'jwt'] as const).map((profile): GoldenCase => ({

@@ -64,7 +64,7 @@ export const TOOLS: GoldenGroup = {
           }),
         ),
     })),
-    ...FOUR_WIRES.map((model): GoldenCase => ({
+    ...FOUR_WIRES.slice(2).map((model): GoldenCase => ({
       name: `${model}: tools are offered and not used, then forgotten`,
       async play({ send }) {
         const [way] = WAYS
