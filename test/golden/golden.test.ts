@@ -39,12 +39,17 @@ describe.each(GROUPS)('$name', ({ name: group, cases }) => {
   })
 
   afterAll(() => {
-    if (isRecording) writeFileSync(file, `${printRecording({ ...recorded, ...played })}\n`)
+    if (!isRecording) return
+    const all = cases.flatMap(({ name }) => {
+      const recording = played[name] ?? recorded[name]
+      return recording === undefined ? [] : [[name, recording] as const]
+    })
+    writeFileSync(file, `${printRecording(Object.fromEntries(all))}\n`)
   })
 })
 
 function read(file: URL): Recordings {
-  if (isRecording || !existsSync(file)) return {}
+  if (!existsSync(file)) return {}
   return JSON.parse(readFileSync(file, 'utf8')) as Recordings
 }
 
