@@ -14,6 +14,7 @@ import {
   type Upgrades,
 } from './edge/node-websocket.ts'
 import { expireHourly } from './history/retention.ts'
+import { inTime, LATE } from './in-time.ts'
 import { openWorld } from './open-world.ts'
 import type { Settings } from './settings.ts'
 import { openRuns } from './runs/runs.ts'
@@ -120,16 +121,11 @@ async function givenTime(
   left: Promise<unknown>,
   { drainMs, hangUp, breakOff }: Draining,
 ): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const isOverIn = (ms: number): Promise<boolean> => {
-    const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)))
-    return Promise.race([left.then(() => true), late]).finally(() => clearTimeout(timer))
-  }
-  if (await isOverIn(drainMs)) return
+  if ((await inTime(left, drainMs)) !== LATE) return
   void hangUp()
-  if (await isOverIn(TELLING_MS)) return
+  if ((await inTime(left, TELLING_MS)) !== LATE) return
   breakOff()
-  await isOverIn(TELLING_MS)
+  await inTime(left, TELLING_MS)
 }
 
 async function drained(server: Server, upgrades: Upgrades): Promise<void> {

@@ -118,3 +118,10 @@ export interface Usage {
   /** What the last request alone came to, where it is the sum of several. */
   readonly newestTokens?: number
 }
+
+type Terminal = Extract<StreamEvent, { readonly type: 'answer-ended' | 'answer-failed' }>
+
+/** Whether an answer is over with it. */
+export function isTerminal(event: StreamEvent): event is Terminal {
+  return event.type === 'answer-ended' || event.type === 'answer-failed'
+}

@@ -5,6 +5,7 @@
  */
 import { byIdentity, type ByIdentity } from './by-identity.ts'
 import type { Item, Part } from './item.ts'
+import { oncePerObject } from './once-per-object.ts'
 import { markdownImages } from './media-in-markdown.ts'
 import { imageByUrl, mediumOf, type Medium } from './media-of-part.ts'
 
@@ -36,13 +37,7 @@ export function mediaIn(items: readonly Item[]): readonly PlacedMedium[] {
 }
 
 /** By identity. A list is asked about several times over, by each that tells of media. */
-export function handlesIn(items: readonly Item[]): MediaHandles {
-  const known = HANDLES.get(items) ?? countedIn(items)
-  HANDLES.set(items, known)
-  return known
-}
-
-const HANDLES = new WeakMap<readonly Item[], MediaHandles>()
+export const handlesIn = oncePerObject(countedIn)
 
 function countedIn(items: readonly Item[]): MediaHandles {
   const handles = byIdentity<string>()

@@ -7,6 +7,7 @@
  */
 import type { Item } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
+import { oncePerObject } from '../conversation/once-per-object.ts'
 import type { Source } from '../conversation/prompt.ts'
 import { parseParams } from '../dialect/responses/parse-params.ts'
 import { openaiResponses } from '../provider/openai-responses/openai-responses.ts'
@@ -14,14 +15,7 @@ import type { Account } from '../provider/provider.ts'
 
 /** The text of an item, with the comma behind it; nothing for one that is not sent. */
 export function openTextOf(): (item: Item) => string {
-  const texts = new WeakMap<Item, string>()
-  return (item) => {
-    const known = texts.get(item)
-    if (known !== undefined) return known
-    const text = encoded(item)
-    texts.set(item, text)
-    return text
-  }
+  return oncePerObject(encoded)
 }
 
 function encoded(item: Item): string {

@@ -2,7 +2,7 @@
  * What is left to say of an answer that broke off: what had been begun is closed as it stands, so
  * that it can be kept and shown, and then comes the failure.
  */
-import type { Failure, StreamEvent } from '../conversation/event.ts'
+import { isTerminal, type Failure, type StreamEvent } from '../conversation/event.ts'
 import type { Stage } from './stage.ts'
 
 export function brokenOff(
@@ -10,6 +10,6 @@ export function brokenOff(
   failure: Failure,
 ): readonly StreamEvent[] {
   const left = end()
-  const closed = left.filter(({ type }) => type !== 'answer-ended' && type !== 'answer-failed')
+  const closed = left.filter((event) => !isTerminal(event))
   return [...closed, { type: 'answer-failed', failure }]
 }

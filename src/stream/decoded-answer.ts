@@ -2,12 +2,11 @@
  * What an upstream answers as events, from the first byte to the terminal event. What it sends behind that is
  * let go by.
  */
-import type { StreamEvent } from '../conversation/event.ts'
+import { isTerminal, type StreamEvent } from '../conversation/event.ts'
 import { asGatewayError } from '../mistake.ts'
 import type { Flow, Source } from '../transport/transport.ts'
 import type { Log } from '../world.ts'
 import type { AnswerEvents } from './answer-events.ts'
-import { isTerminal } from './guarded.ts'
 import { NOTHING, type Stage } from './stage.ts'
 
 export function decodedAnswer(

@@ -6,7 +6,13 @@
  * An answer that is ended here obeys the laws of `conversation/event.ts` like any other, and after
  * it nothing is yielded.
  */
-import type { AnnotationAdded, StreamEvent, TextDelta, Usage } from '../conversation/event.ts'
+import {
+  isTerminal,
+  type AnnotationAdded,
+  type StreamEvent,
+  type TextDelta,
+  type Usage,
+} from '../conversation/event.ts'
 import type { Json } from '../conversation/json.ts'
 import { isObject } from '../conversation/json.ts'
 import { openItems } from './open-items.ts'
@@ -64,7 +70,7 @@ export function guardText(newWatch: () => TextWatch): Stage<StreamEvent, StreamE
       } else {
         settle(usageIn(event))
         if (!over) pass(event)
-        over ||= event.type === 'answer-ended' || event.type === 'answer-failed'
+        over ||= isTerminal(event)
       }
       return taken()
     },
@@ -168,7 +174,5 @@ function tokensWithin(logprobs: readonly Json[], chars: number): number {
 }
 
 function usageIn(event: StreamEvent): Usage | null {
-  return event.type === 'answer-ended' || event.type === 'answer-failed'
-    ? (event.usage ?? null)
-    : null
+  return isTerminal(event) ? (event.usage ?? null) : null
 }

@@ -2,7 +2,7 @@
  * Guards over what a model says: each may end the answer before the upstream does. What the upstream
  * would still say is of no use then, so that it need not be waited for.
  */
-import type { Failure, StreamEvent, Usage } from '../conversation/event.ts'
+import { isTerminal, type Failure, type StreamEvent, type Usage } from '../conversation/event.ts'
 import { brokenOff } from './broken-off.ts'
 import { NOTHING, type SseMessage, type Stage } from './stage.ts'
 
@@ -63,10 +63,4 @@ function withUsage(events: readonly StreamEvent[], usage: Usage | null): readonl
   return events.map((event) =>
     event.type === 'answer-ended' && event.usage === null ? { ...event, usage } : event,
   )
-}
-
-type Terminal = Extract<StreamEvent, { readonly type: 'answer-ended' | 'answer-failed' }>
-
-export function isTerminal(event: StreamEvent): event is Terminal {
-  return event.type === 'answer-ended' || event.type === 'answer-failed'
 }

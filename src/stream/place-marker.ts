@@ -8,7 +8,12 @@
  * before its end. That waits for the next event; and, if the next event is the end of the answer,
  * for the last moment at which the turn may become ready. All that the message says is told by then.
  */
-import type { ItemEnded, StreamEvent, TextDelta } from '../conversation/event.ts'
+import {
+  isTerminal,
+  type ItemEnded,
+  type StreamEvent,
+  type TextDelta,
+} from '../conversation/event.ts'
 import { markerLine } from '../conversation/marker.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import { additions, type Additions } from './additions.ts'
@@ -84,7 +89,7 @@ export function placeMarker(mark: Mark, options: MarkingOptions = {}): MarkerPla
     push(event) {
       silent.read(event)
       if (held.length === 0) return tell(event)
-      if (event.type === 'answer-ended' || event.type === 'answer-failed') return hold(event)
+      if (isTerminal(event)) return hold(event)
       const before = release()
       return [...before, ...(tell(event) ?? [event])]
     },

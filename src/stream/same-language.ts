@@ -3,7 +3,7 @@
  * for byte where nothing of it is ours, message for message where ids and echoes are. Nothing is
  * parsed and written again but the few messages that change.
  */
-import type { Failure, StreamEvent } from '../conversation/event.ts'
+import { isTerminal, type Failure, type StreamEvent } from '../conversation/event.ts'
 import type { OutcomeFold } from '../conversation/outcome.ts'
 import type { Retouch } from '../dialect/dialect.ts'
 import type { Decoder } from '../provider/provider.ts'
@@ -11,7 +11,7 @@ import { brokenOff } from './broken-off.ts'
 import { moreWords } from './more-words.ts'
 import type { Rendition } from './rendition.ts'
 import { frameAll, sseReader, wholeEvents } from './sse.ts'
-import type { SseMessage } from './stage.ts'
+import { isDone, type SseMessage } from './stage.ts'
 
 export interface SameLanguage {
   readonly decoder: Decoder
@@ -85,7 +85,7 @@ function passing(
   watch: ReturnType<typeof watcher>,
 ) {
   let held: SseMessage[] | null = null
-  let isDone = false
+  let isMarked = false
   return {
     /** `null` if that is all of them, as they came. */
     sent(messages: readonly SseMessage[]): readonly SseMessage[] | null {
@@ -93,11 +93,11 @@ function passing(
       let at = 0
       for (const message of messages) {
         // What an upstream says behind its last word is no part of the answer.
-        if (watch.isOver() && (isDone || !isMark(message))) {
+        if (watch.isOver() && (isMarked || !isDone(message))) {
           ours ??= messages.slice(0, at)
           continue
         }
-        isDone ||= isMark(message)
+        isMarked ||= isDone(message)
         const events = watch.see(message)
         if (watch.isUnreadable()) return ours ?? messages.slice(0, at)
         const mended = retouch.message(retouch.calls?.(message, events) ?? message)
@@ -121,11 +121,7 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Not every upstream says it, and not every client does without. */
 function ending(held: readonly SseMessage[]): string {
-  return frameAll(held.some(isMark) ? held : [...held, { data: '[DONE]' }])
-}
-
-function isMark({ data }: SseMessage): boolean {
-  return data.startsWith('[DONE]')
+  return frameAll(held.some(isDone) ? held : [...held, { data: '[DONE]' }])
 }
 
 /** Follows the upstream's messages through its decoder, to know what came of the answer. */
@@ -136,7 +132,7 @@ function watcher(decoder: Decoder, fold: OutcomeFold) {
   const told = (events: readonly StreamEvent[], isByUpstream: boolean): void => {
     for (const event of events) {
       if (isOver) return
-      isOver = event.type === 'answer-ended' || event.type === 'answer-failed'
+      isOver = isTerminal(event)
       if (isByUpstream && event.type === 'answer-failed') {
         isUnreadable = event.failure.code === 'upstream_broken'
         failureWasSent = !isUnreadable

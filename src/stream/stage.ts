@@ -11,6 +11,11 @@ export interface SseMessage {
   readonly data: string
 }
 
+/** The mark behind the last event of a stream. */
+export function isDone({ data }: SseMessage): boolean {
+  return data.startsWith('[DONE]')
+}
+
 /**
  * Tells by the data of an event that it only says some words, however often it came: `before` fits up
  * to their quote, `after` from the quote behind them on, and none of `more` at all.

@@ -1,5 +1,5 @@
 /** A stream told anew: decoded, rendered in the client's dialect. */
-import type { Failure, StreamEvent } from '../conversation/event.ts'
+import { isTerminal, type Failure, type StreamEvent } from '../conversation/event.ts'
 import type { OutcomeFold } from '../conversation/outcome.ts'
 import type { Renderer } from '../dialect/dialect.ts'
 import type { Guarded } from './guarded.ts'
@@ -28,7 +28,7 @@ export function translated<Chunk>(parts: {
     let text = ''
     for (const event of events) {
       if (over) break
-      over = event.type === 'answer-ended' || event.type === 'answer-failed'
+      over = isTerminal(event)
       fold.push(event)
       text += held === null ? rendered(event) : renderedAll(held.push(event))
     }

@@ -5,6 +5,7 @@
  *
  * The request stays what its client has sent, whatever is made of it.
  */
+import { oncePerObject } from '../conversation/once-per-object.ts'
 import { asOfClient } from '../conversation/house.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import { holdsSealedReasoning } from '../conversation/sealed-reasoning.ts'
@@ -43,20 +44,13 @@ interface AnswerInRound {
  * Each round is an answer of its own here, as it would be to a client: reasoning of it was made behind
  * what was sent for it, and something may stand between two of them.
  */
-function answerIn(round: Round): AnswerInRound {
-  const known = ANSWERS.get(round)
-  if (known !== undefined) return known
-  const { prepared, said, outputs } = round
+const answerIn = oncePerObject(({ prepared, said, outputs }: Round): AnswerInRound => {
   const isBound = holdsSealedReasoning(said)
   const prefixHash = isBound ? standsOn(prepared, said) : null
   const origin = { ...originOf(prepared), prefixHash }
   const items = [...said, ...outputs].map((item) => ({ ...asOfClient(item), origin }))
-  const answer = { origin, items }
-  ANSWERS.set(round, answer)
-  return answer
-}
-
-const ANSWERS = new WeakMap<Round, AnswerInRound>()
+  return { origin, items }
+})
 
 function historyWith(rounds: Rounds, history: History): History {
   const { account } = rounds[0].prepared

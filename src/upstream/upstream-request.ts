@@ -1,5 +1,6 @@
 /** What goes to an upstream, to the byte: the same text to whoever asks for it, written once. */
 import type { JsonObject } from '../conversation/json.ts'
+import { oncePerObject } from '../conversation/once-per-object.ts'
 import { wellFormedJson } from '../conversation/well-formed-json.ts'
 import type { UpstreamRequest } from '../transport/transport.ts'
 import type { Prepared } from './prepare.ts'
@@ -24,12 +25,4 @@ export function upstreamRequest({
 }
 
 /** What is sent is what is explained afterwards, to the byte. */
-function writtenOnce(body: JsonObject): string {
-  const known = WRITTEN.get(body)
-  if (known !== undefined) return known
-  const text = wellFormedJson(body)
-  WRITTEN.set(body, text)
-  return text
-}
-
-const WRITTEN = new WeakMap<JsonObject, string>()
+const writtenOnce = oncePerObject<JsonObject, string>(wellFormedJson)

@@ -1,33 +1,19 @@
 /** Clients that leave while their request is still being made ready: nobody is asked for them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { fileOf } from '../media/pictures.ts'
-import { startGateway } from '../support/gateway.ts'
 import { startMediaServer, type MediaServer } from '../support/media-server.ts'
-import { startServices, type Services } from '../support/services/start-services.ts'
+import { serviceTown } from '../support/services/service-town.ts'
 
 const PNG = fileOf('image/png', 3000)
 const MODEL = 'gemini-2.5-pro'
 
-let services: Services
 let server: MediaServer
-let gateway: Awaited<ReturnType<typeof startGateway>>
 let release: () => void
-beforeAll(async () => {
-  services = await startServices()
-  server = await startMediaServer()
-  gateway = await startGateway({
-    ...services.environment,
-    MEDIA_FETCH: 'auto',
-    MEDIA_FETCH_ALLOW: server.host,
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await services.close()
-  await server.close()
-})
+beforeAll(async () => void (server = await startMediaServer()))
+afterAll(() => server.close())
+const town = serviceTown(() => ({ MEDIA_FETCH: 'auto', MEDIA_FETCH_ALLOW: server.host }))
 beforeEach(() => {
-  services.received.length = 0
+  town.services.received.length = 0
   server.asked.length = 0
   const released = new Promise<void>((resolve) => (release = resolve))
   server.paths.set('/slow.png', (response) => {
@@ -38,7 +24,7 @@ beforeEach(() => {
 /** Leaves while its image is being loaded, which then arrives. */
 async function leave(path: string, body: object): Promise<void> {
   const client = new AbortController()
-  const asking = fetch(gateway.url + path, {
+  const asking = fetch(town.gateway.url + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -58,16 +44,20 @@ describe.each([true, false])('a client that leaves early, streamed: %s', (stream
     const image = { type: 'image_url', image_url: { url: `${server.url}/slow.png?chat-${stream}` } }
     const messages = [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }]
     await leave('/v1/chat/completions', { model: MODEL, stream, messages })
-    expect(services.received).toEqual([])
+    expect(town.services.received).toEqual([])
   })
 
   test('leaves its conversation free, and nothing that is still on its way', async () => {
-    const { id: conversation } = await gateway.openai.conversations.create()
+    const { id: conversation } = await town.gateway.openai.conversations.create()
     const image = { type: 'input_image', image_url: `${server.url}/slow.png?response-${stream}` }
     const input = [{ role: 'user', content: [{ type: 'input_text', text: 'What?' }, image] }]
     await leave('/v1/responses', { model: MODEL, stream, conversation, input })
-    expect(services.received).toEqual([])
-    const next = await gateway.openai.responses.create({ model: MODEL, conversation, input: 'Hi' })
+    expect(town.services.received).toEqual([])
+    const next = await town.gateway.openai.responses.create({
+      model: MODEL,
+      conversation,
+      input: 'Hi',
+    })
     expect(next.status).toBe('completed')
   })
 })

@@ -6,7 +6,7 @@
  */
 import { completionId } from '../../conversation/ids.ts'
 import { isObject, type Json, type JsonObject, parsedObject } from '../../conversation/json.ts'
-import type { SseMessage, WordsAlone } from '../../stream/stage.ts'
+import { isDone, type SseMessage, type WordsAlone } from '../../stream/stage.ts'
 import type { Answering, Retouch } from '../dialect.ts'
 import { errorEnding } from './error-ending.ts'
 import { withCallIds, withWholeCallIds } from './told-call-ids.ts'
@@ -23,7 +23,7 @@ export function retouch(answering: Answering): Retouch {
     calls: withCallIds,
     message(message) {
       const { data } = message
-      if (isDone(data)) return message
+      if (isDone(message)) return message
       if (!MAY_BE_HOSTILE.test(data)) {
         if (id === null) return message
         for (const spelling of known) {
@@ -49,7 +49,7 @@ export function retouch(answering: Answering): Retouch {
     },
     wordsAlone: WORDS_ALONE,
     isEnding(message) {
-      isOver ||= isDone(message.data) || (MAY_END.test(message.data) && ends(parse(message)))
+      isOver ||= isDone(message) || (MAY_END.test(message.data) && ends(parse(message)))
       return isOver
     },
     whole(given, outcome) {
@@ -118,10 +118,6 @@ function mended(json: JsonObject, id: string | null): JsonObject {
   )
   const rest = Object.fromEntries(entries)
   return id !== null && typeof json['id'] === 'string' ? { ...rest, id } : rest
-}
-
-function isDone(data: string): boolean {
-  return data.startsWith('[DONE]')
 }
 
 /** The first choice is over, or all is: with several choices the others are still to come. */

@@ -1,5 +1,5 @@
 /** The demo's wire is events as they are. What it had begun when it broke off is closed as it stands. */
-import type { ItemStarted, StreamEvent } from '../../conversation/event.ts'
+import { isTerminal, type ItemStarted, type StreamEvent } from '../../conversation/event.ts'
 import type { Item } from '../../conversation/item.ts'
 import { failureOf } from '../../errors.ts'
 import { NOTHING } from '../../stream/stage.ts'
@@ -15,7 +15,7 @@ export function decode(): Decoder {
       if (event.type === 'item-started') [open, text] = [event, '']
       else if (event.type === 'item-ended') open = null
       else if ('text' in event) text += event.text
-      isOver = event.type === 'answer-ended' || event.type === 'answer-failed'
+      isOver = isTerminal(event)
       return [event]
     },
     end() {

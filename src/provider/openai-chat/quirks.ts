@@ -7,6 +7,7 @@
  * no sense is passed over here, so that no request fails on it.
  */
 import { textIn, type JsonObject } from '../../conversation/json.ts'
+import { oncePerObject } from '../../conversation/once-per-object.ts'
 import type { Account } from '../provider.ts'
 import { count, flag, list, oneOf, pattern, text, type QuirkTable, type ValueOf } from '../quirk.ts'
 import { PROFILES } from './profiles.ts'
@@ -78,14 +79,10 @@ export const QUIRKS: QuirkTable = {
 
 /** As a request asks for them several times, they are read once for each account. */
 export function quirksOf({ quirks }: Account): ChatQuirks {
-  const known = READ.get(quirks)
-  if (known !== undefined) return known
-  const read = readQuirks(quirks)
-  READ.set(quirks, read)
-  return read
+  return quirksIn(quirks)
 }
 
-const READ = new WeakMap<JsonObject, ChatQuirks>()
+const quirksIn = oncePerObject(readQuirks)
 
 function readQuirks(quirks: JsonObject): ChatQuirks {
   const set: Record<string, unknown> = { ...PROFILES[textIn(quirks['profile'])] }
