@@ -2,16 +2,18 @@
  * `explain` as a command: what would be sent for a request, or was sent for an answer that is kept, by
  * the settings and the database of the gateway. No upstream is asked.
  */
+import type { Caller } from './conversation/caller.ts'
 import { isObject, type JsonObject } from './conversation/json.ts'
+import type { Log } from './conversation/log.ts'
 import { explainAnswer } from './endpoints/explain-answer.ts'
 import { explain } from './endpoints/explain.ts'
 import { readArguments, USAGE, type Arguments } from './explain/read-arguments.ts'
-import { onlyTenant, tenantsOf, type Caller } from './keys.ts'
 import { jsonLog } from './log.ts'
 import { openWorld } from './open-world.ts'
 import type { Settings } from './settings.ts'
 import type { Terminal } from './simulate-command.ts'
-import type { Log, World } from './world.ts'
+import { onlyTenant, tenantsOf } from './tenants.ts'
+import type { World } from './world.ts'
 
 export interface ReadingTerminal extends Pick<
   Terminal,

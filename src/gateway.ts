@@ -2,36 +2,35 @@
  * The whole journey of a request on one screen: what is remembered, what is sent, who answers, and
  * how the answer is given and kept. Each step has a room of its own.
  */
+import type { Caller } from './conversation/caller.ts'
 import type { Failure } from './conversation/event.ts'
 import { foldOutcome, type Outcome } from './conversation/outcome.ts'
-import { route } from './upstream/accounts.ts'
-import type { Answer } from './upstream/answer.ts'
-import { askWithHouse } from './upstream/ask-with-house.ts'
-import type { Dialect, Inbound } from './dialect/dialect.ts'
+import type { Dialect } from './dialect/dialect-interface.ts'
+import type { Inbound } from './dialect/dialect.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { GatewayError, type ErrorCode } from './errors.ts'
-import { contextLineFor } from './explain/context-line.ts'
-import { keepSent } from './explain/keep-sent.ts'
-import { followed } from './upstream/followed.ts'
-import { guardsFor } from './upstream/guards.ts'
 import { holdFor, type Hold } from './history/hold-conversation.ts'
-import type { History } from './history/load-history.ts'
 import { keepNeeded } from './history/keep-needed.ts'
-import { remember } from './history/remember.ts'
+import type { History } from './history/load-history.ts'
 import { recorderFor, type BareTurn } from './history/recorder-for.ts'
-import type { Caller } from './keys.ts'
-import { prepareFor, type Prepared } from './upstream/prepare.ts'
-import { madeOf, originOf } from './upstream/made-of.ts'
-import { readAnswer } from './upstream/read-answer.ts'
-import { readied } from './upstream/readied.ts'
+import { remember } from './history/remember.ts'
 import { guardedWhole } from './stream/guarded.ts'
 import { relay, type Receiving } from './stream/relay.ts'
 import { ourHeaders, renditionFor, renditionOfEvents, wholeFor, type Parts } from './telling.ts'
+import { route } from './upstream/accounts.ts'
+import type { Answer } from './upstream/answer.ts'
+import { askWithHouse } from './upstream/ask-with-house.ts'
+import { followed } from './upstream/followed.ts'
+import { guardsFor } from './upstream/guards.ts'
+import { madeOf, originOf } from './upstream/made-of.ts'
+import { prepareFor, type Prepared } from './upstream/prepare.ts'
+import { readAnswer } from './upstream/read-answer.ts'
+import { readied } from './upstream/readied.ts'
 import { summariseAfter } from './upstream/summarise-after.ts'
+import { tellLayers } from './upstream/tell-layers.ts'
 import { ableTargets } from './upstream/unsupported.ts'
 import { watchLeaving } from './upstream/watch-leaving.ts'
 import { withAdditions } from './upstream/with-additions.ts'
-import { tellLayers } from './upstream/tell-layers.ts'
 import type { World } from './world.ts'
 
 export async function answer(
@@ -116,9 +115,14 @@ async function answerFrom(
       guards: guardsFor(prepared, world.settings),
       answering: { inbound, turnId, createdAtMs, stored },
       fold,
-      recorder: followed(answered, own === null ? FOLLOWING : [], waitUntil, world),
+      recorder: followed(
+        answered,
+        own === null ? [world.hooks.storeSentRequests, tellLayers, summariseAfter] : [],
+        waitUntil,
+        world,
+      ),
       world,
-      contextLine: await contextLineFor(prepared, caller, world),
+      contextLine: await world.hooks.formatContextHeader(prepared, caller, world),
     }
     told = inbound.stream ? streamed(given, parts, exchange) : await whole(given, parts)
   } catch (error) {
@@ -135,9 +139,6 @@ async function answerFrom(
   if (told instanceof GatewayError) throw told
   return told
 }
-
-/** What follows an answer of a model. */
-const FOLLOWING = [keepSent, tellLayers, summariseAfter]
 
 function streamed(asked: Answer, parts: Parts, exchange: Exchange): Response {
   const headers = { ...STREAM_HEADERS, ...ourHeaders(parts) }

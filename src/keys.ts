@@ -1,29 +1,10 @@
 /** Who is asking: the tenant that a key belongs to. Keys are compared as hashes. */
 import { hash } from 'node:crypto'
+import type { Caller } from './conversation/caller.ts'
 import { isLoopback } from './edge/loopback.ts'
 import { GatewayError } from './errors.ts'
 import type { NamedKey } from './read-shaped-setting.ts'
-
-export interface Caller {
-  /** Everything that is kept belongs to a tenant and is found by it alone. */
-  readonly tenant: string
-  /** Where one is known, what is kept is this user's, and is found by nobody else of the tenant. */
-  readonly user: string | null
-}
-
-/** Whose everything is where there are no keys. */
-export const LOCAL = 'local'
-
-/** All that there are, by name. */
-export function tenantsOf(keys: readonly NamedKey[]): readonly string[] {
-  return keys.length === 0 ? [LOCAL] : [...new Set(keys.map(({ name }) => name))]
-}
-
-/** Whose something is if nobody says it; `null` where there are several. */
-export function onlyTenant(keys: readonly NamedKey[]): string | null {
-  const [first = LOCAL, ...others] = tenantsOf(keys)
-  return others.length === 0 ? first : null
-}
+import { LOCAL } from './tenants.ts'
 
 export type Doorkeeper = (authorization: string | null, isLocal: () => boolean) => Caller
 

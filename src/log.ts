@@ -1,5 +1,5 @@
 /** The gateway's own words about itself: a JSON line each. Never keys, prompts or payloads. */
-import type { Log } from './world.ts'
+import type { Log } from './conversation/log.ts'
 
 export function jsonLog(write: (line: string) => void, now: () => number): Log {
   return (level, event, fields = {}) => {

@@ -2,8 +2,8 @@
  * What somebody is told of an error. One that was thrown on purpose says so itself; any other is a
  * mistake of ours: whoever asked hears no more than that, and the log all of it.
  */
+import type { Log } from './conversation/log.ts'
 import { GatewayError } from './errors.ts'
-import type { Log } from './world.ts'
 
 export function asGatewayError(error: unknown, log: Log): GatewayError {
   if (error instanceof GatewayError) return error

@@ -1,6 +1,8 @@
 /** A World on Node out of an environment: its settings, its upstreams and its database. */
 import { monotonicFactory } from 'ulid'
 import { turnIdFromUlid } from './conversation/ids.ts'
+import type { Log } from './conversation/log.ts'
+import { EXPLAIN_HOOKS } from './explain/explain-hooks.ts'
 import { inTime } from './in-time.ts'
 import { loaderFor, MEGABYTE } from './media/gateway-media.ts'
 import { randomNumbers } from './random-numbers.ts'
@@ -13,7 +15,7 @@ import { nodeMedia } from './transport/node-media.ts'
 import { undiciTransport } from './transport/undici-transport.ts'
 import { accountsFrom } from './upstream/accounts.ts'
 import { vaultFor } from './vault-for.ts'
-import type { Log, World } from './world.ts'
+import type { World } from './world.ts'
 
 export interface OpenWorld {
   readonly world: World
@@ -57,6 +59,7 @@ export async function openWorld(
       transport: withDemo(upstream.transport),
       ...loaderFor(settings, media.fetchMedia, log),
       replica: replica(replicaId),
+      hooks: EXPLAIN_HOOKS,
       newTurnId,
       nowMs: Date.now,
       log,

@@ -1,11 +1,11 @@
 /** Builds a World out of an environment and serves it on Node's HTTP server. */
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { createApp } from './app.ts'
+import type { Log } from './conversation/log.ts'
 import type { Exchange } from './edge/exchange.ts'
 import { nodeExchange } from './edge/node-exchange.ts'
-import { nodeWorks, type NodeWorks } from './edge/node-works.ts'
 import {
   acceptUpgrades,
   isWebSocketUpgrade,
@@ -13,12 +13,13 @@ import {
   type UpgradeBindings,
   type Upgrades,
 } from './edge/node-websocket.ts'
+import { nodeWorks, type NodeWorks } from './edge/node-works.ts'
 import { expireHourly } from './history/retention.ts'
 import { inTime, LATE } from './in-time.ts'
 import { openWorld } from './open-world.ts'
-import type { Settings } from './settings.ts'
 import { openRuns } from './runs/runs.ts'
-import type { Log, World } from './world.ts'
+import type { Settings } from './settings.ts'
+import type { World } from './world.ts'
 
 export interface Serving {
   readonly url: string

@@ -4,10 +4,10 @@
  * once.
  */
 import { isObject } from './conversation/json.ts'
-import { LOCAL, tenantsOf } from './keys.ts'
 import { faultsIn, type Environment } from './read-setting.ts'
 import type { ContextSetting, NamedKey } from './read-shaped-setting.ts'
 import { SETTINGS_TABLE, type Setting } from './settings-table.ts'
+import { LOCAL, tenantsOf } from './tenants.ts'
 
 export type Settings = {
   readonly [Name in keyof typeof SETTINGS_TABLE]: (typeof SETTINGS_TABLE)[Name] extends Setting<

@@ -4,7 +4,6 @@
  */
 import { turnIdOfResponse } from './conversation/ids.ts'
 import { visibleItems } from './history/visible-items.ts'
-import { onlyTenant } from './keys.ts'
 import { readSettings } from './settings.ts'
 import { chart } from './simulate/chart.ts'
 import { compare } from './simulate/compare.ts'
@@ -16,6 +15,7 @@ import { report } from './simulate/report.ts'
 import type { Script } from './simulate/script.ts'
 import { openEngine } from './store/open-store.ts'
 import { createStores } from './store/stores.ts'
+import { onlyTenant } from './tenants.ts'
 import { vaultFor } from './vault-for.ts'
 
 /** Where the command is run: everything that is not a value. */

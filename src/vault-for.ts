@@ -1,7 +1,7 @@
 /** The vault of a gateway: sealed with the keys of its settings, and the log hears what is not readable. */
+import type { Log } from './conversation/log.ts'
 import { sealer, type StorageKey } from './store/seal.ts'
 import type { Vault } from './store/vault.ts'
-import type { Log } from './world.ts'
 
 export function vaultFor(keys: readonly StorageKey[], log: Log): Vault {
   return {

@@ -2,6 +2,7 @@
 import { monotonicFactory } from 'ulid'
 import { accountsFrom } from './upstream/accounts.ts'
 import { createApp } from './app.ts'
+import { EXPLAIN_HOOKS } from './explain/explain-hooks.ts'
 import { turnIdFromUlid } from './conversation/ids.ts'
 import { webExchange } from './edge/web-exchange.ts'
 import { expireUnused } from './history/retention.ts'
@@ -82,6 +83,7 @@ function build(bindings: Bindings): Gateway {
     ),
     ...loaderFor(settings, fetchedMedia(settings.MEDIA_FETCH_ALLOW), log),
     replica: replica(null),
+    hooks: EXPLAIN_HOOKS,
     newTurnId: () => turnIdFromUlid(ulid()),
     nowMs: Date.now,
     log,

@@ -1,5 +1,6 @@
 /** Everything that is not a value: what the gateway reaches, knows of its host, and remembers. */
 import type { Item } from './conversation/item.ts'
+import type { Log } from './conversation/log.ts'
 import type { Recorder } from './history/recorder.ts'
 import type { Layer } from './layers/layer.ts'
 import type { MediaLoader } from './media/load-media.ts'
@@ -9,6 +10,7 @@ import type { Settings } from './settings.ts'
 import type { NewTurn } from './store/store.ts'
 import type { Stores } from './store/stores.ts'
 import type { Transport } from './transport/transport.ts'
+import type { AnswerHooks } from './upstream/answer-hooks.ts'
 
 export interface World extends Stores {
   readonly settings: Settings
@@ -20,6 +22,8 @@ export interface World extends Stores {
   readonly memoryLayers?: readonly Layer[]
   /** This process, as the others that share its database know it. */
   readonly replica: Replica
+  /** What the explanations add to an answer. */
+  readonly hooks: AnswerHooks
   readonly newTurnId: () => string
   readonly nowMs: () => number
   readonly log: Log
@@ -28,10 +32,3 @@ export interface World extends Stores {
   /** Where a connection of its own remembers an answer that is not stored. `said` is all before it. */
   readonly aside?: (turn: NewTurn, said: readonly Item[]) => Recorder
 }
-
-/** Writes one line. Fields never hold keys, prompts or payloads. */
-export type Log = (
-  level: 'info' | 'warn' | 'error',
-  event: string,
-  fields?: Readonly<Record<string, string | number | boolean | null>>,
-) => void

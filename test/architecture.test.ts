@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: ['conversation', 'edge', 'errors', 'settings'],
   dialect: ['conversation', 'stream/stage', 'errors'],
   provider: ['conversation', 'stream/stage', 'errors'],
-  transport: ['conversation', 'provider', 'media', 'stream/sse', 'errors'],
+  transport: ['conversation', 'provider', 'media', 'stream/sse', 'stream/push-source', 'errors'],
   edge: ['conversation', 'errors'],
   media: ['conversation', 'provider', 'rebuild/transform', 'settings', 'world', 'errors'],
   store: ['conversation', 'digest', 'errors'],

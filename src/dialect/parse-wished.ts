@@ -6,7 +6,8 @@
 import type { JsonObject } from '../conversation/json.ts'
 import { bytesOf } from '../conversation/well-formed-json.ts'
 import { maybe } from './check.ts'
-import type { Dialect, Inbound } from './dialect.ts'
+import type { Dialect } from './dialect-interface.ts'
+import type { Inbound } from './dialect.ts'
 import { withoutItemFields } from './item-field.ts'
 import { readWishes } from './wishes.ts'
 

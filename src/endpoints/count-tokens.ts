@@ -2,15 +2,15 @@
  * `POST /v1/responses/input_tokens`: how large a request would be. Counted by the upstream if it
  * counts, over the very body that would be sent; estimated otherwise.
  */
-import { askEndpoint } from '../upstream/ask-endpoint.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import { responses } from '../dialect/responses/responses.ts'
 import { parseWished } from '../dialect/parse-wished.ts'
+import { responses } from '../dialect/responses/responses.ts'
+import { hasEndpoint } from '../provider/endpoints.ts'
+import { askEndpoint } from '../upstream/ask-endpoint.ts'
 import { tokensOf } from '../upstream/budget.ts'
-import type { Caller } from '../keys.ts'
 import { dryRun } from '../upstream/dry-run.ts'
 import type { Prepared } from '../upstream/prepare.ts'
-import { hasEndpoint } from '../provider/endpoints.ts'
 import type { World } from '../world.ts'
 
 export async function countTokens(

@@ -5,6 +5,7 @@
  * An answer in which the gateway answers tools of its own is asked for in several rounds, each with a
  * request of its own. Told is the first, unless another one is named by `?round=`.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { Usage } from '../conversation/event.ts'
 import { turnIdOfCompletion, turnIdOfResponse } from '../conversation/ids.ts'
 import type { JsonObject } from '../conversation/json.ts'
@@ -13,7 +14,6 @@ import { GatewayError, notFound } from '../errors.ts'
 import { sentFor } from '../explain/previous-sent.ts'
 import { tellExplanation } from '../explain/tell-explanation.ts'
 import { askMemory } from '../history/ask-memory.ts'
-import type { Caller } from '../keys.ts'
 import type { StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { explainedAs } from './explained-as.ts'

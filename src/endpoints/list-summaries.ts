@@ -3,8 +3,8 @@
  * now, the longest first. That one is told to models; the others wait for it to be deleted. By page and
  * in either order, as all lists.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import type { Caller } from '../keys.ts'
 import { listOf, pageOf, pagingIn } from '../resources/paging.ts'
 import { summariesOf } from '../upstream/summaries-of.ts'
 import { wantsSummaries } from '../upstream/with-summary.ts'

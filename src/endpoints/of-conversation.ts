@@ -1,8 +1,8 @@
 /** A conversation as it would be sent, were it gone on with: for those who ask about it as a whole. */
+import type { Caller } from '../conversation/caller.ts'
 import type { SummaryRules } from '../conversation/policy.ts'
 import { responses } from '../dialect/responses/responses.ts'
 import { remember } from '../history/remember.ts'
-import type { Caller } from '../keys.ts'
 import { route } from '../upstream/accounts.ts'
 import { planned, type Planned } from '../upstream/planned.ts'
 import type { World } from '../world.ts'

@@ -3,6 +3,7 @@
  * conversations themselves, with a request as they would send it: sums up at once what the policy does
  * not keep word for word. The answer says what the summary stands for, and what that saves.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import { asOneOf, asString, maybe, refuseOthers } from '../dialect/check.ts'
 import { asIntegerIn } from '../dialect/ranges.ts'
@@ -10,12 +11,11 @@ import { usageOf } from '../dialect/responses/echo.ts'
 import type { Exchange } from '../edge/exchange.ts'
 import { GatewayError } from '../errors.ts'
 import { remember } from '../history/remember.ts'
-import type { Caller } from '../keys.ts'
 import { understand } from '../understand.ts'
 import { route } from '../upstream/accounts.ts'
-import { watchLeaving } from '../upstream/watch-leaving.ts'
 import { planned, type Planned } from '../upstream/planned.ts'
 import { summariseNow } from '../upstream/summarise-now.ts'
+import { watchLeaving } from '../upstream/watch-leaving.ts'
 import { wantsSummaries } from '../upstream/with-summary.ts'
 import type { World } from '../world.ts'
 import { dialectOf } from './explain.ts'

@@ -4,7 +4,7 @@
  */
 import { messageOf } from '../errors.ts'
 import { inTime, LATE } from '../in-time.ts'
-import type { Owner } from '../store/owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { Prepared } from '../upstream/prepare.ts'
 import { upstreamRequest } from '../upstream/upstream-request.ts'
 import type { World } from '../world.ts'
@@ -18,7 +18,7 @@ export const CONTEXT_HEADER = 'x-backstory-explain'
 
 export async function contextLineFor(
   prepared: Prepared,
-  owner: Owner,
+  owner: Caller,
   world: World,
 ): Promise<string | null> {
   if (world.tellsContext !== true) return null

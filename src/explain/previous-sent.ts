@@ -4,14 +4,14 @@
  * client has not said which it was.
  */
 import { isOfModel } from '../conversation/of-model.ts'
-import type { Owner } from '../store/owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { Prepared } from '../upstream/prepare.ts'
 import type { World } from '../world.ts'
 import { readSent, type More, type SentBefore } from './tell-explanation.ts'
 
 export async function previousSent(
   { history, items }: Prepared,
-  owner: Owner,
+  owner: Caller,
   world: Pick<World, 'requests'>,
 ): Promise<More['previous']> {
   const parent = history.parent ?? history.recollection?.parent ?? null
@@ -22,7 +22,7 @@ export async function previousSent(
 /** The last of an answer, or that of a round. */
 export async function sentFor(
   turnId: string,
-  { tenant, user }: Owner,
+  { tenant, user }: Caller,
   { requests }: Pick<World, 'requests'>,
   round?: number,
 ): Promise<SentBefore | undefined> {

@@ -2,11 +2,11 @@
  * One run at a time goes on with a conversation. A run holds it from its beginning to its end, and
  * says every now and then that it still does: what a dead process held is free after a while.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { GatewayError, messageOf, notFound } from '../errors.ts'
-import type { Caller } from '../keys.ts'
 import type { ConversationPlace } from '../store/conversation-store.ts'
-import type { Owner } from '../store/owner.ts'
+
 import type { World } from '../world.ts'
 import { askMemory } from './ask-memory.ts'
 
@@ -34,7 +34,7 @@ export async function holdFor(
 
 export async function holdConversation(
   id: string,
-  { tenant, user }: Owner,
+  { tenant, user }: Caller,
   by: string,
   world: World,
   param: string | null,

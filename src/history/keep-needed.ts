@@ -2,8 +2,8 @@
  * Says of turns that were needed that they were, so that they are not taken for forgotten: of each no
  * more often than once a day, and never on the way of a request.
  */
+import type { Caller } from '../conversation/caller.ts'
 import { messageOf } from '../errors.ts'
-import type { Caller } from '../keys.ts'
 import type { World } from '../world.ts'
 import type { History } from './load-history.ts'
 

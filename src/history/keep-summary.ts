@@ -2,12 +2,12 @@
  * Keeps a summary that was written: the whole of it in one statement, or nothing. Of one beginning the
  * first is kept, whichever replica it comes from, and is what everybody goes on with.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { SummaryWords } from '../conversation/told-summary.ts'
 import { messageOf } from '../errors.ts'
-import type { Caller } from '../keys.ts'
+import { inTime, LATE } from '../in-time.ts'
 import type { ToBeSummed } from '../rebuild/to-be-summed.ts'
 import type { World } from '../world.ts'
-import { inTime, LATE } from '../in-time.ts'
 import { active, findSummary, type ActiveSummary } from './load-summary.ts'
 import { summaryBorders, type SummaryBorder } from './summary-borders.ts'
 

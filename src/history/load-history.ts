@@ -2,6 +2,7 @@
  * What the gateway remembers of the conversation that a request goes on with: the recorded items in
  * their recorded order, and the turn that the new one follows.
  */
+import type { Caller } from '../conversation/caller.ts'
 import { turnIdOfResponse } from '../conversation/ids.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { Note } from '../conversation/note.ts'
@@ -10,12 +11,11 @@ import type { RememberedTurn } from '../conversation/remembered.ts'
 import { isUserMessage } from '../conversation/rounds.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { GatewayError } from '../errors.ts'
-import type { Caller } from '../keys.ts'
 import type { ToldLayers } from '../layers/run-layers.ts'
 import type { LoadedMedia } from '../media/loaded-media.ts'
 import type { RecallPlan } from '../rebuild/plan-recall.ts'
 import type { ConversationPlace } from '../store/conversation-store.ts'
-import type { Owner } from '../store/owner.ts'
+
 import type { StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { askMemory } from './ask-memory.ts'
@@ -150,7 +150,7 @@ export function refusalOf({
 async function afterResponse(
   inbound: Inbound,
   id: string,
-  owner: Owner,
+  owner: Caller,
   world: World,
 ): Promise<History> {
   const turnId = turnIdOfResponse(id)
@@ -165,7 +165,7 @@ async function afterResponse(
 /** Who goes on from an answer of a conversation finds what holds for that. */
 async function placeBefore(
   { conversation }: StoredTurn,
-  owner: Owner,
+  owner: Caller,
   { conversations }: World,
 ): Promise<Holding> {
   if (conversation === null) return NOTHING_HOLDS
@@ -180,13 +180,13 @@ function isResponse({ dialect, deletedAtMs }: StoredTurn): boolean {
   return dialect === 'responses' && deletedAtMs === null
 }
 
-async function placeOf(id: string, owner: Owner, world: World): Promise<ConversationPlace> {
+async function placeOf(id: string, owner: Caller, world: World): Promise<ConversationPlace> {
   const conversation = await askMemory(() => world.conversations.findConversation(owner, id))
   if (conversation === null) throw unknownConversation(id, 'conversation')
   return conversation
 }
 
-function chainOf({ store }: World, owner: Owner, turnId: string) {
+function chainOf({ store }: World, owner: Caller, turnId: string) {
   return askMemory(() => store.loadChain(owner, turnId))
 }
 

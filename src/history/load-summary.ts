@@ -10,7 +10,7 @@
 import { messageOf } from '../errors.ts'
 import { coveredBefore, type AppliedSummary } from '../rebuild/apply-summary.ts'
 import type { ToBeSummed } from '../rebuild/to-be-summed.ts'
-import type { Owner } from '../store/owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { StoredSummary } from '../store/summary-store.ts'
 import type { World } from '../world.ts'
 import { inTime, LATE } from '../in-time.ts'
@@ -33,7 +33,7 @@ export interface SummariesNow {
 export async function loadSummary(
   told: ToBeSummed,
   sinceMs: number | null,
-  owner: Owner,
+  owner: Caller,
   world: Pick<World, 'summaries' | 'log'>,
 ): Promise<SummariesNow> {
   const borders = summaryBorders(told)
@@ -62,7 +62,7 @@ function atItsTime(found: readonly ActiveSummary[], sinceMs: number | null): Sum
 export async function findSummary(
   told: ToBeSummed,
   borders: readonly SummaryBorder[],
-  owner: Owner,
+  owner: Caller,
   world: Pick<World, 'summaries'>,
 ): Promise<ActiveSummary | null> {
   const [longest] = await findSummaries(told, borders, owner, world, ENOUGH)
@@ -76,7 +76,7 @@ const ENOUGH = 3
 export async function findSummaries(
   told: ToBeSummed,
   borders: readonly SummaryBorder[],
-  { tenant, user }: Owner,
+  { tenant, user }: Caller,
   { summaries }: Pick<World, 'summaries'>,
   limit: number,
 ): Promise<readonly ActiveSummary[]> {

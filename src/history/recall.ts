@@ -4,16 +4,16 @@
  *
  * A memory that does not answer, or not in time, costs nothing but itself: the chat is sent as it is.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { Note } from '../conversation/note.ts'
 import type { RememberedTurn } from '../conversation/remembered.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { messageOf } from '../errors.ts'
-import type { Caller } from '../keys.ts'
+import { inTime, LATE } from '../in-time.ts'
 import { applyRecall } from '../rebuild/apply-recall.ts'
 import { planRecall, type RecallPlan } from '../rebuild/plan-recall.ts'
-import type { World } from '../world.ts'
-import { inTime, LATE } from '../in-time.ts'
 import { NOTHING_FOUND, type FoundTurns } from '../store/recall-store.ts'
+import type { World } from '../world.ts'
 import { NO_HISTORY, refusalOf } from './load-history.ts'
 import type { Remembered } from './remember.ts'
 

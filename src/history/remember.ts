@@ -3,9 +3,9 @@
  * (`load-history.ts`), or it sends its whole chat, in which what it has forgotten is put back
  * (`recall.ts`). By itself it is what a dry run begins with.
  */
+import type { Caller } from '../conversation/caller.ts'
 import { ownValue } from '../conversation/json.ts'
 import type { Inbound } from '../dialect/dialect.ts'
-import type { Caller } from '../keys.ts'
 import { dropCovered } from '../rebuild/drop-covered.ts'
 import { planRecall } from '../rebuild/plan-recall.ts'
 import type { World } from '../world.ts'

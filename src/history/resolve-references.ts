@@ -2,10 +2,10 @@
  * Puts the items themselves in the place of references to them, so that no upstream hears of an id
  * of ours. However many there are, they are looked up at once.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { Item } from '../conversation/item.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import { notFound } from '../errors.ts'
-import type { Caller } from '../keys.ts'
 import type { World } from '../world.ts'
 import { askMemory } from './ask-memory.ts'
 

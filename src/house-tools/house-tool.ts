@@ -2,13 +2,13 @@
  * A tool of the house: offered to a model by the gateway, and answered by the gateway in the middle of
  * an answer. To have another one is a file with a `HouseTool`, and a line in `offer-tools.ts`.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { Item, Part } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import type { MediaKind } from '../conversation/media-of-part.ts'
 import type { ContextPolicy } from '../conversation/policy.ts'
 import type { FunctionTool, Params } from '../conversation/prompt.ts'
 import type { MemoryPlace } from '../history/memory-place.ts'
-import type { Caller } from '../keys.ts'
 import type { World } from '../world.ts'
 
 export interface HouseTool {

@@ -5,12 +5,12 @@
  * A fact that cannot be kept costs nothing but itself.
  */
 import { messageOf } from '../errors.ts'
-import type { Owner } from '../store/owner.ts'
-import type { World } from '../world.ts'
+import type { Caller } from '../conversation/caller.ts'
+import type { LayerPorts } from './layer.ts'
 import { FACT_CHARS, hasWords, keepFact, scopeOf, type FactKeeper } from './keep-fact.ts'
 
 export interface SummedFacts {
-  readonly owner: Owner
+  readonly owner: Caller
   readonly facts: readonly string[]
   readonly scope: 'conversation' | 'user'
   readonly thread: string | null
@@ -24,7 +24,7 @@ export interface SummedFacts {
 /** Never rejects. Resolves to how many were kept or renewed. */
 export async function factsOfSummary(
   { owner, facts, scope: wanted, thread, begunAtMs, response, items }: SummedFacts,
-  world: FactKeeper & Pick<World, 'log'>,
+  ports: FactKeeper & Pick<LayerPorts, 'log'>,
 ): Promise<number> {
   const scope = scopeOf(owner, wanted, thread)
   if (scope === null) return 0
@@ -36,11 +36,11 @@ export async function factsOfSummary(
       .map((fact) => fact.trim())
       .filter(isFact)
       .slice(-MOST_FACTS)) {
-      await keepFact({ ...said, text }, owner, world, { begunAtMs, thread })
+      await keepFact({ ...said, text }, owner, ports, { begunAtMs, thread })
       kept += 1
     }
   } catch (error) {
-    world.log('warn', 'facts-not-kept', { why: messageOf(error) })
+    ports.log('warn', 'facts-not-kept', { why: messageOf(error) })
   }
   return kept
 }

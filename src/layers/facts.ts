@@ -76,9 +76,9 @@ interface Core {
 }
 
 async function coreOf(context: LayerContext): Promise<Core> {
-  const { owner, thread, world } = context
-  const search = { scopes: factScopes(context), nowMs: world.nowMs(), limit: 2 * CORE.most }
-  const core = await world.facts.coreFacts(owner, search)
+  const { owner, thread, ports } = context
+  const search = { scopes: factScopes(context), nowMs: ports.nowMs(), limit: 2 * CORE.most }
+  const core = await ports.facts.coreFacts(owner, search)
   const began = thread === null ? null : namedAtMs(thread)
   // What runs out some day would change what stands in front.
   const isStable = ({ changedAtMs, validUntilMs }: StoredFact): boolean =>
@@ -92,11 +92,11 @@ async function coreOf(context: LayerContext): Promise<Core> {
 type Ranked = (without: ReadonlySet<string>) => readonly StoredFact[]
 
 async function fittingIn(context: LayerContext): Promise<Ranked> {
-  const { owner, world, question, thread } = context
+  const { owner, ports, question, thread } = context
   const words = wordsOf(bothEnds(question), MOST_WORDS)
-  const nowMs = world.nowMs()
+  const nowMs = ports.nowMs()
   const search = { scopes: factScopes(context), words, nowMs, limit: MOST_CANDIDATES }
-  const found = await world.facts.searchFacts(owner, search)
+  const found = await ports.facts.searchFacts(owner, search)
   return (without) => {
     const others = found.facts.filter((fact) => !without.has(fact.id) && !isSummedUp(fact, thread))
     return rankFacts({ ...found, facts: others }, { words, nowMs, most: MOST_FITTING })
@@ -116,14 +116,14 @@ function bothEnds(text: string): string {
 
 const END_CHARS = 1000
 
-async function noteUse(told: readonly StoredFact[], { owner, world }: LayerContext): Promise<void> {
-  const now = world.nowMs()
+async function noteUse(told: readonly StoredFact[], { owner, ports }: LayerContext): Promise<void> {
+  const now = ports.nowMs()
   const ids = told.flatMap(({ id, usedAtMs }) => (usedAtMs < now - HOUR_MS ? [id] : []))
   if (ids.length === 0) return
   try {
-    await world.facts.touchFacts(owner, ids, now)
+    await ports.facts.touchFacts(owner, ids, now)
   } catch (error) {
-    world.log('warn', 'facts-not-touched', { why: messageOf(error) })
+    ports.log('warn', 'facts-not-touched', { why: messageOf(error) })
   }
 }
 

@@ -10,9 +10,9 @@ import {
   type FactStore,
   type StoredFact,
 } from '../store/fact-store.ts'
-import type { Owner } from '../store/owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { Work } from '../store/work.ts'
-import type { World } from '../world.ts'
+import type { LayerPorts } from './layer.ts'
 
 /** What is said of a fact; `null` for what is not said. */
 export interface SaidFact {
@@ -24,7 +24,7 @@ export interface SaidFact {
   readonly source: FactSource | null
 }
 
-export type FactKeeper = Pick<World, 'nowMs' | 'newTurnId'> & { readonly facts: FactStore }
+export type FactKeeper = Pick<LayerPorts, 'facts' | 'nowMs' | 'newTurnId'>
 
 export const FACT_CHARS = { least: 10, most: 500 }
 export const MOST_AREA_CHARS = 64
@@ -36,22 +36,22 @@ export function hasWords(text: string): boolean {
 
 export async function keepFact(
   said: SaidFact,
-  { tenant, user }: Owner,
-  world: FactKeeper,
+  { tenant, user }: Caller,
+  ports: FactKeeper,
   work?: Work,
 ): Promise<StoredFact> {
   const owner = { tenant, user }
   const words = wordsOf(said.text)
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const known = await knownAs(words, said.scope, owner, world.facts)
+    const known = await knownAs(words, said.scope, owner, ports.facts)
     if (known !== null) {
-      const renewed = renewedBy(said, known, world.nowMs())
-      await world.facts.replaceFact(renewed)
+      const renewed = renewedBy(said, known, ports.nowMs())
+      await ports.facts.replaceFact(renewed)
       return renewed
     }
-    const fact = newFact(said, owner, world)
+    const fact = newFact(said, owner, ports)
     // Somebody may keep the same at the same moment.
-    if (await world.facts.saveFact(fact, work)) return fact
+    if (await ports.facts.saveFact(fact, work)) return fact
   }
   // Nobody has kept it, and yet it could not be had.
   throw new Error('What it belongs to has been forgotten.')
@@ -65,7 +65,7 @@ const ALIKE = 0.85
 async function knownAs(
   words: readonly string[],
   scope: string,
-  owner: Owner,
+  owner: Caller,
   facts: FactStore,
 ): Promise<StoredFact | null> {
   // What has run out is there as well, until it is removed.
@@ -83,10 +83,10 @@ async function knownAs(
 
 const CANDIDATES = 24
 
-function newFact(said: SaidFact, { tenant, user }: Owner, world: FactKeeper): StoredFact {
-  const now = world.nowMs()
+function newFact(said: SaidFact, { tenant, user }: Caller, ports: FactKeeper): StoredFact {
+  const now = ports.nowMs()
   return {
-    id: `fact_${world.newTurnId()}`,
+    id: `fact_${ports.newTurnId()}`,
     tenant,
     user,
     scope: said.scope,
@@ -123,7 +123,7 @@ function renewedBy(said: SaidFact, known: StoredFact, now: number): StoredFact {
 
 /** Of a conversation where that is wanted, or nobody is known whose it could be otherwise. */
 export function scopeOf(
-  { user }: Owner,
+  { user }: Caller,
   wanted: 'conversation' | 'user',
   thread: string | null,
 ): string | null {

@@ -9,8 +9,10 @@
 import type { Item } from '../conversation/item.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import type { LayerRules } from '../conversation/policy.ts'
-import type { Owner } from '../store/owner.ts'
-import type { World } from '../world.ts'
+import type { Caller } from '../conversation/caller.ts'
+import type { Log } from '../conversation/log.ts'
+import type { FactStore } from '../store/fact-store.ts'
+import type { LayerStore } from '../store/layer-store.ts'
 
 export interface Layer {
   /** Also the tag that its block is told in. */
@@ -40,7 +42,7 @@ export type Band = 'stable' | 'volatile'
 export type After = (work: Promise<unknown>) => void
 
 export interface LayerContext {
-  readonly owner: Owner
+  readonly owner: Caller
   /** What memories of this conversation are kept under; `null` where it is not known yet, or not kept. */
   readonly thread: string | null
   /** A turn before this one that is kept, if there is one: what is forgotten meanwhile goes with it. */
@@ -58,7 +60,16 @@ export interface LayerContext {
   readonly rules: LayerRules
   /** What this layer may tell, by estimate: the same in every request of a policy. */
   readonly tokens: number
-  readonly world: World
+  readonly ports: LayerPorts
+}
+
+/** What a layer reaches outside of its values. */
+export interface LayerPorts {
+  readonly facts: FactStore
+  readonly layers: LayerStore
+  readonly log: Log
+  readonly nowMs: () => number
+  readonly newTurnId: () => string
 }
 
 /** What one layer has to tell: text without its tag, which is put around it. */

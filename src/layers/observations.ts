@@ -82,17 +82,17 @@ function observedIn({ points, seen }: JsonObject): Observed {
 }
 
 async function observe(context: LayerContext, { outcome, ask }: Answered): Promise<void> {
-  const { world } = context
+  const { ports } = context
   const place = versionPlace(OBSERVATIONS, context)
   if (place === null) return
-  const versions = await world.layers.loadVersions(place)
+  const versions = await ports.layers.loadVersions(place)
   await keepVersions(place, versions, context)
   const before = observedIn(versions.at(-1)?.body ?? {})
   const items = [...context.items, ...outcome.items]
   const conversation = nameOf(context)
   const { grown, tokens } = grownIn(items, seenOf(before, conversation))
   if (grown.length === 0) return
-  const end = begin(world.layers, JSON.stringify(place))
+  const end = begin(ports.layers, JSON.stringify(place))
   if (end === null) return
   try {
     const said = await ask(questionFor(before.points, grown))
@@ -108,9 +108,9 @@ async function observe(context: LayerContext, { outcome, ask }: Answered): Promi
           seen: seenBy(before, conversation, tokens),
         }
       },
-      world,
+      ports,
     )
-    world.log('info', 'observed', { points: points.length })
+    ports.log('info', 'observed', { points: points.length })
   } finally {
     end()
   }

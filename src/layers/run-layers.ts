@@ -86,8 +86,8 @@ function fitted(
   return short === null || !fits(short) ? leftOut('layer-too-long', name) : { ...told, text: short }
 }
 
-function failed(name: string, why: string, message: string, { world }: LayersContext): Note {
-  world.log('warn', why, { layer: name, why: message })
+function failed(name: string, why: string, message: string, { ports }: LayersContext): Note {
+  ports.log('warn', why, { layer: name, why: message })
   return leftOut(why, name)
 }
 

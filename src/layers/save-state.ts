@@ -5,7 +5,7 @@
 import type { JsonObject } from '../conversation/json.ts'
 import type { LayerPlace, StoredVersion } from '../store/layer-store.ts'
 import type { Work } from '../store/work.ts'
-import type { World } from '../world.ts'
+import type { LayerPorts } from './layer.ts'
 
 export interface Writing extends Work {
   readonly place: LayerPlace
@@ -19,20 +19,20 @@ export interface Writing extends Work {
 export async function saveState(
   { place, round, parent, isTemporary, ...work }: Writing,
   change: (before: StoredVersion | null) => JsonObject | null,
-  world: Pick<World, 'layers' | 'newTurnId' | 'nowMs'>,
+  ports: Pick<LayerPorts, 'layers' | 'newTurnId' | 'nowMs'>,
 ): Promise<JsonObject | null> {
   let tried = 0
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
-    const before = (await world.layers.loadVersions(place)).at(-1) ?? null
+    const before = (await ports.layers.loadVersions(place)).at(-1) ?? null
     const number = (before?.number ?? 0) + 1
     // Nobody has taken the number, and yet it could not be had.
     if (number === tried) throw new Error('What it belongs to has been forgotten.')
     tried = number
     const body = change(before)
     if (body === null) return null
-    const now = world.nowMs()
+    const now = ports.nowMs()
     const version = {
-      id: `lay_${world.newTurnId()}`,
+      id: `lay_${ports.newTurnId()}`,
       place,
       number,
       // In another branch there may be fewer by now: time goes on all the same.
@@ -44,7 +44,7 @@ export async function saveState(
       isTemporary,
       work: { begunAtMs: work.begunAtMs, thread: work.thread },
     }
-    if (await world.layers.saveVersion(version)) return body
+    if (await ports.layers.saveVersion(version)) return body
   }
   throw new Error('Others were always faster.')
 }

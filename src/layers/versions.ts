@@ -45,7 +45,7 @@ export async function recallVersions<State>(
 ): Promise<Block | null> {
   const place = versionPlace(words.layer, context)
   if (place === null) return null
-  const versions = await context.world.layers.loadVersions(place)
+  const versions = await context.ports.layers.loadVersions(place)
   const newest = versions.at(-1)
   if (newest === undefined) return null
   if (place.thread === null) return { text: words.tell(words.read(newest.body), context.tokens) }
@@ -83,11 +83,11 @@ const TAG_TOKENS = 40
 export async function keepVersions(
   place: LayerPlace,
   versions: readonly StoredVersion[],
-  { world }: Pick<LayerContext, 'world'>,
+  { ports }: Pick<LayerContext, 'ports'>,
 ): Promise<void> {
   const usedAtMs = versions.at(-1)?.usedAtMs
-  if (usedAtMs === undefined || usedAtMs > world.nowMs() - DAY_MS) return
-  await world.layers.touchVersions(place, world.nowMs())
+  if (usedAtMs === undefined || usedAtMs > ports.nowMs() - DAY_MS) return
+  await ports.layers.touchVersions(place, ports.nowMs())
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -25,7 +25,7 @@ export const workingMemory: Layer = {
   async remember(context) {
     const place = versionPlace(WORKING_MEMORY, context)
     if (place === null) return
-    await keepVersions(place, await context.world.layers.loadVersions(place), context)
+    await keepVersions(place, await context.ports.layers.loadVersions(place), context)
   },
 }
 

@@ -1,6 +1,6 @@
 /** The loader of a process, as its settings want it. */
+import type { Log } from '../conversation/log.ts'
 import type { Settings } from '../settings.ts'
-import type { Log } from '../world.ts'
 import type { FetchMedia } from './fetch-media.ts'
 import { mediaLoader, type MediaLoader } from './load-media.ts'
 import { mediaMemory } from './media-memory.ts'

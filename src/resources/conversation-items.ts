@@ -7,7 +7,7 @@ import {
   holdConversation,
   unknownConversation,
 } from '../history/hold-conversation.ts'
-import type { Owner } from '../store/owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { itemsIn, turnOfItems } from './conversation-turn.ts'
@@ -113,7 +113,7 @@ async function found(asked: ResourceRequest, world: World): Promise<Found> {
 
 async function chainTo(
   head: string | null,
-  owner: Owner,
+  owner: Caller,
   { store }: World,
 ): Promise<readonly StoredTurn[]> {
   return head === null ? [] : ((await store.loadChain(owner, head)) ?? [])

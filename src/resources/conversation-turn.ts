@@ -1,9 +1,9 @@
 /** Items that a client adds to a conversation by itself: a turn of their own that nobody answers. */
+import type { Caller } from '../conversation/caller.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import { parseItems } from '../dialect/responses/parse-items.ts'
 import { GatewayError } from '../errors.ts'
 import { resolvedItems } from '../history/resolve-references.ts'
-import type { Caller } from '../keys.ts'
 import type { NewTurn, StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 

@@ -12,7 +12,7 @@ import { unknownConversation } from '../history/hold-conversation.ts'
 import { FACT_CHARS, hasWords, keepFact, MOST_AREA_CHARS } from '../layers/keep-fact.ts'
 import { rankFacts } from '../layers/rank-facts.ts'
 import { USER_SCOPE, type StoredFact } from '../store/fact-store.ts'
-import type { Owner } from '../store/owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { World } from '../world.ts'
 import { listOf, pagingIn, unknownCursor, type Paging } from './paging.ts'
 import { shortened, withPrefix, type Resource, type ResourceRequest } from './resource.ts'
@@ -134,7 +134,7 @@ function idIn({ named }: ResourceRequest): string {
   return withPrefix(named('id'), 'fact', 'id')
 }
 
-function ownerOf({ caller: { tenant, user } }: ResourceRequest): Owner {
+function ownerOf({ caller: { tenant, user } }: ResourceRequest): Caller {
   return { tenant, user }
 }
 

@@ -2,9 +2,9 @@
  * A resource is a method, a path and a function: what is asked, understood as far as HTTP goes, and
  * the JSON that answers it. Whatever is wrong is a GatewayError.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import { GatewayError } from '../errors.ts'
-import type { Caller } from '../keys.ts'
 import type { World } from '../world.ts'
 
 export interface Resource {

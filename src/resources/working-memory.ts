@@ -12,7 +12,7 @@ import { cleaned, MAX_DEPTH } from '../layers/merge-changes.ts'
 import { saveState } from '../layers/save-state.ts'
 import { memoryIn, MOST_CHARS, WORKING_MEMORY } from '../layers/working-memory.ts'
 import type { LayerPlace } from '../store/layer-store.ts'
-import type { Owner } from '../store/owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'
 import { turnIdIn } from './memory.ts'
@@ -99,7 +99,7 @@ async function placeIn({ query, caller }: ResourceRequest, world: World): Promis
   )
 }
 
-async function ofConversation(named: string, owner: Owner, world: World): Promise<Found> {
+async function ofConversation(named: string, owner: Caller, world: World): Promise<Found> {
   const id = withPrefix(named, 'conv', 'conversation')
   const found = await askMemory(() => world.conversations.findConversation(owner, id))
   if (found === null) throw unknownConversation(id, 'conversation')
@@ -112,7 +112,7 @@ async function ofConversation(named: string, owner: Owner, world: World): Promis
   }
 }
 
-async function ofResponse(id: string, owner: Owner, world: World): Promise<Found> {
+async function ofResponse(id: string, owner: Caller, world: World): Promise<Found> {
   const chain = await chainOf(turnIdIn(id, 'response'), owner, world)
   const turn = chain?.at(-1)
   if (chain === null || turn === undefined) {
@@ -122,7 +122,7 @@ async function ofResponse(id: string, owner: Owner, world: World): Promise<Found
   return { place: placeOf(owner, thread), of: { response: id }, round: roundsIn(chain) }
 }
 
-function chainOf(turnId: string, owner: Owner, { store }: World) {
+function chainOf(turnId: string, owner: Caller, { store }: World) {
   return askMemory(() => store.loadChain(owner, turnId))
 }
 
@@ -130,7 +130,7 @@ function roundsIn(chain: readonly StoredTurn[]): number {
   return roundStarts(chain.flatMap(visibleItems)).length
 }
 
-function placeOf(owner: Owner, thread: string | null): LayerPlace {
+function placeOf(owner: Caller, thread: string | null): LayerPlace {
   return { owner, layer: WORKING_MEMORY, thread }
 }
 

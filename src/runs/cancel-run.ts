@@ -3,10 +3,10 @@
  * of it is written any more, so a completion that comes later has no effect, and its owner cancels
  * the upstream as soon as it notices.
  */
+import type { Caller } from '../conversation/caller.ts'
 import { turnIdOfResponse } from '../conversation/ids.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import { GatewayError, messageOf } from '../errors.ts'
-import type { Caller } from '../keys.ts'
 import { responseOf } from '../resources/response-of.ts'
 import type { LogPage } from '../store/run-store.ts'
 import type { World } from '../world.ts'

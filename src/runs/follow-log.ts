@@ -6,7 +6,7 @@
  */
 import type { Client } from '../edge/exchange.ts'
 import { messageOf } from '../errors.ts'
-import type { Owner } from '../store/owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import { PAGE_GROUPS, type EventGroup, type LogPage } from '../store/run-store.ts'
 import type { World } from '../world.ts'
 import { bell } from './bell.ts'
@@ -16,7 +16,7 @@ import { DONE } from './number-events.ts'
 import type { RunLog } from './run-log.ts'
 
 export interface Following {
-  readonly whose: Owner
+  readonly whose: Caller
   readonly turnId: string
   /** The number of the first event that is wanted. */
   readonly from: number

@@ -1,10 +1,10 @@
 /** Reads the stream of a response again, from any event on, and follows it to its end. */
+import type { Caller } from '../conversation/caller.ts'
 import { turnIdOfResponse } from '../conversation/ids.ts'
 import type { Exchange } from '../edge/exchange.ts'
 import { GatewayError, notFound } from '../errors.ts'
 import { STREAM_HEADERS } from '../gateway.ts'
 import { askMemory } from '../history/ask-memory.ts'
-import type { Caller } from '../keys.ts'
 import { LAST_NUMBER, LOG_KEPT_HOURS } from '../store/run-store.ts'
 import type { World } from '../world.ts'
 import { followLog, type Following } from './follow-log.ts'

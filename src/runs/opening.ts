@@ -1,6 +1,6 @@
 /** The first events of a background response, which are told before any upstream is heard of. */
 import type { JsonObject } from '../conversation/json.ts'
-import type { Answering, Dialect } from '../dialect/dialect.ts'
+import type { Answering, Dialect } from '../dialect/dialect-interface.ts'
 import type { EventGroup } from '../store/run-store.ts'
 import { frameAll } from '../stream/sse.ts'
 

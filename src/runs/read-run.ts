@@ -1,9 +1,9 @@
 /** A run with the whole of its log. `null` if there is none that its asker may know of. */
-import type { Owner } from '../store/owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import { PAGE_GROUPS, type EventGroup, type LogPage, type RunStore } from '../store/run-store.ts'
 
 export async function readRun(
-  owner: Owner,
+  owner: Caller,
   turnId: string,
   runs: RunStore,
 ): Promise<LogPage | null> {

@@ -3,12 +3,12 @@
  * that it has begun is run again, from its start; any other turn ends as failed, and says why.
  * Whatever happens, of several who try this only one gets the run.
  */
+import type { Caller } from '../conversation/caller.ts'
 import { turnIdOfResponse } from '../conversation/ids.ts'
 import { responses } from '../dialect/responses/responses.ts'
 import type { Exchange } from '../edge/exchange.ts'
 import { failureOf, GatewayError, messageOf } from '../errors.ts'
 import { askMemory } from '../history/ask-memory.ts'
-import type { Caller } from '../keys.ts'
 import { LAST_NUMBER, type FoundRun, type LogPage } from '../store/run-store.ts'
 import type { NewTurn, StoredTurn } from '../store/store.ts'
 import type { World } from '../world.ts'

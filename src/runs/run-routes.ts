@@ -1,6 +1,6 @@
 /** The routes of runs that outlive their client, by method and path. */
+import type { Caller } from '../conversation/caller.ts'
 import type { Exchange } from '../edge/exchange.ts'
-import type { Caller } from '../keys.ts'
 import { withPrefix } from '../resources/resource.ts'
 import type { Runs } from './runs.ts'
 

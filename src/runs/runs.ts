@@ -2,12 +2,13 @@
  * Runs that outlive their client: set going, followed, cancelled, looked after. This is what the
  * routes ask; each verb has a file of its own.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import type { Dialect, Inbound } from '../dialect/dialect.ts'
+import type { Dialect } from '../dialect/dialect-interface.ts'
+import type { Inbound } from '../dialect/dialect.ts'
 import type { Exchange } from '../edge/exchange.ts'
 import { GatewayError } from '../errors.ts'
 import { askMemory } from '../history/ask-memory.ts'
-import type { Caller } from '../keys.ts'
 import type { FoundRun } from '../store/run-store.ts'
 import type { World } from '../world.ts'
 import { answerInBackground } from './answer-in-background.ts'

@@ -2,11 +2,12 @@
  * Sets a run going: the same journey as that of any request, but its client is the log, and its turn
  * is kept by the log as well. It goes on whoever leaves.
  */
-import type { Dialect, Inbound } from '../dialect/dialect.ts'
+import type { Caller } from '../conversation/caller.ts'
+import type { Dialect } from '../dialect/dialect-interface.ts'
+import type { Inbound } from '../dialect/dialect.ts'
 import type { Client, Exchange } from '../edge/exchange.ts'
 import { GatewayError, messageOf } from '../errors.ts'
 import { answer } from '../gateway.ts'
-import type { Caller } from '../keys.ts'
 import { asGatewayError } from '../mistake.ts'
 import type { RunHold } from '../store/run-store.ts'
 import type { NewTurn } from '../store/store.ts'

@@ -4,12 +4,12 @@
  */
 import type { Item } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import type { Owner } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { Digests, StoredTurn } from './store.ts'
 
 export interface ArchiveStore {
   /** One turn with its own items only, in a constant number of queries. */
-  readonly loadTurn: (owner: Owner, turnId: string) => Promise<StoredTurn | null>
+  readonly loadTurn: (owner: Caller, turnId: string) => Promise<StoredTurn | null>
   /**
    * From now on the turn is not there any more. Its items stay for as long as another turn or a
    * conversation stands on them, and go with the last of those.
@@ -23,7 +23,7 @@ export interface ArchiveStore {
    * Items by their ids, or by ids derived from their places, all in one round trip. Of several with
    * one id it is the newest; hidden items and those of deleted turns are not there.
    */
-  readonly findItems: (owner: Owner, ids: readonly string[]) => Promise<ReadonlyMap<string, Item>>
+  readonly findItems: (owner: Caller, ids: readonly string[]) => Promise<ReadonlyMap<string, Item>>
   /** A turn at whose end exactly this had been said; the first of the hashes that is known wins. */
   readonly findContent: (key: ContentKey) => Promise<ContentTurn | null>
 }
@@ -31,20 +31,20 @@ export interface ArchiveStore {
 /** `running`: it is not over yet, so it is left as it is. */
 export type Deletion = 'deleted' | 'running' | 'unknown'
 
-export interface TurnDeletion extends Owner {
+export interface TurnDeletion extends Caller {
   readonly turnId: string
   /** A turn of another dialect is none. */
   readonly dialect: string
   readonly nowMs: number
 }
 
-export interface TurnLabels extends Owner {
+export interface TurnLabels extends Caller {
   readonly turnId: string
   readonly dialect: string
   readonly metadata: JsonObject
 }
 
-export interface TurnPage extends Owner {
+export interface TurnPage extends Caller {
   readonly model: string | null
   /** Labels that a turn must have, at most as many as it can have. */
   readonly metadata: Readonly<Record<string, string>>
@@ -54,7 +54,7 @@ export interface TurnPage extends Owner {
   readonly order: 'asc' | 'desc'
 }
 
-export interface ContentKey extends Owner {
+export interface ContentKey extends Caller {
   /** The best first, at most `MAX_CONTENT_HASHES`. */
   readonly hashes: readonly string[]
 }

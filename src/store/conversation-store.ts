@@ -5,7 +5,7 @@
  */
 import type { ItemPlace } from '../conversation/ids.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import type { Owner } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { NewTurn } from './store.ts'
 
 export interface ConversationStore {
@@ -14,27 +14,27 @@ export interface ConversationStore {
     conversation: NewConversation,
     turn: NewTurn | null,
   ) => Promise<void>
-  readonly findConversation: (owner: Owner, id: string) => Promise<Conversation | null>
+  readonly findConversation: (owner: Caller, id: string) => Promise<Conversation | null>
   /** `null` if there is no such conversation. */
   readonly relabelConversation: (
-    owner: Owner,
+    owner: Caller,
     id: string,
     metadata: JsonObject,
   ) => Promise<Conversation | null>
   /** What holds for its context from now on; `null` for nothing. Resolves to `null` if it is not there. */
   readonly setContext: (
-    owner: Owner,
+    owner: Caller,
     id: string,
     context: JsonObject | null,
   ) => Promise<Conversation | null>
   /** What it has come to is behind it: from now on nothing of that is told to a model. */
-  readonly resetConversation: (owner: Owner, id: string) => Promise<Conversation | null>
+  readonly resetConversation: (owner: Caller, id: string) => Promise<Conversation | null>
   /**
    * Deletes a conversation and what only it used: turns of it that others stand on stay as long as
    * these, but are not found any more.
    */
   readonly deleteConversation: (
-    owner: Owner,
+    owner: Caller,
     id: string,
     nowMs: number,
   ) => Promise<'deleted' | 'busy' | 'unknown'>
@@ -49,10 +49,10 @@ export interface ConversationStore {
    */
   readonly appendItems: (turn: NewTurn) => Promise<boolean>
   /** Takes an item out of its conversation. */
-  readonly hideItem: (owner: Owner, place: ItemPlace) => Promise<void>
+  readonly hideItem: (owner: Caller, place: ItemPlace) => Promise<void>
 }
 
-export interface NewConversation extends Owner {
+export interface NewConversation extends Caller {
   readonly id: string
   readonly metadata: JsonObject
   readonly createdAtMs: number
@@ -71,7 +71,7 @@ export interface ConversationPlace {
   readonly resetAfter: string | null
 }
 
-export interface HeldConversation extends Owner {
+export interface HeldConversation extends Caller {
   readonly id: string
   /** The turn that is to be added. */
   readonly by: string

@@ -2,7 +2,7 @@
  * Facts as the rest of the house sees them: sentences that are worth knowing in other conversations,
  * found by their words. Where texts are sealed, so are the words: their names say nothing.
  */
-import type { Owner } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { Work } from './work.ts'
 
 export interface FactStore {
@@ -10,21 +10,21 @@ export interface FactStore {
   readonly saveFact: (fact: StoredFact, work?: Work) => Promise<boolean>
   /** As it is to be from now on; nothing happens if it is gone meanwhile. */
   readonly replaceFact: (fact: StoredFact) => Promise<void>
-  readonly findFact: (owner: Owner, id: string) => Promise<StoredFact | null>
+  readonly findFact: (owner: Caller, id: string) => Promise<StoredFact | null>
   /** Those whose ids end like this: by that a model names one. */
-  readonly factsEnding: (owner: Owner, ending: string) => Promise<readonly StoredFact[]>
+  readonly factsEnding: (owner: Caller, ending: string) => Promise<readonly StoredFact[]>
   /** A page of all that its owner has, by id. */
-  readonly listFacts: (owner: Owner, page: FactPage) => Promise<readonly StoredFact[]>
+  readonly listFacts: (owner: Caller, page: FactPage) => Promise<readonly StoredFact[]>
   /** Those that have most of the words, the rarer ones counting for more, in one round trip. */
-  readonly searchFacts: (owner: Owner, search: FactSearch) => Promise<FoundFacts>
+  readonly searchFacts: (owner: Caller, search: FactSearch) => Promise<FoundFacts>
   /** Those that are told whatever is asked, the most important first. */
-  readonly coreFacts: (owner: Owner, of: CoreSearch) => Promise<readonly StoredFact[]>
+  readonly coreFacts: (owner: Caller, of: CoreSearch) => Promise<readonly StoredFact[]>
   /** Notes that they are needed still, of those of which nobody has said so in the last hour. */
-  readonly touchFacts: (owner: Owner, ids: readonly string[], nowMs: number) => Promise<void>
+  readonly touchFacts: (owner: Caller, ids: readonly string[], nowMs: number) => Promise<void>
   /** Resolves to whether there was one. */
-  readonly deleteFact: (owner: Owner, id: string) => Promise<boolean>
+  readonly deleteFact: (owner: Caller, id: string) => Promise<boolean>
   /** All that its owner has. Resolves to how many they were. */
-  readonly deleteFacts: (owner: Owner) => Promise<number>
+  readonly deleteFacts: (owner: Caller) => Promise<number>
 }
 
 export interface StoredFact {

@@ -14,7 +14,8 @@ import { writeBehind } from './forgetting-locks.ts'
 import { createForgottenStatements } from './forgotten-statements.ts'
 import { createItemStatements, MAX_WANTED, type ItemStatements } from './item-statements.ts'
 import { withMedia } from './media-rows.ts'
-import { ownerKey, type Owner, type OwnerKey } from './owner.ts'
+import { ownerKey, type OwnerKey } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import { digestsOf, loneTurns, originOf, storedTurns, type PlacedRow } from './read-rows.ts'
 import { createReleaseStatements, releasing, sweeping } from './release-statements.ts'
 import { createStatements } from './statements.ts'
@@ -87,7 +88,7 @@ export function createArchiveStore(engine: Engine, vault: Vault = OPEN_VAULT): A
   }
 }
 
-function keyOf(owner: Owner, turnId: string) {
+function keyOf(owner: Caller, turnId: string) {
   return { ...ownerKey(owner), id: toColumn(turnId) }
 }
 

@@ -20,7 +20,8 @@ import { writeBehind } from './forgetting-locks.ts'
 import { createForgottenStatements } from './forgotten-statements.ts'
 import { insertItems } from './kysely-store.ts'
 import { createLayerStatements } from './layer-statements.ts'
-import { ownerKey, type Owner } from './owner.ts'
+import { ownerKey } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import { createReleaseStatements, releasing, sweeping } from './release-statements.ts'
 import { endingRow, inputRows, turnRow } from './rows.ts'
 import type { Sealer } from './seal.ts'
@@ -115,7 +116,7 @@ export function createConversationStore(
   }
 }
 
-function keyOf(owner: Owner, id: string) {
+function keyOf(owner: Caller, id: string) {
   return { ...ownerKey(owner), id: toColumn(id) }
 }
 

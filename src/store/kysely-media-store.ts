@@ -5,7 +5,7 @@ import { mediumId } from './item-media.ts'
 import { insertPieces, mediaOf, type ReadPiece } from './media-rows.ts'
 import { createMediaStatements } from './media-statements.ts'
 import type { LoadedMedium, MediaStore } from './media-store.ts'
-import type { Owner } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import { OPEN_VAULT, type Vault } from './vault.ts'
 
 export function createMediaStore(engine: Engine, { sealer }: Vault = OPEN_VAULT): MediaStore {
@@ -62,7 +62,7 @@ export function createMediaStore(engine: Engine, { sealer }: Vault = OPEN_VAULT)
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Of its owner alone: what one user had loaded is not shown to another. */
-function addressId({ tenant, user }: Owner, url: string): string {
+function addressId({ tenant, user }: Caller, url: string): string {
   return mediumId(toColumn(tenant), `at ${JSON.stringify([user, url])}`)
 }
 

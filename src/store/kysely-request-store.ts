@@ -7,7 +7,8 @@ import type { Engine, Query } from './engine.ts'
 import { referencesIn } from './item-media.ts'
 import { insertMedia, mediaOf, type ReadPiece } from './media-rows.ts'
 import { createMediaStatements } from './media-statements.ts'
-import { ownerKey, type Owner } from './owner.ts'
+import { ownerKey } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import { latelySeen } from './lately-seen.ts'
 import {
   createRequestStatements,
@@ -44,7 +45,7 @@ export function createRequestStore(
   }
   /** The last one, unless a round is named. Only the last is at hand: the next turn is told from it. */
   const load = async (
-    owner: Owner,
+    owner: Caller,
     turnId: string,
     { round = null, read = vault }: { readonly round?: number | null; readonly read?: Vault } = {},
   ): Promise<PlacedRequest | null> => {
@@ -119,7 +120,7 @@ const TOO_MANY = 'Too many wait to be kept already.'
 /** Some dozen long requests. */
 const CACHED_CHARS = 8_000_000
 
-function nameOf({ tenant, user }: Owner, turnId: string): string {
+function nameOf({ tenant, user }: Caller, turnId: string): string {
   return JSON.stringify([tenant, user, turnId])
 }
 

@@ -6,7 +6,8 @@ import type { Engine, Query, Rows, Survives } from './engine.ts'
 import { movedHead, writeNewTurn } from './kysely-store.ts'
 import { insertMedia } from './media-rows.ts'
 import type { MediaStatements } from './media-statements.ts'
-import { ownerKey, type Owner } from './owner.ts'
+import { ownerKey } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import { originOf } from './read-rows.ts'
 import { endingRow, outputRows } from './rows.ts'
 import { createReplicaStatements } from './replica-statements.ts'
@@ -173,7 +174,7 @@ type HeadRow = Pick<
 
 function logPage(
   turnId: string,
-  { tenant, user }: Owner,
+  { tenant, user }: Caller,
   head: HeadRow,
   groups: LogPage['groups'],
 ): LogPage {

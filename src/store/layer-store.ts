@@ -4,7 +4,7 @@
  * again with what the other wrote.
  */
 import type { JsonObject } from '../conversation/json.ts'
-import type { Owner } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { Work } from './work.ts'
 
 export interface LayerStore {
@@ -19,7 +19,7 @@ export interface LayerStore {
 }
 
 export interface LayerPlace {
-  readonly owner: Owner
+  readonly owner: Caller
   readonly layer: string
   /** A thread of turns or a conversation; `null` for what its owner has over all of them. */
   readonly thread: string | null

@@ -2,7 +2,7 @@
  * Media that were loaded from the network for an owner, by their addresses. Those that stand inside of
  * items are no verbs of their own: they are written and read with them (`item-media.ts`).
  */
-import type { Owner } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 
 export interface MediaStore {
   /**
@@ -10,7 +10,7 @@ export interface MediaStore {
    * they are needed still.
    */
   readonly findLoaded: (
-    owner: Owner,
+    owner: Caller,
     wanted: WantedMedia,
   ) => Promise<ReadonlyMap<string, LoadedMedium | null>>
   /** What is at an address that is known already stays as it is: it has been shown like that. */
@@ -23,7 +23,7 @@ export interface MediaStore {
 }
 
 /** It is forgotten with the thread. */
-export interface LoadedFor extends Owner {
+export interface LoadedFor extends Caller {
   readonly thread: string | null
 }
 

@@ -1,16 +1,9 @@
 /**
- * Whose something is: a tenant's, and within it a user's, where the client says who asks. Whatever can
- * be looked up is looked up by its owner, and somebody else's is not there. Who asks without a user is
- * nobody in particular, and finds only what is nobody's in particular.
- *
- * (The owner of a run is something else: the replica that makes it.)
+ * Encodes the owner of a row, a tenant and within it a user, for columns. Rows without a user are found
+ * only by requests without a user. (The owner of a run is something else: the replica that makes it.)
  */
+import type { Caller } from '../conversation/caller.ts'
 import { toColumn } from './column.ts'
-
-export interface Owner {
-  readonly tenant: string
-  readonly user: string | null
-}
 
 /** As it is compared with columns, where nobody is the empty text. */
 export interface OwnerKey {
@@ -18,6 +11,6 @@ export interface OwnerKey {
   readonly user: string
 }
 
-export function ownerKey({ tenant, user }: Owner): OwnerKey {
+export function ownerKey({ tenant, user }: Caller): OwnerKey {
   return { tenant: toColumn(tenant), user: user === null ? '' : toColumn(user) }
 }

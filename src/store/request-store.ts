@@ -4,7 +4,7 @@
  * turn is the last of the turn before, so that a conversation takes as much room as what is new in it.
  * It belongs to its turn and goes with it.
  */
-import type { Owner } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 
 export interface RequestStore {
   /**
@@ -13,7 +13,7 @@ export interface RequestStore {
    * it.
    */
   readonly keepRequest: (
-    owner: Owner,
+    owner: Caller,
     turnId: string,
     tell: () => Promise<KeptRequest | null>,
   ) => Promise<void>
@@ -22,7 +22,7 @@ export interface RequestStore {
    * cannot be read any more.
    */
   readonly loadRequest: (
-    owner: Owner,
+    owner: Caller,
     turnId: string,
     round?: number,
   ) => Promise<RoundRequest | null>

@@ -6,7 +6,7 @@
  * written by two. Every verb may be repeated.
  */
 import type { Origin } from '../conversation/item.ts'
-import type { Owner } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 import type { NewTurn, PlacedItem, TurnEnding, TurnState } from './store.ts'
 
 export interface RunStore {
@@ -27,7 +27,7 @@ export interface RunStore {
   /** Which of these runs are the owner's, and not over; of at most `MAX_ASKED`. */
   readonly heldRuns: (owner: string, turnIds: readonly string[]) => Promise<ReadonlySet<string>>
   /** The state of a run with what its log holds from event `from` on, or the beginning of it. */
-  readonly readLog: (whose: Owner, turnId: string, from: number) => Promise<LogPage | null>
+  readonly readLog: (whose: Caller, turnId: string, from: number) => Promise<LogPage | null>
   /** The positions of the output items that a turn has. */
   readonly journaledItems: (tenant: string, turnId: string) => Promise<ReadonlySet<number>>
   /** Some turns that are not over and that nobody works on any more, of all tenants. */
@@ -44,7 +44,7 @@ export interface RunStore {
 export type Held = boolean
 
 /** A run as its owner names it. */
-export interface RunHold extends Owner {
+export interface RunHold extends Caller {
   readonly turnId: string
   readonly owner: string
 }
@@ -56,7 +56,7 @@ export interface EventGroup {
   readonly text: string
 }
 
-export interface FoundRun extends Owner {
+export interface FoundRun extends Caller {
   readonly turnId: string
   readonly owner: string | null
 }

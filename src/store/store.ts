@@ -5,7 +5,7 @@
 import type { Failure, Finish, Usage } from '../conversation/event.ts'
 import type { Item, Origin } from '../conversation/item.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import type { Owner } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 
 export interface Store {
   /**
@@ -34,7 +34,7 @@ export interface Store {
    * A turn of this owner with its ancestors, oldest first, in a constant number of queries.
    * `null` if there is no such turn; somebody else's is no such turn.
    */
-  readonly loadChain: (owner: Owner, turnId: string) => Promise<readonly StoredTurn[] | null>
+  readonly loadChain: (owner: Caller, turnId: string) => Promise<readonly StoredTurn[] | null>
   /** Answers if the database does. */
   readonly ping: () => Promise<void>
   readonly close: () => Promise<void>

@@ -3,7 +3,7 @@
  * border between two turns, and is found by the hash of all that was said up to there. Of one
  * beginning its owner has one summary or none.
  */
-import type { Owner } from './owner.ts'
+import type { Caller } from '../conversation/caller.ts'
 
 export interface SummaryStore {
   /**
@@ -11,7 +11,7 @@ export interface SummaryStore {
    * `limit`, in one query.
    */
   readonly findSummaries: (
-    owner: Owner,
+    owner: Caller,
     prefixHashes: readonly string[],
     limit: number,
   ) => Promise<readonly StoredSummary[]>
@@ -21,9 +21,9 @@ export interface SummaryStore {
    */
   readonly saveSummary: (summary: NewSummary, replaces?: boolean) => Promise<boolean>
   /** Notes that it is needed still. */
-  readonly touchSummary: (owner: Owner, id: string, nowMs: number) => Promise<void>
+  readonly touchSummary: (owner: Caller, id: string, nowMs: number) => Promise<void>
   /** Resolves to whether there was one. */
-  readonly deleteSummary: (owner: Owner, id: string) => Promise<boolean>
+  readonly deleteSummary: (owner: Caller, id: string) => Promise<boolean>
 }
 
 export interface StoredSummary {

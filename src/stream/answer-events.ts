@@ -3,7 +3,7 @@
  * or that it joins of several. It flows as a body does.
  */
 import type { StreamEvent } from '../conversation/event.ts'
-import type { Source } from '../transport/transport.ts'
+import type { Source } from './push-source.ts'
 
 export interface AnswerEvents extends Source<readonly StreamEvent[]> {
   /**

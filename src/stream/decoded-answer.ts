@@ -3,10 +3,10 @@
  * let go by.
  */
 import { isTerminal, type StreamEvent } from '../conversation/event.ts'
+import type { Log } from '../conversation/log.ts'
 import { asGatewayError } from '../mistake.ts'
-import type { Flow, Source } from '../transport/transport.ts'
-import type { Log } from '../world.ts'
 import type { AnswerEvents } from './answer-events.ts'
+import type { Flow, Source } from './push-source.ts'
 import { NOTHING, type Stage } from './stage.ts'
 
 export function decodedAnswer(

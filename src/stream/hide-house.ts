@@ -2,10 +2,10 @@
  * Tells an answer without what is of the house: no client hears of a tool that it does not know. What
  * is recorded of the answer is all of it, for this stands around the renderer alone.
  */
-import { isOfHouse, withoutHouse } from '../conversation/house.ts'
 import type { StreamEvent } from '../conversation/event.ts'
+import { isOfHouse, withoutHouse } from '../conversation/house.ts'
 import type { Outcome } from '../conversation/outcome.ts'
-import type { Renderer } from '../dialect/dialect.ts'
+import type { Renderer } from '../dialect/dialect-interface.ts'
 import { NOTHING } from './stage.ts'
 
 export function hideHouse(renderer: Renderer): Renderer {

@@ -6,7 +6,7 @@
 import type { StreamEvent } from '../conversation/event.ts'
 import type { Item } from '../conversation/item.ts'
 import type { Outcome } from '../conversation/outcome.ts'
-import type { Renderer } from '../dialect/dialect.ts'
+import type { Renderer } from '../dialect/dialect-interface.ts'
 import { placeMarker, type Mark, type MarkingOptions } from './place-marker.ts'
 import type { SseMessage } from './stage.ts'
 

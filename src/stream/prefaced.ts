@@ -1,5 +1,5 @@
 /** A stream with one message in front of all that is rendered: what is said about the answer. */
-import type { Renderer } from '../dialect/dialect.ts'
+import type { Renderer } from '../dialect/dialect-interface.ts'
 import type { SseMessage } from './stage.ts'
 
 /** The very same renderer where there is nothing to say. */

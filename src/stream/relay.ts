@@ -7,13 +7,13 @@
  * full, which holds the upstream back, and the outcome being safe, which holds back the last words. What
  * a rendition holds back itself (`held-words.ts`), it sends when it is time.
  */
-import { failureOf, GatewayError } from '../errors.ts'
-import { asGatewayError } from '../mistake.ts'
-import type { Log } from '../world.ts'
 import type { Failure } from '../conversation/event.ts'
+import type { Log } from '../conversation/log.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import type { Client } from '../edge/exchange.ts'
-import type { Source } from '../transport/transport.ts'
+import { failureOf, GatewayError } from '../errors.ts'
+import { asGatewayError } from '../mistake.ts'
+import type { Source } from './push-source.ts'
 import type { Rendition } from './rendition.ts'
 
 export interface Relay<Chunk> extends Receiving {

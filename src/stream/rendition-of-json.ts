@@ -5,7 +5,7 @@
 import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { JsonObject } from '../conversation/json.ts'
 import type { OutcomeFold } from '../conversation/outcome.ts'
-import type { Renderer } from '../dialect/dialect.ts'
+import type { Renderer } from '../dialect/dialect-interface.ts'
 import { NOT_JSON } from '../transport/read-body.ts'
 import { gatheredJson } from './gathered-json.ts'
 import type { Rendition } from './rendition.ts'

@@ -5,7 +5,7 @@
  */
 import { isTerminal, type Failure, type StreamEvent } from '../conversation/event.ts'
 import type { OutcomeFold } from '../conversation/outcome.ts'
-import type { Retouch } from '../dialect/dialect.ts'
+import type { Retouch } from '../dialect/dialect-interface.ts'
 import type { Decoder } from '../provider/provider.ts'
 import { brokenOff } from './broken-off.ts'
 import { moreWords } from './more-words.ts'

@@ -1,7 +1,7 @@
 /** A stream told anew: decoded, rendered in the client's dialect. */
 import { isTerminal, type Failure, type StreamEvent } from '../conversation/event.ts'
 import type { OutcomeFold } from '../conversation/outcome.ts'
-import type { Renderer } from '../dialect/dialect.ts'
+import type { Renderer } from '../dialect/dialect-interface.ts'
 import type { Guarded } from './guarded.ts'
 import type { HeldWords } from './held-words.ts'
 import type { Rendition } from './rendition.ts'

@@ -1,8 +1,9 @@
 /** Where the demo upstream lives: within the gateway, behind the same port as any other. */
 import { failureOf } from '../errors.ts'
 import { demoScript, type DemoRequest, type Step } from '../provider/demo/script.ts'
+import type { Sink } from '../stream/push-source.ts'
 import { frame } from '../stream/sse.ts'
-import type { Call, Reply, Sink, Transport } from './transport.ts'
+import type { Call, Reply, Transport } from './transport.ts'
 
 /** Sends requests to `demo:` addresses to the demo upstream, all others on. */
 export function withDemo(transport: Transport): Transport {

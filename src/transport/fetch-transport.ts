@@ -1,6 +1,7 @@
 /** The upstream over `fetch`, for runtimes that have nothing nearer to the wire. */
 import { failureOf, GatewayError } from '../errors.ts'
-import type { Flow, Reply, Sink, Timeouts, Transport } from './transport.ts'
+import type { Flow, Sink } from '../stream/push-source.ts'
+import type { Reply, Timeouts, Transport } from './transport.ts'
 
 export function fetchTransport(timeouts: Timeouts): Transport {
   return (request) => {

@@ -4,8 +4,9 @@ import type { Failure } from '../conversation/event.ts'
 import { isObject, type JsonObject, parsedJson } from '../conversation/json.ts'
 import { failureOf, GatewayError } from '../errors.ts'
 import type { Provider } from '../provider/provider.ts'
+import type { Source } from '../stream/push-source.ts'
 import { encodingOf, refuseEncoded } from './content-encoding.ts'
-import type { Call, Reply, Source } from './transport.ts'
+import type { Call, Reply } from './transport.ts'
 
 export const MAX_ANSWER_BYTES = 256 * 1024 * 1024
 const MAX_ERROR_BYTES = 1024 * 1024

@@ -4,9 +4,10 @@
  */
 import type { Dispatcher } from 'undici'
 import Agent from 'undici/lib/dispatcher/agent.js'
-import { failureOf, GatewayError } from '../errors.ts'
 import type { Failure } from '../conversation/event.ts'
-import type { Call, Flow, Reply, Sink, Timeouts, Transport } from './transport.ts'
+import { failureOf, GatewayError } from '../errors.ts'
+import type { Flow, Sink } from '../stream/push-source.ts'
+import type { Call, Reply, Timeouts, Transport } from './transport.ts'
 
 export function undiciTransport(timeouts: Timeouts): {
   readonly transport: Transport

@@ -4,7 +4,6 @@ import type { DialectName } from '../conversation/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import type { Account } from '../provider/provider.ts'
 import type { Settings } from '../settings.ts'
-import type { World } from '../world.ts'
 
 export function accountsFrom(settings: Settings): readonly Account[] {
   const listed = settings.UPSTREAMS
@@ -12,6 +11,12 @@ export function accountsFrom(settings: Settings): readonly Account[] {
   const short = shortcuts(settings).filter((one) => !listed.some(({ name }) => name === one.name))
   const accounts = [...listed, ...short]
   return accounts.length > 0 ? accounts : [demo]
+}
+
+/** The upstreams in the order of the settings, and the aliases of models. */
+export interface ConfiguredUpstreams {
+  readonly accounts: readonly Account[]
+  readonly settings: Pick<Settings, 'MODELS'>
 }
 
 /** An upstream, and the name that it knows the model by. */
@@ -25,7 +30,7 @@ export interface Target {
  * account whose patterns match serves, or the one that the model's prefix names: `local/qwen3`.
  */
 export function route(
-  { accounts, settings }: Pick<World, 'accounts' | 'settings'>,
+  { accounts, settings }: ConfiguredUpstreams,
   model: string,
   dialect: DialectName,
 ): readonly [Target, ...Target[]] {

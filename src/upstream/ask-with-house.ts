@@ -2,8 +2,8 @@
  * Asks an upstream, and goes on asking it for as long as it calls tools of the house. Whoever reads the
  * answer reads one: it flows, and is taken back, like that of any other upstream.
  */
+import type { Caller } from '../conversation/caller.ts'
 import { joinRounds } from '../house-tools/join-rounds.ts'
-import type { Caller } from '../keys.ts'
 import type { World } from '../world.ts'
 import type { Answer } from './answer.ts'
 import { ask, type Asking } from './attempts.ts'

@@ -3,15 +3,16 @@
  * byte: afterwards there is no second attempt, and of a failed one the client sees nothing.
  */
 import { GatewayError, messageOf } from '../errors.ts'
+import { withoutRefused } from '../provider/degrade.ts'
+import type { Source } from '../stream/push-source.ts'
+import { refuseEncoded } from '../transport/content-encoding.ts'
+import { bodyOf, refusalOf } from '../transport/read-body.ts'
+import type { Call } from '../transport/transport.ts'
+import type { World } from '../world.ts'
 import type { Target } from './accounts.ts'
 import type { Prepared } from './prepare.ts'
 import { upstreamRequest } from './upstream-request.ts'
-import { withoutRefused } from '../provider/degrade.ts'
-import { refuseEncoded } from '../transport/content-encoding.ts'
-import { bodyOf, refusalOf } from '../transport/read-body.ts'
-import type { Call, Source } from '../transport/transport.ts'
 import { withoutReasoning } from './without-reasoning.ts'
-import type { World } from '../world.ts'
 
 export interface Asked {
   readonly prepared: Prepared

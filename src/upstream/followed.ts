@@ -2,9 +2,9 @@
  * What follows an answer behind its end: the request is kept, layers are told, the conversation is
  * summed up. No answer waits for it or fails of it, and whoever waits for the answer is told it first.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { Outcome } from '../conversation/outcome.ts'
 import type { Recorder } from '../history/recorder.ts'
-import type { Caller } from '../keys.ts'
 import type { World } from '../world.ts'
 import type { Prepared } from './prepare.ts'
 

@@ -4,11 +4,11 @@
  */
 import type { Failure, StreamEvent } from '../conversation/event.ts'
 import type { FunctionCallOutput } from '../conversation/item.ts'
+import type { Log } from '../conversation/log.ts'
 import type { HeldRound, JoinedRounds } from '../house-tools/join-rounds.ts'
 import { asGatewayError } from '../mistake.ts'
 import type { AnswerEvents } from '../stream/answer-events.ts'
-import type { Flow, Sink } from '../transport/transport.ts'
-import type { Log } from '../world.ts'
+import type { Flow, Sink } from '../stream/push-source.ts'
 
 /** What is read in a round, and how it goes on from there. */
 export interface OpenRound {

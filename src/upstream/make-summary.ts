@@ -5,17 +5,17 @@
  * Of one conversation a process makes one at a time; of two that are made of the same beginning
  * elsewhere, the first is kept, and the other one is forgotten.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { Usage } from '../conversation/event.ts'
 import { responseId } from '../conversation/ids.ts'
 import { itemTokens } from '../conversation/item-tokens.ts'
 import { inWords, toldSummary } from '../conversation/told-summary.ts'
 import { GatewayError } from '../errors.ts'
 import { keepSummary, type Keeping, type WrittenSummary } from '../history/keep-summary.ts'
-import { inTime } from '../in-time.ts'
 import { findSummary, type ActiveSummary } from '../history/load-summary.ts'
 import { memoryPlace } from '../history/memory-place.ts'
 import { summaryBorders, type SummaryBorder } from '../history/summary-borders.ts'
-import type { Caller } from '../keys.ts'
+import { inTime } from '../in-time.ts'
 import { factsOfSummary } from '../layers/facts-of-summary.ts'
 import { coveredBefore } from '../rebuild/apply-summary.ts'
 import {

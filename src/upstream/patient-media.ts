@@ -2,9 +2,9 @@
  * Asks the memory for what was loaded before, and does not wait for ever: what it does not say in time
  * is loaded anew.
  */
+import type { Log } from '../conversation/log.ts'
 import { inTime, LATE } from '../in-time.ts'
 import type { KeptMedia } from '../media/load-media.ts'
-import type { Log } from '../world.ts'
 
 export function patientMedia(kept: KeptMedia, log: Log): KeptMedia {
   return {

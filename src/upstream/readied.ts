@@ -2,22 +2,22 @@
  * A request made ready: a conversation that has grown too long is compacted or cut, as far as the
  * request wants it, and a request that no model is to answer has its answer already.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { Note } from '../conversation/note.ts'
 import { NOTHING_USED } from '../conversation/usage.ts'
+import type { Inbound } from '../dialect/dialect.ts'
+import type { History } from '../history/load-history.ts'
+import { refuseOrphans } from '../history/refuse-orphans.ts'
+import type { AnswerEvents } from '../stream/answer-events.ts'
+import type { World } from '../world.ts'
 import type { Target } from './accounts.ts'
 import type { Answer } from './answer.ts'
 import type { Asking } from './attempts.ts'
 import { compactIfDue, toldWith, withCompaction } from './compact.ts'
-import type { Inbound } from '../dialect/dialect.ts'
 import { fit } from './fit.ts'
-import type { History } from '../history/load-history.ts'
-import { refuseOrphans } from '../history/refuse-orphans.ts'
-import type { Caller } from '../keys.ts'
 import { ownAnswer } from './own-answer.ts'
 import { prepareFor, type Prepared } from './prepare.ts'
-import type { AnswerEvents } from '../stream/answer-events.ts'
 import { summariseFirst } from './summarise-first.ts'
-import type { World } from '../world.ts'
 
 export interface Readied {
   /** For the target that is asked first. */

@@ -1,8 +1,8 @@
 /** All summaries that stand for a beginning of a conversation; the first is told, the others are not. */
+import type { Caller } from '../conversation/caller.ts'
 import { askMemory } from '../history/ask-memory.ts'
 import { findSummaries, type ActiveSummary } from '../history/load-summary.ts'
 import { summaryBorders } from '../history/summary-borders.ts'
-import type { Caller } from '../keys.ts'
 import { toBeSummed } from '../rebuild/to-be-summed.ts'
 import type { World } from '../world.ts'
 import type { Planned } from './planned.ts'

@@ -2,11 +2,11 @@
  * Sums up a conversation after an answer was given, if it is time for that. It is nobody's business but
  * its own: no answer waits for it or fails of it, and if it fails, all stays as it was.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { Item } from '../conversation/item.ts'
 import { messageOf } from '../errors.ts'
 import { DAY_MS } from '../history/keep-needed.ts'
 import { mayBeKept } from '../history/memory-place.ts'
-import type { Caller } from '../keys.ts'
 import { toBeSummed } from '../rebuild/to-be-summed.ts'
 import type { World } from '../world.ts'
 import type { Answered, Following } from './followed.ts'

@@ -2,9 +2,9 @@
  * Sums up a conversation before it is sent, if it would not fit its model otherwise. If that fails, or
  * takes too long, all stays as it was, and the request goes on as one without a summary.
  */
+import type { Caller } from '../conversation/caller.ts'
 import { messageOf } from '../errors.ts'
 import type { History } from '../history/load-history.ts'
-import type { Caller } from '../keys.ts'
 import type { Cut } from '../rebuild/plan-summary.ts'
 import { toBeSummed, type ToBeSummed } from '../rebuild/to-be-summed.ts'
 import type { World } from '../world.ts'

@@ -2,12 +2,12 @@
  * Sums up a conversation because somebody asked for it: all that its policy does not keep word for
  * word, however little it is. What cannot be done is told.
  */
+import type { Caller } from '../conversation/caller.ts'
 import { roundStarts } from '../conversation/rounds.ts'
 import { GatewayError } from '../errors.ts'
 import { askMemory } from '../history/ask-memory.ts'
 import { findSummary } from '../history/load-summary.ts'
 import { summaryBorders } from '../history/summary-borders.ts'
-import type { Caller } from '../keys.ts'
 import { summaryCut, type Cut } from '../rebuild/plan-summary.ts'
 import { toBeSummed } from '../rebuild/to-be-summed.ts'
 import type { World } from '../world.ts'

@@ -2,14 +2,13 @@
  * The history of a request with what the layers tell beside it, where any are wanted. What they keep of
  * the answer is `tell-layers.ts`.
  */
-import type { Item } from '../conversation/item.ts'
-import { textOf } from '../conversation/item.ts'
+import type { Caller } from '../conversation/caller.ts'
+import { type Item, textOf } from '../conversation/item.ts'
 import type { ContextPolicy, LayerRules } from '../conversation/policy.ts'
 import { roundStarts } from '../conversation/rounds.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { History } from '../history/load-history.ts'
 import { memoryPlace } from '../history/memory-place.ts'
-import type { Caller } from '../keys.ts'
 import type { After, Layer } from '../layers/layer.ts'
 import { LAYERS } from '../layers/layers.ts'
 import { placeLayers } from '../layers/place-layers.ts'
@@ -95,6 +94,6 @@ export function contextOf(
     question,
     model: inbound.params.model,
     rules,
-    world,
+    ports: world,
   }
 }

@@ -2,10 +2,10 @@
  * What a request needs of media that its upstreams do not load themselves, loaded before any of them
  * is asked. By far the most requests need nothing, and pay a look at their parts.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { History } from '../history/load-history.ts'
 import { mayBeKept } from '../history/memory-place.ts'
-import type { Caller } from '../keys.ts'
 import { keptMedia } from '../media/kept-media.ts'
 import { mediaReader } from '../media/media-reader.ts'
 import { namesMedia, planLoading, type LoadingPlan } from '../media/plan-loading.ts'

@@ -1,9 +1,9 @@
 /** The history of a request with the summary that stands for its beginning, where summaries are wanted. */
+import type { Caller } from '../conversation/caller.ts'
 import type { ContextPolicy, SummaryRules } from '../conversation/policy.ts'
 import type { Inbound } from '../dialect/dialect.ts'
 import type { History } from '../history/load-history.ts'
 import { loadSummary, type ActiveSummary } from '../history/load-summary.ts'
-import type { Caller } from '../keys.ts'
 import { toBeSummed } from '../rebuild/to-be-summed.ts'
 import type { World } from '../world.ts'
 import { route } from './accounts.ts'

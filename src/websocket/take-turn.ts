@@ -2,14 +2,14 @@
  * One turn on a connection: a message goes the way of a request to `POST /v1/responses`, and its
  * answer comes as frames. What goes wrong is told to the client.
  */
+import type { Caller } from '../conversation/caller.ts'
 import type { JsonObject } from '../conversation/json.ts'
-import { responses } from '../dialect/responses/responses.ts'
 import { parseWished } from '../dialect/parse-wished.ts'
+import { responses } from '../dialect/responses/responses.ts'
 import type { Exchange } from '../edge/exchange.ts'
 import type { Socket } from '../edge/socket.ts'
 import { GatewayError } from '../errors.ts'
 import { answer } from '../gateway.ts'
-import type { Caller } from '../keys.ts'
 import { asGatewayError } from '../mistake.ts'
 import type { World } from '../world.ts'
 import type { ConnectionMemory, LaneMemory } from './connection-memory.ts'

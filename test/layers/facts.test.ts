@@ -10,7 +10,7 @@ import { openNodeSqlite } from '../../src/store/engine-node-sqlite.ts'
 import type { FactStore, StoredFact } from '../../src/store/fact-store.ts'
 import { createFactStore } from '../../src/store/kysely-fact-store.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import type { World } from '../../src/world.ts'
+import type { LayerPorts } from '../../src/layers/layer.ts'
 import { newFact } from '../store/contract-facts.ts'
 import { talk } from '../support/talk.ts'
 
@@ -54,11 +54,11 @@ function asked(question: string, fields: Partial<LayerContext> = {}): LayerConte
     model: 'm',
     rules: RULES,
     tokens: 1000,
-    world: {
+    ports: {
       facts,
       nowMs: () => BEGAN + 1000,
       log: (_: string, event: string) => void logged.push(event),
-    } as unknown as World,
+    } as unknown as LayerPorts,
     ...fields,
   }
 }
@@ -81,9 +81,9 @@ describe('facts that fit the question (C59)', () => {
     await Promise.all(behind)
     expect(await facts.findFact(ALICE, fact.id)).toMatchObject({ useCount: 1 })
     const away = { ...facts, touchFacts: () => Promise.reject(new Error('It is away.')) }
-    const { world } = asked('')
-    const later = { ...world, facts: away, nowMs: () => BEGAN + 1e9 }
-    const context = { world: later }
+    const { ports } = asked('')
+    const later = { ...ports, facts: away, nowMs: () => BEGAN + 1e9 }
+    const context = { ports: later }
     expect(await told(matching, 'Which port does the server use?', context)).not.toBe('')
     await Promise.all(behind)
     expect(logged).toEqual(['facts-not-touched'])

@@ -4,7 +4,7 @@ import { PRESETS } from '../../src/conversation/policy.ts'
 import type { Layer } from '../../src/layers/layer.ts'
 import { layerMessage } from '../../src/layers/place-layers.ts'
 import { runLayers, wantedOf, type LayersContext } from '../../src/layers/run-layers.ts'
-import type { World } from '../../src/world.ts'
+import type { LayerPorts } from '../../src/layers/layer.ts'
 
 const logged: unknown[] = []
 const RULES = { ...PRESETS.retain.layers, workingMemory: true, tokens: 1000 }
@@ -20,7 +20,7 @@ const CONTEXT: LayersContext = {
   question: 'What?',
   model: 'm',
   rules: RULES,
-  world: { log: (...line) => void logged.push(line) } as Pick<World, 'log'> as World,
+  ports: { log: (...line) => void logged.push(line) } as Pick<LayerPorts, 'log'> as LayerPorts,
 }
 
 function layer(name: string, fields: Partial<Layer> = {}): Layer {

@@ -9,7 +9,7 @@ import { layerOf, placeLayers } from '../../src/layers/place-layers.ts'
 import { runLayers } from '../../src/layers/run-layers.ts'
 import { workingMemory } from '../../src/layers/working-memory.ts'
 import type { StoredVersion } from '../../src/store/layer-store.ts'
-import type { World } from '../../src/world.ts'
+import type { LayerPorts } from '../../src/layers/layer.ts'
 import { assistant, user } from '../store/turns.ts'
 
 const RULES = { ...PRESETS.retain.layers, workingMemory: true }
@@ -35,7 +35,9 @@ async function sentIn(round: number, log: readonly StoredVersion[]): Promise<rea
     question: '',
     model: 'm',
     rules: RULES,
-    world: { layers: { loadVersions: async () => Promise.resolve(known) } } as unknown as World,
+    ports: {
+      layers: { loadVersions: async () => Promise.resolve(known) },
+    } as unknown as LayerPorts,
   }
   const { blocks } = await runLayers(context, [workingMemory], () => undefined)
   return placeLayers(blocks).run(items).items

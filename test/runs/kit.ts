@@ -1,5 +1,6 @@
 /** A world with a real memory and nothing else, and a client that can be full and can leave. */
 import { randomBytes } from 'node:crypto'
+import { EXPLAIN_HOOKS } from '../../src/explain/explain-hooks.ts'
 import type { Client } from '../../src/edge/exchange.ts'
 import { replica } from '../../src/replica.ts'
 import { readSettings } from '../../src/settings.ts'
@@ -40,6 +41,7 @@ export async function testWorld(environment: Record<string, string> = {}): Promi
       throw new Error('not here')
     }),
     replica: replica('R1'),
+    hooks: EXPLAIN_HOOKS,
     newTurnId,
     nowMs: Date.now,
     log: (_, event) => void logged.push(event),

@@ -6,13 +6,13 @@ import { webExchange } from '../../src/edge/web-exchange.ts'
 import { replica } from '../../src/replica.ts'
 import { openRuns, type ProcessRuns } from '../../src/runs/runs.ts'
 import type { Call, Transport } from '../../src/transport/transport.ts'
-import type { Owner } from '../../src/store/owner.ts'
+import type { Caller } from '../../src/conversation/caller.ts'
 import type { World } from '../../src/world.ts'
 import { framesIn } from '../support/logs.ts'
 import { aMoment, newTurnId, testWorld, type TestWorld } from './kit.ts'
 
 /** Whose everything in the town is: whoever takes it over takes it over as hers. */
-export const ANN: Owner = { tenant: 'local', user: 'ann' }
+export const ANN: Caller = { tenant: 'local', user: 'ann' }
 
 /** Every test has a memory of its own, or its replicas would look after those of the others. */
 export async function inTown(play: (town: Town) => Promise<void>): Promise<void> {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wordsOf } from '../../src/conversation/words-of.ts'
 import type { StoredFact } from '../../src/store/fact-store.ts'
-import type { Owner } from '../../src/store/owner.ts'
+import type { Caller } from '../../src/conversation/caller.ts'
 import { createStores } from '../../src/store/stores.ts'
 import type { Vault } from '../../src/store/vault.ts'
 import { counting } from './counting.ts'
@@ -40,11 +40,15 @@ export function factContract(open: OpenEngine, vault: Vault): void {
     expect(await opened.stores.facts.saveFact(fact)).toBe(true)
     return fact
   }
-  const search = (words: string, who: Owner = opened.owner, scopes: readonly string[] = ['user']) =>
+  const search = (
+    words: string,
+    who: Caller = opened.owner,
+    scopes: readonly string[] = ['user'],
+  ) =>
     opened.stores.facts.searchFacts(who, { scopes, words: wordsOf(words), nowMs: NOW, limit: 10 })
   const textsFor = async (...asked: Parameters<typeof search>) =>
     (await search(...asked)).facts.map(({ text }) => text)
-  const core = (who: Owner = opened.owner, scopes: readonly string[] = ['user']) =>
+  const core = (who: Caller = opened.owner, scopes: readonly string[] = ['user']) =>
     opened.stores.facts.coreFacts(who, { scopes, nowMs: NOW, limit: 50 })
 
   describe('what is kept', () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { itemId } from '../../src/conversation/ids.ts'
 import type { Engine } from '../../src/store/engine.ts'
-import type { Owner } from '../../src/store/owner.ts'
+import type { Caller } from '../../src/conversation/caller.ts'
 import { createStores, type Stores } from '../../src/store/stores.ts'
 import type { NewTurn } from '../../src/store/store.ts'
 import { newSummary } from './contract-summaries.ts'
@@ -10,8 +10,8 @@ import type { OpenEngine } from './engines.ts'
 import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
 
 const TENANT = 'shared'
-const ALICE: Owner = { tenant: TENANT, user: 'alice' }
-const OTHERS: readonly (readonly [string, Owner])[] = [
+const ALICE: Caller = { tenant: TENANT, user: 'alice' }
+const OTHERS: readonly (readonly [string, Caller])[] = [
   ['another user', { tenant: TENANT, user: 'bob' }],
   ['nobody in particular', { tenant: TENANT, user: null }],
   ['a user of another tenant with the same name', { tenant: 'elsewhere', user: 'alice' }],
@@ -35,9 +35,9 @@ export function ownerContract(open: OpenEngine): void {
     await stores.store.closeTurn(ending(turn, { items, contentHash: turn.id }))
     return turn
   }
-  const pageOf = (owner: Owner) =>
+  const pageOf = (owner: Caller) =>
     ({ ...owner, model: null, metadata: {}, after: null, limit: 100, order: 'asc' }) as const
-  const listed = async (owner: Owner) =>
+  const listed = async (owner: Caller) =>
     (await stores.archive.listTurns(pageOf(owner))).map(({ id }) => id)
   const conversation = async () => {
     const id = `conv_${newId()}`
@@ -125,7 +125,7 @@ export function ownerContract(open: OpenEngine): void {
       await media.keepLoaded({ ...ALICE, thread: turn.thread }, url, medium, NOW)
       const wanted = { urls: [url], hasRoom: () => true, nowMs: NOW }
       /** Without what somebody has at hand. */
-      const found = async (who: Owner) => [
+      const found = async (who: Caller) => [
         await requests.loadRequest(who, turn.id),
         await createStores(engine).requests.loadRequest(who, turn.id),
         (await summaries.findSummaries(who, [summary.prefixHash], 1))[0]?.text ?? null,

@@ -1,6 +1,6 @@
 /** What every database must do for summaries: found by what they stand for, one of each beginning. */
 import { describe, expect, test } from 'vitest'
-import type { Owner } from '../../src/store/owner.ts'
+import type { Caller } from '../../src/conversation/caller.ts'
 import { createStores } from '../../src/store/stores.ts'
 import type { NewSummary, StoredSummary } from '../../src/store/summary-store.ts'
 import type { Vault } from '../../src/store/vault.ts'
@@ -52,7 +52,7 @@ export function summaryContract(open: OpenEngine, vault: Vault): void {
     expect(await opened.stores.summaries.saveSummary(summary)).toBe(true)
     return summary
   }
-  const find = (who: Owner, ...summaries: readonly NewSummary[]) =>
+  const find = (who: Caller, ...summaries: readonly NewSummary[]) =>
     opened.stores.summaries.findSummaries(
       who,
       summaries.map(({ prefixHash }) => prefixHash),
@@ -163,8 +163,8 @@ export function summaryContract(open: OpenEngine, vault: Vault): void {
       const [alice, bob] = ['alice', 'bob'].map((user) => ({ tenant: opened.owner.tenant, user }))
       const [hers, his] = [await save({ ...alice }), await save({ ...bob })]
       await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice', NOW)
-      expect(await find(alice as Owner, hers)).toEqual([])
-      expect(await find(bob as Owner, his)).toHaveLength(1)
+      expect(await find(alice as Caller, hers)).toEqual([])
+      expect(await find(bob as Caller, his)).toHaveLength(1)
     })
 
     test('with its conversation', async () => {

@@ -1,7 +1,7 @@
 /** An engine with its stores for all tests of a contract, and an owner of its own for each of them. */
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { Engine } from '../../src/store/engine.ts'
-import type { Owner } from '../../src/store/owner.ts'
+import type { Caller } from '../../src/conversation/caller.ts'
 import { createStores, type Stores } from '../../src/store/stores.ts'
 import type { Vault } from '../../src/store/vault.ts'
 import { newId } from './turns.ts'
@@ -9,7 +9,7 @@ import { newId } from './turns.ts'
 export interface OpenedStores {
   readonly engine: Engine
   readonly stores: Stores
-  readonly owner: Owner
+  readonly owner: Caller
 }
 
 export function openedStores(open: () => Promise<Engine>, vault: Vault): OpenedStores {

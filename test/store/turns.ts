@@ -1,7 +1,7 @@
 /** Turns and items to store, each with an id that no other test uses. */
 import { randomBytes } from 'node:crypto'
 import type { Item, Message, Origin } from '../../src/conversation/item.ts'
-import type { Owner } from '../../src/store/owner.ts'
+import type { Caller } from '../../src/conversation/caller.ts'
 import type { NewTurn, PlacedItem, TurnEnding } from '../../src/store/store.ts'
 
 export function newId(): string {
@@ -16,8 +16,8 @@ export const ORIGIN: Origin = {
 }
 
 /** Of every turn that does not say otherwise. */
-export const OWNER: Owner = { tenant: 'tenant', user: null }
-export const STRANGER: Owner = { tenant: 'other', user: null }
+export const OWNER: Caller = { tenant: 'tenant', user: null }
+export const STRANGER: Caller = { tenant: 'other', user: null }
 
 export function newTurn(fields: Partial<NewTurn> = {}): NewTurn {
   const id = fields.id ?? newId()

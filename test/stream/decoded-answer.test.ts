@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { StreamEvent } from '../../src/conversation/event.ts'
 import { failureOf, GatewayError } from '../../src/errors.ts'
 import { decodedAnswer } from '../../src/stream/decoded-answer.ts'
-import type { Sink } from '../../src/transport/transport.ts'
+import type { Sink } from '../../src/stream/push-source.ts'
 import { begun, ENDED, message, said, STARTED } from './said.ts'
 
 const CLOSED: readonly StreamEvent[] = [

@@ -3,9 +3,9 @@ import type { Failure } from '../../src/conversation/event.ts'
 import type { Outcome } from '../../src/conversation/outcome.ts'
 import type { Client } from '../../src/edge/exchange.ts'
 import { failureOf, GatewayError } from '../../src/errors.ts'
+import type { Sink } from '../../src/stream/push-source.ts'
 import { relay } from '../../src/stream/relay.ts'
 import type { Rendition } from '../../src/stream/rendition.ts'
-import type { Sink } from '../../src/transport/transport.ts'
 
 const EMPTY: Outcome = {
   items: [],

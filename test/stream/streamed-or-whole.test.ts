@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../src/conversation/event.ts'
 import { foldOutcome } from '../../src/conversation/outcome.ts'
-import type { Renderer } from '../../src/dialect/dialect.ts'
+import type { Renderer } from '../../src/dialect/dialect-interface.ts'
 import { failureOf } from '../../src/errors.ts'
 import { renditionOfJson } from '../../src/stream/rendition-of-json.ts'
 import type { Rendition } from '../../src/stream/rendition.ts'

@@ -4,8 +4,9 @@
  */
 import OpenAI from 'openai'
 import { expect } from 'vitest'
+import type { Log } from '../../src/conversation/log.ts'
 import { serveNode } from '../../src/serve-node.ts'
-import type { Log, World } from '../../src/world.ts'
+import type { World } from '../../src/world.ts'
 import { watchExplained, type Watch } from './watch-explained.ts'
 import { watches } from './watched.ts'
 

@@ -2,7 +2,7 @@
 import { isCompaction } from '../../src/conversation/compaction.ts'
 import { isOfHouse } from '../../src/conversation/house.ts'
 import type { Item } from '../../src/conversation/item.ts'
-import type { Owner } from '../../src/store/owner.ts'
+import type { Caller } from '../../src/conversation/caller.ts'
 import type { SentRequest } from '../../src/store/request-store.ts'
 import type { StoredTurn } from '../../src/store/store.ts'
 import type { Stores } from '../../src/store/stores.ts'
@@ -11,7 +11,7 @@ import type { Stores } from '../../src/store/stores.ts'
 export type Kept = readonly (SentRequest | null)[] | 'not kept' | 'under way' | 'nothing to keep'
 
 export async function keptFor(
-  { id, owner }: { readonly id: string; readonly owner: Owner },
+  { id, owner }: { readonly id: string; readonly owner: Caller },
   { requests, archive }: Pick<Stores, 'requests' | 'archive'>,
   accounts: ReadonlySet<string>,
 ): Promise<Kept> {

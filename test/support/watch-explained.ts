@@ -8,7 +8,7 @@ import { inTime, LATE } from '../../src/in-time.ts'
 import { readSettings } from '../../src/settings.ts'
 import { fromColumn } from '../../src/store/column.ts'
 import type { Engine } from '../../src/store/engine.ts'
-import type { Owner } from '../../src/store/owner.ts'
+import type { Caller } from '../../src/conversation/caller.ts'
 import type { SentRequest } from '../../src/store/request-store.ts'
 import type { NewTurn } from '../../src/store/store.ts'
 import { createStores } from '../../src/store/stores.ts'
@@ -37,7 +37,7 @@ export function watchExplained(world: World, unexplained?: string): Watch {
   const lookFor = async (patienceMs: number) => {
     const faults: string[] = []
     const unknown: string[] = []
-    const lookAt = async ([id, owner]: readonly [string, Owner]): Promise<void> => {
+    const lookAt = async ([id, owner]: readonly [string, Caller]): Promise<void> => {
       const kept = keptFor({ id, owner }, world, accounts).catch((): 'unknown' => 'unknown')
       const found = await inTime(kept, patienceMs)
       if (found === LATE || found === 'unknown') return void unknown.push(`${id} cannot be read`)
@@ -106,8 +106,8 @@ function faultsOf(id: string, kept: Kept): readonly string[] {
 }
 
 /** The answers that a gateway has begun to store, by their turns. */
-function noteAnswers({ store, runs }: World): Map<string, Owner> {
-  const answers = new Map<string, Owner>()
+function noteAnswers({ store, runs }: World): Map<string, Caller> {
+  const answers = new Map<string, Caller>()
   const noted = ({ id, tenant, user }: NewTurn): void => void answers.set(id, { tenant, user })
   const { openTurn } = store
   Object.assign(store, { openTurn: (turn: NewTurn) => (noted(turn), openTurn(turn)) })

@@ -1,7 +1,8 @@
 /** The demo upstream keeps the promises of a transport, in whatever rhythm it is read. */
 import { expect, test } from 'vitest'
-import type { Call, Flow } from '../../src/transport/transport.ts'
+import type { Flow } from '../../src/stream/push-source.ts'
 import { withDemo } from '../../src/transport/demo-transport.ts'
+import type { Call } from '../../src/transport/transport.ts'
 
 const transport = withDemo(() => {
   throw new Error('Nobody else is asked.')

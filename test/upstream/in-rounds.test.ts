@@ -1,16 +1,16 @@
 /** One answer of several rounds, as its client would hear it, hold it back and leave it. */
 import { describe, expect, test } from 'vitest'
-import { houseOutput } from '../../src/conversation/house.ts'
 import type { StreamEvent } from '../../src/conversation/event.ts'
+import { houseOutput } from '../../src/conversation/house.ts'
 import type { FunctionCall } from '../../src/conversation/item.ts'
 import { failureOf, GatewayError } from '../../src/errors.ts'
 import { joinRounds } from '../../src/house-tools/join-rounds.ts'
 import type { AnswerEvents } from '../../src/stream/answer-events.ts'
+import type { Sink } from '../../src/stream/push-source.ts'
 import { NOTHING } from '../../src/stream/stage.ts'
 import { inRounds, type OpenRound } from '../../src/upstream/in-rounds.ts'
-import type { Sink } from '../../src/transport/transport.ts'
-import { eventFaults } from '../support/event-laws.ts'
 import { answerOf, begun, message, said, STARTED, textIn, USAGE } from '../stream/said.ts'
+import { eventFaults } from '../support/event-laws.ts'
 
 const NAME = 'expand_output'
 const CALL: FunctionCall = {

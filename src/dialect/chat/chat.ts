@@ -1,5 +1,5 @@
 /** The client side of Chat Completions. */
-import type { Dialect } from '../dialect.ts'
+import type { Dialect } from '../dialect-interface.ts'
 import { parseChat } from './parse.ts'
 import { retouch } from './retouch.ts'
 import { stream } from './stream.ts'

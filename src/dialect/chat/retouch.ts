@@ -7,7 +7,7 @@
 import { completionId } from '../../conversation/ids.ts'
 import { isObject, type Json, type JsonObject, parsedObject } from '../../conversation/json.ts'
 import { isDone, type SseMessage, type WordsAlone } from '../../stream/stage.ts'
-import type { Answering, Retouch } from '../dialect.ts'
+import type { Answering, Retouch } from '../dialect-interface.ts'
 import { errorEnding } from './error-ending.ts'
 import { withCallIds, withWholeCallIds } from './told-call-ids.ts'
 

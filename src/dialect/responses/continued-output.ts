@@ -7,7 +7,7 @@ import { itemId } from '../../conversation/ids.ts'
 import { textOf, type Item } from '../../conversation/item.ts'
 import type { JsonObject } from '../../conversation/json.ts'
 import { isAssistantMessage, isUserMessage } from '../../conversation/rounds.ts'
-import type { Answering } from '../dialect.ts'
+import type { Answering } from '../dialect-interface.ts'
 
 /** `output` is a list as JSON, and so is what comes of it. */
 export function continuedOutput(output: string, { inbound, turnId }: Answering): string {

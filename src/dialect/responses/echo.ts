@@ -11,7 +11,7 @@ import { isObject, type Json, type JsonObject } from '../../conversation/json.ts
 import type { Outcome } from '../../conversation/outcome.ts'
 import type { Params } from '../../conversation/prompt.ts'
 import { toolChoiceJson } from '../../conversation/tool-choice-json.ts'
-import type { Answering } from '../dialect.ts'
+import type { Answering } from '../dialect-interface.ts'
 
 export type ResponseStatus =
   | 'queued'

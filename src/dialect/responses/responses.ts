@@ -1,5 +1,5 @@
 /** OpenAI's Responses API as clients speak it. */
-import type { Dialect } from '../dialect.ts'
+import type { Dialect } from '../dialect-interface.ts'
 import { parse } from './parse.ts'
 import { retouch } from './retouch.ts'
 import { stream } from './stream.ts'

@@ -5,7 +5,7 @@
 import { amend } from '../../conversation/amend.ts'
 import { isObject, parsedObject, type JsonObject } from '../../conversation/json.ts'
 import type { SseMessage } from '../../stream/stage.ts'
-import type { Answering } from '../dialect.ts'
+import type { Answering } from '../dialect-interface.ts'
 import { isLonger } from '../is-longer.ts'
 import { isRepetition, shortItem } from './slim-writer.ts'
 

@@ -6,7 +6,7 @@
  */
 import type { StreamEvent } from '../../conversation/event.ts'
 import type { Item } from '../../conversation/item.ts'
-import type { Answering } from '../dialect.ts'
+import type { Answering } from '../dialect-interface.ts'
 import type { ResponseStatus } from './echo.ts'
 import { itemIds } from './item-ids.ts'
 import type { ItemEnding } from './shown-item.ts'

@@ -8,7 +8,7 @@
  * Sealed reasoning is shown to whoever asks for it with `reasoning.encrypted_content`, and to a
  * client whose answer is not kept, which has to bring it back itself.
  */
-import type { Answering } from '../dialect.ts'
+import type { Answering } from '../dialect-interface.ts'
 
 export interface View {
   readonly rawReasoning: boolean

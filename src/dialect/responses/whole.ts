@@ -2,7 +2,7 @@
 import type { Item } from '../../conversation/item.ts'
 import type { JsonObject } from '../../conversation/json.ts'
 import type { Outcome } from '../../conversation/outcome.ts'
-import type { Answering } from '../dialect.ts'
+import type { Answering } from '../dialect-interface.ts'
 import { echoFields, progressFields, progressOf, type Progress } from './echo.ts'
 import { itemIds } from './item-ids.ts'
 import { shownItem } from './shown-item.ts'

@@ -5,7 +5,7 @@ import type { StreamEvent } from '../../../src/conversation/event.ts'
 import type { Item } from '../../../src/conversation/item.ts'
 import type { JsonObject } from '../../../src/conversation/json.ts'
 import { chat } from '../../../src/dialect/chat/chat.ts'
-import type { Answering } from '../../../src/dialect/dialect.ts'
+import type { Answering } from '../../../src/dialect/dialect-interface.ts'
 import { answering, call, outcomeOf, said, summary, tell, type Chunk } from './kit.ts'
 
 function forOpenWebUi(body: JsonObject = {}): Answering {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/conversation/item.ts'
+import type { Answering } from '../../../src/dialect/dialect-interface.ts'
 import { continuedOutput } from '../../../src/dialect/responses/continued-output.ts'
-import type { Answering } from '../../../src/dialect/dialect.ts'
 import { assistant, user } from '../../store/turns.ts'
 
 const TURN = '0123456789ABCDEFGHJK'
