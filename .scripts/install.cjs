@@ -91,7 +91,11 @@ function rehearse() {
   process.stderr.write('Compiling the sources, once…\n')
   // What is compiled is kept apart by the flags.
   const { start } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')).scripts
-  const args = [...(start.match(/--\S+/g) || []), path.join(root, 'src', 'start.js'), 'rehearse']
+  const args = [
+    ...(start.match(/--\S+/g) || []),
+    path.join(root, 'src', 'main/start.js'),
+    'rehearse',
+  ]
   const result = spawnSync(process.execPath, args, {
     cwd: root,
     stdio: ['ignore', 'ignore', 2],

@@ -5,11 +5,11 @@
  * one, for a test to compare.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { chart } from '../src/simulate/chart.ts'
-import { compare } from '../src/simulate/compare.ts'
-import { contestantsFor, type Contestant } from '../src/simulate/contestants.ts'
-import { figuresOf, type Figures } from '../src/simulate/figures.ts'
-import { makeConversation, type Making } from '../src/simulate/make-conversation.ts'
+import { chart } from '../src/simulate/svg-chart.ts'
+import { compare } from '../src/simulate/compare-policies.ts'
+import { contestantsFor, type Contestant } from '../src/simulate/policy-candidates.ts'
+import { figuresOf, type Figures } from '../src/simulate/results-as-numbers.ts'
+import { makeConversation, type Making } from '../src/simulate/generate-conversation.ts'
 
 export interface PolicyFigures {
   readonly bound: Figures

@@ -4,19 +4,19 @@
  * test compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { COMMON_QUIRKS } from '../src/provider/common-quirks.ts'
-import { wishesTable } from '../src/dialect/wishes-table.ts'
-import { PROVIDERS } from '../src/provider/providers.ts'
-import type { QuirkTable } from '../src/provider/quirk.ts'
-import { settingsTable } from '../src/settings.ts'
+import { COMMON_QUIRKS } from '../src/providers/quirks/common-quirks.ts'
+import { wishesTable } from '../src/dialects/context-policy/readme-table.ts'
+import { PROVIDERS } from '../src/providers/registry.ts'
+import type { QuirkTable } from '../src/providers/quirks/quirk-value-kinds.ts'
+import { settingsTable } from '../src/settings/read-settings.ts'
 import { imagesTable, policiesTable } from './policy-figures.ts'
 
 /** In which file each table stands, between comments of its name. */
 export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': { policies: policiesTable, settings: settingsTable },
   'src/simulate/README.md': { images: imagesTable },
-  'src/rebuild/README.md': { context: wishesTable },
-  'src/provider/README.md': { quirks: quirksTable, losses: lossesTable },
+  'src/context/README.md': { context: wishesTable },
+  'src/providers/README.md': { quirks: quirksTable, losses: lossesTable },
 }
 
 export function readmeAt(path: string): string {

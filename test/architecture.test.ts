@@ -1,157 +1,26 @@
 /**
- * The arrows of the house. A folder may import from itself and from what its line names; a package
- * or a runtime's own module may be imported only where its line allows.
+ * Holds the layout of `src`: which folder imports which (`allowed-imports.ts`), where packages and
+ * modules of a runtime may be imported, and how large folders and files may become.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { expect, test } from 'vitest'
+import { FOLDERS } from './allowed-imports.ts'
 
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  conversation: [],
-  stream: [
-    'conversation',
-    'dialect',
-    'provider',
-    'edge',
-    'transport',
-    'mistake',
-    'world',
-    'errors',
-  ],
-  rebuild: ['conversation', 'digest'],
-  client: ['conversation', 'edge', 'errors', 'settings'],
-  dialect: ['conversation', 'stream/stage', 'errors'],
-  provider: ['conversation', 'stream/stage', 'errors'],
-  transport: ['conversation', 'provider', 'media', 'stream/sse', 'stream/push-source', 'errors'],
-  edge: ['conversation', 'errors'],
-  media: ['conversation', 'provider', 'rebuild/transform', 'settings', 'world', 'errors'],
-  store: ['conversation', 'digest', 'errors'],
-  websocket: [
-    'conversation',
-    'dialect',
-    'edge',
-    'stream/sse',
-    'store',
-    'history',
-    'gateway',
-    'keys',
-    'settings',
-    'world',
-    'mistake',
-    'errors',
-  ],
-  runs: [
-    'conversation',
-    'dialect',
-    'edge',
-    'store',
-    'stream',
-    'history',
-    'resources',
-    'gateway',
-    'replica',
-    'keys',
-    'world',
-    'mistake',
-    'errors',
-  ],
-  upstream: [
-    'conversation',
-    'media',
-    'dialect',
-    'edge',
-    'stream',
-    'history',
-    'house-tools',
-    'layers',
-    'provider',
-    'rebuild',
-    'transport',
-    'keys',
-    'settings',
-    'in-time',
-    'world',
-    'mistake',
-    'errors',
-  ],
-  'house-tools': [
-    'conversation',
-    'rebuild',
-    'layers',
-    'history/memory-place',
-    'in-time',
-    'keys',
-    'world',
-    'errors',
-  ],
-  layers: ['conversation', 'rebuild', 'store', 'in-time', 'digest', 'world', 'errors'],
-  explain: [
-    'command-words',
-    'conversation',
-    'dialect',
-    'digest',
-    'history',
-    'provider',
-    'rebuild',
-    'store',
-    'transport',
-    'upstream',
-    'keys',
-    'settings',
-    'in-time',
-    'world',
-    'errors',
-    'layers',
-  ],
-  endpoints: [
-    'conversation',
-    'explain',
-    'store',
-    'dialect',
-    'edge',
-    'history',
-    'provider',
-    'resources/paging',
-    'stream',
-    'transport',
-    'upstream',
-    'keys',
-    'world',
-    'errors',
-    'understand',
-  ],
-  history: [
-    'conversation',
-    'media',
-    'dialect',
-    'rebuild',
-    'store',
-    'digest',
-    'keys',
-    'settings',
-    'in-time',
-    'world',
-    'errors',
-    'layers',
-  ],
-  simulate: ['command-words', 'conversation', 'dialect', 'provider', 'rebuild', 'errors'],
-  resources: ['conversation', 'dialect', 'store', 'history', 'layers', 'keys', 'world', 'errors'],
-}
-
-/** Packages and runtime modules, and the only files that may import them. */
+/** Packages and modules of a runtime, and the only files that may import them. */
 const ONLY_IN: Readonly<Record<string, RegExp>> = {
   'node:':
-    /^(node|serve-node|rehearse|keys|digest)\.ts$|^client\/open-webui-jwt\.ts$|^start\.js$|^edge\/node-|^transport\/node-media|^store\/(engine-node-sqlite|sqlite-thread|engine-postgres|migrate|open-store|seal\.ts)/,
-  undici: /^transport\/(undici-transport|node-media)\.ts$/,
-  pg: /^store\/engine-postgres\.ts$/,
+    /^main\/(?!cloudflare)|^core\/text\/digest\.ts$|^server\/(authenticate|clients\/verify-open-webui-jwt|runtime\/node-[\w-]+)\.ts$|^media\/loading\/node-media-fetcher\.ts$|^store\/database\/(node-sqlite-[\w-]+|migrate)\.ts$|^store\/encryption\/cipher\.ts$/,
+  undici: /^upstream\/transport\/undici-|^media\/loading\/node-media-fetcher\.ts$/,
+  pg: /^store\/database\/postgres-engine\.ts$/,
   kysely: /^store\//,
-  hono: /^app\.ts$/,
-  '@hono/node-server': /^serve-node\.ts$|^edge\/node-exchange\.ts$/,
-  'eventsource-parser': /^stream\/sse\.ts$/,
-  ws: /^edge\/node-websocket\.ts$/,
-  ulid: /^(open-world|worker)\.ts$/,
-  '@cfworker/json-schema': /^layers\/schema-check\.ts$/,
-  openai: /^(provider\/openai-responses|provider\/openai-chat|dialect)\//,
+  hono: /^server\/app\.ts$/,
+  '@hono/node-server': /^main\/serve-node\.ts$|^server\/runtime\/node-http-exchange\.ts$/,
+  'eventsource-parser': /^core\/stream\/sse\.ts$/,
+  ws: /^server\/runtime\/node-websocket\.ts$/,
+  ulid: /^main\//,
+  '@cfworker/json-schema': /^memory\/versioned-layers\/check-working-memory-value\.ts$/,
+  openai: /^(providers\/openai-(responses|chat)|dialects)\//,
 }
 
 const src = new URL('../src/', import.meta.url).pathname
@@ -159,43 +28,67 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(ts|js)$/.test(file))
   .map((file) => file.split('\\').join('/'))
 
+/** What a file imports, types and `import()` included, paths relative to `src`. */
 function importsOf(file: string): readonly string[] {
   const text = readFileSync(join(src, file), 'utf8')
-  return [
-    ...text.matchAll(
-      /(?:^|\n)(?:import|export)[^'"]*?from '([^']+)'|(?:^|\n)import '([^']+)'|import\('([^']+)'\)/g,
-    ),
-  ].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
+  const found = text.matchAll(/(?:\bfrom|^import|\bimport\(|\bnew URL\()\s*'([^']+)'/gm)
+  return [...found].flatMap(([, name = '']) =>
+    name.startsWith('.') ? posix.join(posix.dirname(file), name) : name,
+  )
 }
 
-test('a folder imports only what its line names', () => {
-  const strays = files.flatMap((file) => {
-    const folder = file.split('/')[0] ?? ''
-    const allowed = MAY_IMPORT[folder]
-    if (allowed === undefined) return []
-    return importsOf(file)
-      .filter((name) => name.startsWith('.'))
-      .map((name) => posix.join(posix.dirname(file), name).replace(/\.ts$/, ''))
+function topFolder(path: string): string {
+  return path.slice(0, Math.max(path.indexOf('/'), 0))
+}
+
+const isOwnFile = (path: string): boolean => files.includes(path)
+
+test('every file is in a folder that the table names, and every folder of the table exists', () => {
+  expect(new Set(files.map(topFolder))).toEqual(new Set(Object.keys(FOLDERS)))
+})
+
+test('the table allows imports in one direction only', () => {
+  const names = Object.keys(FOLDERS)
+  const against = Object.entries(FOLDERS).flatMap(([folder, { mayImport }]) =>
+    mayImport
       .filter(
-        (target) =>
-          ![folder, ...allowed].some((may) => target === may || target.startsWith(`${may}/`)),
+        (other) => names.indexOf(other) === -1 || names.indexOf(other) >= names.indexOf(folder),
       )
-      .map((target) => `${file} imports ${target}`)
+      .map((other) => `${folder} may import ${other}`),
+  )
+  expect(against).toEqual([])
+})
+
+test('a folder imports only what the table allows, types included', () => {
+  const strays = files.flatMap((file) => {
+    const folder = topFolder(file)
+    const allowed = [folder, ...(FOLDERS[folder]?.mayImport ?? [])]
+    return importsOf(file)
+      .filter((path) => isOwnFile(path) && !allowed.includes(topFolder(path)))
+      .map((path) => `${file} imports ${path}`)
   })
   expect(strays).toEqual([])
 })
 
-test('every folder has its line', () => {
-  const folders = new Set(
-    files.filter((file) => file.includes('/')).map((file) => file.split('/')[0]),
+test('the table allows no import that no file needs', () => {
+  const used = new Set(
+    files.flatMap((file) =>
+      importsOf(file)
+        .filter(isOwnFile)
+        .map((path) => `${topFolder(file)} imports ${topFolder(path)}`),
+    ),
   )
-  expect(folders).toEqual(new Set(Object.keys(MAY_IMPORT)))
+  const unused = Object.entries(FOLDERS).flatMap(([folder, { mayImport }]) =>
+    mayImport.map((other) => `${folder} imports ${other}`).filter((line) => !used.has(line)),
+  )
+  expect(unused).toEqual([])
 })
 
-test('packages and runtime modules stay where they belong', () => {
+test('packages and modules of a runtime stay where they belong', () => {
   const strays = files.flatMap((file) =>
     importsOf(file)
-      .filter((name) => !name.startsWith('.'))
+      .filter((name) => /^(@|node:|[a-z][\w-]*(\/|$))/.test(name) && !isOwnFile(name))
+      .filter((name) => !/\.(ts|js|sql)$/.test(name) || name.startsWith('undici/'))
       .filter((name) => {
         const rule = Object.keys(ONLY_IN).find(
           (known) => name === known || name.startsWith(known.endsWith(':') ? known : `${known}/`),
@@ -207,7 +100,19 @@ test('packages and runtime modules stay where they belong', () => {
   expect(strays).toEqual([])
 })
 
-test('no file becomes the place where everything happens', () => {
+test('a folder has at most 20 entries', () => {
+  const entries = new Map<string, Set<string>>()
+  for (const file of files) {
+    for (let path = file; path !== '.'; path = posix.dirname(path)) {
+      const folder = posix.dirname(path)
+      entries.set(folder, (entries.get(folder) ?? new Set()).add(path))
+    }
+  }
+  const large = [...entries].filter(([, { size }]) => size > 20).map(([folder]) => folder)
+  expect(large).toEqual([])
+})
+
+test('a file has at most 300 lines', () => {
   const long = files
     .map((file) => ({ file, lines: readFileSync(join(src, file), 'utf8').split('\n').length }))
     .filter(({ lines }) => lines > 300)

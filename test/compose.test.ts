@@ -1,9 +1,9 @@
 /** What `docker-compose.yml` says, held against the code that hears it. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { clientOf } from '../src/client/client-of.ts'
-import { userOf } from '../src/client/user-of.ts'
-import { SETTINGS_TABLE } from '../src/settings-table.ts'
+import { clientOf } from '../src/server/clients/detect-client.ts'
+import { userOf } from '../src/server/clients/identify-user.ts'
+import { SETTINGS_TABLE } from '../src/settings/settings-table.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const COMPOSE = read('docker-compose.yml')

@@ -3,14 +3,14 @@
  * Chat Completions request, a list of messages, or a list of any of these. Several lines of JSON are
  * such a list as well. What cannot be read throws an Error that says where.
  */
-import { isObject } from '../conversation/json.ts'
-import type { Item } from '../conversation/item.ts'
-import { isSealed } from '../conversation/sealed-reasoning.ts'
-import { wireOfSeal } from '../conversation/seal.ts'
-import { parseMessages } from '../dialect/chat/parse-messages.ts'
-import { parseItems } from '../dialect/responses/parse-items.ts'
-import { GatewayError } from '../errors.ts'
-import { scriptOf, type Script } from './script.ts'
+import { isObject } from '../core/json/json.ts'
+import type { Item } from '../core/item.ts'
+import { isSealed } from '../core/reasoning/is-encrypted-or-signed.ts'
+import { wireOfSeal } from '../core/reasoning/detect-encrypted-content-wire.ts'
+import { parseMessages } from '../dialects/chat/parse/parse-messages.ts'
+import { parseItems } from '../dialects/responses/parse/parse-items.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
+import { scriptOf, type Script } from './conversation-script.ts'
 
 export function readRecording(text: string, name: string): readonly Script[] {
   const value = parsed(text, name)

@@ -2,8 +2,8 @@
  * Encodes the owner of a row, a tenant and within it a user, for columns. Rows without a user are found
  * only by requests without a user. (The owner of a run is something else: the replica that makes it.)
  */
-import type { Caller } from '../conversation/caller.ts'
-import { toColumn } from './column.ts'
+import type { Caller } from '../core/client/caller.ts'
+import { toColumn } from './database/escape-column-text.ts'
 
 /** As it is compared with columns, where nobody is the empty text. */
 export interface OwnerKey {

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Item } from '../../src/conversation/item.ts'
-import { openStore } from '../../src/store/open-store.ts'
+import type { Item } from '../../src/core/item.ts'
+import { openStore } from '../../src/store/database/open-engine.ts'
 import { assistant, ending, nextTurn, newTurn, placed, user } from '../store/turns.ts'
 
 const TURNS = 500

@@ -61,7 +61,7 @@ async function startGateway(): Promise<Gateway> {
     models: ['*'],
   }
   const child = startNode({
-    args: [path('../../src/start.js')],
+    args: [path('../../src/main/start.js')],
     cwd: folder,
     env: {
       PORT: '0',

@@ -11,20 +11,25 @@
  * and over 100,000 items, which may take as much longer as there is more of them. Then the estimate of
  * the tokens of a long history.
  */
-import { itemTokens } from '../../src/conversation/item-tokens.ts'
-import type { Item, Part } from '../../src/conversation/item.ts'
-import { withItemField } from '../../src/conversation/item-field.ts'
+import { itemTokens } from '../../src/core/items/item-tokens.ts'
+import type { Item, Part } from '../../src/core/item.ts'
+import { withItemField } from '../../src/core/items/author-time-and-reset-fields.ts'
 import {
   POLICY_NAMES,
   policyWith,
   type PolicyName,
   type Wishes,
-} from '../../src/conversation/policy.ts'
-import { estimateTokens } from '../../src/conversation/tokens.ts'
-import { coveredBefore } from '../../src/rebuild/apply-summary.ts'
-import { keepValidReasoning } from '../../src/rebuild/keep-valid-reasoning.ts'
-import { lookBack } from '../../src/rebuild/look-back.ts'
-import { additionsFor, planFor, rebuild, rebuildOn } from '../../src/rebuild/plan.ts'
+} from '../../src/core/context-policy.ts'
+import { estimateTokens } from '../../src/core/text/estimate-tokens.ts'
+import { coveredBefore } from '../../src/context/summaries/apply-summary.ts'
+import { keepValidReasoning } from '../../src/context/reasoning/drop-invalid-reasoning.ts'
+import { lookBack } from '../../src/context/reasoning/recompute-prefixes.ts'
+import {
+  additionsFor,
+  planFor,
+  rebuild,
+  rebuildOn,
+} from '../../src/context/list-and-run-transforms.ts'
 
 const MOST_MS = 4
 const MOST_RATIO = 4

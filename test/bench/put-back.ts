@@ -3,13 +3,13 @@
  *
  *     node test/bench/put-back.ts
  *
- * Only that: what is read of a database has a bound long before (`store/recall-store.ts`). All turns are at
+ * Only that: what is read of a database has a bound long before (`store/recall/recall-store-interface.ts`). All turns are at
  * hand, the chat is looked through, and each is put in its place.
  */
-import type { Item } from '../../src/conversation/item.ts'
-import type { RememberedTurn } from '../../src/conversation/remembered.ts'
-import { applyRecall } from '../../src/rebuild/apply-recall.ts'
-import { planRecall } from '../../src/rebuild/plan-recall.ts'
+import type { Item } from '../../src/core/item.ts'
+import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
+import { applyRecall } from '../../src/recall/restore-forgotten-items.ts'
+import { planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
 import { assistant, user } from '../store/turns.ts'
 
 const LENGTHS = [200, 2_000, 20_000]

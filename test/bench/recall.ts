@@ -19,13 +19,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Item } from '../../src/conversation/item.ts'
-import { applyRecall } from '../../src/rebuild/apply-recall.ts'
-import { planRecall } from '../../src/rebuild/plan-recall.ts'
-import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
-import { openEngine } from '../../src/store/open-store.ts'
-import { MAX_RECALLED_TURNS, type RecallStore } from '../../src/store/recall-store.ts'
-import { createStores } from '../../src/store/stores.ts'
+import type { Item } from '../../src/core/item.ts'
+import { applyRecall } from '../../src/recall/restore-forgotten-items.ts'
+import { planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
+import { openEngine } from '../../src/store/database/open-engine.ts'
+import {
+  MAX_RECALLED_TURNS,
+  type RecallStore,
+} from '../../src/store/recall/recall-store-interface.ts'
+import { createStores } from '../../src/store/create-stores.ts'
 import { assistant, ending, newTurn, placed, user } from '../store/turns.ts'
 import { median as middle } from './statistics.ts'
 

@@ -53,7 +53,7 @@ const SCRIPTS = {
   mock: fileURLToPath(new URL('./mock-upstream.ts', import.meta.url)),
   load: fileURLToPath(new URL('./load.ts', import.meta.url)),
   floor: fileURLToPath(new URL('./floor.js', import.meta.url)),
-  backstory: fileURLToPath(new URL('../../src/start.js', import.meta.url)),
+  backstory: fileURLToPath(new URL('../../src/main/start.js', import.meta.url)),
 }
 
 /** As `npm start` has them. */

@@ -5,7 +5,7 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { textOf } from '../../src/conversation/item.ts'
+import { textOf } from '../../src/core/item.ts'
 import { heard, PATHS, servus, type Dialect, type Heard } from '../support/heard.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { serviceTown } from '../support/services/service-town.ts'

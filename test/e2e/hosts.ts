@@ -4,7 +4,7 @@
  */
 import { expect } from 'vitest'
 import { createTestHarness } from 'wrangler'
-import { openD1, type D1 } from '../../src/store/engine-d1.ts'
+import { openD1, type D1 } from '../../src/store/database/d1-engine.ts'
 import { startGateway } from '../support/gateway.ts'
 import { storedFaults } from '../support/watch-explained.ts'
 

@@ -5,8 +5,8 @@
  */
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/conversation/json.ts'
-import { estimateTokens } from '../../src/conversation/tokens.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
+import { estimateTokens } from '../../src/core/text/estimate-tokens.ts'
 import { startGateway } from '../support/gateway.ts'
 import { pictureOf, type Explained } from '../support/explained.ts'
 import { startServices, type Services } from '../support/services/start-services.ts'

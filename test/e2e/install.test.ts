@@ -23,12 +23,13 @@ afterEach(() => {
 function checkout(): string {
   const root = mkdtempSync(join(tmpdir(), 'backstory-'))
   folders.push(root)
-  for (const folder of ['.scripts', 'src', 'node_modules']) mkdirSync(join(root, folder))
+  for (const folder of ['.scripts', 'src/main', 'node_modules'])
+    mkdirSync(join(root, folder), { recursive: true })
   copyFileSync(SCRIPT, join(root, '.scripts/install.cjs'))
-  const start = 'node src/start.js'
+  const start = 'node src/main/start.js'
   writeFileSync(join(root, 'package.json'), JSON.stringify({ scripts: { start } }))
   writeFileSync(join(root, 'package-lock.json'), '{}')
-  writeFileSync(join(root, 'src/start.js'), `require('node:fs').writeFileSync('called', '')`)
+  writeFileSync(join(root, 'src/main/start.js'), `require('node:fs').writeFileSync('called', '')`)
   writeFileSync(join(root, 'node_modules/.package-lock.json'), '{}')
   return root
 }

@@ -3,7 +3,7 @@
  * at most once a day, behind the answer, and what nobody has needed for long is gone.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expireUnused } from '../../src/history/retention.ts'
+import { expireUnused } from '../../src/gateway/record/expire-unused-turns.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { askInText, goneOn, type Message } from '../support/text-client.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'

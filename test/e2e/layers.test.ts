@@ -3,8 +3,8 @@
  * answers, over every wire, in both dialects, streamed and whole, and costs no answer when it fails.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/conversation/json.ts'
-import type { Layer } from '../../src/layers/layer.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
+import type { Layer } from '../../src/memory/memory-layer-interface.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { said, startScribe } from '../support/scribe.ts'
 import { serviceTown } from '../support/services/service-town.ts'

@@ -1,7 +1,7 @@
 /** What happens when a conversation grows too long: compaction, truncation, refusal, and their notes. */
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/conversation/json.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { answerJson, startUpstream, type Upstream } from '../support/upstream.ts'
 import { speak } from '../support/wires.ts'

@@ -1,6 +1,6 @@
 /** Media that a client names by address, for upstreams that cannot load them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { gemini } from '../../src/provider/gemini/gemini.ts'
+import { gemini } from '../../src/providers/gemini/gemini.ts'
 import { inlineOf, fileOf } from '../media/pictures.ts'
 import { startGateway } from '../support/gateway.ts'
 import { HOSTS } from './hosts.ts'

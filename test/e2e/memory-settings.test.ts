@@ -3,7 +3,7 @@
  * conversation, and of each request what the model was given of the answers before.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/conversation/json.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { responsesEvents } from '../support/services/responses-events.ts'
 import { askInText, goneOn, type Message } from '../support/text-client.ts'

@@ -3,7 +3,7 @@
  * recorded, in both dialects, streamed or whole, and the client can go on with it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Item } from '../../src/conversation/item.ts'
+import type { Item } from '../../src/core/item.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { speak } from '../support/wires.ts'

@@ -3,7 +3,7 @@
  * or the other way round. The client gets what it asked for, and it is kept like any other answer.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { textOf } from '../../src/conversation/item.ts'
+import { textOf } from '../../src/core/item.ts'
 import { startGateway } from '../support/gateway.ts'
 import { heard, PATHS, servus, type Dialect } from '../support/heard.ts'
 import { responsesFaults } from '../support/responses-checker.ts'

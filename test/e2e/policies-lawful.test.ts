@@ -7,7 +7,7 @@
  */
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/conversation/json.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import { AGENTS, type Said } from '../support/agents.ts'
 import { isSampled } from '../support/sample.ts'
 import { serviceTown } from '../support/services/service-town.ts'

@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Item } from '../../src/conversation/item.ts'
+import type { Item } from '../../src/core/item.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { heard, servus, type Dialect } from '../support/heard.ts'
 import { responsesFaults } from '../support/responses-checker.ts'

@@ -17,7 +17,7 @@ const TELL = `data:text/javascript,${encodeURIComponent(`
 
 /** The gateway as people start it, with a folder of its own for what is compiled; ended once it serves. */
 async function threadsOf(words: readonly string[]): Promise<readonly string[]> {
-  const child = spawn(process.execPath, ['--import', TELL, 'src/start.js', ...words], {
+  const child = spawn(process.execPath, ['--import', TELL, 'src/main/start.js', ...words], {
     cwd: new URL('../..', import.meta.url).pathname,
     env: {
       ...process.env,

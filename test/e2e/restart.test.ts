@@ -15,7 +15,7 @@ afterAll(() => {
 
 /** The gateway as people start it. */
 function start(environment: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, ['src/start.js'], {
+  const child = spawn(process.execPath, ['src/main/start.js'], {
     cwd: new URL('../..', import.meta.url).pathname,
     env: {
       ...process.env,

@@ -65,7 +65,7 @@ function words(): readonly string[] {
 async function reseal(
   keys: string,
 ): Promise<{ readonly code: number | null; readonly told: string }> {
-  const child = spawn(process.execPath, ['src/start.js', 'reseal'], {
+  const child = spawn(process.execPath, ['src/main/start.js', 'reseal'], {
     cwd: new URL('../..', import.meta.url).pathname,
     env: { ...process.env, ...settingsWith(keys) },
   })

@@ -5,8 +5,8 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { SummaryStore } from '../../src/store/summary-store.ts'
-import { DATABASES } from '../resources/databases.ts'
+import type { SummaryStore } from '../../src/store/summaries/summary-store-interface.ts'
+import { DATABASES } from '../server/stored-object-routes/databases.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { startScribe, type Scribe, type SentMessage } from '../support/scribe.ts'
 

@@ -5,7 +5,7 @@
 import type OpenAI from 'openai'
 import type { Response, ResponseInputItem } from 'openai/resources/responses/responses'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { isObject, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../src/core/json/json.ts'
 import { startGateway } from '../support/gateway.ts'
 import { schemaFaults } from '../support/openapi.ts'
 import { openChat } from '../support/open-webui/chat.ts'

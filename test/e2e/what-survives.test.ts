@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/conversation/json.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { responsesEvents } from '../support/services/responses-events.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'

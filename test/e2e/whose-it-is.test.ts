@@ -3,7 +3,7 @@
  * words as what was never there, and stays as it is.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DEMO } from '../resources/databases.ts'
+import { DEMO } from '../server/stored-object-routes/databases.ts'
 import { startGateway } from '../support/gateway.ts'
 import { connect } from '../support/socket-client.ts'
 

@@ -4,13 +4,13 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Json, JsonObject } from '../../src/conversation/json.ts'
-import type { Wishes } from '../../src/conversation/policy.ts'
-import { responses } from '../../src/dialect/responses/responses.ts'
-import { sentFor } from '../../src/explain/keep-sent.ts'
-import { cacheTold, readSent, type Sent } from '../../src/explain/tell-explanation.ts'
-import { NO_HISTORY } from '../../src/history/load-history.ts'
-import { prepareFor } from '../../src/upstream/prepare.ts'
+import type { Json, JsonObject } from '../../src/core/json/json.ts'
+import type { Wishes } from '../../src/core/context-policy.ts'
+import { responses } from '../../src/dialects/responses/responses-dialect.ts'
+import { sentFor } from '../../src/explain/store-sent-requests.ts'
+import { cacheTold, readSent, type Sent } from '../../src/explain/render-explanation-json.ts'
+import { NO_HISTORY } from '../../src/gateway/history/load-history-by-id.ts'
+import { prepareFor } from '../../src/gateway/prompt/prepare-request.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 
 const MODELS = ['chat-1', 'strict-1', 'responses-1', 'claude-1', 'gemini-1', 'demo-1'] as const

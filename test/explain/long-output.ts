@@ -1,5 +1,5 @@
 /** A talk of which an output is long, and a policy that shortens it as soon as a turn is over. */
-import { PRESETS, type ContextPolicy } from '../../src/conversation/policy.ts'
+import { PRESETS, type ContextPolicy } from '../../src/core/context-policy.ts'
 import { talk } from '../support/talk.ts'
 
 export const LONG = talk`

@@ -1,6 +1,6 @@
 /**
  * One database of each engine, with a gateway over HTTP: restored from a dump, served, and dumped
- * again. Uses only `src/start.js`, `src/worker.ts` and `migrations/`.
+ * again. Uses only `src/main/start.js`, `src/main/cloudflare-worker.ts` and `migrations/`.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -210,11 +210,11 @@ async function startWorker(
   const root = ROOT.pathname
   writeFileSync(join(folder, 'clock.js'), clockSource(atMs))
   const main = join(folder, 'worker.js')
-  const source = JSON.stringify(join(root, 'src/worker.ts'))
+  const source = JSON.stringify(join(root, 'src/main/cloudflare-worker.ts'))
   writeFileSync(main, `import './clock.js'\nexport { default } from ${source}`)
   const configPath = join(folder, 'wrangler.toml')
   const config = readFileSync(join(root, 'wrangler.toml'), 'utf8')
-    .replace('"src/worker.ts"', JSON.stringify(main))
+    .replace('"src/main/cloudflare-worker.ts"', JSON.stringify(main))
     .replace('"migrations"', JSON.stringify(join(root, 'migrations')))
   writeFileSync(configPath, config)
   const vars = { MEDIA_FETCH: 'off', ...environment }

@@ -79,7 +79,7 @@ async function serve({ engine, open, isResealed }: Subject): Promise<Served> {
 }
 
 async function reseal(environment: Environment): Promise<string> {
-  const child = spawn(process.execPath, ['src/start.js', 'reseal'], {
+  const child = spawn(process.execPath, ['src/main/start.js', 'reseal'], {
     cwd: new URL('../..', import.meta.url).pathname,
     env: { ...process.env, ...environment },
   })

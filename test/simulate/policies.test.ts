@@ -9,9 +9,9 @@ import {
   storedFigures,
   WITH_IMAGES,
 } from '../../.scripts/policy-figures.ts'
-import { POLICY_NAMES } from '../../src/conversation/policy.ts'
-import { chart } from '../../src/simulate/chart.ts'
-import type { Figures } from '../../src/simulate/figures.ts'
+import { POLICY_NAMES } from '../../src/core/context-policy.ts'
+import { chart } from '../../src/simulate/svg-chart.ts'
+import type { Figures } from '../../src/simulate/results-as-numbers.ts'
 
 const stored = storedFigures()
 const seeds = Array.from({ length: COMPARED }, (_, seed) => seed)

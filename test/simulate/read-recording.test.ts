@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readRecording, scriptOfItems } from '../../src/simulate/read-recording.ts'
-import type { Script } from '../../src/simulate/script.ts'
+import type { Script } from '../../src/simulate/conversation-script.ts'
 import { show, talk } from '../support/talk.ts'
 
 const read = (value: unknown) => readRecording(JSON.stringify(value), 'chats.json')

@@ -4,7 +4,7 @@
  *
  *     node append-turns.ts URL COUNT
  */
-import { openStore } from '../../src/store/open-store.ts'
+import { openStore } from '../../src/store/database/open-engine.ts'
 import { assistant, ending, newTurn, placed, user } from './turns.ts'
 
 const [url = '', count = ''] = process.argv.slice(2)

@@ -1,8 +1,8 @@
 /** Whatever the archive is asked, no database goes through a whole table for it. */
-import { createArchiveStatements } from '../../src/store/archive-statements.ts'
-import { createConversationStatements } from '../../src/store/conversation-statements.ts'
-import type { Engine, Query } from '../../src/store/engine.ts'
-import { createItemStatements } from '../../src/store/item-statements.ts'
+import { createArchiveStatements } from '../../src/store/turns/turn-management-statements.ts'
+import { createConversationStatements } from '../../src/store/conversations/conversation-statements.ts'
+import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
+import { createItemStatements } from '../../src/store/turns/item-lookup-statements.ts'
 import { followIndexes } from './query-plans.ts'
 
 const owner = { tenant: 't', user: '' }

@@ -1,14 +1,17 @@
 /** What every database must do for the archive: reading, listing, finding and deleting of turns. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { itemId } from '../../src/conversation/ids.ts'
-import type { Item } from '../../src/conversation/item.ts'
-import type { ArchiveStore, TurnPage } from '../../src/store/archive-store.ts'
-import type { Engine } from '../../src/store/engine.ts'
-import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
-import { createStore } from '../../src/store/kysely-store.ts'
-import type { NewTurn, Store } from '../../src/store/store.ts'
+import { itemId } from '../../src/core/turn-derived-ids.ts'
+import type { Item } from '../../src/core/item.ts'
+import type {
+  ArchiveStore,
+  TurnPage,
+} from '../../src/store/turns/turn-management-store-interface.ts'
+import type { Engine } from '../../src/store/database/engine-interface.ts'
+import { createArchiveStore } from '../../src/store/turns/kysely-turn-management-store.ts'
+import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import type { NewTurn, Store } from '../../src/store/turns/turn-store-interface.ts'
 import { counting } from './counting.ts'
-import type { Vault } from '../../src/store/vault.ts'
+import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,

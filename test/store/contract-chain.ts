@@ -1,11 +1,11 @@
 /** What every database must do for the store when a chain of turns is loaded. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Engine } from '../../src/store/engine.ts'
-import { createStore } from '../../src/store/kysely-store.ts'
-import type { NewTurn, Store } from '../../src/store/store.ts'
+import type { Engine } from '../../src/store/database/engine-interface.ts'
+import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import type { NewTurn, Store } from '../../src/store/turns/turn-store-interface.ts'
 import { counting } from './counting.ts'
-import type { Vault } from '../../src/store/vault.ts'
+import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,

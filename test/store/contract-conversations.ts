@@ -1,12 +1,12 @@
 /** What every database must do for conversations: one holder at a time, and nothing left behind. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ConversationStore } from '../../src/store/conversation-store.ts'
-import type { Engine } from '../../src/store/engine.ts'
-import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
-import { createConversationStore } from '../../src/store/kysely-conversation-store.ts'
-import { createStore } from '../../src/store/kysely-store.ts'
-import type { NewTurn, Store, TurnEnding } from '../../src/store/store.ts'
-import type { Vault } from '../../src/store/vault.ts'
+import type { ConversationStore } from '../../src/store/conversations/conversation-store-interface.ts'
+import type { Engine } from '../../src/store/database/engine-interface.ts'
+import { createArchiveStore } from '../../src/store/turns/kysely-turn-management-store.ts'
+import { createConversationStore } from '../../src/store/conversations/kysely-conversation-store.ts'
+import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import type { NewTurn, Store, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
+import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,

@@ -1,15 +1,19 @@
 /** What every database must do to forget: what nobody needs by itself, what somebody names at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { ConversationStore } from '../../src/store/conversation-store.ts'
-import type { Engine, Query } from '../../src/store/engine.ts'
-import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
-import { createConversationStore } from '../../src/store/kysely-conversation-store.ts'
-import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
-import { createRunStore } from '../../src/store/kysely-run-store.ts'
-import { createStore } from '../../src/store/kysely-store.ts'
-import type { Expiry, ExpiryPlace, RecallStore } from '../../src/store/recall-store.ts'
-import type { NewTurn, Store } from '../../src/store/store.ts'
-import type { Vault } from '../../src/store/vault.ts'
+import type { ConversationStore } from '../../src/store/conversations/conversation-store-interface.ts'
+import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
+import { createArchiveStore } from '../../src/store/turns/kysely-turn-management-store.ts'
+import { createConversationStore } from '../../src/store/conversations/kysely-conversation-store.ts'
+import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
+import { createRunStore } from '../../src/store/background-runs/kysely-run-store.ts'
+import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import type {
+  Expiry,
+  ExpiryPlace,
+  RecallStore,
+} from '../../src/store/recall/recall-store-interface.ts'
+import type { NewTurn, Store } from '../../src/store/turns/turn-store-interface.ts'
+import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
 

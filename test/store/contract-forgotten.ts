@@ -3,9 +3,9 @@
  * later, nothing stays, and what is begun later does.
  */
 import { describe, expect, test } from 'vitest'
-import type { NewTurn } from '../../src/store/store.ts'
-import type { Vault } from '../../src/store/vault.ts'
-import type { Work } from '../../src/store/work.ts'
+import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
+import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { Work } from '../../src/store/deletion/derived-data-origin.ts'
 import { newFact } from './contract-facts.ts'
 import { newVersion } from './contract-layers.ts'
 import { newSummary } from './contract-summaries.ts'

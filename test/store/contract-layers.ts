@@ -1,8 +1,12 @@
 /** What every database must do for the memories of layers: a log of versions, each number taken once. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { LayerPlace, NewVersion, StoredVersion } from '../../src/store/layer-store.ts'
-import { createStores } from '../../src/store/stores.ts'
-import type { Vault } from '../../src/store/vault.ts'
+import type {
+  LayerPlace,
+  NewVersion,
+  StoredVersion,
+} from '../../src/store/memory-layers/memory-layer-store-interface.ts'
+import { createStores } from '../../src/store/create-stores.ts'
+import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { counting } from './counting.ts'
 import { newId, newTurn } from './turns.ts'

@@ -1,14 +1,18 @@
 /** What every database must do to find turns from what a client has left of them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Item } from '../../src/conversation/item.ts'
-import type { Engine } from '../../src/store/engine.ts'
-import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
-import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
-import { createStore } from '../../src/store/kysely-store.ts'
-import { MAX_NAMESAKES, type RecallKeys, type RecallStore } from '../../src/store/recall-store.ts'
-import type { NewTurn, Store, TurnEnding } from '../../src/store/store.ts'
+import type { Item } from '../../src/core/item.ts'
+import type { Engine } from '../../src/store/database/engine-interface.ts'
+import { createArchiveStore } from '../../src/store/turns/kysely-turn-management-store.ts'
+import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
+import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import {
+  MAX_NAMESAKES,
+  type RecallKeys,
+  type RecallStore,
+} from '../../src/store/recall/recall-store-interface.ts'
+import type { NewTurn, Store, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
 import { counting } from './counting.ts'
-import type { Vault } from '../../src/store/vault.ts'
+import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { assistant, ending, newId, newTurn, nextTurn, ORIGIN, placed, user } from './turns.ts'
 

@@ -1,14 +1,18 @@
 /** What every database must do to keep what was sent. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Engine } from '../../src/store/engine.ts'
-import { createArchiveStore } from '../../src/store/kysely-archive-store.ts'
-import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
-import { createRequestStore } from '../../src/store/kysely-request-store.ts'
-import { createStore } from '../../src/store/kysely-store.ts'
-import type { RequestStore, RoundRequest, SentRequest } from '../../src/store/request-store.ts'
-import type { NewTurn, Store } from '../../src/store/store.ts'
-import type { Vault } from '../../src/store/vault.ts'
-import { writtenTexts } from '../../src/store/written-texts.ts'
+import type { Engine } from '../../src/store/database/engine-interface.ts'
+import { createArchiveStore } from '../../src/store/turns/kysely-turn-management-store.ts'
+import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
+import { createRequestStore } from '../../src/store/upstream-requests/kysely-upstream-request-store.ts'
+import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import type {
+  RequestStore,
+  RoundRequest,
+  SentRequest,
+} from '../../src/store/upstream-requests/upstream-request-store-interface.ts'
+import type { NewTurn, Store } from '../../src/store/turns/turn-store-interface.ts'
+import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import { writtenTexts } from '../../src/store/upstream-requests/item-text-cache.ts'
 import { counting } from './counting.ts'
 import type { OpenEngine } from './engines.ts'
 import { ending, newId, newTurn, nextTurn, user } from './turns.ts'

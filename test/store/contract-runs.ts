@@ -1,17 +1,17 @@
 /** What every database must do for runs that outlive their client: fences, logs, leases. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { firstTurnIdAt } from '../../src/conversation/ids.ts'
-import type { Engine } from '../../src/store/engine.ts'
-import { createRunStore } from '../../src/store/kysely-run-store.ts'
-import { createStore } from '../../src/store/kysely-store.ts'
+import { firstTurnIdAt } from '../../src/core/turn-derived-ids.ts'
+import type { Engine } from '../../src/store/database/engine-interface.ts'
+import { createRunStore } from '../../src/store/background-runs/kysely-run-store.ts'
+import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
 import {
   OWNERLESS_MS,
   PAGE_GROUPS,
   type EventGroup,
   type RunStore,
-} from '../../src/store/run-store.ts'
-import type { NewTurn, Store } from '../../src/store/store.ts'
-import type { Vault } from '../../src/store/vault.ts'
+} from '../../src/store/background-runs/run-store-interface.ts'
+import type { NewTurn, Store } from '../../src/store/turns/turn-store-interface.ts'
+import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,

@@ -1,9 +1,12 @@
 /** What every database must do for summaries: found by what they stand for, one of each beginning. */
 import { describe, expect, test } from 'vitest'
-import type { Caller } from '../../src/conversation/caller.ts'
-import { createStores } from '../../src/store/stores.ts'
-import type { NewSummary, StoredSummary } from '../../src/store/summary-store.ts'
-import type { Vault } from '../../src/store/vault.ts'
+import type { Caller } from '../../src/core/client/caller.ts'
+import { createStores } from '../../src/store/create-stores.ts'
+import type {
+  NewSummary,
+  StoredSummary,
+} from '../../src/store/summaries/summary-store-interface.ts'
+import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { counting } from './counting.ts'
 import { ending, newId, newTurn, nextTurn } from './turns.ts'

@@ -1,5 +1,5 @@
 /** An engine that takes down what is asked of the one behind it. */
-import type { Engine, Query } from '../../src/store/engine.ts'
+import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
 
 export interface Trip {
   readonly verb: 'read' | 'write'

@@ -1,9 +1,12 @@
 import { describe } from 'vitest'
-import type { Engine, Query } from '../../src/store/engine.ts'
-import { createForgottenStatements } from '../../src/store/forgotten-statements.ts'
-import { createLayerStatements } from '../../src/store/layer-statements.ts'
-import { createSummaryStatements, type NewSummaryRow } from '../../src/store/summary-statements.ts'
-import type { NewVersionRow } from '../../src/store/layer-statements.ts'
+import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
+import { createForgottenStatements } from '../../src/store/deletion/deletion-log-statements.ts'
+import { createLayerStatements } from '../../src/store/memory-layers/memory-layer-statements.ts'
+import {
+  createSummaryStatements,
+  type NewSummaryRow,
+} from '../../src/store/summaries/summary-statements.ts'
+import type { NewVersionRow } from '../../src/store/memory-layers/memory-layer-statements.ts'
 import { forgottenContract } from './contract-forgotten.ts'
 import { SEALED_OR_NOT } from './engines.ts'
 import { followIndexes } from './query-plans.ts'

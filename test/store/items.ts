@@ -1,5 +1,5 @@
 /** Items of every kind, with whatever may be hard to keep. */
-import type { Item } from '../../src/conversation/item.ts'
+import type { Item } from '../../src/core/item.ts'
 
 export const ITEMS: Readonly<Record<string, Item>> = {
   'a message of many parts': {

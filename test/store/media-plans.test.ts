@@ -1,8 +1,8 @@
 /** However many media are kept, none of their queries goes through all of them. */
-import type { Engine, Query } from '../../src/store/engine.ts'
-import { createForgetStatements } from '../../src/store/forget-statements.ts'
-import { createMediaStatements } from '../../src/store/media-statements.ts'
-import { createReleaseStatements } from '../../src/store/release-statements.ts'
+import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
+import { createForgetStatements } from '../../src/store/deletion/expiry-and-deletion-statements.ts'
+import { createMediaStatements } from '../../src/store/media/media-statements.ts'
+import { createReleaseStatements } from '../../src/store/media/media-release-statements.ts'
 import { followIndexes } from './query-plans.ts'
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {

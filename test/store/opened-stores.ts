@@ -1,9 +1,9 @@
 /** An engine with its stores for all tests of a contract, and an owner of its own for each of them. */
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import type { Engine } from '../../src/store/engine.ts'
-import type { Caller } from '../../src/conversation/caller.ts'
-import { createStores, type Stores } from '../../src/store/stores.ts'
-import type { Vault } from '../../src/store/vault.ts'
+import type { Engine } from '../../src/store/database/engine-interface.ts'
+import type { Caller } from '../../src/core/client/caller.ts'
+import { createStores, type Stores } from '../../src/store/create-stores.ts'
+import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
 import { newId } from './turns.ts'
 
 export interface OpenedStores {

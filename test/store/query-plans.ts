@@ -1,6 +1,6 @@
 /** How the databases go about a query: each by an index, whatever else is in their tables. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine, Query } from '../../src/store/engine.ts'
+import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
 import { ENGINES } from './engines.ts'
 
 export interface PlannedQueries {

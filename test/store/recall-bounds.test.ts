@@ -3,19 +3,19 @@
  * same turn on for as long as possible, so that the prompt goes on as it began.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Item } from '../../src/conversation/item.ts'
-import { openNodeSqlite } from '../../src/store/engine-node-sqlite.ts'
-import type { Engine } from '../../src/store/engine.ts'
-import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
-import { createStore } from '../../src/store/kysely-store.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import type { Item } from '../../src/core/item.ts'
+import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
+import type { Engine } from '../../src/store/database/engine-interface.ts'
+import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
+import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { migrate } from '../../src/store/database/migrate.ts'
 import {
   ITEM_BYTES,
   MAX_KEYS,
   MAX_RECALLED_BYTES,
   MAX_RECALLED_TURNS,
   STEPS,
-} from '../../src/store/recall-store.ts'
+} from '../../src/store/recall/recall-store-interface.ts'
 import { assistant, ending, newId, newTurn, placed, user } from './turns.ts'
 
 let engine: Engine

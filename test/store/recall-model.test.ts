@@ -4,13 +4,13 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Item } from '../../src/conversation/item.ts'
-import { openNodeSqlite } from '../../src/store/engine-node-sqlite.ts'
-import type { Engine } from '../../src/store/engine.ts'
-import { createRecallStore } from '../../src/store/kysely-recall-store.ts'
-import { createStore } from '../../src/store/kysely-store.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { MAX_NAMESAKES, type RecallKeys } from '../../src/store/recall-store.ts'
+import type { Item } from '../../src/core/item.ts'
+import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
+import type { Engine } from '../../src/store/database/engine-interface.ts'
+import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
+import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { migrate } from '../../src/store/database/migrate.ts'
+import { MAX_NAMESAKES, type RecallKeys } from '../../src/store/recall/recall-store-interface.ts'
 import { assistant, ending, newId, newTurn, placed } from './turns.ts'
 
 let engine: Engine

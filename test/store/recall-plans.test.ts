@@ -1,7 +1,7 @@
 /** However much others remember, no query of recall or of forgetting goes through all of it. */
-import type { Engine, Query } from '../../src/store/engine.ts'
-import { createForgetStatements } from '../../src/store/forget-statements.ts'
-import { createRecallStatements } from '../../src/store/recall-statements.ts'
+import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
+import { createForgetStatements } from '../../src/store/deletion/expiry-and-deletion-statements.ts'
+import { createRecallStatements } from '../../src/store/recall/recall-statements.ts'
 import { followIndexes } from './query-plans.ts'
 
 const search = {

@@ -1,9 +1,9 @@
 /** However many turns and logs there are, no query about a run goes through all of them. */
-import type { Engine, Query } from '../../src/store/engine.ts'
-import { createReplicaStatements } from '../../src/store/replica-statements.ts'
-import { createRunStatements } from '../../src/store/run-statements.ts'
-import { outputRows } from '../../src/store/rows.ts'
-import { OPEN_VAULT } from '../../src/store/vault.ts'
+import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
+import { createReplicaStatements } from '../../src/store/background-runs/replica-and-orphan-statements.ts'
+import { createRunStatements } from '../../src/store/background-runs/run-and-log-statements.ts'
+import { outputRows } from '../../src/store/turns/encode-turn-rows.ts'
+import { OPEN_VAULT } from '../../src/store/encryption/read-encrypted-rows.ts'
 import { followIndexes } from './query-plans.ts'
 import { assistant, placed } from './turns.ts'
 

@@ -1,8 +1,8 @@
 /** Turns and items to store, each with an id that no other test uses. */
 import { randomBytes } from 'node:crypto'
-import type { Item, Message, Origin } from '../../src/conversation/item.ts'
-import type { Caller } from '../../src/conversation/caller.ts'
-import type { NewTurn, PlacedItem, TurnEnding } from '../../src/store/store.ts'
+import type { Item, Message, Origin } from '../../src/core/item.ts'
+import type { Caller } from '../../src/core/client/caller.ts'
+import type { NewTurn, PlacedItem, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
 
 export function newId(): string {
   return randomBytes(10).toString('hex').toUpperCase()

@@ -1,4 +1,4 @@
-import type { Account, WireName } from '../../src/provider/provider.ts'
+import type { Account, WireName } from '../../src/providers/provider-interface.ts'
 
 /** One about which there is nothing to say. */
 export function plainAccount(wire: WireName): Account {

@@ -1,5 +1,5 @@
 /** The laws about compaction at a threshold: who may ask for it, and what comes back of it. */
-import { isObject, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../src/core/json/json.ts'
 import { objects, type Law, type Request } from './anthropic-request.ts'
 
 export const COMPACTION_BETA = 'compact-2026-01-12'

@@ -2,7 +2,7 @@
  * The laws of the Messages API as it enforces them: what it would answer to a request. Written from
  * its documentation and its error messages, not from our encoder, and it knows the models by itself.
  */
-import { isObject, type Json, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 import { isBlank, objects, read, type Law } from './anthropic-request.ts'
 import { COMPACTION_LAWS, mayBegin } from './anthropic-compaction-laws.ts'
 import { isThought, THINKING_LAWS } from './anthropic-thinking-laws.ts'

@@ -1,5 +1,5 @@
 /** A request of the Messages API, taken apart for the checks of its laws. */
-import { isObject, type Json, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 
 export interface Request {
   readonly body: JsonObject

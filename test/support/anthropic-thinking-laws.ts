@@ -1,5 +1,5 @@
 /** The laws about thinking, and about what goes together with it, by model. */
-import { isObject, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../src/core/json/json.ts'
 import type { Law, Request } from './anthropic-request.ts'
 
 const thinkingBlocks: Law = ({ messages }) =>

@@ -2,7 +2,7 @@
  * The laws of Chat Completions as the strictest services enforce them: what they would refuse in a
  * request. Written from documentation and error messages, not from our encoder.
  */
-import { isObject, type Json, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 
 /** A sentence for everything that is wrong with a request. */
 export function chatFaults(body: JsonObject): readonly string[] {

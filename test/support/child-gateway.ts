@@ -10,7 +10,7 @@ export interface ChildGateway {
 export async function startChild(
   environment: Readonly<Record<string, string>>,
 ): Promise<ChildGateway> {
-  const child = spawn(process.execPath, ['src/start.js'], {
+  const child = spawn(process.execPath, ['src/main/start.js'], {
     cwd: new URL('../..', import.meta.url).pathname,
     env: { ...process.env, PORT: '0', MEDIA_FETCH: 'off', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -6,9 +6,9 @@
  * were lost, and in which others were moved or came twice, as the client kept them and as recorded.
  */
 import fc, { type Arbitrary } from 'fast-check'
-import { compactionItem } from '../../src/conversation/compaction.ts'
-import type { Item, Part, Role } from '../../src/conversation/item.ts'
-import type { JsonObject } from '../../src/conversation/json.ts'
+import { compactionItem } from '../../src/core/items/compaction-item.ts'
+import type { Item, Part, Role } from '../../src/core/item.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import { mishap } from './mishaps.ts'
 
 /** A call and its output of every kind that the waist carries without understanding it. */

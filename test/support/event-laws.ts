@@ -1,9 +1,9 @@
 /**
- * The order of an answer's events, as `conversation/event.ts` states it, told by someone who knows
+ * The order of an answer's events, as `core/stream-event.ts` states it, told by someone who knows
  * no wire. Every decoder is held to it, and whoever makes up events for a renderer should be.
  */
-import type { StreamEvent } from '../../src/conversation/event.ts'
-import type { CustomCall, FunctionCall, Item, Part } from '../../src/conversation/item.ts'
+import type { StreamEvent } from '../../src/core/stream-event.ts'
+import type { CustomCall, FunctionCall, Item, Part } from '../../src/core/item.ts'
 
 /** A sentence for every law that the events break. */
 export function eventFaults(events: readonly StreamEvent[]): readonly string[] {

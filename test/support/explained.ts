@@ -4,8 +4,8 @@
  * of an answer asks for it.
  */
 import { expect } from 'vitest'
-import type { JsonObject } from '../../src/conversation/json.ts'
-import type { SentRequest } from '../../src/store/request-store.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
+import type { SentRequest } from '../../src/store/upstream-requests/upstream-request-store-interface.ts'
 import { ARRIVED, type Arrived } from './arrived.ts'
 import type { Arrival, Upstream } from './upstream.ts'
 

@@ -1,5 +1,5 @@
 /** The memory of a running gateway, whose verbs can be made to fail one by one and to come back. */
-import type { World } from '../../src/world.ts'
+import type { World } from '../../src/gateway/dependencies-interface.ts'
 
 /** What becomes of a verb that is asked for: it hangs, takes so many milliseconds, or fails. */
 export type Mishap = 'none' | 'hangs' | 'fails' | number

@@ -1,5 +1,5 @@
 /** The frames of a connection, told apart into answers and held to the order that they must keep. */
-import type { JsonObject } from '../../src/conversation/json.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import { responsesFaults } from './responses-checker.ts'
 
 const ENDS: ReadonlySet<unknown> = new Set([

@@ -4,9 +4,9 @@
  */
 import OpenAI from 'openai'
 import { expect } from 'vitest'
-import type { Log } from '../../src/conversation/log.ts'
-import { serveNode } from '../../src/serve-node.ts'
-import type { World } from '../../src/world.ts'
+import type { Log } from '../../src/core/ports/log-interface.ts'
+import { serveNode } from '../../src/main/serve-node.ts'
+import type { World } from '../../src/gateway/dependencies-interface.ts'
 import { watchExplained, type Watch } from './watch-explained.ts'
 import { watches } from './watched.ts'
 

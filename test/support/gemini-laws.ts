@@ -2,7 +2,7 @@
  * Answers a request as the Gemini API does: with the error that it would give, or `null`. Written
  * from its documentation and from the errors that people report, not from our encoder.
  */
-import { isObject, type Json, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 import { schemaFaults } from './gemini-schema-laws.ts'
 import {
   contents,

@@ -1,5 +1,5 @@
 /** Which schemas the Gemini API takes: https://ai.google.dev/api/caching#Schema */
-import { isObject, type Json, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 
 const KEYWORDS = new Set([
   'type',

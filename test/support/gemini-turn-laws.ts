@@ -1,5 +1,5 @@
 /** The laws of a Gemini conversation: roles, parts, calls and their answers, signatures. */
-import { isObject, type Json, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 
 export interface Request {
   readonly model: string

@@ -1,6 +1,6 @@
 /** What a client hears of an answer to one question, in either dialect and however it ends. */
-import { sseDecoder } from '../../src/stream/sse.ts'
-import { runStage, type SseMessage } from '../../src/stream/stage.ts'
+import { sseDecoder } from '../../src/core/stream/sse.ts'
+import { runStage, type SseMessage } from '../../src/core/stream/stage.ts'
 
 export const PATHS = { responses: '/v1/responses', chat: '/v1/chat/completions' } as const
 

@@ -1,11 +1,11 @@
 /** What there is to be seen, in a memory, of the requests that were sent for an answer. */
-import { isCompaction } from '../../src/conversation/compaction.ts'
-import { isOfHouse } from '../../src/conversation/house.ts'
-import type { Item } from '../../src/conversation/item.ts'
-import type { Caller } from '../../src/conversation/caller.ts'
-import type { SentRequest } from '../../src/store/request-store.ts'
-import type { StoredTurn } from '../../src/store/store.ts'
-import type { Stores } from '../../src/store/stores.ts'
+import { isCompaction } from '../../src/core/items/compaction-item.ts'
+import { isOfHouse } from '../../src/core/items/gateway-tool-items.ts'
+import type { Item } from '../../src/core/item.ts'
+import type { Caller } from '../../src/core/client/caller.ts'
+import type { SentRequest } from '../../src/store/upstream-requests/upstream-request-store-interface.ts'
+import type { StoredTurn } from '../../src/store/turns/turn-store-interface.ts'
+import type { Stores } from '../../src/store/create-stores.ts'
 
 /** All of them in their order, `null` for one that is missing among them. */
 export type Kept = readonly (SentRequest | null)[] | 'not kept' | 'under way' | 'nothing to keep'

@@ -6,12 +6,12 @@
  * same object is looked into.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { isCompaction, isSummaryMessage } from '../../src/conversation/compaction.ts'
-import type { Item } from '../../src/conversation/item.ts'
-import { callEndOf } from '../../src/conversation/pairs.ts'
-import { hasPin } from '../../src/conversation/rounds.ts'
-import { isToldSummary } from '../../src/conversation/told-summary.ts'
-import type { Step } from '../../src/rebuild/transform.ts'
+import { isCompaction, isSummaryMessage } from '../../src/core/items/compaction-item.ts'
+import type { Item } from '../../src/core/item.ts'
+import { callEndOf } from '../../src/core/items/tool-call-pairs.ts'
+import { hasPin } from '../../src/core/items/rounds-and-pinned-items.ts'
+import { isToldSummary } from '../../src/core/items/summary-message.ts'
+import type { Step } from '../../src/context/transform-interface.ts'
 
 export type Run = (items: readonly Item[]) => Step
 

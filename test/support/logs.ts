@@ -1,7 +1,7 @@
 /** Logs made out of messages, as the tests of runs need them. */
-import type { EventGroup } from '../../src/store/run-store.ts'
-import { frame } from '../../src/stream/sse.ts'
-import type { SseMessage } from '../../src/stream/stage.ts'
+import type { EventGroup } from '../../src/store/background-runs/run-store-interface.ts'
+import { frame } from '../../src/core/stream/sse.ts'
+import type { SseMessage } from '../../src/core/stream/stage.ts'
 
 /** `size` events a group. */
 export function groupsOf(messages: readonly SseMessage[], size = 3): readonly EventGroup[] {

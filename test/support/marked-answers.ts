@@ -1,9 +1,12 @@
 /** Answers with a marker put into them, without a dialect around: events in, events out. */
-import type { StreamEvent } from '../../src/conversation/event.ts'
-import type { Item } from '../../src/conversation/item.ts'
-import { foldOutcome, type Outcome } from '../../src/conversation/outcome.ts'
-import { marking, type MarkingOptions } from '../../src/stream/marking.ts'
-import { NOTHING } from '../../src/stream/stage.ts'
+import type { StreamEvent } from '../../src/core/stream-event.ts'
+import type { Item } from '../../src/core/item.ts'
+import { foldOutcome, type Outcome } from '../../src/core/fold-answer-outcome.ts'
+import {
+  marking,
+  type MarkingOptions,
+} from '../../src/gateway/respond/markers/wrap-renderer-with-marker.ts'
+import { NOTHING } from '../../src/core/stream/stage.ts'
 
 export const TURN = '01KQZ3V8M6T2X9R4B7C9'
 

@@ -3,8 +3,8 @@
  * pair that was recorded comes back beside the one that was kept.
  */
 import fc, { type Arbitrary } from 'fast-check'
-import type { Item } from '../../src/conversation/item.ts'
-import { ALONE, pairsOf } from '../../src/conversation/pairs.ts'
+import type { Item } from '../../src/core/item.ts'
+import { ALONE, pairsOf } from '../../src/core/items/tool-call-pairs.ts'
 
 export type Mishap = (items: readonly Item[]) => readonly Item[]
 

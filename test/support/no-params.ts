@@ -1,5 +1,5 @@
 /** The params of a request that says nothing but its model. */
-import type { Params } from '../../src/conversation/prompt.ts'
+import type { Params } from '../../src/core/prompt.ts'
 
 export const NO_PARAMS: Params = {
   model: 'm',

@@ -1,7 +1,7 @@
 /** The test Open WebUI does what the real one was seen to do; else what is proven with it means nothing. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../../src/conversation/json.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import { answerReader, LONGEST_LINE_BYTES } from './open-webui/answer-reader.ts'
 import { difference, type Expected } from './open-webui/oracle.ts'
 import { pythonJson, rewrittenArguments } from './open-webui/python-json.ts'

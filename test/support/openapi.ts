@@ -2,7 +2,7 @@
  * Checks JSON against the published schemas: types, required fields, fixed values, and what of each
  * there is inside. As much of JSON Schema as these documents make use of.
  */
-import { isObject, type Json, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 import { readShared, sharedExists } from './shared.ts'
 
 const FILES = {

@@ -21,8 +21,8 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
-import { openPostgres } from '../../src/store/engine-postgres.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { openPostgres } from '../../src/store/database/postgres-engine.ts'
+import { migrate } from '../../src/store/database/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,6 +1,6 @@
 /** Work that is counted, because how long it takes is another's business: what of a list is read. */
 import { expect } from 'vitest'
-import type { Item } from '../../src/conversation/item.ts'
+import type { Item } from '../../src/core/item.ts'
 
 /** Of twice as many items twice as much is read, and not four times. */
 export function expectLinear(

@@ -3,10 +3,10 @@
  * them. The same few texts occur everywhere: in many turns, in siblings, in other chats.
  */
 import fc, { type Arbitrary } from 'fast-check'
-import type { Item, Message } from '../../src/conversation/item.ts'
-import { markerLine } from '../../src/conversation/marker.ts'
-import type { RememberedTurn } from '../../src/conversation/remembered.ts'
-import { fingerprintOf, planRecall } from '../../src/rebuild/plan-recall.ts'
+import type { Item, Message } from '../../src/core/item.ts'
+import { markerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
+import { fingerprintOf, planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
 
 /** What is made up; everything else follows from it. */
 export interface Script {

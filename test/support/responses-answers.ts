@@ -3,9 +3,9 @@
  * anywhere, and ids that are missing, empty or taken. And answers that nobody would give.
  */
 import fc, { type Arbitrary } from 'fast-check'
-import type { Finish, StreamEvent, Usage } from '../../src/conversation/event.ts'
-import type { Item, Message, Part, Reasoning } from '../../src/conversation/item.ts'
-import { failureOf } from '../../src/errors.ts'
+import type { Finish, StreamEvent, Usage } from '../../src/core/stream-event.ts'
+import type { Item, Message, Part, Reasoning } from '../../src/core/item.ts'
+import { failureOf } from '../../src/core/errors/gateway-error.ts'
 
 /** An event of an item, before it is known which. */
 type Said = (index: number) => StreamEvent

@@ -3,8 +3,8 @@
  * which order events come, and that everything which is told twice is told alike. Written from the
  * rules, not from the renderer, so that the two can disagree.
  */
-import { isObject, type JsonObject } from '../../src/conversation/json.ts'
-import type { SseMessage } from '../../src/stream/stage.ts'
+import { isObject, type JsonObject } from '../../src/core/json/json.ts'
+import type { SseMessage } from '../../src/core/stream/stage.ts'
 import { faultsInAdded, faultsInDone, faultsInPart, type Told } from './responses-item-rules.ts'
 
 export interface Strictness {

@@ -2,7 +2,7 @@
  * The rules for one item of a stream: announced with what is known of it, told part by part, and
  * done with exactly what was told.
  */
-import { isObject, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../src/core/json/json.ts'
 
 /** A list of parts, or the arguments of a call, which are a list of one. */
 interface Part {

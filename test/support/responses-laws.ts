@@ -2,7 +2,7 @@
  * Reads a request to `POST /responses` as OpenAI would, and says what it would be refused for. Its
  * sentences are those of the service, as far as they are known.
  */
-import { isObject, type JsonObject } from '../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../src/core/json/json.ts'
 
 export function responsesComplaints(body: JsonObject): readonly string[] {
   const { input } = body

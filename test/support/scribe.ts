@@ -3,7 +3,7 @@
  * given to sum up: in words by which a summary is known, and as facts the words in capitals. Offered
  * a tool, it thinks and calls it for as long as it is told to look.
  */
-import type { JsonObject } from '../../src/conversation/json.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import { answerJson, answerSse, startUpstream, type Received, type Upstream } from './upstream.ts'
 
 export interface Scribe extends Upstream {

@@ -2,14 +2,14 @@
  * What the gateway would send of a conversation, by each wire and under several policies, shown to
  * the checkers of the four wires.
  */
-import { policyWith } from '../../src/conversation/policy.ts'
-import type { Item } from '../../src/conversation/item.ts'
-import type { JsonObject } from '../../src/conversation/json.ts'
-import type { Params } from '../../src/conversation/prompt.ts'
-import { wellFormedJson } from '../../src/conversation/well-formed-json.ts'
-import type { Account, WireName } from '../../src/provider/provider.ts'
-import { PROVIDERS } from '../../src/provider/providers.ts'
-import { planFor, rebuild } from '../../src/rebuild/plan.ts'
+import { policyWith } from '../../src/core/context-policy.ts'
+import type { Item } from '../../src/core/item.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
+import type { Params } from '../../src/core/prompt.ts'
+import { wellFormedJson } from '../../src/core/json/well-formed-json.ts'
+import type { Account, WireName } from '../../src/providers/provider-interface.ts'
+import { PROVIDERS } from '../../src/providers/registry.ts'
+import { planFor, rebuild } from '../../src/context/list-and-run-transforms.ts'
 import { anthropicComplaints } from './anthropic-laws.ts'
 import { chatFaults } from './chat-laws.ts'
 import { geminiFaults } from './gemini-laws.ts'

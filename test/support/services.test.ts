@@ -1,6 +1,6 @@
 /** The services refuse what the real ones refuse: without that, nothing that is proven on them holds. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/conversation/json.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import { startServices, type Services } from './services/start-services.ts'
 
 let services: Services

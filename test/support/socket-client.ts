@@ -1,6 +1,6 @@
 /** A client of the WebSocket mode over a real socket: asks, and collects what it is answered. */
 import { WebSocket, type ClientOptions } from 'ws'
-import type { JsonObject } from '../../src/conversation/json.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import { answerFaults, endsAnswer, isRefusal } from './frames.ts'
 
 export interface Answered {

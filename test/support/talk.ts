@@ -11,7 +11,7 @@
  *
  * `⏎` is a line break in the text of an item. `show` writes the same notation.
  */
-import { textOf, type Item, type Part, type Role } from '../../src/conversation/item.ts'
+import { textOf, type Item, type Part, type Role } from '../../src/core/item.ts'
 
 export function talk(strings: TemplateStringsArray, ...values: readonly string[]): readonly Item[] {
   const text = strings

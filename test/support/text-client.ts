@@ -2,7 +2,7 @@
  * A client that keeps nothing but text: what it has been told is all that it sends back. It may be an
  * Open WebUI, which gets markers, or any other client of Chat Completions.
  */
-import { readMarkers } from '../../src/conversation/marker.ts'
+import { readMarkers } from '../../src/core/markers/extract-turn-markers.ts'
 import { framesIn } from './logs.ts'
 
 export interface Message {

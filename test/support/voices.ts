@@ -1,8 +1,8 @@
 /** Conversations of many: the items of a talk, or of a made-up conversation, with who has said them. */
 import fc from 'fast-check'
-import type { Item } from '../../src/conversation/item.ts'
-import { withItemField } from '../../src/conversation/item-field.ts'
-import type { JsonObject } from '../../src/conversation/json.ts'
+import type { Item } from '../../src/core/item.ts'
+import { withItemField } from '../../src/core/items/author-time-and-reset-fields.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 
 /** The same with a field of its own for some of its items, by place. */
 export function said(

@@ -1,6 +1,6 @@
 /** Whether any call is without its output. Where it stands at the end, a strict service says so. */
-import type { Item } from '../../src/conversation/item.ts'
-import { ALONE, callEndOf, pairsOf } from '../../src/conversation/pairs.ts'
+import type { Item } from '../../src/core/item.ts'
+import { ALONE, callEndOf, pairsOf } from '../../src/core/items/tool-call-pairs.ts'
 
 export function waitsForOutput(items: readonly Item[]): boolean {
   const partners = pairsOf(items)

@@ -1,10 +1,10 @@
 /** What holds every gateway of a test to what it says that it sent finds what is not so. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { turnIdOfResponse } from '../../src/conversation/ids.ts'
-import { openEngine } from '../../src/store/open-store.ts'
-import type { World } from '../../src/world.ts'
-import { sqliteFile } from '../resources/databases.ts'
+import { turnIdOfResponse } from '../../src/core/turn-derived-ids.ts'
+import { openEngine } from '../../src/store/database/open-engine.ts'
+import type { World } from '../../src/gateway/dependencies-interface.ts'
+import { sqliteFile } from '../server/stored-object-routes/databases.ts'
 import { arrivedIn } from './arrived.ts'
 import { explainedFaults } from './explained.ts'
 import { startGateway, upstreams } from './gateway.ts'
@@ -128,13 +128,14 @@ const UNWATCHED: Readonly<Record<string, string>> = {
   'e2e/sealed-at-rest.test.ts': 'Its process answers nobody.',
   'e2e/install.test.ts': 'Its processes begin, and answer nobody.',
   'e2e/rehearse.test.ts': 'Its process answers nobody but itself.',
-  'history/retention.test.ts': 'Its Worker answers nobody.',
-  'explain-command.test.ts': 'Its process runs a command, and answers nobody.',
+  'gateway/record/expire-unused-turns.test.ts': 'Its Worker answers nobody.',
+  'main/commands/explain.test.ts': 'Its process runs a command, and answers nobody.',
 }
 
 test('nobody starts a gateway that is not watched', () => {
   const folder = new URL('../', import.meta.url)
-  const starts = /serve-node\.ts'|createTestHarness|createApp\(|src\/start\.js|src\/node\.ts/
+  const starts =
+    /serve-node\.ts'|createTestHarness|createApp\(|src\/main\/start\.js|src\/main\/node\.ts/
   const found = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.startsWith('bench/'))
     .filter((file) => file !== 'support/watch-explained.test.ts')

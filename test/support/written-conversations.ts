@@ -2,9 +2,9 @@
  * A conversation as a client would write it in its dialect. Chat has no words for items that only
  * OpenAI's own tools make, and no message there makes two calls under one id.
  */
-import { textOf, type Item, type Role } from '../../src/conversation/item.ts'
-import type { JsonObject } from '../../src/conversation/json.ts'
-import { ALONE, pairsOf } from '../../src/conversation/pairs.ts'
+import { textOf, type Item, type Role } from '../../src/core/item.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
+import { ALONE, pairsOf } from '../../src/core/items/tool-call-pairs.ts'
 
 export function asInput(items: readonly Item[]): readonly JsonObject[] {
   return items.map((item) => (item.type === 'opaque' ? item.raw : (item as unknown as JsonObject)))

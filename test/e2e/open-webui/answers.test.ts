@@ -1,7 +1,7 @@
 /** What an answer is on the wire, and what becomes of it when nobody listens any more. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { objects } from '../../support/services/service.ts'
 import { openChat } from '../../support/open-webui/chat.ts'
 import { nextNumber, scriptOf, type ScriptBeat } from '../../support/open-webui/script.ts'

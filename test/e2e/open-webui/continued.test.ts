@@ -4,7 +4,7 @@
  * nothing is refused and nothing that a provider has cached is lost.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { DAMAGES } from '../../support/open-webui/damage.ts'
 import { startTown, type Town } from '../../support/open-webui/town.ts'
 import { objects } from '../../support/services/service.ts'

@@ -1,6 +1,6 @@
 /** Markers that come back in what others say reach no model: in results, in calls, in quotes, in instructions. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { markerLine } from '../../../src/conversation/marker.ts'
+import { markerLine } from '../../../src/core/markers/extract-turn-markers.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
 import { speak } from '../../support/wires.ts'

@@ -1,6 +1,6 @@
 /** Requests that a real Open WebUI has sent, in front of models with every wire. */
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { pythonJson } from '../../support/open-webui/python-json.ts'
 import { MARKER } from '../../support/open-webui/watch.ts'
 import { serviceTown } from '../../support/services/service-town.ts'

@@ -2,7 +2,7 @@
  * Reads the lines of an answer as Open WebUI 0.10 does. Pure: lines in, stored items out. What is kept
  * of an answer depends on how it ended: by itself, by the user's Stop, or by a line that was too long.
  */
-import { isObject, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { rewrittenArguments } from './python-json.ts'
 import { readChunk, type Draft } from './read-chunk.ts'
 import { readResponseEvent, type ToldItems } from './read-response-event.ts'

@@ -2,7 +2,7 @@
  * A chat: questions and answers by their ids, each with the one it stands behind. Regenerating and
  * editing make siblings; what is sent is always one path through the tree.
  */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { StoredItem } from './stored-item.ts'
 import { toMessages, type ChatMessage } from './to-messages.ts'
 

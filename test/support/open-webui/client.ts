@@ -2,7 +2,7 @@
  * Asks as Open WebUI does: one answer with its whole loop of tools, or one task. It knows nothing of
  * a chat; `chat.ts` does.
  */
-import { isObject, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { answerReader, wordsOf, type Answer } from './answer-reader.ts'
 import { headersOf, type Place, type Sender } from './headers.ts'
 import { post } from './post.ts'

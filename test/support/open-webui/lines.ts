@@ -3,7 +3,7 @@
  * wires: `user: …`, `thought: …`, `text: …`, `call: …`, `result: …`, `hosted: …`. Ids, seals and where
  * messages begin are left out: whether those are lawful is for the service to say.
  */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { object, objects, textIn } from '../services/service.ts'
 
 export function linesOf(body: JsonObject): readonly string[] {

@@ -1,5 +1,5 @@
 /** One chunk of Chat Completions, as it changes what Open WebUI has stored of an answer. */
-import { isObject, type Json, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json/json.ts'
 import type { StoredItem, StoredReasoning } from './stored-item.ts'
 import { splitThinking } from './think-tags.ts'
 

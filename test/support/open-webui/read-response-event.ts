@@ -3,7 +3,7 @@
  * stream. `output_item.done` means nothing to it: what is said only there is lost, unless the end
  * says it again.
  */
-import { isObject, type Json, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json/json.ts'
 import type { StoredItem } from './stored-item.ts'
 
 /** The items of the response that is being told, by output index. */

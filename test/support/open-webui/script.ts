@@ -7,7 +7,7 @@
  * Every word is said once only, in all the tests of a process: what turns up in the wrong place is
  * known by that.
  */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { Beat } from '../services/model.ts'
 
 export type ScriptBeat = Beat | { readonly type: 'hosted'; readonly query: string }

@@ -4,7 +4,7 @@
  * place. What it is to say is planned for a question and a model, and every request that it gets is kept.
  */
 import type { ServerResponse } from 'node:http'
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { anthropic } from '../services/anthropic.ts'
 import { chat } from '../services/chat.ts'
 import { responses } from '../services/responses.ts'

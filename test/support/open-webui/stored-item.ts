@@ -1,5 +1,5 @@
 /** What Open WebUI keeps of an answer: a list of items for each assistant message, and nothing else. */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 
 export type StoredItem = StoredMessage | StoredReasoning | StoredCall | StoredOutput | StoredOther
 

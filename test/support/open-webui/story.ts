@@ -2,7 +2,7 @@
  * A chat that is led and watched: what the model will say is given with each step, and every request
  * that this makes is held against the perfect memory and against what Open WebUI can bear.
  */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { openChat, type Answered, type Asked, type Chat, type Opening } from './chat.ts'
 import { pathTo } from './chat-tree.ts'
 import type { Account, Stop } from './client.ts'

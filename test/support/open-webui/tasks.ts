@@ -1,5 +1,5 @@
 /** The housekeeping of Open WebUI: what it asks a model for its own sake, in the words of 0.10. */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 
 export type TaskName =
   | 'title_generation'

@@ -1,5 +1,5 @@
 /** The body of a request on either kind of connection. Everything starts as chat messages. */
-import { isObject, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import type { ChatMessage } from './to-messages.ts'
 
 export type Connection = 'chat' | 'responses' | 'stateful'

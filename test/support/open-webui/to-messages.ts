@@ -1,5 +1,5 @@
 /** How stored items become the messages of the next request. Reasoning is what gets lost here. */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { shownText, type StoredCall, type StoredItem } from './stored-item.ts'
 
 export interface ChatMessage {

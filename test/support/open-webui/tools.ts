@@ -1,5 +1,5 @@
 /** The tools that the test Open WebUI has, and what they answer: the same for the same arguments. */
-import { parsedObject, type JsonObject } from '../../../src/conversation/json.ts'
+import { parsedObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { pythonJson } from './python-json.ts'
 import type { StoredCall, StoredOutput } from './stored-item.ts'
 

@@ -1,5 +1,5 @@
 /** What Open WebUI could not bear in an answer, as sentences. Nothing of it shows in a stored chat. */
-import { isObject, type Json, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json/json.ts'
 
 /** The lines of one answer, and what the answer was for. */
 export interface Watched {

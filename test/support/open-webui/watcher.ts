@@ -2,7 +2,7 @@
  * Holds every request of a chat against the perfect memory, and every answer against what Open WebUI
  * can bear. It keeps the truth: for each answer all that the model said.
  */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { textIn } from '../services/service.ts'
 import type { Answered, Chat } from './chat.ts'
 import { pathTo } from './chat-tree.ts'

@@ -2,8 +2,8 @@
  * Compaction at a threshold, as the Messages API does it: in the middle of an ordinary request, when it
  * is long enough. What it makes is known again when it comes back, from the account that it was made for.
  */
-import { estimateTokens } from '../../../src/conversation/tokens.ts'
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import { estimateTokens } from '../../../src/core/text/estimate-tokens.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { isCompaction, readMessages, triggerIn } from '../anthropic-compaction-laws.ts'
 import { objects, textsIn, type Issued } from './service.ts'
 

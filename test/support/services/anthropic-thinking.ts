@@ -1,5 +1,5 @@
 /** Thinking as the Messages API signs it, and what it refuses of what comes back. */
-import { isObject, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { readMessages } from '../anthropic-compaction-laws.ts'
 import { objects, type Issued } from './service.ts'
 

@@ -2,7 +2,7 @@
  * The Messages API. Thinking is signed, and must come back as it was given; what is refused is
  * refused in the service's own words.
  */
-import { isObject, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { anthropicRefusal } from '../anthropic-laws.ts'
 import { COMPACTION_BETA, readMessages } from '../anthropic-compaction-laws.ts'
 import { compactedBy, compactionFaults, questionIn } from './anthropic-compaction.ts'

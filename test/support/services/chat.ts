@@ -3,7 +3,7 @@
  * with its calls, one named `vendor/model` wants its signed details back as OpenRouter does, and
  * `strict-…` wants the roles to take turns.
  */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { chatFaults } from '../chat-laws.ts'
 import { USAGE, type Beat } from './model.ts'
 import {

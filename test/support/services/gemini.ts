@@ -2,7 +2,7 @@
  * The Gemini API. It signs its first call of every step and the end of its text; from the third
  * generation on a signature must come back on the very part that it was given on.
  */
-import { isObject, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { geminiRefusal } from '../gemini-laws.ts'
 import { USAGE, type Beat } from './model.ts'
 import {

@@ -9,7 +9,7 @@
  *     Refuse this.  Go on for ever.          a refusal, an answer that is cut off
  *     anything else                          it says what it heard, and how much it remembers
  */
-import { isObject, type Json, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json/json.ts'
 
 /** A request without its wire. */
 export interface Asked {

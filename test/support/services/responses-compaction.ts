@@ -1,6 +1,6 @@
 /** Compaction by the service itself, where a request is over the threshold that it names. */
-import { estimateTokens } from '../../../src/conversation/tokens.ts'
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import { estimateTokens } from '../../../src/core/text/estimate-tokens.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { objects, type Place } from './service.ts'
 
 export function compactionFor(body: JsonObject, { number, issued }: Place): readonly JsonObject[] {

@@ -1,5 +1,5 @@
 /** A finished response as the stream that leads to it. */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { objects, pieces, type Manner } from './service.ts'
 
 export function responsesEvents(whole: JsonObject, manner: Manner): readonly string[] {

@@ -2,7 +2,7 @@
  * OpenAI's Responses API. Reasoning is sealed, and readable again under the seal alone: with another
  * id, out of another service, or without what came behind it, it is refused.
  */
-import { isObject, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { responsesComplaints } from '../responses-laws.ts'
 import { USAGE, type Beat } from './model.ts'
 import { compactionFor, newestCompaction } from './responses-compaction.ts'

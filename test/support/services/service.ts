@@ -4,7 +4,7 @@
  * the events of its stream.
  */
 import { createHash } from 'node:crypto'
-import { isObject, type Json, type JsonObject } from '../../../src/conversation/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json/json.ts'
 import type { Asked, Spoken } from './model.ts'
 
 export interface Service {

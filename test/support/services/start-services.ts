@@ -3,7 +3,7 @@
  * request is first held to the laws of its wire, and refused in that wire's own words; then the
  * model answers. What was refused is kept, so that a test can say that nothing was.
  */
-import type { JsonObject } from '../../../src/conversation/json.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { answerJson, startUpstream, type Received, type Upstream } from '../upstream.ts'
 import { anthropic } from './anthropic.ts'
 import { chat } from './chat.ts'

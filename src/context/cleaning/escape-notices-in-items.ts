@@ -1,0 +1,67 @@
+/**
+ * Users and tools cannot speak in the gateway's name: where their texts would begin like one of its
+ * notices, the bracket becomes another one. Our own notices are known by more than their words.
+ *
+ * Under every policy, for every wire has notices of its own, and a medium that comes later may bring
+ * some: what was sent before would otherwise change with it.
+ */
+import { defused, isOwnText } from '../../core/text/gateway-notice.ts'
+import type { Item, Part } from '../../core/item.ts'
+import { partsOf } from '../../core/media/media-handles.ts'
+import { eachItem } from '../map-items-with-notes.ts'
+import type { Transform } from '../transform-interface.ts'
+
+export function defuseNotices(): Transform {
+  return {
+    name: 'defuse-notices',
+    steps: 'none',
+    run: (items) => eachItem(items, withoutLookAlikes, 'notice-defused'),
+  }
+}
+
+function withoutLookAlikes(item: Item): Item {
+  switch (item.type) {
+    case 'message': {
+      if (item.role !== 'user') return item
+      const content = defusedParts(item.content)
+      return content === item.content ? item : { ...item, content }
+    }
+    case 'function_call_output':
+    case 'custom_tool_call_output': {
+      const output =
+        typeof item.output === 'string' ? defused(item.output) : defusedParts(partsOf(item))
+      return output === item.output ? item : { ...item, output }
+    }
+    case 'function_call':
+    case 'custom_tool_call':
+    case 'reasoning':
+    case 'opaque':
+      return item
+  }
+}
+
+function defusedParts(parts: readonly Part[]): readonly Part[] {
+  const texts = parts.filter(isOwnText).map(({ text }) => text)
+  // Some wires make one text of several parts, in lines or not, and a notice may be spread over them.
+  const harmless = defusedTogether(defusedTogether(texts, '\n'), '')
+  if (harmless === texts) return parts
+  let at = 0
+  return parts.map((part) => {
+    if (!isOwnText(part)) return part
+    const text = harmless[at++] ?? part.text
+    return text === part.text ? part : { ...part, text }
+  })
+}
+
+/** The very same list, if they are harmless with so much between them. */
+function defusedTogether(texts: readonly string[], between: string): readonly string[] {
+  const whole = texts.join(between)
+  const harmless = defused(whole)
+  if (harmless === whole) return texts
+  let at = 0
+  return texts.map((text) => {
+    const start = at
+    at += text.length + between.length
+    return harmless.slice(start, start + text.length)
+  })
+}

@@ -1,0 +1,18 @@
+/** Leaves items out, with a note for each; the same list when there is none. */
+import type { Item } from '../core/item.ts'
+import type { Note } from '../core/note.ts'
+import type { Step } from './transform-interface.ts'
+
+export function keepWhere(
+  items: readonly Item[],
+  keeps: (at: number, item: Item) => boolean,
+  why: string,
+): Step {
+  const notes: Note[] = []
+  const kept = items.filter((item, at) => {
+    if (keeps(at, item)) return true
+    notes.push({ did: 'dropped', at, why })
+    return false
+  })
+  return notes.length === 0 ? { items, notes } : { items: kept, notes }
+}

@@ -1,0 +1,96 @@
+/**
+ * Decides which pictures, recordings and files of a conversation a model is shown. What it is not
+ * shown becomes a notice in its place, a part of its own: because only newer ones are shown, because
+ * the same image comes again later, or because this model cannot see the like.
+ *
+ * The newest question is whole, but for what the model is blind to. All borders move in steps, so that
+ * a turn is sent as before until the next one; that an image comes again is a step, too.
+ */
+import type { Item, Part } from '../../core/item.ts'
+import { handlesIn, partsOf } from '../../core/media/media-handles.ts'
+import { hiddenNotice, type Hidden, type Telling } from '../../core/media/media-notices.ts'
+import type { MediaKind } from '../../core/media/content-part-media.ts'
+import type { Note } from '../../core/note.ts'
+import type { MediaRules } from '../../core/context-policy.ts'
+import { fatesOf, type Fate } from './select-media-to-hide.ts'
+import type { Transform } from '../transform-interface.ts'
+import { withParts } from '../../core/items/replace-content-parts.ts'
+
+export interface Showing {
+  readonly rules: Pick<
+    MediaRules,
+    'window' | 'keepTurns' | 'step' | 'imageMessages' | 'images' | 'repeated' | 'bytes'
+  >
+  /** Whether outputs of tools are sent as they are; without a word, they are. */
+  readonly outputsStay?: boolean
+  /** What the model can see, hear or read. */
+  readonly sees: ReadonlySet<MediaKind>
+  /** Whether it is offered a tool to look at what is not shown. */
+  readonly canView: boolean
+  /** The whole conversation, if that is more than the list; handles are counted in it. */
+  readonly conversation?: readonly Item[]
+}
+
+export function showMedia({
+  rules,
+  outputsStay = true,
+  sees,
+  canView,
+  conversation,
+}: Showing): Transform {
+  return {
+    name: 'show-media',
+    steps: 'lasting',
+    run(items) {
+      const fates = fatesOf(items, { ...rules, outputsStay }, sees)
+      const notes: Note[] = []
+      if (fates.size === 0) return { items, notes }
+      const handles = handlesIn(conversation ?? items)
+      const rebuilt = items.map((item, at) => {
+        const hidden = fates.get(at)
+        if (hidden === undefined) return item
+        const whys = new Set([...hidden.values()].map(({ why }) => why))
+        for (const why of whys) notes.push({ did: 'changed', at, why })
+        return withNotices(item, hidden, { handles, canView })
+      })
+      return { items: rebuilt, notes }
+    },
+  }
+}
+
+/** `hidden`: by the place of the part. Neighbours that are hidden for one reason share a notice. */
+function withNotices(
+  item: Item,
+  hidden: ReadonlyMap<number, Fate>,
+  telling: Omit<Telling, 'type'>,
+): Item {
+  const isAssistant = item.type === 'message' && item.role === 'assistant'
+  const type = isAssistant ? 'output_text' : 'input_text'
+  const parts: (Part | Hidden)[] = []
+  for (const [place, part] of partsOf(item).entries()) {
+    const fate = hidden.get(place)
+    if (fate === undefined) {
+      parts.push(part)
+      continue
+    }
+    const { kind, identity } = fate.medium
+    const why = TOLD[fate.why]
+    const last = parts.at(-1)
+    const joins = last !== undefined && 'why' in last && last.kind === kind && last.why === why
+    const identities = joins ? [...last.identities, identity] : [identity]
+    parts.splice(joins ? -1 : parts.length, 1, { kind, why, identities })
+  }
+  return withParts(
+    item,
+    parts.map((part) => ('why' in part ? hiddenNotice(part, { ...telling, type }) : part)),
+  )
+}
+
+const TOLD: Readonly<Record<Fate['why'], Hidden['why']>> = {
+  'media-outside-window': 'older',
+  'media-too-old': 'older',
+  'media-over-limit': 'older',
+  'media-over-bytes': 'older',
+  'media-repeated': 'repeated',
+  'media-unseen': 'unseen',
+}

@@ -1,0 +1,38 @@
+/**
+ * Shortens long outputs of tools in old rounds to their beginning and their end, with a note in
+ * between that says how much is missing. What is JSON stays JSON (`shortenJson`).
+ *
+ * The border between old and new moves in steps of `step` rounds, counted from the first round. If
+ * it moved with every round, each question would change the prompt's prefix: that costs more at a
+ * provider with a cache than to send everything whole. Nothing in the text depends on the age.
+ */
+import { roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { eachItem } from '../map-items-with-notes.ts'
+import { outputShortener, type Lengths } from './shorten-output.ts'
+import type { Transform } from '../transform-interface.ts'
+
+export interface Shortening extends Partial<Lengths> {
+  /** So many rounds before the newest one stay whole; with 0 the newest one alone does. */
+  readonly rounds: number
+  readonly step?: number
+}
+
+export function shortenToolOutputs({
+  rounds,
+  step = Math.max(1, Math.min(5, rounds)),
+  minChars = 800,
+  headChars = 256,
+  tailChars = 128,
+}: Shortening): Transform {
+  const shorten = outputShortener({ minChars, headChars, tailChars })
+  return {
+    name: 'shorten-tool-outputs',
+    steps: 'lasting',
+    run(items) {
+      const starts = roundStarts(items)
+      const border = Math.floor((starts.length - 1 - rounds) / step) * step
+      const oldEnd = border > 0 ? (starts[border] ?? 0) : 0
+      return eachItem(items, (item, at) => (at < oldEnd ? shorten(item) : item), 'output-too-old')
+    },
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * A transform rewrites the list of items that a model is about to be given.
+ *
+ * Laws, held for each and for the whole plan by `test/rebuild/laws.test.ts`: it is pure; running it
+ * twice changes nothing more; what is unchanged is the same object, and a list without a change is
+ * the same list; what is not passed on as it was has a note.
+ */
+import type { Item } from '../core/item.ts'
+import type { Note } from '../core/note.ts'
+
+export interface Transform {
+  readonly name: string
+  /** When something becomes of a list that did not when it was shorter; without a word, at any time. */
+  readonly steps?: Steps
+  /** `places` says where each item stood in the list that the plan began with, if there is a plan. */
+  readonly run: (items: readonly Item[], places?: Places) => Step
+}
+
+/**
+ * `none`: of a list that ends where an answer begins, it makes the beginning of all that it makes of any
+ * longer one. `lasting`: what is not changed in a list was not changed in such a beginning of it either.
+ * Told so, it need not be asked again what it made then (`reasoning/recompute-prefixes.ts`).
+ */
+export type Steps = 'none' | 'lasting'
+
+/** Where each item of a list has its place in the first list; `null` for one that was added. */
+export type Places = readonly (number | null)[]
+
+/** `at` of a note is the place in the list that was given to this transform. */
+export interface Step {
+  readonly items: readonly Item[]
+  readonly notes: readonly Note[]
+}

@@ -1,0 +1,95 @@
+/**
+ * Every way in which the gateway itself refuses or fails, by code: HTTP status and OpenAI's `type`.
+ * Edges throw a GatewayError; the core returns notes and failures.
+ */
+import type { Failure } from '../stream-event.ts'
+import type { JsonObject } from '../json/json.ts'
+import { shortFailure } from '../text/truncate-failure.ts'
+
+const CODES = {
+  invalid_json: 400,
+  invalid_type: 400,
+  invalid_value: 400,
+  missing_required_parameter: 400,
+  unknown_parameter: 400,
+  unsupported_parameter: 400,
+  unsupported_value: 400,
+  context_length_exceeded: 400,
+  conversation_locked: 400,
+  mutually_exclusive_parameters: 400,
+  previous_response_not_found: 400,
+  websocket_connection_limit_reached: 400,
+  websocket_stream_limit_reached: 400,
+  model_not_found: 404,
+  not_found: 404,
+  invalid_api_key: 401,
+  invalid_user_signature: 401,
+  keys_required: 403,
+  insufficient_permissions: 403,
+  method_not_allowed: 405,
+  request_too_large: 413,
+  unsupported_content_encoding: 415,
+  rate_limit_exceeded: 429,
+  internal_error: 500,
+  upstream_unreachable: 502,
+  upstream_broken: 502,
+  upstream_timeout: 504,
+  store_unavailable: 503,
+  gateway_stopped: 503,
+} as const
+
+export type ErrorCode = keyof typeof CODES
+
+export class GatewayError extends Error {
+  readonly failure: Failure
+  readonly headers: Readonly<Record<string, string>>
+
+  /** By code, or with a failure that an upstream has already put into words. */
+  constructor(
+    what: ErrorCode | Failure,
+    message = typeof what === 'string' ? what : what.message,
+    more: {
+      readonly param?: string | null
+      readonly status?: number
+      readonly cause?: unknown
+      readonly headers?: Readonly<Record<string, string>>
+    } = {},
+  ) {
+    super(message, { cause: more.cause })
+    this.name = 'GatewayError'
+    this.headers = more.headers ?? {}
+    this.failure = shortFailure(typeof what === 'string' ? failureOf(what, message, more) : what)
+  }
+}
+
+export function failureOf(
+  code: ErrorCode,
+  message: string,
+  more: { readonly param?: string | null; readonly status?: number } = {},
+): Failure {
+  const status = more.status ?? CODES[code]
+  const type = status >= 500 ? 'server_error' : 'invalid_request_error'
+  return { status, type, code, message, param: more.param ?? null }
+}
+
+/** The body that OpenAI's clients understand: all four keys, always. */
+export function errorBody(failure: Failure): JsonObject {
+  const { message, type, param, code } = failure
+  return { error: { message, type, param, code } }
+}
+
+/** OpenAI has no code for it. */
+export function notFound(message: string, param: string | null = null): GatewayError {
+  return new GatewayError({
+    status: 404,
+    type: 'invalid_request_error',
+    code: null,
+    message,
+    param,
+  })
+}
+
+/** For the log: what went wrong, in the words of whoever says it. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,55 @@
+/** What came of an answer: the fold over its events, which the store keeps and a client is shown. */
+import type { Failure, Finish, StreamEvent, Usage } from './stream-event.ts'
+import type { Item } from './item.ts'
+import { shortFailure } from './text/truncate-failure.ts'
+
+export interface Outcome {
+  /** Finished items, by index. What a broken stream left open is not among them. */
+  readonly items: readonly Item[]
+  /** `null` while the answer is not over, and when it failed. */
+  readonly finish: Finish | null
+  readonly failure: Failure | null
+  readonly usage: Usage | null
+  readonly upstreamId: string | null
+  readonly model: string | null
+}
+
+export interface OutcomeFold {
+  readonly push: (event: StreamEvent) => void
+  readonly now: () => Outcome
+}
+
+/** Hears of every item as it begins and as it is finished, for the journal. */
+export interface ItemListener {
+  readonly itemStarted: (item: Item) => void
+  readonly itemEnded: (item: Item, index: number) => void
+}
+
+export function foldOutcome(listener: ItemListener | null = null): OutcomeFold {
+  const items: Item[] = []
+  let rest: Omit<Outcome, 'items'> = {
+    finish: null,
+    failure: null,
+    usage: null,
+    upstreamId: null,
+    model: null,
+  }
+  return {
+    push(event) {
+      if (event.type === 'item-ended') {
+        items[event.index] = event.item
+        listener?.itemEnded(event.item, event.index)
+      } else if (event.type === 'item-started') {
+        listener?.itemStarted(event.item)
+      } else if (event.type === 'answer-started') {
+        rest = { ...rest, upstreamId: event.upstreamId, model: event.model }
+      } else if (event.type === 'answer-ended') {
+        rest = { ...rest, finish: event.finish, usage: event.usage }
+      } else if (event.type === 'answer-failed') {
+        rest = { ...rest, failure: shortFailure(event.failure), usage: event.usage ?? null }
+      }
+    },
+    // A hole is an item that never ended.
+    now: () => ({ ...rest, items: items.filter((item) => item !== undefined) }),
+  }
+}

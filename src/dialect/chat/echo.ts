@@ -1,8 +1,0 @@
-/** An answer as its client will send it back: the items that the one message it was shown becomes. */
-import type { Item } from '../../conversation/item.ts'
-import { parseMessages } from './parse-messages.ts'
-import { tellMessage } from './whole.ts'
-
-export function chatEcho(items: readonly Item[]): readonly Item[] {
-  return parseMessages([tellMessage(items)])
-}

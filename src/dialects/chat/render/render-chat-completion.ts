@@ -1,0 +1,80 @@
+/** An answer as one chat.completion. */
+import { amend } from '../../../core/json/patch-object.ts'
+import { completionId } from '../../../core/turn-derived-ids.ts'
+import type { Item } from '../../../core/item.ts'
+import type { Json, JsonObject } from '../../../core/json/json.ts'
+import type { Outcome } from '../../../core/fold-answer-outcome.ts'
+import type { Answering } from '../../../core/ports/dialect-interface.ts'
+import { madeImages } from '../../collect-generated-images.ts'
+import { shownReasoning, shownText } from './join-visible-text.ts'
+import { finishReason, reasoningDetails, tellAnnotation } from './render-answer-fields.ts'
+import { tellUsage } from './render-chat-usage.ts'
+
+export function whole(outcome: Outcome, answering: Answering): JsonObject {
+  const { items, usage } = outcome
+  const told = tellMessage(items)
+  const message = answering.inbound.client.isOpenWebUi ? withoutLoneDetails(told) : told
+  const logprobs = logprobsOf(items)
+  const choice = {
+    index: 0,
+    message,
+    logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
+    finish_reason: finishReason(outcome.finish, message['tool_calls'] !== undefined),
+  }
+  return {
+    id: completionId(answering.turnId),
+    object: 'chat.completion',
+    created: Math.floor(answering.createdAtMs / 1000),
+    model: outcome.model ?? answering.inbound.params.model,
+    choices: [choice],
+    ...(usage === null ? {} : { usage: tellUsage(usage) }),
+  }
+}
+
+/** Open WebUI makes an empty thought of reasoning details without reasoning, as in a stream. */
+function withoutLoneDetails(message: JsonObject): JsonObject {
+  const isAlone = message['reasoning_content'] === undefined
+  return isAlone ? amend(message, { reasoning_details: undefined }) : message
+}
+
+export function tellMessage(items: readonly Item[]): JsonObject {
+  const text = shownText(items)
+  const calls = items.map(tellCall).filter((call) => call !== null)
+  const reasoning = shownReasoning(items)
+  const details = items.flatMap(reasoningDetails)
+  const parts = items.flatMap((item) => (item.type === 'message' ? item.content : []))
+  const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.refusal] : [])).join('')
+  const images = items.flatMap(madeImages)
+  const isSilent = text === '' && (calls.length > 0 || refusal !== '')
+  return {
+    role: 'assistant',
+    content: isSilent ? null : text,
+    refusal: refusal === '' ? null : refusal,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    annotations: parts
+      .flatMap((part) => (part.type === 'output_text' ? (part.annotations ?? []) : []))
+      .map(tellAnnotation)
+      .filter((annotation) => annotation !== null),
+    ...(images.length === 0 ? {} : { images }),
+  }
+}
+
+function tellCall(item: Item): JsonObject | null {
+  if (item.type === 'function_call') {
+    const { call_id: id, name, arguments: text } = item
+    return { id, type: 'function', function: { name, arguments: text } }
+  }
+  if (item.type !== 'custom_tool_call') return null
+  const { call_id: id, name, input } = item
+  return { id, type: 'custom', custom: { name, input } }
+}
+
+function logprobsOf(items: readonly Item[]): readonly Json[] {
+  return items.flatMap((item) =>
+    item.type === 'message'
+      ? item.content.flatMap((part) => (part.type === 'output_text' ? (part.logprobs ?? []) : []))
+      : [],
+  )
+}

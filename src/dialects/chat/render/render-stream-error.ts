@@ -1,0 +1,11 @@
+/**
+ * How a chat stream ends that has failed: an error without choices, because clients overlook one
+ * that stands next to them, and a clean `[DONE]`.
+ */
+import type { Failure } from '../../../core/stream-event.ts'
+import { errorBody } from '../../../core/errors/gateway-error.ts'
+import type { SseMessage } from '../../../core/stream/stage.ts'
+
+export function errorEnding(failure: Failure): readonly SseMessage[] {
+  return [{ data: JSON.stringify(errorBody(failure)) }, { data: '[DONE]' }]
+}

@@ -1,0 +1,102 @@
+/** The settings of a request, every word of Params filled in. */
+import type { Json, JsonObject } from '../../../core/json/json.ts'
+import type { Format, Params } from '../../../core/prompt.ts'
+import {
+  asBoolean,
+  asInteger,
+  asList,
+  asObject,
+  asOneOf,
+  asString,
+  maybe,
+} from '../../checks/check-json-types.ts'
+import { asStops } from '../../checks/read-stop-sequences.ts'
+import { parseToolChoice, parseTools } from './parse-responses-tools.ts'
+import { asDecimalIn, asIntegerIn } from '../../checks/check-value-limits.ts'
+
+export function parseParams(body: JsonObject): Params {
+  const read = <Value>(name: string, as: (value: unknown, path: string) => Value) =>
+    maybe(as, body[name], name)
+  const text = read('text', asObject) ?? {}
+  const reasoning = read('reasoning', asObject) ?? {}
+  const { instructions } = body
+  return {
+    model: asString(body['model'], 'model'),
+    instructions: Array.isArray(instructions) ? null : read('instructions', asString),
+    tools: read('tools', parseTools) ?? [],
+    toolChoice: read('tool_choice', parseToolChoice),
+    parallelToolCalls: read('parallel_tool_calls', asBoolean),
+    temperature: read('temperature', asDecimalIn(0, 2)),
+    topP: read('top_p', asDecimalIn(0, 1)),
+    // OpenAI wants 16 and more; other upstreams take what clients probe with.
+    maxOutputTokens: read('max_output_tokens', asIntegerIn(1, Number.MAX_SAFE_INTEGER)),
+    stop: read('stop', asStops) ?? [],
+    seed: read('seed', asInteger),
+    presencePenalty: read('presence_penalty', asDecimalIn(-2, 2)),
+    frequencyPenalty: read('frequency_penalty', asDecimalIn(-2, 2)),
+    topLogprobs: read('top_logprobs', asIntegerIn(0, 20)),
+    format: maybe(asFormat, text['format'], 'text.format'),
+    verbosity: maybe(asString, text['verbosity'], 'text.verbosity') ?? read('verbosity', asString),
+    effort:
+      maybe(asString, reasoning['effort'], 'reasoning.effort') ??
+      read('reasoning_effort', asString),
+    reasoningSummary:
+      maybe(asString, reasoning['summary'], 'reasoning.summary') ??
+      maybe(asString, reasoning['generate_summary'], 'reasoning.generate_summary'),
+    serviceTier: read('service_tier', asString),
+    promptCacheKey: read('prompt_cache_key', asString),
+    safetyIdentifier: read('safety_identifier', asString),
+    user: read('user', asString),
+    include: read('include', asStrings) ?? [],
+    extra: extraOf(body, text, reasoning),
+  }
+}
+
+/** What has a place of its own in Params or in Memory. */
+const KNOWN: ReadonlySet<string> = new Set(
+  `model input instructions tools tool_choice parallel_tool_calls temperature top_p
+  max_output_tokens stop seed presence_penalty frequency_penalty top_logprobs text verbosity
+  reasoning reasoning_effort service_tier prompt_cache_key safety_identifier user include store
+  background previous_response_id conversation metadata stream stream_options truncation
+  context_management generate`.split(/\s+/),
+)
+const KNOWN_OF_TEXT: ReadonlySet<string> = new Set(['format', 'verbosity'])
+const KNOWN_OF_REASONING: ReadonlySet<string> = new Set(['effort', 'summary', 'generate_summary'])
+
+/** The rest; what stands inside `text` or `reasoning` is named by its path. */
+function extraOf(body: JsonObject, text: JsonObject, reasoning: JsonObject): JsonObject {
+  return Object.fromEntries([
+    ...unknownOf(body, KNOWN, ''),
+    ...unknownOf(text, KNOWN_OF_TEXT, 'text.'),
+    ...unknownOf(reasoning, KNOWN_OF_REASONING, 'reasoning.'),
+  ])
+}
+
+function unknownOf(
+  object: JsonObject,
+  known: ReadonlySet<string>,
+  prefix: string,
+): readonly (readonly [string, Json | undefined])[] {
+  return Object.entries(object)
+    .filter(([name, value]) => !known.has(name) && value !== null && value !== undefined)
+    .map(([name, value]) => [prefix + name, value])
+}
+
+function asStrings(value: unknown, path: string): readonly string[] {
+  return asList(value, path).map((entry, at) => asString(entry, `${path}[${at}]`))
+}
+
+const asFormatType = asOneOf(['text', 'json_object', 'json_schema'])
+
+function asFormat(value: unknown, path: string): Format {
+  const format = asObject(value, path)
+  const type = asFormatType(asString(format['type'], `${path}.type`), `${path}.type`)
+  if (type !== 'json_schema') return { type }
+  return {
+    type,
+    name: asString(format['name'], `${path}.name`),
+    schema: asObject(format['schema'], `${path}.schema`),
+    strict: maybe(asBoolean, format['strict'], `${path}.strict`),
+    description: maybe(asString, format['description'], `${path}.description`),
+  }
+}

@@ -1,0 +1,58 @@
+/** What a request asks the gateway itself to do: to go on from something, to keep, to file. */
+import { isObject, type JsonObject } from '../../../core/json/json.ts'
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { asBoolean, asString, maybe, wrongType } from '../../checks/check-json-types.ts'
+import type { Memory } from '../../../core/client-request.ts'
+import { asMetadata } from '../../checks/check-value-limits.ts'
+
+export function parseMemory(body: JsonObject): Memory {
+  const store = maybe(asBoolean, body['store'], 'store')
+  const background = maybe(asBoolean, body['background'], 'background') ?? false
+  const previousResponseId = previousResponse(body['previous_response_id'])
+  const conversationId = conversation(body['conversation'])
+  if (previousResponseId !== null && conversationId !== null) {
+    throw new GatewayError(
+      'mutually_exclusive_parameters',
+      "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Send only one of them.",
+      { param: 'previous_response_id' },
+    )
+  }
+  if (background && store === false) {
+    throw new GatewayError(
+      'unsupported_parameter',
+      "Unsupported parameter: 'background' can only be used when 'store' is true.",
+      { param: 'background' },
+    )
+  }
+  return {
+    store,
+    storeByDefault: true,
+    previousResponseId,
+    conversationId,
+    background,
+    metadata: maybe(asMetadata, body['metadata'], 'metadata') ?? {},
+  }
+}
+
+/** Some clients say "none" with an empty string. */
+function previousResponse(value: unknown): string | null {
+  const id = maybe(asString, value, 'previous_response_id')
+  return id === '' ? null : id
+}
+
+/** Either an id or an object with one. */
+function conversation(value: unknown): string | null {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'string') return asConversationId(value, 'conversation')
+  if (!isObject(value)) throw wrongType(value, 'conversation', 'a string or an object')
+  return asConversationId(asString(value['id'], 'conversation.id'), 'conversation.id')
+}
+
+function asConversationId(id: string, path: string): string {
+  if (id.startsWith('conv_')) return id
+  throw new GatewayError(
+    'invalid_value',
+    `Invalid '${path}': '${id.slice(0, 40)}'. Expected an ID that begins with 'conv'.`,
+    { param: path },
+  )
+}

@@ -1,0 +1,208 @@
+/**
+ * What a request came to, told from the very thing that is sent. It is told in two parts: what became
+ * of each item, which grows with the conversation, and everything else.
+ */
+import type { Item } from '../core/item.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
+import type { Note } from '../core/note.ts'
+import type { DialectName, Params } from '../core/prompt.ts'
+import { digest } from '../core/text/digest.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import {
+  correctedTokens,
+  correctionOf,
+  estimateOf,
+  roomIn,
+  windowOf,
+} from '../gateway/prompt/size/estimate-tokens-and-window.ts'
+import { levelsFor } from '../gateway/prompt/resolve-request-policy.ts'
+import type { Prepared } from '../gateway/prompt/prepare-request.ts'
+import type { UpstreamRequest } from '../upstream/transport/transport-interface.ts'
+import { fatesOf, type Fate } from './item-dispositions.ts'
+import { partsOf } from './request-size-by-part.ts'
+import { policyTold } from './describe-policy.ts'
+import { minus, plus, sumOf, times, weightsOf, type Weight, type Weights } from './item-size.ts'
+
+export interface Explanation {
+  readonly about: About
+  readonly fates: readonly Fate[]
+}
+
+export interface About extends JsonObject {
+  readonly api: string
+  readonly upstream: JsonObject & { readonly wire: string }
+  readonly policy: JsonObject & { readonly name: string }
+  /** How many items there were. */
+  readonly counts: JsonObject
+  readonly sent: JsonObject & { readonly estimated_tokens: number }
+  /** What all of it would have cost, by estimate. */
+  readonly fullReplay: JsonObject
+  readonly parts: JsonObject
+  /** Of what was added, what each layer told, if any did. */
+  readonly layers?: JsonObject
+  readonly window: JsonObject
+  /** What the tokens of its items are to be multiplied with; those told here are. Older versions kept none. */
+  readonly correction?: number
+  /** By this it is told later whether its client has asked with the same. Older versions kept none. */
+  readonly given?: Given
+  /** The notes that are about no item. */
+  readonly notes: readonly (Note & JsonObject)[]
+}
+
+export interface Given extends JsonObject {
+  /** A digest; `null` for none. */
+  readonly instructions: string | null
+  readonly tools: string | null
+}
+
+/** What is known of a request beside what it says itself. */
+export interface Facts extends JsonObject {
+  readonly api: DialectName
+  readonly upstream: About['upstream']
+  readonly policy: About['policy']
+  readonly window: { readonly tokens: number | null; readonly room: number | null }
+  readonly correction: number
+  readonly notes: About['notes']
+}
+
+/** What it says, and what that was made of. */
+export interface Matter {
+  readonly items: readonly Item[]
+  /** How many of them the history brought, and how many its client. */
+  readonly remembered: number
+  readonly asked: number
+  /** How many its client wrote, before anything was put between them. */
+  readonly given: number
+  readonly sent: readonly Item[]
+  readonly places: readonly (number | null)[]
+  /** As they are sent, and as its client says them. */
+  readonly params: Pick<Params, 'instructions' | 'tools'>
+  readonly said: Pick<Params, 'instructions' | 'tools'>
+  readonly bytes: number
+  /** Of the whole body, as nobody has set it right. */
+  readonly estimate: number
+}
+
+export function explanationOf(
+  prepared: Prepared,
+  request: UpstreamRequest,
+  settings: Settings,
+): Explanation {
+  return explanationFrom(factsOf(prepared, request, settings), matterOf(prepared, request))
+}
+
+export function factsOf(
+  prepared: Prepared,
+  { method, url }: UpstreamRequest,
+  settings: Settings,
+): Facts {
+  const { inbound, account, provider, prompt, notes, encoded, policy } = prepared
+  const { model } = prompt.params
+  const window = windowOf(prepared)
+  return {
+    api: inbound.dialect,
+    upstream: {
+      name: account.name,
+      wire: provider.wire,
+      model,
+      method,
+      url,
+      unchanged: encoded.bytes !== undefined,
+    },
+    policy: policyTold(policy, levelsFor(model, prepared, settings)),
+    window: { tokens: window, room: window === null ? null : roomIn(window, prepared) },
+    correction: correctionOf(prepared),
+    notes: notes.map((note) => ({ ...note })),
+  }
+}
+
+function matterOf(prepared: Prepared, { body }: UpstreamRequest): Matter {
+  const { inbound, history, prompt, places, items } = prepared
+  const { items: asked, given = asked } = inbound
+  return {
+    items,
+    remembered: history.items.length,
+    asked: asked.length,
+    given: given.length,
+    sent: prompt.items,
+    places,
+    params: prompt.params,
+    said: inbound.params,
+    bytes: bytesOf(body),
+    estimate: estimateOf(prepared),
+  }
+}
+
+export function explanationFrom(facts: Facts, matter: Matter): Explanation {
+  const { api, upstream, policy, correction, notes } = facts
+  const { items, sent, places, remembered, asked, params, bytes } = matter
+  const tokens = correctedTokens(matter.estimate, correction)
+  const brought = remembered + asked
+  const weights = weightsOf({ items, sent, places })
+  const of = { items, weights, remembered, given: brought, notes, sent, places }
+  const fates = fatesOf({ ...of, wire: upstream.wire })
+  const total = { bytes, tokens }
+  const unsaid = new Set(fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place))
+  const made = { items: sent, weights: weights.sent, places, unsaid, params, total, correction }
+  const { parts, layers } = partsOf(made)
+  const { tokens: window, room } = facts.window
+  const shown = new Set(fates.flatMap((fate) => fate.notes?.map(nameOf) ?? []))
+  return {
+    fates,
+    about: {
+      api,
+      upstream,
+      policy,
+      counts: {
+        given: matter.given,
+        remembered: remembered + notes.filter(isRecalled).length,
+        ...(items.length > brought ? { answered: items.length - brought } : {}),
+        sent: sent.length,
+      },
+      sent: { bytes, estimated_tokens: tokens },
+      fullReplay: fullReplayOf(total, weights, correction),
+      parts: jsonOf(parts),
+      ...(layers === null ? {} : { layers: jsonOf(layers) }),
+      window: {
+        tokens: window,
+        room: room === null ? null : Math.max(0, Math.floor(room) - tokens),
+      },
+      ...(correction === 1 ? {} : { correction }),
+      given: givenOf(matter.said),
+      // Those on an item stand with it.
+      notes: notes.filter(
+        (note) => note.at === undefined || note.field !== undefined || !shown.has(nameOf(note)),
+      ),
+    },
+  }
+}
+
+function givenOf({ instructions, tools }: Matter['said']): Given {
+  return {
+    instructions: instructions === null ? null : digest(instructions),
+    tools: tools.length === 0 ? null : digest(JSON.stringify(tools)),
+  }
+}
+
+/** What was left out is added, without saying it in the wire: for that it would be encoded twice. */
+function fullReplayOf(total: Weight, { given, sent }: Weights, correction: number): JsonObject {
+  const lost = times(minus(sumOf(given), sumOf(sent)), { bytes: 1, tokens: correction })
+  const { bytes, tokens } = plus(total, lost)
+  return { bytes, estimated_tokens: tokens }
+}
+
+function nameOf({ did, why, by }: Pick<Note, 'did' | 'why' | 'by'>): string {
+  return `${did} ${why} ${by ?? ''}`
+}
+
+function isRecalled({ did, why }: Note): boolean {
+  return did === 'added' && why === 'recalled'
+}
+
+function bytesOf(body: string | Uint8Array | null): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0)
+}
+
+function jsonOf(value: object): JsonObject {
+  return value as { readonly [key: string]: Json }
+}

@@ -1,0 +1,54 @@
+/** What an item is about, in one line of at most 80 characters. */
+import type { Item, Part } from '../core/item.ts'
+
+export function previewOf(item: Item): string {
+  switch (item.type) {
+    case 'message':
+      return lineOf(contentOf(item.content))
+    case 'function_call':
+      return lineOf(`${item.name}(${item.arguments.slice(0, LOOKED_AT)})`)
+    case 'custom_tool_call':
+      return lineOf(`${item.name}: ${item.input.slice(0, LOOKED_AT)}`)
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return lineOf(typeof item.output === 'string' ? item.output : contentOf(item.output))
+    case 'reasoning':
+      return lineOf(thoughtOf(item))
+    case 'opaque':
+      return lineOf(typeof item.raw['type'] === 'string' ? item.raw['type'] : 'unknown')
+  }
+}
+
+const MAX_CHARS = 80
+/** So much of a text is enough to make a line of it, however many blanks it has. */
+const LOOKED_AT = 160
+
+function contentOf(content: readonly Part[]): string {
+  const [only] = content
+  if (content.length === 1 && only !== undefined && 'text' in only) return only.text
+  const words = content.slice(0, 4).map((part) => ('text' in part ? part.text : NAMES[part.type]))
+  return words.map((word = '') => word.slice(0, LOOKED_AT)).join(' ')
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  input_image: '[image]',
+  input_file: '[file]',
+  input_audio: '[audio]',
+  opaque: '[part]',
+  refusal: '[refusal]',
+}
+
+function thoughtOf({ summary, content }: Extract<Item, { type: 'reasoning' }>): string {
+  const words = content?.[0]?.text ?? summary[0]?.text ?? ''
+  return words === '' ? '[sealed]' : words
+}
+
+export function lineOf(text: string): string {
+  const line = text.slice(0, LOOKED_AT).replace(BLANKS, ' ').trim()
+  if (line.length <= MAX_CHARS) return line
+  const isHalf = /[\ud800-\udbff]/.test(line[MAX_CHARS - 2] ?? '')
+  return `${line.slice(0, isHalf ? MAX_CHARS - 2 : MAX_CHARS - 1)}…`
+}
+
+/** One blank is left as it is, which is nearly every one. */
+const BLANKS = /[^\S ]\s*| \s+/g

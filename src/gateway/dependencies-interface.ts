@@ -1,0 +1,34 @@
+/** Everything that is not a value: what the gateway reaches, knows of its host, and remembers. */
+import type { Item } from '../core/item.ts'
+import type { Log } from '../core/ports/log-interface.ts'
+import type { Recorder } from './record/recorder-interface.ts'
+import type { Layer } from '../memory/memory-layer-interface.ts'
+import type { MediaLoader } from '../media/loading/media-loader.ts'
+import type { Account } from '../providers/provider-interface.ts'
+import type { Replica } from './replica-identity.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import type { NewTurn } from '../store/turns/turn-store-interface.ts'
+import type { Stores } from '../store/create-stores.ts'
+import type { Transport } from '../upstream/transport/transport-interface.ts'
+import type { AnswerHooks } from './answer-hooks-interface.ts'
+
+export interface World extends Stores {
+  readonly settings: Settings
+  readonly accounts: readonly Account[]
+  readonly transport: Transport
+  /** Loads what upstreams do not load themselves. Absent where nothing is to be loaded. */
+  readonly mediaLoader?: MediaLoader
+  /** What a model may be told beside the conversation. Without a word, every layer there is. */
+  readonly memoryLayers?: readonly Layer[]
+  /** This process, as the others that share its database know it. */
+  readonly replica: Replica
+  /** What the explanations add to an answer. */
+  readonly hooks: AnswerHooks
+  readonly newTurnId: () => string
+  readonly nowMs: () => number
+  readonly log: Log
+  /** Whether this answer says in a header what its request came to. */
+  readonly tellsContext?: boolean
+  /** Where a connection of its own remembers an answer that is not stored. `said` is all before it. */
+  readonly aside?: (turn: NewTurn, said: readonly Item[]) => Recorder
+}

@@ -1,0 +1,8 @@
+/** What of a turn a model may know: everything but what was taken out of its conversation. */
+import type { Item } from '../../core/item.ts'
+import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
+
+export function visibleItems(turn: StoredTurn): readonly Item[] {
+  const items = [...turn.input, ...turn.output]
+  return turn.hidden.size === 0 ? items : items.filter((item) => !turn.hidden.has(item))
+}

@@ -1,0 +1,208 @@
+/**
+ * What the gateway remembers of the conversation that a request goes on with: the recorded items in
+ * their recorded order, and the turn that the new one follows.
+ */
+import type { Caller } from '../../core/client/caller.ts'
+import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
+import type { Item, Origin } from '../../core/item.ts'
+import type { Note } from '../../core/note.ts'
+import type { Wishes } from '../../core/context-policy.ts'
+import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
+import type { Inbound } from '../../core/client-request.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { ToldLayers } from '../../memory/load-layer-blocks.ts'
+import type { LoadedMedia } from '../../media/loading/load-result-types.ts'
+import type { RecallPlan } from '../../recall/split-and-fingerprint-segments.ts'
+import type { ConversationPlace } from '../../store/conversations/conversation-store-interface.ts'
+
+import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
+import type { World } from '../dependencies-interface.ts'
+import { askMemory } from '../../store/query-store-or-throw.ts'
+import { unknownConversation, type Hold } from './lock-conversation.ts'
+import type { ActiveSummary } from '../summaries/load-summary.ts'
+import { itemsOf, wishesOf, type Holding } from './read-conversation-overrides-and-items.ts'
+
+export interface History {
+  readonly items: readonly Item[]
+  /** The turn that the new one follows, `null` at the start of a conversation. */
+  readonly parent: StoredTurn | null
+  /** What was done to the items of the request, by their places in all there is. */
+  readonly notes: readonly Note[]
+  /** The turns that were needed, so that they are kept. */
+  readonly needed: readonly NeededTurn[]
+  /** By which the answer will be found again; `null` where nobody will look for it. */
+  readonly plan: Pick<RecallPlan, 'next'> | null
+  /** What was found out about a chat that its client sends as a whole. */
+  readonly recollection: Recollection | null
+  readonly refusals: readonly Refusal[]
+  /** What is said of the context by others than the request: for its key, for its conversation. */
+  readonly wishes: readonly Wishes[]
+  /** How many tokens an answer came to, with all that was given for it; `null` if nobody knows of any. */
+  readonly counted: ((origin: Origin) => number | null) | null
+  /** What was loaded for the request, if anything had to be. */
+  readonly media?: LoadedMedia
+  /** Before anything of it was read: whatever is forgotten later takes along what comes of it. */
+  readonly askedAtMs: number
+  /** When the first answer to the newest question was begun; `null` if none is known. */
+  readonly answeringSinceMs: number | null
+  /** What stands for the beginning of it, where summaries are wanted and there is one. */
+  readonly summary: ActiveSummary | null
+  /** One that stands for more, and is told from the next question on. */
+  readonly nextSummary?: ActiveSummary
+  /** What the layers tell beside it, where any are wanted. */
+  readonly layers?: ToldLayers
+}
+
+export interface Recollection {
+  /** The newest turn of the chat that is known. What is kept beside the chat is kept with it. */
+  readonly newest: RememberedTurn | null
+  /** The turn that is gone on from: the same, or none where an answer is continued that was not kept. */
+  readonly parent: RememberedTurn | null
+  /** What is new since the model last spoke, as the client gave it. */
+  readonly news: readonly Item[]
+}
+
+/** `usedAtMs` is when it was last said that it is needed. */
+export type NeededTurn = Pick<StoredTurn, 'id' | 'usedAtMs'>
+
+/** An upstream that refused the reasoning of everything before the turn of this origin. */
+export interface Refusal {
+  readonly account: string
+  readonly origin: Origin
+}
+
+export const NO_HISTORY: History = {
+  items: [],
+  parent: null,
+  notes: [],
+  needed: [],
+  plan: null,
+  recollection: null,
+  refusals: [],
+  wishes: [],
+  counted: null,
+  askedAtMs: 0,
+  answeringSinceMs: null,
+  summary: null,
+}
+
+/** `hold` is the conversation of the request, if it is to be added to. */
+export async function loadHistory(
+  inbound: Inbound,
+  caller: Caller,
+  world: World,
+  hold: Hold | null = null,
+): Promise<History> {
+  const { previousResponseId, conversationId } = inbound.memory
+  if (previousResponseId !== null) return afterResponse(inbound, previousResponseId, caller, world)
+  if (conversationId === null) return NO_HISTORY
+  const place = hold ?? (await placeOf(conversationId, caller, world))
+  const chain = place.head === null ? null : await chainOf(world, caller, place.head)
+  return historyOf(inbound, chain ?? [], place, world)
+}
+
+function historyOf(
+  { items }: Inbound,
+  chain: readonly StoredTurn[],
+  place: Holding,
+  world: World,
+): History {
+  return {
+    ...NO_HISTORY,
+    wishes: wishesOf(place, world),
+    items: itemsOf(chain, place),
+    parent: chain.at(-1) ?? null,
+    notes: chain.flatMap(lossIn),
+    needed: chain,
+    refusals: chain.flatMap(refusalOf),
+    counted: (origin) => countedIn(chain, origin),
+    answeringSinceMs: items.some(isUserMessage) ? null : answeringSince(chain),
+  }
+}
+
+/** It has no place any more, and nothing stands for it. */
+function lossIn({ id, unreadable }: StoredTurn): readonly Note[] {
+  if (unreadable === undefined) return []
+  const detail = `Turn ${id} has ${unreadable} such items.`
+  return [{ did: 'dropped', why: 'unreadable', detail }]
+}
+
+function answeringSince(chain: readonly StoredTurn[]): number | null {
+  return chain.findLast(({ input }) => input.some(isUserMessage))?.createdAtMs ?? null
+}
+
+function countedIn(chain: readonly StoredTurn[], origin: Origin): number | null {
+  const turn = chain.findLast(({ output }) => output.some((item) => item.origin === origin))
+  const { usage = null } = turn ?? {}
+  return usage?.newestTokens ?? usage?.totalTokens ?? null
+}
+
+export function refusalOf({
+  reasoningRefusedBy,
+  output,
+}: Pick<StoredTurn, 'reasoningRefusedBy' | 'output'>): readonly Refusal[] {
+  const origin = output.find((item) => item.origin !== undefined)?.origin
+  if (reasoningRefusedBy === null || origin === undefined) return []
+  return [{ account: reasoningRefusedBy, origin }]
+}
+
+async function afterResponse(
+  inbound: Inbound,
+  id: string,
+  owner: Caller,
+  world: World,
+): Promise<History> {
+  const turnId = turnIdOfResponse(id)
+  const chain = turnId === null ? null : await chainOf(world, owner, turnId)
+  const parent = chain?.at(-1)
+  if (chain === null || parent === undefined || !isResponse(parent)) throw responseNotFound(id)
+  const { state } = parent
+  if (state === 'queued' || state === 'open' || state === 'failed') throw notUsable(id, state)
+  return historyOf(inbound, chain, await placeBefore(parent, owner, world), world)
+}
+
+/** Who goes on from an answer of a conversation finds what holds for that. */
+async function placeBefore(
+  { conversation }: StoredTurn,
+  owner: Caller,
+  { conversations }: World,
+): Promise<Holding> {
+  if (conversation === null) return NOTHING_HOLDS
+  const place = await askMemory(() => conversations.findConversation(owner, conversation))
+  return place ?? NOTHING_HOLDS
+}
+
+const NOTHING_HOLDS: Holding = { context: null, resetAfter: null }
+
+/** A chat completion or a deleted response cannot be gone on from under a response's id. */
+function isResponse({ dialect, deletedAtMs }: StoredTurn): boolean {
+  return dialect === 'responses' && deletedAtMs === null
+}
+
+async function placeOf(id: string, owner: Caller, world: World): Promise<ConversationPlace> {
+  const conversation = await askMemory(() => world.conversations.findConversation(owner, id))
+  if (conversation === null) throw unknownConversation(id, 'conversation')
+  return conversation
+}
+
+function chainOf({ store }: World, owner: Caller, turnId: string) {
+  return askMemory(() => store.loadChain(owner, turnId))
+}
+
+function responseNotFound(id: string): GatewayError {
+  return new GatewayError(
+    'previous_response_not_found',
+    `Previous response with id '${id.slice(0, 80)}' not found.`,
+    { param: 'previous_response_id' },
+  )
+}
+
+function notUsable(id: string, state: 'queued' | 'open' | 'failed'): GatewayError {
+  const why = state === 'failed' ? 'has failed' : 'is still in progress'
+  return new GatewayError(
+    'invalid_value',
+    `Previous response with id '${id}' ${why}, so it cannot be continued.`,
+    { param: 'previous_response_id' },
+  )
+}

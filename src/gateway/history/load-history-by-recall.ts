@@ -1,0 +1,82 @@
+/**
+ * Gives a client that sends its whole chat what it has forgotten of it. What to look for is told from
+ * the chat alone, it is looked up at once, and put in its place (`recall/restore-forgotten-items.ts`).
+ *
+ * A memory that does not answer, or not in time, costs nothing but itself: the chat is sent as it is.
+ */
+import type { Caller } from '../../core/client/caller.ts'
+import type { Note } from '../../core/note.ts'
+import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import type { Inbound } from '../../core/client-request.ts'
+import { messageOf } from '../../core/errors/gateway-error.ts'
+import { inTime, LATE } from '../../core/wait-with-timeout.ts'
+import { applyRecall } from '../../recall/restore-forgotten-items.ts'
+import { planRecall, type RecallPlan } from '../../recall/split-and-fingerprint-segments.ts'
+import { NOTHING_FOUND, type FoundTurns } from '../../store/recall/recall-store-interface.ts'
+import type { World } from '../dependencies-interface.ts'
+import { NO_HISTORY, refusalOf } from './load-history-by-id.ts'
+import type { Remembered } from './load-request-history.ts'
+
+export async function recall(asked: Inbound, caller: Caller, world: World): Promise<Remembered> {
+  const { settings } = world
+  const isRemembered = settings.REMEMBER === 'on' && !asked.client.isTask
+  if (!isRemembered) return { asked, inbound: asked, history: NO_HISTORY }
+  const plan = planRecall(asked.items)
+  const found = await findTurns(plan, caller, world)
+  const { turns, beyond } = found ?? NOTHING_FOUND
+  const policy = { replaysTools: settings.PERSIST_TOOL_RESULTS === 'on' }
+  const recalled = applyRecall(asked.items, plan, turns, policy, beyond)
+  const { items, notes, parent, begun, newsFrom, used } = recalled
+  const inbound =
+    items === asked.items ? asked : { ...asked, items, given: asked.given ?? asked.items }
+  const news = asked.items.slice(newsFrom)
+  const newest = parent ?? newestOf(used)
+  const recollection = { newest, parent: news.length > 0 ? newest : parent, news }
+  const history = {
+    ...NO_HISTORY,
+    notes: found === null ? [...notes, NOT_REACHED] : notes,
+    needed: used,
+    // All words of the chat stand in its runs, and nobody asks for those any more.
+    plan: { next: plan.next },
+    recollection,
+    refusals: used.flatMap(refusalOf),
+    answeringSinceMs: begun?.createdAtMs ?? null,
+  }
+  return { asked, inbound, history }
+}
+
+/** `null` if nobody knows. */
+async function findTurns(
+  { keys }: RecallPlan,
+  { tenant, user }: Caller,
+  { recall, log }: World,
+): Promise<FoundTurns | null> {
+  const { turnIds, callIds, fingerprints } = keys
+  if (turnIds.length + callIds.length + fingerprints.length === 0) return NOTHING_FOUND
+  try {
+    const found = await inTime(recall.findTurns({ tenant, user, ...keys }), PATIENCE_MS)
+    if (found !== LATE) return found
+    log('warn', 'not-recalled', { why: 'It took too long.' })
+  } catch (error) {
+    log('warn', 'not-recalled', { why: messageOf(error) })
+  }
+  return null
+}
+
+/** A user waits for the first word that long at most on account of a database. */
+const PATIENCE_MS = 1500
+
+const NOT_REACHED: Note = {
+  did: 'dropped',
+  why: 'memory-not-reached',
+  by: 'recall',
+  detail: 'The database did not answer in time, so the chat was sent without its backstory.',
+}
+
+/** Ids begin with the time. */
+function newestOf(turns: readonly RememberedTurn[]): RememberedTurn | null {
+  return turns.reduce<RememberedTurn | null>(
+    (newest, turn) => (newest === null || turn.id > newest.id ? turn : newest),
+    null,
+  )
+}

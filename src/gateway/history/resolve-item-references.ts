@@ -1,0 +1,51 @@
+/**
+ * Puts the items themselves in the place of references to them, so that no upstream hears of an id
+ * of ours. However many there are, they are looked up at once.
+ */
+import type { Caller } from '../../core/client/caller.ts'
+import type { Item } from '../../core/item.ts'
+import type { Inbound } from '../../core/client-request.ts'
+import { notFound } from '../../core/errors/gateway-error.ts'
+import type { World } from '../dependencies-interface.ts'
+import { askMemory } from '../../store/query-store-or-throw.ts'
+
+/** The very same request, if it has no references. */
+export async function resolveReferences(
+  inbound: Inbound,
+  caller: Caller,
+  world: World,
+): Promise<Inbound> {
+  const items = await resolvedItems(inbound.items, caller, world)
+  return items === inbound.items ? inbound : { ...inbound, items, given: inbound.items }
+}
+
+/** The very same list, if it has no references. */
+export async function resolvedItems(
+  items: readonly Item[],
+  caller: Caller,
+  { archive }: Pick<World, 'archive'>,
+): Promise<readonly Item[]> {
+  const ids = items.map(referenceIn).filter((id) => id !== null)
+  if (ids.length === 0) return items
+  const found = await askMemory(() => archive.findItems(caller, ids))
+  return items.map((item) => {
+    const id = referenceIn(item)
+    if (id === null) return item
+    const target = found.get(id)
+    if (target === undefined) throw unknownItem(id)
+    return target
+  })
+}
+
+function referenceIn(item: Item): string | null {
+  if (item.type !== 'opaque' || item.raw['type'] !== 'item_reference') return null
+  const { id } = item.raw
+  return typeof id === 'string' ? id : ''
+}
+
+function unknownItem(id: string) {
+  return notFound(
+    `Item with id '${id.slice(0, 80)}' not found. A reference must name an item of a stored response or of a conversation; to use any other, send the item itself.`,
+    'input',
+  )
+}

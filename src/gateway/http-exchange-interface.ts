@@ -1,0 +1,40 @@
+/**
+ * The client's side of one request, whichever runtime it lives in. `server/runtime/node-http-exchange.ts` puts it onto
+ * Node's raw request and response, `server/runtime/web-http-exchange.ts` onto Web Streams; nothing else may know which.
+ */
+import type { Upgrade } from './websocket-interface.ts'
+
+export interface Exchange {
+  /** Rejects with a GatewayError above `limitBytes`, before having read it all. */
+  readonly body: (limitBytes: number) => Promise<Uint8Array>
+  /**
+   * Calls back, once, when the client goes away before it has its whole answer; at once, if it has
+   * gone already.
+   */
+  readonly onGone: (callback: () => void) => void
+  /** Begins a streamed answer. */
+  readonly stream: (
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    run: (client: Client) => void,
+  ) => Response
+  /** Where the request came from, for a gateway without keys: is it this very machine? */
+  readonly isLocal: () => boolean
+  /** Keeps the runtime alive until the work is done, though the answer has been sent. */
+  readonly waitUntil: (work: Promise<unknown>) => void
+  /** Turns the connection into a WebSocket. Only where the client asks for one. */
+  readonly upgrade?: Upgrade
+}
+
+/** Where a streamed answer is written. Writing to a client that has gone is harmless. */
+export interface Client {
+  /** `false` when the client is full; `onDrain` tells when it can take more. */
+  readonly write: (text: string | Uint8Array) => boolean
+  readonly end: (text: string) => void
+  /** Ends so that the client cannot take what it has for the whole. */
+  readonly breakOff: () => void
+  readonly onDrain: (callback: () => void) => void
+  /** As that of its exchange. */
+  readonly onGone: (callback: () => void) => void
+  readonly isGone: () => boolean
+}

@@ -1,0 +1,32 @@
+/**
+ * Media that were loaded once are kept with the owner who had them loaded: the same bytes are sent
+ * again with every later turn, though their address may have died since. If the memory does not
+ * answer they are loaded anew.
+ */
+import { messageOf } from '../../../core/errors/gateway-error.ts'
+import type { World } from '../../dependencies-interface.ts'
+import type { KeptMedia } from '../../../media/loading/media-loader.ts'
+
+/** They are forgotten with the thread that they were loaded for. */
+type LoadedFor = Parameters<World['media']['keepLoaded']>[0]
+
+export function keptMedia(
+  loadedFor: LoadedFor,
+  { media, nowMs, log }: Pick<World, 'media' | 'nowMs' | 'log'>,
+  mayKeep: boolean,
+  after: (work: Promise<unknown>) => void,
+): KeptMedia {
+  if (!mayKeep) return { find: () => Promise.resolve(new Map()), keep: () => undefined }
+  const failed = (error: unknown) => log('warn', 'media-not-kept', { why: messageOf(error) })
+  return {
+    async find(urls, hasRoom) {
+      try {
+        return await media.findLoaded(loadedFor, { urls, hasRoom, nowMs: nowMs() })
+      } catch (error) {
+        failed(error)
+        return new Map()
+      }
+    },
+    keep: (url, medium) => after(media.keepLoaded(loadedFor, url, medium, nowMs()).catch(failed)),
+  }
+}

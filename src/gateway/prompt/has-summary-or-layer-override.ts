@@ -1,0 +1,21 @@
+/**
+ * Whether anybody says anything of a part of the policy. No preset switches it on, and hardly any
+ * request asks for it: that is told here without making a policy.
+ */
+import type { Wishes } from '../../core/context-policy.ts'
+import type { Settings } from '../../settings/read-settings.ts'
+import type { Wishing } from './resolve-request-policy.ts'
+
+export function isWished(
+  part: 'summaries' | 'layers',
+  { inbound, history }: Wishing,
+  { CONTEXT: { all, models } }: Settings,
+): boolean {
+  const saysSo = (said: Wishes | null): boolean => said?.[part] !== undefined
+  return (
+    saysSo(inbound.wishes) ||
+    saysSo(all) ||
+    history.wishes.some(saysSo) ||
+    Object.values(models).some(saysSo)
+  )
+}

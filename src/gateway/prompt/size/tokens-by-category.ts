@@ -1,0 +1,71 @@
+/** What fills a request, in the words of people, the largest first. */
+import { isInstruction } from '../../../core/items/leading-instructions.ts'
+import type { Item } from '../../../core/item.ts'
+import { itemTokens } from '../../../core/items/item-tokens.ts'
+import {
+  headLength,
+  isPinned,
+  questionEnd,
+  roundStarts,
+} from '../../../core/items/rounds-and-pinned-items.ts'
+import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
+import type { Prepared } from '../prepare-request.ts'
+
+export interface Filling {
+  readonly what: string
+  readonly is: 'is' | 'are'
+  readonly tokens: number
+  /** Where it stands in the request, if that is not the list of what was said. */
+  readonly param?: string
+  /** Whether some of it may be left out. */
+  readonly mayGo: boolean
+}
+
+export function filledBy({ prompt, places, items: asked, inbound }: Prepared): readonly Filling[] {
+  const { items, params } = prompt
+  // By what there was before anything was left out in between.
+  const head = headLength(asked)
+  const question = roundStarts(asked).at(-1) ?? head
+  const behind = questionEnd(asked, question)
+  const partOf = (item: Item, place: number | null): string => {
+    if (place === null) return 'added'
+    if (place >= question && place < behind) return 'question'
+    if (place < head && isInstruction(item)) return 'instructions'
+    if (isPinned(item)) return 'pinned'
+    return place >= behind ? 'work' : 'earlier'
+  }
+  const weights = new Map<string, number>()
+  for (const [at, item] of items.entries()) {
+    const part = partOf(item, places[at] ?? null)
+    weights.set(part, (weights.get(part) ?? 0) + itemTokens(item))
+  }
+  const of = (part: string) => weights.get(part) ?? 0
+  const instructions = estimateTokens([params.instructions])
+  const byField = inbound.dialect === 'responses' && instructions > 0
+  const all: readonly Filling[] = [
+    {
+      what: 'the instructions',
+      is: 'are',
+      tokens: instructions + of('instructions'),
+      mayGo: false,
+      ...(byField ? { param: 'instructions' } : {}),
+    },
+    {
+      what: 'the tools',
+      is: 'are',
+      tokens: toolTokens(params.tools),
+      mayGo: false,
+      param: 'tools',
+    },
+    { what: 'what is pinned', is: 'is', tokens: of('pinned'), mayGo: false },
+    { what: 'what is told beside it', is: 'is', tokens: of('added'), mayGo: false },
+    { what: 'the newest question', is: 'is', tokens: of('question'), mayGo: false },
+    { what: 'what was done about it', is: 'is', tokens: of('work'), mayGo: true },
+    { what: 'what was said before', is: 'is', tokens: of('earlier'), mayGo: true },
+  ]
+  return all.filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens)
+}
+
+function toolTokens(tools: readonly unknown[]): number {
+  return tools.length === 0 ? 0 : estimateTokens(tools)
+}

@@ -1,0 +1,118 @@
+/**
+ * Who keeps the answer to a request: what its client asked to have stored is recorded from the
+ * beginning; of what it did not ask for is remembered what it will have forgotten; of what it wants
+ * forgotten nothing is kept.
+ */
+import type { JsonObject } from '../../core/json/json.ts'
+import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import type { Inbound } from '../../core/client-request.ts'
+import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
+import type { World } from '../dependencies-interface.ts'
+import type { Hold } from '../history/lock-conversation.ts'
+import { keepOnly } from './filter-recorded-items.ts'
+import { keptOf } from './select-request-parts-to-store.ts'
+import type { History } from '../history/load-history-by-id.ts'
+import { openInTime } from './add-turn-open-timeout.ts'
+import { placeTurn } from './find-parent-turn.ts'
+import { recordTurn } from './record-turn.ts'
+import { NOT_RECORDED, type Recorder } from './recorder-interface.ts'
+import { rememberTurn, type Worth } from './record-turn-on-demand.ts'
+import { rememberedInput } from './replace-media-by-fingerprint.ts'
+import { worthOf } from './item-retention-rule.ts'
+
+/** What of a turn is known without its history. */
+export type BareTurn = Pick<
+  NewTurn,
+  'id' | 'tenant' | 'user' | 'owner' | 'origin' | 'createdAtMs' | 'dialect'
+>
+
+/** What a turn stands on. */
+interface Grounds {
+  /** The request as its client means it, before anything was put into it. */
+  readonly asked: Inbound
+  /** The same with what was put into it. */
+  readonly inbound: Inbound
+  readonly history: History
+  readonly hold: Hold | null
+}
+
+export function recorderFor(
+  bare: BareTurn,
+  { asked, inbound, history, hold }: Grounds,
+  world: World,
+  waitUntil: (work: Promise<unknown>) => void,
+): Recorder {
+  const { memory, client } = asked
+  const { parent, recollection } = history
+  // Housekeeping leaves nothing, unless its client says so itself.
+  const isStored = memory.store ?? (memory.storeByDefault && !client.isTask)
+  const found = {
+    ...bare,
+    thread: parent?.thread ?? bare.id,
+    parent: parent?.id ?? null,
+    depth: parent === null ? 0 : parent.depth + 1,
+    conversation: memory.conversationId,
+    background: false,
+    isTemporary: client.isTemporary && memory.store !== true,
+  }
+  const bareWorth = worthOf(client, asked.dialect, world.settings)
+  const worth = goesOn(recollection) ? withCalls(bareWorth) : bareWorth
+  const { isWorth } = worth
+  const { isMarked } = client
+  const late = () => world.log('warn', 'turn-late', { turn: found.id })
+  if (isStored) {
+    const turn: NewTurn = { ...found, ...keptOf(storedForm(asked, inbound)) }
+    const recording = { placed: placeTurn(turn, parent, world), hold, isWorth, isMarked }
+    return openInTime(keepOnly(worth.isKept, recordTurn(turn, recording, world), turn.id), late)
+  }
+  const turnOf = (): NewTurn => ({ ...found, ...keptOf(asked) })
+  const aside = world.aside?.(turnOf(), [...history.items, ...asked.items])
+  if (aside !== undefined) return aside
+  if (memory.store === false || recollection === null) return NOT_RECORDED
+  // Nearly always nothing comes of it, and then nothing is made of the request either.
+  const open = () => {
+    const placed = Promise.resolve(rememberedTurn(turnOf(), recollection))
+    return recordTurn(found, { placed, hold: null, isWorth, isMarked }, world)
+  }
+  return rememberTurn(open, worth, { late, waitUntil })
+}
+
+function goesOn(recollection: History['recollection']): boolean {
+  return recollection !== null && recollection.newest !== null && recollection.news.length === 0
+}
+
+/** In what its client sends back, a call looks like one of the answer that it goes on with. */
+function withCalls(worth: Worth): Worth {
+  return { ...worth, isWorth: (item) => worth.isWorth(item) || callEndOf(item)?.side === 'call' }
+}
+
+/**
+ * Stored is what the model was told, with what its client had forgotten, so that whoever goes on from
+ * there is given all of it. A stored chat is listed as the messages that its client sent.
+ */
+function storedForm(asked: Inbound, inbound: Inbound): Inbound {
+  return asked.dialect === 'chat' ? asked : inbound
+}
+
+/** What is known of where it stands needs not be found out, and its client asks for nothing of it. */
+function rememberedTurn(
+  turn: NewTurn,
+  { newest, parent, news }: NonNullable<History['recollection']>,
+): { readonly turn: NewTurn; readonly contentHash: null } {
+  const placed = {
+    ...turn,
+    thread: newest?.thread ?? turn.id,
+    parent: parent?.id ?? null,
+    depth: parent === null ? 0 : parent.depth + 1,
+    input: rememberedInput(news),
+    request: shortFields(turn.request),
+  }
+  return { turn: placed, contentHash: null }
+}
+
+/** The settings of a request; its tools are sent with every request and are large. */
+function shortFields(request: JsonObject): JsonObject {
+  const isShort = (value: unknown): boolean =>
+    typeof value === 'string' ? value.length < 100 : typeof value !== 'object' || value === null
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => isShort(value)))
+}

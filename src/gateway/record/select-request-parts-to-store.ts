@@ -1,0 +1,28 @@
+/** What of a request is kept with its turn: what it asked for, by what it is listed, and its items. */
+import type { Item } from '../../core/item.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import type { Inbound } from '../../core/client-request.ts'
+import { writtenWishes } from '../../dialects/context-policy/parse-and-format-overrides.ts'
+import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
+
+export function keptOf({
+  dialect,
+  items,
+  body,
+  memory,
+  wishes,
+}: Inbound): Pick<NewTurn, 'request' | 'input' | 'metadata'> {
+  const { input: _input, messages: _messages, ...said } = body
+  const request = wishes === null ? said : { ...said, backstory: writtenWishes(wishes) }
+  if (dialect === 'responses') return { request, input: withoutInstructions(items, request) }
+  const { metadata: _metadata, ...rest } = request
+  return { request: rest, input: items, metadata: memory.metadata }
+}
+
+/** Instructions hold for one request, in whatever form they come. */
+function withoutInstructions(
+  items: readonly Item[],
+  { instructions }: JsonObject,
+): readonly Item[] {
+  return Array.isArray(instructions) ? items.slice(instructions.length) : items
+}

@@ -1,0 +1,71 @@
+/**
+ * Guards over what a model says: each may end the answer before the upstream does. What the upstream
+ * would still say is of no use then, so that it need not be waited for.
+ */
+import {
+  isTerminal,
+  type Failure,
+  type StreamEvent,
+  type Usage,
+} from '../../../core/stream-event.ts'
+import { brokenOff } from './close-broken-answer.ts'
+import { NOTHING, type SseMessage, type Stage } from '../../../core/stream/stage.ts'
+
+/** Made anew for every answer. */
+export type Guard = Stage<StreamEvent, StreamEvent>
+
+export interface Guarded<In = SseMessage> extends Stage<In, StreamEvent> {
+  /** Whether a guard ended the answer before the upstream's last word. */
+  readonly isCut: () => boolean
+  /** The ending of an answer whose body broke. */
+  readonly broken: (failure: Failure) => readonly StreamEvent[]
+}
+
+export function guarded<In>(
+  decoder: Stage<In, StreamEvent>,
+  guards: readonly Guard[],
+): Guarded<In> {
+  let isCut = false
+  const broken = (failure: Failure) => passed(brokenOff(decoder, failure), guards)
+  if (guards.length === 0) return { ...decoder, isCut: () => false, broken }
+  return {
+    push(message) {
+      if (isCut) return NOTHING
+      const said = decoder.push(message)
+      const events = passed(said, guards)
+      const ending = said.find(isTerminal)
+      isCut = ending === undefined && events.some(isTerminal)
+      // Of what the answer has cost the decoder may know something already.
+      const last = isCut ? decoder.end().find(isTerminal) : ending
+      return withUsage(events, last?.usage ?? null)
+    },
+    end: () => (isCut ? NOTHING : guardedWhole(decoder.end(), guards)),
+    isCut: () => isCut,
+    broken,
+  }
+}
+
+/** The events of an answer that was there at once, and whose cost is known therefore. */
+export function guardedWhole(
+  events: readonly StreamEvent[],
+  guards: readonly Guard[],
+): readonly StreamEvent[] {
+  if (guards.length === 0) return events
+  return withUsage(passed(events, guards), events.find(isTerminal)?.usage ?? null)
+}
+
+function passed(events: readonly StreamEvent[], guards: readonly Guard[]): readonly StreamEvent[] {
+  let current = events
+  for (const guard of guards) {
+    if (current.length === 1 && current[0] !== undefined) current = guard.push(current[0])
+    else if (current.length > 1) current = current.flatMap((event) => guard.push(event))
+  }
+  return current
+}
+
+function withUsage(events: readonly StreamEvent[], usage: Usage | null): readonly StreamEvent[] {
+  if (usage === null) return events
+  return events.map((event) =>
+    event.type === 'answer-ended' && event.usage === null ? { ...event, usage } : event,
+  )
+}

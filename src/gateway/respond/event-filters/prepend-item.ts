@@ -1,0 +1,22 @@
+/** An answer that begins with an item which the gateway has made itself. The others move up by one. */
+import type { StreamEvent } from '../../../core/stream-event.ts'
+import type { Item } from '../../../core/item.ts'
+import type { Guard } from './apply-event-filters.ts'
+import { NOTHING } from '../../../core/stream/stage.ts'
+
+export function beginningWith(item: Item): Guard {
+  const own: readonly StreamEvent[] = [
+    { type: 'item-started', index: 0, item },
+    { type: 'item-ended', index: 0, item },
+  ]
+  let hasBegun = false
+  return {
+    push(event) {
+      const first = hasBegun ? NOTHING : own
+      hasBegun = true
+      if (event.type === 'answer-started') return [event, ...first]
+      return [...first, 'index' in event ? { ...event, index: event.index + 1 } : event]
+    },
+    end: () => NOTHING,
+  }
+}

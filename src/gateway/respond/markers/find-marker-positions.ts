@@ -1,0 +1,109 @@
+/**
+ * Where in the texts of an answer a marker may stand. There is no such place in a text that may be
+ * JSON as a whole, nor in front of one that begins with HTML, in which some clients look for thoughts.
+ */
+import type { TextDelta } from '../../../core/stream-event.ts'
+import { markdownPlace } from './track-markdown-insertion-points.ts'
+import { ENOUGH, mayBeJson } from './looks-like-json.ts'
+
+export const NOWHERE = -1
+/** Before the delta, with which the words of an item begin. */
+export const IN_FRONT = -2
+
+export interface MarkerSpots {
+  /** Reads on. The first place in the delta's text, which then is behind a blank line. */
+  readonly read: (delta: TextDelta) => number
+  /** Where the newest delta has its place in the text of its part. */
+  readonly newest: () => Newest
+  /** Whether a marker may stand at the end of the newest text, now that its item is over. */
+  readonly canEnd: () => boolean
+  /** Whether a marker may stand where nothing has been said yet. */
+  readonly canBegin: () => boolean
+  /** Whether there will be no place any more. */
+  readonly isLost: () => boolean
+}
+
+interface Newest {
+  readonly index: number
+  readonly part: number
+  readonly start: number
+  readonly end: number
+}
+
+/** `before` is what stands in front of the answer. */
+export function markerSpots(before: string): MarkerSpots {
+  const place = markdownPlace()
+  place.push(before)
+  let isLost = before !== '' && mayBeJson(headOf(before)) !== false
+  let index = NOWHERE
+  let part = NOWHERE
+  let start = 0
+  let end = 0
+  /** Whether the item has said nothing but blanks. */
+  let isBlank = true
+  let head = ''
+  let isJson: boolean | null = null
+
+  /** Texts come one after the other; what is said in between is in no order that could be followed. */
+  const enter = (delta: TextDelta): void => {
+    if (delta.index === index && delta.part === part) return
+    if (delta.index > index) {
+      if (index !== NOWHERE) place.join()
+      isBlank = true
+      head = ''
+      isJson = null
+    } else if (delta.index < index || delta.part < part || !place.canStartWith(LETTER))
+      isLost = true
+    index = delta.index
+    part = delta.part
+    end = 0
+  }
+  const readHead = (text: string): void => {
+    if (isJson !== null) return
+    head += text.slice(0, ENOUGH - head.length)
+    isJson = mayBeJson(head)
+    if (isJson === true) isLost = true
+  }
+  /** Blanks say nothing: the first words do. */
+  const readFirst = (text: string): number => {
+    const first = text.search(WORDS)
+    if (first === -1) {
+      place.push(text)
+      return NOWHERE
+    }
+    isBlank = false
+    readHead(text.slice(first))
+    const canBegin = text[first] !== '<' && place.canStartWith(text)
+    const inside = place.push(text)
+    if (canBegin) return IN_FRONT
+    return inside > first ? inside : NOWHERE
+  }
+  return {
+    read(delta) {
+      enter(delta)
+      const { text } = delta
+      start = end
+      end += text.length
+      if (isLost) return NOWHERE
+      if (!isBlank) readHead(text)
+      const found = isBlank ? readFirst(text) : place.push(text)
+      return isLost || isJson !== false || (found > 0 && isWhole(delta)) ? NOWHERE : found
+    },
+    newest: () => ({ index, part, start, end }),
+    canEnd: () => !isLost && !isBlank && isJson === false && place.canEnd(),
+    canBegin: () => !isLost && isBlank && place.canStartWith(LETTER),
+    isLost: () => isLost,
+  }
+}
+
+const LETTER = 'a'
+const WORDS = /[^ \t\r\n]/
+
+function headOf(text: string): string {
+  return text.trimStart().slice(0, ENOUGH)
+}
+
+/** What is said of each token cannot be parted as the text can. */
+function isWhole({ logprobs }: TextDelta): boolean {
+  return logprobs !== undefined && logprobs.length > 0
+}

@@ -1,0 +1,61 @@
+/**
+ * Lets an answer name its turn in its own text: the client that keeps nothing but text brings the
+ * marker back, and with it everything that belongs to the turn. It stands around a dialect's
+ * renderer, so that what is recorded of the answer knows nothing of it.
+ */
+import type { StreamEvent } from '../../../core/stream-event.ts'
+import type { Item } from '../../../core/item.ts'
+import type { Outcome } from '../../../core/fold-answer-outcome.ts'
+import type { Renderer } from '../../../core/ports/dialect-interface.ts'
+import { placeMarker, type Mark, type MarkingOptions } from './insert-marker-into-events.ts'
+import type { SseMessage } from '../../../core/stream/stage.ts'
+
+export type { Mark, MarkingOptions } from './insert-marker-into-events.ts'
+
+export function marking(renderer: Renderer, mark: Mark, options: MarkingOptions = {}): Renderer {
+  const placer = placeMarker(mark, options)
+  let isTold = false
+  const render = (events: readonly StreamEvent[]): readonly SseMessage[] =>
+    events.flatMap((event) => renderer.push(event))
+  return {
+    push(event) {
+      isTold ||= event.type === 'item-started'
+      const events = placer.push(event)
+      return events === null ? renderer.push(event) : render(events)
+    },
+    end(outcome, endedAtMs) {
+      const ending = placer.end(outcome)
+      // An answer that was there at once is told by its outcome alone.
+      const told = isTold ? ending.outcome : wholeOutcome(outcome, mark, options)
+      return [...render(ending.events), ...renderer.end(told, endedAtMs)]
+    },
+  }
+}
+
+/** The same for an answer that was there at once. The turn is ready. */
+export function markedOutcome(
+  outcome: Outcome,
+  turnId: string,
+  options: MarkingOptions = {},
+): Outcome {
+  return wholeOutcome(outcome, { turnId, isReady: () => true }, options)
+}
+
+function wholeOutcome(outcome: Outcome, mark: Mark, options: MarkingOptions): Outcome {
+  const placer = placeMarker(mark, options)
+  for (const [index, item] of outcome.items.entries()) {
+    for (const event of eventsOf(item, index)) placer.push(event)
+  }
+  return placer.end(outcome).outcome
+}
+
+function eventsOf(item: Item, index: number): readonly StreamEvent[] {
+  const parts = item.type === 'message' ? item.content : []
+  return [
+    { type: 'item-started', index, item },
+    ...parts.flatMap((part, at): readonly StreamEvent[] =>
+      part.type === 'output_text' ? [{ type: 'text-delta', index, part: at, text: part.text }] : [],
+    ),
+    { type: 'item-ended', index, item },
+  ]
+}

@@ -1,0 +1,54 @@
+/**
+ * A whole answer in the place of the stream that was asked for: it is read to its end, and told as
+ * that stream. A body that breaks, or is no JSON, is a failure like any other.
+ */
+import type { Failure, StreamEvent } from '../../core/stream-event.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import type { OutcomeFold } from '../../core/fold-answer-outcome.ts'
+import type { Renderer } from '../../core/ports/dialect-interface.ts'
+import { NOT_JSON } from '../../upstream/transport/read-body.ts'
+import { gatheredJson } from '../send/buffer-json-body.ts'
+import type { Rendition } from './response-writer-interface.ts'
+import { frame } from '../../core/stream/sse.ts'
+
+export function renditionOfJson(parts: {
+  /** What the body says, guards included. */
+  readonly decode: (body: JsonObject) => readonly StreamEvent[]
+  readonly renderer: Renderer
+  readonly fold: OutcomeFold
+  readonly now: () => number
+}): Rendition {
+  const { decode, renderer, fold, now } = parts
+  const body = gatheredJson()
+
+  const events = (failure: Failure | null): readonly StreamEvent[] => {
+    if (failure !== null) return failed(failure)
+    const json = body.read()
+    return json === null ? failed(NOT_JSON) : decode(json)
+  }
+  return {
+    push(chunk) {
+      body.add(chunk)
+      return ''
+    },
+    isOver: () => false,
+    isCut: () => false,
+    close(failure) {
+      let text = ''
+      for (const event of events(failure)) {
+        fold.push(event)
+        for (const message of renderer.push(event)) text += frame(message)
+      }
+      return text
+    },
+    outcome: fold.now,
+    end: (outcome) => renderer.end(outcome, now()).map(frame).join(''),
+  }
+}
+
+function failed(failure: Failure): readonly StreamEvent[] {
+  return [
+    { type: 'answer-started', upstreamId: null, model: null },
+    { type: 'answer-failed', failure },
+  ]
+}

@@ -1,0 +1,28 @@
+/** What goes to an upstream, to the byte: the same text to whoever asks for it, written once. */
+import type { JsonObject } from '../../core/json/json.ts'
+import { oncePerObject } from '../../core/caching/cache-per-object.ts'
+import { wellFormedJson } from '../../core/json/well-formed-json.ts'
+import type { UpstreamRequest } from '../../upstream/transport/transport-interface.ts'
+import type { Prepared } from '../prompt/prepare-request.ts'
+
+export function upstreamRequest({
+  account,
+  provider,
+  encoded,
+}: Pick<Prepared, 'account' | 'provider' | 'encoded'>): UpstreamRequest {
+  const { body, bytes, path, headers } = encoded
+  return {
+    method: 'POST',
+    url: account.baseUrl + path,
+    headers: {
+      'content-type': 'application/json',
+      ...provider.headers(account),
+      ...account.headers,
+      ...headers,
+    },
+    body: bytes ?? writtenOnce(body),
+  }
+}
+
+/** What is sent is what is explained afterwards, to the byte. */
+const writtenOnce = oncePerObject<JsonObject, string>(wellFormedJson)

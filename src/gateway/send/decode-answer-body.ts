@@ -1,0 +1,63 @@
+/**
+ * An upstream's body as the events of its answer, whichever form it comes in: a stream, or one object
+ * in its place. Throws a GatewayError on a body that cannot be read.
+ */
+import type { StreamEvent } from '../../core/stream-event.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Account, Provider } from '../../providers/provider-interface.ts'
+import type { Prompt } from '../../core/prompt.ts'
+import { NOT_JSON } from '../../upstream/transport/read-body.ts'
+import { gatheredJson } from './buffer-json-body.ts'
+import { sseDecoder } from '../../core/stream/sse.ts'
+import { NOTHING, type SseMessage, type Stage } from '../../core/stream/stage.ts'
+import { beginsAsObject } from '../respond/select-writer-by-first-byte.ts'
+
+export function readAnswerEvents(asked: {
+  readonly provider: Provider
+  readonly account: Account
+  readonly prompt: Prompt
+}): Stage<Uint8Array, StreamEvent> {
+  let chosen: Stage<Uint8Array, StreamEvent> | null = null
+  return {
+    push(chunk) {
+      if (chosen === null) {
+        const isObject = beginsAsObject(chunk)
+        // White space in front of either.
+        if (isObject === null) return NOTHING
+        chosen = isObject ? wholeBody(asked) : streamedBody(asked)
+      }
+      return chosen.push(chunk)
+    },
+    end: () => (chosen ?? streamedBody(asked)).end(),
+  }
+}
+
+type Asked = Parameters<typeof readAnswerEvents>[0]
+
+function streamedBody({ provider, account, prompt }: Asked): Stage<Uint8Array, StreamEvent> {
+  const sse = sseDecoder()
+  const decoder = provider.decode(account, prompt)
+  const decoded = (messages: readonly SseMessage[]): readonly StreamEvent[] =>
+    messages.length === 1 && messages[0] !== undefined
+      ? decoder.push(messages[0])
+      : messages.flatMap((message) => decoder.push(message))
+  return {
+    push: (chunk) => decoded(sse.push(chunk)),
+    end: () => [...decoded(sse.end()), ...decoder.end()],
+  }
+}
+
+function wholeBody({ provider, account, prompt }: Asked): Stage<Uint8Array, StreamEvent> {
+  const body = gatheredJson()
+  return {
+    push(chunk) {
+      body.add(chunk)
+      return NOTHING
+    },
+    end() {
+      const json = body.read()
+      if (json === null) throw new GatewayError(NOT_JSON)
+      return provider.decodeWhole(json, account, prompt)
+    },
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * A request as it is made once more to an upstream that refused its reasoning: without any, and
+ * without the signatures that the wire puts elsewhere. What is left is the prefix that the answer is
+ * then made on.
+ */
+import type { Note } from '../../core/note.ts'
+import { clientNotes } from '../prompt/translate-provider-notes.ts'
+import { withoutReasoning as itemWithout } from '../../core/reasoning/strip-reasoning.ts'
+import type { Prepared } from '../prompt/prepare-request.ts'
+import { withoutRefusedBefore } from '../../providers/request/drop-rejected-parameters.ts'
+
+/** `null` when there was nothing of the kind in it. */
+export function withoutReasoning(prepared: Prepared): Prepared | null {
+  const { account, provider, prompt, places, inbound } = prepared
+  const kept: (typeof prompt.items)[number][] = []
+  const keptPlaces: (number | null)[] = []
+  const notes: Note[] = []
+  for (const [at, item] of prompt.items.entries()) {
+    const plain = itemWithout(item, provider.wire)
+    const place = places[at] ?? null
+    if (plain !== null) {
+      kept.push(plain)
+      keptPlaces.push(place)
+    }
+    if (plain === item) continue
+    const did = plain === null ? 'dropped' : 'changed'
+    notes.push({ did, ...(place === null ? {} : { at: place }), ...NOTE })
+  }
+  if (notes.length === 0) return null
+  const asked = { ...prompt, items: kept }
+  const encoded = withoutRefusedBefore(provider.encode(asked, account), prepared.notes)
+  // What was noted on the body of the first request does not hold for this one.
+  const lasting = prepared.notes.filter(({ by }) => by !== provider.wire)
+  return {
+    ...prepared,
+    prompt: asked,
+    encoded,
+    places: keptPlaces,
+    notes: [...lasting, ...notes, ...clientNotes(encoded.notes, keptPlaces, inbound.body)],
+    reasoningRefused: true,
+  }
+}
+
+const NOTE = {
+  why: 'reasoning-refused',
+  detail:
+    'The upstream refused the reasoning of this conversation, and was asked again without it.',
+}

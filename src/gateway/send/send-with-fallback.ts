@@ -1,0 +1,120 @@
+/**
+ * Asks one upstream after the other until one begins to answer. All of this happens before the first
+ * byte: afterwards there is no second attempt, and of a failed one the client sees nothing.
+ */
+import { GatewayError, messageOf } from '../../core/errors/gateway-error.ts'
+import { withoutRefused } from '../../providers/request/drop-rejected-parameters.ts'
+import type { Source } from '../../core/stream/push-source.ts'
+import { refuseEncoded } from '../../upstream/transport/reject-content-encoding.ts'
+import { bodyOf, refusalOf } from '../../upstream/transport/read-body.ts'
+import type { Call } from '../../upstream/transport/transport-interface.ts'
+import type { World } from '../dependencies-interface.ts'
+import type { Target } from '../../upstream/accounts-and-model-routing.ts'
+import type { Prepared } from '../prompt/prepare-request.ts'
+import { upstreamRequest } from './build-http-request.ts'
+import { withoutReasoning } from './prepare-retry-without-reasoning.ts'
+
+export interface Asked {
+  readonly prepared: Prepared
+  /** Of what it answers, in its wire. */
+  readonly body: Source<Uint8Array>
+}
+
+export interface Asking {
+  /** In the order of preference; not empty. */
+  readonly targets: readonly Target[]
+  /** What each is sent is made anew for it: media, limits and parameters differ. */
+  readonly prepare: (target: Target) => Prepared
+  /** Hears of every call, so that a client that leaves can take back the newest. */
+  readonly onCall: (call: Call) => void
+  readonly isGone: () => boolean
+}
+
+export async function ask(asking: Asking, world: World): Promise<Asked> {
+  const { targets, isGone } = asking
+  let refusal: Error | null = null
+  for (const [at, target] of targets.entries()) {
+    try {
+      const prepared = refusal === null ? asking.prepare(target) : preparedInstead(target, asking)
+      return await askOne(prepared, asking, world)
+    } catch (error) {
+      if (isGone() || !(error instanceof Error) || !isWorthAnother(error)) throw error
+      const isLast = at === targets.length - 1
+      const told = { upstream: target.account.name, why: messageOf(error) }
+      world.log('warn', isLast ? 'upstream-failed' : 'next-upstream', told)
+      if (!(error instanceof Unfit)) refusal = error
+    }
+  }
+  throw refusal ?? new GatewayError('model_not_found', 'There is no upstream to ask.')
+}
+
+/** The request cannot be made for an upstream that is asked only because another has failed. */
+class Unfit extends Error {}
+
+function preparedInstead(target: Target, { prepare }: Asking): Prepared {
+  try {
+    return prepare(target)
+  } catch (error) {
+    throw error instanceof GatewayError ? new Unfit(error.message, { cause: error }) : error
+  }
+}
+
+/**
+ * An upstream that refuses an optional parameter is asked again without it, if that is wanted; one
+ * that refuses reasoning is asked once more without any.
+ */
+async function askOne(first: Prepared, asking: Asking, world: World): Promise<Asked> {
+  let prepared = first
+  for (let retries = 0; ; retries += 1) {
+    if (asking.isGone()) throw nobodyAsks()
+    const call = world.transport(upstreamRequest(prepared))
+    asking.onCall(call)
+    const reply = await call.reply
+    if (reply.status >= 200 && reply.status < 300) {
+      refuseEncoded(call, reply)
+      return { prepared, body: bodyOf(call, reply) }
+    }
+    const refusal = await refusalOf(call, reply, prepared.provider)
+    const lighter = retries < MAX_RETRIES ? lightened(prepared, refusal) : null
+    const next = lighter ?? unreasoned(prepared, refusal)
+    if (next === null) throw refusal
+    if (next !== lighter) {
+      world.log('warn', 'reasoning-refused', { upstream: prepared.account.name })
+    }
+    prepared = next
+  }
+}
+
+const MAX_RETRIES = 3
+
+function nobodyAsks(): GatewayError {
+  const why = 'The client went away before the upstream was asked.'
+  return new GatewayError('upstream_unreachable', why, { status: 499 })
+}
+
+function lightened(prepared: Prepared, { failure }: GatewayError): Prepared | null {
+  if (prepared.account.quirks['degrade'] !== true) return null
+  const encoded = withoutRefused(prepared.encoded, failure)
+  if (encoded === null) return null
+  const notes = [...prepared.notes, ...encoded.notes.slice(prepared.encoded.notes.length)]
+  return { ...prepared, encoded, notes }
+}
+
+function unreasoned(prepared: Prepared, { failure }: GatewayError): Prepared | null {
+  return prepared.provider.refusesReasoning?.(failure) === true ? withoutReasoning(prepared) : null
+}
+
+/** Whatever says something about the upstream and not about the request. */
+function isWorthAnother(error: Error): boolean {
+  if (error instanceof Unfit) return true
+  if (!(error instanceof GatewayError)) return false
+  const { status } = error.failure
+  return (
+    status >= 500 ||
+    status === 401 ||
+    status === 403 ||
+    status === 404 ||
+    status === 408 ||
+    status === 429
+  )
+}

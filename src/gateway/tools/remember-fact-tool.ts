@@ -1,0 +1,93 @@
+/** Lets a model keep a fact for later conversations of its user, or for later in this one. */
+import {
+  FACT_CHARS,
+  hasWords,
+  keepFact,
+  MOST_AREA_CHARS,
+  scopeOf,
+  type SaidFact,
+} from '../../memory/facts/save-fact.ts'
+import { REMEMBER } from '../../memory/facts/is-fact-in-conversation.ts'
+import { handleOf } from '../../memory/facts/render-facts.ts'
+import type { HouseTool } from './gateway-tool-interface.ts'
+
+export const rememberFact: HouseTool = {
+  tool: {
+    type: 'function',
+    name: REMEMBER,
+    description:
+      'Keeps a fact that will be worth knowing later, such as a name, a preference or a decision: one sentence that stands by itself. Notes that fit are shown to you with later questions. Keep nothing that is told already, and no secrets.',
+    parameters: {
+      type: 'object',
+      properties: {
+        text: {
+          type: 'string',
+          description: `One sentence of ${FACT_CHARS.least} to ${FACT_CHARS.most} characters.`,
+        },
+        area: {
+          type: 'string',
+          description: 'What it is about, in a word; `core` for what must always be known.',
+        },
+        importance: {
+          type: 'number',
+          description: 'From 0 to 1; from 0.9 on it is always shown and never fades.',
+        },
+        days: { type: 'number', description: 'For how many days it holds, if not for good.' },
+      },
+      required: ['text'],
+      additionalProperties: false,
+    },
+    strict: false,
+  },
+  isOffered: ({ policy, mayKeep = true }) => policy.layers.facts && mayKeep,
+  async run(given, { policy, caller, world, memory }) {
+    const said = saidIn(given, world.nowMs())
+    if (typeof said === 'string') return said
+    if (memory?.isTemporary === true) return 'Nothing is kept of a temporary chat.'
+    const thread = memory?.thread ?? null
+    const scope = scopeOf(caller, policy.layers.scope, thread)
+    if (scope === null) return 'Nothing can be kept of this conversation.'
+    const source = { thread, response: null, items: null }
+    const fact = await keepFact({ ...said, scope, source }, caller, world, memory)
+    return `Kept as [${handleOf(fact)}].`
+  },
+}
+
+/** What is to be kept, or what is wrong with it. */
+function saidIn(
+  { text, area, importance, days }: Parameters<HouseTool['run']>[0],
+  nowMs: number,
+): Omit<SaidFact, 'scope' | 'source'> | string {
+  if (typeof text !== 'string') return '`text` must be a string.'
+  const words = text.trim()
+  if (words.length < FACT_CHARS.least || words.length > FACT_CHARS.most) {
+    return `Not kept: \`text\` must have ${FACT_CHARS.least} to ${FACT_CHARS.most} characters, and has ${words.length}.`
+  }
+  if (!hasWords(words)) return 'Not kept: there are no words in `text`.'
+  if (isSaid(area) && (typeof area !== 'string' || area.length > MOST_AREA_CHARS)) {
+    return `\`area\` must be a string of at most ${MOST_AREA_CHARS} characters.`
+  }
+  if (isSaid(importance) && !isWithin(importance, 0, 1)) {
+    return '`importance` must be a number from 0 to 1.'
+  }
+  if (isSaid(days) && !isWithin(days, 0, MOST_DAYS)) {
+    return `\`days\` must be a number from 0 to ${MOST_DAYS}.`
+  }
+  return {
+    text: words,
+    area: typeof area === 'string' && area.trim() !== '' ? area.trim() : null,
+    importance: typeof importance === 'number' ? importance : null,
+    validUntilMs: typeof days === 'number' ? nowMs + Math.round(days * DAY_MS) : null,
+  }
+}
+
+const MOST_DAYS = 36_500
+const DAY_MS = 24 * 60 * 60 * 1000
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function isWithin(value: unknown, least: number, most: number): boolean {
+  return typeof value === 'number' && value >= least && value <= most
+}

@@ -1,0 +1,89 @@
+/**
+ * What an upstream is asked again in the middle of its answer: the very prompt that it was asked with,
+ * and behind it what it has said since then, with what it was answered. Where that does not fit the
+ * model's window any more, or the model has to be told that it is nearly full, the whole conversation
+ * goes through its plan again (`replan-round.ts`), and the rounds that follow go on from there.
+ *
+ * The tools stay the same to the last, for there are models that take their own reasoning back only
+ * behind the same tools. One that has none but those of the house is then forbidden to call any.
+ */
+import { isCompaction } from '../../../core/items/compaction-item.ts'
+import type { Item } from '../../../core/item.ts'
+import type { HeldRound } from './merge-round-events.ts'
+import type { LoadedMedia } from '../../../media/loading/load-result-types.ts'
+import { withoutRefusedBefore } from '../../../providers/request/drop-rejected-parameters.ts'
+import { defuseNotices } from '../../../context/cleaning/escape-notices-in-items.ts'
+import { rebuildOn } from '../../../context/list-and-run-transforms.ts'
+import type { Transform } from '../../../context/transform-interface.ts'
+import type { World } from '../../dependencies-interface.ts'
+import { isWarningDue } from '../../prompt/size/end-tool-loop-near-limit.ts'
+import { clientNotes } from '../../prompt/translate-provider-notes.ts'
+import { isFitting } from '../../prompt/size/fit-to-window.ts'
+import { originOf } from '../../record/answer-provenance.ts'
+import { planAgain } from './replan-round.ts'
+import type { Prepared } from '../../prompt/prepare-request.ts'
+import { refuseTooLarge } from '../../prompt/reject-large-media.ts'
+
+/** A round that is over, with what its calls were answered. */
+export interface Round extends Pick<HeldRound, 'said' | 'usage'> {
+  /** As it was sent. */
+  readonly prepared: Prepared
+  readonly outputs: readonly Item[]
+  /** What is done to media, if there are any among the outputs. */
+  readonly media: readonly Transform[]
+  /** What had to be loaded of them. */
+  readonly loaded: LoadedMedia | null
+}
+
+export type Rounds = readonly [Round, ...Round[]]
+
+/** Throws a GatewayError for more than can be sent. */
+export function askedAgain(rounds: Rounds, isLast: boolean, world: World): Prepared {
+  const newest = rounds.at(-1) ?? rounds[0]
+  const next = goneOn(newest, isLast)
+  const counted = rounds.map(countedIn)
+  if (isFitting(next) && !isWarningDue(next, counted)) return refuseTooLarge(next)
+  const anew = planAgain(rounds, world)
+  return isLast ? forbidden(anew) : anew
+}
+
+/** What a compaction was made of is counted with its round, and is not there any more. */
+function countedIn({ said, usage }: Round): number | null {
+  return said.some(isCompaction) ? null : (usage?.totalTokens ?? null)
+}
+
+function goneOn({ prepared, said, outputs, media }: Round, isLast: boolean): Prepared {
+  const { prompt, provider, account, inbound } = prepared
+  const origin = originOf(prepared)
+  const more = [...said, ...outputs].map((item) => ({ ...item, origin }))
+  const items = [...prepared.items, ...more]
+  const added = more.map((_, at) => prepared.items.length + at)
+  const asked = [...prompt.items, ...more]
+  const before = { items: asked, notes: [], places: [...prepared.places, ...added] }
+  // As the plan of the next turn will have it.
+  const rebuilt = rebuildOn(before, [defuseNotices(), ...media])
+  const params = isLast ? paramsWithout(prepared) : prompt.params
+  const next = { ...prompt, items: rebuilt.items, params }
+  const encoded = withoutRefusedBefore(provider.encode(next, account), prepared.notes)
+  const { places } = rebuilt
+  // What was noted on the body of the round before does not hold for this one.
+  const lasting = prepared.notes.filter(({ by }) => by !== provider.wire)
+  const ofBody = clientNotes(encoded.notes, places, inbound.body)
+  const notes = [...lasting, ...rebuilt.notes, ...ofBody]
+  return { ...prepared, items, prompt: next, encoded, places, notes, reasoningRefused: false }
+}
+
+function forbidden(prepared: Prepared): Prepared {
+  const { prompt, provider, account } = prepared
+  const params = paramsWithout(prepared)
+  if (params === prompt.params) return prepared
+  const next = { ...prompt, params }
+  const encoded = withoutRefusedBefore(provider.encode(next, account), prepared.notes)
+  return { ...prepared, prompt: next, encoded }
+}
+
+/** The very same, if its client has tools as well, or there are none. */
+function paramsWithout({ prompt: { params }, house }: Prepared): Prepared['prompt']['params'] {
+  const isForbidden = house.length > 0 && params.tools.length === house.length
+  return isForbidden ? { ...params, toolChoice: { type: 'none' } } : params
+}

@@ -1,8 +1,0 @@
-/** What of a turn a model may know: everything but what was taken out of its conversation. */
-import type { Item } from '../conversation/item.ts'
-import type { StoredTurn } from '../store/store.ts'
-
-export function visibleItems(turn: StoredTurn): readonly Item[] {
-  const items = [...turn.input, ...turn.output]
-  return turn.hidden.size === 0 ? items : items.filter((item) => !turn.hidden.has(item))
-}

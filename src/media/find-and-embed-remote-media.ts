@@ -1,0 +1,74 @@
+/** A part that names its medium by an address, and the same part with the medium in it. */
+import type { OpaquePart, Part } from '../core/item.ts'
+import { isObject } from '../core/json/json.ts'
+import { dataUrl } from '../core/media/data-url.ts'
+
+export interface RemoteMedium {
+  readonly kind: MediumKind
+  readonly url: string
+}
+
+export type MediumKind = 'image' | 'file' | 'video'
+
+/** `null` for a part that holds its medium, or has none. */
+export function remoteMedium(part: Part): RemoteMedium | null {
+  switch (part.type) {
+    case 'input_image':
+      return remote('image', part.image_url)
+    case 'input_file':
+      return part.file_data === undefined ? remote('file', part.file_url) : null
+    case 'opaque':
+      return remote('video', videoUrl(part))
+    case 'input_text':
+    case 'output_text':
+    case 'refusal':
+    case 'input_audio':
+      return null
+  }
+}
+
+/** `null` for what is no video. */
+export function videoUrl({ raw }: OpaquePart): string | null {
+  const { type, video_url: video } = raw
+  if (type !== 'video_url' && type !== 'input_video') return null
+  const url = isObject(video) ? video['url'] : video
+  return typeof url === 'string' ? url : null
+}
+
+function remote(kind: MediumKind, url: unknown): RemoteMedium | null {
+  return typeof url === 'string' && /^https?:\/\//i.test(url) ? { kind, url } : null
+}
+
+export interface Medium {
+  readonly type: string
+  readonly base64: string
+}
+
+export function withMedium(part: Part, { type, base64 }: Medium): Part {
+  const url = dataUrl(type, base64)
+  switch (part.type) {
+    case 'input_image':
+      return { ...part, image_url: url }
+    case 'input_file': {
+      const { file_url = '', ...rest } = part
+      const filename = part.filename ?? nameIn(file_url)
+      return { ...rest, ...(filename === null ? {} : { filename }), file_data: url }
+    }
+    case 'opaque': {
+      const { video_url: video } = part.raw
+      const at = isObject(video) ? { ...video, url } : url
+      return { ...part, raw: { ...part.raw, video_url: at } }
+    }
+    case 'input_text':
+    case 'output_text':
+    case 'refusal':
+    case 'input_audio':
+      return part
+  }
+}
+
+function nameIn(url: string): string | null {
+  const path = URL.parse(url)?.pathname ?? ''
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  return name === '' ? null : name
+}

@@ -1,0 +1,22 @@
+/** What came of the media that a request names by address, by that address. */
+import type { Medium } from '../find-and-embed-remote-media.ts'
+
+export type LoadedMedia = ReadonlyMap<string, Medium | LoadFault>
+
+/** Why a medium could not be loaded. */
+export interface LoadFault {
+  readonly fault: FaultCode
+}
+
+export const FAULTS = {
+  'media-blocked': 'its address is not one that may be asked',
+  'media-unreachable': 'its address does not answer',
+  'media-gone': 'there is nothing at its address',
+  'media-late': 'its address did not answer in time',
+  'media-oversized': 'it is too large',
+  'media-mislabelled': 'what is at its address is something else',
+  'media-too-many': 'there are too many',
+  'media-memory': 'the gateway is busy with others',
+} as const
+
+export type FaultCode = keyof typeof FAULTS

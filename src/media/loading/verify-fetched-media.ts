@@ -1,0 +1,40 @@
+/** What was fetched, as the medium that it was asked for as. */
+import type { Fetched } from './follow-media-redirects.ts'
+import type { LoadFault } from './load-result-types.ts'
+import type { MediumKind, Medium } from '../find-and-embed-remote-media.ts'
+import { looksLikeMarkup, sniffMedia } from '../sniff-media-type.ts'
+
+export function mediumOf(kind: MediumKind, url: string, fetched: Fetched): Medium | LoadFault {
+  const { bytes } = fetched
+  if (bytes.length === 0) return { fault: 'media-gone' }
+  const type = typeOf(kind, url, fetched)
+  if (type === null) return { fault: 'media-mislabelled' }
+  return {
+    type,
+    base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64'),
+  }
+}
+
+/** `null` if it is none of its kind. Its bytes go before what its server says. */
+function typeOf(kind: MediumKind, url: string, { bytes, type }: Fetched): string | null {
+  const sniffed = sniffMedia(bytes)
+  const said = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  switch (kind) {
+    case 'image':
+      return sniffed?.startsWith('image/') === true ? sniffed : null
+    case 'video':
+      if (sniffed?.startsWith('video/') === true) return sniffed
+      return said.startsWith('video/') && !looksLikeMarkup(bytes) ? said : null
+    case 'file':
+      if (sniffed !== null) return sniffed
+      // A page that says that the file is not there is not the file.
+      if (said.startsWith('text/html') && !isPage(url)) return null
+      return said === '' ? 'application/octet-stream' : said
+  }
+}
+
+function isPage(url: string): boolean {
+  const path = URL.parse(url)?.pathname ?? ''
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  return !name.includes('.') || /\.(x?html?|php|aspx?)$/i.test(name)
+}

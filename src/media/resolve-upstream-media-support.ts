@@ -1,0 +1,35 @@
+/**
+ * What an upstream takes of media: which addresses it loads by itself, and how many bytes. What is
+ * not known to be refused is sent.
+ */
+import type { Part } from '../core/item.ts'
+import type { Account } from '../providers/provider-interface.ts'
+import { PROVIDERS } from '../providers/registry.ts'
+
+export interface MediaReader {
+  /** Whether it loads the medium that this part names by an address. */
+  readonly loads: (part: Part, url: string) => boolean
+  /** What its addresses may begin with, beside those of the web. */
+  readonly schemes: readonly string[]
+  /** How much base64 one image may be; `null` if nobody knows of a limit. */
+  readonly imageChars: number | null
+  /** How much base64 a request may hold. */
+  readonly requestChars: number | null
+}
+
+export function mediaReader(account: Account): MediaReader {
+  const { wire, quirks } = account
+  const taken = PROVIDERS[wire].media?.(account) ?? {}
+  const { loads = () => true, schemes = [], imageChars = null, requestChars = null } = taken
+  const loadsAny = (quirks['mediaUrls'] ?? true) === true
+  return {
+    loads: (part, url) => loadsAny && loads(part, url),
+    schemes,
+    imageChars: numberOr(quirks['imageLimitBytes'], imageChars),
+    requestChars: numberOr(quirks['mediaLimitBytes'], requestChars),
+  }
+}
+
+function numberOr<Other>(value: unknown, other: Other): number | Other {
+  return typeof value === 'number' ? value : other
+}

@@ -1,0 +1,71 @@
+/**
+ * Whether a fact stands in what is sent anyway: nearly all of its words in one of the newest items, so
+ * that it is known as it is (C57).
+ *
+ * While a turn runs nothing of this changes, or what stands in front of its question would change with
+ * it: what is said behind the question does not count, and what was kept behind it counts as said.
+ */
+import { textOf, type Item } from '../../core/item.ts'
+import { parsedObject } from '../../core/json/json.ts'
+import { questionEnd, roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { wordsOf } from '../../core/text/search-terms.ts'
+
+export function saidIn(items: readonly Item[]): (text: string) => boolean {
+  let texts: readonly string[] | null = null
+  const known = new Map<string, ReadonlySet<string>>()
+  const wordsIn = (text: string): ReadonlySet<string> => {
+    const words = known.get(text) ?? new Set(wordsOf(text))
+    known.set(text, words)
+    return words
+  }
+  return (fact) => {
+    texts ??= newestTexts(items)
+    const words = wordsOf(fact)
+    const longest = words.reduce(
+      (longer, word) => (word.length > longer.length ? word : longer),
+      '',
+    )
+    return texts.some((said) => {
+      // Looked for before a long text is taken apart.
+      if (!said.toLowerCase().includes(longest)) return false
+      const all = wordsIn(said)
+      return words.filter((word) => all.has(word)).length >= NEARLY_ALL * words.length
+    })
+  }
+}
+
+const NEARLY_ALL = 0.85
+
+/** The tool by which a model keeps facts. */
+export const REMEMBER = 'remember'
+
+function newestTexts(items: readonly Item[]): readonly string[] {
+  const asked = behindQuestion(items)
+  const texts = items.slice(asked).flatMap(keptIn)
+  let left = LOOKED_AT_CHARS
+  for (let at = asked - 1; at >= 0 && left > 0; at -= 1) {
+    const text = textIn(items[at]).slice(0, left)
+    left -= text.length
+    if (text !== '') texts.push(text)
+  }
+  return texts
+}
+
+/** What is further back may have been left out. */
+const LOOKED_AT_CHARS = 40_000
+
+function behindQuestion(items: readonly Item[]): number {
+  const start = roundStarts(items).at(-1)
+  return start === undefined ? items.length : questionEnd(items, start)
+}
+
+function textIn(item: Item | undefined): string {
+  if (item?.type === 'message') return textOf(item.content)
+  return item === undefined ? '' : (keptIn(item)[0] ?? '')
+}
+
+function keptIn(item: Item): readonly string[] {
+  if (item.type !== 'function_call' || item.name !== REMEMBER) return []
+  const text = parsedObject(item.arguments)?.['text']
+  return typeof text === 'string' ? [text] : []
+}

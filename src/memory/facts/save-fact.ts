@@ -1,0 +1,131 @@
+/**
+ * Keeps a fact. What says nearly the same as one that is there takes its place, under its name; what
+ * says the same in other words of the same kind only renews it, so that it is told as before.
+ */
+import { likeness, wordsOf } from '../../core/text/search-terms.ts'
+import {
+  isCore,
+  USER_SCOPE,
+  type FactSource,
+  type FactStore,
+  type StoredFact,
+} from '../../store/facts/fact-store-interface.ts'
+import type { Caller } from '../../core/client/caller.ts'
+import type { Work } from '../../store/deletion/derived-data-origin.ts'
+import type { LayerPorts } from '../memory-layer-interface.ts'
+
+/** What is said of a fact; `null` for what is not said. */
+export interface SaidFact {
+  readonly text: string
+  readonly scope: string
+  readonly area: string | null
+  readonly importance: number | null
+  readonly validUntilMs: number | null
+  readonly source: FactSource | null
+}
+
+export type FactKeeper = Pick<LayerPorts, 'facts' | 'nowMs' | 'newTurnId'>
+
+export const FACT_CHARS = { least: 10, most: 500 }
+export const MOST_AREA_CHARS = 64
+
+/** Without a word there is nothing to find it by. */
+export function hasWords(text: string): boolean {
+  return wordsOf(text, 1).length > 0
+}
+
+export async function keepFact(
+  said: SaidFact,
+  { tenant, user }: Caller,
+  ports: FactKeeper,
+  work?: Work,
+): Promise<StoredFact> {
+  const owner = { tenant, user }
+  const words = wordsOf(said.text)
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const known = await knownAs(words, said.scope, owner, ports.facts)
+    if (known !== null) {
+      const renewed = renewedBy(said, known, ports.nowMs())
+      await ports.facts.replaceFact(renewed)
+      return renewed
+    }
+    const fact = newFact(said, owner, ports)
+    // Somebody may keep the same at the same moment.
+    if (await ports.facts.saveFact(fact, work)) return fact
+  }
+  // Nobody has kept it, and yet it could not be had.
+  throw new Error('What it belongs to has been forgotten.')
+}
+
+const ATTEMPTS = 3
+
+/** Two texts of which so many words are the same say the same. */
+const ALIKE = 0.85
+
+async function knownAs(
+  words: readonly string[],
+  scope: string,
+  owner: Caller,
+  facts: FactStore,
+): Promise<StoredFact | null> {
+  // What has run out is there as well, until it is removed.
+  const search = { scopes: [scope], words, nowMs: 0, limit: CANDIDATES }
+  const found = await facts.searchFacts(owner, search)
+  let [closest, most]: [StoredFact | null, number] = [null, ALIKE]
+  for (const fact of found.facts) {
+    const alike = likeness(wordsOf(fact.text), words)
+    if (alike < most || (closest !== null && alike === most)) continue
+    closest = fact
+    most = alike
+  }
+  return closest
+}
+
+const CANDIDATES = 24
+
+function newFact(said: SaidFact, { tenant, user }: Caller, ports: FactKeeper): StoredFact {
+  const now = ports.nowMs()
+  return {
+    id: `fact_${ports.newTurnId()}`,
+    tenant,
+    user,
+    scope: said.scope,
+    area: said.area ?? 'general',
+    text: said.text,
+    importance: said.importance ?? USUAL_IMPORTANCE,
+    validUntilMs: said.validUntilMs,
+    createdAtMs: now,
+    changedAtMs: now,
+    usedAtMs: now,
+    useCount: 0,
+    source: said.source,
+  }
+}
+
+const USUAL_IMPORTANCE = 0.5
+
+/** What is not said anew stays; who says it again wants it to last. */
+function renewedBy(said: SaidFact, known: StoredFact, now: number): StoredFact {
+  const isSame = likeness(wordsOf(known.text), wordsOf(said.text)) === 1
+  const ranOut = known.validUntilMs !== null && known.validUntilMs <= now
+  const renewed = {
+    ...known,
+    text: isSame ? known.text : said.text,
+    area: said.area ?? known.area,
+    importance: said.importance ?? known.importance,
+    validUntilMs: said.validUntilMs ?? (ranOut ? null : known.validUntilMs),
+    usedAtMs: Math.max(now, known.usedAtMs),
+    source: isSame ? known.source : said.source,
+  }
+  const isToldAlike = isSame && !ranOut && isCore(renewed) === isCore(known)
+  return isToldAlike ? renewed : { ...renewed, changedAtMs: now }
+}
+
+/** Of a conversation where that is wanted, or nobody is known whose it could be otherwise. */
+export function scopeOf(
+  { user }: Caller,
+  wanted: 'conversation' | 'user',
+  thread: string | null,
+): string | null {
+  return wanted === 'user' && user !== null ? USER_SCOPE : thread
+}

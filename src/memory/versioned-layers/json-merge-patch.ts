@@ -1,0 +1,72 @@
+/**
+ * A JSON object with changes put into it: objects are merged at every depth, arrays and all else are
+ * replaced, `null` deletes (RFC 7396). Names by which code could be reached through an object are left
+ * out at every depth. `changesBetween` is the way back: what has to be put into one to get the other.
+ */
+import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
+
+/** `null` for what is nested deeper than `MAX_DEPTH`. */
+export function mergeChanges(before: JsonObject, changes: JsonObject): JsonObject | null {
+  if (!isWithin(changes, MAX_DEPTH)) return null
+  const merged = put(before, changes)
+  return isWithin(merged, MAX_DEPTH) ? merged : null
+}
+
+export const MAX_DEPTH = 32
+
+/** A copy without names that are no data. `null` for what is nested too deep. */
+export function cleaned(object: JsonObject): JsonObject | null {
+  return isWithin(object, MAX_DEPTH) ? (copied(object) as JsonObject) : null
+}
+
+/** `null` stands for what is gone. */
+export function changesBetween(before: JsonObject, after: JsonObject): JsonObject {
+  const gone = Object.keys(before).filter((name) => !Object.hasOwn(after, name))
+  const changed = Object.entries(after).flatMap(([name, value]): [string, Json][] => {
+    const old = ownOf(before, name)
+    if (value === undefined || isEqual(old, value)) return []
+    return [[name, isObject(old) && isObject(value) ? changesBetween(old, value) : value]]
+  })
+  return Object.fromEntries([...gone.map((name) => [name, null] as const), ...changed])
+}
+
+const NO_DATA: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
+function put(before: JsonObject, changes: JsonObject): JsonObject {
+  const merged = new Map<string, Json>()
+  for (const [name, value] of Object.entries(before)) {
+    if (value !== undefined) merged.set(name, value)
+  }
+  for (const [name, value] of Object.entries(changes)) {
+    if (NO_DATA.has(name) || value === undefined) continue
+    if (value === null) merged.delete(name)
+    else if (isObject(value)) {
+      const old = merged.get(name)
+      merged.set(name, put(isObject(old) ? old : {}, value))
+    } else merged.set(name, copied(value))
+  }
+  return Object.fromEntries(merged)
+}
+
+function copied(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(copied)
+  if (!isObject(value)) return value
+  const own = Object.entries(value).flatMap(([name, of]): [string, Json][] =>
+    NO_DATA.has(name) || of === undefined ? [] : [[name, copied(of)]],
+  )
+  return Object.fromEntries(own)
+}
+
+/** Without going deeper than that itself. */
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((of) => isWithin(of, depth - 1))
+}
+
+function ownOf(object: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+function isEqual(one: Json | undefined, other: Json): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
+}

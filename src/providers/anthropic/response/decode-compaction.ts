@@ -1,0 +1,37 @@
+/**
+ * What the API has made of the conversation so far, as an item of the answer. It is told when it is
+ * whole, for one that failed is none: who took it at its word would lose what stands before it.
+ */
+import type { Json } from '../../../core/json/json.ts'
+import { NOTHING } from '../../../core/stream/stage.ts'
+import type { Answer, Opened } from './decoding-state.ts'
+import { isCompaction, sealedCompaction } from '../pack-compaction-block.ts'
+import type { Block } from '../api-types.ts'
+
+export function openCompaction(answer: Answer, start: Block): Opened {
+  let block: Block = start
+  return {
+    events: [],
+    block: {
+      delta({ type: _type, content, ...fields }) {
+        block = { ...block, ...fields, content: joined(block['content'], content) }
+        return NOTHING
+      },
+      stop(isWhole) {
+        if (!isWhole || !isCompaction(block)) return NOTHING
+        const index = answer.nextIndex++
+        const item = sealedCompaction(block)
+        return [
+          { type: 'item-started', index, item },
+          { type: 'item-ended', index, item },
+        ]
+      },
+    },
+  }
+}
+
+/** What a delta says nothing of stays; one that says that there is none ends in failure. */
+function joined(before: Json | undefined, more: Json | undefined): Json | undefined {
+  if (more === undefined) return before
+  return typeof before === 'string' && typeof more === 'string' ? before + more : more
+}

@@ -1,0 +1,38 @@
+/** The demo's wire is events as they are. What it had begun when it broke off is closed as it stands. */
+import { isTerminal, type ItemStarted, type StreamEvent } from '../../core/stream-event.ts'
+import type { Item } from '../../core/item.ts'
+import { failureOf } from '../../core/errors/gateway-error.ts'
+import { NOTHING } from '../../core/stream/stage.ts'
+import type { Decoder } from '../provider-interface.ts'
+
+export function decode(): Decoder {
+  let isOver = false
+  let open: ItemStarted | null = null
+  let text = ''
+  return {
+    push({ data }) {
+      const event = JSON.parse(data) as StreamEvent
+      if (event.type === 'item-started') [open, text] = [event, '']
+      else if (event.type === 'item-ended') open = null
+      else if ('text' in event) text += event.text
+      isOver = isTerminal(event)
+      return [event]
+    },
+    end() {
+      if (isOver) return NOTHING
+      isOver = true
+      const failed: StreamEvent = { type: 'answer-failed', failure: BROKEN }
+      if (open === null) return [failed]
+      return [{ type: 'item-ended', index: open.index, item: asFar(open.item, text) }, failed]
+    },
+  }
+}
+
+const BROKEN = failureOf('upstream_broken', 'The demo upstream broke off, as it was asked to.')
+
+function asFar(item: Item, text: string): Item {
+  const status = 'incomplete'
+  if (item.type === 'message') return { ...item, status, content: [{ type: 'output_text', text }] }
+  if (item.type === 'reasoning') return { ...item, summary: [{ type: 'summary_text', text }] }
+  return item.type === 'function_call' ? { ...item, status, arguments: text } : item
+}

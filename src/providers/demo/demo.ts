@@ -1,0 +1,41 @@
+/**
+ * The built-in upstream: a model that is no model, needs no key, and always says the same to the
+ * same. Its wire is the gateway's own vocabulary, which makes this the shortest provider to read.
+ */
+import type { StreamEvent } from '../../core/stream-event.ts'
+import { isObject, type JsonObject } from '../../core/json/json.ts'
+import { failureOf } from '../../core/errors/gateway-error.ts'
+import type { Provider } from '../provider-interface.ts'
+import { count } from '../quirks/quirk-value-kinds.ts'
+import { decode } from './decode-stream.ts'
+import { ignored, NOTES } from './encoding-notes.ts'
+
+export const demo: Provider = {
+  wire: 'demo',
+  speaks: () => null,
+  encode: ({ items, params, stream }, account) => ({
+    path: '/answers',
+    body: {
+      model: params.model,
+      instructions: params.instructions,
+      items: items as unknown as JsonObject[],
+      tools: params.tools as unknown as JsonObject[],
+      toolChoice: params.toolChoice,
+      stream,
+      delayMs: account.quirks['delayMs'] ?? 12,
+    },
+    notes: ignored(params),
+    unsentStops: params.stop,
+  }),
+  headers: () => ({}),
+  notes: NOTES,
+  quirks: { delayMs: count('Milliseconds between two pieces of an answer; 12 if not said.') },
+  decode,
+  decodeWhole: (body) => body['events'] as unknown as readonly StreamEvent[],
+  failure: (status, body) => failureOf('upstream_broken', messageOf(body), { status }),
+}
+
+function messageOf(body: JsonObject | string): string {
+  if (!isObject(body)) return body
+  return typeof body['message'] === 'string' ? body['message'] : 'The demo upstream refuses.'
+}

@@ -1,0 +1,42 @@
+/** The format of the answer: plain text, any JSON, or JSON by a schema. */
+import type { JsonObject } from '../../../core/json/json.ts'
+import type { Format } from '../../../core/prompt.ts'
+import type { Context } from './encoding-context.ts'
+import { simplifySchema } from './simplify-json-schema.ts'
+
+export interface AnswerFormat {
+  readonly config: JsonObject
+  /** For a model that cannot be given the format with its tools. */
+  readonly instruction: string | null
+}
+
+const PLAIN: AnswerFormat = { config: {}, instruction: null }
+
+export function encodeFormat(
+  format: Format | null,
+  hasTools: boolean,
+  context: Context,
+): AnswerFormat {
+  if (format === null || format.type === 'text') return PLAIN
+  const schema = format.type === 'json_schema' ? format.schema : null
+  const { model, notebook, quirks } = context
+  if (hasTools && model.generation !== null && !model.isThird) {
+    notebook.write('format-with-tools', { field: 'text.format' })
+    return { config: {}, instruction: inWords(schema) }
+  }
+  const config = { responseMimeType: 'application/json' }
+  if (schema === null) return { config, instruction: null }
+  if (quirks.jsonSchema) {
+    return { config: { ...config, responseJsonSchema: schema }, instruction: null }
+  }
+  const { schema: responseSchema, dropped } = simplifySchema(schema, true)
+  if (dropped.length > 0) {
+    notebook.write('schema-simplified', { field: 'text.format', detail: dropped.join(', ') })
+  }
+  return { config: { ...config, responseSchema }, instruction: null }
+}
+
+function inWords(schema: JsonObject | null): string {
+  const rule = 'Give your final answer as JSON only, without a code fence.'
+  return schema === null ? rule : `${rule} It follows this JSON Schema:\n${JSON.stringify(schema)}`
+}

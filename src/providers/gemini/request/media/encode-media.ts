@@ -1,0 +1,60 @@
+/** A medium as a part of a request, or the notice that stands in its place. */
+import { calledInNotice, noticeText } from '../../../../core/text/gateway-notice.ts'
+import type { Item, Opaque, Part } from '../../../../core/item.ts'
+import type { Context } from '../encoding-context.ts'
+import { mediaOverBudget } from './find-media-over-size-limit.ts'
+import { inline, mediaOf, type Media } from './classify-media.ts'
+import type { NoteCode } from '../../encoding-notes.ts'
+import type { GeminiPart } from '../../api-types.ts'
+
+/** `null` for a part that is no medium. `at` is the place of its item. */
+export type MediaEncoder = (medium: Part | Opaque, at: number) => GeminiPart | null
+
+export function mediaEncoder(items: readonly Item[], context: Context): MediaEncoder {
+  const { quirks, notebook } = context
+  const tooMuch = mediaOverBudget(items, quirks.inlineLimitBytes)
+  const notice = (why: NoteCode, what: string, at: number): GeminiPart => {
+    notebook.write(why, { at, detail: what })
+    const reason = REASONS[why] ?? 'could not be sent'
+    return { text: noticeText(`The ${calledInNotice(what)} that was here ${reason}.`) }
+  }
+  return (medium, at) => {
+    const media = read(medium, quirks.remoteUrls)
+    if (media === null) {
+      if (medium.type !== 'opaque') return null
+      const type = medium.raw['type']
+      return notice('unknown-part', typeof type === 'string' ? `part "${type}"` : 'part', at)
+    }
+    if (medium.type === 'input_image' && !['auto', undefined].includes(medium.detail)) {
+      notebook.write('image-detail', { at })
+    }
+    if (media.kind === 'refused') return notice(media.why, media.what, at)
+    if (media.kind === 'remote') {
+      const { fileUri, mimeType } = media
+      return { fileData: { fileUri, ...(mimeType === null ? {} : { mimeType }) } }
+    }
+    if (tooMuch.has(medium)) return notice('media-too-large', kindOf(media.blob.mimeType), at)
+    return { inlineData: media.blob }
+  }
+}
+
+const REASONS: Readonly<Partial<Record<NoteCode, string>>> = {
+  'media-unsupported': 'is of a kind that cannot be read',
+  'media-remote': 'is at an address that cannot be read',
+  'media-unresolved': 'is not known here',
+  'media-too-large': 'was left out because the conversation holds too many',
+}
+
+function read(medium: Part | Opaque, anyUrl: boolean): Media | null {
+  const { result, output_format } = medium.type === 'opaque' ? medium.raw : NO_IMAGE
+  if (typeof result !== 'string') return mediaOf(medium, anyUrl)
+  const format = typeof output_format === 'string' ? output_format : 'png'
+  return inline(`image/${format}`, result, 'image')
+}
+
+const NO_IMAGE: Opaque['raw'] = {}
+
+function kindOf(mimeType: string): string {
+  const [kind = ''] = mimeType.split('/', 1)
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'
+}

@@ -1,0 +1,41 @@
+/**
+ * How an answer ended. Only `STOP` is an ordinary end; every reason that Google has added over the
+ * years names something that went wrong, so an unknown one counts as a failure too: an answer that
+ * was cut must not look finished.
+ */
+import type { Failure, Finish } from '../../../core/stream-event.ts'
+import { failureOf } from '../../../core/errors/gateway-error.ts'
+import type { FinishReason } from '../api-types.ts'
+
+export type Ending = { readonly finish: Finish } | { readonly failure: Failure }
+
+const ENDINGS: Readonly<Record<FinishReason, Finish | { readonly fault: string }>> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  SAFETY: 'content-filter',
+  RECITATION: 'content-filter',
+  BLOCKLIST: 'content-filter',
+  PROHIBITED_CONTENT: 'content-filter',
+  SPII: 'content-filter',
+  MODEL_ARMOR: 'content-filter',
+  IMAGE_SAFETY: 'content-filter',
+  IMAGE_PROHIBITED_CONTENT: 'content-filter',
+  IMAGE_RECITATION: 'content-filter',
+  IMAGE_OTHER: { fault: 'The model could not make the image' },
+  NO_IMAGE: { fault: 'The model was to make an image and made none' },
+  LANGUAGE: { fault: 'The model does not support the language' },
+  OTHER: { fault: 'The model stopped for a reason that it does not give' },
+  MALFORMED_FUNCTION_CALL: { fault: 'The model wrote a function call that is not valid' },
+  UNEXPECTED_TOOL_CALL: { fault: 'The model called a function that it was not offered' },
+  TOO_MANY_TOOL_CALLS: { fault: 'The model called too many functions in a row' },
+  MISSING_THOUGHT_SIGNATURE: { fault: 'A thought signature is missing in the conversation' },
+  MALFORMED_RESPONSE: { fault: 'The model wrote an answer that is not valid' },
+}
+
+export function endingOf(reason: string, message: string | null): Ending {
+  const known = Object.hasOwn(ENDINGS, reason) ? ENDINGS[reason as FinishReason] : null
+  if (typeof known === 'string') return { finish: known }
+  const fault = known?.fault ?? 'The model stopped before the end of its answer'
+  const words = message === null || message === '' ? '' : `: ${message.slice(0, 500)}`
+  return { failure: failureOf('upstream_broken', `${fault} (${reason.slice(0, 60)})${words}`) }
+}

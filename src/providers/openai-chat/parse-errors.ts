@@ -1,0 +1,122 @@
+/**
+ * What an upstream's error means, in OpenAI's shape with its four keys. Services wrap errors in many
+ * ways: OpenRouter counts codes and hides the cause in `metadata.raw`, Groq adds what the model
+ * wrote, older servers send the error bare or as `detail`, and proxies send a web page.
+ */
+import type { Failure } from '../../core/stream-event.ts'
+import { isObject, textIn, type Json, type JsonObject } from '../../core/json/json.ts'
+import { refusesReasoning as anthropicRefuses } from '../anthropic/parse-errors.ts'
+import { refusesReasoning as geminiRefuses } from '../gemini/parse-errors.ts'
+import { refusesReasoning as openaiRefuses } from '../openai-responses/parse-errors.ts'
+import { statusOfWord } from '../errors/map-error-code-to-status.ts'
+import {
+  codeOfStatus,
+  isPage,
+  typeOfStatus,
+  unexplained,
+} from '../errors/create-unexplained-failure.ts'
+
+/** An answer with an error status. */
+export function failureOfBody(status: number, body: JsonObject | string): Failure {
+  if (typeof body === 'string') return failureOfText(status, body)
+  return failureOfError(status, body['error'] ?? body)
+}
+
+/** Behind this wire is any of the others, and its refusal comes through in its own words. */
+export function refusesReasoning(failure: Failure): boolean {
+  return [anthropicRefuses, openaiRefuses, geminiRefuses].some((refuses) => refuses(failure))
+}
+
+/** An error in the middle of a stream, whose HTTP status was 200. */
+export function failureOfChunk(error: Json): Failure {
+  return failureOfError(null, error)
+}
+
+/** Where there is no status, the error may tell one. */
+function failureOfError(status: number | null, error: Json): Failure {
+  if (typeof error === 'string') return failureOfText(status, error)
+  if (!isObject(error)) return unexplained(status)
+  const { message, detail, msg } = error
+  const said = textIn(message) || textIn(msg) || detailIn(detail)
+  return failure(status, error, said + causeIn(error) + generationIn(error))
+}
+
+function failure(status: number | null, error: JsonObject, message: string): Failure {
+  const silent = unexplained(status)
+  const known = status ?? statusIn(error) ?? silent.status
+  const code = codeIn(error, known)
+  const type = textIn(error['type'])
+  if (message === '' && code === null && type === '') return silent
+  return {
+    status: known,
+    type: type === '' ? typeOfStatus(known) : type,
+    code: code ?? codeOfStatus(known),
+    message: message === '' ? silent.message : message,
+    param: typeof error['param'] === 'string' ? error['param'] : null,
+  }
+}
+
+const MAX_TEXT = 400
+
+function failureOfText(status: number | null, text: string): Failure {
+  const trimmed = text.trim()
+  if (trimmed === '' || isPage(trimmed)) return unexplained(status, trimmed)
+  return failure(status, {}, shortened(trimmed))
+}
+
+function shortened(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}…`
+}
+
+/** FastAPI's: a sentence, or a list of what is wrong where. */
+function detailIn(detail: Json | undefined): string {
+  if (!Array.isArray(detail)) return textIn(detail)
+  const lines = detail.filter(isObject).map((entry) => {
+    const place = Array.isArray(entry['loc']) ? entry['loc'].join('.') : ''
+    return place === '' ? textIn(entry['msg']) : `${place}: ${textIn(entry['msg'])}`
+  })
+  return shortened(lines.filter((line) => line !== '').join('; '))
+}
+
+/** OpenRouter's "Provider returned error" says nothing without what the provider said. */
+function causeIn({ metadata }: JsonObject): string {
+  if (!isObject(metadata)) return ''
+  const raw = textIn(metadata['raw'])
+  if (raw === '') return ''
+  const provider = textIn(metadata['provider_name'])
+  return ` (${provider === '' ? '' : `${provider}: `}${shortened(innerMessage(raw))})`
+}
+
+/** The raw error is often JSON once more. */
+function innerMessage(raw: string): string {
+  if (!raw.startsWith('{')) return raw
+  try {
+    const parsed: unknown = JSON.parse(raw)
+    const inner = isObject(parsed) ? (parsed['error'] ?? parsed) : null
+    return (isObject(inner) && textIn(inner['message'])) || raw
+  } catch {
+    return raw
+  }
+}
+
+/** What Groq's model wrote instead of a call; without it nobody can tell what went wrong. */
+function generationIn(error: JsonObject): string {
+  const text = textIn(error['failed_generation'])
+  return text === '' ? '' : ` The model wrote: ${shortened(text)}`
+}
+
+/** As a number, or by a word that is known to mean one. */
+function statusIn({ status_code, code, status, type }: JsonObject): number | null {
+  const said = [status_code, code, status].find(isErrorStatus)
+  return said ?? statusOfWord(textIn(code) || textIn(type))
+}
+
+function isErrorStatus(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 400 && (value as number) < 600
+}
+
+function codeIn({ code }: JsonObject, status: number): string | null {
+  if (typeof code === 'string' && code !== '') return code
+  // A number that only repeats the HTTP status is none of OpenAI's codes.
+  return typeof code === 'number' && code !== status ? String(code) : null
+}

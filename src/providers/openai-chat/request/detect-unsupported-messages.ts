@@ -1,0 +1,69 @@
+/**
+ * Whether a client's own messages have to be written anew for this upstream although nobody changed
+ * the conversation: only where the account says outright that it cannot take them.
+ */
+import { objectsIn } from '../../../core/items/chat-only-fields.ts'
+import { isToolOutput, type Item } from '../../../core/item.ts'
+import type { Json } from '../../../core/json/json.ts'
+import { isFit } from './normalize-call-ids.ts'
+import { isMedia } from './encode-parts.ts'
+import type { ChatOptions } from './encoding-context.ts'
+import type { ChatQuirks } from '../quirks.ts'
+
+/** `messages` is what the client wrote, `items` what it means. */
+export function mustChange(
+  items: readonly Item[],
+  messages: Json | undefined,
+  options: ChatOptions,
+): boolean {
+  const { strictAlternation, userAfterTool, prefixCompletion, reasoningDemanded } = options.quirks
+  if (strictAlternation === true) return true
+  if (reasoningDemanded === true && callsUnreasoned(messages, options.quirks)) return true
+  if (userAfterTool === false && items.some((item, at) => isAnswered(item, items[at + 1]))) {
+    return true
+  }
+  if (prefixCompletion !== undefined && endsWithAssistant(items)) return true
+  return items.some((item) => cannotTake(item, options))
+}
+
+function endsWithAssistant(items: readonly Item[]): boolean {
+  const last = items.at(-1)
+  return last?.type === 'message' && last.role === 'assistant'
+}
+
+/** Whether there are calls in a message that has no reasoning where this upstream looks for it. */
+function callsUnreasoned(
+  messages: Json | undefined,
+  { reasoningField = 'none' }: ChatQuirks,
+): boolean {
+  return objectsIn(messages).some(
+    (message) =>
+      objectsIn(message['tool_calls']).length > 0 && typeof message[reasoningField] !== 'string',
+  )
+}
+
+/** Whether a user speaks right behind a tool. */
+function isAnswered(item: Item, next: Item | undefined): boolean {
+  return isToolOutput(item) && next?.type === 'message' && next.role === 'user'
+}
+
+function cannotTake(item: Item, options: ChatOptions): boolean {
+  const { customTools, callIdPattern, toolMedia, developerRole, quirks } = options
+  switch (item.type) {
+    case 'message':
+      if (item.role === 'developer' && !developerRole) return true
+      if (quirks.messageNames === false && item.native?.['chat']?.['name'] !== undefined)
+        return true
+      return quirks.systemRole === false && (item.role === 'system' || item.role === 'developer')
+    case 'custom_tool_call':
+      return !customTools || !isFit(item.call_id, callIdPattern)
+    case 'function_call':
+      return !isFit(item.call_id, callIdPattern)
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return !toolMedia && typeof item.output !== 'string' && item.output.some(isMedia)
+    case 'reasoning':
+    case 'opaque':
+      return false
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * What the assistant said and called, as ONE message, with the outputs of its calls directly behind
+ * it. Services refuse a batch of calls that is torn apart, and images from an assistant or a tool:
+ * these follow in a message of the user.
+ */
+import { chatNative, messageFields, objectsIn } from '../../../core/items/chat-only-fields.ts'
+import { calledInNotice } from '../../../core/text/gateway-notice.ts'
+import { isText, type Message, type Part } from '../../../core/item.ts'
+import { textIn, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { callIdsFor } from './normalize-call-ids.ts'
+import { encodeOutput, isLegacy } from './encode-tool-output.ts'
+import { encodeContent, encodePart, isMedia, notice } from './encode-parts.ts'
+import { encodeReasoning, isForeign } from './encode-reasoning.ts'
+import { sentFields } from './encode-input-message.ts'
+import type { Encoding } from './encoding-context.ts'
+import type { AnsweredCall, Placed, Turn } from './group-items-into-messages.ts'
+import type { ChatMessage } from '../api-types.ts'
+import { wrapped } from '../custom-tool-as-function.ts'
+
+type AssistantTurn = Extract<Turn, { readonly type: 'assistant' }>
+
+export function encodeAssistant(turn: AssistantTurn, encoding: Encoding): readonly ChatMessage[] {
+  const { calls, message } = turn
+  const ids = callIdsFor(calls, encoding)
+  const messages: ChatMessage[] = isOnlyMedia(turn) ? [] : [encodeSpoken(turn, ids, encoding)]
+  const media: JsonObject[] = []
+  for (const [place, call] of calls.entries()) {
+    const output = encodeOutput(call, ids[place] ?? '', encoding)
+    if (output === null) continue
+    messages.push(output.message)
+    media.push(...output.media)
+  }
+  if (message !== null) media.push(...shownByAssistant(message, encoding))
+  if (media.length > 0) messages.push({ role: 'user', content: media })
+  return messages
+}
+
+/** An assistant's message that would be empty without its images is not sent. */
+function isOnlyMedia({ message, calls }: AssistantTurn): boolean {
+  return calls.length === 0 && message !== null && hasOnly(isMedia, message.item.content)
+}
+
+function hasOnly(is: (part: Part) => boolean, parts: readonly Part[]): boolean {
+  return parts.length > 0 && parts.every(is)
+}
+
+function encodeSpoken(
+  { message, calls, reasoning }: AssistantTurn,
+  ids: readonly string[],
+  encoding: Encoding,
+): ChatMessage {
+  const first = calls[0]?.item
+  const { fields, part } = encodeReasoning(reasoning, calls[0]?.at ?? null, encoding)
+  const ofCall =
+    first === undefined || isForeign(first, encoding.options) ? undefined : messageFields(first)
+  const ofMessage = message === null ? undefined : sentFields(message, encoding)
+  const details = [fields, ofMessage, ofCall].flatMap((from) =>
+    objectsIn(from?.['reasoning_details']),
+  )
+  const { content, refusal } = encodeWords(message, encoding)
+  return {
+    role: 'assistant',
+    ...ofCall,
+    ...ofMessage,
+    ...fields,
+    ...(details.length > 0 ? { reasoning_details: details } : {}),
+    content:
+      part !== null ? withThinking(part, content) : calls.length > 0 ? content || null : content,
+    ...(refusal === '' ? {} : { refusal }),
+    ...encodeCalls(calls, ids, encoding),
+  }
+}
+
+function encodeWords(message: Placed<Message> | null, { notebook }: Encoding) {
+  if (message === null) return { content: null, refusal: '' }
+  const { at, item } = message
+  if (item.content.some((part) => part.type === 'output_text' && part.annotations?.length)) {
+    notebook.write('annotations-not-sent', { at })
+  }
+  const texts = item.content.filter((part) => isText(part) && part.type !== 'refusal')
+  const refusal = item.content.map((part) => (part.type === 'refusal' ? part.refusal : '')).join('')
+  const content = encodeContent(texts, { at, notebook, extras: chatNative(item).$parts })
+  return { content: content === '' && refusal !== '' ? null : content, refusal }
+}
+
+function withThinking(part: JsonObject, content: Json): Json {
+  if (Array.isArray(content)) return [part, ...(content as readonly Json[])]
+  const text = textIn(content)
+  return text === '' ? [part] : [part, { type: 'text', text }]
+}
+
+function encodeCalls(
+  calls: readonly AnsweredCall[],
+  ids: readonly string[],
+  { options, notebook }: Encoding,
+): JsonObject | undefined {
+  const only = calls.length === 1 ? calls[0]?.item : undefined
+  if (calls.length === 0) return undefined
+  if (only?.type === 'function_call' && isLegacy(only)) {
+    return { function_call: { name: only.name, arguments: only.arguments } }
+  }
+  const entries = calls.map(({ at, item }, place): JsonObject => {
+    const entry = isForeign(item, options) ? undefined : chatNative(item).$entry
+    const base = { ...entry, id: ids[place] ?? '' }
+    if (item.type === 'function_call') {
+      const made = { name: item.name, arguments: item.arguments }
+      return { ...base, type: 'function', function: made }
+    }
+    const { name, input } = item
+    if (options.customTools) return { ...base, type: 'custom', custom: { name, input } }
+    notebook.write('custom-call-as-function', { at })
+    return { ...base, type: 'function', function: { name, arguments: wrapped(input) } }
+  })
+  return { tool_calls: entries }
+}
+
+function shownByAssistant(
+  { at, item }: Placed<Message>,
+  { notebook }: Encoding,
+): readonly JsonObject[] {
+  const shown = item.content.filter(isMedia)
+  if (shown.length === 0) return []
+  notebook.write('assistant-media-moved', { at })
+  const who = textIn(chatNative(item)['name']) || 'the assistant'
+  return [
+    notice(`What follows was shown by ${calledInNotice(who)}.`),
+    ...shown.map((part) => encodePart(part, { at, notebook })),
+  ]
+}

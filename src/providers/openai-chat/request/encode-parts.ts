@@ -1,0 +1,94 @@
+/**
+ * The parts of a message in chat's form. Text alone becomes a plain string, because many services
+ * take nothing else.
+ */
+import { calledInNotice, noticeText } from '../../../core/text/gateway-notice.ts'
+import { isText, textOfPart, type Part } from '../../../core/item.ts'
+import { isObject, textIn, type Json, type JsonObject } from '../../../core/json/json.ts'
+import type { Notebook } from '../encoding-notes.ts'
+
+export interface PartsContext {
+  readonly at: number
+  readonly notebook: Notebook
+  /** What chat says of the parts beyond the waist, by place. It keeps several texts apart. */
+  readonly extras?: readonly (JsonObject | null)[] | undefined
+}
+
+export function encodeContent(parts: readonly Part[], context: PartsContext): Json {
+  // Fields of parts belong to them only while nobody has added a part or taken one away.
+  const extras = context.extras?.length === parts.length ? context.extras : undefined
+  if (extras === undefined && parts.every(isText)) return joinedText(parts, context)
+  return parts.map((part, place) => ({ ...encodePart(part, context), ...extras?.[place] }))
+}
+
+/** What can be looked at or listened to, or is at least no text. */
+export function isMedia(part: Part): boolean {
+  return !isText(part)
+}
+
+/** What a model said is one text, however it was cut; what it is told may be several. */
+function joinedText(parts: readonly Part[], { at, notebook }: PartsContext): string {
+  const texts = parts.map(textOfPart)
+  if (texts.length < 2 || parts[0]?.type !== 'input_text') return texts.join('')
+  notebook.write('text-joined', { at })
+  return texts.join('\n')
+}
+
+export function encodePart(part: Part, { at, notebook }: PartsContext): JsonObject {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+      return { type: 'text', text: part.text }
+    case 'refusal':
+      return { type: 'text', text: part.refusal }
+    case 'input_image': {
+      const { image_url: url, detail } = part
+      if (typeof url !== 'string' || url === '') {
+        notebook.write('image-without-url', { at })
+        return notice('An image was here, which cannot be shown.')
+      }
+      if (detail === undefined || KNOWN_DETAIL.has(detail)) {
+        return { type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } }
+      }
+      notebook.write('image-detail-changed', { at, detail })
+      return { type: 'image_url', image_url: { url } }
+    }
+    case 'input_file': {
+      const { file_data, file_id, filename } = part
+      if (file_data === undefined && typeof file_id !== 'string') {
+        notebook.write('file-by-url', { at })
+        const name = calledInNotice(filename ?? part.file_url ?? '?')
+        return notice(`A file (${name}) was here, which cannot be shown.`)
+      }
+      return {
+        type: 'file',
+        file: {
+          ...(file_data === undefined ? {} : { file_data }),
+          ...(typeof file_id === 'string' ? { file_id } : {}),
+          ...(filename === undefined ? {} : { filename }),
+        },
+      }
+    }
+    case 'input_audio':
+      return { type: 'input_audio', input_audio: { ...part.input_audio } }
+    case 'opaque': {
+      const kind = textIn(part.raw['type'])
+      if (isChatPart(part.raw)) return part.raw
+      notebook.write('unknown-part', { at, detail: kind })
+      return notice(`Something (${calledInNotice(kind)}) was here, which cannot be shown.`)
+    }
+  }
+}
+
+const KNOWN_DETAIL: ReadonlySet<string> = new Set(['auto', 'low', 'high'])
+
+/** Chat's parts hold what they are under their own name: `{ type: 'video_url', video_url: … }`. */
+function isChatPart(raw: JsonObject): boolean {
+  const { type } = raw
+  return typeof type === 'string' && (isObject(raw[type]) || typeof raw[type] === 'string')
+}
+
+/** A part of its own; what it tells may follow. */
+export function notice(text: string): JsonObject {
+  return { type: 'text', text: noticeText(text) }
+}

@@ -1,0 +1,109 @@
+/**
+ * Reasoning on the assistant message that it led to. Services disagree on the field, and many refuse
+ * any: what is not known to be wanted is not sent, except for what came in chat's own words.
+ */
+import { chatNative, objectsIn } from '../../../core/items/chat-only-fields.ts'
+import type { Reasoning } from '../../../core/item.ts'
+import type { Json, JsonObject } from '../../../core/json/json.ts'
+import type { ChatOptions, Encoding } from './encoding-context.ts'
+import { unseal, type Maker } from '../pack-reasoning-details.ts'
+import type { Placed } from './group-items-into-messages.ts'
+
+export interface EncodedReasoning {
+  readonly fields: JsonObject
+  /** Mistral's form: a part in front of the content. */
+  readonly part: JsonObject | null
+}
+
+const NONE: EncodedReasoning = { fields: {}, part: null }
+
+/** `firstCall` is the place of the first call that it led to, `null` if it led to none. */
+export function encodeReasoning(
+  reasoning: readonly Placed<Reasoning>[],
+  firstCall: number | null,
+  encoding: Encoding,
+): EncodedReasoning {
+  const known = reasoning.length === 0 ? NONE : encodeKnown(reasoning, firstCall !== null, encoding)
+  return firstCall === null ? known : withStandIn(known, firstCall, encoding)
+}
+
+/** Empty reasoning, for a service that wants to see the field whatever it holds. */
+function withStandIn(
+  known: EncodedReasoning,
+  at: number,
+  { options, notebook }: Encoding,
+): EncodedReasoning {
+  const { reasoningDemanded, reasoningField = 'none' } = options.quirks
+  if (reasoningDemanded !== true || !STAND_INS.has(reasoningField)) return known
+  if (known.fields[reasoningField] !== undefined) return known
+  notebook.write('reasoning-stand-in', { at })
+  return { ...known, fields: { ...known.fields, [reasoningField]: '' } }
+}
+
+const STAND_INS: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning'])
+
+function encodeKnown(
+  reasoning: readonly Placed<Reasoning>[],
+  hasCalls: boolean,
+  { options, notebook }: Encoding,
+): EncodedReasoning {
+  const { reasoningOn, reasoningField } = options.quirks
+  const texts = new Map<string, string>()
+  const details: JsonObject[] = []
+  for (const { at, item } of reasoning) {
+    const sealed = unseal(item.encrypted_content)
+    if (isForeign(item, options) || (sealed !== null && isElsewhere(sealed, options))) {
+      notebook.write('reasoning-of-elsewhere', { at })
+      continue
+    }
+    const native = chatNative(item)
+    const given = objectsIn(native.reasoning_details)
+    const own = given.length > 0 ? given : (sealed?.details ?? [])
+    const hasDetails = own.length > 0 && reasoningField !== 'none'
+    if (hasDetails) details.push(...own)
+    // Details say the text themselves, unless it came under a name of its own beside them.
+    if (hasDetails && native.$field === undefined) continue
+    const text = textOf(item)
+    const field = fieldFor(reasoningField, native.$field)
+    if (text === '') notebook.write('reasoning-sealed', { at })
+    else if (field === 'none' || (reasoningOn === 'calls' && !hasCalls)) {
+      notebook.write('reasoning-not-sent', { at })
+    } else texts.set(field, texts.has(field) ? `${texts.get(field)}\n\n${text}` : text)
+  }
+  return encoded(texts, details)
+}
+
+function encoded(
+  texts: ReadonlyMap<string, string>,
+  details: readonly JsonObject[],
+): EncodedReasoning {
+  const fields: Record<string, Json> = {}
+  let part: JsonObject | null = null
+  for (const [field, text] of texts) {
+    if (field === 'thinking-part') {
+      part = { type: 'thinking', thinking: [{ type: 'text', text }] }
+    } else fields[field] = text
+  }
+  if (details.length > 0) fields['reasoning_details'] = details
+  return { fields, part }
+}
+
+/** Plain text among services of details goes in the field that they have for it. */
+function fieldFor(quirk: ChatOptions['quirks']['reasoningField'], own: string | undefined): string {
+  if (quirk === undefined) return own ?? 'none'
+  return quirk === 'reasoning_details' ? 'reasoning' : quirk
+}
+
+function textOf({ summary, content = [] }: Reasoning): string {
+  const parts = content.length > 0 ? content : summary
+  return parts.map((part) => part.text).join('\n\n')
+}
+
+/** Known only of what comes from the store; what a client sends is taken as it is. */
+export function isForeign({ origin }: Pick<Reasoning, 'origin'>, options: ChatOptions): boolean {
+  return origin !== undefined && isElsewhere(origin, options)
+}
+
+function isElsewhere(maker: Maker, { account, model }: ChatOptions): boolean {
+  return maker.account !== account.name || maker.model !== model
+}

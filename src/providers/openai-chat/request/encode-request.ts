@@ -1,0 +1,157 @@
+/**
+ * A prompt as a request to /chat/completions. What a client of the same language wrote is sent on
+ * as it is, to the byte where nothing had to change; anything else is told in chat's words.
+ */
+import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import type { Params, Prompt } from '../../../core/prompt.ts'
+import type { Account, Encoded } from '../../provider-interface.ts'
+import { encodeMessages } from './encode-messages.ts'
+import { FIELDS, stopsFor } from './encode-parameters.ts'
+import { isDefault } from '../../request/is-default-value.ts'
+import { openNotebook } from '../encoding-notes.ts'
+import { chatOptions, type Encoding } from './encoding-context.ts'
+import { mustChange } from './detect-unsupported-messages.ts'
+import { withoutField } from './remove-json-field.ts'
+
+export function encodeChat(prompt: Prompt, account: Account): Encoded {
+  const options = chatOptions(prompt, account)
+  const notebook = openNotebook()
+  const encoding: Encoding = { options, notebook }
+  const said = options.isOwn
+    ? ownBody(prompt, encoding)
+    : { body: translatedBody(prompt, encoding) }
+  const { query } = options.quirks
+  const path = query === undefined ? '/chat/completions' : `/chat/completions?${query}`
+  const { unsent } = stopsFor(prompt.params, options)
+  return { ...said, path, notes: notebook.notes, unsentStops: unsent }
+}
+
+function translatedBody(prompt: Prompt, encoding: Encoding): JsonObject {
+  const { params, stream, items } = prompt
+  let fields: JsonObject = {}
+  for (const write of Object.values(FIELDS)) fields = { ...fields, ...write(params, encoding) }
+  if (stream) fields = { ...fields, stream, ...askedForUsage(encoding) }
+  const messages = encodeMessages(items, params.instructions, encoding)
+  // Last, so that with one more turn the body only grows at its end.
+  return { ...settled(fields, encoding), messages }
+}
+
+function askedForUsage({ options: { quirks } }: Encoding): JsonObject {
+  if (quirks.refuses?.includes('stream_options')) return {}
+  return { stream_options: { include_usage: true } }
+}
+
+/** What the client wrote, with as little of it changed as can be. */
+function ownBody(prompt: Prompt, encoding: Encoding): Pick<Encoded, 'body' | 'bytes'> {
+  const { source } = prompt
+  const changes = {
+    ...changedParams(prompt, encoding),
+    ...withoutOurs(prompt),
+    ...ownMessages(prompt, encoding),
+  }
+  const changed = Object.entries(changes).filter(([name, value]) => source.body[name] !== value)
+  const own = changed.length === 0 ? source.body : { ...source.body, ...changes }
+  const body = settled(own, encoding)
+  const bytes = body === source.body ? source.bytes() : bytesWithoutStore(body, source)
+  return bytes === null ? { body } : { body, bytes }
+}
+
+/** If that is all that they have to lack. */
+function bytesWithoutStore(sent: JsonObject, { body, bytes }: Prompt['source']): Uint8Array | null {
+  return lacksOnlyStore(sent, body) ? withoutField(bytes(), 'store') : null
+}
+
+function lacksOnlyStore(sent: JsonObject, written: JsonObject): boolean {
+  const names = new Set([...Object.keys(sent), ...Object.keys(written)])
+  return (
+    [...names].every((name) => sent[name] === written[name] || name === 'store') &&
+    !('store' in sent)
+  )
+}
+
+function changedParams({ params, source }: Prompt, encoding: Encoding): JsonObject {
+  const { quirks, customTools } = encoding.options
+  const names = Object.keys(FIELDS) as (keyof Params)[]
+  const isChanged = (name: keyof Params): boolean => params[name] !== source.params[name]
+  const changed = new Set(names.filter(isChanged))
+  // What the account says of its upstream holds for what a client wrote as well.
+  const { maxTokensField } = quirks
+  const otherLimit = maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  if (maxTokensField !== undefined && (source.body[otherLimit] ?? null) !== null) {
+    changed.add('maxOutputTokens')
+    encoding.notebook.write('parameter-renamed', { field: otherLimit })
+  }
+  if (stopsFor(params, encoding.options).unsent.length > 0) changed.add('stop')
+  if (!customTools && params.tools.some((tool) => tool.type === 'custom')) {
+    changed.add('tools').add('toolChoice')
+  }
+  // A choice among functions is refused beside tools, and the other way round.
+  if (changed.has('tools') || changed.has('toolChoice')) {
+    if (isOld(source.body)) changed.add('tools').add('toolChoice')
+  }
+  let fields: JsonObject = {}
+  for (const name of changed) {
+    if (name === 'extra') fields = { ...gone(source.params.extra), ...fields }
+    fields = { ...fields, ...FIELDS[name](params, encoding) }
+  }
+  return fields
+}
+
+function isOld(body: JsonObject): boolean {
+  return (body['functions'] ?? body['function_call'] ?? null) !== null
+}
+
+function gone(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, undefined]))
+}
+
+/** Storing is what the client asks of the gateway; no upstream shall do it as well. */
+function withoutOurs({ stream, wantsUsage = false, source: { body } }: Prompt): JsonObject {
+  const fields: Record<string, Json | undefined> = {}
+  if (body['store'] !== undefined) fields['store'] = undefined
+  if (body['store'] === true) fields['metadata'] = undefined
+  if (stream !== (body['stream'] === true)) {
+    fields['stream'] = stream
+    if (!stream) fields['stream_options'] = undefined
+  }
+  if (stream && wantsUsage) {
+    const { stream_options: options } = body
+    const isAsked = isObject(options) && options['include_usage'] === true
+    if (!isAsked)
+      fields['stream_options'] = { ...(isObject(options) ? options : {}), include_usage: true }
+  }
+  return fields
+}
+
+/** The client's own messages, unless the conversation changed or the upstream could not take them. */
+function ownMessages(prompt: Prompt, encoding: Encoding): JsonObject {
+  const { items, params, source } = prompt
+  const { instructions } = params
+  if (items !== source.items || mustChange(items, source.body['messages'], encoding.options)) {
+    return { messages: encodeMessages(items, instructions, encoding) }
+  }
+  if (instructions === source.params.instructions || instructions === null) return {}
+  const messages = source.body['messages'] as readonly Json[]
+  return { messages: [{ role: 'system', content: instructions }, ...messages] }
+}
+
+/** Without what is not there, what is refused, and a choice among tools that are not there. */
+function settled(body: JsonObject, { options, notebook }: Encoding): JsonObject {
+  const { refuses = [] } = options.quirks
+  const hasTools = (body['tools'] ?? body['functions']) !== undefined
+  const isSent = (name: string, value: Json | undefined): boolean => {
+    if (value === undefined) return false
+    if (refuses.includes(name)) {
+      if (!isDefault(name, value)) notebook.write('parameter-refused', { field: name })
+      return false
+    }
+    if (hasTools || options.isOwn || !OF_TOOLS.has(name)) return true
+    if (!isDefault(name, value)) notebook.write('tool-choice-without-tools', { field: name })
+    return false
+  }
+  const entries = Object.entries(body)
+  const sent = entries.filter(([name, value]) => isSent(name, value))
+  return sent.length === entries.length ? body : Object.fromEntries(sent)
+}
+
+const OF_TOOLS: ReadonlySet<string> = new Set(['tool_choice', 'parallel_tool_calls'])

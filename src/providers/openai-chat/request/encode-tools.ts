@@ -1,0 +1,116 @@
+/** Tools, and the choice among them, in chat's nested form. */
+import { isObject, textIn, type Json, type JsonObject } from '../../../core/json/json.ts'
+import type { CustomTool, FunctionTool, Params, Tool } from '../../../core/prompt.ts'
+import type { Encoding } from './encoding-context.ts'
+import { WRAPPED_PARAMETERS } from '../custom-tool-as-function.ts'
+
+type Asked = Pick<Params, 'tools' | 'toolChoice'>
+
+/** `undefined`: there is nothing to be offered. */
+export function encodeTools(asked: Asked, encoding: Encoding): readonly Json[] | undefined {
+  const tools = offered(asked, encoding).flatMap((tool): readonly JsonObject[] => {
+    const encoded = encodeTool(tool, `tools[${asked.tools.indexOf(tool)}]`, encoding)
+    return encoded === undefined ? [] : [encoded]
+  })
+  return tools.length > 0 ? tools : undefined
+}
+
+export function encodeToolChoice(
+  { toolChoice }: Asked,
+  { options, notebook }: Encoding,
+): Json | undefined {
+  if (toolChoice === null) return undefined
+  switch (toolChoice.type) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return toolChoice.type
+    case 'function':
+      return { type: 'function', function: { name: toolChoice.name } }
+    case 'custom': {
+      const type = options.customTools ? 'custom' : 'function'
+      return { type, [type]: { name: toolChoice.name } }
+    }
+    case 'allowed': {
+      const { mode, names } = toolChoice
+      if (!options.allowedTools) return mode
+      const tools = names.map((name) => ({ type: 'function', function: { name } }))
+      return { type: 'allowed_tools', allowed_tools: { mode, tools } }
+    }
+    case 'opaque':
+      if (options.isOwn) return toolChoice.raw
+      notebook.write('tool-choice-unsupported', { field: 'tool_choice' })
+  }
+  return undefined
+}
+
+/** Names of the custom tools that go out as functions, to be unwrapped in the answer. */
+export function wrappedNames(tools: readonly Tool[], customTools: boolean): ReadonlySet<string> {
+  if (customTools) return NOBODY
+  return new Set(tools.flatMap((tool) => (tool.type === 'custom' ? tool.name : [])))
+}
+
+const NOBODY: ReadonlySet<string> = new Set()
+
+/** Where a tool cannot be shown and forbidden at once, a forbidden one is not shown. */
+function offered({ tools, toolChoice }: Asked, { options, notebook }: Encoding): readonly Tool[] {
+  if (toolChoice?.type !== 'allowed' || options.allowedTools) return tools
+  const allowed = tools.filter(
+    (tool) => tool.type !== 'opaque' && toolChoice.names.includes(tool.name),
+  )
+  if (allowed.length < tools.length) notebook.write('allowed-tools-filtered', { field: 'tools' })
+  return allowed
+}
+
+function encodeTool(
+  tool: Tool,
+  field: string,
+  { options, notebook }: Encoding,
+): JsonObject | undefined {
+  switch (tool.type) {
+    case 'function':
+      return { type: 'function', function: encodeFunction(tool) }
+    case 'custom':
+      if (options.customTools) return { type: 'custom', custom: encodeCustom(tool) }
+      notebook.write('custom-tool-as-function', { field, detail: tool.name })
+      return { type: 'function', function: disguised(tool) }
+    case 'opaque':
+      if (options.isOwn) return tool.raw
+      notebook.write('hosted-tool', { field, detail: textIn(tool.raw['type']) })
+  }
+  return undefined
+}
+
+/** `strict` is off unless it is said to be on, and many services do not know the word. */
+function encodeFunction({ name, description, parameters, strict }: FunctionTool): JsonObject {
+  return {
+    name,
+    ...(description === null ? {} : { description }),
+    ...(parameters === null ? {} : { parameters }),
+    ...(strict ? { strict } : {}),
+  }
+}
+
+function encodeCustom({ name, description, format }: CustomTool): JsonObject {
+  return {
+    name,
+    ...(description === null ? {} : { description }),
+    ...(format === null ? {} : { format: nestedFormat(format) }),
+  }
+}
+
+function nestedFormat(format: Json): Json {
+  if (!isObject(format) || format['type'] !== 'grammar') return format
+  const { type, definition, syntax, ...rest } = format
+  return definition === undefined ? format : { ...rest, type, grammar: { definition, syntax } }
+}
+
+function disguised({ name, description, format }: CustomTool): JsonObject {
+  const grammar = isObject(format) && format['type'] === 'grammar' ? format : null
+  const rule =
+    grammar === null
+      ? ''
+      : `The input must follow this ${textIn(grammar['syntax'])} grammar:\n${textIn(grammar['definition'])}`
+  const text = [description ?? '', rule].filter((line) => line !== '').join('\n\n')
+  return { name, ...(text === '' ? {} : { description: text }), parameters: WRAPPED_PARAMETERS }
+}

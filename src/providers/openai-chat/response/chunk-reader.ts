@@ -1,0 +1,107 @@
+/**
+ * Reads chunks of an answer, one object after the other, streamed or not. It never throws on what is
+ * in them, and ends the answer once: when it is told that it is done, or when it failed.
+ */
+import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
+import type { Item } from '../../../core/item.ts'
+import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { failureOf } from '../../../core/errors/gateway-error.ts'
+import { NOTHING } from '../../../core/stream/stage.ts'
+import { inventCallIds } from '../../response/generate-call-ids.ts'
+import { failureOfChunk } from '../parse-errors.ts'
+import { openAnswer } from './answer-event-emitter.ts'
+import { openEnding } from './decide-answer-end.ts'
+import { openHead } from './emit-answer-start.ts'
+import { readDelta } from './read-delta.ts'
+import type { Maker } from '../pack-reasoning-details.ts'
+import { withoutThinkTags } from './extract-think-tags.ts'
+import type { Choice, Chunk } from '../api-types.ts'
+
+export interface DecodeOptions {
+  readonly thinkTags: true | 'unopened' | undefined
+  /** Names of custom tools that went out disguised as functions. */
+  readonly wrapped: ReadonlySet<string>
+  /** Whose the answer is, where the client is to keep what must come back of it. */
+  readonly maker: Maker | null
+  /** The conversation that is answered. */
+  readonly asked: readonly Item[]
+}
+
+export interface ChunkReader {
+  readonly chunk: (chunk: Chunk) => readonly StreamEvent[]
+  /** The upstream says that it is done. */
+  readonly done: () => readonly StreamEvent[]
+  /** The body is over, whether the upstream was done or not. */
+  readonly bodyOver: () => readonly StreamEvent[]
+  readonly failed: (failure: Failure) => readonly StreamEvent[]
+  readonly isOver: () => boolean
+}
+
+export function chunkReader({ thinkTags, wrapped, maker, asked }: DecodeOptions): ChunkReader {
+  let events: StreamEvent[] = []
+  let isOver = false
+  const emit = (event: StreamEvent): void => void events.push(event)
+  const head = openHead(emit)
+  const ending = openEnding()
+  const callIdFor = inventCallIds(head.identity, asked)
+  const answer = withoutThinkTags(openAnswer({ emit, callIdFor, wrapped, maker }), thinkTags)
+
+  const taken = (): readonly StreamEvent[] => {
+    if (events.length === 0) return NOTHING
+    const ready = events
+    events = []
+    return ready
+  }
+  const failed = (failure: Failure): readonly StreamEvent[] => {
+    isOver = true
+    head.start()
+    answer.end(false)
+    emit({ type: 'answer-failed', failure, usage: ending.usage() })
+    return taken()
+  }
+  const ended = (how: ReturnType<typeof ending.whenDone>): readonly StreamEvent[] => {
+    if (typeof how !== 'string') return failed(how)
+    if (answer.hasNamelessCall()) return failed(NAMELESS)
+    isOver = true
+    head.start()
+    answer.end(true)
+    emit({ type: 'answer-ended', finish: how, usage: ending.usage() })
+    return taken()
+  }
+
+  return {
+    chunk(chunk) {
+      const choice = firstChoice(chunk.choices)
+      head.read(chunk, choice)
+      ending.read(chunk, choice)
+      const error = errorIn(chunk)
+      if (error !== null) return failed(failureOfChunk(error))
+      if (isObject(choice?.delta)) readDelta(choice.delta, choice.logprobs, answer)
+      return taken()
+    },
+    done: () => ended(ending.whenDone()),
+    bodyOver: () => ended(ending.whenOver()),
+    failed,
+    isOver: () => isOver,
+  }
+}
+
+const NAMELESS = failureOf('upstream_broken', 'The upstream made a tool call without a name.')
+
+/** There may be several choices; the answer is the first. */
+function firstChoice(choices: Json | undefined): Choice | null {
+  if (!Array.isArray(choices)) return null
+  for (const choice of choices as readonly Json[]) {
+    if (isObject(choice) && isFirst(choice)) return choice
+  }
+  return null
+}
+
+function isFirst({ index }: JsonObject): boolean {
+  return index === 0 || index === undefined || index === null
+}
+
+function errorIn(chunk: Chunk): Json | null {
+  if (chunk.object === 'error') return chunk.error ?? (chunk as JsonObject)
+  return chunk.error ? chunk.error : null
+}

@@ -1,0 +1,32 @@
+/**
+ * A stream of Chat Completions chunks as events. It takes what the services in the facts really send
+ * (ids and indices missing or repeated, usage anywhere, errors next to choices, no ending mark) and
+ * never throws. The ending waits for `[DONE]` or the end of the body, because usage may come behind
+ * the reason to finish.
+ */
+import { isObject } from '../../../core/json/json.ts'
+import { failureOf } from '../../../core/errors/gateway-error.ts'
+import { NOTHING } from '../../../core/stream/stage.ts'
+import type { Decoder } from '../../provider-interface.ts'
+import { chunkReader, type DecodeOptions } from './chunk-reader.ts'
+import { failureOfChunk } from '../parse-errors.ts'
+
+export function chatDecoder(options: DecodeOptions): Decoder {
+  const reader = chunkReader(options)
+  return {
+    push({ event, data }) {
+      if (reader.isOver() || data === '') return NOTHING
+      if (data.startsWith('[DONE]')) return reader.done()
+      let json: unknown
+      try {
+        json = JSON.parse(data)
+      } catch {
+        return reader.failed(event === 'error' ? failureOfChunk(data) : BROKEN_JSON)
+      }
+      return isObject(json) ? reader.chunk(json) : NOTHING
+    },
+    end: () => (reader.isOver() ? NOTHING : reader.bodyOver()),
+  }
+}
+
+const BROKEN_JSON = failureOf('upstream_broken', 'The upstream sent a chunk that is not JSON.')

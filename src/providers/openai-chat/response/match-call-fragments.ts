@@ -1,0 +1,65 @@
+/**
+ * The tool calls of an answer while they are being written. Which call a fragment belongs to is the
+ * one thing that every service says differently: by index, by id, by both in every fragment, or by
+ * neither.
+ */
+import { isObject, type JsonObject } from '../../../core/json/json.ts'
+import { callPiece, type CallPiece } from './parse-call-fragment.ts'
+import { openCall, type CallOptions, type OpenCall } from './tool-call-builder.ts'
+import type { CallFragment } from '../api-types.ts'
+
+export interface OpenCalls {
+  readonly fragment: (fragment: CallFragment) => void
+  readonly count: () => number
+  /** Whether some call never got a name, so that nobody could answer it. */
+  readonly hasNameless: () => boolean
+  /** `native` is about the whole message, and stands with its first call. */
+  readonly end: (isWhole: boolean, native: JsonObject | undefined) => void
+}
+
+export function openCalls(options: CallOptions): OpenCalls {
+  const calls: OpenCall[] = []
+  return {
+    fragment(fragment) {
+      const piece = callPiece(fragment)
+      let call = owner(calls, piece)
+      if (call === undefined) calls.push((call = openCall(piece, options)))
+      call.add(piece)
+    },
+    count: () => calls.length,
+    hasNameless: () => calls.some((call) => call.name() === ''),
+    end(isWhole, native) {
+      for (const [place, call] of calls.entries()) {
+        call.end(isWhole, place === 0 ? native : undefined)
+      }
+    },
+  }
+}
+
+/** The call that a fragment goes on with; `undefined` if it begins a new one. */
+function owner(calls: readonly OpenCall[], piece: CallPiece): OpenCall | undefined {
+  const { number, id } = piece
+  const call =
+    number !== null
+      ? calls.findLast((one) => one.number === number)
+      : id !== ''
+        ? calls.find((one) => one.givenId === id)
+        : calls.at(-1)
+  return call === undefined || beginsAnother(call, piece) ? undefined : call
+}
+
+/** Some services put every call under one number, or under none. */
+function beginsAnother(call: OpenCall, { id, name, text }: CallPiece): boolean {
+  // Others repeat the name in every fragment, so that a name alone says nothing.
+  if (name === '' || call.name() === '') return false
+  if (id !== '' && call.givenId !== '') return id !== call.givenId
+  return text.startsWith('{') && isWholeJson(call.text())
+}
+
+function isWholeJson(text: string): boolean {
+  try {
+    return isObject(JSON.parse(text))
+  } catch {
+    return false
+  }
+}

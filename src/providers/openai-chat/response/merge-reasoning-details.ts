@@ -1,0 +1,52 @@
+/**
+ * OpenRouter's reasoning_details: a list of blocks (text, summary, encrypted), streamed in pieces.
+ * They have to go back as one block each, with its signature.
+ * https://openrouter.ai/docs/guides/best-practices/reasoning-tokens
+ */
+import { textIn, type Json, type JsonObject } from '../../../core/json/json.ts'
+
+/** Adds a piece to the block it belongs to, or as a block of its own. `blocks` is changed. */
+export function addDetail(blocks: JsonObject[], piece: JsonObject): void {
+  const at = blocks.findLastIndex((block) => isSameBlock(block, piece))
+  const block = blocks[at]
+  if (block === undefined) blocks.push(piece)
+  else blocks[at] = merged(block, piece)
+}
+
+/** Services announce a block with a piece that says nothing yet. */
+export function saysSomething(piece: JsonObject): boolean {
+  return CONTENT.some((name) => textIn(piece[name]) !== '') || textIn(piece['signature']) !== ''
+}
+
+/** What a block shows to a person. */
+export function shownText(block: JsonObject): string {
+  return textIn(block['text']) || textIn(block['summary'])
+}
+
+export function isSummary(block: JsonObject): boolean {
+  return block['type'] === 'reasoning.summary'
+}
+
+const CONTENT = ['text', 'summary', 'data'] as const
+
+function isSameBlock(block: JsonObject, piece: JsonObject): boolean {
+  if (block['type'] !== piece['type']) return false
+  const sameId = same(block['id'], piece['id'])
+  // Without a number a piece goes on with the block in front of it.
+  return sameId && same(block['index'], piece['index'])
+}
+
+/** A piece may leave out what its block has said already. */
+function same(one: Json | undefined, other: Json | undefined): boolean {
+  return one === other || one === undefined || one === null || other === undefined || other === null
+}
+
+function merged(block: JsonObject, piece: JsonObject): JsonObject {
+  const out: Record<string, Json | undefined> = { ...block }
+  for (const [name, value] of Object.entries(piece)) {
+    const isContent = CONTENT.some((known) => known === name)
+    if (isContent) out[name] = textIn(block[name]) + textIn(value)
+    else if (value !== null && value !== '') out[name] = value
+  }
+  return out
+}

@@ -1,0 +1,45 @@
+/** Reasoning while it is being written. */
+import type { StreamEvent } from '../../../core/stream-event.ts'
+import type { Reasoning } from '../../../core/item.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
+import { addDetail } from './merge-reasoning-details.ts'
+import { seal, type Maker } from '../pack-reasoning-details.ts'
+
+export interface OpenReasoning {
+  readonly text: (text: string, channel: 'summary' | 'content') => void
+  readonly detail: (piece: JsonObject) => void
+  /** What broke off is marked as incomplete. */
+  readonly end: (isWhole: boolean) => void
+}
+
+/** With a `maker` its details are sealed as well, for a client that keeps them itself. */
+export function openReasoning(
+  index: number,
+  emit: (event: StreamEvent) => void,
+  maker: Maker | null,
+): OpenReasoning {
+  let summary = ''
+  let content = ''
+  const details: JsonObject[] = []
+  emit({ type: 'item-started', index, item: { type: 'reasoning', summary: [] } })
+  return {
+    text(text, channel) {
+      if (channel === 'summary') summary += text
+      else content += text
+      emit({ type: 'reasoning-delta', index, channel, part: 0, text })
+    },
+    detail: (piece) => addDetail(details, piece),
+    end(isWhole) {
+      const sealed = maker === null ? null : seal(details, maker)
+      const item: Reasoning = {
+        type: 'reasoning',
+        summary: summary === '' ? [] : [{ type: 'summary_text', text: summary }],
+        ...(content === '' ? {} : { content: [{ type: 'reasoning_text', text: content }] }),
+        ...(isWhole ? {} : { status: 'incomplete' }),
+        ...(sealed === null ? {} : { encrypted_content: sealed }),
+        ...(details.length === 0 ? {} : { native: { chat: { reasoning_details: details } } }),
+      }
+      emit({ type: 'item-ended', index, item })
+    },
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * A tool call while it is being written. It begins when its name is known; what comes of its input
+ * before waits for that.
+ */
+import type { StreamEvent } from '../../../core/stream-event.ts'
+import type { ToolCall } from '../../../core/item.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
+import type { CallPiece } from './parse-call-fragment.ts'
+import { unwrapped } from '../custom-tool-as-function.ts'
+
+export interface OpenCall {
+  /** As its service first named it. */
+  readonly number: number | null
+  readonly givenId: string
+  readonly name: () => string
+  /** What has come of its input. */
+  readonly text: () => string
+  readonly add: (piece: CallPiece) => void
+  /** What broke off is marked as incomplete. */
+  readonly end: (isWhole: boolean, native: JsonObject | undefined) => void
+}
+
+export interface CallOptions {
+  readonly emit: (event: StreamEvent) => void
+  /** The next free place among the items. */
+  readonly nextIndex: () => number
+  /** The id that a call goes by, from the one that its service gave it. */
+  readonly callIdFor: (givenId: string) => string
+  /** Names of custom tools that went out disguised as functions. */
+  readonly wrapped: ReadonlySet<string>
+}
+
+export function openCall({ number, id: givenId }: CallPiece, options: CallOptions): OpenCall {
+  const { emit } = options
+  let begun: Begun | null = null
+  let text = ''
+  let entry: JsonObject | null = null
+
+  return {
+    number,
+    givenId,
+    name: () => begun?.name ?? '',
+    text: () => text,
+    add(piece) {
+      if (piece.extra !== null) entry = { ...entry, extra_content: piece.extra }
+      text += piece.text
+      let told = piece.text
+      if (begun === null) {
+        if (piece.name === '') return
+        begun = beginning(piece, givenId, options)
+        emit({ type: 'item-started', index: begun.index, item: itemOf(begun, '') })
+        told = text
+      }
+      // The input of a disguised call is known only when its JSON is whole.
+      if (told === '' || begun.kind === 'wrapped') return
+      emit({ type: 'arguments-delta', index: begun.index, text: told })
+    },
+    end(isWhole, native) {
+      if (begun === null) return
+      const { index, kind } = begun
+      const input = kind === 'wrapped' ? unwrapped(text) : text
+      if (kind === 'wrapped' && input !== '') emit({ type: 'arguments-delta', index, text: input })
+      const chat = entry === null ? native : { ...native, $entry: entry }
+      const item = {
+        ...itemOf(begun, input),
+        ...(isWhole ? {} : { status: 'incomplete' }),
+        ...(chat === undefined ? {} : { native: { chat } }),
+      }
+      emit({ type: 'item-ended', index, item })
+    },
+  }
+}
+
+interface Begun {
+  readonly index: number
+  readonly callId: string
+  readonly name: string
+  readonly kind: 'function' | 'custom' | 'wrapped'
+}
+
+function beginning(
+  { name, isCustom }: CallPiece,
+  givenId: string,
+  { nextIndex, callIdFor, wrapped }: CallOptions,
+): Begun {
+  const kind = isCustom ? 'custom' : wrapped.has(name) ? 'wrapped' : 'function'
+  return { index: nextIndex(), callId: callIdFor(givenId), name, kind }
+}
+
+function itemOf({ callId, name, kind }: Begun, text: string): ToolCall {
+  return kind === 'function'
+    ? { type: 'function_call', call_id: callId, name, arguments: text }
+    : { type: 'custom_tool_call', call_id: callId, name, input: text }
+}

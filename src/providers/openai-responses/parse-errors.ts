@@ -1,0 +1,61 @@
+/**
+ * What an error of this wire means. OpenAI and its likes send `{error: {message, type, param, code}}`,
+ * others numbers for codes, bare strings, `detail`, or a page of HTML.
+ */
+import type { Failure } from '../../core/stream-event.ts'
+import { isObject, type JsonObject } from '../../core/json/json.ts'
+import { statusOfWord } from '../errors/map-error-code-to-status.ts'
+import { isPage, unexplained } from '../errors/create-unexplained-failure.ts'
+
+export function failure(status: number, body: JsonObject | string): Failure {
+  if (!isObject(body)) {
+    return isPage(body)
+      ? unexplained(status, body)
+      : failureOfError({ message: body.trim() }, status)
+  }
+  const { error, message, detail } = body
+  if (isObject(error)) return failureOfError(error, status)
+  const words = [error, message, detail].find((words) => typeof words === 'string')
+  const asJson = detail === undefined ? '' : JSON.stringify(detail)
+  return failureOfError({ ...body, message: words ?? asJson }, status)
+}
+
+/**
+ * By its code, or by its words, for the code may be missing: sealed reasoning is read only by the
+ * organisation and under the id that it was sealed for.
+ */
+export function refusesReasoning({ status, code, message }: Failure): boolean {
+  if (status !== 400 && status !== 422) return false
+  if (code === 'invalid_encrypted_content') return true
+  const words = message.toLowerCase()
+  if (words.includes('not issued to this caller')) return true
+  return /encrypted[ _]content/.test(words) && SAID_OF_SEALS.test(words)
+}
+
+const SAID_OF_SEALS = /could not be|did not match|does not match|invalid|failed to/
+
+/**
+ * An error object, from a body or from a stream. Where there is no status, its code may tell it; an
+ * answer that fails without saying how is one of an upstream that is broken.
+ */
+export function failureOfError(error: JsonObject, status: number | null): Failure {
+  const [type, said] = [wordOf(error['type']), wordOf(error['code'])]
+  const message = wordOf(error['message'])
+  const silent = unexplained(status)
+  if (type === null && said === null && message === null) return silent
+  const code = said ?? (status === 429 ? silent.code : null)
+  const known = status ?? statusOfWord(code ?? type ?? '') ?? silent.status
+  return {
+    status: known,
+    type: type ?? (known >= 500 ? 'server_error' : 'invalid_request_error'),
+    code,
+    message: message ?? silent.message,
+    param: wordOf(error['param']),
+  }
+}
+
+/** Clients expect strings. */
+function wordOf(value: unknown): string | null {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value !== '' ? value : null
+}

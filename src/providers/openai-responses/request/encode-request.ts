@@ -1,0 +1,69 @@
+/**
+ * A prompt as a request to `POST /responses`. The client's own bytes go on where nothing of the
+ * request is ours to change; otherwise its body is built, always with `store: false`: what is kept
+ * is kept by the gateway, and sealed reasoning is asked for so that it can be brought back.
+ */
+import type { JsonObject } from '../../../core/json/json.ts'
+import type { Prompt } from '../../../core/prompt.ts'
+import type { Account, Encoded } from '../../provider-interface.ts'
+import { encodeItems } from './encode-input-items.ts'
+import { encodeParams } from './merge-parameters-into-body.ts'
+import { openNotebook } from '../encoding-notes.ts'
+import { stopsFor } from './accepts-stop-sequences.ts'
+
+export function encode(prompt: Prompt, account: Account): Encoded {
+  const notebook = openNotebook()
+  const { notes } = notebook
+  const input = encodeItems(prompt, account, notebook)
+  const fields = encodeParams(prompt, account, notebook)
+  const unsentStops = stopsFor(prompt, account).unsent
+  const { source, stream, params, items } = prompt
+  const isUnchanged =
+    notes.length === 0 &&
+    items === source.items &&
+    params === source.params &&
+    fields === source.body
+  const path = '/responses'
+  if (isUnchanged && storesNothing(source.body) && wantsStream(source.body) === stream) {
+    return { path, body: source.body, bytes: source.bytes(), notes }
+  }
+  const { include, ...rest } = fields
+  const included = withSealedReasoning(include, params.model, account)
+  return {
+    path,
+    body: {
+      ...rest,
+      ...(included === undefined ? {} : { include: included }),
+      input,
+      stream,
+      store: false,
+    },
+    notes,
+    unsentStops,
+  }
+}
+
+function storesNothing(body: JsonObject): boolean {
+  return body['store'] === false
+}
+
+function wantsStream(body: JsonObject): boolean {
+  return body['stream'] === true
+}
+
+const SEALED = 'reasoning.encrypted_content'
+
+/** The models that OpenAI made before all of them could reason. They refuse the question as such. */
+const NEVER_REASONS = /^(?:.*\/)?(?:ft:)?(?:chatgpt-|gpt-3|gpt-4|gpt-5[^/]*-chat)/
+
+function withSealedReasoning(
+  include: JsonObject[string],
+  model: string,
+  { quirks }: Account,
+): JsonObject[string] {
+  const { sealedReasoning } = quirks
+  const asks = typeof sealedReasoning === 'boolean' ? sealedReasoning : !NEVER_REASONS.test(model)
+  const list: readonly unknown[] = Array.isArray(include) ? include : []
+  if (!asks || list.includes(SEALED)) return include
+  return [...(list as readonly string[]), SEALED]
+}

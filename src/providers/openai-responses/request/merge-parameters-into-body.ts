@@ -1,0 +1,96 @@
+/**
+ * The settings of a prompt as fields of a request. A client of this language has written them in
+ * its body already: then only what the gateway has changed, or what this API calls otherwise, is
+ * written anew, and the very body is returned if there is no such thing. What nobody here knows goes
+ * along: the upstream may know it.
+ */
+import { amend } from '../../../core/json/patch-object.ts'
+import type { Json, JsonObject } from '../../../core/json/json.ts'
+import type { Prompt } from '../../../core/prompt.ts'
+import { hasEndpoint } from '../../has-responses-endpoint.ts'
+import type { Account } from '../../provider-interface.ts'
+import { isDefault } from '../../request/is-default-value.ts'
+import type { Notebook, NoteCode } from '../encoding-notes.ts'
+import { passes } from './accepts-stop-sequences.ts'
+import { WORDS } from './parameter-encoders.ts'
+
+export type NoteField = (field: string, why: NoteCode, detail?: string) => void
+export type Fields = Readonly<Record<string, Json | undefined>>
+
+export function encodeParams(prompt: Prompt, account: Account, notebook: Notebook): JsonObject {
+  const note: NoteField = (field, why, detail) =>
+    notebook.write(why, detail === undefined ? { field } : { field, detail })
+  const mayPass = (field: string): boolean => passes(field, account)
+  const isOwn = prompt.source.dialect === 'responses'
+  const body = isOwn ? prompt.source.body : {}
+  const fields = Object.assign(
+    {},
+    ...WORDS.map((word) => word(prompt, { account, body, note })),
+    isOwn ? withoutOthers(body, mayPass, note) : withOthers(prompt, mayPass, note),
+    contextManagement(prompt, account, body, note),
+  ) as Fields
+  return amend(body, fields)
+}
+
+/** Who makes no compactions is spared the word: the gateway makes them. What its client says stands. */
+function contextManagement(
+  { compactAbove }: Prompt,
+  account: Account,
+  { context_management: said = null }: JsonObject,
+  note: NoteField,
+): Fields {
+  if (!hasEndpoint(account, 'compact')) return { context_management: undefined }
+  if (compactAbove === undefined || said !== null) return {}
+  note('context_management', 'compaction-asked')
+  return { context_management: [{ type: 'compaction', compact_threshold: compactAbove }] }
+}
+
+/** What the gateway has done already, and what only Chat Completions has a word for. */
+function withoutOthers(
+  body: JsonObject,
+  mayPass: (field: string) => boolean,
+  note: NoteField,
+): Fields {
+  const others = CHAT_ONLY.filter((field) => field in body && !mayPass(field))
+  for (const field of others) {
+    if (!isDefault(field, body[field])) note(field, 'parameter-without-word')
+  }
+  return Object.fromEntries([...GATEWAY_ONLY, ...others].map((field) => [field, undefined]))
+}
+
+const GATEWAY_ONLY = ['previous_response_id', 'conversation', 'background', 'generate'] as const
+const CHAT_ONLY = [
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'n',
+  'logit_bias',
+  'logprobs',
+] as const
+
+/** What a client of another language has set beyond the words that both have. */
+function withOthers(
+  { params }: Prompt,
+  mayPass: (field: string) => boolean,
+  note: NoteField,
+): Fields {
+  const { seed, presencePenalty, frequencyPenalty, extra } = params
+  const others = Object.entries({
+    seed,
+    presence_penalty: presencePenalty,
+    frequency_penalty: frequencyPenalty,
+    ...extra,
+  }).filter(([, value]) => value !== null && value !== undefined)
+  const [known, unknown] = [others.filter(isKnown), others.filter((other) => !isKnown(other))]
+  for (const [field, value] of unknown) {
+    if (!isDefault(field, value)) note(field, 'parameter-without-word')
+  }
+  return Object.fromEntries(known)
+
+  function isKnown([field]: readonly [string, unknown]): boolean {
+    return SHARED.has(field) || mayPass(field)
+  }
+}
+
+/** Called the same in both of OpenAI's APIs. */
+const SHARED: ReadonlySet<string> = new Set(['prompt_cache_options', 'prompt_cache_retention'])

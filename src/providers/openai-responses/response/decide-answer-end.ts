@@ -1,0 +1,61 @@
+/** How an answer ended, by its response object. */
+import type {
+  AnswerEnded,
+  AnswerFailed,
+  Failure,
+  Finish,
+  Usage,
+} from '../../../core/stream-event.ts'
+import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { failureOf } from '../../../core/errors/gateway-error.ts'
+import { failureOfError } from '../parse-errors.ts'
+
+/** `told` is what an `error` event has said before, which says more than the response does. */
+export function endingOf(response: JsonObject, told: Failure | null): AnswerEnded | AnswerFailed {
+  const { status, error, incomplete_details: details } = response
+  const usage = usageOf(response['usage'])
+  if (told !== null) return { type: 'answer-failed', failure: told, usage }
+  if (isObject(error)) return { type: 'answer-failed', failure: failureOfError(error, null), usage }
+  if (status === 'incomplete') {
+    return { type: 'answer-ended', finish: finishOf(details), usage }
+  }
+  if (status === undefined || status === 'completed') {
+    return { type: 'answer-ended', finish: 'stop', usage }
+  }
+  return { type: 'answer-failed', failure: unfinished(status), usage }
+}
+
+/** Whatever the limit was that the answer ran into, it is cut off. */
+function finishOf(details: Json | undefined): Finish {
+  return isObject(details) && details['reason'] === 'content_filter' ? 'content-filter' : 'length'
+}
+
+function unfinished(status: Json): Failure {
+  const words = typeof status === 'string' ? status : 'without a status'
+  return failureOf('upstream_broken', `The upstream ended its answer as ${words}.`)
+}
+
+function usageOf(usage: Json | undefined): Usage | null {
+  if (!isObject(usage)) return null
+  const { input_tokens: input, output_tokens: output, total_tokens: total } = usage
+  const inputTokens = countOr(0, input)
+  const outputTokens = countOr(0, output)
+  const inputDetails = usage['input_tokens_details']
+  const outputDetails = usage['output_tokens_details']
+  return {
+    inputTokens,
+    cachedTokens: detail(inputDetails, 'cached_tokens'),
+    cacheWriteTokens: detail(inputDetails, 'cache_write_tokens'),
+    outputTokens,
+    reasoningTokens: detail(outputDetails, 'reasoning_tokens'),
+    totalTokens: countOr(inputTokens + outputTokens, total),
+  }
+}
+
+function detail(details: Json | undefined, name: string): number | null {
+  return isObject(details) ? countOr(null, details[name]) : null
+}
+
+function countOr<Other>(other: Other, value: Json | undefined): number | Other {
+  return typeof value === 'number' && Number.isFinite(value) ? value : other
+}

@@ -1,0 +1,14 @@
+/** What is wrong with the quirks of an account, in sentences for whoever wrote the settings. */
+import type { JsonObject } from '../../core/json/json.ts'
+import { COMMON_QUIRKS } from './common-quirks.ts'
+import type { WireName } from '../provider-interface.ts'
+import { PROVIDERS } from '../registry.ts'
+
+export function quirkFaults(wire: WireName, quirks: JsonObject): readonly string[] {
+  const known = { ...COMMON_QUIRKS, ...PROVIDERS[wire].quirks }
+  return Object.entries(quirks).flatMap(([name, value]) => {
+    const quirk = Object.hasOwn(known, name) ? known[name] : undefined
+    if (quirk === undefined) return [`quirks.${name} is not known to the ${wire} wire.`]
+    return quirk.read(value) === undefined ? [`quirks.${name} must be ${quirk.what}.`] : []
+  })
+}

@@ -1,0 +1,15 @@
+/** Every wire that the gateway speaks. A new one is a folder beside these and a line here. */
+import { anthropic } from './anthropic/anthropic.ts'
+import { demo } from './demo/demo.ts'
+import { gemini } from './gemini/gemini.ts'
+import { openaiChat } from './openai-chat/openai-chat.ts'
+import { openaiResponses } from './openai-responses/openai-responses.ts'
+import type { Provider, WireName } from './provider-interface.ts'
+
+export const PROVIDERS: Readonly<Record<WireName, Provider>> = {
+  chat: openaiChat,
+  responses: openaiResponses,
+  anthropic,
+  gemini,
+  demo,
+}

@@ -1,0 +1,26 @@
+/**
+ * Whether a field asks for nothing beyond what happens anyway: a default in full is no wish, and
+ * that it is not passed on is no loss.
+ */
+import type { Json } from '../../core/json/json.ts'
+
+export function isDefault(field: string, value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === false) return true
+  if (value === 0) return field !== 'seed'
+  if (Array.isArray(value) && value.length > 0) return field === 'modalities' && isTextAlone(value)
+  if (typeof value === 'object') return Object.keys(value).length === 0
+  return Object.hasOwn(DEFAULTS, field) && (DEFAULTS[field] ?? []).includes(value)
+}
+
+const DEFAULTS: Readonly<Record<string, readonly Json[]>> = {
+  n: [1],
+  parallel_tool_calls: [true],
+  service_tier: ['auto', 'default'],
+  tool_choice: ['auto', 'none'],
+  truncation: ['disabled'],
+  verbosity: ['medium'],
+}
+
+function isTextAlone(value: readonly Json[]): boolean {
+  return value.length === 1 && value[0] === 'text'
+}

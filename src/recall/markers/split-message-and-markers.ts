@@ -1,0 +1,20 @@
+/** A message as the client's words are without the markers in them; the same one if there are none. */
+import type { Message, Part } from '../../core/item.ts'
+import { readMarkers } from '../../core/markers/extract-turn-markers.ts'
+
+/** `edit` is what else is done with each text. */
+export function withoutMarks(
+  message: Message,
+  edit: (text: string) => string = (text) => text,
+): Message {
+  const content = message.content.map((part) => cleaned(part, edit))
+  return content.every((part, at) => part === message.content[at])
+    ? message
+    : { ...message, content }
+}
+
+function cleaned(part: Part, edit: (text: string) => string): Part {
+  if (part.type !== 'output_text') return part
+  const text = edit(readMarkers(part.text).text)
+  return text === part.text ? part : { ...part, text }
+}

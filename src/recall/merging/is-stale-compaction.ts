@@ -1,0 +1,17 @@
+/**
+ * Whether a recorded compaction stands for words that are no longer those of the client. It was made of
+ * what was said up to there, and a turn whose fingerprint is another than that of its run was found by
+ * its marker or its calls: something in front of it was edited, or is gone.
+ */
+import { isMadeUpstream } from '../../core/items/compaction-item.ts'
+import type { Item } from '../../core/item.ts'
+import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import type { Run } from '../split-and-fingerprint-segments.ts'
+
+export function standsForOthers(
+  item: Item,
+  { run, turns }: { readonly run: Run; readonly turns: readonly RememberedTurn[] },
+): boolean {
+  if (!isMadeUpstream(item)) return false
+  return !turns.some(({ fingerprint }) => fingerprint !== null && fingerprint === run.fingerprint)
+}

@@ -1,0 +1,298 @@
+/**
+ * What a run of a client's list becomes when its turns are known: the recorded items in their
+ * recorded order, the very objects, with what the client has edited.
+ *
+ * Whatever is left out takes along the reasoning that led to nothing else, because reasoning is
+ * refused without what followed it.
+ */
+import { isOfHouse } from '../../core/items/gateway-tool-items.ts'
+import type { Item, Message } from '../../core/item.ts'
+import type { Note } from '../../core/note.ts'
+import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import { alignWords, type Aligned } from '../text/align-edited-text.ts'
+import { itemsLeft, type ItemsLeft } from './track-unmatched-client-items.ts'
+import { endKey, type FindOutput, type OutputAtHand } from '../find-recorded-tool-outputs.ts'
+import { looseWords, type LooseWords } from './track-unmatched-client-text.ts'
+import { isNeverReplayed } from './is-non-replayable-item.ts'
+import { saysNothing, type Run } from '../split-and-fingerprint-segments.ts'
+import { isSameCall, saysTheSame } from '../compare-items.ts'
+import { standsForOthers } from './is-stale-compaction.ts'
+import { thoughtsAmong } from './match-client-sent-reasoning.ts'
+import { isUnspoken, unspokenEnd } from './find-client-invisible-tail.ts'
+import { wentOn } from '../matching/turn-lacks-new-input.ts'
+import { wordsGiven } from './extract-client-text.ts'
+import { wordsKept } from './match-unedited-text.ts'
+
+export interface KnownRun {
+  readonly run: Run
+  /** What the client sends of it. */
+  readonly given: readonly Item[]
+  /** At least one. */
+  readonly turns: readonly RememberedTurn[]
+  readonly replaysTools: boolean
+  readonly findOutput: FindOutput
+  /** The client's calls of which it sends the output, too. */
+  readonly answered: ReadonlySet<Item>
+  /** The outputs behind the run for which the client has no call, by the key of the call. */
+  readonly strayOutputs: ReadonlySet<string>
+}
+
+/** An item, or the place of one that is left out, and what is to be noted of it. */
+export interface Piece {
+  readonly item: Item | null
+  readonly note: Omit<Note, 'at'> | null
+}
+
+export interface RecalledRun {
+  /** `null` if the client's own items say all there is to say. */
+  readonly pieces: readonly Piece[] | null
+  /** Outputs that the client forgot, and that belong behind the run. */
+  readonly owed: readonly OutputAtHand[]
+}
+
+export function recallRun(known: KnownRun): RecalledRun {
+  const { given, turns } = known
+  const spoken = given.filter((item) => !saysNothing(item))
+  const recorded = turns.flatMap((turn) => turn.output)
+  const messages = recorded.filter(isMessage)
+  const silent = placesOfSilent(known)
+  const words = wordsGiven(spoken, silent)
+  const openEnd = unspokenEnd(turns, spoken)
+  const same = wordsKept(known.run, turns, messages, words.messages)
+  const aligned = same === null ? alignWords(messages, words.messages, openEnd !== null) : null
+  const own = spoken.filter(isReasoning)
+  const work: Work = {
+    ...known,
+    aligned,
+    loose: looseWords(aligned, messages.length, words.behind),
+    silent,
+    restored: aligned?.restored ?? same ?? NONE,
+    openEnd,
+    recordedMessages: messages.length,
+    left: itemsLeft(spoken.filter((item) => !isMessage(item))),
+    ownThought: thoughtsAmong(own),
+    pieces: [],
+    thoughts: [],
+    unled: false,
+    messages: 0,
+    owed: new Map(),
+  }
+  replaceReasoning(work, own)
+  if (messages.length === 0 && openEnd === null) addWords(work, work.loose.rest())
+  for (const [at, turn] of turns.entries()) replayTurn(work, turn, at)
+  addWords(work, work.loose.rest())
+  for (const item of work.left.rest()) work.pieces.push(asGiven(item))
+  const items = work.pieces.flatMap(({ item }) => item ?? [])
+  const isSame =
+    items.length === spoken.length &&
+    items.every((item, at) => saysTheSame(item, spoken[at] ?? item))
+  // Where an upstream has refused what is before it, its place has to be known.
+  const isPlaced = turns.some(({ reasoningRefusedBy }) => reasoningRefusedBy !== null)
+  return { pieces: isSame && !isPlaced ? null : work.pieces, owed: [...work.owed.values()].flat() }
+}
+
+const NONE: ReadonlySet<number> = new Set()
+
+interface Work extends KnownRun {
+  /** `null` if the words are as they were. */
+  readonly aligned: Aligned | null
+  /** The recorded messages that the client does not have quite as they were. */
+  readonly restored: ReadonlySet<number>
+  /** The turn behind which words stand that only the client has. */
+  readonly openEnd: RememberedTurn | null
+  readonly recordedMessages: number
+  /** The client's words that are not of a recorded message. */
+  readonly loose: LooseWords
+  /** The places of the turns that went on and say nothing, and whose markers are in the run. */
+  readonly silent: ReadonlyMap<string, number>
+  /** What of the client's is not in its place yet, messages aside. */
+  readonly left: ItemsLeft
+  /** The client's own of a thought. */
+  readonly ownThought: (thought: Item) => Item | null
+  readonly pieces: Piece[]
+  /** Reasoning that waits for what it led to, and whether something of that was left out. */
+  thoughts: Piece[]
+  unled: boolean
+  /** How many recorded messages there were so far. */
+  messages: number
+  /** By the turn that was given them. */
+  readonly owed: Map<RememberedTurn, OutputAtHand[]>
+}
+
+function isMessage(item: Item): item is Message {
+  return item.type === 'message'
+}
+
+function placesOfSilent({ run, turns }: KnownRun): ReadonlyMap<string, number> {
+  const marks = new Set(run.marks)
+  return new Map(
+    turns.flatMap((turn, at) =>
+      marks.has(turn.id) && isUnspoken(turn) ? [[turn.id, at] as const] : [],
+    ),
+  )
+}
+
+/** Clients merge reasoning and move it, so that of a run it is all the client's or all recorded. */
+function replaceReasoning({ turns, left, pieces }: Work, own: readonly Item[]): void {
+  if (own.length === 0) return
+  const recorded = turns.flatMap(({ output }) => output.filter(isReasoning))
+  const find = thoughtsAmong(recorded)
+  for (const thought of own) {
+    left.take(thought)
+    if (recorded.length === 0) pieces.push(asGiven(thought))
+    else if (find(thought) === null) {
+      pieces.push({ item: null, note: { did: 'changed', why: 'reasoning-replaced' } })
+    }
+  }
+}
+
+function isReasoning(item: Item): boolean {
+  return item.type === 'reasoning'
+}
+
+function replayTurn(work: Work, turn: RememberedTurn, at: number): void {
+  if (work.silent.has(turn.id)) addWords(work, work.loose.beforeTurn(at, work.messages))
+  // What it went on from is in front of all of it.
+  else if (wentOn(turn) && turn.output.some(isMessage)) {
+    addWords(work, work.loose.beforeMessage(work.messages))
+  }
+  const own = work.owed.get(turn) ?? []
+  work.owed.delete(turn)
+  for (const { output } of own.toSorted((one, other) => one.place - other.place)) {
+    work.pieces.push(recalled(output, turn))
+  }
+  const nth = new Map<string, number>()
+  for (const item of turn.output) {
+    if (item.type === 'reasoning') {
+      if (work.unled) dropThoughts(work)
+      work.thoughts.push(thoughtPiece(work, item, turn))
+    } else if (isMessage(item)) replayMessage(work, item, at)
+    else if (isOfHouse(item)) {
+      // Its client has nothing of it, and both ends of the call are here.
+      keep(work, work.replaysTools ? recalled(item, turn) : FORGOTTEN)
+    } else {
+      const key = endKey(item, 'call')
+      keep(
+        work,
+        key === null ? hostedPiece(work, item, turn) : callPiece(work, item, key, turn, nth),
+      )
+    }
+  }
+  if (work.unled) dropThoughts(work)
+  work.pieces.push(...work.thoughts)
+  work.thoughts = []
+  if (turn === work.openEnd) addWords(work, work.loose.rest())
+}
+
+function keep(work: Work, piece: Piece): void {
+  if (piece.item === null) work.unled = work.thoughts.length > 0
+  else {
+    work.pieces.push(...work.thoughts)
+    work.thoughts = []
+    work.unled = false
+  }
+  work.pieces.push(piece)
+}
+
+function dropThoughts(work: Work): void {
+  for (const _ of work.thoughts) {
+    work.pieces.push({ item: null, note: { did: 'dropped', why: 'reasoning-without-follower' } })
+  }
+  work.thoughts = []
+  work.unled = false
+}
+
+/** In front of the reasoning that led to what comes next, and not in between. */
+function addWords({ pieces }: Work, words: readonly Message[]): void {
+  pieces.push(...words.map(edited))
+}
+
+function replayMessage(work: Work, item: Message, at: number): void {
+  const { aligned } = work
+  const number = work.messages
+  work.messages += 1
+  addWords(work, work.loose.beforeMessage(number))
+  const place = aligned === null ? item : (aligned.places[number] ?? null)
+  if (place === null) keep(work, { item: null, note: { did: 'dropped', why: 'text-removed' } })
+  else if (place !== item) keep(work, edited(place))
+  else keep(work, { item, note: work.restored.has(number) ? RESTORED : null })
+  const isLast = number === work.recordedMessages - 1
+  if (!isLast || work.openEnd === null) addWords(work, work.loose.behindMessage(number, at))
+}
+
+const RESTORED: Piece['note'] = {
+  did: 'changed',
+  why: 'text-restored',
+  detail:
+    'What the client has differs in blanks, in parts it was not shown, or in a damaged marker.',
+}
+
+function edited(item: Message): Piece {
+  return { item, note: { did: 'changed', why: 'text-edited' } }
+}
+
+function thoughtPiece({ ownThought }: Work, item: Item, turn: RememberedTurn): Piece {
+  const own = ownThought(item)
+  return own === null ? recalled(item, turn) : { item: own, note: null }
+}
+
+function callPiece(
+  work: Work,
+  item: Item,
+  key: string,
+  turn: RememberedTurn,
+  nth: Map<string, number>,
+): Piece {
+  const place = nth.get(key) ?? 0
+  nth.set(key, place + 1)
+  const answer = work.replaysTools ? work.findOutput(turn, key, place) : null
+  const own = work.left.takeCall(key)
+  if (own !== null) {
+    if (answer !== null && !work.answered.has(own)) owe(work, answer)
+    if (isSameCall(item, own)) return { item, note: null }
+    return { item: own, note: { did: 'changed', why: 'call-edited' } }
+  }
+  if (isNeverReplayed(item)) return NOT_REPLAYED
+  if (work.replaysTools && work.strayOutputs.has(key)) return recalled(item, turn)
+  if (answer === null) return FORGOTTEN
+  owe(work, answer)
+  return recalled(item, turn)
+}
+
+function hostedPiece(work: Work, item: Item, turn: RememberedTurn): Piece {
+  const own = work.left.takeHosted(item)
+  if (own !== null) return isNeverReplayed(item) ? asGiven(own) : { item, note: null }
+  if (isNeverReplayed(item)) return NOT_REPLAYED
+  if (standsForOthers(item, work)) return OF_OTHER_WORDS
+  return !work.replaysTools && isHostedCall(item) ? FORGOTTEN : recalled(item, turn)
+}
+
+const NOT_REPLAYED: Piece = { item: null, note: { did: 'dropped', why: 'not-replayable' } }
+const OF_OTHER_WORDS: Piece = {
+  item: null,
+  note: { did: 'dropped', why: 'compaction-of-other-words' },
+}
+const FORGOTTEN: Piece = { item: null, note: { did: 'dropped', why: 'call-forgotten' } }
+
+function owe({ owed }: Work, answer: OutputAtHand): void {
+  const others = owed.get(answer.turn)
+  if (others === undefined) owed.set(answer.turn, [answer])
+  else others.push(answer)
+}
+
+/** A tool that brings its own result. */
+function isHostedCall(item: Item): boolean {
+  if (item.type !== 'opaque' || callEndOf(item) !== null) return false
+  const { type } = item.raw
+  return typeof type === 'string' && type.endsWith('_call')
+}
+
+function asGiven(item: Item): Piece {
+  return { item, note: null }
+}
+
+/** What the client did not send. */
+export function recalled(item: Item, turn: RememberedTurn): Piece {
+  return { item, note: { did: 'added', why: 'recalled', detail: `Recorded in turn ${turn.id}.` } }
+}

@@ -1,0 +1,51 @@
+/**
+ * Words as they are compared: what clients and editors do to a text without saying anything else is
+ * not in them. Markers of ours are out, the boxes in which some clients show reasoning and tools, what
+ * some take for thinking, and all whitespace: whether messages are joined by a line break, by two or by nothing makes no
+ * difference.
+ */
+import { textOfPart, type Item, type Part } from '../../core/item.ts'
+import { withoutAnyMarker } from '../../core/markers/extract-turn-markers.ts'
+import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import { withoutThinking } from './remove-think-blocks.ts'
+import { withoutBlanks } from './remove-whitespace.ts'
+import { withoutDetails } from '../../context/cleaning/remove-details-from-text.ts'
+
+export function compactWords(text: string): string {
+  return text === '' ? '' : withoutBlanks(withoutDetails(withoutThinking(withoutAnyMarker(text))))
+}
+
+/** Of one line, in which nothing is known of what stands around it. */
+export function compactLine(line: string): string {
+  return withoutBlanks(withoutAnyMarker(line))
+}
+
+/** Words in which a fence that was put around a marker is gone too; what is left of it is empty. */
+export function settled(words: string): string {
+  return words.includes('``````') || words.includes('~~~~~~')
+    ? words.replace(EMPTY_FENCE, '')
+    : words
+}
+
+const EMPTY_FENCE = /`{6,}|~{6,}/g
+
+/** The words of all messages of the assistant, refusals included. */
+export function wordsOf(items: readonly Item[]): string {
+  let words = ''
+  for (const item of items) {
+    if (item.type === 'message' && item.role === 'assistant') words += wordsIn(item.content)
+  }
+  return words
+}
+
+/** All that was said in these turns, settled. */
+export function saidIn(turns: readonly RememberedTurn[]): string {
+  return settled(turns.map(({ output }) => wordsOf(output)).join(''))
+}
+
+/** Part by part, because a marker that ends one is not glued to the next. */
+export function wordsIn(content: readonly Part[]): string {
+  let words = ''
+  for (const part of content) words += compactWords(textOfPart(part))
+  return words
+}

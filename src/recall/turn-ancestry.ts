@@ -1,0 +1,78 @@
+/** Who descends from whom, as far as it can be told from the turns that were found. */
+import type { RememberedTurn } from '../core/items/recorded-turn.ts'
+
+export interface Kin {
+  /** Each once. */
+  readonly all: readonly RememberedTurn[]
+  readonly turn: (id: string) => RememberedTurn | null
+  readonly parent: (turn: RememberedTurn) => RememberedTurn | null
+  /** Its parent first. */
+  readonly ancestors: (turn: RememberedTurn) => Iterable<RememberedTurn>
+  /** The nearest of these, as far as what goes on from each does so with nothing new. */
+  readonly ancestorsInAnswer: (turn: RememberedTurn) => Iterable<RememberedTurn>
+  readonly isDescendant: (turn: RememberedTurn, of: RememberedTurn) => boolean
+  readonly nearestAncestor: (
+    of: RememberedTurn | null,
+    among: readonly RememberedTurn[],
+  ) => RememberedTurn | null
+  /** `null`, too, if there are several. */
+  readonly onlyDescendant: (
+    of: RememberedTurn | null,
+    among: readonly RememberedTurn[],
+  ) => RememberedTurn | null
+  /** The turns after `from` and before `to`, in their order; none if it is not known which. */
+  readonly between: (from: RememberedTurn, to: RememberedTurn) => readonly RememberedTurn[]
+}
+
+export function kinOf(turns: readonly RememberedTurn[]): Kin {
+  const byId = new Map(turns.map((turn) => [turn.id, turn]))
+  const turn: Kin['turn'] = (id) => byId.get(id) ?? null
+  const parent: Kin['parent'] = ({ parent }) => (parent === null ? null : turn(parent))
+  function* ancestors(of: RememberedTurn) {
+    // However wrong the links may be, they are not followed for ever.
+    let left = byId.size
+    for (let next = parent(of); next !== null && left > 0; next = parent(next)) {
+      left -= 1
+      yield next
+    }
+  }
+  function* ancestorsInAnswer(of: RememberedTurn) {
+    let { input } = of
+    for (const ancestor of ancestors(of)) {
+      if (input.length > 0) return
+      yield ancestor
+      input = ancestor.input
+    }
+  }
+  const isDescendant: Kin['isDescendant'] = (turn, of) => {
+    for (const ancestor of ancestors(turn)) if (ancestor === of) return true
+    return false
+  }
+  return {
+    all: [...byId.values()],
+    turn,
+    parent,
+    ancestors,
+    ancestorsInAnswer,
+    isDescendant,
+    nearestAncestor(of, among) {
+      if (of === null || among.length === 0) return null
+      const wanted = new Set(among)
+      for (const ancestor of ancestors(of)) if (wanted.has(ancestor)) return ancestor
+      return null
+    },
+    onlyDescendant(of, among) {
+      if (of === null) return null
+      const found = among.filter((turn) => isDescendant(turn, of))
+      return found.length === 1 ? (found[0] ?? null) : null
+    },
+    between(from, to) {
+      const found: RememberedTurn[] = []
+      for (const ancestor of ancestors(to)) {
+        if (ancestor === from) return found.toReversed()
+        found.push(ancestor)
+      }
+      return []
+    },
+  }
+}

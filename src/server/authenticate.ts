@@ -1,0 +1,48 @@
+/** Who is asking: the tenant that a key belongs to. Keys are compared as hashes. */
+import { hash } from 'node:crypto'
+import type { Caller } from '../core/client/caller.ts'
+import { isLoopback } from './runtime/is-loopback-address.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
+import type { NamedKey } from '../settings/structured-readers.ts'
+import { LOCAL } from '../settings/tenants.ts'
+
+export type Doorkeeper = (authorization: string | null, isLocal: () => boolean) => Caller
+
+export function doorkeeper(keys: readonly NamedKey[]): Doorkeeper {
+  const tenants = new Map(keys.map(({ name, key }) => [hashed(key), name]))
+  return (authorization, isLocal) => {
+    if (tenants.size === 0) {
+      if (isLocal()) return { tenant: LOCAL, user: null }
+      throw new GatewayError(
+        'keys_required',
+        'This gateway has no keys and therefore serves its own machine only. Set BACKSTORY_KEYS=name:key to let others in.',
+      )
+    }
+    const key = authorization?.replace(/^Bearer\s+/i, '') ?? ''
+    const tenant = tenants.get(hashed(key))
+    if (tenant !== undefined) return { tenant, user: null }
+    throw new GatewayError(
+      'invalid_api_key',
+      key === ''
+        ? 'No API key was sent. Send one of the keys in BACKSTORY_KEYS as `Authorization: Bearer KEY`.'
+        : 'Incorrect API key provided. It is not one of the keys in BACKSTORY_KEYS.',
+    )
+  }
+}
+
+function hashed(key: string): string {
+  return hash('sha256', key, 'base64')
+}
+
+/**
+ * Without keys only this machine is served, and a browser on it counts as such. But any web page that
+ * it shows may send requests to this machine.
+ */
+export function refuseForeignPages(origin: string | null, keys: readonly NamedKey[]): void {
+  if (keys.length > 0 || origin === null) return
+  if (URL.canParse(origin) && isLoopback(new URL(origin).host)) return
+  throw new GatewayError(
+    'keys_required',
+    'This gateway has no keys and therefore serves its own machine only, but not the web pages that are shown on it. Set BACKSTORY_KEYS=name:key to let them in.',
+  )
+}

@@ -1,0 +1,55 @@
+/**
+ * `POST /v1/responses/input_tokens`: how large a request would be. Counted by the upstream if it
+ * counts, over the very body that would be sent; estimated otherwise.
+ */
+import type { Caller } from '../../core/client/caller.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import { parseWished } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { responses } from '../../dialects/responses/responses-dialect.ts'
+import { hasEndpoint } from '../../providers/has-responses-endpoint.ts'
+import { askEndpoint } from '../../gateway/send/call-other-endpoint.ts'
+import { tokensOf } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
+import { dryRun } from '../../gateway/prompt/dry-run.ts'
+import type { Prepared } from '../../gateway/prompt/prepare-request.ts'
+import type { World } from '../../gateway/dependencies-interface.ts'
+
+export async function countTokens(
+  body: JsonObject,
+  caller: Caller,
+  world: World,
+): Promise<JsonObject> {
+  // All that there is to count may be instructions and tools.
+  const asked = { ...body, input: body['input'] ?? [], stream: false }
+  const prepared = await dryRun(parseWished(responses, asked), caller, world)
+  const counted = hasEndpoint(prepared.account, 'inputTokens')
+    ? await countedUpstream(prepared, world)
+    : null
+  return { object: 'response.input_tokens', input_tokens: counted ?? tokensOf(prepared) }
+}
+
+/** What the endpoint understands; all else belongs to an answer. */
+const COUNTED = [
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'text',
+  'reasoning',
+  'truncation',
+  'parallel_tool_calls',
+  'personality',
+]
+
+/** `null` if the upstream does not say: a count is no reason to fail. */
+async function countedUpstream(prepared: Prepared, world: World): Promise<number | null> {
+  try {
+    const json = await askEndpoint('/responses/input_tokens', COUNTED, prepared, world)
+    const { input_tokens: tokens } = json
+    return typeof tokens === 'number' ? tokens : null
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    world.log('warn', 'tokens-not-counted', { upstream: prepared.account.name, why })
+    return null
+  }
+}

@@ -1,0 +1,84 @@
+/** An exchange on Node's own request and response: no Web Streams on the path of a token. */
+import type { HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { joined } from '../../core/stream/concat-bytes.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { nodeChunks } from './node-chunk-writer.ts'
+import type { Client, Exchange } from '../../gateway/http-exchange-interface.ts'
+import { isLoopback } from './is-loopback-address.ts'
+import { tooLarge } from './request-too-large-error.ts'
+
+export function nodeExchange(
+  { incoming, outgoing }: HttpBindings,
+  waitUntil: Exchange['waitUntil'],
+): Exchange {
+  const isGone = (): boolean => outgoing.destroyed && !outgoing.writableFinished
+  const onGone = (callback: () => void): void => {
+    // Its end is told once, and not to who asks later.
+    if (isGone()) return callback()
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) callback()
+    })
+  }
+  return {
+    body: (limitBytes) => readIncoming(incoming, limitBytes),
+    onGone,
+    stream(status, headers, run) {
+      outgoing.writeHead(status, headers)
+      let drained = (): void => undefined
+      const writer = nodeChunks(outgoing, () => drained())
+      const client: Client = {
+        write: writer.write,
+        end(text) {
+          writer.flush()
+          if (text === '') outgoing.end()
+          else outgoing.end(text)
+        },
+        breakOff() {
+          writer.flush()
+          outgoing.destroy()
+        },
+        onDrain: (callback) => void (drained = callback),
+        onGone,
+        isGone,
+      }
+      run(client)
+      // The headers go out with the first bytes; if none come at once, they go alone.
+      setImmediate(() => {
+        if (!writer.hasBegun()) outgoing.flushHeaders()
+      })
+      return RESPONSE_ALREADY_SENT
+    },
+    isLocal: () =>
+      isLoopback(incoming.socket.remoteAddress ?? '') && isLoopback(incoming.headers.host ?? ''),
+    waitUntil,
+  }
+}
+
+function readIncoming(incoming: HttpBindings['incoming'], limitBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    if (Number(incoming.headers['content-length'] ?? 0) > limitBytes)
+      return reject(tooLarge(limitBytes))
+    const chunks: Uint8Array[] = []
+    let size = 0
+    const keep = (chunk: Uint8Array): void => {
+      size += chunk.length
+      if (size <= limitBytes) return void chunks.push(chunk)
+      incoming.off('data', keep)
+      reject(tooLarge(limitBytes))
+    }
+    incoming.on('data', keep)
+    const breakOff = (): void => reject(brokenOff())
+    incoming.once('end', () => {
+      // Or the pieces, and the whole, are held for as long as the answer takes.
+      incoming.off('data', keep)
+      incoming.off('error', breakOff)
+      resolve(joined(chunks))
+    })
+    incoming.once('error', breakOff)
+  })
+}
+
+function brokenOff(): GatewayError {
+  return new GatewayError('invalid_value', 'The request broke off before its end. Send it again.')
+}

@@ -1,0 +1,11 @@
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+
+export function tooLarge(limitBytes: number): GatewayError {
+  const megabytes = Math.floor(limitBytes / 1024 / 1024)
+  return new GatewayError(
+    'request_too_large',
+    `The request body is larger than ${megabytes} MB. Send less, or raise MAX_BODY_MB.`,
+    // What is left of the body is not worth reading.
+    { headers: { connection: 'close' } },
+  )
+}

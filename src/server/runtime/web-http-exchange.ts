@@ -1,0 +1,93 @@
+/** An exchange on Web Streams, for Workers and for tests without a port. */
+import { joined } from '../../core/stream/concat-bytes.ts'
+import type { Client, Exchange } from '../../gateway/http-exchange-interface.ts'
+import { isLoopback } from './is-loopback-address.ts'
+import { tooLarge } from './request-too-large-error.ts'
+import { webUpgrade } from './workers-websocket.ts'
+
+export function webExchange(
+  request: Request,
+  waitUntil: (work: Promise<unknown>) => void,
+): Exchange {
+  return {
+    body: (limitBytes) => readBody(request, limitBytes),
+    onGone: (callback) => whenAborted(request.signal, callback),
+    stream(status, headers, run) {
+      const { readable, client, whenOver } = streamedClient(request.signal)
+      waitUntil(whenOver)
+      run(client)
+      return new Response(readable, { status, headers })
+    },
+    isLocal: () => isLoopback(new URL(request.url).host),
+    waitUntil,
+    ...webUpgrade(request),
+  }
+}
+
+/** An event is told once, and not to who listens later. */
+function whenAborted(signal: AbortSignal, callback: () => void): void {
+  if (signal.aborted) callback()
+  else signal.addEventListener('abort', callback, { once: true })
+}
+
+async function readBody(request: Request, limitBytes: number): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length
+    if (size > limitBytes) throw tooLarge(limitBytes)
+    chunks.push(chunk)
+  }
+  return joined(chunks)
+}
+
+/** A client that is read through a stream: full as soon as one piece waits to be read. */
+function streamedClient(signal: AbortSignal) {
+  const utf8 = new TextEncoder()
+  let drain = (): void => undefined
+  let over = false
+  let isGone = false
+  const goneCallbacks: (() => void)[] = []
+  let resolveOver = (): void => undefined
+  const whenOver = new Promise<void>((resolve) => (resolveOver = resolve))
+  let controller!: ReadableStreamDefaultController<Uint8Array>
+
+  const gone = (): void => {
+    if (over) return
+    over = true
+    isGone = true
+    for (const callback of goneCallbacks) callback()
+    resolveOver()
+  }
+  const readable = new ReadableStream<Uint8Array>(
+    { start: (own) => void (controller = own), pull: () => drain(), cancel: gone },
+    { highWaterMark: 1 },
+  )
+  whenAborted(signal, gone)
+
+  const client: Client = {
+    write(text) {
+      if (over) return true
+      controller.enqueue(typeof text === 'string' ? utf8.encode(text) : text)
+      return (controller.desiredSize ?? 0) > 0
+    },
+    end(text) {
+      if (over) return
+      if (text !== '') controller.enqueue(utf8.encode(text))
+      over = true
+      controller.close()
+      resolveOver()
+    },
+    breakOff() {
+      if (over) return
+      over = true
+      controller.error(new Error('The upstream broke off.'))
+      resolveOver()
+    },
+    onDrain: (callback) => void (drain = callback),
+    onGone: (callback) => (isGone ? callback() : void goneCallbacks.push(callback)),
+    isGone: () => isGone,
+  }
+  return { readable, client, whenOver }
+}

@@ -1,0 +1,56 @@
+/**
+ * What holds for the context of a conversation: wishes, as a request says them in its field
+ * `backstory`, and where it was reset. What is stored stays listed; only models are told otherwise.
+ */
+import type { JsonObject } from '../../core/json/json.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { unknownConversation } from '../../gateway/history/lock-conversation.ts'
+import type { Conversation } from '../../store/conversations/conversation-store-interface.ts'
+import { contextIn } from './check-context-overrides.ts'
+import { conversationIn } from './conversations.ts'
+import { shortened, type Resource, type ResourceRequest } from './route-interface.ts'
+
+export const CONVERSATION_CONTEXT: readonly Resource[] = [
+  {
+    method: 'GET',
+    path: '/conversations/:id/context',
+    answer: (asked, { conversations }) =>
+      shown(asked, (id) => conversations.findConversation(asked.caller, id)),
+  },
+  {
+    method: 'POST',
+    path: '/conversations/:id/context',
+    async answer(asked, { conversations }) {
+      const context = contextIn(await asked.value(), 'context')
+      return shown(asked, (id) => conversations.setContext(asked.caller, id, context))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/conversations/:id/reset',
+    async answer(asked, { conversations }) {
+      const [unknown] = Object.keys(await asked.maybeBody())
+      if (unknown !== undefined) throw unknownField(shortened(unknown))
+      return shown(asked, (id) => conversations.resetConversation(asked.caller, id))
+    },
+  },
+]
+
+function unknownField(param: string): GatewayError {
+  return new GatewayError(
+    'unknown_parameter',
+    `Unknown parameter: '${param}'. A reset takes none: it is of all that has been said up to now.`,
+    { param },
+  )
+}
+
+async function shown(
+  asked: ResourceRequest,
+  found: (id: string) => Promise<Conversation | null>,
+): Promise<JsonObject> {
+  const id = conversationIn(asked)
+  const conversation = await found(id)
+  if (conversation === null) throw unknownConversation(id, null)
+  const { context, resetAfter } = conversation
+  return { object: 'conversation.context', conversation: id, context, reset_after: resetAfter }
+}

@@ -1,0 +1,91 @@
+/**
+ * Reads the setting UPSTREAMS. All faults of all entries are told, each of which completes
+ * "UPSTREAMS …".
+ */
+import { isObject, type JsonObject } from '../core/json/json.ts'
+import { WIRES, type Account } from '../providers/provider-interface.ts'
+import { quirkFaults } from '../providers/quirks/validate-quirks.ts'
+import { isListOfTexts } from '../providers/quirks/quirk-value-kinds.ts'
+import { headerName, headerValue } from './header-readers.ts'
+import { readEach, within, type Environment } from './scalar-readers.ts'
+import { parsed, url } from './structured-readers.ts'
+
+export function upstreams(raw: unknown, environment: Environment): readonly Account[] {
+  const list: unknown = typeof raw === 'string' ? parsed(raw, NOT_A_LIST) : raw
+  if (!Array.isArray(list)) throw NOT_A_LIST
+  return readEach(list, (entry: unknown, at) =>
+    within(`entry ${at + 1}`, () => upstream(entry, environment)),
+  )
+}
+
+const NOT_A_LIST = new Error('must be a JSON list of upstreams.')
+
+function upstream(entry: unknown, environment: Environment): Account {
+  if (!isObject(entry)) throw new Error('must be an object.')
+  const others = Object.keys(entry).filter((name) => !Object.hasOwn(FIELDS, name))
+  const fields = readEach(
+    Object.entries(FIELDS),
+    ([name, read]) => [name, read(entry, environment)],
+    others.map((name) => `has no field "${name}".`),
+  )
+  return Object.fromEntries(fields) as Account
+}
+
+/** How each is read. A fault completes "UPSTREAMS entry 1 …". */
+const FIELDS: {
+  readonly [Field in keyof Account]: (entry: JsonObject, environment: Environment) => Account[Field]
+} = {
+  name({ name }) {
+    if (typeof name === 'string' && name !== '') return name
+    throw new Error('needs a "name".')
+  },
+  wire(entry) {
+    const wire = wireOf(entry)
+    if (wire !== undefined) return wire
+    throw new Error(`needs a "wire" of ${WIRES.join(', ')}.`)
+  },
+  baseUrl(entry) {
+    if (wireOf(entry) === 'demo') return 'demo://built-in'
+    const { baseUrl } = entry
+    if (typeof baseUrl !== 'string') throw new Error('needs a "baseUrl".')
+    return within('has a "baseUrl" that', () => url(baseUrl))
+  },
+  apiKey({ apiKey = null }, environment) {
+    if (apiKey === null) return null
+    if (typeof apiKey !== 'string') throw new Error('has an "apiKey" that is not a text.')
+    if (!apiKey.startsWith('env:')) return within('has an "apiKey" that', () => headerValue(apiKey))
+    const key = environment[apiKey.slice('env:'.length)]
+    return within(`takes its apiKey from ${apiKey}, which`, () => {
+      if (typeof key === 'string' && key.trim() !== '') return headerValue(key)
+      throw new Error('is not set.')
+    })
+  },
+  models({ models = ['*'] }) {
+    if (isListOfTexts(models)) return models
+    throw new Error('has "models" that are not a list of texts.')
+  },
+  headers({ headers = {} }) {
+    if (!isObject(headers) || !isListOfTexts(Object.values(headers))) {
+      throw new Error('has "headers" that are not texts by name.')
+    }
+    const read = readEach(Object.entries(headers), ([name, value]) =>
+      within(`has a header ${JSON.stringify(name)} that`, () => [
+        headerName(name),
+        headerValue(value),
+      ]),
+    )
+    return Object.fromEntries(read) as Account['headers']
+  },
+  quirks(entry) {
+    const { quirks = {} } = entry
+    if (!isObject(quirks)) throw new Error('has "quirks" that are not an object.')
+    const wire = wireOf(entry)
+    const faults = wire === undefined ? [] : quirkFaults(wire, quirks)
+    if (faults.length === 0) return quirks
+    throw new Error(`has quirks that make no sense: ${faults.join(' ')}`)
+  },
+}
+
+function wireOf({ wire }: JsonObject): Account['wire'] | undefined {
+  return WIRES.find((name) => name === wire)
+}

@@ -1,0 +1,86 @@
+/**
+ * The figures as a chart in SVG: what each policy costs beside full replay, and how much of that is
+ * paid for what a cache knew. It stands by itself, and is readable on light and on dark.
+ */
+import type { Figures, PolicyFigures } from './results-as-numbers.ts'
+import { CACHED_PRICE } from './policy-cost-metrics.ts'
+
+const WIDTH = 760
+const LEFT = 130
+const RIGHT = 56
+const TOP = 62
+const ROW = 34
+const BAR = 20
+
+export function chart({ policies }: Figures): string {
+  const most = Math.max(1, ...policies.map(({ of_replay: cost }) => cost))
+  const scale = (WIDTH - LEFT - RIGHT) / most
+  const bottom = TOP + policies.length * ROW
+  const one = round(LEFT + scale)
+  const said = policies.map(({ policy, of_replay: cost }) => `${policy} ${cost.toFixed(2)}`)
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${bottom + 30}" role="img" aria-labelledby="title what">
+<title id="title">What a policy costs, with full replay at 1</title>
+<desc id="what">${escaped(said.join(', '))}</desc>
+<style>${STYLE}</style>
+<text class="title" x="${LEFT}" y="20">What a policy costs, with full replay at 1</text>
+${legend([
+  ['full', 'read anew'],
+  ['cached', 'found in the cache, at a tenth'],
+])}
+${policies.map((row, at) => bar(row, TOP + at * ROW, scale)).join('\n')}
+<line class="one" x1="${one}" y1="${TOP - 6}" x2="${one}" y2="${bottom}"/>
+<text class="small" x="${one}" y="${bottom + 16}" text-anchor="middle">full replay</text>
+</svg>
+`
+}
+
+/** Both colours keep their distance from white and from black. */
+const STYLE = `
+text { font: 14px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #1f2328 }
+.title { font-weight: 600 }
+.small { font-size: 12px; fill: #59636e }
+.full { fill: #3b6fd4 }
+.cached { fill: #9dbcf2 }
+.one { stroke: #59636e; stroke-dasharray: 3 3 }
+@media (prefers-color-scheme: dark) {
+text { fill: #e6edf3 }
+.small { fill: #9198a1 }
+.full { fill: #5b8def }
+.cached { fill: #2f4a7d }
+.one { stroke: #9198a1 }
+}
+`
+
+function legend(entries: readonly (readonly [string, string])[]): string {
+  let x = LEFT
+  const parts = entries.map(([name, words]) => {
+    const part = `<rect class="${name}" x="${x}" y="33" width="12" height="12" rx="2"/><text class="small" x="${x + 18}" y="43">${words}</text>`
+    x += 18 + words.length * 6.5 + 24
+    return part
+  })
+  return parts.join('')
+}
+
+function bar(
+  { policy, of_replay: cost, cost: chars, cached }: PolicyFigures,
+  y: number,
+  scale: number,
+) {
+  const ofCache = chars === 0 ? 0 : (cost * CACHED_PRICE * cached) / chars
+  const [full, whole] = [(cost - ofCache) * scale, cost * scale]
+  const middle = y + BAR / 2 + 5
+  return [
+    `<text x="${LEFT - 10}" y="${middle}" text-anchor="end">${escaped(policy)}</text>`,
+    `<rect class="full" x="${LEFT}" y="${y}" width="${round(full)}" height="${BAR}"/>`,
+    `<rect class="cached" x="${round(LEFT + full)}" y="${y}" width="${round(whole - full)}" height="${BAR}"/>`,
+    `<text x="${round(LEFT + whole + 8)}" y="${middle}">${cost.toFixed(2)}</text>`,
+  ].join('')
+}
+
+function round(pixels: number): number {
+  return Math.round(pixels * 10) / 10
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+}

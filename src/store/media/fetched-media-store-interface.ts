@@ -1,0 +1,40 @@
+/**
+ * Media that were loaded from the network for an owner, by their addresses. Those that stand inside of
+ * items are no verbs of their own: they are written and read with them (`extract-item-media.ts`).
+ */
+import type { Caller } from '../../core/client/caller.ts'
+
+export interface MediaStore {
+  /**
+   * Those of the addresses that were loaded before; `null` for one that there is no room for. Says that
+   * they are needed still.
+   */
+  readonly findLoaded: (
+    owner: Caller,
+    wanted: WantedMedia,
+  ) => Promise<ReadonlyMap<string, LoadedMedium | null>>
+  /** What is at an address that is known already stays as it is: it has been shown like that. */
+  readonly keepLoaded: (
+    loadedFor: LoadedFor,
+    url: string,
+    medium: LoadedMedium,
+    nowMs: number,
+  ) => Promise<void>
+}
+
+/** It is forgotten with the thread. */
+export interface LoadedFor extends Caller {
+  readonly thread: string | null
+}
+
+export interface WantedMedia {
+  readonly urls: readonly string[]
+  /** Asked of each before it is read, how long it is. */
+  readonly hasRoom: (chars: number) => boolean
+  readonly nowMs: number
+}
+
+export interface LoadedMedium {
+  readonly type: string
+  readonly base64: string
+}

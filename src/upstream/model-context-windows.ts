@@ -1,0 +1,50 @@
+/**
+ * What well-known models can take, in tokens, as their makers say. The first pattern that fits
+ * counts. It serves to plan by, and refuses nobody: makers raise their limits, and servers of open
+ * models set their own, which is why none of those is here. Who knows better says so: the account's
+ * `contextWindow`, or `budget.window` of a policy.
+ */
+import { matches } from './accounts-and-model-routing.ts'
+
+const MILLION = 1_000_000
+
+const WINDOWS: readonly (readonly [pattern: string, tokens: number])[] = [
+  ['claude-3*', 200_000],
+  ['claude-haiku-4*', 200_000],
+  ['claude-*-4-6*', MILLION],
+  ['claude-*-4.6*', MILLION],
+  ['claude-*-4-7*', MILLION],
+  ['claude-*-4.7*', MILLION],
+  ['claude-*-4-8*', MILLION],
+  ['claude-*-4.8*', MILLION],
+  ['claude-*-4*', 200_000],
+  ['claude-*-5*', MILLION],
+  ['gpt-3.5-turbo*', 16_385],
+  ['gpt-4.1*', 1_047_576],
+  ['gpt-4o*', 128_000],
+  ['gpt-4-turbo*', 128_000],
+  ['gpt-4-1106*', 128_000],
+  ['gpt-4', 8192],
+  ['gpt-4-0613', 8192],
+  ['gpt-5*-chat*', 128_000],
+  ['gpt-5.4-mini*', 400_000],
+  ['gpt-5.4-nano*', 400_000],
+  ['gpt-5.4*', 1_050_000],
+  ['gpt-5.5*', 1_050_000],
+  ['gpt-5', 400_000],
+  ['gpt-5-*', 400_000],
+  ['gpt-5.1*', 400_000],
+  ['gpt-5.2*', 400_000],
+  ['gpt-5.3*', 400_000],
+  ['o1*', 200_000],
+  ['o3*', 200_000],
+  ['o4-mini*', 200_000],
+  ['gemini-1.5-pro*', 2_097_152],
+  ['gemini-*', 1_048_576],
+]
+
+/** `null` for a model that nobody has told of. Routers name the maker in front: `openai/gpt-5`. */
+export function usualWindow(model: string): number | null {
+  const name = model.slice(model.lastIndexOf('/') + 1)
+  return WINDOWS.find(([pattern]) => matches(pattern, name))?.[1] ?? null
+}

@@ -1,0 +1,39 @@
+/**
+ * Which kinds of media a model can see, hear or read: what its account's `sees` says, a short table
+ * of models that are known to take nothing but text, and everything for all others. Who is blind
+ * and does not know it is refused by its provider; who sees and is thought blind, nobody would notice.
+ */
+import { isObject, type Json } from '../core/json/json.ts'
+import { MEDIA_KINDS, type MediaKind } from '../core/media/content-part-media.ts'
+import { isListOfTexts } from '../providers/quirks/quirk-value-kinds.ts'
+import type { Account } from '../providers/provider-interface.ts'
+import { matches } from './accounts-and-model-routing.ts'
+
+export function kindsSeen({ quirks }: Account, model: string): ReadonlySet<MediaKind> {
+  const said = saidOf(quirks['sees'], model)
+  if (isListOfTexts(said)) return new Set(MEDIA_KINDS.filter((kind) => said.includes(kind)))
+  return isBlind(model) ? FILES_ONLY : EVERYTHING
+}
+
+function saidOf(sees: Json | undefined, model: string): Json | undefined {
+  if (!isObject(sees)) return sees
+  const pattern = Object.keys(sees).find((name) => matches(name, model))
+  return pattern === undefined ? undefined : sees[pattern]
+}
+
+const EVERYTHING: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
+
+/** Of a document its service may read out the text. */
+const FILES_ONLY: ReadonlySet<MediaKind> = new Set(['file'])
+
+/** By the name alone, without its vendor: `deepseek/deepseek-r1:free` is `deepseek-r1`. */
+function isBlind(model: string): boolean {
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
+  return BLIND.test(name) && !SEEING.test(name)
+}
+
+const BLIND =
+  /^(?:gpt-3\.5|gpt-oss|o1-mini|o1-preview|o3-mini|deepseek-(?:chat|reasoner|coder|r1|v[23])|llama-?3(?:\.\d)?(?=[:-]|$)|mixtral|mistral-7b|codestral|command-r|qwq|qwen3-coder|qwen2\.5-coder|kimi-k2(?:$|-instruct|-thinking|-0)|glm-4\.[567](?:$|-air|-flash)|phi-?4-?(?:mini|reasoning)?(?=:|$)|minimax-m[12])/
+
+/** Of one family some have eyes. */
+const SEEING = /(?:^|[-_.])(?:vl|vision|omni|multimodal|ocr)(?:$|[-_.:])/

@@ -1,0 +1,94 @@
+/** Where the demo upstream lives: within the gateway, behind the same port as any other. */
+import { failureOf } from '../../core/errors/gateway-error.ts'
+import { demoScript, type DemoRequest, type Step } from '../../providers/demo/answer-script.ts'
+import type { Sink } from '../../core/stream/push-source.ts'
+import { frame } from '../../core/stream/sse.ts'
+import type { Call, Reply, Transport } from './transport-interface.ts'
+
+/** Sends requests to `demo:` addresses to the demo upstream, all others on. */
+export function withDemo(transport: Transport): Transport {
+  return (request) =>
+    request.url.startsWith('demo:') ? played(String(request.body)) : transport(request)
+}
+
+function played(body: string): Call {
+  const request = JSON.parse(body) as DemoRequest
+  const steps = demoScript(request)
+  const cancelled = new AbortController()
+  const first = steps[0]
+  const reply: Reply =
+    first?.type === 'status'
+      ? whole(first.status, { message: first.message })
+      : request.stream
+        ? {
+            status: 200,
+            headers: { 'content-type': 'text/event-stream' },
+            flow: (sink) => rhythm(steps, sink, request.delayMs, cancelled.signal),
+          }
+        : whole(200, {
+            events: steps.flatMap((step) => (step.type === 'event' ? [step.event] : [])),
+          })
+  return { reply: Promise.resolve(reply), cancel: () => cancelled.abort() }
+}
+
+function whole(status: number, body: object): Reply {
+  return {
+    status,
+    headers: { 'content-type': 'application/json' },
+    flow(sink) {
+      queueMicrotask(() => {
+        sink.chunk(utf8.encode(JSON.stringify(body)))
+        sink.end()
+      })
+      return { pause: () => undefined, resume: () => undefined }
+    },
+  }
+}
+
+const utf8 = new TextEncoder()
+
+/** One step after the other, a moment apart, as a model would. */
+function rhythm(
+  steps: readonly Step[],
+  sink: Sink,
+  delayMs: number,
+  cancelled: AbortSignal,
+): ReturnType<Reply['flow']> {
+  let at = 0
+  let paused = false
+  let isOver = false
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const nextIn = (ms: number): void => void (timer ??= setTimeout(next, ms))
+  const over = (last: () => void): void => {
+    isOver = true
+    last()
+  }
+  const next = (): void => {
+    timer = null
+    if (isOver) return
+    if (cancelled.aborted) return over(() => sink.failed(broken))
+    if (paused) return
+    const step = steps[at]
+    if (step === undefined) return over(sink.end)
+    if (step.type === 'hang') return
+    at += 1
+    if (step.type === 'break') return over(() => sink.failed(broken))
+    if (step.type === 'event') sink.chunk(utf8.encode(frame({ data: JSON.stringify(step.event) })))
+    nextIn(isDelta(step) ? delayMs : 0)
+  }
+  nextIn(0)
+  cancelled.addEventListener('abort', () => nextIn(0), { once: true })
+  return {
+    pause: () => void (paused = true),
+    resume() {
+      paused = false
+      nextIn(0)
+    },
+  }
+}
+
+const broken = failureOf('upstream_broken', 'The demo upstream broke off, as it was asked to.')
+
+function isDelta(step: Step): boolean {
+  return step.type === 'event' && step.event.type.endsWith('-delta')
+}

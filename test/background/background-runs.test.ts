@@ -1,0 +1,180 @@
+/** Runs in one process, and where no process lasts. */
+import { describe, expect, test } from 'vitest'
+import { webExchange } from '../../src/server/runtime/web-http-exchange.ts'
+import { conversationId } from '../../src/core/turn-derived-ids.ts'
+import { runsByRequest } from '../../src/background/background-runs.ts'
+import { OWNERLESS_MS } from '../../src/store/background-runs/run-store-interface.ts'
+import { framesIn } from '../support/logs.ts'
+import { responsesFaults } from '../support/responses-checker.ts'
+import { newTurn } from '../store/turns.ts'
+import { newTurnId } from './kit.ts'
+import { ANN, asked, beginInVain, inTown, UNANSWERED, until } from './town.ts'
+
+describe.concurrent('a resumable stream', () => {
+  test('is taken back when its client leaves before there is an answer', () =>
+    inTown(async (town) => {
+      const { runs, world, cancelled } = await town.citizen()
+      const client = new AbortController()
+      const body = { stream: true, input: UNANSWERED }
+      const answer = runs.answer(asked(body, true, client.signal), world)
+      const id = await until(async () => town.opened[0])
+      await until(async () => (await town.turn(`resp_${id}`))?.state === 'open')
+      client.abort()
+      await expect(answer).rejects.toThrow()
+      expect(cancelled()).toBeGreaterThan(0)
+      await until(async () => (await town.turn(`resp_${id}`))?.state === 'cancelled')
+    }))
+
+  test('that the upstream refuses is an error, and its turn has failed', () =>
+    inTown(async (town) => {
+      const { runs, world } = await town.citizen()
+      const body = { stream: true, input: '/status 418 No' }
+      await expect(runs.answer(asked(body, true), world)).rejects.toMatchObject({
+        failure: { status: 418 },
+      })
+      await until(async () => (await town.turn(`resp_${town.opened[0]}`))?.state === 'failed')
+    }))
+
+  test('is nothing for who wants no stream, and refused to who keeps none', () =>
+    inTown(async (town) => {
+      const { runs, world } = await town.citizen()
+      expect(runs.answer(asked({ input: 'x' }, true), world)).toBeNull()
+      expect(runs.answer(asked({ input: 'x', stream: true }), world)).toBeNull()
+      const kept = asked({ input: 'x', stream: true, store: false }, true)
+      expect(() => runs.answer(kept, world)).toThrow(/x-backstory-resumable/)
+    }))
+})
+
+describe.concurrent('a memory that is away', () => {
+  test('keeps no run from being refused, and lets none begin', () =>
+    inTown(async (town) => {
+      const { runs, world, cancelled } = await town.citizen()
+      town.faults.open = 2
+      for (const body of [{ background: true }, { stream: true }]) {
+        const answer = runs.answer(asked({ input: UNANSWERED, ...body }, true), world)
+        await expect(answer).rejects.toMatchObject({ failure: { code: 'store_unavailable' } })
+      }
+      await until(async () => cancelled() > 1)
+    }))
+
+  test('for a moment does not cost the run', () =>
+    inTown(async (town) => {
+      const citizen = await town.citizen()
+      town.faults.record = 2
+      const id = await town.begin(citizen, '/repeat 20 word')
+      await until(async () => (await town.turn(id))?.state === 'complete')
+      const messages = [...(await town.events(id)), { data: '[DONE]' }]
+      expect(responsesFaults(messages)).toEqual([])
+    }))
+})
+
+describe.concurrent('a run in a conversation', () => {
+  async function conversationIn({ conversations }: Parameters<typeof runsByRequest>[0]) {
+    const id = conversationId(newTurnId())
+    const conversation = { id, ...ANN, metadata: {}, createdAtMs: 1 }
+    await conversations.createConversation(conversation, null)
+    const head = async () => (await conversations.findConversation(ANN, id))?.head
+    return { id, head }
+  }
+
+  test('adds to it at its end, and is alone with it until then', () =>
+    inTown(async (town) => {
+      const citizen = await town.citizen()
+      const { id: conversation, head } = await conversationIn(town.shared)
+      const id = await town.begin(citizen, '/repeat 30 word', { conversation })
+      await expect(town.begin(citizen, 'x', { conversation })).rejects.toMatchObject({
+        failure: { code: 'conversation_locked' },
+      })
+      await until(async () => (await town.turn(id))?.state === 'complete')
+      expect(`resp_${await head()}`).toBe(id)
+    }))
+
+  test('adds nothing when it is cancelled, and leaves it free', () =>
+    inTown(async (town) => {
+      const citizen = await town.citizen()
+      const { id: conversation, head } = await conversationIn(town.shared)
+      await town.cancel(citizen, await town.begin(citizen, '/say a\n/hang', { conversation }))
+      expect(await head()).toBeNull()
+      const next = await town.begin(citizen, '/say b', { conversation })
+      await until(async () => (await town.turn(next))?.state === 'complete')
+      expect(`resp_${await head()}`).toBe(next)
+    }))
+
+  test('is run again in it, when nobody else has added to it', () =>
+    inTown(async (town) => {
+      const first = await town.citizen()
+      const { id: conversation, head } = await conversationIn(town.shared)
+      const begun = await town.begin(first, '/say one', { conversation })
+      await until(async () => (await town.turn(begun))?.state === 'complete')
+      const lost = await beginInVain(town, first, { conversation })
+      first.die()
+      const second = await town.citizen()
+      await until(async () => (await town.turn(lost))?.state === 'complete')
+      expect((await town.turn(lost))?.owner).toBe(second.id)
+      expect(`resp_${await head()}`).toBe(lost)
+    }))
+})
+
+test('a run that is run again is asked the same, with all that its client had brought along', () =>
+  inTown(async (town) => {
+    const first = await town.citizen()
+    const said = (role: string, text: string) => ({ role, content: text })
+    const before = [said('user', 'One'), said('assistant', 'Yes'), said('user', 'Two')]
+    const plain = { model: 'demo', input: before, instructions: 'Be kind.' }
+    const begun = await town.begin(first, '', plain)
+    await until(async () => (await town.turn(begun))?.state === 'complete')
+    const answer = (await town.turn(begun))?.output ?? []
+    const whole = [...before, ...answer, said('user', UNANSWERED)] as never
+    const lost = await town.begin(first, '', { ...plain, input: whole })
+    await until(async () => (await town.turn(lost))?.state === 'open')
+    first.die()
+    const bodies = first.sent()
+    const second = await town.citizen()
+    await until(async () => (await town.turn(lost))?.state === 'complete')
+    expect(second.sent()).toEqual([bodies.at(-1)])
+  }))
+
+describe.concurrent('where no process lasts', () => {
+  const visit = () => webExchange(new Request('http://localhost/'), () => undefined)
+
+  test('whoever reads an orphan has it run again, or ended', () =>
+    inTown(async (town) => {
+      const first = await town.citizen()
+      const untold = await beginInVain(town, first)
+      const told = await town.begin(first, '/repeat 3 word\n/hang')
+      await until(async () => (await town.turn(told))?.output.length === 1)
+      first.die()
+      await town.shared.runs.retireReplica(first.id)
+      const runs = runsByRequest(town.shared)
+      await runs.lookAfter({ id: told, caller: ANN, exchange: visit() })
+      expect((await town.turn(told))?.state).toBe('failed')
+      const follow = { id: untold, startingAfter: null, caller: ANN, exchange: visit() }
+      const text = await (await runs.follow(follow)).text()
+      expect(responsesFaults(framesIn(text))).toEqual([])
+      expect((await town.turn(untold))?.state).toBe('complete')
+    }))
+
+  test('what is alive is left alone, and so is what is not there', () =>
+    inTown(async (town) => {
+      const first = await town.citizen()
+      const id = await town.begin(first, '/hang')
+      const runs = runsByRequest(town.shared)
+      for (const one of [id, 'resp_01JZZZZZZZZZZZZZZZZZ', 'resp_x']) {
+        await runs.lookAfter({ id: one, caller: ANN, exchange: visit() })
+      }
+      expect((await town.turn(id))?.state).toMatch(/queued|open/)
+      expect(await runs.cancel(id, ANN)).toMatchObject({ status: 'cancelled' })
+    }))
+
+  test('an answer that says nothing of its owner is given up after long', () =>
+    inTown(async (town) => {
+      const turn = newTurn({ id: newTurnId(), ...ANN, createdAtMs: Date.now() })
+      await town.shared.store.openTurn(turn)
+      const look = { id: `resp_${turn.id}`, caller: ANN, exchange: visit() }
+      await runsByRequest(town.shared).lookAfter(look)
+      expect((await town.turn(look.id))?.state).toBe('open')
+      const later = { ...town.shared, nowMs: () => Date.now() + OWNERLESS_MS }
+      await runsByRequest(later).lookAfter(look)
+      expect((await town.turn(look.id))?.state).toBe('failed')
+    }))
+})

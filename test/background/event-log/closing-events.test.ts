@@ -1,0 +1,145 @@
+/** A log that breaks off anywhere is given an ending that the published rules allow. */
+import fc from 'fast-check'
+import OpenAI from 'openai'
+import { describe, expect, test } from 'vitest'
+import { failureOf } from '../../../src/core/errors/gateway-error.ts'
+import { lastWords, type LogEnding } from '../../../src/background/event-log/closing-events.ts'
+import { frameAll } from '../../../src/core/stream/sse.ts'
+import type { SseMessage } from '../../../src/core/stream/stage.ts'
+import { answer } from '../../support/responses-answers.ts'
+import { responsesFaults } from '../../support/responses-checker.ts'
+import {
+  answeringTo,
+  ASK,
+  jsonOf,
+  lastResponse,
+  recordedStreams,
+  rendered,
+} from '../../support/responses-kit.ts'
+import { sharedExists } from '../../support/shared.ts'
+import { framesIn, groupsOf } from '../../support/logs.ts'
+
+const failure = failureOf('internal_error', 'It stopped.')
+const FAILED: LogEnding = { status: 'failed', failure, finished: new Set() }
+const CANCELLED: LogEnding = { status: 'cancelled', failure: null, finished: new Set() }
+
+const SSE = { 'content-type': 'text/event-stream' }
+
+/** What a reader of the whole log is told. */
+function ended(messages: readonly SseMessage[], ending: LogEnding): readonly SseMessage[] {
+  const words = lastWords(groupsOf(messages), ending)
+  return [...messages, ...framesIn(words?.events.text ?? ''), { data: '[DONE]' }]
+}
+
+const ENDS = /^response\.(completed|failed|incomplete)$/
+
+const cutAnswer = fc.tuple(answer, fc.nat(), fc.boolean()).map(([events, pick, background]) => {
+  const told = rendered(events, answeringTo({ ...ASK, background }))
+  const opening = background ? 3 : 2
+  // The last words of an answer are not in the log of a run that is not over.
+  const end = told.findIndex(({ event }) => event === 'error' || ENDS.test(event ?? ''))
+  return told.slice(0, opening + (pick % (end - opening + 1)))
+})
+
+describe('an answer that broke off at any event', () => {
+  test('fails lawfully', () => {
+    fc.assert(
+      fc.property(cutAnswer, (messages) => {
+        expect(responsesFaults(ended(messages, FAILED))).toEqual([])
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('is cancelled lawfully, but for there being no word for it', () => {
+    fc.assert(
+      fc.property(cutAnswer, (messages) => {
+        const faults = responsesFaults(ended(messages, CANCELLED))
+        expect(faults.map((fault) => fault.replace(/^\d+ /, ''))).toEqual([
+          'response.failed: has status cancelled',
+          'response.failed: has the wrong error',
+          'response.failed: is not preceded by error',
+        ])
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('is followed to its end by the stream helper', async () => {
+    await fc.assert(
+      fc.asyncProperty(cutAnswer, async (messages) => {
+        const told = ended(messages, CANCELLED)
+        const openai = new OpenAI({
+          apiKey: 'x',
+          fetch: () => Promise.resolve(new Response(frameAll(told), { headers: SSE })),
+        })
+        const final = await openai.responses.stream({ response_id: 'resp_1' }).finalResponse()
+        expect(final).toMatchObject(lastResponse(told))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test.runIf(sharedExists).each(recordedStreams())('of $name fails lawfully', ({ messages }) => {
+    if (messages[0]?.event !== 'response.created') return
+    for (let cut = 3; cut < messages.length; cut += 7) {
+      const log = messages.slice(0, cut).filter(({ data }) => data !== '[DONE]')
+      if (log.some(({ event }) => /^response\.(completed|failed|incomplete)$/.test(event ?? '')))
+        break
+      const before = responsesFaults(log, LOOSE)
+      const after = responsesFaults(ended(log, FAILED), LOOSE)
+      // What was wrong before is the recording's.
+      expect(after.filter((fault) => !before.includes(fault))).toEqual([])
+    }
+  })
+})
+
+const LOOSE = { sentinel: false, wholeResponses: false }
+
+describe('of the items', () => {
+  const open = rendered(
+    [
+      { type: 'answer-started', upstreamId: null, model: null },
+      { type: 'item-started', index: 0, item: { type: 'message', role: 'assistant', content: [] } },
+      { type: 'text-delta', index: 0, part: 0, text: 'Half a ' },
+      { type: 'text-delta', index: 0, part: 0, text: 'word' },
+      { type: 'item-started', index: 1, item: { type: 'reasoning', summary: [] } },
+      { type: 'reasoning-delta', index: 1, channel: 'summary', part: 0, text: 'Hm' },
+    ],
+    answeringTo(),
+  ).slice(0, 9)
+
+  test('a message is kept as far as it was said, and nothing else that is not finished', () => {
+    expect(lastWords(groupsOf(open), CANCELLED)?.items).toMatchObject([
+      {
+        position: 0,
+        item: { type: 'message', status: 'incomplete', content: [{ text: 'Half a word' }] },
+      },
+    ])
+  })
+
+  test('one that is kept already is not kept again, and is told as finished', () => {
+    const words = lastWords(groupsOf(open), { ...CANCELLED, finished: new Set([0]) })
+    expect(words?.items).toEqual([])
+    const { output } = lastResponse(framesIn(words?.events.text ?? ''))
+    expect(output).toMatchObject([{ status: 'completed' }, { type: 'reasoning' }])
+  })
+})
+
+test('a log that has not begun has no last words', () => {
+  expect(lastWords([], FAILED)).toBeNull()
+})
+
+test('the numbers go on, and the response is the one that began', () => {
+  const begun = rendered([], answeringTo()).slice(0, 2)
+  const words = lastWords(groupsOf(begun), FAILED)
+  expect(words?.events).toMatchObject({ first: 2, last: 3 })
+  const [error, failed] = framesIn(words?.events.text ?? '').map(jsonOf)
+  expect(error).toMatchObject({ type: 'error', error: { message: 'It stopped.' } })
+  const first = begun[0] === undefined ? {} : jsonOf(begun[0])
+  expect(failed?.['response']).toEqual({
+    ...(first['response'] as object),
+    status: 'failed',
+    error: { code: 'server_error', message: 'It stopped.' },
+  })
+})

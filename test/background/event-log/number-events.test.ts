@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { numberEvents } from '../../../src/background/event-log/number-events.ts'
+import { frame } from '../../../src/core/stream/sse.ts'
+import type { SseMessage } from '../../../src/core/stream/stage.ts'
+import { framesIn } from '../../support/logs.ts'
+import { answer } from '../../support/responses-answers.ts'
+import { answeringTo, jsonOf, recordedStreams, rendered } from '../../support/responses-kit.ts'
+import { sharedExists } from '../../support/shared.ts'
+
+function numbered(pieces: readonly (string | Uint8Array)[], first = 0) {
+  const { push, next } = numberEvents(first)
+  const text = pieces.map(push).join('')
+  return { text, next: next(), numbers: framesIn(text).map((m) => jsonOf(m)['sequence_number']) }
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from }, (_, at) => from + at)
+}
+
+function eventOf(type: string, fields: object = {}): SseMessage {
+  return { event: type, data: JSON.stringify({ type, ...fields }) }
+}
+
+describe('what our own renderer tells', () => {
+  test('goes through as it is, without the sentinel, however it is cut', () => {
+    fc.assert(
+      fc.property(answer, fc.infiniteStream(fc.integer({ min: 1, max: 4 })), (events, sizes) => {
+        const frames = rendered(events).map(frame)
+        const pieces: string[] = []
+        for (let at = 0; at < frames.length;) {
+          const size = sizes.next().value as number
+          pieces.push(frames.slice(at, (at += size)).join(''))
+        }
+        const { text, next } = numbered(pieces)
+        expect(text).toBe(frames.slice(0, -1).join(''))
+        expect(next).toBe(frames.length - 1)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('is not told twice where the log has its opening already', () => {
+    const frames = rendered([], answeringTo({ model: 'm', input: 'x', background: true })).map(
+      frame,
+    )
+    const { text } = numbered([frames.join('')], 3)
+    expect(text).toBe(frames.slice(3, -1).join(''))
+  })
+})
+
+describe('what an upstream tells', () => {
+  test('is numbered anew, without a gap, wherever its numbers are or are not', () => {
+    const messages = [
+      eventOf('a', { sequence_number: 7 }),
+      { event: 'b', data: '{"sequence_number" : 9, "type": "b"}' },
+      eventOf('c'),
+      { data: '{"type":"d","sequence_number":1}' },
+      eventOf('e', { item: { sequence_number: 5 }, sequence_number: 5 }),
+      eventOf('f', { text: 'it said "sequence_number": 3', sequence_number: 4 }),
+    ]
+    const { text, numbers } = numbered([': hello\n\n', messages.map(frame).join('')])
+    expect(numbers).toEqual([0, 1, 2, 3, 4, 5])
+    const told = framesIn(text)
+    expect(told.map(({ event }) => event)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+    expect(told.map(jsonOf)[4]).toMatchObject({ item: { sequence_number: 5 } })
+    expect(told.map(jsonOf)[5]).toMatchObject({ text: 'it said "sequence_number": 3' })
+  })
+
+  test('may come as bytes, with any line ends and data on many lines', () => {
+    const utf8 = new TextEncoder()
+    const { text } = numbered([
+      utf8.encode('data: {"type":"a",\r\ndata: "x":"é"}\r\nevent: a\r\n\r\n'),
+      utf8.encode('event: b\ndata: {"type":"b"}\n\ndata: [DONE]\n\n'),
+    ])
+    expect(framesIn(text).map(jsonOf)).toEqual([
+      { type: 'a', x: 'é', sequence_number: 0 },
+      { type: 'b', sequence_number: 1 },
+    ])
+  })
+
+  test('begins after the opening that was told in its stead', () => {
+    const messages = [
+      eventOf('response.created'),
+      { data: '{"type":"response.in_progress"}' },
+      eventOf('response.output_item.added'),
+      eventOf('response.in_progress'),
+    ]
+    const { text, numbers } = numbered(messages.map(frame), 3)
+    expect(framesIn(text)[0]?.event).toBe('response.output_item.added')
+    expect(numbers).toEqual([3, 4])
+  })
+
+  test('is left out where it is no event', () => {
+    expect(numbered([frame({ data: 'hello' }), frame({ event: 'x', data: '{' })]).next).toBe(0)
+  })
+
+  test.runIf(sharedExists).each(recordedStreams())('$name is whole', ({ messages }) => {
+    const events = messages.filter(({ data }) => data.startsWith('{'))
+    const { numbers } = numbered([messages.map(frame).join('')])
+    expect(numbers).toEqual(range(0, events.length))
+  })
+})

@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { writeBehind, type Batch } from '../../../src/background/event-log/run-log-writer.ts'
+import type { PlacedItem } from '../../../src/store/turns/turn-store-interface.ts'
+
+const ITEM: PlacedItem = { position: 0, item: { type: 'message', role: 'assistant', content: [] } }
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** A database that takes its time, and what was heard of it. */
+function stage(options: { fails?: number; refuses?: boolean; patienceMs?: number } = {}) {
+  const batches: Batch<string>[] = []
+  const heard: string[] = []
+  let failures = options.fails ?? 0
+  const behind = writeBehind<string>({
+    first: 0,
+    patienceMs: options.patienceMs ?? 1_000,
+    async write(batch) {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      if (failures-- > 0) throw new Error('down')
+      batches.push(batch)
+      return options.refuses !== true
+    },
+    written: ({ events }) =>
+      void heard.push(events === null ? '-' : `${events.first}-${events.last}`),
+    refused: () => void heard.push('refused'),
+    hasRoom: () => void heard.push('room'),
+    warn: () => void heard.push('warned'),
+  })
+  let next = 0
+  return {
+    batches,
+    heard,
+    behind,
+    say: (text: string, count = 1) => behind.addEvents(text, (next += count)),
+  }
+}
+
+describe('what is said', () => {
+  test('is written at once at first, and then in groups', async () => {
+    const { say, batches } = stage()
+    for (const word of ['a', 'b', 'c']) say(word)
+    await vi.advanceTimersByTimeAsync(99)
+    expect(batches.map(({ events }) => events)).toEqual([{ first: 0, last: 0, text: 'a' }])
+    await vi.advanceTimersByTimeAsync(20)
+    expect(batches[1]?.events).toEqual({ first: 1, last: 2, text: 'bc' })
+    await vi.advanceTimersByTimeAsync(1_000)
+    say('d')
+    await vi.advanceTimersByTimeAsync(10)
+    expect(batches[2]?.events).toEqual({ first: 3, last: 3, text: 'd' })
+  })
+
+  test('is written earlier when there is much of it, one write at a time', async () => {
+    const { say, batches } = stage()
+    say('a')
+    say('x'.repeat(70_000))
+    say('b')
+    await vi.advanceTimersByTimeAsync(19)
+    expect(batches).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(batches[1]?.events).toMatchObject({ first: 1, last: 2 })
+  })
+
+  test('waits with its writer when there is too much of it', async () => {
+    const { say, heard } = stage()
+    say('a')
+    expect(say('x'.repeat(2_000_000))).toBe(false)
+    await vi.advanceTimersByTimeAsync(20)
+    expect(heard).toContain('room')
+    expect(say('b')).toBe(true)
+  })
+
+  test('is told only when it is written', async () => {
+    const { say, heard } = stage()
+    say('a')
+    await vi.advanceTimersByTimeAsync(9)
+    expect(heard).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(heard).toEqual(['0-0', 'room'])
+  })
+})
+
+test('items are written with the events, or by themselves', async () => {
+  const { say, behind, batches } = stage()
+  say('a')
+  behind.addItem(ITEM)
+  say('b')
+  await vi.advanceTimersByTimeAsync(110)
+  expect(batches[1]).toEqual({
+    events: { first: 1, last: 1, text: 'b' },
+    items: [ITEM],
+    ending: null,
+  })
+  behind.addItem(ITEM)
+  await vi.advanceTimersByTimeAsync(110)
+  expect(batches[2]).toEqual({ events: null, items: [ITEM], ending: null })
+})
+
+describe('the ending', () => {
+  test('is written with all that waits, at once, and is the last', async () => {
+    const { say, behind, batches } = stage()
+    say('a')
+    say('b')
+    behind.end('over')
+    await vi.advanceTimersByTimeAsync(20)
+    expect(batches[1]).toEqual({
+      events: { first: 1, last: 1, text: 'b' },
+      items: [],
+      ending: 'over',
+    })
+    say('c')
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(batches).toHaveLength(2)
+  })
+})
+
+describe('a database that is away', () => {
+  test('is tried again, and nothing is lost or doubled', async () => {
+    const { say, heard, batches } = stage({ fails: 2 })
+    say('a')
+    say('b')
+    await vi.advanceTimersByTimeAsync(700)
+    expect(batches.map(({ events }) => events?.text)).toEqual(['a', 'b'])
+    expect(heard).toEqual(['warned', 'warned', '0-0', 'room', '1-1', 'room'])
+  })
+
+  test('is given up after a while, and then nothing is written', async () => {
+    const { say, heard, batches } = stage({ fails: 99, patienceMs: 600 })
+    say('a')
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(heard.at(-2)).toBe('refused')
+    say('b')
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(batches).toEqual([])
+  })
+})
+
+test('a writer that is refused stops', async () => {
+  const { say, heard, batches } = stage({ refuses: true })
+  say('a')
+  say('b')
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(batches).toHaveLength(1)
+  expect(heard[0]).toBe('refused')
+})
+
+test('who stops waits for the write that is under way, and begins no other', async () => {
+  const { say, behind, batches, heard } = stage()
+  say('a')
+  say('b')
+  const stopped = behind.stop()
+  await vi.advanceTimersByTimeAsync(10)
+  await stopped
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(batches).toHaveLength(1)
+  expect(heard).toEqual([])
+})

@@ -1,0 +1,226 @@
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { followLog, type Following } from '../../../src/background/follow/write-log-to-client.ts'
+import { runLog, type RunLog } from '../../../src/background/event-log/run-log.ts'
+import type { RunHold } from '../../../src/store/background-runs/run-store-interface.ts'
+import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
+import type { World } from '../../../src/gateway/dependencies-interface.ts'
+import { ending } from '../../store/turns.ts'
+import { aMoment, group, openRun, testClient, testWorld, type TestWorld } from '../kit.ts'
+
+let world: TestWorld
+beforeAll(async () => {
+  world = await testWorld()
+  await world.runs.renewReplica('R1', Date.now(), Date.now() + 3_600_000)
+})
+afterAll(() => world.close())
+afterEach(() => void vi.restoreAllMocks())
+
+const DONE = 'data: [DONE]\n\n'
+const holdOf = ({ id, tenant, user }: NewTurn): RunHold => ({
+  turnId: id,
+  tenant,
+  user,
+  owner: 'R1',
+})
+const following = (turn: NewTurn, from = 0, live: RunLog | null = null): Following => ({
+  whose: turn,
+  turnId: turn.id,
+  from,
+  live,
+  rescue: () => Promise.reject(new Error('nobody is lost')),
+})
+
+/** A log of `count` events in groups of `size`, over or not. */
+async function logged(count: number, size: number, isOver = true): Promise<NewTurn> {
+  const turn = await openRun(world)
+  for (let at = 0; at < count; at += size) {
+    const last = Math.min(at + size, count) - 1
+    await world.runs.recordRun(holdOf(turn), group(at, last), [])
+  }
+  if (isOver) await world.runs.endRun(holdOf(turn), ending(turn), null)
+  return turn
+}
+
+function textFrom(from: number, to: number): string {
+  return from <= to ? group(from, to).text : ''
+}
+
+describe('a log that is over', () => {
+  test('is given from any event on, in whatever groups it is kept', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 120 }),
+        fc.integer({ min: 1, max: 9 }),
+        fc.nat({ max: 130 }),
+        async (count, size, from) => {
+          const turn = await logged(count, size)
+          const { client, seen } = testClient()
+          await followLog(following(turn, from), client, world)
+          expect(seen.text).toBe(textFrom(from, count - 1) + DONE)
+          expect(seen.ended).toBe(1)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  test('is given to a slow client as fast as it takes it', async () => {
+    const turn = await logged(10, 2)
+    const { client, seen, drain } = testClient(true)
+    const read = vi.spyOn(world.runs, 'readLog')
+    const over = followLog(following(turn), client, world)
+    await aMoment()
+    const before = seen.writes
+    await aMoment()
+    expect(seen.writes).toBe(before)
+    expect(read).toHaveBeenCalledTimes(1)
+    const draining = setInterval(drain, 1)
+    await over
+    clearInterval(draining)
+    expect(seen.text).toBe(textFrom(0, 9) + DONE)
+  })
+})
+
+describe('a log that is written in this process', () => {
+  async function live(first = 0) {
+    const turn = await logged(first, 5, false)
+    const log = runLog(holdOf(turn), first, 1_000, world)
+    const end = async (): Promise<void> => {
+      await log.turns.closeTurn(ending(turn))
+      log.client.end('')
+      await log.over
+    }
+    return { turn, log, end }
+  }
+
+  test('is given as it becomes durable, without being looked up', async () => {
+    const { turn, log, end } = await live()
+    const read = vi.spyOn(world.runs, 'readLog')
+    const { client, seen } = testClient()
+    const over = followLog(following(turn, 0, log), client, world)
+    log.client.write(group(0, 1).text)
+    expect(seen.text).toBe('')
+    await aMoment()
+    expect(seen.text).toBe(textFrom(0, 1))
+    log.client.write(group(2, 4).text)
+    await end()
+    await over
+    expect(seen.text).toBe(textFrom(0, 4) + DONE)
+    expect(read).not.toHaveBeenCalled()
+  })
+
+  test.each([0, 3, 7, 10, 12])('is joined with what was before, from event %i on', async (from) => {
+    const { turn, log, end } = await live(10)
+    const { client, seen } = testClient()
+    const over = followLog(following(turn, from, log), client, world)
+    for (let at = 10; at < 16; at += 1) {
+      log.client.write(group(at, at).text)
+      await aMoment(at % 2)
+    }
+    await end()
+    await over
+    expect(seen.text).toBe(textFrom(from, 15) + DONE)
+  })
+
+  test('is not kept in memory for a client that does not read', async () => {
+    const { turn, log, end } = await live()
+    const { client, seen, drain } = testClient(true)
+    const over = followLog(following(turn, 0, log), client, world)
+    log.client.write(group(0, 0).text)
+    await aMoment()
+    const large = 'x'.repeat(300_000)
+    for (let at = 1; at <= 6; at += 1) {
+      log.client.write(group(at, at, large).text)
+      await aMoment(1)
+    }
+    await end()
+    expect(seen.text).toBe(textFrom(0, 0))
+    const read = vi.spyOn(world.runs, 'readLog')
+    const draining = setInterval(drain, 1)
+    await over
+    clearInterval(draining)
+    expect(read).toHaveBeenCalled()
+    expect(seen.text).toBe(textFrom(0, 0) + group(1, 6, large).text + DONE)
+  })
+
+  test('goes on to be followed when it is lost and goes on elsewhere', async () => {
+    const { turn, log } = await live()
+    const { client, seen } = testClient()
+    const over = followLog(following(turn, 0, log), client, world)
+    log.client.write(group(0, 1).text)
+    await aMoment()
+    await log.giveUp()
+    await world.runs.recordRun(holdOf(turn), group(2, 3), [])
+    await world.runs.endRun(holdOf(turn), ending(turn), group(4, 4))
+    await over
+    expect(seen.text).toBe(textFrom(0, 4) + DONE)
+  })
+
+  test('is not held up by a client that leaves', async () => {
+    const { turn, log, end } = await live()
+    const { client, seen, leave } = testClient()
+    const over = followLog(following(turn, 0, log), client, world)
+    await aMoment()
+    leave()
+    await over
+    log.client.write(group(0, 0).text)
+    await end()
+    expect(seen.text).toBe('')
+    expect((await world.runs.readLog(turn, turn.id, 0))?.state).toBe('complete')
+  })
+})
+
+describe('a log that is written elsewhere', () => {
+  test('is followed to its end', async () => {
+    const turn = await logged(2, 2, false)
+    const { client, seen } = testClient()
+    const over = followLog(following(turn), client, world)
+    await aMoment()
+    expect(seen.text).toBe(textFrom(0, 1))
+    await world.runs.recordRun(holdOf(turn), group(2, 3), [])
+    await aMoment(250)
+    expect(seen.text).toBe(textFrom(0, 3))
+    await world.runs.endRun(holdOf(turn), ending(turn), group(4, 4))
+    await over
+    expect(seen.text).toBe(textFrom(0, 4) + DONE)
+  })
+
+  test('of an owner that is dead is rescued', async () => {
+    const turn = await openRun(world, { owner: 'nobody' })
+    const rescue = vi.fn(async () => {
+      const hold = { ...holdOf(turn), owner: 'nobody' }
+      await world.runs.endRun(hold, ending(turn, { state: 'failed' }), group(0, 0))
+    })
+    const { client, seen } = testClient()
+    await followLog({ ...following(turn), rescue }, client, world)
+    expect(rescue).toHaveBeenCalledTimes(1)
+    expect(seen.text).toBe(textFrom(0, 0) + DONE)
+  })
+
+  test('is waited for while the database is away', async () => {
+    const turn = await logged(2, 2)
+    vi.spyOn(world.runs, 'readLog').mockRejectedValueOnce(new Error('down'))
+    const { client, seen } = testClient()
+    const over = followLog(following(turn), client, world)
+    await over
+    expect(seen.text).toBe(textFrom(0, 1) + DONE)
+    expect(world.logged).toContain('log-not-read')
+  })
+})
+
+test('a silent stream has a heart, which stops with it', async () => {
+  vi.useFakeTimers()
+  const quick: World = { ...world, settings: { ...world.settings, HEARTBEAT_SECONDS: 1 } }
+  const turn = await logged(1, 1, false)
+  const log = runLog(holdOf(turn), 1, 1_000, world)
+  const { client, seen, leave } = testClient()
+  const over = followLog(following(turn, 1, log), client, quick)
+  await vi.advanceTimersByTimeAsync(2_500)
+  expect(seen.text).toBe(': ping\n\n: ping\n\n')
+  leave()
+  await over
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(seen.writes).toBe(2)
+  vi.useRealTimers()
+})

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { responses } from '../../src/dialects/responses/responses-dialect.ts'
+import { startRun } from '../../src/background/generate-into-run-log.ts'
+import { newTurnId, testWorld } from './kit.ts'
+
+test('a run lasts until what follows its answer is done, for the host may stop with it', async () => {
+  const world = await testWorld()
+  const steps: string[] = []
+  const keepRequest: (typeof world)['requests']['keepRequest'] = async (_owner, _turn, tell) => {
+    await tell()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    steps.push('kept')
+  }
+  const inbound = responses.parse({ model: 'demo', input: 'Hi', stream: true })
+  const room = {
+    owner: 'R1',
+    keep: () => undefined,
+    leave: () => Promise.resolve(void steps.push('left')),
+  }
+  const run = startRun(
+    {
+      dialect: responses,
+      inbound,
+      caller: { tenant: 't', user: null },
+      turnId: newTurnId(),
+      createdAtMs: 0,
+      logged: null,
+      opensWith: 0,
+      open: (turn) => world.runs.openRun(turn, null),
+    },
+    room,
+    { ...world, requests: { ...world.requests, keepRequest } },
+  )
+  await run.over
+  expect(steps).toEqual(['left', 'kept'])
+  await world.close()
+})

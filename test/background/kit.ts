@@ -1,0 +1,110 @@
+/** A world with a real memory and nothing else, and a client that can be full and can leave. */
+import { randomBytes } from 'node:crypto'
+import { EXPLAIN_HOOKS } from '../../src/explain/connect-explanations.ts'
+import type { Client } from '../../src/gateway/http-exchange-interface.ts'
+import { replica } from '../../src/gateway/replica-identity.ts'
+import { readSettings } from '../../src/settings/read-settings.ts'
+import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
+import { migrate } from '../../src/store/database/migrate.ts'
+import type { EventGroup } from '../../src/store/background-runs/run-store-interface.ts'
+import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
+import { createStores } from '../../src/store/create-stores.ts'
+import { withDemo } from '../../src/upstream/transport/demo-transport.ts'
+import type { World } from '../../src/gateway/dependencies-interface.ts'
+import { newTurn } from '../store/turns.ts'
+
+export interface TestWorld extends World {
+  readonly logged: string[]
+  readonly close: () => Promise<void>
+}
+
+export async function testWorld(environment: Record<string, string> = {}): Promise<TestWorld> {
+  const engine = await openNodeSqlite(':memory:')
+  await migrate(engine)
+  const settings = readSettings({ RUN_LEASE_SECONDS: '1', ...environment })
+  const logged: string[] = []
+  return {
+    ...createStores(engine),
+    settings,
+    accounts: [
+      {
+        name: 'demo',
+        wire: 'demo',
+        baseUrl: 'demo://built-in',
+        apiKey: null,
+        models: ['demo'],
+        headers: {},
+        quirks: { delayMs: 1 },
+      },
+    ],
+    transport: withDemo(() => {
+      throw new Error('not here')
+    }),
+    replica: replica('R1'),
+    hooks: EXPLAIN_HOOKS,
+    newTurnId,
+    nowMs: Date.now,
+    log: (_, event) => void logged.push(event),
+    logged,
+    close: engine.close,
+  }
+}
+
+const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+export function newTurnId(): string {
+  return [...randomBytes(20)].map((byte) => LETTERS[byte % 32]).join('')
+}
+
+/** A run of `R1` with nothing in its log. */
+export async function openRun(world: World, fields: Partial<NewTurn> = {}): Promise<NewTurn> {
+  const turn = newTurn({ id: newTurnId(), owner: 'R1', ...fields })
+  await world.runs.openRun(turn, null)
+  return turn
+}
+
+export function group(first: number, last: number, more = ''): EventGroup {
+  let text = ''
+  for (let at = first; at <= last; at += 1) {
+    text += `event: e\ndata: {"type":"e","x":"${more}","sequence_number":${at}}\n\n`
+  }
+  return { first, last, text }
+}
+
+/** `isSlow` is full after each piece until it is drained. */
+export function testClient(isSlow = false) {
+  const seen = { text: '', writes: 0, ended: 0 }
+  const gone: (() => void)[] = []
+  const drained: (() => void)[] = []
+  let isGone = false
+  const client: Client = {
+    write(text) {
+      seen.writes += 1
+      seen.text += typeof text === 'string' ? text : new TextDecoder().decode(text)
+      return !isSlow
+    },
+    end(text) {
+      seen.text += isGone ? '' : text
+      seen.ended += 1
+    },
+    breakOff: () => undefined,
+    onDrain: (callback) => void drained.push(callback),
+    onGone: (callback) => void gone.push(callback),
+    isGone: () => isGone,
+  }
+  return {
+    client,
+    seen,
+    leave() {
+      isGone = true
+      for (const callback of gone) callback()
+    },
+    drain() {
+      for (const callback of drained) callback()
+    },
+  }
+}
+
+export function aMoment(ms = 5): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,186 @@
+/** Several replicas of one memory in this process. They can die as if they were killed. */
+import type { JsonObject } from '../../src/core/json/json.ts'
+import type { Inbound } from '../../src/core/client-request.ts'
+import { responses } from '../../src/dialects/responses/responses-dialect.ts'
+import { webExchange } from '../../src/server/runtime/web-http-exchange.ts'
+import { replica } from '../../src/gateway/replica-identity.ts'
+import { openRuns, type ProcessRuns } from '../../src/background/background-runs.ts'
+import type { Call, Transport } from '../../src/upstream/transport/transport-interface.ts'
+import type { Caller } from '../../src/core/client/caller.ts'
+import type { World } from '../../src/gateway/dependencies-interface.ts'
+import { framesIn } from '../support/logs.ts'
+import { aMoment, newTurnId, testWorld, type TestWorld } from './kit.ts'
+
+/** Whose everything in the town is: whoever takes it over takes it over as hers. */
+export const ANN: Caller = { tenant: 'local', user: 'ann' }
+
+/** Every test has a memory of its own, or its replicas would look after those of the others. */
+export async function inTown(play: (town: Town) => Promise<void>): Promise<void> {
+  const world = await testWorld()
+  const town = townOf(world)
+  try {
+    await play(town)
+  } finally {
+    const alive = town.all.filter(({ isAlive }) => isAlive())
+    await Promise.all(alive.map(({ runs }) => runs.close(0)))
+    await Promise.all(alive.map(({ runs }) => runs.leave()))
+    await world.close()
+  }
+}
+
+export type Town = ReturnType<typeof townOf>
+
+export interface Citizen {
+  readonly id: string
+  readonly world: World
+  readonly runs: ProcessRuns
+  /** From then on nothing of it reaches the memory, and nothing comes back to it. */
+  readonly die: () => void
+  readonly isAlive: () => boolean
+  readonly cancelled: () => number
+  /** What its upstream was asked. */
+  readonly sent: () => readonly unknown[]
+}
+
+function townOf(memory: TestWorld) {
+  const all: Citizen[] = []
+  /** Ids of the turns of all runs, in the order in which they were to be opened. */
+  const opened: string[] = []
+  /** How often a write will fail. */
+  const faults = { open: 0, record: 0 }
+  const shared: TestWorld = {
+    ...memory,
+    runs: {
+      ...memory.runs,
+      async openRun(turn, opening) {
+        opened.push(turn.id)
+        if (faults.open-- > 0) throw new Error('down')
+        await memory.runs.openRun(turn, opening)
+      },
+      async recordRun(hold, events, items) {
+        if (faults.record-- > 0) throw new Error('down')
+        return memory.runs.recordRun(hold, events, items)
+      },
+    },
+  }
+  const caller = ANN
+  return {
+    all,
+    shared,
+    opened,
+    faults,
+    /** The upstream of the first citizen leaves some questions unanswered. */
+    async citizen(): Promise<Citizen> {
+      const id = newTurnId()
+      const life = { isOver: false }
+      const transport = watched(shared.transport, all.length === 0)
+      const mortal = <Port extends object>(port: Port): Port => mortalPort(port, life)
+      const world: World = {
+        ...shared,
+        store: mortal(shared.store),
+        runs: mortal(shared.runs),
+        archive: mortal(shared.archive),
+        conversations: mortal(shared.conversations),
+        transport: transport.transport,
+        replica: replica(id),
+      }
+      const runs = await openRuns(id, world)
+      const die = (): void => void (life.isOver = true)
+      const isAlive = (): boolean => !life.isOver
+      const { cancelled, sent } = transport
+      const citizen = { id, world, runs, die, isAlive, cancelled, sent }
+      all.push(citizen)
+      return citizen
+    },
+    /** Begins a background response, and resolves to its id. */
+    async begin({ runs, world }: Citizen, input: string, more = {}): Promise<string> {
+      const response = await runs.answer(asked({ background: true, input, ...more }), world)
+      if (response === null) throw new Error('It is not of the background.')
+      return ((await response.json()) as { id: string }).id
+    },
+    cancel: ({ runs }: Citizen, id: string) => runs.cancel(id, caller),
+    async follow({ runs }: Citizen, id: string): Promise<string> {
+      const request = new Request('http://localhost/')
+      const exchange = webExchange(request, () => undefined)
+      const response = await runs.follow({ id, startingAfter: null, caller, exchange })
+      return response.text()
+    },
+    async turn(id: string) {
+      return (await shared.store.loadChain(ANN, id.slice('resp_'.length)))?.at(-1)
+    },
+    async events(id: string) {
+      const page = await shared.runs.readLog(ANN, id.slice('resp_'.length), 0)
+      return framesIn(page?.groups.map(({ text }) => text).join('') ?? '')
+    },
+  }
+}
+
+/** `leaves` is when the client does. */
+export function asked(body: JsonObject, isResumable = false, leaves?: AbortSignal) {
+  const inbound: Inbound = responses.parse({ model: 'demo', ...body })
+  const request = new Request('http://localhost/', leaves && { signal: leaves })
+  const exchange = webExchange(request, () => undefined)
+  const caller = ANN
+  return { dialect: responses, inbound, caller, exchange, isResumable }
+}
+
+function mortalPort<Port extends object>(port: Port, life: { readonly isOver: boolean }): Port {
+  return new Proxy(port, {
+    get(target, name: string) {
+      const verb = target[name as keyof Port]
+      if (typeof verb !== 'function') return verb
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (life.isOver) await never()
+        const result: unknown = await (verb as (...args: unknown[]) => unknown)(...args)
+        if (life.isOver) await never()
+        return result
+      }
+    },
+  })
+}
+
+function never(): Promise<never> {
+  return new Promise(() => undefined)
+}
+
+export const UNANSWERED = '/say I was not answered at first.'
+
+function watched(transport: Transport, isMute: boolean) {
+  let count = 0
+  const bodies: unknown[] = []
+  return {
+    cancelled: () => count,
+    sent: () => bodies,
+    transport: (request: Parameters<Transport>[0]): Call => {
+      bodies.push(JSON.parse(String(request.body)))
+      const isUnanswered = isMute && String(request.body).includes(UNANSWERED)
+      const call = isUnanswered ? silence() : transport(request)
+      const cancel = (): void => {
+        count += 1
+        call.cancel()
+      }
+      return { ...call, cancel }
+    },
+  }
+}
+
+function silence(): Call {
+  let fail: (error: Error) => void = () => undefined
+  const reply = new Promise<never>((_, reject) => (fail = reject))
+  return { reply, cancel: () => fail(new Error('cancelled')) }
+}
+
+export async function until<Value>(read: () => Promise<Value | undefined | false>): Promise<Value> {
+  for (const end = Date.now() + 8_000; Date.now() < end; await aMoment(20)) {
+    const value = await read()
+    if (value !== undefined && value !== false) return value
+  }
+  throw new Error('It did not happen.')
+}
+
+/** Of an upstream that does not answer yet: nothing but the opening has been told. */
+export async function beginInVain(town: Town, citizen: Citizen, more = {}): Promise<string> {
+  const id = await town.begin(citizen, UNANSWERED, more)
+  await until(async () => (await town.turn(id))?.state === 'open')
+  return id
+}

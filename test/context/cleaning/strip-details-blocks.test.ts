@@ -1,0 +1,194 @@
+/** Blocks of reasoning and tool calls that Open WebUI once wrote into the text of an answer. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Item, Part } from '../../../src/core/item.ts'
+import { stripDetails } from '../../../src/context/cleaning/strip-details-blocks.ts'
+import { expectHonest, expectIdempotent, expectPure } from '../../support/laws.ts'
+import { show, talk } from '../../support/talk.ts'
+
+const { run } = stripDetails()
+const THOUGHT =
+  '<details type="reasoning" done="true" duration="3">⏎<summary>Thought for 3 seconds</summary>⏎> Let me see.⏎</details>'
+const CALL =
+  '<details type="tool_calls" done="true" id="call_1" name="look" arguments="&quot;{}&quot;" result="&quot;4 degrees&quot;" files="" embeds="">⏎<summary>Tool Executed</summary>⏎</details>'
+const CODE =
+  '<details type="code_interpreter" done="true" duration="1" output="{}">⏎<summary>Analyzed</summary>⏎```python⏎print(1)⏎```⏎</details>'
+
+/** What is left of the words of one answer in the middle of a chat. */
+function left(text: string): string {
+  const { items } = run(talk`
+    user: well?
+    assistant: ${text.replaceAll('⏎', '\n')}
+  `)
+  return show(items.slice(1)).replace(/^assistant: ?/, '')
+}
+
+test.each([
+  ['a thought before the answer', `${THOUGHT}⏎It is cold.`, 'It is cold.'],
+  ['what stands around one, a blank line between', `Hm.⏎${CALL}⏎⏎⏎So.`, 'Hm.⏎⏎So.'],
+  ['several, each after the other', `${THOUGHT}⏎${CALL}⏎${CODE}⏎So.`, 'So.'],
+  ['several, with words in between', `a⏎${THOUGHT}⏎b⏎⏎${CALL}⏎c`, 'a⏎⏎b⏎⏎c'],
+  ['one in the middle of a line', `a ${THOUGHT} b`, 'a⏎⏎b'],
+  ['the indent of the line behind it', `a⏎${THOUGHT}⏎⏎    code`, 'a⏎⏎    code'],
+])('leaves %s', (_, text, expected) => {
+  expect(left(text)).toBe(expected)
+})
+
+test.each([
+  ['holds another', '<details type="reasoning">a⏎<details>⏎b⏎</details>⏎c⏎</details>⏎So.', 'So.'],
+  ['was never closed', 'So.⏎<details type="reasoning" done="false">⏎> Let me', 'So.'],
+  [
+    'mentions a tag that it does not close',
+    '<details type="reasoning">⏎> what does <details do?⏎> <details> folds⏎</details>⏎So.',
+    'So.',
+  ],
+  [
+    'mentions one, with more blocks behind it',
+    `<details type="reasoning">⏎> <details> folds⏎</details>⏎So.⏎${CALL}⏎Done.`,
+    'So.⏎⏎Done.',
+  ],
+])('takes out a block that %s, and not the answer', (_, text, expected) => {
+  expect(left(text)).toBe(expected)
+})
+
+describe('leaves alone', () => {
+  test.each([
+    ['a block in a code fence', `See:⏎\`\`\`html⏎${THOUGHT}⏎\`\`\`⏎ok`],
+    ['a block in a longer fence of tildes', `~~~~⏎~~~⏎${THOUGHT}⏎~~~~`],
+    ['a block in a fence that is open to the end', `\`\`\`⏎${THOUGHT}`],
+    ['a block in a fence of a list', `1. see:⏎   - so:⏎     \`\`\`⏎     ${THOUGHT}⏎     \`\`\``],
+    ['details of other types', '<details>⏎<summary>More</summary>⏎x⏎</details>'],
+    ['details of its own making', '<details type="note">x</details>'],
+    ['a tag that is only mentioned', 'It begins with `<details type="reasoning">` there.'],
+  ])('%s', (_, text) => {
+    const items = talk`
+      user: well?
+      assistant: ${text.replaceAll('⏎', '\n')}
+    `
+    expect(run(items).items).toBe(items)
+    expect(run(items).notes).toEqual([])
+  })
+
+  test('whatever somebody else says, and what tools give back', () => {
+    const items = talk`
+      system: ${THOUGHT}
+      user: ${THOUGHT}
+      call a
+      output a ${THOUGHT}
+    `
+    expect(run(items).items).toBe(items)
+  })
+})
+
+test('finds a block behind a fence, and none that a line of code only seems to open', () => {
+  expect(left(`\`\`\`⏎x⏎\`\`\`⏎${THOUGHT}⏎So.`)).toBe('```⏎x⏎```⏎⏎So.')
+  expect(left(`\`\`\`not a fence\`\`\`⏎${THOUGHT}⏎So.`)).toBe('```not a fence```⏎⏎So.')
+  expect(left(`- a⏎  \`\`\`⏎  x⏎  \`\`\`⏎${THOUGHT}⏎So.`)).toBe('- a⏎  ```⏎  x⏎  ```⏎⏎So.')
+})
+
+test('a message of which nothing is left is dropped, unless there is nothing else', () => {
+  const step = run(talk`
+    user: well?
+    assistant: ${THOUGHT.replaceAll('⏎', '\n')}
+    user: and?
+  `)
+  expect(show(step.items)).toBe('user: well?\nuser: and?')
+  expect(step.notes).toEqual([{ did: 'dropped', at: 1, why: 'details-removed' }])
+  const alone = run(talk`assistant: ${THOUGHT.replaceAll('⏎', '\n')}`)
+  expect(show(alone.items)).toBe('assistant:')
+  expect(alone.notes).toEqual([{ did: 'changed', at: 0, why: 'details-removed' }])
+})
+
+test('what is not text stays, and what pointed into the text goes', () => {
+  const annotated: Part = {
+    type: 'output_text',
+    text: '<details type="reasoning">a</details>b',
+    annotations: [{ type: 'url_citation', start_index: 0, end_index: 1, url: 'https://a.example' }],
+  }
+  const image: Part = { type: 'input_image', image_url: 'data:image/png;base64,AA==' }
+  const items: readonly Item[] = [
+    { type: 'message', role: 'assistant', content: [annotated, image] },
+    { type: 'message', role: 'assistant', content: [{ ...annotated, text: '' }, image] },
+  ]
+  const step = run(items)
+  expect(step.items).toEqual([
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'b' }, image] },
+    items[1],
+  ])
+  expect(step.items[1]).toBe(items[1])
+})
+
+/** Everything that such a text can be made of, in any order. */
+const soup = fc
+  .array(
+    fc.constantFrom(
+      '<details type="reasoning">',
+      '<details type="tool_calls" id="a">',
+      '<details>',
+      '</details>',
+      '<details',
+      '```',
+      '~~~~',
+      '`',
+      '\n',
+      '\n\n',
+      ' ',
+      '    ',
+      'so',
+      '> ',
+      '- ',
+    ),
+    { maxLength: 30 },
+  )
+  .map((pieces) => pieces.join(''))
+const chats = fc.array(
+  fc.tuple(
+    fc.constantFrom('assistant' as const, 'user' as const),
+    fc.array(soup, { maxLength: 2 }),
+  ),
+  { maxLength: 3 },
+)
+const itemsOf = (chat: typeof chats extends fc.Arbitrary<infer One> ? One : never) =>
+  chat.map(([role, texts]): Item => ({
+    type: 'message',
+    role,
+    content: texts.map((text) => ({ type: 'output_text', text })),
+  }))
+
+test('keeps the laws of a transform, whatever the text', () => {
+  fc.assert(
+    fc.property(chats.map(itemsOf), (items) => {
+      expectPure(run, items)
+      expectIdempotent(run, items)
+      expectHonest(items, run(items))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a long text full of tags is read to its end', () => {
+  const told = (text: string): readonly Item[] => {
+    const items = talk`
+      user: well?
+      assistant: ${'x'}
+    `.map((item) =>
+      item.type === 'message' && item.role === 'assistant'
+        ? ({ ...item, content: [{ type: 'output_text', text }] } satisfies Item)
+        : item,
+    )
+    return run(items).items
+  }
+  const hostile = [
+    '<details type="reasoning">',
+    '<details type="reasoning"> <details>',
+    '<details type="reasoning"> <details></details>',
+    '\n```<details type="reasoning">',
+    ' '.repeat(50),
+  ]
+  for (const piece of hostile) {
+    // Who reads it over and over is not done when the time of a test is over.
+    const text = piece.repeat(1_000_000 / piece.length)
+    expect(told(`<details type="reasoning">${text}`)[0]).toMatchObject({ role: 'user' })
+    expect(told(`x <details type="reasoning">${text}`)).toHaveLength(2)
+  }
+})

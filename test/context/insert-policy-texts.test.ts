@@ -1,0 +1,151 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../src/core/item.ts'
+import type { ContextNote } from '../../src/core/context-policy.ts'
+import { headLength } from '../../src/core/items/rounds-and-pinned-items.ts'
+import { placeNotes } from '../../src/context/insert-policy-texts.ts'
+import { grown, tidyConversation } from '../support/conversations.ts'
+import { expectIdempotent, expectLawful, expectPure, expectSteady } from '../support/laws.ts'
+import { show, talk } from '../support/talk.ts'
+
+const note = (depth: number, text = 'note', role: ContextNote['role'] = 'developer') => ({
+  text,
+  depth,
+  role,
+})
+const placed = (items: readonly Item[], ...entries: readonly ContextNote[]): string =>
+  show(placeNotes(entries).run(items).items)
+
+const CHAT = talk`
+  system: be brief
+  user: one
+  assistant: 1
+  user: two
+`
+
+describe('a note stands at its depth, once (C68)', () => {
+  test.each([
+    [0, 'system: be brief\nuser: one\nassistant: 1\nuser: two\ndeveloper: note'],
+    [1, 'system: be brief\nuser: one\nassistant: 1\ndeveloper: note\nuser: two'],
+    [2, 'system: be brief\nuser: one\ndeveloper: note\nassistant: 1\nuser: two'],
+    [3, 'system: be brief\ndeveloper: note\nuser: one\nassistant: 1\nuser: two'],
+    [99, 'system: be brief\ndeveloper: note\nuser: one\nassistant: 1\nuser: two'],
+  ])('%i messages from the end', (depth, expected) => {
+    expect(placed(CHAT, note(depth))).toBe(expected)
+  })
+
+  test('with a note of its own that says so', () => {
+    expect(placeNotes([note(0)]).run(CHAT).notes).toEqual([{ did: 'added', why: 'context-note' }])
+  })
+
+  test('never inside a group of tools, nor between reasoning and what it led to', () => {
+    const items = talk`
+      user: look
+      sealed: a
+      assistant: I am looking
+      call a
+      call b
+      output b
+      output a
+      assistant: here
+      user: thanks
+    `
+    expect(placed(items, note(2), note(3))).toBe(
+      show(talk`
+        user: look
+        developer: note
+        sealed: a
+        assistant: I am looking
+        call a
+        call b
+        output b
+        output a
+        developer: note
+        assistant: here
+        user: thanks
+      `),
+    )
+  })
+
+  test('where no output is there yet, it waits in front of the calls', () => {
+    expect(placed(talk`call a`, note(0))).toBe('developer: note\ncall a')
+    expect(placed(talk`user: look`.concat(talk`call a`), note(0))).toBe(
+      'user: look\ndeveloper: note\ncall a',
+    )
+  })
+
+  test('while a turn runs, it keeps the place that it had when that began', () => {
+    const asked = talk`
+      user: one
+      assistant: 1
+      user: look
+    `
+    const working = [
+      ...asked,
+      ...talk`
+        sealed: a
+        assistant: I am looking
+        call a
+        output a
+      `,
+    ]
+    for (const depth of [0, 1, 2, 5]) {
+      const { run } = placeNotes([note(depth)])
+      expectSteady(run(asked).items, run(working).items)
+    }
+  })
+
+  test('before everything where nothing has been said, and alone in an empty list', () => {
+    expect(placed(talk`system: be brief`, note(3))).toBe('system: be brief\ndeveloper: note')
+    expect(placed([], note(0))).toBe('developer: note')
+  })
+})
+
+test('several at one place stand in the order of who says them (C69)', () => {
+  const entries = [note(0, 'operator'), note(1, 'key'), note(0, 'request', 'user')]
+  expect(placed(CHAT, ...entries)).toBe(
+    'system: be brief\nuser: one\nassistant: 1\ndeveloper: key\nuser: two\ndeveloper: operator\nuser: request',
+  )
+})
+
+test('is a message of its own, glued to nobody else’s text (C82)', () => {
+  const { items } = placeNotes([note(1)]).run(CHAT)
+  expect(CHAT.every((item) => items.includes(item))).toBe(true)
+})
+
+const notes = fc.array(
+  fc.record({
+    text: fc.constantFrom('a', 'b'),
+    depth: fc.constantFrom(0, 1, 2, 3, 5, 50),
+    role: fc.constant('developer' as const),
+  }),
+  { minLength: 1, maxLength: 3 },
+)
+
+test('whatever the conversation, each stands there once, and parts nothing', () => {
+  fc.assert(
+    fc.property(tidyConversation, notes, (items, entries) => {
+      const { run } = placeNotes(entries)
+      expectPure(run, items)
+      expectIdempotent(run, items)
+      const { items: sent } = run(items)
+      expectLawful(sent)
+      expect(sent.filter((item) => items.includes(item))).toEqual(items)
+      expect(sent).toHaveLength(items.length + entries.length)
+      expectSteady(items.slice(0, headLength(items)), sent)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('what stands before the first of them stays as it was sent', () => {
+  fc.assert(
+    fc.property(grown, notes, ([before, after], entries) => {
+      const { run } = placeNotes(entries)
+      const { items: sent } = run(before)
+      const first = sent.findIndex((item) => !before.includes(item))
+      expectSteady(sent.slice(0, first), run(after).items)
+    }),
+    { numRuns: 150 },
+  )
+})

@@ -1,0 +1,111 @@
+/** What decides which media are shown, with what makes its steps told in another way than it does itself. */
+import type { Item } from '../../../src/core/item.ts'
+import { partsOf } from '../../../src/core/media/media-handles.ts'
+import { MEDIA_KINDS, mediumOf, type Medium } from '../../../src/core/media/content-part-media.ts'
+import { PRESETS, type MediaRules } from '../../../src/core/context-policy.ts'
+import {
+  headLength,
+  isAssistantMessage,
+  isPinned,
+  isUserMessage,
+  questionEnd,
+  roundStarts,
+} from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { showMedia } from '../../../src/context/media/replace-hidden-media.ts'
+import type { Subject } from './subjects.ts'
+
+export function media(wishes: Partial<MediaRules>): Subject {
+  const rules = { ...PRESETS.replay.media, ...wishes }
+  return {
+    name: `media ${JSON.stringify(wishes)}`,
+    transform: showMedia({ rules, sees: new Set(MEDIA_KINDS), canView: true }),
+    epoch: (items) => mediaEpoch(items, rules),
+  }
+}
+
+export function mediaEpoch(items: readonly Item[], rules: MediaRules): string {
+  const shots = shotsIn(items)
+  const images = shots.filter(({ kind }) => kind === 'image')
+  const repeats = rules.repeated === 'last' ? images.filter((shot) => isRepeated(shot, images)) : []
+  const counted = (shot: Shot) => !shot.isPinned && (shot.zone === 1 || !repeats.includes(shot))
+  const places = [...new Set(images.map(({ at }) => at))]
+  const byItem = places.map((at) => images.filter((image) => image.at === at))
+  return [
+    repeats.filter(({ zone }) => zone !== 1).length,
+    messageStep(items, rules.window),
+    step(byItem.map(toOne(counted)), rules.imageMessages, items),
+    step(
+      images.map((image) => toOne(counted)([image])),
+      rules.images,
+      items,
+    ),
+    rules.keepTurns === null
+      ? 0
+      : Math.floor(Math.max(0, roundStarts(items).length - 1 - rules.keepTurns) / rules.step),
+    // Bytes are as many steps as there are media.
+    rules.bytes === null ? 0 : shots.length,
+    rules.bytes === null ? 0 : roundStarts(items).length,
+  ].join()
+}
+
+interface Shot extends Medium {
+  readonly at: number
+  readonly unit: number
+  /** Before the newest question, in it, since. */
+  readonly zone: 0 | 1 | 2
+  readonly isPinned: boolean
+}
+
+function shotsIn(items: readonly Item[]): readonly Shot[] {
+  const start = roundStarts(items).at(-1) ?? items.length
+  const end = questionEnd(items, start)
+  const head = headLength(items)
+  return items.flatMap((item, at) =>
+    partsOf(item).flatMap((part) => {
+      const medium = mediumOf(part)
+      if (medium === null) return []
+      let unit = at
+      while (isUserMessage(items[unit]) && isUserMessage(items[unit - 1])) unit -= 1
+      const zone = at < start ? 0 : at < end ? 1 : 2
+      return { ...medium, at, unit, zone, isPinned: at < head || isPinned(item) } as const
+    }),
+  )
+}
+
+function isRepeated(shot: Shot, all: readonly Shot[]): boolean {
+  return all.some(({ identity, unit }) => identity === shot.identity && unit > shot.unit)
+}
+
+interface Entry {
+  readonly weight: 0 | 1
+  readonly zone: Shot['zone']
+}
+
+function toOne(counted: (shot: Shot) => boolean) {
+  return (shots: readonly Shot[]): Entry => ({
+    weight: shots.some(counted) ? 1 : 0,
+    zone: shots[0]?.zone ?? 0,
+  })
+}
+
+/** The first border that leaves few enough; each new image is one, where the newest round has too many. */
+function step(entries: readonly Entry[], limit: number | null, items: readonly Item[]): string {
+  if (limit === null) return ''
+  const stride = Math.max(1, Math.ceil(limit / 2))
+  const left = (border: number) => entries.slice(border).filter(({ weight }) => weight === 1).length
+  let border = 0
+  while (left(border) > limit) border += stride
+  const older = entries.filter(({ zone }) => zone === 0).length
+  return border <= older ? String(border) : `${roundStarts(items).length}/${entries.length}`
+}
+
+function messageStep(items: readonly Item[], window: number | null): string {
+  if (window === null) return ''
+  const countOf = (list: readonly Item[]) =>
+    list.filter((item) => isUserMessage(item) || isAssistantMessage(item)).length
+  const stride = Math.max(1, Math.ceil(window / 2))
+  const border = Math.max(0, Math.ceil((countOf(items) - window) / stride)) * stride
+  const starts = roundStarts(items)
+  const older = countOf(items.slice(0, starts.at(-1)))
+  return border <= older ? String(border) : `${starts.length}/${border}`
+}

@@ -1,0 +1,35 @@
+/** Policies of which each does something else to a conversation, and one that does nearly all of it. */
+import type { Wishes } from '../../../src/core/context-policy.ts'
+
+/** With what there is room for, where a conversation is to fit that. */
+export interface MixedWishes extends Wishes {
+  readonly room?: number | null
+}
+
+export const MIXED_WISHES: readonly MixedWishes[] = [
+  { policy: 'retain', room: 700 },
+  { policy: 'replay', room: 1500 },
+  { policy: 'lean', room: 700 },
+  { policy: 'replay' },
+  { policy: 'retain', outputs: { keepTurns: 1, step: 2 } },
+  { policy: 'lean' },
+  { policy: 'lean', outputs: { keepTurns: 2, step: 1 }, reasoning: { keep: 'next_reply' } },
+  { policy: 'capped', outputs: { cap: 300 } },
+  { window: { turns: 3 } },
+  { window: { items: 6 } },
+  { policy: 'lean', window: { tokens: 300 } },
+  { policy: 'replay', media: { window: 4, images: 2, repeated: 'last' } },
+  { policy: 'capped', media: { keepTurns: 0, step: 2 } },
+  { policy: 'lean', media: { keepTurns: 1, step: 1 } },
+  { notes: { entries: [{ text: 'Be kind.', depth: 2, role: 'developer' }] } },
+  { speakers: { hidden: ['u2', 'u3'], merge: 'same_author', names: 'prefix' } },
+  {
+    policy: 'capped',
+    outputs: { cap: 300, keepTurns: 1, step: 2 },
+    window: { turns: 4, tokens: 900 },
+    media: { window: 6 },
+    notes: { entries: [{ text: 'Be kind.', depth: 1, role: 'user' }] },
+    speakers: { hidden: ['u2', 'u3'], merge: 'same_author', names: 'prefix' },
+    reasoning: { keep: 'next_reply' },
+  },
+]

@@ -1,0 +1,221 @@
+/** What an upstream has compacted itself, in the way of Anthropic: it stands for everything before it. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isCompaction } from '../../../src/core/items/compaction-item.ts'
+import type { Item, Opaque, Origin } from '../../../src/core/item.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import { PRESETS } from '../../../src/core/context-policy.ts'
+import { hasPin, roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { isToldSummary } from '../../../src/core/items/summary-message.ts'
+import { isOfModel } from '../../../src/core/items/is-model-item.ts'
+import { sealedCompaction } from '../../../src/providers/anthropic/pack-compaction-block.ts'
+import { applyCompaction } from '../../../src/context/summaries/apply-compaction.ts'
+import { coveredBefore } from '../../../src/context/summaries/apply-summary.ts'
+import { behindCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
+import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import type { Reader } from '../../../src/context/summaries/can-read-compaction.ts'
+import { history, tidyConversation } from '../../support/conversations.ts'
+import {
+  expectHonest,
+  expectIdempotent,
+  expectLawful,
+  expectPinned,
+  expectPure,
+  expectSteady,
+} from '../../support/laws.ts'
+import { show, talk } from '../../support/talk.ts'
+
+const CLAUDE: Reader = { wire: 'anthropic', account: 'claude', compacts: true }
+const ORIGIN: Origin = { ...CLAUDE, model: 'claude-opus-5-5', prefixHash: null }
+const made = (origin: Origin = ORIGIN): Opaque => ({
+  ...sealedCompaction({ type: 'compaction', content: 'So far, so good.' }),
+  origin,
+})
+const COMPACTION = made()
+
+const stepsFor = (reader: Reader) => [applyCompaction(reader), behindCompaction()]
+const applied = (items: readonly Item[], reader = CLAUDE) => rebuild(items, stepsFor(reader))
+const shown = (items: readonly Item[], reader = CLAUDE) =>
+  show(applied(items, reader).items.filter((item) => item !== COMPACTION))
+
+const pinned = (items: readonly Item[]): readonly Item[] =>
+  items.map((item) => ({ ...item, native: { backstory: { pin: true } } }))
+
+const BEFORE = talk`
+  developer: be brief
+  user: Rome or Oslo?
+  assistant: Rome.
+  user: book it
+`
+const AFTER = talk`
+  thinks: hm
+  assistant: booked
+  user: thanks
+`
+
+describe('for who can read it', () => {
+  test('it stands for what both sides said, and not for the instructions at the head', () => {
+    const { items, notes } = applied([...BEFORE, COMPACTION, ...AFTER])
+    expect(items).toEqual([BEFORE[0], COMPACTION, ...AFTER])
+    expect(notes.map(({ did, at, why }) => `${did} ${at} ${why}`)).toEqual([
+      'dropped 1 compacted',
+      'dropped 2 compacted',
+      'dropped 3 compacted',
+    ])
+  })
+
+  test('what goes on to hold is told behind the answer that it is part of', () => {
+    const rule = talk`developer: never in June`
+    const pin = pinned(talk`user: My name is Ada.`)
+    const list = [...BEFORE.slice(0, 3), ...rule, ...pin, ...BEFORE.slice(3), COMPACTION, ...AFTER]
+    expect(shown(list)).toBe(
+      show(talk`
+        developer: be brief
+        thinks: hm
+        assistant: booked
+        developer: never in June
+        user: My name is Ada.
+        user: thanks
+      `),
+    )
+    expect(applied(list).items[1]).toBe(COMPACTION)
+  })
+
+  test('in the middle of a turn that is behind the outputs, and stays there', () => {
+    const rule = talk`developer: never in June`
+    const loop = talk`
+      thinks: hm
+      call a look
+      output a fog
+    `
+    const list = [...BEFORE, ...rule, COMPACTION, ...loop]
+    const before = applied(list).items
+    expect(show(before.slice(-1))).toBe(show(rule))
+    const after = applied([...list, ...talk`assistant: Fog.`, ...talk`user: And now?`]).items
+    expectSteady(before, after)
+  })
+
+  test('of several the newest counts', () => {
+    const older = made()
+    expect(applied([...BEFORE, older, ...AFTER, COMPACTION]).items).toEqual([BEFORE[0], COMPACTION])
+  })
+})
+
+test.each([
+  ['another account', { ...CLAUDE, account: 'claude-2' }],
+  ['another wire', { ...CLAUDE, wire: 'responses' }],
+  ['one that compacts nothing', { ...CLAUDE, compacts: false }],
+])('%s is sent everything but the compaction', (_, reader) => {
+  const { items, notes } = applied([...BEFORE, COMPACTION, ...AFTER], reader)
+  expect(items).toEqual([...BEFORE, ...AFTER])
+  expect(notes.map(({ why }) => why)).toEqual(['compaction-made-elsewhere'])
+})
+
+test.each([
+  { encrypted_content: 'gAAAA', status: 'incomplete' },
+  { encrypted_content: 'gAAAA', status: 'in_progress' },
+  { encrypted_content: '' },
+  {},
+])('one that broke off stands for nothing (%j)', (left) => {
+  const reader = { wire: 'responses', account: 'openai', compacts: true }
+  const origin = { ...ORIGIN, ...reader }
+  const raw = { id: 'cmp_1', type: 'compaction', ...left } as JsonObject
+  const broken: Opaque = { type: 'opaque', raw, origin }
+  const { items, notes } = applied([...BEFORE, broken, ...AFTER], reader)
+  expect(items).toEqual([...BEFORE, ...AFTER])
+  expect(notes.map(({ why }) => why)).toEqual(['compaction-unreadable'])
+})
+
+/** Where an answer begins, or would. */
+function beginnings(items: readonly Item[]): readonly number[] {
+  return [...items.keys(), items.length].filter((at) => {
+    const [before, after] = [items[at - 1], items[at]]
+    return before !== undefined && !isOfModel(before) && (after === undefined || isOfModel(after))
+  })
+}
+
+const withCompaction = (items: readonly Item[], at: number) => items.toSpliced(at, 0, COMPACTION)
+
+/** Without any that the generator has thought of. */
+const plain = (items: readonly Item[]) => items.filter((item) => !isCompaction(item))
+
+/** A conversation with a compaction at the beginning of one of its answers, and pins here and there. */
+const compacted = fc
+  .tuple(tidyConversation, fc.nat(), fc.nat({ max: 12 }))
+  .map(([said, pick, pin]) => {
+    const items = plain(said).map((item, at) => (at === pin ? (pinned([item])[0] ?? item) : item))
+    const places = beginnings(items)
+    const at = places[pick % Math.max(1, places.length)] ?? items.length
+    return { items: withCompaction(items, at), at }
+  })
+
+const RUNS = { numRuns: 150 }
+
+describe('the laws', () => {
+  const run = (items: readonly Item[]) => applied(items)
+
+  test('it is pure, idempotent, honest and lawful, and loses nothing that is pinned', () => {
+    fc.assert(
+      fc.property(compacted, ({ items }) => {
+        expectPure(run, items)
+        expectIdempotent(run, items)
+        expectHonest(items, run(items), true)
+        expectPinned(items, run(items))
+        expectLawful(rebuild(items, planFor({ policy: PRESETS.replay, reader: CLAUDE })).items)
+        const [first = COMPACTION] = run(items).items.filter((item) => !isInstruction(item))
+        expect(first).toBe(COMPACTION)
+      }),
+      RUNS,
+    )
+  })
+
+  test('it is steady: with more behind it, what was sent is sent again', () => {
+    fc.assert(
+      fc.property(
+        history.map(([then, now]) => [plain(then), plain(now)] as const),
+        fc.nat(),
+        ([before, after], pick) => {
+          const places = beginnings(before).filter((at) => at < before.length)
+          const at = places[pick % Math.max(1, places.length)]
+          // An answer that is gone on with is another answer.
+          const next = after[before.length]
+          const isGoneOnWith =
+            next !== undefined && isOfModel(next) && isOfModel(before.at(-1) ?? next)
+          if (at === undefined || isGoneOnWith) return
+          const [then, now] = [withCompaction(before, at), withCompaction(after, at)]
+          expectSteady(applied(then).items, applied(now).items)
+        },
+      ),
+      RUNS,
+    )
+  })
+
+  test('C57: never are it and a summary of the gateway both told', () => {
+    fc.assert(
+      fc.property(compacted, fc.nat(), ({ items, at }, pick) => {
+        const starts = roundStarts(items)
+        const border = starts[pick % Math.max(1, starts.length)] ?? 0
+        const covered = coveredBefore(items, border)
+        const summary = { id: 's', text: 'Once upon a time.', facts: [], covered }
+        const plan = planFor({ policy: PRESETS.replay, reader: CLAUDE, summary })
+        const sent = rebuild(items, plan).items
+        const isTold = sent.some(isToldSummary)
+        // Whichever stands for more.
+        expect(isTold).toBe(covered.some((item) => items.indexOf(item) > at))
+        expect(sent.includes(COMPACTION)).toBe(!isTold)
+        // What neither stands for is there.
+        const kept = items.slice(Math.max(border, at)).filter(isQuestion)
+        expect(sent.filter((item) => kept.includes(item))).toEqual(kept)
+      }),
+      RUNS,
+    )
+  })
+})
+
+function isInstruction(item: Item): boolean {
+  return item.type === 'message' && (item.role === 'system' || item.role === 'developer')
+}
+
+function isQuestion(item: Item): boolean {
+  return item.type === 'message' && item.role === 'user' && !hasPin(item)
+}

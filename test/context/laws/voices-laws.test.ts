@@ -1,0 +1,135 @@
+/** The transforms of speakers, notes and resets, over conversations that are said by many. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { textOfPart, type Item } from '../../../src/core/item.ts'
+import { policyWith, type Wishes } from '../../../src/core/context-policy.ts'
+import { roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { afterReset } from '../../../src/context/windows/drop-before-reset.ts'
+import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
+import { mergeRuns } from '../../../src/context/speakers/merge-consecutive-messages.ts'
+import { additionsFor, planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { tellSpeakers, type Telling } from '../../../src/context/speakers/label-speakers.ts'
+import type { Transform } from '../../../src/context/transform-interface.ts'
+import { conversation, grown, tidyConversation, workedOn } from '../../support/conversations.ts'
+import {
+  expectHonest,
+  expectIdempotent,
+  expectLawful,
+  expectPure,
+  expectSteady,
+} from '../../support/laws.ts'
+import { said, voices } from '../../support/voices.ts'
+
+const COUNTS = { numRuns: 60 }
+
+const NAMES = ['prefix', 'name', 'none'] as const
+const WHO = [
+  { persona: null, actAs: null },
+  { persona: 'Ada', actAs: null },
+  { persona: 'Cyd', actAs: 'u1' },
+]
+const TELLINGS: readonly Telling[] = NAMES.flatMap((names) =>
+  WHO.map((who) => ({ names, ofAssistants: names === 'prefix', ...who })),
+)
+
+const TRANSFORMS: readonly (readonly [string, Transform])[] = [
+  ['hide', hideAuthors(['u1', 'Ada'])],
+  ['merge', mergeRuns()],
+  ...TELLINGS.map((telling) => [JSON.stringify(telling), tellSpeakers(telling)] as const),
+]
+
+describe.each(TRANSFORMS)('%s', (name, { run }) => {
+  test('is pure, does its work once, and says all that it does', () => {
+    fc.assert(
+      fc.property(conversation, voices, (silent, speak) => {
+        const items = speak(silent)
+        expectPure(run, items)
+        expectIdempotent(run, items)
+        expectHonest(items, run(items))
+      }),
+      COUNTS,
+    )
+  })
+
+  test('leaves a lawful list lawful', () => {
+    fc.assert(
+      fc.property(tidyConversation, voices, (items, speak) => {
+        expectLawful(run(speak(items)).items)
+      }),
+      COUNTS,
+    )
+  })
+
+  test('changes nothing that was sent, but that the last run may grow', () => {
+    fc.assert(
+      fc.property(fc.oneof(grown, workedOn), voices, ([before, after], speak) => {
+        const sent = run(speak(before)).items
+        const open = name === 'merge' ? sent.slice(0, -1) : sent
+        expectSteady(open, run(speak(after)).items)
+      }),
+      COUNTS,
+    )
+  })
+})
+
+test('a merged question is whole', () => {
+  fc.assert(
+    fc.property(conversation, voices, (silent, speak) => {
+      const items = speak(silent)
+      const sent = mergeRuns().run(items).items.map(wordsOf).join('\n')
+      for (const words of items.map(wordsOf)) expect(sent).toContain(words)
+    }),
+    COUNTS,
+  )
+})
+
+function wordsOf(item: Item): string {
+  return item.type === 'message' ? item.content.map((part) => textOfPart(part)).join('\n') : ''
+}
+
+test('behind a reset nothing of before is left, whatever it parts, and the plan mends it', () => {
+  const plan = planFor({ policy: policyWith([null]), reader: null })
+  fc.assert(
+    fc.property(tidyConversation, fc.nat(), (items, place) => {
+      const starts = roundStarts(items)
+      const at = starts[place % Math.max(1, starts.length)]
+      fc.pre(at !== undefined)
+      const reset = said(items, { [at]: { reset: true } })
+      const step = afterReset().run(reset)
+      expectPure(afterReset().run, reset)
+      expectIdempotent(afterReset().run, reset)
+      expectHonest(reset, step)
+      expect(step.items.slice(-(items.length - at))).toEqual(reset.slice(at))
+      expectLawful(rebuild(reset, plan).items)
+    }),
+    COUNTS,
+  )
+})
+
+const PLANS: readonly Wishes[] = [
+  { speakers: { hidden: ['Ada'], merge: 'same_author', persona: 'u1', names: 'prefix' } },
+  { policy: 'lean', window: { turns: 2 }, speakers: { hidden: ['u1'], actAs: 'Ada' } },
+  { window: { items: 8 }, speakers: { merge: 'same_author' } },
+]
+
+test.each(PLANS)('the plan with %j keeps the laws', (wishes) => {
+  const entries = [{ text: 'note', depth: 2, role: 'developer' as const }]
+  const policy = policyWith([wishes, { notes: { entries } }])
+  const plan = [...planFor({ policy, reader: null, hasNames: false }), ...additionsFor(policy)]
+  const run = (items: readonly Item[]) => rebuild(items, plan)
+  fc.assert(
+    fc.property(conversation, voices, (silent, speak) => {
+      const items = speak(silent)
+      const step = run(items)
+      expectPure(run, items)
+      expectHonest(items, step, true)
+      expectLawful(step.items)
+      expect(step.items.filter((item) => 'content' in item && isNote(item))).toHaveLength(1)
+    }),
+    COUNTS,
+  )
+})
+
+function isNote(item: Item): boolean {
+  return item.native?.['backstory']?.['note'] === true
+}

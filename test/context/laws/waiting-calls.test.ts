@@ -1,0 +1,44 @@
+/** What becomes, on each wire, of calls that wait at the end for their outputs. */
+import { policyWith } from '../../../src/core/context-policy.ts'
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { sentOn, type Wire } from '../../support/sent-laws.ts'
+import { talk } from '../../support/talk.ts'
+
+const plan = planFor({ policy: policyWith([{ policy: 'retain' }]), reader: null })
+
+const { items } = rebuild(
+  talk`
+    user: go
+    call a look {"at":"it"}
+    call b look {"at":"it"}
+    output a here
+  `,
+  plan,
+)
+
+function lastOf(wire: Wire['wire'], field: string, model: string): unknown {
+  const list = sentOn({ wire, model }, items).body[field] as readonly JsonObject[]
+  return list.at(-1)
+}
+
+test('Responses and Chat Completions are sent no output: the service says what is missing', () => {
+  expect(lastOf('responses', 'input', 'gpt-5')).toMatchObject({ call_id: 'a', output: 'here' })
+  expect(lastOf('chat', 'messages', 'm')).toMatchObject({ tool_call_id: 'a', content: 'here' })
+})
+
+test('Anthropic and Gemini are told that there is none, for they take no batch in part', () => {
+  expect(lastOf('anthropic', 'messages', 'claude-sonnet-4-5')).toMatchObject({
+    content: [
+      { tool_use_id: 'a', content: 'here' },
+      { tool_use_id: 'b', is_error: true },
+    ],
+  })
+  expect(lastOf('gemini', 'contents', 'gemini-3.8-flash')).toMatchObject({
+    parts: [
+      { functionResponse: { name: 'look', response: { output: 'here' } } },
+      { functionResponse: { name: 'look', response: { error: expect.any(String) as string } } },
+    ],
+  })
+})

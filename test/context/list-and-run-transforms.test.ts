@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../src/core/item.ts'
+import { policyWith, type Wishes } from '../../src/core/context-policy.ts'
+import { planFor, rebuild, type Rules } from '../../src/context/list-and-run-transforms.ts'
+import type { Transform } from '../../src/context/transform-interface.ts'
+import { expectLawful } from '../support/laws.ts'
+import { show, talk } from '../support/talk.ts'
+import { expectLinear } from '../support/reads.ts'
+
+const rules = (wishes: Wishes = {}, more: Partial<Rules> = {}): Rules => ({
+  policy: policyWith([{ policy: 'replay', ...wishes }]),
+  reader: null,
+  ...more,
+})
+const keep = (keepTurns: number) => ({ outputs: { keepTurns } })
+
+const CLEAN = ['after-reset', 'strip-markers', 'strip-details', 'defuse-notices']
+
+const namesOf = (of: Rules) => planFor(of).map(({ name }) => name)
+
+describe('planFor', () => {
+  test('without a policy there is only cleaning and pruning', () => {
+    expect(namesOf(rules())).toEqual([...CLEAN, 'prune-orphans', 'tell-speakers'])
+  })
+
+  test('prunes before and after everything else', () => {
+    expect(namesOf(rules({ window: { items: 40 }, ...keep(10) }))).toEqual([
+      ...CLEAN,
+      'prune-orphans',
+      'tell-speakers',
+      'window-items',
+      'bound-items',
+      'shorten-tool-outputs',
+      'prune-orphans',
+    ])
+  })
+
+  test('answers what was never answered, where that is wanted, before anything is counted', () => {
+    const names = namesOf(rules({ window: { items: 40 } }, { unansweredCalls: 'stub' }))
+    const first = [...CLEAN, 'prune-orphans', 'answer-calls', 'tell-speakers', 'window-items']
+    expect(names.slice(0, first.length)).toEqual(first)
+    expect(namesOf(rules({}, { unansweredCalls: 'stub' }))).toContain('answer-calls')
+    expect(namesOf(rules({}, { unansweredCalls: 'drop' }))).not.toContain('answer-calls')
+  })
+
+  test('cuts outputs before they are counted, and turns before items before tokens', () => {
+    const window = { turns: 8, items: 40, tokens: 9000 }
+    expect(namesOf(rules({ window, outputs: { cap: 4000 } }))).toEqual([
+      ...CLEAN,
+      'prune-orphans',
+      'tell-speakers',
+      'cap-outputs',
+      'window-turns',
+      'window-items',
+      'window-tokens',
+      'bound-items',
+      'bound-tokens',
+      'prune-orphans',
+    ])
+  })
+
+  test('0 is a policy', () => {
+    expect(namesOf(rules(keep(0)))).toContain('shorten-tool-outputs')
+  })
+
+  test('two hundred tool items under a window of four stay bounded, and the question is kept (C29)', () => {
+    const items = [
+      ...talk`
+        user: go
+        assistant: on my way
+      `,
+      ...Array.from({ length: 100 }).flatMap(
+        (_, at) => talk`
+          call ${String(at)}
+          output ${String(at)} done
+        `,
+      ),
+    ]
+    const step = rebuild(items, planFor(rules({ window: { items: 4 } })))
+    expect(step.items.length).toBeLessThanOrEqual(16)
+    expect(show(step.items.slice(0, 2))).toBe('user: go\nassistant: on my way')
+    expectLawful(step.items)
+  })
+
+  test('a running tool loop of up to four windows is not touched', () => {
+    const loop = [
+      ...talk`user: go`,
+      ...Array.from({ length: 6 }).flatMap(
+        (_, at) => talk`
+          call ${String(at)}
+          output ${String(at)} done
+        `,
+      ),
+    ]
+    const before = talk`
+      user: hello
+      assistant: hello
+      user: well
+      assistant: well
+    `
+    const step = rebuild([...before, ...loop], planFor(rules({ window: { items: 4 } })))
+    expect(step.items).toEqual([...before.slice(2), ...loop])
+  })
+
+  test('an output that lost its call to the window is never sent', () => {
+    const items = talk`
+      user: look
+      call a
+      assistant: I am looking
+      user: well?
+      output a found
+      assistant: here it is
+    `
+    const { items: kept, notes } = rebuild(items, planFor(rules({ window: { items: 3 } })))
+    expect(show(kept)).toBe('user: well?\nassistant: here it is')
+    expect(notes.map(({ did, at, by }) => `${at} ${did} by ${by}`)).toEqual([
+      '4 moved by prune-orphans',
+      '0 dropped by window-items',
+      '1 dropped by window-items',
+      '4 dropped by window-items',
+      '2 dropped by window-items',
+    ])
+  })
+
+  test('twice as many items are twice as much work, and a hundred thousand are not too many', () => {
+    const rounds = (count: number) =>
+      Array.from({ length: count }).flatMap(
+        (_, at) => talk`
+          user: ${String(at)}
+          sealed: ${String(at)}
+          call ${String(at % 7)}
+          output ${String(at % 7)} ${'x'.repeat(900)}
+          assistant: ${String(at)}
+        `,
+      )
+    const all = (items: readonly Item[]) => rebuild(items, planFor(rules(keep(10))))
+    const few = (items: readonly Item[]) =>
+      rebuild(items, planFor(rules({ window: { items: 40 }, ...keep(10) })))
+    expect(all(rounds(20_000)).notes.length).toBe(19_985)
+    expect(few(rounds(20_000)).items.length).toBeLessThanOrEqual(40)
+    expectLinear(500, rounds, all)
+    expectLinear(500, rounds, few)
+  })
+})
+
+describe('rebuild', () => {
+  const [a, b, c, d] = talk`
+    user: a
+    user: b
+    user: c
+    user: d
+  `.map((item): [Item] => [item]) as [[Item], [Item], [Item], [Item]]
+  const [extra, other] = talk`
+    developer: extra
+    user: other
+  ` as [Item, Item]
+
+  const drop = (at: number): Transform => ({
+    name: 'drop',
+    run: (items) => ({
+      items: items.toSpliced(at, 1),
+      notes: [{ did: 'dropped', at, why: 'test' }],
+    }),
+  })
+  const change = (at: number): Transform => ({
+    name: 'change',
+    run: (items) => ({
+      items: items.with(at, { ...other }),
+      notes: [
+        { did: 'changed', at, why: 'test' },
+        { did: 'changed', at, why: 'test-again' },
+      ],
+    }),
+  })
+  const moveToFront = (at: number): Transform => ({
+    name: 'move',
+    run: (items) => ({
+      items: [...items.slice(at, at + 1), ...items.toSpliced(at, 1)],
+      notes: [{ did: 'moved', at, why: 'test' }],
+    }),
+  })
+  const add = (at: number): Transform => ({
+    name: 'add',
+    run: (items) => ({
+      items: items.toSpliced(at, 0, extra),
+      notes: [{ did: 'added', at, why: 'test' }],
+    }),
+  })
+  const nothing: Transform = { name: 'nothing', run: (items) => ({ items, notes: [] }) }
+  const items = [a, b, c, d].flat()
+  const places = (...transforms: readonly Transform[]) =>
+    rebuild(items, transforms).notes.map(({ by, at }) => `${by} ${at}`)
+
+  test('passes the very same list on when nothing changes', () => {
+    expect(rebuild(items, [nothing, nothing]).items).toBe(items)
+    expect(rebuild(items, [])).toMatchObject({ items, notes: [] })
+  })
+
+  test('a note tells the place in the list of the request, whatever happened before', () => {
+    expect(places(drop(0), drop(0), drop(0))).toEqual(['drop 0', 'drop 1', 'drop 2'])
+    expect(places(moveToFront(3), drop(0), drop(0))).toEqual(['move 3', 'drop 3', 'drop 0'])
+    expect(places(drop(1), change(1), moveToFront(1), drop(0))).toEqual([
+      'drop 1',
+      'change 2',
+      'change 2',
+      'move 2',
+      'drop 2',
+    ])
+  })
+
+  test('several notes on one item are told from notes on several', () => {
+    const changeAll: Transform = {
+      name: 'change',
+      run: (items) => ({
+        items: items.map((item) => ({ ...item })),
+        notes: items.flatMap((_, at) => change(at).run(items).notes),
+      }),
+    }
+    expect(places(drop(1), changeAll, drop(1)).slice(-1)).toEqual(['drop 2'])
+  })
+
+  test('what was added has no place there', () => {
+    expect(places(add(2), drop(2), drop(2))).toEqual(['add 2', 'drop undefined', 'drop 2'])
+    expect(places(add(4))).toEqual(['add undefined'])
+  })
+
+  test('a note without a place stays without one', () => {
+    const remark: Transform = {
+      name: 'remark',
+      run: (items) => ({ items, notes: [{ did: 'changed', field: 'model', why: 'test' }] }),
+    }
+    expect(rebuild(items, [remark]).notes).toEqual([
+      { did: 'changed', field: 'model', why: 'test', by: 'remark' },
+    ])
+  })
+})

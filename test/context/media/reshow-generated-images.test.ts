@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { partsOf } from '../../../src/core/media/media-handles.ts'
+import { reuseImages } from '../../../src/context/media/reshow-generated-images.ts'
+import { talk } from '../../support/talk.ts'
+
+const { run } = reuseImages({ images: 2 })
+
+function sent(items: readonly Item[]): readonly string[] {
+  return items.map((item) =>
+    partsOf(item)
+      .map((part) =>
+        'text' in part ? part.text : 'image_url' in part ? part.image_url : part.type,
+      )
+      .join(' | '),
+  )
+}
+
+const DRAWN = talk`
+  user: draw a cat
+  assistant: Here it is: ![a cat](https://a/1)
+`
+const NOTICE = (what: string) =>
+  `[Gateway notice: ${what} from the assistant’s last answer, not from the user.]`
+const ONE = NOTICE('The image that follows (media_1) is')
+
+describe('images of the last answer (C75)', () => {
+  test('are shown with a question that has none, and whose they are is said (C81)', () => {
+    const items = [...DRAWN, ...talk`user: make it blue`]
+    const step = run(items)
+    expect(sent(step.items).at(-1)).toBe(`${ONE} | https://a/1 | make it blue`)
+    expect(step.notes).toEqual([{ did: 'changed', at: 2, why: 'images-reused' }])
+  })
+
+  test('are so many as the policy shows, the last ones', () => {
+    const items = talk`
+      assistant: ![](https://a/1) ![](https://a/2) ![](https://a/3)
+      user: which?
+    `
+    expect(sent(run(items).items).at(-1)).toBe(
+      `${NOTICE('The 2 images that follow (media_2, media_3) are')} | https://a/2 | https://a/3 | which?`,
+    )
+    expect(reuseImages({ images: 0 }).run(items).items).toBe(items)
+  })
+
+  test('stay with that question in every later turn, and come once', () => {
+    const turns = talk`
+      user: make it blue
+      assistant: ![blue](https://a/2) It was ![before](https://a/1).
+      user: and red
+      assistant: No.
+      user: why?
+    `
+    let before: readonly string[] = []
+    for (let count = 1; count <= turns.length; count += 1) {
+      const now = sent(run([...DRAWN, ...turns.slice(0, count)]).items)
+      expect(now.slice(0, before.length)).toEqual(before)
+      before = now
+    }
+    expect(before.join().match(/https:\/\/a\/1(?!\))/g)).toHaveLength(1)
+    expect(before[4]).toContain('| https://a/2 |')
+    expect(before[6]).toBe('why?')
+  })
+
+  test('are not shown where the user shows one', () => {
+    const image = { type: 'input_image', image_url: 'https://a/9' } as const
+    const items: Item[] = [...DRAWN, { type: 'message', role: 'user', content: [image] }]
+    expect(run(items).items).toBe(items)
+  })
+
+  test('are those of the last answer alone', () => {
+    const items = [
+      ...DRAWN,
+      ...talk`
+      assistant: Do you like it?
+      user: no
+    `,
+    ]
+    expect(run(items).items).toBe(items)
+  })
+
+  test('are found behind what the system says, and what a tool says', () => {
+    const items = [
+      ...DRAWN,
+      ...talk`
+      call a
+      output a done
+      developer: be brief
+      user: so?
+      user: well?
+    `,
+    ]
+    expect(sent(run(items).items).slice(-2)).toEqual([`${ONE} | https://a/1 | so?`, 'well?'])
+  })
+})

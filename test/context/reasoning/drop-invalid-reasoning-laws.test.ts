@@ -1,0 +1,153 @@
+/** Of reasoning that is sent: the laws of every transform, and that it is exactly the valid one. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Item, Origin, Reasoning } from '../../../src/core/item.ts'
+import type { Params } from '../../../src/core/prompt.ts'
+import {
+  keepValidReasoning,
+  type Validity,
+} from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
+import { prefixHashOf, prefixSeed } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
+import { conversation, tidyConversation } from '../../support/conversations.ts'
+import {
+  expectComplete,
+  expectHonest,
+  expectIdempotent,
+  expectLawful,
+  expectPure,
+} from '../../support/laws.ts'
+import { NO_PARAMS } from '../../support/no-params.ts'
+import { talk } from '../../support/talk.ts'
+
+const HERE = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
+const PARAMS: Params = { ...NO_PARAMS, model: HERE.model }
+
+function reader(more: Partial<Validity> = {}, params = PARAMS) {
+  const seed = () => prefixSeed(params, HERE.wire)
+  return keepValidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [], ...more })
+}
+
+const ORIGINS: readonly Partial<Origin>[] = [
+  { prefixHash: null },
+  { prefixHash: 'of something else' },
+  { account: 'another' },
+  { wire: 'responses' },
+]
+
+/** Every run of what a model makes is an answer of somebody. */
+const recorded = fc
+  .tuple(fc.oneof(conversation, tidyConversation), fc.array(fc.nat({ max: 4 }), { minLength: 1 }))
+  .map(([items, picks]) => {
+    let origin: Origin | null = null
+    let answers = 0
+    return items.map((item) => {
+      const isMade =
+        item.type === 'message' ? item.role === 'assistant' : !item.type.endsWith('output')
+      if (!isMade) origin = null
+      if (isMade && origin === null) {
+        const pick = picks[answers % picks.length] ?? 0
+        answers += 1
+        origin = { ...HERE, prefixHash: null, ...ORIGINS[pick] }
+      }
+      return isMade && origin !== null ? { ...item, origin } : item
+    })
+  })
+
+const RUNS = { numRuns: 100 }
+
+test('keeps the laws of every transform, whoever made what', () => {
+  fc.assert(
+    fc.property(recorded, fc.nat(), (items, pick) => {
+      const origins = items.flatMap(({ origin }) => origin ?? [])
+      const refusedBefore = origins.slice(pick % (origins.length + 1)).slice(0, 1)
+      const { run } = reader({ refusedBefore })
+      expectPure(run, items)
+      expectIdempotent(run, items)
+      expectHonest(items, run(items))
+      expectComplete(items, run(items).items)
+    }),
+    RUNS,
+  )
+})
+
+test('leaves a lawful list lawful', () => {
+  fc.assert(
+    fc.property(tidyConversation, fc.nat({ max: 4 }), (items, pick) => {
+      const origin: Origin = { ...HERE, prefixHash: null, ...ORIGINS[pick] }
+      expectLawful(reader().run(items.map((item) => ({ ...item, origin }))).items)
+    }),
+    RUNS,
+  )
+})
+
+/** One turn: who answers it, and what in front of the conversation or within it has changed. */
+const turn = fc.record({
+  account: fc.constantFrom('claude', 'claude', 'another'),
+  instructions: fc.constantFrom('as before', 'as before', 'Be brief.'),
+  edits: fc.option(fc.nat(), { freq: 4 }),
+  isCall: fc.boolean(),
+})
+
+test('in any conversation exactly that is sent which stands where it was made', () => {
+  fc.assert(
+    fc.property(fc.array(turn, { maxLength: 9 }), (turns) => {
+      let instructions: string | null = null
+      let items: readonly Item[] = []
+      for (const [number, { account, edits, isCall, ...said }] of turns.entries()) {
+        if (said.instructions !== 'as before') instructions = said.instructions
+        if (edits !== null) items = edited(items, edits)
+        const params = { ...PARAMS, instructions }
+        const asked = [...items, ...talk`user: Question ${String(number)}.`]
+        const sent = reader({ account }, params).run(asked).items
+        expectExact(asked, sent, account, instructions)
+        const prefixHash = prefixHashOf({ items: sent, params }, HERE.wire)
+        const origin: Origin = { ...HERE, account, prefixHash }
+        const thought: Reasoning = {
+          type: 'reasoning',
+          summary: [],
+          encrypted_content: seen(sent, instructions),
+          origin,
+        }
+        const id = `c${number}`
+        const rest = isCall ? talk`call ${id}` : talk`assistant: So.`
+        const output = isCall ? talk`output ${id} ${'fog'}` : []
+        items = [...asked, thought, ...rest.map((item) => ({ ...item, origin })), ...output]
+      }
+    }),
+    RUNS,
+  )
+})
+
+function edited(items: readonly Item[], place: number): readonly Item[] {
+  const at = place % Math.max(1, items.length)
+  return items.map((item, index) =>
+    index === at && item.type === 'message' && item.role === 'user'
+      ? { ...item, content: [{ type: 'input_text', text: 'Another question.' }] }
+      : item,
+  )
+}
+
+/** A seal here is what its maker saw. */
+function expectExact(
+  given: readonly Item[],
+  sent: readonly Item[],
+  account: string,
+  instructions: string | null,
+): void {
+  const places = new Map(sent.map((item, at) => [item, at]))
+  let behind = 0
+  for (const item of given) {
+    const place = places.get(item)
+    if (item.type === 'reasoning') {
+      const isValid =
+        item.origin?.account === account &&
+        item.encrypted_content === seen(sent.slice(0, behind), instructions)
+      expect(place !== undefined).toBe(isValid)
+    }
+    if (place !== undefined) behind = place + 1
+  }
+}
+
+function seen(items: readonly Item[], instructions: string | null): string {
+  return JSON.stringify([instructions, items.map(({ origin: _origin, ...item }) => item)])
+}

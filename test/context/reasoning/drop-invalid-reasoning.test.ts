@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'vitest'
+import type { FunctionCall, Item, Origin } from '../../../src/core/item.ts'
+import type { Params } from '../../../src/core/prompt.ts'
+import {
+  keepValidReasoning,
+  type Validity,
+} from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
+import { prefixHashOf, prefixSeed } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
+import { NO_PARAMS } from '../../support/no-params.ts'
+import { show, talk } from '../../support/talk.ts'
+
+const HERE = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
+const PARAMS: Params = { ...NO_PARAMS, model: HERE.model }
+
+function reader(more: Partial<Validity> = {}, params = PARAMS) {
+  const seed = () => prefixSeed(params, HERE.wire)
+  return keepValidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [], ...more })
+}
+
+/** The items of one answer, made behind `before`. */
+function answer(before: readonly Item[], said: readonly Item[], origin: Partial<Origin> = {}) {
+  const prefixHash = prefixHashOf({ items: before, params: PARAMS }, HERE.wire)
+  const made: Origin = { ...HERE, prefixHash, ...origin }
+  return [...before, ...said.map((item) => ({ ...item, origin: made }))]
+}
+
+const FIRST = answer(
+  talk`user: Look.`,
+  talk`
+  sealed: I must look.
+  call a
+`,
+)
+const SECOND = answer(
+  [...FIRST, ...talk`output a fog`],
+  talk`
+  sealed: Fog.
+  assistant: There is fog.
+`,
+)
+const THIRD = answer(
+  [...SECOND, ...talk`user: Thanks.`],
+  talk`
+  sealed: How kind.
+  assistant: Welcome.
+`,
+)
+
+test('what stands behind its own prefix is passed on as the very same list', () => {
+  expect(reader().run(THIRD)).toEqual({ items: THIRD, notes: [] })
+  expect(reader().run(THIRD).items).toBe(THIRD)
+})
+
+test.each<[string, Partial<Params>]>([
+  ['instructions', { instructions: 'Be brief.' }],
+  ['tools', { tools: [{ type: 'opaque', raw: { type: 'web_search' } }] }],
+  ['the model', { model: 'claude-fable-5-1' }],
+  ['the format', { format: { type: 'json_object' } }],
+])('other %s in front make all of it invalid', (_, changed) => {
+  const { items, notes } = reader({}, { ...PARAMS, ...changed }).run(THIRD)
+  expect(show(items)).toBe(show(THIRD.filter(({ type }) => type !== 'reasoning')))
+  expect(notes.map(({ at, why }) => [at, why])).toEqual([
+    [1, 'reasoning-of-another-prefix'],
+    [4, 'reasoning-of-another-prefix'],
+    [7, 'reasoning-of-another-prefix'],
+  ])
+})
+
+test('what is not told in front of a conversation changes nothing', () => {
+  const params = { ...PARAMS, temperature: 1, maxOutputTokens: 5, effort: 'low' }
+  expect(reader({}, params).run(THIRD).items).toBe(THIRD)
+})
+
+test('a shortened output invalidates what stands behind it, and nothing before it', () => {
+  const [shortened] = talk`output a f…`
+  const edited = THIRD.map((item) =>
+    item.type === 'function_call_output' ? (shortened ?? item) : item,
+  )
+  expect(
+    reader()
+      .run(edited)
+      .notes.map(({ at }) => at),
+  ).toEqual([4, 7])
+})
+
+test('what was made after a change is valid again', () => {
+  const params = { ...PARAMS, instructions: 'Be brief.' }
+  const asked = [...THIRD, ...talk`user: And now?`]
+  const sent = reader({}, params).run(asked).items
+  const prefixHash = prefixHashOf({ items: sent, params }, HERE.wire)
+  const fourth = answer(
+    asked,
+    talk`
+    sealed: Hm.
+    assistant: Now, too.
+  `,
+    { prefixHash },
+  )
+  expect(
+    reader({}, params)
+      .run(fourth)
+      .notes.map(({ at }) => at),
+  ).toEqual([1, 4, 7])
+})
+
+test('all reasoning of one answer goes, or none (C13, C98)', () => {
+  const twice = answer(
+    talk`user: Look.`,
+    talk`
+    sealed: I must look.
+    call a
+    sealed: And there.
+    call b
+  `,
+  )
+  const [, thought, call] = twice
+  const [output] = talk`output a fog`
+  const torn = [...twice.slice(0, 3), ...(output === undefined ? [] : [output]), ...twice.slice(3)]
+  expect([thought?.type, call?.type]).toEqual(['reasoning', 'function_call'])
+  expect(reader().run(twice).items).toBe(twice)
+  expect(
+    reader()
+      .run(torn)
+      .notes.map(({ at }) => at),
+  ).toEqual([1, 4])
+})
+
+test('where nobody checks, and where nobody knows, it stays', () => {
+  const other = { ...PARAMS, instructions: 'Be brief.' }
+  expect(reader({ checksPrefix: false }, other).run(THIRD).items).toBe(THIRD)
+  const unknown = answer(
+    talk`user: Hi.`,
+    talk`
+    sealed: Hm.
+    assistant: Hi.
+  `,
+    { prefixHash: null },
+  )
+  expect(reader({}, other).run(unknown).items).toBe(unknown)
+  const brought = talk`
+    user: Hi.
+    sealed: Hm.
+    assistant: Hi.
+  `
+  expect(reader({}, other).run(brought).items).toBe(brought)
+})
+
+test('reasoning in plain words is bound to nothing', () => {
+  const plain = answer(
+    talk`user: Hi.`,
+    talk`
+    thinks: Hm.
+    assistant: Hi.
+  `,
+  )
+  expect(reader({}, { ...PARAMS, instructions: 'Be brief.' }).run(plain).items).toBe(plain)
+  expect(reader({ wire: 'chat', account: 'vllm' }).run(plain).items).toBe(plain)
+})
+
+test.each([{ wire: 'responses' }, { account: 'another' }])(
+  'what was sealed for %o is left out with all of its answer',
+  (elsewhere) => {
+    const mixed = answer(
+      talk`user: Hi.`,
+      talk`
+      sealed: Hm.
+      thinks: Hm.
+      assistant: Hi.
+    `,
+      elsewhere,
+    )
+    const { items, notes } = reader({ checksPrefix: false }).run(mixed)
+    expect(show(items)).toBe('user: Hi.\nassistant: Hi.')
+    expect(notes).toEqual([
+      { did: 'dropped', at: 1, why: 'reasoning-of-elsewhere' },
+      { did: 'dropped', at: 2, why: 'reasoning-of-elsewhere' },
+    ])
+  },
+)
+
+describe('what was refused before', () => {
+  const third = THIRD.at(-1)?.origin
+  const refusedBefore = third === undefined ? [] : [third]
+
+  test('is left out up to the answer that was given without it', () => {
+    const { notes } = reader({ refusedBefore, checksPrefix: false }).run(THIRD)
+    expect(notes).toEqual([
+      { did: 'dropped', at: 1, why: 'reasoning-refused' },
+      { did: 'dropped', at: 4, why: 'reasoning-refused' },
+    ])
+  })
+
+  test('makes the prefix of that answer, which stays valid', () => {
+    const asked = [...SECOND, ...talk`user: Thanks.`]
+    const sent = asked.filter(({ type }) => type !== 'reasoning')
+    const prefixHash = prefixHashOf({ items: sent, params: PARAMS }, HERE.wire)
+    const items = answer(
+      asked,
+      talk`
+      sealed: How kind.
+      assistant: Welcome.
+    `,
+      { prefixHash },
+    )
+    const origins = items.slice(-1).flatMap(({ origin }) => origin ?? [])
+    expect(
+      reader({ refusedBefore: origins })
+        .run(items)
+        .notes.map(({ at }) => at),
+    ).toEqual([1, 4])
+  })
+
+  test('goes with the signatures on calls, of this wire only', () => {
+    const origin: Origin = { wire: 'gemini', account: 'g', model: 'm', prefixHash: null }
+    const native = { gemini: { thoughtSignature: 'Ck', id: 'w1' }, chat: { $legacy: true } }
+    const call: FunctionCall = {
+      type: 'function_call',
+      call_id: 'a',
+      name: 'look',
+      arguments: '{}',
+      native,
+      origin,
+    }
+    const later: Origin = { ...origin }
+    const items = [call, ...talk`assistant: Fog.`.map((item) => ({ ...item, origin: later }))]
+    const { run } = reader({ wire: 'gemini', account: 'g', refusedBefore: [later] })
+    const step = run(items)
+    expect(step.notes).toEqual([{ did: 'changed', at: 0, why: 'reasoning-refused' }])
+    expect(step.items[0]).toEqual({
+      ...call,
+      native: { gemini: { id: 'w1' }, chat: { $legacy: true } },
+    })
+    expect(step.items[1]).toBe(items[1])
+  })
+
+  test('means nothing when that answer is not there any more', () => {
+    expect(reader({ refusedBefore }).run(SECOND).items).toBe(SECOND)
+  })
+})

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { behindNewestStep } from '../../../src/context/reasoning/find-valid-reasoning-start.ts'
+import { lookBack } from '../../../src/context/reasoning/recompute-prefixes.ts'
+import { rebuildOn, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { keepValidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
+import { shortenToolOutputs } from '../../../src/context/tool-outputs/shorten-old-outputs.ts'
+import { talk } from '../../support/talk.ts'
+
+const turn = (number: number) => talk`
+  user: Look, ${String(number)}.
+  sealed: first ${String(number)}
+  call ${String(number)} look
+  output ${String(number)} ${'fog '.repeat(500)}
+  sealed: second ${String(number)}
+  assistant: Fog.
+`
+const shorten = [shortenToolOutputs({ rounds: 1, step: 2 })]
+const places = (items: readonly Item[]) => items.map((_, at) => at)
+
+test('what was made since the newest step goes back, and nothing from before it', () => {
+  const items = [0, 1, 2, 3, 4].flatMap(turn)
+  const changed = rebuild(items, shorten)
+  const kept = keepValidReasoning({
+    wire: 'anthropic',
+    account: 'claude',
+    seed: () => '',
+    checksPrefix: true,
+    past: lookBack(changed),
+    refusedBefore: [],
+  })
+  const { items: sent, notes } = rebuildOn(changed, [kept])
+  const seals = sent.flatMap((item) => (item.type === 'reasoning' ? item.encrypted_content : []))
+  // With the question of the fourth turn the outputs of the first two became short.
+  expect(seals).toEqual(['first 3', 'second 3', 'first 4', 'second 4'])
+  expect(notes.filter(({ why }) => why === 'reasoning-of-another-prefix')).toHaveLength(6)
+})
+
+test('all of it, where nothing has ever changed; none, where the tools have', () => {
+  const items = [0, 1].flatMap(turn)
+  const past = lookBack(rebuild(items, []))
+  expect(behindNewestStep(items, places(items), past)).toBe(0)
+  const other = { ...past, sentOf: () => null }
+  expect(behindNewestStep(items, places(items), other)).toBe(items.length)
+})
+
+test('nobody is asked about a conversation without any', () => {
+  const items = talk`
+    user: Hi.
+    assistant: Hello.
+  `
+  const never = () => {
+    throw new Error('It was asked.')
+  }
+  expect(behindNewestStep(items, places(items), { sentOf: never, isTouched: never })).toBe(0)
+})

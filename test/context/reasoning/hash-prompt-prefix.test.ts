@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { prefixHashOf, prefixSeed } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
+import { conversation } from '../../support/conversations.ts'
+import { NO_PARAMS } from '../../support/no-params.ts'
+import { talk } from '../../support/talk.ts'
+
+function hash(items: readonly Item[]): string {
+  return prefixHashOf({ items, params: NO_PARAMS }, 'anthropic')
+}
+
+test('is the same for what is loaded again, whatever it is called and whoever made it', () => {
+  const origin = { wire: 'chat', account: 'a', model: 'm', prefixHash: null }
+  fc.assert(
+    fc.property(conversation, (items) => {
+      const loaded = JSON.parse(JSON.stringify(items)) as readonly Item[]
+      const named = loaded.map((item, at) => ({ ...item, id: `x${at}`, status: 'done', origin }))
+      expect(hash(named)).toBe(hash(items))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('differs for any two conversations that differ', () => {
+  const lines = fc.array(
+    fc.constantFrom(
+      'user: a',
+      'user: ab',
+      'user: ',
+      'assistant: a',
+      'system: a',
+      'thinks: a',
+      'sealed: a',
+      'sealed: b',
+      'call a b',
+      'call ab',
+      'custom a b',
+      'output a b',
+      'output ab',
+      'hosted a',
+    ),
+    { maxLength: 4 },
+  )
+  fc.assert(
+    fc.property(lines, lines, (one, other) => {
+      const [items, others] = [one, other].map((said) => said.flatMap((line) => talk`${line}`))
+      expect(hash(items ?? []) === hash(others ?? [])).toBe(one.join('\n') === other.join('\n'))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('knows where one text ends and the next begins', () => {
+  const parts = (...texts: readonly string[]): Item => ({
+    type: 'message',
+    role: 'user',
+    content: texts.map((text) => ({ type: 'input_text', text })),
+  })
+  expect(hash([parts('ab', 'c')])).not.toBe(hash([parts('a', 'bc')]))
+  expect(hash(talk`call ab c`)).not.toBe(hash(talk`call a bc`))
+  expect(hash([parts('ab')])).not.toBe(hash([parts('a'), parts('b')]))
+})
+
+test('OpenAI compares messages, the others all that stands in front of them', () => {
+  const other = { ...NO_PARAMS, instructions: 'Be brief.' }
+  expect(prefixSeed(other, 'responses')).toBe(prefixSeed(NO_PARAMS, 'responses'))
+  expect(prefixSeed(other, 'anthropic')).not.toBe(prefixSeed(NO_PARAMS, 'anthropic'))
+})
+
+test('of tools, those count that the model is offered', () => {
+  const tools = [{ type: 'opaque', raw: { type: 'web_search' } }] as const
+  const base = { ...NO_PARAMS, tools }
+  const forced = { ...base, toolChoice: { type: 'required' } } as const
+  const allowed = { ...base, toolChoice: { type: 'allowed', mode: 'auto', names: [] } } as const
+  expect(prefixSeed(forced, 'anthropic')).toBe(prefixSeed(base, 'anthropic'))
+  expect(prefixSeed(allowed, 'anthropic')).not.toBe(prefixSeed(base, 'anthropic'))
+})

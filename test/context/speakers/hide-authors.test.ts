@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
+import { show, talk } from '../../support/talk.ts'
+import { ANN, by, said } from '../../support/voices.ts'
+
+const HIDDEN = 'user: [Gateway notice: What a hidden author said here is not shown.]'
+
+test('one placeholder stands for each run of what they said (C70)', () => {
+  const items = said(
+    talk`
+      user: one
+      user: two
+      user: three
+      assistant: so
+      user: four
+    `,
+    { 0: by('Bob'), 1: ANN, 2: by('Cyd'), 4: ANN },
+  )
+  const step = hideAuthors(['u1', 'Cyd']).run(items)
+  expect(show(step.items)).toBe(`user: one\n${HIDDEN}\nassistant: so\n${HIDDEN}`)
+  expect(step.notes.map(({ did, at }) => `${did} ${at}`)).toEqual([
+    'changed 1',
+    'dropped 2',
+    'changed 4',
+  ])
+})
+
+test('their media are gone with them', () => {
+  const image: Item = {
+    type: 'message',
+    role: 'user',
+    content: [{ type: 'input_image', image_url: 'https://x.test/secret.png' }],
+  }
+  const { items } = hideAuthors(['Ann']).run(said([image], { 0: ANN }))
+  expect(JSON.stringify(items)).not.toContain('secret')
+})
+
+test('what was called in their name goes with its output, and the reasoning with both', () => {
+  const items = said(
+    talk`
+      user: look
+      sealed: a
+      call a
+      output a
+      user: well?
+    `,
+    { 2: ANN },
+  )
+  expect(show(hideAuthors(['u1']).run(items).items)).toBe(`user: look\n${HIDDEN}\nuser: well?`)
+})
+
+test('a name that chat has given is as good', () => {
+  const items: readonly Item[] = [{ ...talk`user: hi`[0]!, native: { chat: { name: 'Ann' } } }]
+  expect(show(hideAuthors(['Ann']).run(items).items)).toBe(HIDDEN)
+})
+
+test('where nobody hidden has spoken the list is the very same', () => {
+  const items = said(talk`user: hi`, { 0: ANN })
+  expect(hideAuthors(['u2']).run(items).items).toBe(items)
+})

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { itemField } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { mergeRuns } from '../../../src/context/speakers/merge-consecutive-messages.ts'
+import { show, talk } from '../../support/talk.ts'
+import { ANN, by, said } from '../../support/voices.ts'
+
+const BURST = talk`
+  user: one
+  user: two
+  user: three
+`
+const merged = (items: readonly Item[]): string => show(mergeRuns().run(items).items)
+
+describe('messages of one author in a row (C67)', () => {
+  test('become one, with the ids that they had', () => {
+    const named = BURST.map((item, at) => ({ ...item, id: `msg_${at}` }))
+    const step = mergeRuns().run(said(named, { 0: ANN, 1: ANN, 2: by('Bob') }))
+    expect(show(step.items)).toBe('user: one⏎two\nuser: three')
+    expect(itemField(step.items[0]!)?.['ids']).toEqual(['msg_0', 'msg_1'])
+    expect(step.notes.map(({ did, at }) => `${did} ${at}`)).toEqual(['changed 0', 'dropped 1'])
+  })
+
+  test('stay apart where nobody says who it is', () => {
+    expect(mergeRuns().run(BURST).items).toBe(BURST)
+  })
+
+  test.each([
+    ['another name under one id', { 0: ANN, 1: { author: { id: 'u1', name: 'Anna' } } }],
+    ['another day', { 0: { ...ANN, sent_at: 86_399 }, 1: { ...ANN, sent_at: 86_400 } }],
+    ['something pinned', { 0: ANN, 1: { ...ANN, pin: true } }],
+    ['a new beginning', { 0: ANN, 1: { ...ANN, reset: true } }],
+  ])('are parted by %s', (_, fields) => {
+    const items = said(BURST.slice(0, 2), fields)
+    expect(mergeRuns().run(items).items).toBe(items)
+  })
+
+  test('are parted by media, tools, and what only one wire understands', () => {
+    const [one] = said(BURST, { 0: ANN })
+    const image: Item = {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_image', image_url: 'https://x.test/a.png' }],
+      native: one!.native!,
+    }
+    const marked: Item = { ...one!, native: { ...one!.native, chat: { $parts: [{ cache: 1 }] } } }
+    const tools = talk`
+      call a
+      output a
+    `
+    const items = [one!, image, { ...one! }, marked, { ...one! }, ...tools, { ...one! }]
+    expect(mergeRuns().run(items).items).toBe(items)
+  })
+
+  test('are merged within a day', () => {
+    const fields = { 0: { ...ANN, sent_at: 86_400 }, 1: { ...ANN, sent_at: 172_799 } }
+    expect(merged(said(BURST.slice(0, 2), fields))).toBe('user: one⏎two')
+  })
+})

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { isToldSummary } from '../../../src/core/items/summary-message.ts'
+import { applySummary, coveredBefore } from '../../../src/context/summaries/apply-summary.ts'
+import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { policyWith } from '../../../src/core/context-policy.ts'
+import { show, talk } from '../../support/talk.ts'
+
+const summary = (covered: readonly Item[]) =>
+  applySummary({ id: 'sum_1', text: 'They met.', facts: ['port 8080'], covered })
+
+const shown = (items: readonly Item[]) =>
+  items.map((item) => (isToldSummary(item) ? 'SUMMARY' : show([item]))).join(' | ')
+
+const CHAT = talk`
+  system: be brief
+  user: 1
+  thinks: hm
+  call a
+  output a x
+  assistant: one
+  hosted compaction
+  user: 2
+  assistant: two
+  user: 3
+`
+
+test('C21, C54: is told before the turns that are kept, and the instructions before it', () => {
+  const step = summary(coveredBefore(CHAT, 7)).run(CHAT)
+  expect(shown(step.items)).toBe(
+    'system: be brief | SUMMARY | hosted compaction | user: 2 | assistant: two | user: 3',
+  )
+  expect(step.notes.map(({ did, at, why }) => `${did} ${at ?? ''} ${why}`)).toEqual([
+    ...[1, 2, 3, 4, 5].map((at) => `dropped ${at} summarised`),
+    'added  summary-told',
+  ])
+})
+
+test('says the facts word for word, and the words before the messages below', () => {
+  const told = summary(CHAT.slice(1, 6)).run(CHAT).items.find(isToldSummary)
+  expect(show([told as Item])).toMatch(
+    /^developer: \[Summary of the earlier part .*\]⏎⏎## Facts⏎- port 8080⏎⏎They met\.$/,
+  )
+})
+
+test('leaves alone a list that does not begin with what it stands for, or stands for no more', () => {
+  const covered = CHAT.slice(1, 6)
+  for (const other of [
+    CHAT.map((item) => ({ ...item })),
+    CHAT.filter((_, at) => at !== 3),
+    CHAT.slice(3),
+    CHAT.slice(0, 4),
+    summary(covered).run(CHAT).items,
+  ]) {
+    expect(summary(covered).run(other).items).toBe(other)
+  }
+  expect(summary([]).run(CHAT).items).toBe(CHAT)
+})
+
+test('knows its own though an item comes twice', () => {
+  const [first, second] = talk`
+    user: again
+    assistant: yes
+  ` as [Item, Item]
+  const items = [first, second, first, second]
+  const once = summary([first, second]).run(items)
+  expect(shown(once.items)).toBe('SUMMARY | user: again | assistant: yes')
+  expect(summary([first, second]).run(once.items).items).toBe(once.items)
+})
+
+test('is left out by no window, and counts as nothing of it', () => {
+  const policy = policyWith([{ policy: 'replay', window: { turns: 1 } }])
+  const covered = CHAT.slice(1, 6)
+  const plan = planFor({
+    policy,
+    reader: null,
+    summary: { id: 's', text: 'x', facts: [], covered },
+  })
+  expect(shown(rebuild(CHAT, plan).items)).toBe(
+    'system: be brief | SUMMARY | hosted compaction | user: 3',
+  )
+})

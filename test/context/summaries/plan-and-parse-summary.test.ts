@@ -1,0 +1,155 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { itemTokens } from '../../../src/core/items/item-tokens.ts'
+import { pairsOf } from '../../../src/core/items/tool-call-pairs.ts'
+import { isUserMessage, roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { inWords } from '../../../src/core/items/summary-message.ts'
+import {
+  readSummary,
+  summaryChapters,
+  summaryCut,
+  summaryQuestion,
+} from '../../../src/context/summaries/plan-and-parse-summary.ts'
+import { conversation } from '../../support/conversations.ts'
+import { talk } from '../../support/talk.ts'
+
+const rounds = (count: number, words = ''): readonly Item[] =>
+  Array.from({ length: count }).flatMap(
+    (_, at) => talk`
+      user: q${String(at)}
+      call c${String(at)} look {"at":"Rome"}
+      output c${String(at)} fog
+      assistant: a${String(at)} ${words}
+    `,
+  )
+
+describe('the cut', () => {
+  test('C48: leaves so many turns with all that was done in them', () => {
+    expect(summaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 0)).toEqual({ at: 16, turns: 4 })
+    expect(summaryCut(rounds(2), { keepTurns: 2, keepTokens: 0 }, 0)).toBeNull()
+    expect(summaryCut(rounds(1), { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
+    expect(summaryCut([], { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
+  })
+
+  test('C49: leaves so many tokens as well', () => {
+    const items = rounds(6, 'word '.repeat(100))
+    const { at = 0 } = summaryCut(items, { keepTurns: 1, keepTokens: 300 }, 0) ?? {}
+    const weigh = (from: number) =>
+      items.slice(from).reduce((sum, item) => sum + itemTokens(item), 0)
+    expect(weigh(at)).toBeGreaterThanOrEqual(300)
+    expect(weigh(at + 4)).toBeLessThan(300)
+    expect(summaryCut(items, { keepTurns: 1, keepTokens: 1_000_000 }, 0)).toBeNull()
+  })
+
+  test('is never before the summary that there is, nor at it', () => {
+    expect(summaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 16)).toBeNull()
+    expect(summaryCut(rounds(7), { keepTurns: 2, keepTokens: 0 }, 16)).toEqual({ at: 20, turns: 5 })
+  })
+
+  test('is none where nothing could be left out', () => {
+    const items = talk`
+      system: be brief
+      user: 1
+    `
+    expect(summaryCut([...items, ...rounds(1)], { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
+  })
+
+  test('C49: is between turns, parts no call from its output, and leaves the newest turn', () => {
+    const kept = { keepTurns: fc.integer({ min: 1, max: 4 }), keepTokens: fc.nat(200) }
+    fc.assert(
+      fc.property(conversation, fc.record(kept), fc.nat(12), (items, rules, after) => {
+        const cut = summaryCut(items, rules, after)
+        if (cut === null) return
+        expect(cut.at).toBeGreaterThan(after)
+        expect(roundStarts(items)[cut.turns]).toBe(cut.at)
+        expect(roundStarts(items).length - cut.turns).toBeGreaterThanOrEqual(rules.keepTurns)
+        const parted = [...pairsOf(items)].some((other, at) => at < cut.at && other >= cut.at)
+        expect(parted).toBe(false)
+        expect(items.slice(cut.at).filter(isUserMessage)).not.toEqual([])
+      }),
+    )
+  })
+})
+
+describe('what is asked', () => {
+  const chapters = (items: readonly Item[], after = 0, most = 60_000, hidden: string[] = []) =>
+    summaryChapters({ items, hidden }, after, { at: items.length, turns: 9 }, most)
+
+  test('tells what was said and done since the summary before, and no instructions', () => {
+    const items = [...talk`system: be brief`, ...rounds(3)]
+    const [chapter, ...others] = chapters(items, 5)
+    expect(others).toEqual([])
+    expect(chapter).not.toContain('be brief')
+    expect(chapter).not.toContain('q0')
+    expect(chapter).toContain('[user]\n  q1')
+    expect(chapter).toContain('[assistant calls look]\n  {"at":"Rome"}')
+    expect(chapter).toContain('[tool answers]\n  fog')
+  })
+
+  test('C50: shortens what is long to its beginning and its end, between characters', () => {
+    const items = talk`user: ${'🦊'.repeat(30_000)}end`
+    for (const most of [60_000, 1_001, 1_000, 777]) {
+      const [chapter = ''] = chapters(items, 0, most)
+      expect(chapter.isWellFormed()).toBe(true)
+      expect(chapter).not.toContain('\ufffd')
+      expect(chapter).toMatch(/^\[user\]\n {2}🦊[^]*characters left out[^]*🦊end$/u)
+      expect(chapter.length).toBeLessThan(Math.min(21_000, most + 100))
+    }
+  })
+
+  test('comes in pieces that fit its writer', () => {
+    const pieces = chapters(rounds(40, 'word '.repeat(50)), 0, 1_000)
+    expect(pieces.length).toBeGreaterThan(2)
+    expect(pieces.every((piece) => itemTokens(talk`user: ${piece}`[0] as Item) < 1_200)).toBe(true)
+  })
+
+  test('does not say what is between a client and the gateway', () => {
+    const items = talk`
+      user: hi
+      assistant: hello⏎⏎[01HZX3M8Q0ABCDEFGHJK]: #⏎⏎you
+    `
+    expect(chapters(items).join()).not.toContain('01HZX3M8Q0')
+  })
+
+  test('does not say what hidden authors said', () => {
+    const items = talk`
+      user: a secret
+      assistant: well
+    `
+    const native = { backstory: { author: { id: 'u1', name: 'Ann' } } }
+    const said = items.with(0, { ...(items[0] as Item), native })
+    expect(chapters(said).join()).toContain('a secret')
+    expect(chapters(said, 0, 60_000, ['Ann']).join()).not.toContain('a secret')
+  })
+
+  test('C51: names the focus, and goes on from the summary before', () => {
+    const question = summaryQuestion('prices')('So far.', 'What was said.')
+    const [{ content } = { content: [] }] = question.input
+    expect(content[0]?.text).toMatch(/^<summary_so_far>\nSo far\.\n<\/summary_so_far>/)
+    expect(content[0]?.text).toContain('<focus>\nprices\n</focus>')
+    expect(JSON.stringify(summaryQuestion(null)(null, 'x'))).not.toMatch(/<focus>|<summary_so_far>/)
+  })
+})
+
+describe('what is read of the answer', () => {
+  test('is the list of facts beside the words', () => {
+    const written = '## Facts\n- port 8080\n* /etc/x\nname: Ada\n- port 8080\n\n## Open\nNothing.\n'
+    expect(readSummary(written)).toEqual({
+      facts: ['port 8080', '/etc/x', 'name: Ada'],
+      text: '## Open\nNothing.',
+    })
+  })
+
+  test('is all of it where there is no such list', () => {
+    expect(readSummary(' They met. \n')).toEqual({ facts: [], text: 'They met.' })
+    expect(readSummary('## Open\nx\n## Facts')).toEqual({ facts: [], text: '## Open\nx' })
+  })
+
+  test('says the same when it is told and read again', () => {
+    for (const facts of [[], ['port: 1'], ['a', '№ 7']]) {
+      const words = { text: '## Open\n- x\n\n## Done\ny', facts }
+      expect(readSummary(inWords(words))).toEqual(words)
+    }
+  })
+})

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isInOrder } from '../../../src/context/tool-calls/has-valid-item-order.ts'
+import { messyConversation, tidyConversation } from '../../support/conversations.ts'
+import { expectLawful } from '../../support/laws.ts'
+import { talk } from '../../support/talk.ts'
+
+test('what is seen to be in order is lawful', () => {
+  fc.assert(
+    fc.property(fc.oneof(tidyConversation, messyConversation), (items) => {
+      if (isInOrder(items)) expectLawful(items)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+const CALLED = talk`
+  user: Go.
+  call a
+`
+const DONE = [...CALLED, ...talk`output a`]
+
+test.each([
+  { items: [...CALLED, ...talk`call b`, ...talk`output b`, ...talk`output a`] },
+  { items: [...DONE, ...talk`sealed: x`, ...talk`assistant: So.`] },
+  { items: [...DONE, ...DONE] },
+])('sees whole batches with what led to them: $items', ({ items }) => {
+  expect(isInOrder(items)).toBe(true)
+})
+
+test.each([
+  { items: CALLED },
+  { items: talk`output a` },
+  { items: [...DONE, ...talk`sealed: x`] },
+  { items: [...CALLED, ...talk`user: On.`, ...talk`output a`] },
+  { items: [...DONE, ...talk`call a`, ...talk`output a`] },
+  { items: [...CALLED, ...talk`call b`, ...talk`output a`, ...talk`call c`] },
+])('leaves to a closer look what is not: $items', ({ items }) => {
+  expect(isInOrder(items)).toBe(false)
+})

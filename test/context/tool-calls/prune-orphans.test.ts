@@ -1,0 +1,310 @@
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
+import { show, talk } from '../../support/talk.ts'
+
+function pruned(items: readonly Item[]) {
+  const step = pruneOrphans().run(items)
+  return { kept: show(step.items), notes: step.notes }
+}
+
+test('drops an output whose call was windowed away (C12)', () => {
+  const step = pruneOrphans().run(talk`
+    output a 4 degrees
+    user: thanks
+  `)
+  expect(show(step.items)).toBe('user: thanks')
+  expect(step.notes).toEqual([{ did: 'dropped', at: 0, why: 'output-without-call' }])
+})
+
+test('drops a call that was never answered (C12)', () => {
+  const { kept, notes } = pruned(talk`
+    user: how warm is it?
+    call a weather
+    user: hello?
+  `)
+  expect(kept).toBe('user: how warm is it?\nuser: hello?')
+  expect(notes).toEqual([{ did: 'dropped', at: 1, why: 'call-without-output' }])
+})
+
+test('drops a call without a name, and its output', () => {
+  const [call, output] = talk`
+    call a
+    output a
+  `
+  if (call?.type !== 'function_call' || output === undefined) throw new Error('no pair')
+  expect(pruned([{ ...call, name: '' }, output]).notes).toEqual([
+    { did: 'dropped', at: 0, why: 'call-malformed' },
+    { did: 'dropped', at: 1, why: 'output-without-call' },
+  ])
+})
+
+test('drops only the unanswered call of a parallel batch', () => {
+  const { kept, notes } = pruned(talk`
+    thinks: two places
+    call a
+    call b
+    output b 4 degrees
+    assistant: 4 degrees
+  `)
+  expect(kept).toBe('thinks: two places\ncall b\noutput b 4 degrees\nassistant: 4 degrees')
+  expect(notes).toEqual([{ did: 'dropped', at: 1, why: 'call-without-output' }])
+})
+
+describe('at the running end', () => {
+  test('leaves alone what waits for its output: the provider says so, if it must be there', () => {
+    const items = talk`
+      user: how warm is it?
+      sealed: two places
+      call a
+      custom b
+      shell c ls
+      hosted web_search_call
+      output a 4 degrees
+    `
+    expect(pruneOrphans().run(items).items).toBe(items)
+    expect(pruneOrphans({ unanswered: 'stub' }).run(items).items).toBe(items)
+  })
+
+  test('a word of anybody behind it ends the waiting', () => {
+    for (const word of ['user: hello?', 'assistant: well', 'developer: hurry']) {
+      const { kept } = pruned(talk`
+        call a
+        ${word}
+      `)
+      expect(kept).toBe(word)
+    }
+  })
+
+  test('so does another answer', () => {
+    const { kept } = pruned(talk`
+      call a
+      call b
+      output b
+      call c
+    `)
+    expect(kept).toBe('call b\noutput b\ncall c')
+  })
+
+  test('reasoning behind it that led to nothing does not', () => {
+    const { kept } = pruned(talk`
+      call a
+      call b
+      output b
+      thinks: hm
+    `)
+    expect(kept).toBe('call a\ncall b\noutput b')
+  })
+
+  test('nor does the late output of an older call, which is moved there', () => {
+    const { kept } = pruned(talk`
+      call a
+      user: and there?
+      call b
+      output a
+    `)
+    expect(kept).toBe('call a\noutput a\nuser: and there?\ncall b')
+  })
+
+  test('what no provider takes is dropped here as well', () => {
+    const [call] = talk`call a`
+    if (call?.type !== 'function_call') throw new Error('no call')
+    expect(pruned([{ ...call, name: '' }]).notes).toEqual([
+      { did: 'dropped', at: 0, why: 'call-malformed' },
+    ])
+    expect(pruned([{ ...call, call_id: '' }]).kept).toBe('')
+  })
+})
+
+test('keeps a call in the middle where it is to be answered, if words can do that', () => {
+  const { items, notes } = pruneOrphans({ unanswered: 'stub' }).run(talk`
+    call a
+    custom b
+    shell c ls
+    user: hello?
+  `)
+  expect(show(items)).toBe('call a\ncustom b\nuser: hello?')
+  expect(notes).toEqual([{ did: 'dropped', at: 2, why: 'call-without-output' }])
+})
+
+test('a call whose id was taken over beside it is dropped, for it would be taken for the other', () => {
+  const { items } = pruneOrphans({ unanswered: 'stub' }).run(talk`
+    call x
+    assistant: so
+    call 0 first
+    output x
+    call 0 second
+    output 0
+  `)
+  expect(show(items)).toBe('call x\noutput x\nassistant: so\ncall 0 second\noutput 0')
+})
+
+test('does not hide an unanswered call behind a later use of its id', () => {
+  const { kept } = pruned(talk`
+    user: one
+    call 0
+    user: two
+    call 0
+    output 0 here
+  `)
+  expect(kept).toBe('user: one\nuser: two\ncall 0\noutput 0 here')
+})
+
+test('sends an output once, even if it came twice', () => {
+  const { kept, notes } = pruned(talk`
+    call a
+    output a first
+    output a second
+  `)
+  expect(kept).toBe('call a\noutput a first')
+  expect(notes).toEqual([{ did: 'dropped', at: 2, why: 'output-without-call' }])
+})
+
+test('drops reasoning together with the call that it led to (C13)', () => {
+  const { kept, notes } = pruned(talk`
+    user: how warm is it?
+    sealed: a
+    thinks: b
+    call a
+    user: hello?
+  `)
+  expect(kept).toBe('user: how warm is it?\nuser: hello?')
+  expect(notes.map(({ at, why }) => `${at} ${why}`)).toEqual([
+    '1 reasoning-without-follower',
+    '2 reasoning-without-follower',
+    '3 call-without-output',
+  ])
+})
+
+test('does not give the reasoning of a dropped call to the next group', () => {
+  const { kept } = pruned(talk`
+    sealed: for the call
+    call a
+    sealed: for the words
+    assistant: never mind
+  `)
+  expect(kept).toBe('sealed: for the words\nassistant: never mind')
+})
+
+test('keeps reasoning in front of hosted items, and several in a row', () => {
+  const items = talk`
+    sealed: a
+    sealed: b
+    hosted web_search_call
+    sealed: c
+    assistant: found it
+  `
+  expect(pruneOrphans().run(items).items).toBe(items)
+})
+
+test('moves an output to its call when somebody spoke in between', () => {
+  const { kept, notes } = pruned(talk`
+    call a
+    user: are you there?
+    assistant: wait
+    output a 4 degrees
+    assistant: 4 degrees
+  `)
+  expect(kept).toBe(
+    'call a\noutput a 4 degrees\nuser: are you there?\nassistant: wait\nassistant: 4 degrees',
+  )
+  expect(notes).toEqual([{ did: 'moved', at: 3, why: 'output-misplaced' }])
+})
+
+test('moves an output behind those of its batch that are in place', () => {
+  const { kept } = pruned(talk`
+    call a
+    call b
+    output b
+    call c
+    output a
+    output c
+  `)
+  expect(kept).toBe('call a\ncall b\noutput b\noutput a\ncall c\noutput c')
+})
+
+test('leaves a batch as the model made it, with reasoning and hosted items in it', () => {
+  const items = talk`
+    sealed: first
+    call a
+    sealed: second
+    call b
+    hosted mcp_call
+    output b
+    output a
+  `
+  expect(pruneOrphans().run(items).items).toBe(items)
+})
+
+test('moves an output in front of reasoning that led to something else', () => {
+  const { kept } = pruned(talk`
+    call a
+    sealed: and now the words
+    output a
+    assistant: done
+  `)
+  expect(kept).toBe('call a\noutput a\nsealed: and now the words\nassistant: done')
+})
+
+test('does not draw a later call into a batch whose output was moved', () => {
+  const { kept, notes } = pruned(talk`
+    call a
+    sealed: and now b
+    output a
+    call b
+    output b
+  `)
+  expect(kept).toBe('call a\noutput a\nsealed: and now b\ncall b\noutput b')
+  expect(notes).toEqual([{ did: 'moved', at: 2, why: 'output-misplaced' }])
+})
+
+test('does not claim to have moved what only lost its neighbour', () => {
+  const { kept, notes } = pruned(talk`
+    call a
+    call b
+    output a
+    sealed: lost
+    output b
+    user: thanks
+  `)
+  expect(kept).toBe('call a\ncall b\noutput a\noutput b\nuser: thanks')
+  expect(notes).toEqual([{ did: 'dropped', at: 3, why: 'reasoning-without-follower' }])
+})
+
+test('pairs calls of every kind', () => {
+  const { kept } = pruned(talk`
+    custom a
+    shell b ls
+    shell c pwd
+    shell-output b a.ts
+    custom-output a found
+    assistant: found
+  `)
+  expect(kept).toBe(
+    'custom a\nshell b ls\nshell-output b a.ts\ncustom-output a found\nassistant: found',
+  )
+})
+
+test('sends a pair once that is there as recorded and as the client kept it, the first of them', () => {
+  const [question, thought, call, output, ...rest] = talk`
+    user: how warm is it?
+    sealed: let me see
+    call a weather {"city":"Rome"}
+    output a 4 degrees
+    sealed: let me see
+    call a weather {"city":"Rome"}
+    output a 4 degrees
+    sealed: now the words
+    assistant: 4 degrees
+  `
+  if (question === undefined || thought === undefined) throw new Error('no talk')
+  if (call === undefined || output === undefined) throw new Error('no pair')
+  const origin = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }
+  const { kept, notes } = pruned([question, thought, { ...call, origin }, output, ...rest])
+  expect(kept).toBe(show([question, thought, call, output, ...rest.slice(3)]))
+  expect(notes).toEqual([
+    { did: 'dropped', at: 4, why: 'reasoning-without-follower' },
+    { did: 'dropped', at: 5, why: 'pair-duplicate' },
+    { did: 'dropped', at: 6, why: 'pair-duplicate' },
+  ])
+})

@@ -1,0 +1,103 @@
+import { policyWith } from '../../../src/core/context-policy.ts'
+import { expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { answerCalls, STUB } from '../../../src/context/tool-calls/stub-missing-outputs.ts'
+import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
+import { expectLawful } from '../../support/laws.ts'
+import { show, talk } from '../../support/talk.ts'
+
+function answered(items: readonly Item[]): string {
+  const step = rebuild(items, [pruneOrphans({ unanswered: 'stub' }), answerCalls()])
+  expectLawful(step.items)
+  return show(step.items).replaceAll(STUB, 'STUB')
+}
+
+test('says, in the place of an output, that none was recorded', () => {
+  const items = talk`
+    user: book it
+    call a book
+    user: hello?
+  `
+  const step = answerCalls().run(items)
+  expect(show(step.items.slice(1, 3))).toBe(
+    'call a book\noutput a [No result of this tool call was recorded. It may or may not have run.]',
+  )
+  expect(step.notes).toEqual([{ did: 'added', why: 'output-stubbed' }])
+})
+
+test('stands behind the whole batch, and leaves it as the model made it', () => {
+  expect(
+    answered(talk`
+      sealed: first
+      call a
+      sealed: second
+      custom b
+      call c
+      hosted mcp_call
+      output c
+      sealed: third
+      assistant: done
+    `),
+  ).toBe(
+    [
+      'sealed: first',
+      'call a',
+      'sealed: second',
+      'custom b',
+      'call c',
+      'hosted mcp_call',
+      'output c',
+      'output a STUB',
+      'custom-output b STUB',
+      'sealed: third',
+      'assistant: done',
+    ].join('\n'),
+  )
+})
+
+test('answers each call of a repeated id with its own', () => {
+  expect(
+    answered(talk`
+      call 0 one
+      user: wait
+      call 0 two
+      call 0 three
+      output 0 here
+      user: thanks
+    `),
+  ).toBe(
+    'call 0 one\noutput 0 STUB\nuser: wait\ncall 0 two\ncall 0 three\noutput 0 here\noutput 0 STUB\nuser: thanks',
+  )
+})
+
+test('leaves alone what waits, what is answered, and what words cannot answer', () => {
+  const items = talk`
+    shell a ls
+    user: and now?
+    call b
+    output b
+    call c
+    call d
+    output d
+  `
+  expect(answerCalls().run(items)).toEqual({ items, notes: [] })
+  expect(answerCalls().run(items).items).toBe(items)
+})
+
+test('what was sent stays as it was when a call has waited in vain', () => {
+  const plan = planFor({
+    policy: policyWith([{ policy: 'replay', outputs: { keepTurns: 0, step: 1 } }]),
+    unansweredCalls: 'stub',
+    reader: null,
+  })
+  const before = talk`
+    user: book it
+    call a book
+    call b look
+    output b free
+  `
+  const after = rebuild([...before, ...talk`user: hello?`], plan)
+  expect(after.items.slice(0, before.length)).toEqual(rebuild(before, plan).items)
+  expect(after.notes).toEqual([{ did: 'added', why: 'output-stubbed', by: 'answer-calls' }])
+})

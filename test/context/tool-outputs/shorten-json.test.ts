@@ -1,0 +1,144 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { shortenJson } from '../../../src/context/tool-outputs/shorten-json.ts'
+
+const LIMIT = 440
+
+function shortened(value: unknown, limit = LIMIT): unknown {
+  const short = shortenJson(JSON.stringify(value), limit)
+  return short === null ? null : JSON.parse(short)
+}
+
+test('fields and short values stay, a long text keeps its beginning and its end', () => {
+  const stdout = `${'a'.repeat(2000)}${'b'.repeat(2000)}`
+  expect(shortened({ exit: 0, stdout, stderr: '', ok: true, more: null }, 200)).toEqual({
+    exit: 0,
+    stdout: `${'a'.repeat(68)} … 3899 characters left out … ${'b'.repeat(33)}`,
+    stderr: '',
+    ok: true,
+    more: null,
+  })
+})
+
+test('a long list keeps its first and its last elements, and says how many others there were', () => {
+  const rows = Array.from({ length: 300 }, (_, id) => ({ id }))
+  expect(shortened({ rows }, 110)).toEqual({
+    rows: [{ id: 0 }, { id: 1 }, { id: 2 }, '… 295 elements left out …', { id: 298 }, { id: 299 }],
+  })
+})
+
+test('long elements share the room between the first and the last', () => {
+  const results = Array.from({ length: 9 }, (_, at) => ({ title: `T${at}`, text: 'x'.repeat(500) }))
+  expect(shortened(results, 240)).toEqual([
+    { title: 'T0', text: expect.stringMatching(/^x+ … \d+ characters left out … x+$/) as string },
+    '… 7 elements left out …',
+    { title: 'T8', text: expect.stringMatching(/^x+ … \d+ characters left out … x+$/) as string },
+  ])
+})
+
+test('a wide object keeps its first fields, and says how many others there were', () => {
+  const wide = Object.fromEntries(Array.from({ length: 99 }, (_, at) => [`field${at}`, at]))
+  expect(shortened(wide, 100)).toEqual({
+    field0: 0,
+    field1: 1,
+    field2: 2,
+    field3: 3,
+    '…': '… 95 fields left out …',
+  })
+})
+
+test('what lies deep is told whole, or counted', () => {
+  expect(shortened({ a: { b: { c: { d: { e: 1 } } } }, text: 'x'.repeat(900) })).toMatchObject({
+    a: { b: { c: { d: { e: 1 } } } },
+  })
+  const depths = `${'['.repeat(9000)}${']'.repeat(9000)}`
+  expect(shortenJson(depths, LIMIT)).toBe(
+    `${'['.repeat(8)}"… 1 element left out …"${']'.repeat(8)}`,
+  )
+})
+
+test('white space goes first', () => {
+  const value = { list: Array.from({ length: 50 }, (_, at) => at) }
+  const text = JSON.stringify(value, null, 8)
+  expect(text.length).toBeGreaterThan(LIMIT)
+  expect(shortenJson(text, LIMIT)).toBe(JSON.stringify(value))
+})
+
+test('numbers stay those that were written', () => {
+  const text = `{"id":12345678901234567890,"ids":[-98765432109876543210],"text":"${'x'.repeat(900)}"}`
+  expect(shortenJson(text, LIMIT)).toContain(
+    '{"id":12345678901234567890,"ids":[-98765432109876543210],',
+  )
+})
+
+test('short JSON is given back as it came', () => {
+  const text = '{ "a": 1.0 }'
+  expect(shortenJson(text, LIMIT)).toBe(text)
+})
+
+describe('leaves to others', () => {
+  test.each([
+    ['text', 'so it goes. '.repeat(99)],
+    ['a string', JSON.stringify('x'.repeat(900))],
+    ['what only looks like JSON', `{${'x'.repeat(900)}}`],
+    ['what broke off', `{"a":"${'x'.repeat(900)}`],
+    ['several values', '{"a":1}\n'.repeat(200)],
+    ['a name that has no place', JSON.stringify({ ['x'.repeat(900)]: 1 })],
+    [
+      'what takes too long to read',
+      JSON.stringify('x'.repeat(300).split('').concat('y'.repeat(300_000))),
+    ],
+  ])('%s', (_, text) => {
+    expect(shortenJson(text, LIMIT)).toBeNull()
+  })
+})
+
+test('never cuts a character in two, and repeats what was broken before', () => {
+  const short = shortenJson(JSON.stringify(['🦊'.repeat(400), `x${'🦊'.repeat(400)}`]), LIMIT)
+  const texts = JSON.parse(short ?? '') as readonly string[]
+  expect(texts.every((text) => text.isWellFormed())).toBe(true)
+  const torn = shortenJson(JSON.stringify([`\ud83e${'x'.repeat(900)}`]), LIMIT)
+  expect(torn?.isWellFormed()).toBe(true)
+  expect(JSON.parse(torn ?? '')).toEqual([expect.stringMatching(/^\ud83ex+ … /)])
+})
+
+const anyJson = fc
+  .letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 5, depthSize: 'small' },
+      fc.constantFrom<unknown>(
+        0,
+        -1.5,
+        true,
+        null,
+        '',
+        'short',
+        '🦊'.repeat(300),
+        '\n"\\'.repeat(200),
+      ),
+      fc.string({ unit: 'binary', maxLength: 900 }),
+      fc.array(tie('value'), { maxLength: 40 }),
+      fc.dictionary(fc.string({ maxLength: 20 }), tie('value'), { maxKeys: 30 }),
+    ),
+  }))
+  .value.map((value) => JSON.stringify([value, 'x'.repeat(200)]))
+
+test('whatever it is, it becomes short enough, stays JSON, and is not shortened again', () => {
+  fc.assert(
+    fc.property(anyJson, fc.integer({ min: 150, max: 900 }), (text, limit) => {
+      const short = shortenJson(text, limit)
+      if (short === null) throw new Error('A list of two can always be told.')
+      expect(short.length).toBeLessThanOrEqual(limit)
+      expect(Array.isArray(JSON.parse(short))).toBe(true)
+      expect(shortenJson(short, limit)).toBe(short)
+      expect(shortenJson(text, limit)).toBe(short)
+      if (text.length <= limit) expect(short).toBe(text)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('an object of very many fields is made as short', () => {
+  const wide = Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`key${at}`, at]))
+  expect(shortenJson(JSON.stringify(wide), LIMIT)?.length).toBeLessThanOrEqual(LIMIT)
+})

@@ -1,0 +1,335 @@
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { itemTokens } from '../../../src/core/items/item-tokens.ts'
+import { policyWith } from '../../../src/core/context-policy.ts'
+import { fitRoom } from '../../../src/context/windows/fit-token-budget.ts'
+import { windowHistory } from '../../../src/context/windows/keep-recent-rounds.ts'
+import { show, talk } from '../../support/talk.ts'
+
+const chat = (items: number) =>
+  Array.from({ length: items }).flatMap((_, at) =>
+    at % 2 === 0 ? talk`user: ${String(at)}` : talk`assistant: ${String(at)}`,
+  )
+
+/** What is kept, as the places in the list. */
+function kept(items: readonly Item[], maxItems: number): readonly number[] {
+  const result = windowHistory({ by: 'items', most: maxItems }).run(items).items
+  return items.flatMap((item, at) => (result.includes(item) ? [at] : []))
+}
+
+test('drops nothing at or under the cap (C26)', () => {
+  const items = chat(4)
+  for (const maxItems of [4, 10]) {
+    expect(windowHistory({ by: 'items', most: maxItems }).run(items).items).toBe(items)
+  }
+})
+
+test('keeps the newest rounds, and notes each item that it drops (C24)', () => {
+  const items = chat(6)
+  const step = windowHistory({ by: 'items', most: 4 }).run(items)
+  expect(step.items).toEqual(items.slice(2))
+  expect(step.notes).toEqual([
+    { did: 'dropped', at: 0, why: 'windowed' },
+    { did: 'dropped', at: 1, why: 'windowed' },
+  ])
+})
+
+test('keeps the instructions at the head, which do not count (C30)', () => {
+  const items = talk`
+    system: be brief
+    developer: be kind
+    user: 1
+    assistant: 2
+    user: 3
+    assistant: 4
+  `
+  expect(kept(items, 2)).toEqual([0, 1, 4, 5])
+  expect(kept(items, 4)).toEqual([0, 1, 2, 3, 4, 5])
+})
+
+test('keeps what stands for the items before it', () => {
+  const items = talk`
+    user: 0
+    assistant: 1
+    hosted compaction
+    user: 3
+    assistant: 4
+    user: 5
+    assistant: 6
+  `
+  expect(kept(items, 2)).toEqual([2, 5, 6])
+})
+
+test('never cuts inside of a round, however long the newest one is (C32)', () => {
+  const items = talk`
+    user: 0
+    assistant: 1
+    user: 2
+    call a
+    output a
+    call b
+    output b
+    assistant: 7
+  `
+  expect(kept(items, 3)).toEqual([2, 3, 4, 5, 6, 7])
+  expect(kept(items, 1)).toEqual([2, 3, 4, 5, 6, 7])
+})
+
+test('keeps all messages of the newest question (C28)', () => {
+  expect(
+    kept(
+      talk`
+    user: 0
+    assistant: 1
+    user: 2
+    user: 3
+    user: 4
+    assistant: 5
+  `,
+      2,
+    ),
+  ).toEqual([2, 3, 4, 5])
+})
+
+describe('one message of the assistant is kept (C27)', () => {
+  test('with its round, when the newest round has none', () => {
+    expect(
+      kept(
+        talk`
+      user: 0
+      assistant: 1
+      user: 2
+      assistant: 3
+      user: 4
+      call a
+      output a
+      user: 7
+    `,
+        2,
+      ),
+    ).toEqual([2, 3, 4, 5, 6, 7])
+  })
+
+  test('where it stands before the first question too', () => {
+    expect(
+      kept(
+        talk`
+      assistant: 0
+      user: 1
+      hosted web_search_call
+      user: 3
+    `,
+        2,
+      ),
+    ).toEqual([0, 1, 2, 3])
+  })
+
+  test('and the one before does not go when the model makes a remark among its tool calls', () => {
+    const open = talk`
+      user: 0
+      assistant: 1
+      user: 2
+      assistant: 3
+      user: 4
+      call a
+      output a
+    `
+    const remark = talk`
+      assistant: 7
+      call b
+      output b
+    `
+    expect(kept(open, 2)).toEqual([2, 3, 4, 5, 6])
+    expect(kept([...open, ...remark], 2)).toEqual([2, 3, 4, 5, 6, 7, 8, 9])
+  })
+})
+
+test('does not fail where a side never spoke (C31)', () => {
+  expect(kept([], 1)).toEqual([])
+  expect(
+    kept(
+      talk`
+    assistant: 0
+    assistant: 1
+    assistant: 2
+  `,
+      2,
+    ),
+  ).toEqual([0, 1, 2])
+  expect(
+    kept(
+      talk`
+    user: 0
+    user: 1
+    user: 2
+  `,
+      2,
+    ),
+  ).toEqual([0, 1, 2])
+  expect(
+    kept(
+      talk`
+    user: 0
+    call a
+    output a
+    user: 3
+  `,
+      2,
+    ),
+  ).toEqual([3])
+})
+
+test('keeps the cut for half a window, and the cap always (C34)', () => {
+  const cuts: number[] = []
+  for (let items = 41; items <= 201; items += 2) {
+    const [first = 0, ...rest] = kept(chat(items), 40)
+    expect(rest.length + 1).toBeLessThanOrEqual(40)
+    if (cuts.at(-1) !== first) cuts.push(first)
+  }
+  expect(cuts).toEqual([20, 40, 60, 80, 100, 120, 140, 160, 180])
+})
+
+const working = (rounds: number) =>
+  Array.from({ length: rounds }).flatMap(
+    (_, at) => talk`
+      user: ${String(at)}
+      thinks: hm
+      call ${String(at)}
+      output ${String(at)} ${'x'.repeat(40 * (at % 5))}
+      assistant: done
+    `,
+  )
+
+/** The numbers of the questions that are left. */
+function rounds(items: readonly Item[]): readonly number[] {
+  return items.flatMap((item) =>
+    item.type === 'message' && item.role === 'user' ? [Number(show([item]).slice(6))] : [],
+  )
+}
+
+describe('by turns (C33)', () => {
+  test('a turn is whole, whatever is in it, and one turn is the running one alone', () => {
+    const items = [...talk`system: be brief`, ...working(4), ...talk`user: 4`]
+    const one = windowHistory({ by: 'turns', most: 1 }).run(items)
+    expect(show(one.items)).toBe('system: be brief\nuser: 4')
+    expect(one.notes).toHaveLength(20)
+    const two = windowHistory({ by: 'turns', most: 2 }).run(items)
+    expect(two.items).toEqual([items[0], ...items.slice(16)])
+    const all = windowHistory({ by: 'turns', most: 5 }).run(items)
+    expect(all.items).toBe(items)
+  })
+
+  test('keeps its cut for half a window, and never has more turns than that', () => {
+    const firsts = Array.from({ length: 60 }, (_, count) => {
+      const left = rounds(windowHistory({ by: 'turns', most: 20 }).run(working(count + 1)).items)
+      expect(left.length).toBeLessThanOrEqual(20)
+      expect(left.length).toBeGreaterThan(count < 10 ? 0 : 10)
+      return left[0]
+    })
+    expect([...new Set(firsts)]).toEqual([0, 10, 20, 30, 40])
+    expect(firsts).toEqual(firsts.toSorted((a = 0, b = 0) => a - b))
+  })
+
+  test('what was said before the first question goes with the first turn that goes', () => {
+    const items = talk`
+      assistant: hello
+      user: 1
+      assistant: 1
+      user: 2
+    `
+    expect(show(windowHistory({ by: 'turns', most: 1 }).run(items).items)).toBe('user: 2')
+    expect(windowHistory({ by: 'turns', most: 2 }).run(items).items).toBe(items)
+  })
+})
+
+describe('by tokens (C33)', () => {
+  const tokens = (items: readonly Item[]) => items.reduce((sum, item) => sum + itemTokens(item), 0)
+
+  test('keeps its cut while half a window is said, and never has more than that', () => {
+    const firsts: number[] = []
+    for (let count = 1; count <= 60; count += 1) {
+      const { items } = windowHistory({ by: 'tokens', most: 1000 }).run(working(count))
+      expect(tokens(items)).toBeLessThanOrEqual(1000)
+      const [first = 0] = rounds(items)
+      if (firsts.at(-1) !== first) firsts.push(first)
+    }
+    expect(firsts).toEqual(firsts.toSorted((a, b) => a - b))
+    // A step for every 500 tokens, and none at all for the first 1000.
+    expect(firsts.length - 1).toBe(Math.ceil((tokens(working(60)) - 1000) / 500))
+  })
+
+  test('keeps the newest question and the newest answer, even if they are more (C27, C28)', () => {
+    const items = talk`
+      user: one
+      assistant: 1
+      user: ${'x'.repeat(4000)}
+      assistant: 2
+      user: ${'y'.repeat(4000)}
+    `
+    expect(windowHistory({ by: 'tokens', most: 100 }).run(items).items).toEqual(items.slice(2))
+  })
+
+  test('who made an item, and its id, weigh nothing', () => {
+    const [item] = talk`assistant: hello`
+    const origin = { wire: 'chat', account: 'a', model: 'm', prefixHash: 'f'.repeat(64) }
+    expect(itemTokens({ ...item, id: 'msg_1', origin } as Item)).toBe(itemTokens(item as Item))
+  })
+})
+
+describe('what is pinned stays (C30)', () => {
+  const pinned = (item: Item): Item => ({ ...item, native: { backstory: { pin: true } } })
+  const items = talk`
+    user: 0
+    assistant: 1
+    user: 2
+    thinks: 3
+    call a
+    call b
+    output a
+    output b
+    assistant: 8
+    user: 9
+    assistant: 10
+    user: 11
+    assistant: 12
+  `
+  const keptWith = (...pins: readonly number[]) => {
+    const list = items.map((item, at) => (pins.includes(at) ? pinned(item) : item))
+    const windows = (['items', 'turns', 'tokens'] as const).map((by) =>
+      windowHistory({ by, most: by === 'items' ? 2 : 1 }),
+    )
+    const room = fitRoom({ most: 1, policy: policyWith([]) })
+    return [...windows, room].map(({ run }) => {
+      const { items: left } = run(list)
+      expect(run(left).items).toBe(left)
+      return list.flatMap((item, at) => (left.includes(item) ? [at] : [])).join(' ')
+    })
+  }
+  const everywhere = (places: string) => [places, places, places, places]
+
+  test('a message by itself', () => {
+    expect(keptWith(0)).toEqual(everywhere('0 11 12'))
+    expect(keptWith(1, 9)).toEqual(everywhere('1 9 11 12'))
+  })
+
+  test.each([3, 4, 5, 6, 7])('item %i of a group with the whole group', (pin) => {
+    expect(keptWith(pin)).toEqual(everywhere('3 4 5 6 7 11 12'))
+  })
+
+  test('and a pinned question counts before anything was done about it: no cut within its turn', () => {
+    const asked = [...items, pinned({ ...talk`user: 13`[0] } as Item)]
+    const worked = [...asked, ...talk`call c`, ...talk`output c`]
+    const { run } = windowHistory({ by: 'turns', most: 4 })
+    const sent = run(asked).items
+    expect(run(worked).items.slice(0, sent.length)).toEqual(sent)
+  })
+
+  test('and weighs nothing, so that the same is kept behind it', () => {
+    expect(
+      kept(
+        chat(20).map((item, at) => (at < 10 ? pinned(item) : item)),
+        4,
+      ),
+    ).toEqual([...Array.from({ length: 10 }).keys(), 16, 17, 18, 19])
+  })
+})

@@ -1,0 +1,29 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { itemBytes, itemText } from '../../../src/core/items/serialize-item.ts'
+import type { Item } from '../../../src/core/item.ts'
+
+const message = (text: string): Item => ({
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text }],
+})
+const origin = { wire: 'chat', account: 'mock', model: 'm', prefixHash: null }
+
+test('an item is as large as it is written, whoever asks first', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, isWritten) => {
+      const item = message(text)
+      if (isWritten) itemText(item)
+      expect(itemBytes(item)).toBe(Buffer.from(JSON.stringify(item)).length)
+      expect(itemText(item)).toBe(JSON.stringify(item))
+    }),
+  )
+})
+
+test('who made an item is not a part of it', () => {
+  const item = message('naïve')
+  const made = { ...item, origin }
+  expect(itemText(made)).toBe(itemText(item))
+  expect(itemBytes(made)).toBe(itemBytes(item))
+})

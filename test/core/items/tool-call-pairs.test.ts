@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { ALONE, callEndOf, pairsOf } from '../../../src/core/items/tool-call-pairs.ts'
+import { OPAQUE_PAIRS } from '../../support/conversations.ts'
+import { talk } from '../../support/talk.ts'
+
+const partners = (items: readonly Item[]) => [...pairsOf(items)]
+const opaque = (raw: Record<string, string | null>): Item => ({ type: 'opaque', raw })
+
+test('a call and its output know each other', () => {
+  expect(
+    partners(talk`
+    user: how warm is it?
+    call a weather
+    output a 4 degrees
+    assistant: 4 degrees
+  `),
+  ).toEqual([ALONE, 2, 1, ALONE])
+})
+
+test('parallel calls are told apart by id, and by order under the same id', () => {
+  expect(
+    partners(talk`
+    call a
+    call b
+    call a
+    output b
+    output a
+    output a
+  `),
+  ).toEqual([4, 3, 5, 1, 0, 2])
+})
+
+test('an id that is used again belongs to the later call', () => {
+  expect(
+    partners(talk`
+    call 0
+    user: never mind, look here
+    call 0
+    output 0 here
+  `),
+  ).toEqual([ALONE, ALONE, 3, 2])
+  expect(
+    partners(talk`
+    call 0
+    call 1
+    output 1
+    call 0
+    output 0
+  `),
+  ).toEqual([ALONE, 2, 1, 4, 3])
+})
+
+test('an output does not answer a call that comes later, nor one that is answered', () => {
+  expect(
+    partners(talk`
+    output a
+    call a
+    output a
+    output a
+  `),
+  ).toEqual([ALONE, 2, 1, ALONE])
+})
+
+test('an output that comes late still finds its call', () => {
+  expect(
+    partners(talk`
+    call a
+    user: are you there?
+    output a yes
+  `),
+  ).toEqual([2, ALONE, 0])
+})
+
+test('a call is answered by its own kind only', () => {
+  expect(
+    partners(talk`
+    call a
+    custom-output a
+    custom a
+    shell-output a
+  `),
+  ).toEqual([ALONE, ALONE, ALONE, ALONE])
+})
+
+test.each(OPAQUE_PAIRS.map((pair) => pair('id_1')))(
+  '$0.type is answered by $1.type',
+  (call, output) => {
+    const items: readonly Item[] = [call, output].map((raw) => ({ type: 'opaque', raw }))
+    expect(partners(items)).toEqual([1, 0])
+    expect(items.map((item) => callEndOf(item)?.callId)).toEqual(['id_1', 'id_1'])
+  },
+)
+
+test('what runs at the provider is no call', () => {
+  const types = ['web_search_call', 'file_search_call', 'mcp_call', 'program', 'vendor:thing_call']
+  expect(types.map((type) => callEndOf(opaque({ type, call_id: 'a' })))).toEqual(
+    types.map(() => null),
+  )
+  expect(callEndOf(opaque({ type: 'tool_search_call', call_id: null }))).toBe(null)
+})
+
+test('a call without a name or an id has no partner', () => {
+  const [call, output] = talk`
+    call a
+    output a
+  `
+  if (call?.type !== 'function_call' || output === undefined) throw new Error('no pair')
+  expect(partners([{ ...call, name: '' }, output])).toEqual([ALONE, ALONE])
+  expect(partners([{ ...call, call_id: '' }, output])).toEqual([ALONE, ALONE])
+  expect(partners([opaque({ type: 'shell_call' }), opaque({ type: 'shell_call_output' })])).toEqual(
+    [ALONE, ALONE],
+  )
+})

@@ -1,0 +1,187 @@
+/** Wherever a marker stands, it is gone before a model reads, and nothing else is. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { markerLine } from '../../../src/core/markers/extract-turn-markers.ts'
+import { withoutMarkers } from '../../../src/core/markers/remove-markers.ts'
+import { runs } from '../../support/runs.ts'
+
+const [A, B] = ['01KQZ3V8M6T2X9R4B7C9', '01KQZ3V8M7AAAAAAAAAA']
+const [MARK, OTHER] = [markerLine(A), markerLine(B)]
+const GRAMMAR = /\[[0-9A-HJKMNP-TV-Z]{20}\]: #/
+
+describe('a marker goes', () => {
+  test.each([
+    ['in a quote', `> So\n>\n> ${MARK}\n\nOh`, '> So\n\nOh'],
+    ['in the middle of a quote', `> So\n>\n> ${MARK}\n> Oh`, '> So\n>\n> Oh'],
+    ['at the beginning of a quote', `> ${MARK}\n>\n> So`, '> So'],
+    ['at the end of a quote', `> So\n>\n> ${MARK}`, '> So'],
+    ['in a sentence', `He said ${MARK} to me`, 'He said to me'],
+    ['in a sentence, without blanks', `He said${MARK}to me`, 'He saidto me'],
+    ['with the fence that is around it', `So\n\n\`\`\`\n${MARK}\n\`\`\`\n\nNo`, 'So\n\nNo'],
+    ['in a fence with other code', `\`\`\`\nx\n${MARK}\n\`\`\``, '```\nx\n```'],
+    [
+      'between words that are all in one line',
+      `user: So ${MARK}\n\nuser: Oh`,
+      'user: So\n\nuser: Oh',
+    ],
+    ['in code that is set off', `So\n\n    ${MARK}`, 'So'],
+    ['as code', `So \`${MARK}\``, 'So ``'],
+    ['escaped in a sentence', `So \\[${A}\\]: \\# or &#91;${A}&#93;: &num; oh`, 'So or oh'],
+    ['that another one has torn apart', `[01KQZ3V8M6${MARK}T2X9R4B7C9]: # So`, 'So'],
+    ['that has another one in its end', `So [${A}]: ${OTHER}# oh`, 'So oh'],
+  ])('%s', (_, text, rest) => {
+    expect(withoutMarkers(text)).toBe(rest)
+  })
+})
+
+describe('of a string in JSON, with the breaks that are escaped there', () => {
+  const texts = [
+    [`So.\n\n${MARK}\n\nOh.`, 'So.\n\nOh.'],
+    [`${MARK}\n\nSo.`, 'So.'],
+    [`So.\n\n${MARK}\n\n`, 'So.'],
+    [`So.\r\n\r\n${MARK}\r\n\r\nOh.`, 'So.\r\n\r\nOh.'],
+    [`> So.\n>\n> ${MARK}\n\nOh.`, '> So.\n\nOh.'],
+    [MARK, ''],
+  ] as const
+  test.each(texts)('%j', (text, rest) => {
+    const [given, left] = [
+      [{ title: 'A "title"', content: text }],
+      [{ title: 'A "title"', content: rest }],
+    ]
+    expect(withoutMarkers(JSON.stringify(given))).toBe(JSON.stringify(left))
+    expect(withoutMarkers(`Found:\n${JSON.stringify(given)}`)).toBe(
+      `Found:\n${JSON.stringify(left)}`,
+    )
+    const twice = (value: unknown) => JSON.stringify({ found: JSON.stringify(value) })
+    expect(withoutMarkers(twice(given))).toBe(twice(left))
+    expect(withoutMarkers(JSON.stringify(given, null, 2))).toBe(JSON.stringify(left, null, 2))
+  })
+})
+
+test.each([
+  '[servus]: #',
+  '[01KQZ3V8M6T2X9R4B7CU]: #',
+  MARK.toLowerCase(),
+  `[${A}]`,
+  `[${A}]:#`,
+  `[${A}0]: #`,
+  '{"a":"\\\\[x]: #\\n"}',
+])('what is not of the grammar stays: %s', (text) => {
+  expect(withoutMarkers(text)).toBe(text)
+})
+
+const SCRAPS = [
+  '\n',
+  '\n\n',
+  '\r\n',
+  '\\n',
+  '\\\\n',
+  ' ',
+  '\t',
+  'a',
+  '> ',
+  '```',
+  '"',
+  "'",
+  '\\',
+  '[',
+  ']',
+  ']: #',
+  ': #',
+  '#',
+  ';',
+  A,
+  A.slice(0, 9),
+  A.slice(9),
+  '&#91;',
+]
+const MARKS = [MARK, OTHER, `\\[${A}\\]: \\#`, `&lsqb;${B}]: #`]
+
+const soup = fc
+  .array(
+    fc.oneof(
+      { weight: 2, arbitrary: fc.constantFrom(...MARKS) },
+      { weight: 5, arbitrary: fc.constantFrom(...SCRAPS) },
+    ),
+    { maxLength: 16 },
+  )
+  .map((pieces) => pieces.join(''))
+
+test('none is left, and once is enough', () => {
+  fc.assert(
+    fc.property(soup, (text) => {
+      const rest = withoutMarkers(text)
+      expect(rest).not.toMatch(GRAMMAR)
+      expect(withoutMarkers(rest)).toBe(rest)
+    }),
+    runs(20_000),
+  )
+})
+
+test('a text without a marker is the very same, and of others only markers and blanks go', () => {
+  const unmarked = fc
+    .array(fc.constantFrom(...SCRAPS, '\\\\', 'N'), { maxLength: 16 })
+    .map((pieces) => pieces.join(''))
+  fc.assert(
+    fc.property(unmarked, (text) => {
+      if (!GRAMMAR.test(text)) expect(withoutMarkers(text)).toBe(text)
+    }),
+    runs(5000),
+  )
+  const words = fc.array(fc.constantFrom('So', 'Oh', '\n\n', ' ', '> ', ...MARKS, '"', '\\n'))
+  fc.assert(
+    fc.property(words, (pieces) => {
+      const said = pieces.filter((piece) => piece === 'So' || piece === 'Oh').join('')
+      expect(withoutMarkers(pieces.join('')).replace(/[\s>"]|\\n/g, '')).toBe(said)
+    }),
+    runs(5000),
+  )
+})
+
+test('JSON stays JSON, with all that it said', () => {
+  const value = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      soup,
+      fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value')),
+      fc.array(tie('value'), { maxLength: 3 }),
+      tie('value').map((inner) => JSON.stringify(inner)),
+    ),
+  })).value
+  fc.assert(
+    fc.property(value, fc.constantFrom(0, 2), (said, indent) => {
+      const rest = withoutMarkers(JSON.stringify(said, null, indent))
+      expect(rest).not.toMatch(GRAMMAR)
+      expect(shapeOf(JSON.parse(rest))).toBe(shapeOf(said))
+    }),
+    runs(5000),
+  )
+})
+
+/** Without strings. */
+function shapeOf(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? '' : inner))
+}
+
+test('a long text full of markers is read to its end', () => {
+  // Who reads it over and over is not done when the time of a test is over.
+  for (const piece of [
+    `${MARK}\n\n`,
+    `> ${MARK} `,
+    '[',
+    `"${MARK}\\n`,
+    `a ${MARK} b`,
+    ']: #',
+    ';',
+  ]) {
+    const text = ' '.repeat(20_000) + '\n'.repeat(20_000) + piece.repeat(10_000)
+    expect(withoutMarkers(text)).not.toMatch(GRAMMAR)
+  }
+  const halves = '[01KQZ3V8M6'.repeat(10_000) + 'T2X9R4B7C9]: #'.repeat(10_000)
+  expect(withoutMarkers(halves)).not.toMatch(GRAMMAR)
+})
+
+test.each(['`', '~~~ ', '#', ';', ' #', 'm;'])('two million times %j is read in one go', (sign) => {
+  const text = `${MARK.slice(-3)} ${sign.repeat(2_000_000 / sign.length)}`
+  expect(withoutMarkers(text)).toBe(text)
+})

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import type { Item, Native } from '../../../src/core/item.ts'
+import { holdsSealedReasoning } from '../../../src/core/reasoning/is-encrypted-or-signed.ts'
+import { withoutReasoning } from '../../../src/core/reasoning/strip-reasoning.ts'
+import { talk } from '../../support/talk.ts'
+
+function call(native: Native): Item {
+  return { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}', native }
+}
+
+test('takes reasoning away, whether it is sealed or not', () => {
+  for (const item of talk`
+    thinks: Hm.
+    sealed: Hm.
+  `) {
+    expect(withoutReasoning(item, 'anthropic')).toBeNull()
+  }
+})
+
+test.each<[string, Native, Native]>([
+  [
+    'gemini',
+    { gemini: { id: 'w1', thoughtSignature: 'Ck', after: ['Ct'] } },
+    { gemini: { id: 'w1' } },
+  ],
+  [
+    'gemini',
+    { gemini: { signatures: [{ start: 0, end: 1, thoughtSignature: 'Ck' }], chars: 1 } },
+    { gemini: {} },
+  ],
+  [
+    'chat',
+    { chat: { $legacy: true, reasoning_details: [], $entry: { index: 0, extra_content: {} } } },
+    { chat: { $legacy: true, $entry: { index: 0 } } },
+  ],
+])('takes the signatures of %s from %o', (wire, native, left) => {
+  expect(withoutReasoning(call(native), wire)).toEqual(call(left))
+})
+
+test('takes the signature from a part that nobody here understands', () => {
+  const part = { executableCode: { code: '1' } }
+  const item = (part: object): Item => ({
+    type: 'opaque',
+    raw: { type: 'gemini:part', part: { ...part } },
+    native: { gemini: {} },
+  })
+  expect(withoutReasoning(item({ ...part, thoughtSignature: 'Ck' }), 'gemini')).toEqual(item(part))
+})
+
+test.each<[string, Native]>([
+  ['anthropic', { gemini: { thoughtSignature: 'Ck' } }],
+  ['anthropic', { anthropic: { caller: { type: 'direct' } } }],
+  ['gemini', { gemini: { id: 'w1' } }],
+  ['chat', { chat: { $entry: { index: 0 } } }],
+])('leaves to %s what bears no signature of its own: %o', (wire, native) => {
+  const item = call(native)
+  expect(withoutReasoning(item, wire)).toBe(item)
+})
+
+describe('sealed is', () => {
+  const thought = talk`thinks: Hm.`
+  test.each<Native>([
+    { anthropic: { type: 'thinking', thinking: 'Hm.', signature: 'Er' } },
+    { gemini: { thoughtSignature: 'Ck' } },
+    { chat: { reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', signature: 'or' }] } },
+    { chat: { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] } },
+  ])('what its wire has signed: %o', (native) => {
+    expect(holdsSealedReasoning(thought.map((item) => ({ ...item, native })))).toBe(true)
+  })
+
+  test('what has a seal, and not what is plain text', () => {
+    expect(holdsSealedReasoning(talk`sealed: x`)).toBe(true)
+    expect(holdsSealedReasoning(thought)).toBe(false)
+    const native = { chat: { $field: 'reasoning_content', reasoning_details: [{ text: 'Hm.' }] } }
+    expect(holdsSealedReasoning(thought.map((item) => ({ ...item, native })))).toBe(false)
+  })
+})

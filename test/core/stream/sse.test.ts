@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { frame, sseDecoder, wholeEvents } from '../../../src/core/stream/sse.ts'
+import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
+
+const utf8 = new TextEncoder()
+const plain = new TextDecoder()
+
+function decode(...chunks: readonly (string | Uint8Array)[]): SseMessage[] {
+  return runStage(
+    sseDecoder(),
+    chunks.map((chunk) => (typeof chunk === 'string' ? utf8.encode(chunk) : chunk)),
+  )
+}
+
+/** The same bytes, parted at the given places. */
+function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
+  const borders = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted(
+    (a, b) => a - b,
+  )
+  return borders.slice(1).map((end, at) => bytes.slice(borders[at], end))
+}
+
+const anyMessage = fc.record({
+  event: fc.constantFrom(undefined, 'response.created'),
+  data: fc.string({ unit: 'binary', minLength: 1 }).map((text) => JSON.stringify(text)),
+})
+const anyEnding = fc.constantFrom('\n', '\r\n', '\r')
+const anyCuts = fc.array(fc.nat(10_000), { maxLength: 8 })
+
+describe('reading', () => {
+  test('every line ending, comments, and data before event are read alike', () => {
+    const wanted = [{ event: 'a', data: '1' }]
+    expect(decode('event: a\ndata: 1\n\n')).toEqual(wanted)
+    expect(decode('event: a\r\ndata: 1\r\n\r\n')).toEqual(wanted)
+    expect(decode('event: a\rdata: 1\r\r')).toEqual(wanted)
+    expect(decode(': hi\ndata:1\nevent:a\n\n')).toEqual(wanted)
+  })
+
+  test('a last event without its blank line still counts', () => {
+    expect(decode('data: [DONE]')).toEqual([{ data: '[DONE]' }])
+  })
+
+  test('where the bytes are cut changes nothing', () => {
+    fc.assert(
+      fc.property(fc.array(anyMessage), anyEnding, anyCuts, (messages, ending, places) => {
+        const bytes = utf8.encode(messages.map(frame).join('').replaceAll('\n', ending))
+        expect(decode(...cut(bytes, places))).toEqual(messages)
+      }),
+    )
+  })
+
+  test('an event without an end is refused before it fills the memory', () => {
+    const sse = sseDecoder(1000)
+    const line = utf8.encode('data: ' + 'x'.repeat(100))
+    expect(() => {
+      for (let at = 0; at < 20; at++) sse.push(line)
+    }).toThrow('does not end')
+    const whole = wholeEvents(1000)
+    expect(() => {
+      for (let at = 0; at < 20; at++) whole.push(line)
+    }).toThrow('does not end')
+  })
+})
+
+describe('passing on whole events', () => {
+  test('what goes through always ends with a blank line, and nothing is lost or doubled', () => {
+    fc.assert(
+      fc.property(fc.array(anyMessage), anyEnding, anyCuts, (messages, ending, places) => {
+        const text = messages.map(frame).join('').replaceAll('\n', ending)
+        const whole = wholeEvents()
+        let through = ''
+        for (const chunk of cut(utf8.encode(text), places)) {
+          through += plain.decode(whole.push(chunk))
+          expect(through === '' || through.endsWith(ending + ending)).toBe(true)
+        }
+        expect(through + plain.decode(whole.rest())).toBe(text)
+      }),
+    )
+  })
+
+  test('half an event is kept back', () => {
+    const whole = wholeEvents()
+    expect(plain.decode(whole.push(utf8.encode('data: 1\n\ndata: 2')))).toBe('data: 1\n\n')
+    expect(plain.decode(whole.push(utf8.encode('2\n')))).toBe('')
+    expect(plain.decode(whole.push(utf8.encode('\ndata: 3\n\n')))).toBe('data: 22\n\ndata: 3\n\n')
+  })
+
+  test('a chunk that ends with an event is handed on as the same bytes', () => {
+    const chunk = utf8.encode('data: 1\n\n')
+    expect(wholeEvents().push(chunk)).toBe(chunk)
+  })
+})
+
+test('data of several lines keeps them when it is written again', () => {
+  const message = { data: 'a\nb' }
+  expect(decode(frame(message))).toEqual([message])
+})

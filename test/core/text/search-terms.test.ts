@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import { likeness, wordsOf } from '../../../src/core/text/search-terms.ts'
+
+describe('the words of a text', () => {
+  test.each([
+    ['Crème brûlée, CRÈME!', ['creme', 'brulee']],
+    ['port 8080 (not 8081)', ['port', '8080', 'not', '8081']],
+    ['ＦＵＬＬ width', ['full', 'width']],
+    ['東京に住む', ['東京', '京に', 'に住', '住む']],
+    ['猫 and 犬', ['猫', 'and', '犬']],
+    ['서울에서', ['서울', '울에', '에서']],
+    ['привет ПРИВЕТ', ['привет']],
+    ['x'.repeat(100), ['x'.repeat(40)]],
+    [`x${'𐌰'.repeat(30)}`, [`x${'𐌰'.repeat(19)}\ufffd`]],
+    ['\ud800 🙂 —', []],
+    ['', []],
+  ])('%s', (text, words) => {
+    expect(wordsOf(text)).toEqual(words)
+  })
+
+  test('are as many as are wanted', () => {
+    expect(wordsOf('one two three four', 2)).toEqual(['one', 'two'])
+    expect(wordsOf('東京に住む', 2)).toEqual(['東京', '京に'])
+  })
+
+  test('of a long text are found in a moment', () => {
+    const text = 'word '.repeat(200_000)
+    expect(wordsOf(text, 64)).toEqual(['word'])
+  })
+})
+
+test('two texts are as alike as the words that they share', () => {
+  expect(likeness(['a', 'b'], ['b', 'a'])).toBe(1)
+  expect(likeness(['a', 'b', 'c'], ['b', 'c', 'd'])).toBe(0.5)
+  expect(likeness(['a'], ['b'])).toBe(0)
+  expect(likeness([], [])).toBe(0)
+})

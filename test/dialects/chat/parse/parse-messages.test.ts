@@ -1,0 +1,329 @@
+/** Chat messages as items, with everything that can be sent in one. */
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import { itemsOf, refusal } from '../kit.ts'
+
+const text = (text: string) => ({ type: 'input_text', text })
+const spoken = (text: string) => ({ type: 'output_text', text })
+
+test('every role is kept as it is (C2)', () => {
+  expect(
+    itemsOf(
+      { role: 'system', content: 'a' },
+      { role: 'developer', content: [{ type: 'text', text: 'b' }] },
+      { role: 'user', content: '' },
+      { role: 'assistant', content: '' },
+    ),
+  ).toEqual([
+    { type: 'message', role: 'system', content: [text('a')] },
+    { type: 'message', role: 'developer', content: [text('b')] },
+    { type: 'message', role: 'user', content: [text('')] },
+    { type: 'message', role: 'assistant', content: [spoken('')] },
+  ])
+})
+
+test('media has its place, and parts nobody knows are carried (C3, C4)', () => {
+  const video = { type: 'video_url', video_url: { url: 'https://a.example/v' } }
+  expect(
+    itemsOf({
+      role: 'user',
+      content: [
+        { type: 'text', text: 'see' },
+        { type: 'image_url', image_url: { url: 'data:x', detail: 'low' } },
+        { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
+        { type: 'file', file: { file_data: 'data:y', filename: 'a.pdf' } },
+        video,
+      ],
+    }),
+  ).toEqual([
+    {
+      type: 'message',
+      role: 'user',
+      content: [
+        text('see'),
+        { type: 'input_image', image_url: 'data:x', detail: 'low' },
+        { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
+        { type: 'input_file', file_data: 'data:y', filename: 'a.pdf' },
+        { type: 'opaque', raw: video },
+      ],
+    },
+  ])
+})
+
+test('names and fields nobody knows are kept for chat', () => {
+  const cache_control = { type: 'ephemeral' }
+  expect(
+    itemsOf({
+      role: 'user',
+      name: 'Ann',
+      weight: 0,
+      content: [{ type: 'text', text: 'hi', cache_control }],
+    }),
+  ).toEqual([
+    {
+      type: 'message',
+      role: 'user',
+      content: [text('hi')],
+      native: { chat: { name: 'Ann', weight: 0, $parts: [{ cache_control }] } },
+    },
+  ])
+})
+
+test.each(['$parts', '$entry', '$legacy', '$field', '$unknown'])(
+  'what a client says under a name of ours, like %s, is as if it were not said',
+  (name) => {
+    const messages: readonly JsonObject[] = [
+      { role: 'user', content: 'a' },
+      { role: 'user', content: [{ type: 'text', text: 'b', more: 1 }] },
+      { role: 'assistant', content: 'c', reasoning_content: 'd' },
+      { role: 'assistant', content: null, tool_calls: [toolCall('c1')] },
+      { role: 'tool', tool_call_id: 'c1', content: 'e' },
+      { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
+      { role: 'function', name: 'f', content: 'g' },
+    ]
+    const values = [
+      5,
+      true,
+      'reasoning',
+      null,
+      [{ a: 1 }],
+      { '0': { type: 'image_url' }, length: 1 },
+    ]
+    for (const value of values) {
+      const forged = messages.map((message) => ({ ...message, [name]: value }))
+      expect(itemsOf(...forged)).toEqual(itemsOf(...messages))
+    }
+  },
+)
+
+const toolCall = (id: string) => ({
+  id,
+  type: 'function',
+  function: { name: 'f', arguments: '{}' },
+})
+
+describe('the assistant', () => {
+  const entry = (id: string) => ({
+    id,
+    type: 'function',
+    function: { name: 'look', arguments: '{}' },
+  })
+
+  test('thinks, speaks and calls, in this order', () => {
+    expect(
+      itemsOf({
+        role: 'assistant',
+        content: 'Wait.',
+        reasoning_content: 'Hm',
+        tool_calls: [entry('a'), entry('b')],
+      }),
+    ).toEqual([
+      {
+        type: 'reasoning',
+        summary: [],
+        content: [{ type: 'reasoning_text', text: 'Hm' }],
+        native: { chat: { $field: 'reasoning_content' } },
+      },
+      { type: 'message', role: 'assistant', content: [spoken('Wait.')] },
+      { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' },
+      { type: 'function_call', call_id: 'b', name: 'look', arguments: '{}' },
+    ])
+  })
+
+  test('that only calls says nothing', () => {
+    for (const content of [null, '', undefined, []]) {
+      const message = { role: 'assistant', content, tool_calls: [entry('a')] }
+      expect(itemsOf(message).map(({ type }) => type)).toEqual(['function_call'])
+    }
+  })
+
+  test('that says nothing at all is still there', () => {
+    expect(itemsOf({ role: 'assistant', content: null })).toEqual([
+      { type: 'message', role: 'assistant', content: [] },
+    ])
+  })
+
+  test('refuses in a part of its own', () => {
+    expect(itemsOf({ role: 'assistant', content: null, refusal: 'No.' })).toEqual([
+      { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
+    ])
+    expect(itemsOf({ role: 'assistant', content: 'a', refusal: null })).toHaveLength(1)
+  })
+
+  test('keeps the details of its reasoning, which can be read as well', () => {
+    const details = [
+      { type: 'reasoning.summary', summary: 'S', index: 0 },
+      { type: 'reasoning.text', text: 'T', signature: 'x', index: 1 },
+      { type: 'reasoning.encrypted', data: 'E', index: 2 },
+    ]
+    expect(itemsOf({ role: 'assistant', content: 'a', reasoning_details: details })[0]).toEqual({
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: 'S' }],
+      content: [{ type: 'reasoning_text', text: 'T' }],
+      native: { chat: { reasoning_details: details } },
+    })
+  })
+
+  test('keeps reasoning of a shape that nobody knows as one more field', () => {
+    for (const field of [
+      { reasoning_content: '' },
+      { reasoning: { a: 1 } },
+      { reasoning_details: 'x' },
+    ]) {
+      expect(itemsOf({ role: 'assistant', content: 'a', ...field })).toEqual([
+        { type: 'message', role: 'assistant', content: [spoken('a')], native: { chat: field } },
+      ])
+    }
+  })
+
+  test('keeps the fields of a message without words with its first call', () => {
+    const extra_content = { google: { thought_signature: 's' } }
+    expect(
+      itemsOf({
+        role: 'assistant',
+        content: null,
+        name: 'Ann',
+        tool_calls: [{ ...entry('a'), extra_content, index: 0 }, entry('b')],
+      }),
+    ).toMatchObject([
+      { call_id: 'a', native: { chat: { name: 'Ann', $entry: { extra_content } } } },
+      { call_id: 'b' },
+    ])
+  })
+
+  test('makes calls for free text, which are answered as such', () => {
+    const sh = { id: 'a', type: 'custom', custom: { name: 'sh', input: 'ls' } }
+    expect(
+      itemsOf(
+        { role: 'assistant', content: null, tool_calls: [sh] },
+        { role: 'tool', tool_call_id: 'a', content: 'x' },
+      ),
+    ).toEqual([
+      { type: 'custom_tool_call', call_id: 'a', name: 'sh', input: 'ls' },
+      { type: 'custom_tool_call_output', call_id: 'a', output: 'x' },
+    ])
+  })
+})
+
+describe('outputs', () => {
+  test('are text or parts', () => {
+    expect(
+      itemsOf(
+        { role: 'tool', tool_call_id: 'a', content: 'x', name: 'look' },
+        { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'y' }] },
+      ),
+    ).toEqual([
+      {
+        type: 'function_call_output',
+        call_id: 'a',
+        output: 'x',
+        native: { chat: { name: 'look' } },
+      },
+      { type: 'function_call_output', call_id: 'b', output: [text('y')] },
+    ])
+  })
+
+  test('find their calls even where a service gave them no id', () => {
+    const entry = { id: '', type: 'function', function: { name: 'look', arguments: '{}' } }
+    const output = { role: 'tool', tool_call_id: '', content: 'x' }
+    const items = itemsOf(
+      { role: 'assistant', content: null, tool_calls: [entry, entry] },
+      output,
+      output,
+    )
+    const ids = items.map((item) => ('call_id' in item ? item.call_id : ''))
+    expect(ids).toEqual(['call_0', 'call_1', 'call_0', 'call_1'])
+  })
+
+  test('of functions answer the call of that name', () => {
+    expect(
+      itemsOf(
+        { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
+        { role: 'function', name: 'f', content: 'x' },
+      ),
+    ).toEqual([
+      {
+        type: 'function_call',
+        call_id: 'call_0',
+        name: 'f',
+        arguments: '{}',
+        native: { chat: { $legacy: true } },
+      },
+      { type: 'function_call_output', call_id: 'call_0', output: 'x' },
+    ])
+    expect(itemsOf({ role: 'function', name: 'g', content: null })).toMatchObject([
+      { call_id: 'call_unknown_1', output: '' },
+    ])
+  })
+})
+
+test.each<[JsonObject, string, string]>([
+  [{ role: 'boss', content: 'x' }, 'invalid_value', 'messages[1].role'],
+  [{ content: 'x' }, 'missing_required_parameter', 'messages[1].role'],
+  [{ role: 'user' }, 'missing_required_parameter', 'messages[1].content'],
+  [{ role: 'user', content: null }, 'invalid_type', 'messages[1].content'],
+  [{ role: 'user', content: 3 }, 'invalid_type', 'messages[1].content'],
+  [
+    { role: 'user', content: [{ type: 'text', text: 'a' }, 'b'] },
+    'invalid_type',
+    'messages[1].content[1]',
+  ],
+  [{ role: 'user', content: [{}] }, 'missing_required_parameter', 'messages[1].content[0].type'],
+  [
+    { role: 'user', content: [{ type: 'text' }] },
+    'missing_required_parameter',
+    'messages[1].content[0].text',
+  ],
+  [
+    { role: 'user', content: [{ type: 'image_url', image_url: 'x' }] },
+    'invalid_type',
+    'messages[1].content[0].image_url',
+  ],
+  [
+    { role: 'user', content: [{ type: 'image_url', image_url: {} }] },
+    'missing_required_parameter',
+    'messages[1].content[0].image_url.url',
+  ],
+  [{ role: 'user', content: 'x', name: 3 }, 'invalid_type', 'messages[1].name'],
+  [{ role: 'tool', content: 'x' }, 'missing_required_parameter', 'messages[1].tool_call_id'],
+  [{ role: 'tool', tool_call_id: 'a' }, 'missing_required_parameter', 'messages[1].content'],
+  [{ role: 'function', content: 'x' }, 'missing_required_parameter', 'messages[1].name'],
+  [{ role: 'assistant', tool_calls: {} }, 'invalid_type', 'messages[1].tool_calls'],
+  [
+    { role: 'assistant', tool_calls: [{}] },
+    'missing_required_parameter',
+    'messages[1].tool_calls[0].id',
+  ],
+  [
+    { role: 'assistant', tool_calls: [{ id: 'a', type: 'x' }] },
+    'invalid_value',
+    'messages[1].tool_calls[0].type',
+  ],
+  [
+    { role: 'assistant', tool_calls: [{ id: 'a' }] },
+    'missing_required_parameter',
+    'messages[1].tool_calls[0].function',
+  ],
+  [
+    { role: 'assistant', tool_calls: [{ id: 'a', function: { name: 'f', arguments: {} } }] },
+    'invalid_type',
+    'messages[1].tool_calls[0].function.arguments',
+  ],
+  [{ role: 'assistant', refusal: 3 }, 'invalid_type', 'messages[1].refusal'],
+])('%j is refused with its place', (message, code, param) => {
+  const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }, message] }
+  expect(refusal(body)).toMatchObject({ status: 400, code, param })
+})
+
+test('a message that is no object is refused with its place', () => {
+  expect(refusal({ model: 'm', messages: ['hi'] })).toMatchObject({ param: 'messages[0]' })
+})
+
+test('however many fields of a message are words of ours, they are left out at once', () => {
+  const ours = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`$${at}`, at]))
+  const before = performance.now()
+  expect(itemsOf({ role: 'user', content: 'hi', ...ours })).toEqual(
+    itemsOf({ role: 'user', content: 'hi' }),
+  )
+  expect(performance.now() - before).toBeLessThan(1_000)
+})

@@ -1,0 +1,119 @@
+/** An answer as one chat.completion. */
+import { expect, test } from 'vitest'
+import type { Item } from '../../../../src/core/item.ts'
+import { chat } from '../../../../src/dialects/chat/chat-dialect.ts'
+import {
+  answering,
+  call,
+  chunks,
+  ENDED,
+  outcomeOf,
+  said,
+  STARTED,
+  summary,
+  tell,
+  TURN,
+} from '../kit.ts'
+
+function whole(...items: readonly Item[]) {
+  return chat.whole(outcomeOf(tell(...items)), answering())
+}
+
+test('has everything in its place', () => {
+  const custom: Item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls' }
+  const details = [{ type: 'reasoning.encrypted', data: 'x' }]
+  const thought: Item = { ...summary('Hm'), native: { chat: { reasoning_details: details } } }
+  expect(whole(thought, said('Wait.'), said('So.'), call('a', 'f', '{}'), custom)).toEqual({
+    id: `chatcmpl-${TURN}`,
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: 'made-by',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: 'Wait.\n\nSo.',
+          refusal: null,
+          reasoning_content: 'Hm',
+          reasoning_details: details,
+          tool_calls: [
+            { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } },
+            { id: 'c', type: 'custom', custom: { name: 'sh', input: 'ls' } },
+          ],
+          annotations: [],
+        },
+        logprobs: null,
+        finish_reason: 'tool_calls',
+      },
+    ],
+    usage: {
+      prompt_tokens: 5,
+      completion_tokens: 2,
+      total_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 3 },
+      completion_tokens_details: { reasoning_tokens: 1 },
+    },
+  })
+})
+
+test('says nothing as null where there is something else, and as nothing where there is not', () => {
+  const message = (...items: readonly Item[]) => {
+    const { choices } = whole(...items) as { choices: { message: object }[] }
+    return choices[0]?.message
+  }
+  expect(message(call('a'))).toMatchObject({ content: null })
+  expect(message()).toMatchObject({ content: '', refusal: null })
+  const refused: Item = {
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'refusal', refusal: 'No.' }],
+  }
+  expect(message(refused)).toMatchObject({ content: null, refusal: 'No.' })
+})
+
+test('tells citations, log probabilities and images', () => {
+  const token = { token: 'a', logprob: -0.1 }
+  const item: Item = {
+    type: 'message',
+    role: 'assistant',
+    content: [
+      {
+        type: 'output_text',
+        text: 'a',
+        logprobs: [token],
+        annotations: [
+          { type: 'url_citation', url: 'https://a.example' },
+          { type: 'file_citation' },
+        ],
+      },
+      { type: 'input_image', image_url: 'data:x' },
+    ],
+  }
+  expect(whole(item)).toMatchObject({
+    choices: [
+      {
+        message: {
+          annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.example' } }],
+          images: [{ type: 'image_url', image_url: { url: 'data:x' } }],
+        },
+        logprobs: { content: [token] },
+      },
+    ],
+  })
+})
+
+test('says the same as the stream', () => {
+  const events = [
+    STARTED,
+    ...tell(summary('one', 'two'), said('a'), said('b', 'c'), call('x', 'f', '{}')).slice(1, -1),
+    ENDED,
+  ]
+  const streamed = chunks(events).flatMap(({ choices }) => choices.map(({ delta }) => delta))
+  const sum = (field: string) => streamed.map((delta) => delta[field] ?? '').join('')
+  expect(chat.whole(outcomeOf(events), answering())).toMatchObject({
+    choices: [
+      { message: { content: sum('content'), reasoning_content: sum('reasoning_content') } },
+    ],
+  })
+})

@@ -1,0 +1,283 @@
+/** An answer as chat chunks. */
+import { describe, expect, test } from 'vitest'
+import type { StreamEvent } from '../../../../src/core/stream-event.ts'
+import type { Item } from '../../../../src/core/item.ts'
+import { chat } from '../../../../src/dialects/chat/chat-dialect.ts'
+import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
+import {
+  answering,
+  call,
+  chunks,
+  deltas,
+  ENDED,
+  outcomeOf,
+  rendered,
+  said,
+  STARTED,
+  summary,
+  tell,
+  TURN,
+} from '../kit.ts'
+
+test('is one message under one id, with a beginning, an end and a mark', () => {
+  expect(rendered(tell(said('Hello')))).toEqual(
+    [{ role: 'assistant', content: '' }, { content: 'Hello' }]
+      .map((delta) => ({
+        id: `chatcmpl-${TURN}`,
+        object: 'chat.completion.chunk',
+        created: 1_700_000_000,
+        model: 'made-by',
+        choices: [{ index: 0, delta, logprobs: null, finish_reason: null as string | null }],
+      }))
+      .concat([
+        {
+          id: `chatcmpl-${TURN}`,
+          object: 'chat.completion.chunk',
+          created: 1_700_000_000,
+          model: 'made-by',
+          choices: [{ index: 0, delta: {} as never, logprobs: null, finish_reason: 'stop' }],
+        },
+      ])
+      .map((chunk) => ({ data: JSON.stringify(chunk) }))
+      .concat([{ data: '[DONE]' }]),
+  )
+})
+
+test('tells the usage once, without choices, to those who asked', () => {
+  const all = chunks(tell(said('a')), { stream_options: { include_usage: true } })
+  expect(all.filter(({ usage }) => usage !== null)).toEqual([
+    expect.objectContaining({
+      choices: [],
+      usage: {
+        prompt_tokens: 5,
+        completion_tokens: 2,
+        total_tokens: 7,
+        prompt_tokens_details: { cached_tokens: 3 },
+        completion_tokens_details: { reasoning_tokens: 1 },
+      },
+    }),
+  ])
+  expect(all.at(-1)?.choices).toEqual([])
+  for (const chunk of chunks(tell(said('a')))) expect(chunk).not.toHaveProperty('usage')
+})
+
+test('names the model that was asked where the upstream names none', () => {
+  const silent: StreamEvent = { type: 'answer-started', upstreamId: null, model: null }
+  expect(chunks([silent, ENDED])[0]).toMatchObject({ model: 'asked' })
+})
+
+test.each([
+  ['stop', [said('a')], 'stop'],
+  ['stop', [said('a'), call('x')], 'tool_calls'],
+  ['length', [call('x')], 'length'],
+  ['content-filter', [], 'content_filter'],
+] as const)('an answer that ends with %s and %j finishes with %s', (finish, items, reason) => {
+  const events = [
+    ...tell(...items).slice(0, -1),
+    { type: 'answer-ended', finish, usage: null } as const,
+  ]
+  expect(chunks(events).at(-1)?.choices[0]?.finish_reason).toBe(reason)
+})
+
+describe('calls', () => {
+  test('count from 0, whatever items stand between them', () => {
+    const custom: Item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls' }
+    expect(deltas(tell(summary('Hm'), said('a'), call('x', 'f', '{"x":1}'), custom))).toEqual([
+      { reasoning_content: 'Hm' },
+      { content: 'a' },
+      {
+        tool_calls: [
+          { index: 0, id: 'x', type: 'function', function: { name: 'f', arguments: '' } },
+        ],
+      },
+      { tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] },
+      { tool_calls: [{ index: 1, id: 'c', type: 'custom', custom: { name: 'sh', input: '' } }] },
+      { tool_calls: [{ index: 1, custom: { input: 'ls' } }] },
+    ])
+  })
+
+  test('that overlap keep their numbers, and an empty delta is none', () => {
+    const [a, b] = [call('a'), call('b')]
+    const events: StreamEvent[] = [
+      STARTED,
+      { type: 'item-started', index: 0, item: { ...a, arguments: '' } as Item },
+      { type: 'item-started', index: 1, item: { ...b, arguments: '' } as Item },
+      { type: 'arguments-delta', index: 1, text: '{}' },
+      { type: 'arguments-delta', index: 0, text: '' },
+      { type: 'arguments-delta', index: 0, text: '{}' },
+      { type: 'item-ended', index: 1, item: b },
+      { type: 'item-ended', index: 0, item: a },
+      ENDED,
+    ]
+    expect(deltas(events).slice(2)).toEqual([
+      { tool_calls: [{ index: 1, function: { arguments: '{}' } }] },
+      { tool_calls: [{ index: 0, function: { arguments: '{}' } }] },
+    ])
+  })
+
+  test('whose arguments came without a delta are told when they end', () => {
+    const events: StreamEvent[] = [
+      STARTED,
+      { type: 'item-started', index: 0, item: call('a', '') },
+      { type: 'item-ended', index: 0, item: call('a', 'f', '{"x":1}') },
+      ENDED,
+    ]
+    expect(deltas(events)).toMatchObject([
+      { tool_calls: [{ index: 0, id: 'a', function: { name: 'f' } }] },
+      { tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] },
+    ])
+  })
+})
+
+test('what has no word in chat is not told', () => {
+  const searched: Item = { type: 'opaque', raw: { type: 'web_search_call', id: 'ws' } }
+  expect(deltas(tell(searched, said('a')))).toEqual([{ content: 'a' }])
+})
+
+test('messages, and pieces of reasoning, are parted by a blank line', () => {
+  expect(deltas(tell(summary('one', 'two'), said('a', 'b'), summary('three'), said('c')))).toEqual([
+    { reasoning_content: 'one' },
+    { reasoning_content: '\n\ntwo' },
+    { content: 'a' },
+    { content: 'b' },
+    { reasoning_content: '\n\nthree' },
+    { content: '\n\nc' },
+  ])
+})
+
+test('reasoning that comes as summary and as content is told once', () => {
+  const both: Item = {
+    type: 'reasoning',
+    summary: [{ type: 'summary_text', text: 'short' }],
+    content: [{ type: 'reasoning_text', text: 'long' }],
+  }
+  expect(deltas(tell(both))).toEqual([{ reasoning_content: 'short' }])
+})
+
+test('details of reasoning follow it, for a client that sends them back', () => {
+  const details = [{ type: 'reasoning.encrypted', data: 'x', index: 0 }]
+  const sealed: Item = { ...summary('Hm'), native: { chat: { reasoning_details: details } } }
+  expect(deltas(tell(sealed, said('a')))).toEqual([
+    { reasoning_content: 'Hm' },
+    { reasoning_details: details },
+    { content: 'a' },
+  ])
+})
+
+test('refusals, citations, images and log probabilities have their fields', () => {
+  const token = { token: 'a', logprob: -0.1 }
+  const picture = { type: 'image_url', image_url: { url: 'data:x' } }
+  const item: Item = {
+    type: 'message',
+    role: 'assistant',
+    content: [
+      {
+        type: 'output_text',
+        text: 'a',
+        logprobs: [token],
+        annotations: [
+          { type: 'url_citation', url: 'https://a.example', title: 'A' },
+          { type: 'file_citation', file_id: 'f' },
+        ],
+      },
+      { type: 'refusal', refusal: 'No.' },
+      { type: 'opaque', raw: picture },
+    ],
+  }
+  expect(deltas(tell(item))).toEqual([
+    { content: 'a' },
+    { content: '' },
+    { refusal: 'No.' },
+    {
+      annotations: [
+        { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A' } },
+      ],
+    },
+    { images: [picture] },
+  ])
+  expect(chunks(tell(item))[2]?.choices[0]?.logprobs).toEqual({ content: [token], refusal: null })
+})
+
+test('a failure is an error without choices, and no end that looks well', () => {
+  const failure = failureOf('upstream_broken', 'It broke off.')
+  const events: StreamEvent[] = [
+    STARTED,
+    { type: 'item-started', index: 0, item: said() },
+    { type: 'text-delta', index: 0, part: 0, text: 'Hel' },
+    { type: 'answer-failed', failure },
+  ]
+  const messages = rendered(events)
+  expect(messages.slice(-2)).toEqual([
+    {
+      data: '{"error":{"message":"It broke off.","type":"server_error","param":null,"code":"upstream_broken"}}',
+    },
+    { data: '[DONE]' },
+  ])
+  expect(messages.map(({ data }) => data).join('')).not.toContain('"stop"')
+})
+
+test('an answer that nobody told is told at its end', () => {
+  const outcome = outcomeOf(tell(said('Hello'), call('x')))
+  const messages = chat.stream(answering()).end(outcome, 0)
+  const text = messages.map(({ data }) => data).join('')
+  expect(text).toContain('"content":"Hello"')
+  expect(text).toContain('"finish_reason":"tool_calls"')
+})
+
+describe('no line is longer than 64 KiB', () => {
+  const LIMIT = 65_536
+  const bytes = (text: string) => new TextEncoder().encode(`data: ${text}\n\n`).length
+  // Every fifth limit of 10,000 would fall between the two halves of a character.
+  const long = `abcd${'🦊"\u0001ä'.repeat(20_000)}`
+
+  test('whatever the length of a text, and nothing of it is lost', () => {
+    const item: Item = {
+      ...summary(long),
+      native: { chat: { reasoning_details: [{ type: 'reasoning.text', text: long, index: 0 }] } },
+    }
+    const events = tell(item, said(long), call('x', 'f', long))
+    for (const { data } of rendered(events)) expect(bytes(data)).toBeLessThanOrEqual(LIMIT)
+    const all = deltas(events)
+    for (const { content } of all) expect(String(content ?? '').isWellFormed()).toBe(true)
+    const sum = (read: (delta: (typeof all)[number]) => unknown) =>
+      all.map((delta) => read(delta) ?? '').join('')
+    expect(sum((delta) => delta['content'])).toBe(long)
+    expect(sum((delta) => delta['reasoning_content'])).toBe(long)
+    expect(
+      sum((delta) => (delta['reasoning_details'] as { text: string }[] | undefined)?.[0]?.text),
+    ).toBe(long)
+    expect(
+      sum(
+        (delta) =>
+          (delta['tool_calls'] as { function: { arguments: string } }[] | undefined)?.[0]?.function
+            .arguments,
+      ),
+    ).toBe(long)
+  })
+
+  test('nor of log probabilities and citations', () => {
+    const tokens = Array.from({ length: 2000 }, () => ({
+      token: 'word',
+      logprob: -0.1,
+      bytes: [119, 111, 114, 100],
+      top_logprobs: Array.from({ length: 20 }, () => ({
+        token: 'word',
+        logprob: -1.5,
+        bytes: [1],
+      })),
+    }))
+    const annotations = Array.from({ length: 60 }, (_, at) => ({
+      type: 'url_citation',
+      url: `https://a.example/${at}`,
+      content: 'x'.repeat(2000),
+    }))
+    const item: Item = {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'a', logprobs: tokens, annotations }],
+    }
+    for (const { data } of rendered(tell(item))) expect(bytes(data)).toBeLessThanOrEqual(LIMIT)
+    const told = deltas(tell(item)).flatMap((delta) => delta['annotations'] ?? [])
+    expect(told).toHaveLength(60)
+  })
+})

@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { policyWith, POLICY_NAMES } from '../../../src/core/context-policy.ts'
+import {
+  readKeptWishes,
+  readWishes,
+  writtenWishes,
+} from '../../../src/dialects/context-policy/parse-and-format-overrides.ts'
+import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
+
+const read = (value: unknown) => readWishes(value, 'backstory')
+
+test('a name alone is a policy', () => {
+  expect(read('lean')).toEqual({ policy: 'lean' })
+})
+
+test('fields are written with underscores', () => {
+  expect(read({ policy: 'retain', outputs: { keep_turns: 3 }, window: { turns: null } })).toEqual({
+    policy: 'retain',
+    outputs: { keepTurns: 3 },
+    window: { turns: null },
+  })
+})
+
+test('what nobody says is not decided', () => {
+  expect(read({})).toEqual({})
+  expect(read({ window: null, media: {} })).toEqual({ media: {} })
+})
+
+const schema = (words: object) => ({ layers: { schema: words } })
+const nested = (depth: number): object => (depth === 0 ? {} : { not: nested(depth - 1) })
+
+test('a schema is passed on as it was written', () => {
+  const words = {
+    type: 'object',
+    properties: { pattern: { type: ['string', 'null'] }, $ref: true },
+    required: ['pattern'],
+    additionalProperties: false,
+  }
+  expect(read(schema(words))).toEqual(schema(words))
+  expect(read({ layers: { schema: null } })).toEqual({ layers: { schema: null } })
+})
+
+describe('what makes no sense is refused with its path', () => {
+  test.each([
+    ['frugal', 'backstory', 'invalid_value'],
+    [7, 'backstory', 'invalid_type'],
+    [[], 'backstory', 'invalid_type'],
+    [{ policy: 'frugal' }, 'backstory.policy', 'invalid_value'],
+    [{ windows: {} }, 'backstory.windows', 'unknown_parameter'],
+    [{ window: 40 }, 'backstory.window', 'invalid_type'],
+    [{ window: { item: 40 } }, 'backstory.window.item', 'unknown_parameter'],
+    [{ window: { items: 0 } }, 'backstory.window.items', 'integer_below_min_value'],
+    [{ window: { items: 2.5 } }, 'backstory.window.items', 'invalid_type'],
+    [{ window: { items: '40' } }, 'backstory.window.items', 'invalid_type'],
+    [{ outputs: { keepTurns: 3 } }, 'backstory.outputs.keepTurns', 'unknown_parameter'],
+    [{ outputs: { step: null } }, 'backstory.outputs.step', 'invalid_type'],
+    [{ reasoning: { keep: 'never' } }, 'backstory.reasoning.keep', 'invalid_value'],
+    [{ notes: { entries: [{}] } }, 'backstory.notes.entries[0].text', 'missing_required_parameter'],
+    [
+      { notes: { entries: [{ text: 'x', depth: -1 }] } },
+      'backstory.notes.entries[0].depth',
+      'integer_below_min_value',
+    ],
+    [
+      { notes: { entries: [{ text: 'x', deep: 1 }] } },
+      'backstory.notes.entries[0].deep',
+      'unknown_parameter',
+    ],
+    [{ toString: {} }, 'backstory.toString', 'unknown_parameter'],
+    [{ constructor: { name: 'x' } }, 'backstory.constructor', 'unknown_parameter'],
+    [{ speakers: { persona: '' } }, 'backstory.speakers.persona', 'invalid_value'],
+    [{ speakers: { hidden: ['a', ' '] } }, 'backstory.speakers.hidden[1]', 'invalid_value'],
+    [{ speakers: { hidden: ['a', 1] } }, 'backstory.speakers.hidden[1]', 'invalid_type'],
+    [{ layers: { schema: [] } }, 'backstory.layers.schema', 'invalid_type'],
+    [schema({ type: 'text' }), 'backstory.layers.schema.type', 'invalid_value'],
+    [schema({ items: 7 }), 'backstory.layers.schema.items', 'invalid_type'],
+    [
+      schema({ properties: { a: { minLength: -1 } } }),
+      'backstory.layers.schema.properties.a.minLength',
+      'invalid_value',
+    ],
+    // Nobody is made to wait by a reference to itself, or by a pattern.
+    [schema({ $ref: '#' }), 'backstory.layers.schema.$ref', 'unknown_parameter'],
+    [
+      schema({ anyOf: [{}, { pattern: '(a+)+$' }] }),
+      'backstory.layers.schema.anyOf[1].pattern',
+      'unknown_parameter',
+    ],
+    [schema(nested(20)), `backstory.layers.schema${'.not'.repeat(16)}`, 'invalid_value'],
+    [schema({ title: 'x'.repeat(5000) }), 'backstory.layers.schema', 'invalid_value'],
+    [
+      { outputs: { head: 600, tail: 200, longer_than: 800 } },
+      'backstory.outputs.longer_than',
+      'invalid_value',
+    ],
+    [
+      { outputs: { head: 3000, longer_than: 800 } },
+      'backstory.outputs.longer_than',
+      'invalid_value',
+    ],
+    [{ budget: { window: 1000, reserve: 1000 } }, 'backstory.budget.reserve', 'invalid_value'],
+  ])('%j', (said, param, code) => {
+    const fault = faultOf(said)
+    expect(fault?.failure).toMatchObject({ status: 400, param, code })
+    expect(fault?.message).toContain(param)
+  })
+
+  test('whatever it is, it is read or refused', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (said) => {
+        const fault = faultOf(said)
+        if (fault === null) expect(() => policyWith([read(said)])).not.toThrow()
+        else expect(fault).toBeInstanceOf(GatewayError)
+      }),
+    )
+  })
+})
+
+test('all faults are told, each in a sentence, at the place of the first', () => {
+  const fault = faultOf({ outputs: { step: 0, nope: 1 }, media: { images: -3 }, more: 1 })
+  expect(fault?.failure).toMatchObject({ status: 400, param: 'backstory.outputs.step' })
+  for (const place of ['outputs.step', 'outputs.nope', 'media.images', 'more']) {
+    expect(fault?.message).toMatch(new RegExp(`'backstory.${place}'[^.]*\\.[^.]*`))
+  }
+})
+
+test('numbers of different people do not contradict each other, nor do those that were kept', () => {
+  const [all, mine] = [{ budget: { window: 1000 } }, { budget: { reserve: 5000 } }].map(read)
+  expect(policyWith([all ?? null, mine ?? null]).budget).toMatchObject({
+    window: 1000,
+    reserve: 5000,
+  })
+  expect(read({ outputs: { head: 3000, tail: 3000 } }).outputs?.head).toBe(3000)
+  expect(read({ budget: { window: null, reserve: 5000 } }).budget?.reserve).toBe(5000)
+  const kept = { budget: { window: 1000, reserve: 5000 } }
+  expect(readKeptWishes(kept, 'context')).toEqual(kept)
+})
+
+test('what was read can be written and read again', () => {
+  const said = {
+    policy: POLICY_NAMES[2],
+    window: { items: 4, turns: null },
+    outputs: { keep_turns: 0, longer_than: 5 },
+    notes: { entries: [{ text: 'x', depth: 2, role: 'user' }], mode: 'replace' },
+    speakers: { act_as: 'Ann' },
+  }
+  expect(writtenWishes(read(said))).toEqual(said)
+})
+
+function faultOf(said: unknown): GatewayError | null {
+  try {
+    read(said)
+    return null
+  } catch (error) {
+    return error as GatewayError
+  }
+}

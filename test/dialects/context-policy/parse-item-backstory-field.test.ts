@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import { isSummaryMessage } from '../../../src/core/items/compaction-item.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import { hasPin } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { isToldSummary } from '../../../src/core/items/summary-message.ts'
+import { chat } from '../../../src/dialects/chat/chat-dialect.ts'
+import { parseWished } from '../../../src/dialects/context-policy/parse-request-with-overrides.ts'
+import { responses } from '../../../src/dialects/responses/responses-dialect.ts'
+import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
+
+const chatOf = (body: JsonObject) => parseWished(chat, body)
+const responsesOf = (body: JsonObject) => parseWished(responses, body)
+
+const author = { id: 'u1', name: 'Ann', type: 'user' }
+const field = { pin: true, author, reset: true, sent_at: 1_767_225_600 }
+
+describe('what is said of an item for the gateway alone', () => {
+  test('is kept with an item of a response, and nowhere in what the client wrote', () => {
+    const body = {
+      model: 'm',
+      input: [
+        { role: 'user', content: 'hi', backstory: field },
+        { type: 'web_search_call', id: 'ws_1', backstory: { pin: true } },
+      ],
+    }
+    const { items, ...inbound } = responsesOf(body)
+    expect(items[0]?.native).toEqual({ backstory: field })
+    expect(items.map(hasPin)).toEqual([true, true])
+    expect('backstory' in items[0]!).toBe(false)
+    expect(items[1]).toMatchObject({ raw: { type: 'web_search_call', id: 'ws_1' } })
+    expect(JSON.stringify(items[1])).not.toContain('"raw":{"type":"web_search_call","id":"ws_1","b')
+    expect(JSON.stringify(inbound.body)).not.toContain('backstory')
+    expect(new TextDecoder().decode(inbound.bytes())).toBe(JSON.stringify(inbound.body))
+  })
+
+  test('is said of all that a chat message becomes; it begins anew with the first of that', () => {
+    const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }]
+    const { items, body } = chatOf({
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: 'so', tool_calls: calls, backstory: { author, reset: true } },
+        { role: 'tool', tool_call_id: 'a', content: 'found', backstory: { pin: true } },
+      ],
+    })
+    expect(items.map(({ native }) => native?.['backstory'])).toEqual([
+      undefined,
+      { author, reset: true },
+      { author },
+      { pin: true },
+    ])
+    expect(JSON.stringify(body)).not.toContain('backstory')
+  })
+
+  test('what is left is written when somebody asks for it, and once', () => {
+    let written = 0
+    const label = { toJSON: () => `${(written += 1)}` }
+    const messages = [{ role: 'user', content: 'hi', backstory: field }]
+    const { bytes } = chatOf({ model: 'm', messages, label } as unknown as JsonObject)
+    expect(written).toBe(0)
+    expect(bytes()).toBe(bytes())
+    expect(written).toBe(1)
+  })
+
+  test('where nothing is said, body and bytes are the very same', () => {
+    const body = { model: 'm', messages: [{ role: 'user', content: 'backstory' }] }
+    const bytes = () => new Uint8Array(1)
+    const inbound = parseWished(chat, body, bytes)
+    expect(inbound.body).toBe(body)
+    expect(inbound.bytes).toBe(bytes)
+  })
+
+  test('is nothing where it says nothing', () => {
+    const said = [{}, null, { pin: false, author: null }].map((backstory) => ({
+      role: 'user',
+      content: 'hi',
+      backstory,
+    }))
+    const { items } = responsesOf({ model: 'm', input: said })
+    expect(items.map(({ native }) => native)).toEqual([undefined, undefined, undefined])
+  })
+})
+
+test.each([
+  [{ author: { name: 1 } }, 'backstory.author.name', 'invalid_type'],
+  [{ author: { name: ' ' } }, 'backstory.author.name', 'invalid_value'],
+  [{ author: {} }, 'backstory.author.id', 'missing_required_parameter'],
+  [{ author: { id: 'x', type: 'god' } }, 'backstory.author.type', 'invalid_value'],
+  [{ author: { id: 'x', nick: 'y' } }, 'backstory.author.nick', 'unknown_parameter'],
+  [{ author: 'Ann' }, 'backstory.author', 'invalid_type'],
+  [{ pin: 'yes' }, 'backstory.pin', 'invalid_type'],
+  [{ reset: 1 }, 'backstory.reset', 'invalid_type'],
+  [{ sent_at: -1 }, 'backstory.sent_at', 'integer_below_min_value'],
+  ['lean', 'backstory', 'invalid_type'],
+  [{ compaction: true }, 'backstory.compaction', 'unknown_parameter'],
+  [{ note: true }, 'backstory.note', 'unknown_parameter'],
+])('%j is refused with its path', (backstory, path, code) => {
+  const fault = (parse: () => unknown) => {
+    try {
+      parse()
+    } catch (error) {
+      if (error instanceof GatewayError) return error.failure
+      throw error
+    }
+    return null
+  }
+  const said = { role: 'user', content: 'hi', backstory }
+  const first = { role: 'user', content: 'hi' }
+  expect(fault(() => chatOf({ model: 'm', messages: [first, said] }))).toMatchObject({
+    status: 400,
+    code,
+    param: `messages[1].${path}`,
+  })
+  expect(fault(() => responsesOf({ model: 'm', input: [said] }))).toMatchObject({
+    status: 400,
+    code,
+    param: `input[0].${path}`,
+  })
+})
+
+test('a client cannot say what only the gateway knows', () => {
+  const native = { backstory: { compaction: true, summary: true } }
+  const { items } = responsesOf({
+    model: 'm',
+    input: [{ role: 'developer', content: 'obey', native, backstory: { pin: true } }],
+  })
+  expect(items.some(isSummaryMessage)).toBe(false)
+  expect(items.some(isToldSummary)).toBe(false)
+})

@@ -1,0 +1,124 @@
+/** Whatever is sent, the answer is a request or a refusal that names a place. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
+import { parsed } from '../../support/responses-kit.ts'
+import { readShared, sharedExists } from '../../support/shared.ts'
+
+function understandsOrRefuses(body: JsonObject): void {
+  try {
+    parsed(body)
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    expect(error.failure.status).toBe(400)
+    expect(typeof error.failure.param).toBe('string')
+  }
+}
+
+const anything = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<never>
+
+test('any object is understood or refused', () => {
+  fc.assert(fc.property(fc.dictionary(fc.string(), anything), understandsOrRefuses))
+})
+
+/** A request in which all words occur, and one value somewhere in it that is something else. */
+const WHOLE: JsonObject = {
+  model: 'm',
+  instructions: 'i',
+  input: [
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      phase: 'commentary',
+      content: [
+        { type: 'output_text', text: 't', annotations: [{ type: 'a' }], logprobs: [{}] },
+        { type: 'refusal', refusal: 'r' },
+      ],
+    },
+    {
+      role: 'user',
+      content: [
+        { type: 'input_image', image_url: 'u', detail: 'low', file_id: null },
+        { type: 'input_file', file_data: 'd', filename: 'f', file_url: 'u' },
+        { type: 'input_audio', input_audio: { data: 'd', format: 'wav' } },
+        { type: 'text', text: 't' },
+      ],
+    },
+    { type: 'function_call', call_id: 'c', name: 'n', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 't' }] },
+    { type: 'custom_tool_call', call_id: 'c', name: 'n', input: 'i' },
+    { type: 'custom_tool_call_output', call_id: 'c', output: 'o' },
+    {
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: 't' }],
+      content: [{ type: 'reasoning_text', text: 't' }],
+      encrypted_content: 'e',
+    },
+    { id: 'msg_1' },
+  ],
+  tools: [
+    { type: 'function', name: 'f', description: 'd', parameters: {}, strict: false },
+    { type: 'custom', name: 'c', format: { type: 'text' } },
+  ],
+  tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] },
+  text: {
+    format: { type: 'json_schema', name: 'n', schema: {}, strict: true, description: 'd' },
+    verbosity: 'low',
+  },
+  reasoning: { effort: 'low', summary: 'auto' },
+  include: ['reasoning.encrypted_content'],
+  metadata: { a: 'b' },
+  conversation: { id: 'conv_1' },
+  stop: ['a'],
+  store: true,
+  background: false,
+}
+
+function places(value: unknown, path: readonly (string | number)[] = []): (string | number)[][] {
+  if (typeof value !== 'object' || value === null) return [[...path]]
+  const inside = Object.entries(value).flatMap(([name, inner]) => places(inner, [...path, name]))
+  return path.length === 0 ? inside : [[...path], ...inside]
+}
+
+function replaced(
+  value: unknown,
+  [name, ...rest]: readonly (string | number)[],
+  by: unknown,
+): unknown {
+  if (name === undefined) return by
+  const copy = (
+    Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) }
+  ) as Record<string | number, unknown>
+  copy[name] = replaced(copy[name], rest, by)
+  return copy
+}
+
+test('the whole request is understood', () => {
+  expect(parsed(WHOLE).items).toHaveLength(8)
+})
+
+test('a request with one wrong value anywhere is understood or refused', () => {
+  const wrong = fc.tuple(fc.constantFrom(...places(WHOLE)), anything)
+  fc.assert(
+    fc.property(wrong, ([place, value]) =>
+      understandsOrRefuses(replaced(WHOLE, place, value) as JsonObject),
+    ),
+    { numRuns: 2000 },
+  )
+})
+
+describe.skipIf(!sharedExists)('a recorded client', () => {
+  test('is understood in every request', () => {
+    const requests = readShared('fixtures/open-webui/requests.jsonl')
+      .toString()
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => JSON.parse(line) as { connection: string; body?: JsonObject })
+      .filter(({ connection, body }) => connection === 'responses' && body !== undefined)
+    expect(requests.length).toBeGreaterThan(0)
+    for (const { body = {} } of requests) expect(parsed(body).items.length).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,227 @@
+/** The settings of a request, and how those are refused that no model could follow. */
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
+import { parsed } from '../../../support/responses-kit.ts'
+import { NO_PARAMS } from '../../../support/no-params.ts'
+
+function paramsOf(body: JsonObject) {
+  return parsed({ model: 'm', input: 'go', ...body }).params
+}
+
+function failureOf(body: JsonObject) {
+  try {
+    paramsOf(body)
+  } catch (error) {
+    if (error instanceof GatewayError) return error.failure
+    throw error
+  }
+  return null
+}
+
+test('every word is filled in, though the client said nothing', () => {
+  expect(paramsOf({})).toEqual(NO_PARAMS)
+})
+
+test('null says nothing, either', () => {
+  const nulls = Object.fromEntries(
+    `instructions tools tool_choice parallel_tool_calls temperature top_p max_output_tokens stop
+    seed presence_penalty frequency_penalty top_logprobs text reasoning service_tier user include
+    prompt_cache_key safety_identifier metadata store background previous_response_id conversation
+    stream truncation max_tool_calls`
+      .split(/\s+/)
+      .map((name) => [name, null]),
+  )
+  expect(paramsOf(nulls)).toEqual(paramsOf({}))
+})
+
+test('0, false and the empty string are values', () => {
+  const params = paramsOf({
+    temperature: 0,
+    top_logprobs: 0,
+    parallel_tool_calls: false,
+    instructions: '',
+    seed: 0,
+  })
+  expect(params).toMatchObject({
+    temperature: 0,
+    topLogprobs: 0,
+    parallelToolCalls: false,
+    instructions: '',
+    seed: 0,
+  })
+})
+
+test('a function is strict unless it says otherwise', () => {
+  const search = { type: 'web_search' }
+  const grammar = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' }
+  const { tools } = paramsOf({
+    tools: [
+      { type: 'function', name: 'f', parameters: { type: 'object' } },
+      { type: 'function', name: 'g', description: 'd', parameters: null, strict: false },
+      { type: 'custom', name: 'c', format: grammar },
+      search,
+    ],
+  })
+  expect(tools).toEqual([
+    {
+      type: 'function',
+      name: 'f',
+      description: null,
+      parameters: { type: 'object' },
+      strict: true,
+    },
+    { type: 'function', name: 'g', description: 'd', parameters: null, strict: false },
+    { type: 'custom', name: 'c', description: null, format: grammar },
+    { type: 'opaque', raw: search },
+  ])
+})
+
+const MCP = { type: 'mcp', server_label: 'files' }
+const MIXED = { type: 'allowed_tools', mode: 'auto', tools: [MCP] }
+
+test.each([
+  ['auto', { type: 'auto' }],
+  ['none', { type: 'none' }],
+  ['required', { type: 'required' }],
+  [
+    { type: 'function', name: 'f' },
+    { type: 'function', name: 'f' },
+  ],
+  [
+    { type: 'function', function: { name: 'f' } },
+    { type: 'function', name: 'f' },
+  ],
+  [
+    { type: 'custom', name: 'c' },
+    { type: 'custom', name: 'c' },
+  ],
+  [
+    {
+      type: 'allowed_tools',
+      mode: 'required',
+      tools: [
+        { type: 'function', name: 'f' },
+        { type: 'custom', name: 'c' },
+      ],
+    },
+    { type: 'allowed', mode: 'required', names: ['f', 'c'] },
+  ],
+  [
+    {
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] },
+    },
+    { type: 'allowed', mode: 'auto', names: ['f'] },
+  ],
+  [MIXED, { type: 'opaque', raw: MIXED }],
+  [MCP, { type: 'opaque', raw: MCP }],
+])('the choice of a tool may be %j', (tool_choice, choice) => {
+  expect(paramsOf({ tool_choice }).toolChoice).toEqual(choice)
+})
+
+test('text and reasoning say four words, and what else is in them is kept by its path', () => {
+  const schema = { type: 'object' }
+  const params = paramsOf({
+    text: { format: { type: 'json_schema', name: 'n', schema, strict: true }, verbosity: 'low' },
+    reasoning: { effort: 'high', summary: 'auto', context: 'all_turns' },
+  })
+  expect(params).toMatchObject({
+    format: { type: 'json_schema', name: 'n', schema, strict: true, description: null },
+    verbosity: 'low',
+    effort: 'high',
+    reasoningSummary: 'auto',
+    extra: { 'reasoning.context': 'all_turns' },
+  })
+  expect(paramsOf({ text: {} }).format).toBeNull()
+  expect(paramsOf({ text: { format: { type: 'json_object' } } }).format).toEqual({
+    type: 'json_object',
+  })
+})
+
+test('words of Chat Completions are understood where they slip in', () => {
+  expect(
+    paramsOf({ reasoning_effort: 'low', stop: 'END', seed: 7, presence_penalty: -2, top_k: 40 }),
+  ).toMatchObject({
+    effort: 'low',
+    stop: ['END'],
+    seed: 7,
+    presencePenalty: -2,
+    extra: { top_k: 40 },
+  })
+  expect(paramsOf({ reasoning: { effort: 'high' }, reasoning_effort: 'low' }).effort).toBe('high')
+})
+
+test('what nobody knows is kept as it was written', () => {
+  const client_metadata = { a: [1, null] }
+  const { extra } = paramsOf({ client_metadata, moderation: 'auto', __proto__x: 1 })
+  expect(extra).toEqual({ client_metadata, moderation: 'auto', __proto__x: 1 })
+})
+
+test('a hostile name is a name', () => {
+  const body = JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}') as JsonObject
+  const { extra } = paramsOf(body)
+  expect(Object.keys(extra).toSorted()).toEqual(['__proto__', 'constructor'])
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+})
+
+test.each([
+  [{ model: undefined }, 'missing_required_parameter', 'model'],
+  [{ model: 5 }, 'invalid_type', 'model'],
+  [{ temperature: -1 }, 'decimal_below_min_value', 'temperature'],
+  [{ temperature: 2.1 }, 'decimal_above_max_value', 'temperature'],
+  [{ temperature: '1' }, 'invalid_type', 'temperature'],
+  [{ top_p: 1.5 }, 'decimal_above_max_value', 'top_p'],
+  [{ max_output_tokens: 0 }, 'integer_below_min_value', 'max_output_tokens'],
+  [{ max_output_tokens: 1.5 }, 'invalid_type', 'max_output_tokens'],
+  [{ top_logprobs: 21 }, 'integer_above_max_value', 'top_logprobs'],
+  [{ frequency_penalty: 3 }, 'decimal_above_max_value', 'frequency_penalty'],
+  [{ tools: [{ name: 'f' }] }, 'missing_required_parameter', 'tools[0].type'],
+  [{ tools: [{ type: 'function' }] }, 'missing_required_parameter', 'tools[0].name'],
+  [
+    { tools: [{ type: 'function', name: 'f', parameters: [] }] },
+    'invalid_type',
+    'tools[0].parameters',
+  ],
+  [{ tool_choice: 'any' }, 'invalid_value', 'tool_choice'],
+  [{ tool_choice: 5 }, 'invalid_type', 'tool_choice'],
+  [
+    { tool_choice: { type: 'allowed_tools', tools: [] } },
+    'missing_required_parameter',
+    'tool_choice.mode',
+  ],
+  [{ tool_choice: { type: 'function' } }, 'missing_required_parameter', 'tool_choice.name'],
+  [
+    { tool_choice: { type: 'allowed_tools', mode: 'none', tools: [] } },
+    'invalid_value',
+    'tool_choice.mode',
+  ],
+  [
+    { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: ['f'] } },
+    'invalid_type',
+    'tool_choice.tools[0]',
+  ],
+  [{ text: { format: { type: 'xml' } } }, 'invalid_value', 'text.format.type'],
+  [
+    { text: { format: { type: 'json_schema', name: 'n' } } },
+    'missing_required_parameter',
+    'text.format.schema',
+  ],
+  [{ reasoning: 'high' }, 'invalid_type', 'reasoning'],
+  [{ reasoning: { effort: 1 } }, 'invalid_type', 'reasoning.effort'],
+  [{ include: 'all' }, 'invalid_type', 'include'],
+  [{ include: [1] }, 'invalid_type', 'include[0]'],
+  [{ stop: [1] }, 'invalid_type', 'stop[0]'],
+])('%j is refused as %s at %s', (body, code, param) => {
+  expect(failureOf(body as JsonObject)).toMatchObject({ status: 400, code, param })
+})
+
+test('a number out of its range is refused in the words that OpenAI uses', () => {
+  expect(failureOf({ temperature: -1 })?.message).toBe(
+    "Invalid 'temperature': decimal below minimum value. Expected a value >= 0, but got -1 instead.",
+  )
+})
+
+test('a probe for one token is no mistake', () => {
+  expect(paramsOf({ max_output_tokens: 1 }).maxOutputTokens).toBe(1)
+})

@@ -1,0 +1,286 @@
+/** What a request says, and how it is refused where it says nothing that could be meant. */
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
+import { parsed } from '../../../support/responses-kit.ts'
+
+function itemsOf(...input: readonly unknown[]) {
+  return parsed({ model: 'm', input: input as readonly JsonObject[] }).items
+}
+
+/** Code and path of the refusal. */
+function refusal(body: unknown): readonly unknown[] {
+  try {
+    parsed({ model: 'm', input: 'go', ...(body as JsonObject) })
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    expect(error.failure.status).toBe(400)
+    expect(error.failure.type).toBe('invalid_request_error')
+    return [error.failure.code, error.failure.param]
+  }
+  return ['accepted', null]
+}
+
+describe('input', () => {
+  test('a string is what the user says', () => {
+    expect(parsed({ model: 'm', input: 'go' }).items).toEqual([
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] },
+    ])
+  })
+
+  test('an entry with a role and no type is a message', () => {
+    expect(itemsOf({ role: 'developer', content: 'be brief' })).toEqual([
+      { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'be brief' }] },
+    ])
+  })
+
+  test('what an assistant says as a string is output', () => {
+    const [message] = itemsOf({ role: 'assistant', content: 'hi', phase: 'commentary' })
+    expect(message).toEqual({
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'hi' }],
+      phase: 'commentary',
+    })
+  })
+
+  const FINE: readonly JsonObject[] = [
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'x', cache: 1 }], x: 1 },
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      phase: 'final_answer',
+      content: [
+        { type: 'output_text', text: 'x', annotations: [{ type: 'url_citation' }], logprobs: [] },
+        { type: 'refusal', refusal: 'no' },
+      ],
+    },
+    {
+      type: 'message',
+      role: 'user',
+      content: [
+        { type: 'input_image', image_url: 'https://a.example/b.png', detail: 'low' },
+        { type: 'input_file', file_id: 'file_1', filename: 'a.pdf' },
+        { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
+      ],
+    },
+    { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{', namespace: 'n' },
+    { type: 'function_call_output', call_id: 'c', output: 'x' },
+    { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'x' }] },
+    { type: 'custom_tool_call', call_id: 'c', name: 'f', input: 'free text' },
+    { type: 'custom_tool_call_output', call_id: 'c', output: 'x' },
+    { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'e' },
+    {
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: 's' }],
+      content: [{ type: 'reasoning_text', text: 'r' }],
+      encrypted_content: null,
+    },
+  ]
+
+  test.each(FINE)('$type that is as it should be stays the object that it is', (entry) => {
+    expect(itemsOf(entry)[0]).toBe(entry)
+  })
+
+  test('what is not known is carried as it came', () => {
+    const search = { type: 'web_search_call', id: 'ws_1', action: { type: 'search' } }
+    const part = { type: 'input_video', video_url: 'x' }
+    expect(itemsOf(search, { role: 'user', content: [part] })).toEqual([
+      { type: 'opaque', raw: search },
+      { type: 'message', role: 'user', content: [{ type: 'opaque', raw: part }] },
+    ])
+    expect((itemsOf(search)[0] as { raw: unknown }).raw).toBe(search)
+  })
+
+  test('a reference may go without a type', () => {
+    expect(itemsOf({ id: 'msg_1' }, { type: null, id: 'rs_1' })).toEqual([
+      { type: 'opaque', raw: { type: 'item_reference', id: 'msg_1' } },
+      { type: 'opaque', raw: { type: 'item_reference', id: 'rs_1' } },
+    ])
+  })
+
+  test('an output that names no call is carried', () => {
+    const output = { type: 'function_call_output', output: 'x', name: 'f' }
+    expect(itemsOf(output)).toEqual([{ type: 'opaque', raw: output }])
+  })
+
+  test('nulls that SDKs write for what is not set are no values', () => {
+    const nulls = { id: null, status: null }
+    expect(
+      itemsOf(
+        {
+          ...nulls,
+          role: 'assistant',
+          phase: null,
+          content: [{ type: 'output_text', text: 'x', annotations: null, logprobs: null }],
+        },
+        { ...nulls, type: 'function_call', call_id: 'c', name: 'f', arguments: '' },
+        { ...nulls, type: 'reasoning', summary: null, content: null },
+      ),
+    ).toEqual([
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'x' }] },
+      { type: 'function_call', call_id: 'c', name: 'f', arguments: '' },
+      { type: 'reasoning', summary: [] },
+    ])
+  })
+
+  test("the gateway's own words about an item cannot be said from outside", () => {
+    const origin = { wire: 'responses', account: 'openai', model: 'm', prefixHash: null }
+    const forged = { type: 'reasoning', summary: [], origin, native: { anthropic: {} } }
+    expect(itemsOf(forged)).toEqual([{ type: 'reasoning', summary: [] }])
+  })
+
+  test('a tool output that is a list keeps its images', () => {
+    const output = [{ type: 'input_image', image_url: 'data:image/png;base64,AA' }]
+    expect(itemsOf({ type: 'function_call_output', call_id: 'c', output })).toEqual([
+      { type: 'function_call_output', call_id: 'c', output },
+    ])
+  })
+
+  test('instructions as a list stand in front', () => {
+    const { items, params } = parsed({
+      model: 'm',
+      instructions: [{ role: 'developer', content: 'first' }],
+      input: 'then',
+    })
+    expect(items.map((item) => 'role' in item && item.role)).toEqual(['developer', 'user'])
+    expect(params.instructions).toBeNull()
+  })
+
+  test.each([
+    [{ input: ['go'] }, 'invalid_type', 'input[0]'],
+    [{ input: { role: 'user' } }, 'invalid_type', 'input'],
+    [{ input: null }, 'invalid_type', 'input'],
+    [{ input: undefined }, 'missing_required_parameter', 'input'],
+    [{ input: 7 }, 'invalid_type', 'input'],
+    [{ input: [{}] }, 'missing_required_parameter', 'input[0].type'],
+    [{ input: [{ type: 3 }] }, 'invalid_type', 'input[0].type'],
+    [{ input: [{ role: 'tool', content: '' }] }, 'invalid_value', 'input[0].role'],
+    [{ input: [{ type: 'message' }] }, 'missing_required_parameter', 'input[0].role'],
+    [{ input: [{ role: null, content: '' }] }, 'invalid_value', 'input[0].role'],
+    [{ input: [{ role: 'user' }] }, 'missing_required_parameter', 'input[0].content'],
+    [{ input: [{ role: 'user', content: null }] }, 'invalid_type', 'input[0].content'],
+    [{ input: [{ role: 'user', content: ['hi'] }] }, 'invalid_type', 'input[0].content[0]'],
+    [{ input: [{ role: 'user', content: '', id: 1 }] }, 'invalid_type', 'input[0].id'],
+    [
+      { input: [{ role: 'user', content: [{ text: 'x' }] }] },
+      'missing_required_parameter',
+      'input[0].content[0].type',
+    ],
+    [
+      { input: ['', '', ''].map(() => ({ role: 'user', content: [{ type: 'input_text' }] })) },
+      'missing_required_parameter',
+      'input[0].content[0].text',
+    ],
+    [
+      {
+        input: [
+          { role: 'user', content: 'a' },
+          {
+            role: 'user',
+            content: [
+              { type: 'input_text', text: 'b' },
+              { type: 'input_text', text: 3 },
+            ],
+          },
+        ],
+      },
+      'invalid_type',
+      'input[1].content[1].text',
+    ],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_image', image_url: { url: 'x' } }] }] },
+      'invalid_type',
+      'input[0].content[0].image_url',
+    ],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 1 } }] }] },
+      'invalid_type',
+      'input[0].content[0].input_audio.data',
+    ],
+    [
+      { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: {} }] },
+      'invalid_type',
+      'input[0].arguments',
+    ],
+    [
+      { input: [{ type: 'function_call', name: 'f', arguments: '' }] },
+      'missing_required_parameter',
+      'input[0].call_id',
+    ],
+    [
+      { input: [{ type: 'function_call_output', call_id: 'c', output: { a: 1 } }] },
+      'invalid_type',
+      'input[0].output',
+    ],
+    [
+      { input: [{ type: 'reasoning', summary: ['thought'] }] },
+      'invalid_type',
+      'input[0].summary[0]',
+    ],
+    [
+      { input: [{ type: 'reasoning', summary: [], encrypted_content: 1 }] },
+      'invalid_type',
+      'input[0].encrypted_content',
+    ],
+    [{ instructions: [{ role: 'x' }] }, 'invalid_value', 'instructions[0].role'],
+  ])('%j is refused as %s at %s', (body, code, param) => {
+    expect(refusal(body)).toEqual([code, param])
+  })
+})
+
+describe('memory', () => {
+  test('what is not said is left to the default', () => {
+    expect(parsed({ model: 'm', input: 'go' }).memory).toEqual({
+      store: null,
+      storeByDefault: true,
+      previousResponseId: null,
+      conversationId: null,
+      background: false,
+      metadata: {},
+    })
+  })
+
+  test('a conversation is an id or an object with one, and input may be missing then', () => {
+    expect(parsed({ model: 'm', conversation: 'conv_1' }).memory.conversationId).toBe('conv_1')
+    const { memory, items } = parsed({ model: 'm', conversation: { id: 'conv_1' } })
+    expect([memory.conversationId, items]).toEqual(['conv_1', []])
+  })
+
+  test('an empty previous_response_id is none', () => {
+    const { memory } = parsed({ model: 'm', input: 'go', previous_response_id: '' })
+    expect(memory.previousResponseId).toBeNull()
+  })
+
+  test.each([
+    [
+      { previous_response_id: 'resp_1', conversation: 'conv_1' },
+      'mutually_exclusive_parameters',
+      'previous_response_id',
+    ],
+    [{ previous_response_id: 1 }, 'invalid_type', 'previous_response_id'],
+    [{ conversation: 'resp_1' }, 'invalid_value', 'conversation'],
+    [{ conversation: { id: 'x' } }, 'invalid_value', 'conversation.id'],
+    [{ conversation: {} }, 'missing_required_parameter', 'conversation.id'],
+    [{ background: true, store: false }, 'unsupported_parameter', 'background'],
+    [{ store: 'no' }, 'invalid_type', 'store'],
+    [{ stream: 'yes' }, 'invalid_type', 'stream'],
+    [{ metadata: { a: 1 } }, 'invalid_type', 'metadata.a'],
+    [{ metadata: { a: 'x'.repeat(513) } }, 'string_above_max_length', 'metadata.a'],
+    [{ metadata: { ['k'.repeat(65)]: '' } }, 'string_above_max_length', 'metadata'],
+    [
+      { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`k${at}`, ''])) },
+      'object_above_max_properties',
+      'metadata',
+    ],
+  ])('%j is refused as %s at %s', (body, code, param) => {
+    expect(refusal(body)).toEqual([code, param])
+  })
+
+  test('metadata at its limits is accepted', () => {
+    const metadata = { ['k'.repeat(64)]: 'v'.repeat(512) }
+    expect(parsed({ model: 'm', input: 'go', metadata }).memory.metadata).toEqual(metadata)
+  })
+})

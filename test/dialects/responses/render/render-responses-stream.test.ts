@@ -1,0 +1,439 @@
+/** What a stream looks like, event by event. */
+import { describe, expect, test } from 'vitest'
+import type { StreamEvent } from '../../../../src/core/stream-event.ts'
+import type { Item } from '../../../../src/core/item.ts'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
+import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
+import {
+  answeringTo,
+  ASK,
+  ENDED_AT_MS,
+  jsonOf,
+  lastResponse,
+  outcomeOf,
+  rendered,
+  TURN_ID,
+} from '../../../support/responses-kit.ts'
+
+const BEGIN: StreamEvent = { type: 'answer-started', upstreamId: 'up_1', model: 'gpt-5-2025' }
+const END: StreamEvent = { type: 'answer-ended', finish: 'stop', usage: null }
+
+function itemEvents(...events: readonly StreamEvent[]): readonly JsonObject[] {
+  return rendered([BEGIN, ...events, END])
+    .map(({ data }) => data)
+    .filter((data) => data !== '[DONE]')
+    .map((data) => JSON.parse(data) as JsonObject)
+    .filter((event) => !('response' in event))
+}
+
+function typesOf(events: readonly StreamEvent[], answering = answeringTo()): readonly unknown[] {
+  return rendered(events, answering).map(({ event }) => event?.replace('response.', '') ?? '[DONE]')
+}
+
+function message(text: string, more: Partial<Item> = {}): Item {
+  const content = [{ type: 'output_text', text }] as const
+  return { type: 'message', role: 'assistant', content, ...more } as Item
+}
+
+const saying = (text: string): StreamEvent => ({ type: 'text-delta', index: 0, part: 0, text })
+
+const STARTED: StreamEvent = {
+  type: 'item-started',
+  index: 0,
+  item: { type: 'message', role: 'assistant', content: [] },
+}
+
+describe('a message', () => {
+  test('is told as OpenAI tells it', () => {
+    const id = `msg_${TURN_ID}0`
+    const at = { item_id: id, output_index: 0, content_index: 0 }
+    const part = { type: 'output_text', text: 'Hello', annotations: [], logprobs: [] }
+    const item = { type: 'message', role: 'assistant', id }
+    expect(
+      itemEvents(STARTED, saying('Hel'), saying('lo'), {
+        type: 'item-ended',
+        index: 0,
+        item: message('Hello'),
+      }),
+    ).toEqual([
+      {
+        type: 'response.output_item.added',
+        output_index: 0,
+        item: { ...item, content: [], status: 'in_progress' },
+        sequence_number: 2,
+      },
+      {
+        type: 'response.content_part.added',
+        ...at,
+        part: { ...part, text: '' },
+        sequence_number: 3,
+      },
+      {
+        type: 'response.output_text.delta',
+        ...at,
+        delta: 'Hel',
+        logprobs: [],
+        sequence_number: 4,
+      },
+      { type: 'response.output_text.delta', ...at, delta: 'lo', logprobs: [], sequence_number: 5 },
+      {
+        type: 'response.output_text.done',
+        ...at,
+        text: 'Hello',
+        logprobs: [],
+        sequence_number: 6,
+      },
+      { type: 'response.content_part.done', ...at, part, sequence_number: 7 },
+      {
+        type: 'response.output_item.done',
+        output_index: 0,
+        item: { ...item, content: [part], status: 'completed' },
+        sequence_number: 8,
+      },
+    ])
+  })
+
+  test('a token makes one message and nothing else', () => {
+    const renderer = responses.stream(answeringTo())
+    for (const event of [BEGIN, STARTED, saying('a')]) renderer.push(event)
+    expect(renderer.push(saying('"\n'))).toEqual([
+      {
+        event: 'response.output_text.delta',
+        data: `{"type":"response.output_text.delta","item_id":"msg_${TURN_ID}0","output_index":0,"content_index":0,"delta":"\\"\\n","logprobs":[],"sequence_number":5}`,
+      },
+    ])
+    expect(renderer.push(saying(''))).toEqual([])
+  })
+
+  test('of which only the end was heard is said whole', () => {
+    const types = typesOf([BEGIN, { type: 'item-ended', index: 0, item: message('Hello') }, END])
+    expect(types.slice(2, -2)).toEqual([
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+    ])
+  })
+
+  test('keeps what nobody here knows, and its phase', () => {
+    const item = message('', { id: 'msg_up', phase: 'commentary', future: 1 } as Partial<Item>)
+    const done = itemEvents({ type: 'item-ended', index: 0, item }).at(-1)
+    expect(done?.['item']).toMatchObject({ id: 'msg_up', phase: 'commentary', future: 1 })
+  })
+
+  test('shows its annotations as they come and in the end', () => {
+    const annotation = { type: 'url_citation', url: 'https://a.example/' }
+    const more = { type: 'url_citation', url: 'https://b.example/' }
+    const content = [{ type: 'output_text', text: 'a', annotations: [annotation, more] }] as const
+    const events = itemEvents(
+      STARTED,
+      saying('a'),
+      { type: 'annotation-added', index: 0, part: 0, annotation },
+      { type: 'item-ended', index: 0, item: { type: 'message', role: 'assistant', content } },
+    )
+    expect(
+      events
+        .filter(({ type }) => type === 'response.output_text.annotation.added')
+        .map((event) => [event['annotation_index'], event['annotation']]),
+    ).toEqual([
+      [0, annotation],
+      [1, more],
+    ])
+    expect(events.at(-1)).toMatchObject({
+      item: { content: [{ annotations: [annotation, more] }] },
+    })
+  })
+
+  test('carries log probabilities', () => {
+    const logprobs = [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }]
+    const events = itemEvents(
+      STARTED,
+      { type: 'text-delta', index: 0, part: 0, text: 'a', logprobs },
+      { type: 'item-ended', index: 0, item: message('a') },
+    )
+    expect(events.filter((event) => 'logprobs' in event).map((event) => event['logprobs'])).toEqual(
+      [logprobs, logprobs],
+    )
+  })
+
+  test('closes a part when the next one begins', () => {
+    const content = [
+      { type: 'output_text', text: 'a' },
+      { type: 'refusal', refusal: 'no' },
+    ] as const
+    const types = itemEvents(
+      STARTED,
+      saying('a'),
+      { type: 'refusal-delta', index: 0, part: 1, text: 'no' },
+      { type: 'item-ended', index: 0, item: { type: 'message', role: 'assistant', content } },
+    ).map(({ type }) => (type as string).replace('response.', ''))
+    expect(types).toEqual([
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      'output_text.done',
+      'content_part.done',
+      'content_part.added',
+      'refusal.delta',
+      'refusal.done',
+      'content_part.done',
+      'output_item.done',
+    ])
+  })
+})
+
+describe('reasoning', () => {
+  const item: Item = {
+    type: 'reasoning',
+    summary: [{ type: 'summary_text', text: 'short' }],
+    content: [{ type: 'reasoning_text', text: 'long' }],
+    encrypted_content: 'sealed',
+  }
+  const thinking: readonly StreamEvent[] = [
+    BEGIN,
+    { type: 'item-started', index: 0, item: { type: 'reasoning', summary: [] } },
+    { type: 'reasoning-delta', index: 0, channel: 'summary', part: 0, text: 'short' },
+    { type: 'reasoning-delta', index: 0, channel: 'content', part: 0, text: 'long' },
+    { type: 'item-ended', index: 0, item },
+    END,
+  ]
+  const asking = (...include: string[]) => answeringTo({ ...ASK, include })
+
+  test('is shown as a summary, raw or not', () => {
+    expect(typesOf(thinking).slice(3, -3)).toEqual([
+      'reasoning_summary_part.added',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.done',
+      'reasoning_summary_part.done',
+      'reasoning_summary_part.added',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.done',
+      'reasoning_summary_part.done',
+    ])
+    expect(lastResponse(rendered(thinking))['output']).toEqual([
+      {
+        type: 'reasoning',
+        id: `rs_${TURN_ID}0`,
+        summary: [
+          { type: 'summary_text', text: 'short' },
+          { type: 'summary_text', text: 'long' },
+        ],
+      },
+    ])
+  })
+
+  test('is shown raw to a client that asks for it', () => {
+    const answering = asking('reasoning.raw')
+    expect(typesOf(thinking, answering)).toContain('reasoning_text.delta')
+    expect(lastResponse(rendered(thinking, answering))['output']).toMatchObject([
+      { summary: [{ text: 'short' }], content: [{ type: 'reasoning_text', text: 'long' }] },
+    ])
+  })
+
+  test('is shown sealed to who asks, and to who must bring it back', () => {
+    const sealed = (answering = answeringTo()) =>
+      JSON.stringify(rendered(thinking, answering)).includes('sealed')
+    expect(sealed()).toBe(false)
+    expect(sealed(asking('reasoning.encrypted_content'))).toBe(true)
+    expect(sealed(answeringTo(ASK, { stored: false }))).toBe(true)
+  })
+})
+
+describe('a call', () => {
+  test('is announced with its name and told by its arguments', () => {
+    const call = { type: 'function_call', call_id: 'c1', name: 'f', id: 'fc_up' } as const
+    const events = itemEvents(
+      { type: 'item-started', index: 0, item: { ...call, arguments: '' } },
+      { type: 'arguments-delta', index: 0, text: '{}' },
+      { type: 'item-ended', index: 0, item: { ...call, arguments: '{}' } },
+    )
+    const at = { item_id: 'fc_up', output_index: 0 }
+    expect(events.map(({ sequence_number: _number, ...event }) => event)).toEqual([
+      {
+        type: 'response.output_item.added',
+        output_index: 0,
+        item: { ...call, arguments: '', status: 'in_progress' },
+      },
+      { type: 'response.function_call_arguments.delta', ...at, delta: '{}' },
+      { type: 'response.function_call_arguments.done', ...at, arguments: '{}' },
+      {
+        type: 'response.output_item.done',
+        output_index: 0,
+        item: { ...call, arguments: '{}', status: 'completed' },
+      },
+    ])
+  })
+
+  test('of a custom tool is told by its input', () => {
+    const call = { type: 'custom_tool_call', call_id: 'c1', name: 'f' } as const
+    const types = typesOf([
+      BEGIN,
+      { type: 'item-started', index: 0, item: { ...call, input: '' } },
+      { type: 'arguments-delta', index: 0, text: 'ls' },
+      { type: 'item-ended', index: 0, item: { ...call, input: 'ls' } },
+      END,
+    ])
+    expect(types).toContain('custom_tool_call_input.delta')
+    expect(types).toContain('custom_tool_call_input.done')
+  })
+
+  test('without arguments still says so', () => {
+    const item: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
+    expect(typesOf([BEGIN, { type: 'item-ended', index: 0, item }, END]).slice(2, -2)).toEqual([
+      'output_item.added',
+      'function_call_arguments.done',
+      'output_item.done',
+    ])
+  })
+})
+
+test('what nobody here understands is told in one go, as it came', () => {
+  const raw = {
+    type: 'web_search_call',
+    id: 'ws_1',
+    status: 'completed',
+    action: { type: 'search' },
+  }
+  const item: Item = { type: 'opaque', raw }
+  const events = itemEvents(
+    { type: 'item-started', index: 0, item },
+    { type: 'item-ended', index: 0, item },
+  )
+  expect(events.map((event) => [event['type'], event['item']])).toEqual([
+    ['response.output_item.added', raw],
+    ['response.output_item.done', raw],
+  ])
+})
+
+test("a tool's output in an answer is a list", () => {
+  const item: Item = { type: 'function_call_output', call_id: 'c', output: '4 degrees' }
+  const done = itemEvents({ type: 'item-ended', index: 0, item }).at(-1)
+  expect(done?.['item']).toMatchObject({ output: [{ type: 'input_text', text: '4 degrees' }] })
+})
+
+describe('ids', () => {
+  test("are the items' own as long as they are told apart", () => {
+    const events = itemEvents(
+      { type: 'item-ended', index: 0, item: message('a', { id: 'msg_x' }) },
+      { type: 'item-ended', index: 1, item: message('b', { id: 'msg_x' }) },
+      { type: 'item-ended', index: 2, item: message('c', { id: '' }) },
+    )
+    const done = events.filter(({ type }) => type === 'response.output_item.done')
+    expect(done.map(({ item }) => (item as JsonObject)['id'])).toEqual([
+      'msg_x',
+      `msg_${TURN_ID}1`,
+      `msg_${TURN_ID}2`,
+    ])
+  })
+
+  test('do not change when the upstream changes its mind', () => {
+    const events = itemEvents(
+      { type: 'item-started', index: 0, item: message('', { id: 'msg_first' }) },
+      { type: 'item-ended', index: 0, item: message('a', { id: 'msg_second' }) },
+    )
+    expect(JSON.stringify(events)).not.toContain('msg_second')
+  })
+})
+
+describe('an ending', () => {
+  const said: readonly StreamEvent[] = [
+    BEGIN,
+    STARTED,
+    saying('a'),
+    { type: 'item-ended', index: 0, item: message('a', { status: 'completed' }) },
+  ]
+
+  test('is the response with all that was said', () => {
+    const usage = {
+      inputTokens: 20,
+      cachedTokens: 4,
+      cacheWriteTokens: null,
+      outputTokens: 10,
+      reasoningTokens: 3,
+      totalTokens: 30,
+    }
+    const messages = rendered([...said, { type: 'answer-ended', finish: 'stop', usage }])
+    expect(messages.at(-1)).toEqual({ data: '[DONE]' })
+    expect(lastResponse(messages)).toMatchObject({
+      id: `resp_${TURN_ID}`,
+      status: 'completed',
+      created_at: 1_700_000_000,
+      completed_at: 1_700_000_002,
+      model: 'gpt-5-2025',
+      output: [{ type: 'message', status: 'completed', content: [{ text: 'a' }] }],
+      usage: {
+        input_tokens: 20,
+        input_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
+        output_tokens: 10,
+        output_tokens_details: { reasoning_tokens: 3 },
+        total_tokens: 30,
+      },
+    })
+  })
+
+  test.each([
+    ['length', 'max_output_tokens'],
+    ['content-filter', 'content_filter'],
+  ] as const)('by %s is incomplete, and so is the item that was cut off', (finish, reason) => {
+    expect(
+      lastResponse(rendered([...said, { type: 'answer-ended', finish, usage: null }])),
+    ).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason },
+      completed_at: null,
+      output: [{ status: 'incomplete' }],
+    })
+  })
+
+  test('by failure keeps what was said and tells the error both ways', () => {
+    const failure = failureOf('upstream_timeout', 'Too slow.')
+    const messages = rendered([BEGIN, STARTED, saying('a'), { type: 'answer-failed', failure }])
+    const [error, failed, done] = messages.slice(-3)
+    expect(error === undefined ? null : jsonOf(error)).toEqual({
+      type: 'error',
+      error: { type: 'server_error', code: 'upstream_timeout', message: 'Too slow.', param: null },
+      code: 'upstream_timeout',
+      message: 'Too slow.',
+      param: null,
+      sequence_number: 8,
+    })
+    expect(failed?.event).toBe('response.failed')
+    expect(done).toEqual({ data: '[DONE]' })
+    expect(lastResponse(messages)).toMatchObject({
+      status: 'failed',
+      // The published list has no word for it.
+      error: { code: 'server_error', message: 'Too slow.' },
+      output: [{ status: 'incomplete', content: [{ text: 'a' }] }],
+    })
+  })
+
+  test('keeps the codes that clients look for', () => {
+    const failure = { ...failureOf('invalid_value', 'No.'), code: 'insufficient_quota' }
+    const messages = rendered([BEGIN, { type: 'answer-failed', failure }])
+    expect(lastResponse(messages)['error']).toEqual({ code: 'insufficient_quota', message: 'No.' })
+  })
+
+  test('that nobody gave is a failure', () => {
+    expect(lastResponse(rendered([BEGIN]))).toMatchObject({ status: 'failed', output: [] })
+    expect(typesOf([])).toEqual(['created', 'in_progress', 'error', 'failed', '[DONE]'])
+  })
+
+  test('is what came of the answer, not what was said last', () => {
+    const renderer = responses.stream(answeringTo())
+    for (const event of [...said, END]) renderer.push(event)
+    const failure = failureOf('store_unavailable', 'Not kept.')
+    const outcome = { ...outcomeOf([...said, END]), finish: null, failure }
+    expect(lastResponse(renderer.end(outcome, ENDED_AT_MS))).toMatchObject({
+      status: 'failed',
+      output: [{ status: 'completed' }],
+    })
+  })
+})
+
+test('a background answer is queued first', () => {
+  const types = typesOf([BEGIN, END], answeringTo({ ...ASK, background: true }))
+  expect(types).toEqual(['created', 'queued', 'in_progress', 'completed', '[DONE]'])
+})

@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import type { Note } from '../../../src/core/note.ts'
+import { PRESETS, type ContextPolicy } from '../../../src/core/context-policy.ts'
+import { causeOf } from '../../../src/explain/cache-miss/find-difference-cause.ts'
+import type { Side } from '../../../src/explain/cache-miss/find-field-cause.ts'
+import type { Comparison } from '../../../src/explain/cache-miss/compare-requests.ts'
+import { fatesOf, type Fate, type Told } from '../../../src/explain/item-dispositions.ts'
+import { additionsFor, planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { talk } from '../../support/talk.ts'
+import { LEAN, LONG } from '../long-output.ts'
+
+const { replay } = PRESETS
+
+function fates(items: readonly Item[], policy: ContextPolicy = replay, more: Partial<Told> = {}) {
+  const plan = [...planFor({ policy, reader: null }), ...additionsFor(policy)]
+  const { items: sent, places, notes } = rebuild(items, plan)
+  return fatesOf({ items, remembered: 0, sent, places, notes, wire: 'responses', ...more })
+}
+
+const MIDDLE: Comparison = {
+  sameBytes: 0,
+  sameTokens: 0,
+  path: ['input', 0],
+  offset: 0,
+  isNew: false,
+  isGrown: false,
+  isOfLast: false,
+  text: null,
+}
+
+/** Of two requests of which nothing else is known, and whose bodies differ somewhere in the middle. */
+function cause(before: readonly Fate[], now: readonly Fate[]) {
+  const sentenceOf = ({ why }: { why: string }) => why
+  const side = (told: readonly Fate[]) => ({ fates: told, about: { notes: [], upstream: {} } })
+  const sides = { before: side(before), now: side(now), wire: 'responses', sentenceOf }
+  return causeOf({ comparison: MIDDLE, ...sides })
+}
+
+const noted = (text: string, depth: number): ContextPolicy => ({
+  ...replay,
+  notes: { ...replay.notes, entries: [{ text, depth, role: 'developer' }] },
+})
+
+const SHORT = talk`
+  user: look
+  assistant: done
+`
+const LONGER = [
+  ...SHORT,
+  ...talk`
+    user: more
+  `,
+]
+
+describe('the decision that broke a prefix is named (C102)', () => {
+  const SHORTENED = { who: 'gateway', place: 2, by: 'shorten-tool-outputs', why: 'output-too-old' }
+
+  test('what was shortened', () => {
+    const sentence = 'output-too-old'
+    expect(cause(fates(LONG), fates(LONG, LEAN))).toEqual({ ...SHORTENED, sentence })
+  })
+
+  test('what is not shortened any more', () => {
+    const sentence = 'It was so before, and is not any more: output-too-old'
+    expect(cause(fates(LONG, LEAN), fates(LONG))).toEqual({ ...SHORTENED, sentence })
+  })
+
+  test('what was shortened before, and cut down further', () => {
+    const shorter = { ...LEAN, outputs: { ...LEAN.outputs, head: 1 } }
+    expect(cause(fates(LONG, LEAN), fates(LONG, shorter))).toMatchObject(SHORTENED)
+  })
+
+  test('what was left out since, where it was lost, and what is sent again', () => {
+    const [, ...others] = LONG
+    const windowed = fatesOf({
+      items: LONG,
+      remembered: 0,
+      sent: others,
+      places: others.map((_, at) => at + 1),
+      notes: [{ did: 'dropped', at: 0, why: 'windowed', by: 'window-history' }],
+      wire: 'responses',
+    })
+    const expected = { who: 'gateway', place: 0, why: 'windowed', by: 'window-history' }
+    expect(cause(fates(LONG), windowed)).toMatchObject(expected)
+    expect(cause(windowed, fates(LONG))).toMatchObject(expected)
+  })
+
+  test('a note that has moved on, has other words, is new or is gone', () => {
+    const ofNotes = { who: 'gateway', by: 'place-notes', place: null }
+    const before = fates(SHORT, noted('Be brief.', 0))
+    const told = (now: readonly Fate[]) => cause(before, now)
+    expect(told(fates(LONGER, noted('Be brief.', 0)))).toMatchObject({
+      ...ofNotes,
+      why: 'note-moved',
+    })
+    expect(told(fates(LONGER, noted('Be long.', 2)))).toMatchObject({
+      ...ofNotes,
+      why: 'context-note',
+    })
+    expect(told(fates(LONGER))).toMatchObject({
+      ...ofNotes,
+      sentence: 'It was so before, and is not any more: context-note',
+    })
+    expect(cause(fates(SHORT), fates(LONGER, noted('Be brief.', 3)))).toMatchObject(ofNotes)
+  })
+
+  test('what a transform did goes before how the wire says the rest', () => {
+    const [first] = SHORT
+    if (first === undefined) throw new Error('There is no item.')
+    const shown = { ...first, content: [{ type: 'input_text', text: 'a notice' }] } as Item
+    const now = fates(SHORT, replay, {
+      sent: [shown, ...SHORT.slice(1)],
+      notes: [
+        { did: 'changed', at: 0, why: 'media-repeated', by: 'show-media' },
+        { did: 'changed', at: 0, why: 'text-joined', by: 'responses' },
+      ],
+    })
+    const expected = { who: 'gateway', by: 'show-media', why: 'media-repeated', place: 0 }
+    expect(cause(fates(SHORT), now)).toMatchObject(expected)
+  })
+
+  test('how a wire says it, where nothing else has changed', () => {
+    const note = { did: 'changed', at: 0, why: 'developer-as-system', by: 'responses' } as const
+    const now = fates(SHORT, replay, { notes: [note] })
+    expect(cause(fates(SHORT), now)).toMatchObject({ who: 'gateway', why: 'developer-as-system' })
+  })
+
+  test('what was put back', () => {
+    const recalled = { did: 'added', why: 'recalled', at: 1 } as const
+    const now = fates(LONG, replay, { notes: [recalled] })
+    const expected = { who: 'gateway', place: 1, why: 'recalled' }
+    expect(cause(fates(LONG.filter((_, at) => at !== 1)), now)).toMatchObject(expected)
+  })
+})
+
+describe('of tools', () => {
+  const OFFERED = {
+    did: 'added',
+    field: 'tools',
+    why: 'house-tool-offered',
+    by: 'house-tools',
+  } as const
+  const STUBBED = { did: 'added', field: 'tools', why: 'tools-stubbed', by: 'responses' } as const
+  const of = (tools: string | null, ...notes: readonly Note[]) => {
+    return { fates: [], about: { notes, upstream: {}, given: { instructions: null, tools } } }
+  }
+  const told = (before: Side, now: Side) =>
+    causeOf({
+      comparison: { ...MIDDLE, path: ['tools', 1] },
+      before,
+      now,
+      wire: 'responses',
+      sentenceOf: ({ why }) => why,
+    })
+
+  test('those that the gateway offers are its own, and so are those that it offers no more', () => {
+    const ofHouse = { who: 'gateway', by: 'house-tools', why: 'house-tool-offered' }
+    expect(told(of('a'), of('a', OFFERED))).toMatchObject(ofHouse)
+    expect(told(of('a', OFFERED), of('a'))).toMatchObject(ofHouse)
+    expect(told(of('a', OFFERED), of('a'))).toMatchObject({
+      sentence: 'It was so before, and is not any more: house-tool-offered',
+    })
+    expect(told(of('a'), of('a', STUBBED, OFFERED))).toMatchObject(ofHouse)
+    // The policy has it say something else of itself.
+    expect(told(of('a', OFFERED), of('a', OFFERED))).toMatchObject(ofHouse)
+  })
+
+  test('others of the client are the client’s, whatever they lead to', () => {
+    expect(told(of('a'), of('b', STUBBED))).toMatchObject({ who: 'client' })
+  })
+
+  test('what the wire makes of the same is its own', () => {
+    expect(told(of('a'), of('a', STUBBED))).toMatchObject({ by: 'responses', why: 'tools-stubbed' })
+  })
+
+  test('what nobody has kept a word of is nobody’s', () => {
+    expect(told(of('a'), of('a'))).toMatchObject({ who: 'nobody' })
+  })
+
+  test('of what an older version has kept, all that is not the gateway’s is the client’s', () => {
+    const old = (...notes: readonly Note[]) => ({ fates: [], about: { notes, upstream: {} } })
+    expect(told(old(), of('a'))).toMatchObject({ who: 'client' })
+    expect(told(old(), of('a', OFFERED))).toMatchObject({ who: 'gateway' })
+  })
+})
+
+describe('what the client does is the client’s', () => {
+  test.each([
+    ['an edit', [1], 'The client changed item 1.'],
+    ['what it has put in', [0, 0], 'The client has put in item 1.'],
+  ])('%s', (_, [from = 0, length = 1], sentence) => {
+    const others = talk`
+      assistant: other
+    `
+    const now = [...SHORT.slice(0, 1), ...others, ...SHORT.slice(from + length)]
+    expect(cause(fates(SHORT), fates(now))).toEqual({ who: 'client', place: 1, sentence })
+  })
+
+  test('what it has taken out', () => {
+    const sentence = 'The client has taken out what was item 1.'
+    const now = fates(LONGER.filter((_, at) => at !== 1))
+    expect(cause(fates(LONGER), now)).toEqual({ who: 'client', place: 1, sentence })
+  })
+})

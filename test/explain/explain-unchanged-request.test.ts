@@ -1,0 +1,134 @@
+/**
+ * What is read from the bytes of a request that went on unchanged is what could have been told of it when
+ * it was sent: whatever stands in it, in either dialect.
+ */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Item } from '../../src/core/item.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
+import type { DialectName } from '../../src/core/prompt.ts'
+import { DIALECTS } from '../../src/dialects/dialect-registry.ts'
+import { parseWished } from '../../src/dialects/context-policy/parse-request-with-overrides.ts'
+import { explanationOf } from '../../src/explain/build-explanation.ts'
+import { sentFor, textOf } from '../../src/explain/store-sent-requests.ts'
+import { readSent } from '../../src/explain/render-explanation-json.ts'
+import { jsonBody } from '../../src/server/parse-json-body.ts'
+import { NO_HISTORY } from '../../src/gateway/history/load-history-by-id.ts'
+import { prepareFor } from '../../src/gateway/prompt/prepare-request.ts'
+import { upstreamRequest } from '../../src/gateway/send/build-http-request.ts'
+import { tidyConversation, conversation } from '../support/conversations.ts'
+import { startGateway, upstreams } from '../support/gateway.ts'
+import { runs } from '../support/runs.ts'
+import { talk } from '../support/talk.ts'
+import { asInput, asMessages } from '../support/written-conversations.ts'
+
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  const baseUrl = 'http://127.0.0.1:9/v1'
+  gateway = await startGateway(
+    upstreams(
+      { name: 'chat', wire: 'chat', baseUrl, models: ['*'] },
+      { name: 'responses', wire: 'responses', baseUrl, models: ['*'] },
+    ),
+  )
+})
+afterAll(() => gateway.close())
+
+/** As it is told when it is sent, and as it is read again from what is kept. */
+function tellings(api: DialectName, body: JsonObject) {
+  return tellingsOf(api, new TextEncoder().encode(JSON.stringify(body)))
+}
+
+function tellingsOf(api: DialectName, given: Uint8Array) {
+  const { world } = gateway
+  const account = world.accounts.find(({ wire }) => wire === api)
+  if (account === undefined) throw new Error('There is no such account.')
+  const { json, bytes } = jsonBody(given)
+  const inbound = parseWished(DIALECTS[api], json, bytes)
+  const prepared = prepareFor({ account, model: 'm' }, { inbound, history: NO_HISTORY }, world)
+  const request = upstreamRequest(prepared)
+  const told = explanationOf(prepared, request, world.settings)
+  const kept = sentFor(prepared, world)
+  return { told: asKept({ ...told, body: textOf(request) }), kept, read: asKept(readSent(kept)) }
+}
+
+function asKept(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}
+
+const head = fc.record({
+  store: fc.constantFrom(true, false, undefined),
+  max_tokens: fc.constantFrom(undefined, 100),
+  metadata: fc.constantFrom(undefined, { a: 'b' }),
+  tools: fc.constantFrom(undefined, []),
+})
+
+const pinned = fc.boolean()
+
+/** Of any kind, and such as need no change. */
+const asked = fc
+  .oneof(conversation, tidyConversation.map(spokenIn))
+  .map((items) => [...items, ...talk`user: so?`])
+
+function spokenIn(items: readonly Item[]): readonly Item[] {
+  return items.filter(({ type }) => type === 'message' || type.startsWith('function_call'))
+}
+
+for (const api of ['chat', 'responses'] as const) {
+  test(`a request in ${api} is read as it would have been told`, () => {
+    let byBody = 0
+    fc.assert(
+      fc.property(asked, head, pinned, (items, said, isPinned) => {
+        const field = isPinned ? { backstory: { pin: true } } : {}
+        const written = api === 'chat' ? asMessages(items) : asInput(items)
+        const list = written.map((entry, at) => (at === 0 ? { ...entry, ...field } : entry))
+        const { max_tokens, ...rest } = said
+        const limit = api === 'chat' ? { max_tokens } : { max_output_tokens: max_tokens }
+        const body = {
+          model: 'm',
+          [api === 'chat' ? 'messages' : 'input']: list,
+          ...rest,
+          ...limit,
+        }
+        const { told, kept, read } = tellings(api, asKept(body) as JsonObject)
+        if (kept.items === '') byBody += 1
+        expect(read).toEqual(told)
+      }),
+      runs(300),
+    )
+    // Or nothing has been tried.
+    expect(byBody).toBeGreaterThan(0)
+  })
+}
+
+test('of a request with media, tools and instructions nothing but its bytes is kept', () => {
+  const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+  const messages = [
+    { role: 'system', content: 'Be kind.' },
+    { role: 'user', name: 'ada', content: [{ type: 'text', text: 'What is it?' }, image] },
+  ]
+  const { told, kept, read } = tellings('chat', { model: 'm', messages, tools })
+  expect(read).toEqual(told)
+  expect(kept.items).toBe('')
+  expect(kept.about.length).toBeLessThan(800)
+})
+
+test('what cannot be read any more is not told', () => {
+  const { kept } = tellings('chat', { model: 'm', messages: [{ role: 'user', content: 'Hi!' }] })
+  expect(readSent(kept)).not.toBeNull()
+  expect(readSent({ ...kept, body: '{"model":"m","messages":[3]}' })).toBeNull()
+  expect(readSent({ ...kept, body: '{' })).toBeNull()
+})
+
+test.each([
+  [
+    'a byte order mark',
+    '\ufeff{"model":"m","messages":[{"role":"user","content":"Hi!"}],"store":true}',
+  ],
+  ['half a character', '{"model":"m","messages":[{"role":"user","content":"Hi \\ud83e!"}]}'],
+])('with %s it is read as it was sent', (_, text) => {
+  const { told, kept, read } = tellingsOf('chat', new TextEncoder().encode(text))
+  expect(kept.items).toBe('')
+  expect(read).toEqual(told)
+})

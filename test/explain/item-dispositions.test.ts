@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import type { Item } from '../../src/core/item.ts'
+import { fatesOf, type Told } from '../../src/explain/item-dispositions.ts'
+import { planFor, rebuild } from '../../src/context/list-and-run-transforms.ts'
+import { PRESETS } from '../../src/core/context-policy.ts'
+import { talk } from '../support/talk.ts'
+import { LEAN, LONG } from './long-output.ts'
+
+function fates(items: readonly Item[], policy = PRESETS.replay, more: Partial<Told> = {}) {
+  const rebuilt = rebuild(items, planFor({ policy, reader: null }))
+  const { items: sent, places, notes } = rebuilt
+  return fatesOf({ items, remembered: 0, sent, places, notes, wire: 'responses', ...more })
+}
+
+test('tells of every item what became of it, in order (C36)', () => {
+  expect(
+    fates(talk`
+    output x lost
+    user: hello
+    assistant: hi
+  `).map(({ place, fate, notes = [] }) => [place, fate, ...notes.map(({ why }) => why)]),
+  ).toEqual([
+    [0, 'dropped', 'output-without-call'],
+    [1, 'sent'],
+    [2, 'sent'],
+  ])
+})
+
+test('what is shortened is changed, with who did it and as large as it is sent', () => {
+  const [whole, short] = [fates(LONG)[2], fates(LONG, LEAN)[2]]
+  expect(short).toMatchObject({ fate: 'changed', preview: whole?.preview })
+  expect(short?.notes).toMatchObject([{ why: 'output-too-old', by: 'shorten-tool-outputs' }])
+  expect(short?.bytes).toBeLessThan(whole?.bytes ?? 0)
+})
+
+test('what was remembered is told apart from what was given', () => {
+  const recalled = { did: 'added', why: 'recalled', at: 1 } as const
+  const told = fates(LONG, PRESETS.replay, { remembered: 1, notes: [recalled] })
+  expect(told.map(({ from }) => from)).toEqual([
+    'memory',
+    'memory',
+    'request',
+    'request',
+    'request',
+  ])
+  expect(told[1]?.fate).toBe('added')
+})
+
+test('a preview is one line of at most 80 characters', () => {
+  for (const { preview } of fates(LONG)) {
+    expect(Array.from(preview).length).toBeLessThanOrEqual(80)
+    expect(preview).not.toContain('\n')
+  }
+})

@@ -1,0 +1,24 @@
+/** With what a request is compared is what its conversation goes on from, or nothing. */
+import { expect, test } from 'vitest'
+import { previousSent } from '../../src/explain/load-previous-request.ts'
+import { NO_HISTORY } from '../../src/gateway/history/load-history-by-id.ts'
+import type { World } from '../../src/gateway/dependencies-interface.ts'
+
+test.each([
+  ['that goes on from it', { id: 'turn' }, ['turn']],
+  ['that continues an answer which was not kept', null, []],
+])('the request of the newest turn is looked for by one %s', async (_, parent, asked) => {
+  const looked: string[] = []
+  const requests = {
+    loadRequest: (_owner: unknown, turnId: string) => {
+      looked.push(turnId)
+      return Promise.resolve(null)
+    },
+  } as unknown as World['requests']
+  const recollection = { newest: { id: 'turn' }, parent, news: [] }
+  const items = [{ type: 'message', role: 'assistant', content: [] }]
+  const prepared = { history: { ...NO_HISTORY, recollection }, items } as never
+  const owner = { tenant: 't', user: null }
+  expect(await previousSent(prepared, owner, { requests })).toBeUndefined()
+  expect(looked).toEqual(asked)
+})

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../../src/core/json/json.ts'
+import { textPicture } from '../../src/explain/render-text-report.ts'
+
+const CUT = { sentence: 'It is older than the window.', by: 'window-turns' }
+
+function item(place: number | null, fate: string, ...reasons: readonly JsonObject[]): JsonObject {
+  const about = { type: 'message', role: 'user', preview: `words ${place}`, tokens: 9, place, fate }
+  return reasons.length === 0 ? about : { ...about, reasons }
+}
+
+function linesOf(list: readonly JsonObject[], more: JsonObject = {}): readonly string[] {
+  const upstream = { model: 'm', name: 'n', wire: 'chat' }
+  return textPicture({ upstream, items: { list }, ...more }).split('\n')
+}
+
+test('every item is one line, and a reason is told once for all that it holds for', () => {
+  const unsigned = { sentence: 'It has no signature.', by: 'gemini' }
+  const dropped = Array.from({ length: 60 }, (_, at) => item(at, 'dropped', CUT))
+  const lines = linesOf([
+    ...dropped,
+    item(60, 'changed', CUT, unsigned),
+    item(null, 'added', { sentence: 'A note.' }),
+    item(61, 'sent'),
+  ])
+  expect(lines.filter((line) => line.includes('words'))).toHaveLength(63)
+  expect(lines.filter((line) => line.includes('older than'))).toEqual([
+    'a   It is older than the window. (window-turns) 61 items.',
+  ])
+  expect(lines).toContain('b   It has no signature. (gemini)')
+  expect(lines).toContain('c   A note.')
+  const starts = lines.filter((line) => line.includes('words')).map((line) => line.slice(0, 10))
+  expect(starts.slice(-4)).toEqual(['- a     59', '~ a,b   60', '+ c       ', '=       61'])
+})
+
+test('where nothing was done to any item, nothing is between its mark and its place', () => {
+  const lines = linesOf([item(0, 'sent')])
+  expect(lines.filter((line) => line.startsWith('='))).toEqual([
+    '= sent   ~ changed   - dropped   + added   > moved',
+    `=     0  user           words 0${' '.repeat(47)} 9`,
+  ])
+})
+
+test('no line is wider than a terminal, however many reasons there are', () => {
+  const reasons = Array.from({ length: 60 }, (_, at) => ({ sentence: `Reason ${at}. `.repeat(9) }))
+  const lines = linesOf(reasons.map((reason, at) => item(at, 'changed', reason)))
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
+  const letters = lines.map((line) => /^(\w+) +Reason/.exec(line)?.[1]).filter(Boolean)
+  expect(letters).toHaveLength(60)
+  expect(new Set(letters).size).toBe(60)
+})
+
+test('that nothing is different is said once', () => {
+  const cache = {
+    previous: 'resp_1',
+    prefix: { estimated_tokens: 12 },
+    first_difference: null,
+    cause: { sentence: 'Nothing is different.' },
+  }
+  expect(linesOf([], { cache })).toContain(
+    'cache         12 tokens are as they were before. Nothing is different.',
+  )
+})
+
+test('what is missing now stands at no byte', () => {
+  const cache = {
+    previous: 'resp_1',
+    prefix: { estimated_tokens: 12 },
+    first_difference: { byte: null, path: 'tools[0]' },
+    cause: { sentence: 'Why.' },
+  }
+  expect(linesOf([], { cache })).toContain(
+    'cache         12 tokens are as they were before; what was at tools[0] is not',
+  )
+})

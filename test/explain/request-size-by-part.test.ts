@@ -1,0 +1,59 @@
+/** The parts of a request are those of what is sent. */
+import { expect, test } from 'vitest'
+import { NO_WEIGHT, plus, weightOf } from '../../src/explain/item-size.ts'
+import { partsOf, type Made } from '../../src/explain/request-size-by-part.ts'
+import { talk } from '../support/talk.ts'
+
+test('C45: what a wire has no word for is no part of it', () => {
+  const items = talk`
+    user: Hi
+    thinks: long thoughts
+    assistant: Hello
+    user: And now?
+  `
+  const made = (unsaid: Made['unsaid']): Made => ({
+    items,
+    weights: items.map(weightOf),
+    places: [0, 1, 2, 3],
+    unsaid,
+    params: { instructions: null, tools: [] },
+    total: { bytes: 9000, tokens: 900 },
+    correction: 1,
+  })
+  const { parts: said } = partsOf(made(new Set([1])))
+  const others = items.filter((_, at) => at !== 1)
+  const { parts: without } = partsOf({
+    ...made(new Set()),
+    items: others,
+    weights: others.map(weightOf),
+    places: [0, 2, 3],
+  })
+  expect(said).toEqual(without)
+  expect(said.history).not.toEqual(NO_WEIGHT)
+  expect(partsOf(made(new Set())).parts.history.bytes).toBeGreaterThan(said.history.bytes)
+})
+
+test('C45: parts and what is over are the whole, whatever it is multiplied with', () => {
+  const items = talk`
+    user: Hi
+    assistant: Hello
+    user: And now?
+  `
+  for (const correction of [0.75, 1, 2]) {
+    for (const total of [
+      { bytes: 9000, tokens: 900 },
+      { bytes: 20, tokens: 3 },
+    ]) {
+      const { parts } = partsOf({
+        items,
+        weights: items.map(weightOf),
+        places: [0, 1, 2],
+        unsaid: new Set(),
+        params: { instructions: 'Be brief.', tools: [] },
+        total,
+        correction,
+      })
+      expect(Object.values(parts).reduce(plus)).toEqual(total)
+    }
+  }
+})

@@ -1,0 +1,272 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Item, Part } from '../../../src/core/item.ts'
+import { correctTypes } from '../../../src/media/transforms/correct-or-hide-mislabeled-media.ts'
+import { fitMedia, tooLargeToSend } from '../../../src/media/transforms/hide-media-over-limit.ts'
+import type { LoadedMedia } from '../../../src/media/loading/load-result-types.ts'
+import { mediaReader } from '../../../src/media/resolve-upstream-media-support.ts'
+import { planLoading } from '../../../src/media/loading/list-urls-to-load.ts'
+import { showLoaded } from '../../../src/media/transforms/embed-loaded-media.ts'
+import type { Account, WireName } from '../../../src/providers/provider-interface.ts'
+import { rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import type { Transform } from '../../../src/context/transform-interface.ts'
+import { expectHonest, expectIdempotent, expectPure } from '../../support/laws.ts'
+import { inlineOf, KINDS } from '../../media/pictures.ts'
+
+const URL_A = 'https://a.example/a.png'
+
+function account(wire: WireName, quirks = {}): Account {
+  return { name: wire, wire, baseUrl: '', apiKey: null, models: [], headers: {}, quirks }
+}
+
+function image(image_url: string): Part {
+  return { type: 'input_image', image_url }
+}
+
+function user(...content: readonly Part[]): Item {
+  return { type: 'message', role: 'user', content }
+}
+
+const answer: Item = {
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'output_text', text: 'I see.' }],
+}
+
+function textsIn(items: readonly Item[]): readonly string[] {
+  return items.flatMap((item) =>
+    item.type === 'message'
+      ? item.content.map((part) => ('text' in part ? part.text : part.type))
+      : [],
+  )
+}
+
+describe('what has to be loaded', () => {
+  const items = [
+    user(image(URL_A), { type: 'input_file', file_url: 'https://a.example/b.pdf' }),
+    user(image('http://a.example/plain.png'), image('data:image/png;base64,AAAA')),
+    user({ type: 'opaque', raw: { type: 'video_url', video_url: { url: 'https://youtu.be/x' } } }),
+  ]
+  const planned = (wire: WireName, quirks = {}) => [
+    ...planLoading(items, mediaReader(account(wire, quirks))).keys(),
+  ]
+
+  test('is what the upstream does not load itself, the newest first', () => {
+    expect(planned('responses')).toEqual([])
+    expect(planned('anthropic')).toEqual(['http://a.example/plain.png'])
+    expect(planned('chat')).toEqual(['https://a.example/b.pdf'])
+    expect(planned('gemini')).toEqual([
+      'http://a.example/plain.png',
+      'https://a.example/b.pdf',
+      URL_A,
+    ])
+    expect(planned('gemini', { remoteUrls: true })).toEqual([])
+  })
+
+  test('is everything, for one that is said to load nothing', () => {
+    const all = planned('responses', { mediaUrls: false })
+    expect(all).toHaveLength(4)
+    expect(planned('gemini', { remoteUrls: true, mediaUrls: false })).toEqual(all)
+    expect(planned('chat', { profile: 'ollama' })).toEqual(all)
+    expect(planned('chat', { profile: 'ollama', mediaUrls: true })).toHaveLength(1)
+  })
+})
+
+describe('what was loaded', () => {
+  const reader = mediaReader(account('gemini'))
+  const shown = (loaded: LoadedMedia, ...items: readonly Item[]) =>
+    showLoaded(loaded, reader).run(items)
+
+  test('stands in the place of its address', () => {
+    const loaded = new Map([[URL_A, { type: 'image/png', base64: 'AAAA' }]])
+    const step = shown(loaded, user(image(URL_A)), answer)
+    expect(step.items[0]).toEqual(user(image('data:image/png;base64,AAAA')))
+    expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-loaded' }])
+  })
+
+  test('keeps the name of a file', () => {
+    const url = 'https://a.example/report.pdf?x=1'
+    const loaded = new Map([[url, { type: 'application/pdf', base64: 'AAAA' }]])
+    const step = shown(loaded, user({ type: 'input_file', file_url: url }))
+    const file_data = 'data:application/pdf;base64,AAAA'
+    expect(step.items[0]).toEqual(user({ type: 'input_file', file_data, filename: 'report.pdf' }))
+  })
+
+  test('C85 or did not load, is told to the model and noted, never passed over', () => {
+    const step = shown(new Map([[URL_A, { fault: 'media-late' as const }]]), user(image(URL_A)))
+    expect(textsIn(step.items)[0]).toMatch(/image.*not shown.*in time/)
+    expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-late' }])
+  })
+})
+
+describe('C85 media of every upstream', () => {
+  const correct = (...items: readonly Item[]) => correctTypes().run(items)
+
+  test('are sent as what they are', () => {
+    const step = correct(user(image(inlineOf('image/jpeg', 'image/png'))))
+    expect(step.items).toEqual([user(image(inlineOf('image/jpeg')))])
+    expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-type-corrected' }])
+  })
+
+  test('that say what they are stay the very same', () => {
+    const items = [
+      ...KINDS.filter((kind) => kind.startsWith('image/')).map((kind) =>
+        user(image(inlineOf(kind))),
+      ),
+      user(image(inlineOf('image/jpeg', 'image/jpg'))),
+      // Of a kind whose beginning nobody here knows.
+      user(image('data:image/x-unheard-of;base64,notReallyOne')),
+      user({ type: 'input_file', file_data: inlineOf('application/pdf'), filename: 'a.pdf' }),
+      user({ type: 'input_audio', input_audio: { data: dataOf('audio/wav'), format: 'wav' } }),
+    ]
+    expect(correctTypes().run(items)).toEqual({ items, notes: [] })
+    expect(correctTypes().run(items).items).toBe(items)
+  })
+
+  test('that are no media at all become a notice', () => {
+    const page = `data:image/png;base64,${btoa('<!doctype html><title>404</title>')}`
+    const step = correct(user(image(page), image(inlineOf('audio/wav', 'image/png'))))
+    expect(textsIn(step.items)).toEqual([
+      expect.stringMatching(/image.*not shown/),
+      expect.stringMatching(/image.*not shown/),
+    ])
+    expect(step.notes.map(({ why }) => why)).toEqual(['media-mislabelled', 'media-mislabelled'])
+  })
+
+  test('are nothing if they do not begin like what they are said to be', () => {
+    const step = correct(user(image('data:image/png;base64,notReallyOne')))
+    expect(textsIn(step.items)).toEqual([expect.stringMatching(/image.*not shown/)])
+  })
+
+  test('are images where an address belongs, too', () => {
+    const step = correct(user(image(dataOf('image/png'))))
+    expect(step.items).toEqual([user(image(inlineOf('image/png')))])
+    expect(step.notes.map(({ why }) => why)).toEqual(['media-type-corrected'])
+  })
+
+  test.each(['', ' ', '@@@@', btoa('{"error": "not found"}'), btoa('404 page not found')])(
+    'that hold nothing, or a text, become a notice: %j',
+    (base64) => {
+      const step = correct(user(image(`data:image/png;base64,${base64}`)))
+      expect(textsIn(step.items)).toEqual([expect.stringMatching(/image.*not shown/)])
+      expect(step.notes.map(({ why }) => why)).toEqual(['media-mislabelled'])
+    },
+  )
+
+  test('may be written with blanks, or in the letters of URLs', () => {
+    for (const base64 of [` ${dataOf('image/jpeg').slice(0, 21)}`, '_9j_4AAQSkZJRgABAQ']) {
+      const items = [user(image(`data:image/jpeg;base64,${base64}`))]
+      expect(correctTypes().run(items).items).toBe(items)
+    }
+  })
+
+  test('of sound have the format that they have', () => {
+    const part: Part = {
+      type: 'input_audio',
+      input_audio: { data: dataOf('audio/mpeg'), format: 'wav' },
+    }
+    const [item] = correct(user(part)).items
+    expect(item).toMatchObject({ content: [{ input_audio: { format: 'mp3' } }] })
+  })
+})
+
+function dataOf(kind: (typeof KINDS)[number]): string {
+  return inlineOf(kind).slice(`data:${kind};base64,`.length)
+}
+
+describe('C99 what an upstream takes', () => {
+  const limits = { imageChars: 400, requestChars: 1000 }
+  const fit = (...items: readonly Item[]) => fitMedia(limits).run(items)
+  const sized = (chars: number) => image(`data:image/png;base64,${'A'.repeat(chars)}`)
+
+  test('is by image: a larger one of old is a notice, one of the newest question is refused', () => {
+    const step = fit(user(sized(404)), answer, user(sized(400)))
+    expect(textsIn(step.items)[0]).toMatch(/not shown: it is larger/)
+    expect(step.notes).toMatchObject([{ at: 0, why: 'media-oversized' }])
+    expect(tooLargeToSend(step.items, limits)).toBeNull()
+    const refused = tooLargeToSend([user(sized(40)), answer, user(sized(404))], limits)
+    expect(refused).toMatchObject({ at: 2, sentence: expect.stringContaining('takes') as string })
+  })
+
+  test('is by request: the oldest go, in steps, and the newest question never', () => {
+    const rounds = Array.from({ length: 8 }, () => [user(sized(200)), answer]).flat()
+    const step = fit(...rounds)
+    const left = textsIn(step.items).filter((text) => text === 'input_image')
+    expect(left.length).toBe(4)
+    expect(step.items.at(-2)).toBe(rounds.at(-2))
+    expect(tooLargeToSend([user(sized(400), sized(400), sized(300))], limits)).not.toBeNull()
+  })
+
+  test('is the same from turn to turn, but for a step now and then', () => {
+    const size = fc.integer({ min: 1, max: 100 })
+    fc.assert(
+      fc.property(fc.array(size, { minLength: 4, maxLength: 60 }), (sizes) => {
+        const items = sizes.flatMap((chars) => [user(sized(chars * 4)), answer])
+        let steps = 0
+        let before: readonly Item[] = []
+        for (let end = 1; end <= items.length; end += 2) {
+          const { items: sent } = fit(...items.slice(0, end))
+          const isSame = before.every(
+            (item, at) => JSON.stringify(item) === JSON.stringify(sent[at]),
+          )
+          if (!isSame) steps += 1
+          before = sent
+        }
+        const total = sizes.reduce((sum, chars) => sum + chars * 4, 0)
+        expect(steps).toBeLessThanOrEqual(Math.ceil(total / (limits.requestChars / 4)))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('of a request without limits costs nothing', () => {
+    const items = [user(sized(4000))]
+    expect(fitMedia({ imageChars: null, requestChars: null }).run(items).items).toBe(items)
+  })
+})
+
+describe('every step', () => {
+  const part = fc.oneof(
+    fc
+      .constantFrom(...KINDS)
+      .chain((kind) => fc.constantFrom(...KINDS).map((said) => image(inlineOf(kind, said)))),
+    fc.constantFrom(
+      image(URL_A),
+      image('https://a.example/lost.png'),
+      image('https://a.example/unknown.png'),
+      image('data:,'),
+      image('data:image/png;base64,%%%'),
+      { type: 'input_text', text: 'Hello' } as Part,
+      { type: 'input_file', file_id: 'file-1' } as Part,
+      { type: 'input_file', file_data: 'JVBERi0xLjc=' } as Part,
+    ),
+  )
+  const item: fc.Arbitrary<Item> = fc.oneof(
+    fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => user(...parts)),
+    fc.constant(answer),
+    fc
+      .array(part, { maxLength: 2 })
+      .map((output): Item => ({ type: 'function_call_output', call_id: 'c', output })),
+  )
+  const loaded: LoadedMedia = new Map([
+    [URL_A, { type: 'image/png', base64: 'iVBORw0KGgo=' }],
+    ['https://a.example/lost.png', { fault: 'media-gone' as const }],
+  ])
+  const steps: readonly (readonly [name: string, step: Transform])[] = [
+    ['shows', showLoaded(loaded, mediaReader(account('gemini')))],
+    ['corrects', correctTypes()],
+    ['fits', fitMedia({ imageChars: 60, requestChars: 200 })],
+  ]
+
+  test.each(steps)('that %s is pure, idempotent and honest', (_, step) => {
+    fc.assert(
+      fc.property(fc.array(item, { maxLength: 8 }), (items) => {
+        const distinct = items.map((one) => ({ ...one }))
+        expectPure(step.run, distinct)
+        expectIdempotent(step.run, distinct)
+        expectHonest(distinct, step.run(distinct))
+        expect(rebuild(distinct, [step]).items).toEqual(step.run(distinct).items)
+      }),
+    )
+  })
+})

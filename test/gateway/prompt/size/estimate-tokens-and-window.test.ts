@@ -1,0 +1,271 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import type { Wishes } from '../../../../src/core/context-policy.ts'
+import { NOTHING_USED } from '../../../../src/core/stream/add-token-usage.ts'
+import { chat } from '../../../../src/dialects/chat/chat-dialect.ts'
+import type { Dialect } from '../../../../src/core/ports/dialect-interface.ts'
+import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
+import type { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
+import { NO_HISTORY } from '../../../../src/gateway/history/load-history-by-id.ts'
+import {
+  correctionFor,
+  roomIn,
+  tokensOf,
+  windowOf,
+} from '../../../../src/gateway/prompt/size/estimate-tokens-and-window.ts'
+import { usualWindow } from '../../../../src/upstream/model-context-windows.ts'
+import { fit, isFitting } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
+import { prepareFor } from '../../../../src/gateway/prompt/prepare-request.ts'
+import { startGateway, upstreams } from '../../../support/gateway.ts'
+
+let gateway: Awaited<ReturnType<typeof startGateway>>
+const baseUrl = 'http://127.0.0.1:9/v1'
+beforeAll(async () => {
+  gateway = await startGateway(
+    upstreams(
+      { name: 'claude', wire: 'anthropic', baseUrl, models: ['claude-*'] },
+      { name: 'small', wire: 'responses', baseUrl, quirks: { contextWindow: { 'tiny*': 1000 } } },
+    ),
+  )
+})
+afterAll(() => gateway.close())
+
+function prepared(
+  model: string,
+  wishes: Wishes = {},
+  more: JsonObject = {},
+  dialect: Dialect = responses,
+) {
+  const { world } = gateway
+  const account = world.accounts.find(({ name }) => name === 'claude') ?? world.accounts[0]
+  const used = model.startsWith('claude') ? account : world.accounts[1]
+  if (used === undefined) throw new Error('There is no such account.')
+  const body = { model, input: 'Hi.', store: false, ...more }
+  const inbound = dialect.parse(body)
+  return prepareFor(
+    { account: used, model },
+    { inbound: { ...inbound, wishes }, history: NO_HISTORY },
+    world,
+  )
+}
+
+describe('how much a model can take', () => {
+  test.each([
+    ['claude-sonnet-5-5', 1_000_000],
+    ['anthropic/claude-haiku-4.5', 200_000],
+    ['openai/gpt-5-mini', 400_000],
+    ['gpt-5.5-2026-04-23', 1_050_000],
+    ['gpt-4-1106-preview', 128_000],
+    ['gpt-4.1-mini', 1_047_576],
+    ['gemini-3.8-flash', 1_048_576],
+    ['qwen3-32b', null],
+  ])('is told by a table: %s', (model, tokens) => {
+    expect(usualWindow(model)).toBe(tokens)
+  })
+
+  test('the account goes before the table, and the policy before both', () => {
+    expect(windowOf(prepared('claude-sonnet-5-5'))).toBe(1_000_000)
+    expect(windowOf(prepared('tiny-1'))).toBe(1000)
+    expect(windowOf(prepared('tiny-1', { budget: { window: 50 } }))).toBe(50)
+    expect(windowOf(prepared('unheard-of'))).toBeNull()
+  })
+
+  test('what is kept free is what the request allows the answer, on whatever wire (C103)', () => {
+    const room = (wishes: Wishes, more: JsonObject, model = 'claude-sonnet-5-5') =>
+      roomIn(100_000, prepared(model, wishes, more))
+    expect(room({}, { max_output_tokens: 7000 })).toBe(93_000)
+    expect(room({}, { max_output_tokens: 7000 }, 'tiny-1')).toBe(93_000)
+    expect(room({ budget: { reserve: 1000 } }, { max_output_tokens: 7000 })).toBe(99_000)
+    // A plan is kept to, as long as it leaves anything to be sent.
+    expect(room({ budget: { reserve: 80_000 } }, {}, 'tiny-1')).toBe(20_000)
+    expect(room({ budget: { reserve: 80_000 } }, { max_output_tokens: 10 })).toBe(20_000)
+    expect(room({ budget: { reserve: 100_000 } }, {}, 'tiny-1')).toBe(50_000)
+    // Nobody said: as with the wire, which does not say either.
+    expect(room({}, {}, 'tiny-1')).toBe(100_000 - 4096)
+  })
+})
+
+describe('what a provider has counted sets the next estimate right (C62)', () => {
+  const usage = (inputTokens: number, estimatedInputTokens: number) => ({
+    ...NOTHING_USED,
+    inputTokens,
+    estimatedInputTokens,
+  })
+
+  test.each([
+    [null, 1],
+    [usage(100, 100), 1],
+    [usage(130, 100), 1.6],
+    [usage(70, 100), 0.75],
+    // A server that reports its whole window.
+    [usage(32_768, 400), 1],
+    [usage(0, 400), 1],
+  ])('%o', (counted, times) => {
+    expect(correctionFor(counted)).toBe(times)
+  })
+
+  test('in classes, so that a small difference changes nothing', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 101, max: 125 }), (counted) => {
+        expect(correctionFor(usage(counted, 100))).toBe(1.25)
+      }),
+    )
+  })
+
+  test('a request weighs more where the turn before did', () => {
+    const plain = prepared('tiny-1')
+    const parent = { usage: usage(200, 100) }
+    const heavy = { ...plain, history: { ...plain.history, parent: parent as never } }
+    expect(tokensOf(heavy)).toBe(tokensOf(plain) * 2)
+  })
+})
+
+describe('what does not fit', () => {
+  const long = { input: `Tell me of ${'the sea and '.repeat(600)}nothing else.` }
+
+  test('is refused with a sentence where the window is certain (C33)', () => {
+    expect(() => fit(prepared('tiny-1', {}, long), gateway.world)).toThrow(
+      /exceeds the context window of this model: it is about \d+ tokens, and the model takes 1000/,
+    )
+    const cut = { budget: { overflow: 'cut' as const } }
+    expect(() => fit(prepared('tiny-1', cut, long), gateway.world)).toThrow(
+      /The newest question alone is too long/,
+    )
+  })
+
+  describe('in a chat that wishes nothing', () => {
+    const asked = (content: string, wishes: Wishes = {}) => {
+      const messages = [
+        { role: 'user', content: long.input },
+        { role: 'assistant', content: 'So it is.' },
+        { role: 'user', content },
+      ]
+      return prepared('tiny-1', wishes, { messages }, chat)
+    }
+
+    test.each([
+      ['a newest question that fits', 'And now?'],
+      ['one that an estimate may be wrong about', 'the sea and '.repeat(600)],
+      ['one that is mostly blanks', `look${' '.repeat(40_000)}here`],
+      ['one that is mostly a line', `look${'='.repeat(40_000)}`],
+    ])('is sent: %s', (_, content) => {
+      const chatted = asked(content)
+      expect(isFitting(chatted)).toBe(true)
+      expect(fit(chatted, gateway.world)).toBe(chatted)
+    })
+
+    test('is refused where the newest question alone is beyond doubt (C33)', () => {
+      const hopeless = 'the sea and '.repeat(900)
+      expect(() => fit(asked(hopeless), gateway.world)).toThrow(
+        /The newest question alone is too long. Send less./,
+      )
+      expect(isFitting(asked(hopeless))).toBe(false)
+      const sent = asked(hopeless, { budget: { overflow: 'send' } })
+      expect(fit(sent, gateway.world)).toBe(sent)
+    })
+  })
+
+  test('is sent where the policy says so, or where the window is a guess', () => {
+    const sent = prepared('tiny-1', { budget: { overflow: 'send' } }, long)
+    expect(fit(sent, gateway.world)).toBe(sent)
+    const guess = prepared('claude-sonnet-5-5', {}, { input: 'the sea '.repeat(900_000) })
+    expect(fit(guess, gateway.world)).toBe(guess)
+  })
+
+  test('is cut between turns, oldest first, and the question stays', () => {
+    const turns = Array.from({ length: 30 }, (_, at) => [
+      { role: 'user', content: `question ${at} ${'word '.repeat(40)}` },
+      { role: 'assistant', content: `answer ${at} ${'word '.repeat(40)}` },
+    ]).flat()
+    const asked = prepared(
+      'tiny-1',
+      { budget: { overflow: 'cut' } },
+      { input: [...turns, { role: 'user', content: 'now' }] },
+    )
+    const fitting = fit(asked, gateway.world)
+    expect(tokensOf(fitting)).toBeLessThanOrEqual(1000)
+    expect(fitting.prompt.items.at(-1)).toBe(asked.items.at(-1))
+    expect(fitting.notes.some(({ why }) => why === 'over-window')).toBe(true)
+  })
+
+  const looked = (at: number, words: number) => [
+    { role: 'user', content: `look ${at}` },
+    { type: 'function_call', call_id: `c${at}`, name: 'look', arguments: '{}' },
+    { type: 'function_call_output', call_id: `c${at}`, output: `fog ${at} `.repeat(words) },
+  ]
+  const cut = { policy: 'replay', budget: { overflow: 'cut' } } as const
+  const whysOf = ({ notes }: { notes: readonly { why: string }[] }) =>
+    new Set(notes.map(({ why }) => why))
+
+  test('loses old outputs of tools before it loses a turn (C58)', () => {
+    const input = [...looked(1, 260), ...looked(2, 260), { role: 'user', content: 'now' }]
+    const fitting = fit(prepared('tiny-1', cut, { input }), gateway.world)
+    expect(whysOf(fitting)).toEqual(new Set(['output-too-old']))
+    expect(fitting.prompt.items).toHaveLength(input.length)
+    expect(fitting.inbound.wishes).toEqual(cut)
+  })
+
+  test('what was cut hard while its turn ran is the same when the turn is over', () => {
+    const running = looked(1, 2000)
+    const over = [
+      ...running,
+      { role: 'assistant', content: 'So.' },
+      { role: 'user', content: 'now' },
+    ]
+    const [before, after] = [running, over].map((input) => {
+      return fit(prepared('tiny-1', cut, { input }), gateway.world).prompt.items
+    })
+    expect(after?.slice(0, running.length)).toEqual(before)
+  })
+
+  const instructions = 'Be as kind as you can. '.repeat(300)
+  const pinned = Array.from({ length: 3 }, (_, at) => [
+    { role: 'user', content: `keep ${at} ${'word '.repeat(300)}`, backstory: { pin: true } },
+    { role: 'assistant', content: 'I will.' },
+  ]).flat()
+
+  test.each([
+    ['the instructions', { instructions }, 'The instructions alone are too long.', 'instructions'],
+    ['tools', { tools: [tool('Looks. '.repeat(900))] }, 'The tools alone are too long.', 'tools'],
+    [
+      'what is pinned',
+      { input: [...pinned, { role: 'user', content: 'now' }] },
+      'What is pinned alone is too long.',
+      'input',
+    ],
+    [
+      'several things',
+      {
+        instructions: instructions.slice(0, 3000),
+        input: [{ role: 'user', content: long.input.slice(0, 3000) }],
+      },
+      /Nothing more can be left out: the (instructions|newest question) takes? about \d+ of them, /,
+      undefined,
+    ],
+  ])('is refused with what fills it: %s', (_, more, sentence, param) => {
+    for (const overflow of ['cut', 'refuse'] as const) {
+      try {
+        fit(prepared('tiny-1', { budget: { overflow } }, more), gateway.world)
+        expect.unreachable()
+      } catch (error) {
+        const { failure } = error as GatewayError
+        expect(failure.code).toBe('context_length_exceeded')
+        expect(failure.message).toMatch(sentence)
+        if (param !== undefined) expect(failure.param).toBe(param)
+      }
+    }
+  })
+
+  function tool(description: string) {
+    return { type: 'function', name: 'look', description, parameters: null, strict: false }
+  }
+
+  test('loses most of the outputs of the running turn when there is nothing else to lose (C58)', () => {
+    const input = looked(1, 2000)
+    const fitting = fit(prepared('tiny-1', cut, { input }), gateway.world)
+    expect(tokensOf(fitting)).toBeLessThanOrEqual(1000)
+    expect(whysOf(fitting)).toEqual(new Set(['output-capped']))
+    expect(fitting.prompt.items).toHaveLength(input.length)
+  })
+})

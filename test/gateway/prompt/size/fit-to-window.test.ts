@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
+import { NO_HISTORY } from '../../../../src/gateway/history/load-history-by-id.ts'
+import { openaiResponses } from '../../../../src/providers/openai-responses/openai-responses.ts'
+import { fit } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
+import { prepareFor } from '../../../../src/gateway/prompt/prepare-request.ts'
+import { startGateway, upstreams } from '../../../support/gateway.ts'
+
+let gateway: Awaited<ReturnType<typeof startGateway>>
+const baseUrl = 'http://127.0.0.1:9/v1'
+beforeAll(async () => {
+  gateway = await startGateway(
+    upstreams({ name: 'there', wire: 'responses', baseUrl, models: ['m'] }),
+  )
+})
+afterAll(() => gateway.close())
+
+function fitted(input: readonly JsonObject[]) {
+  const { world } = gateway
+  const [account] = world.accounts
+  if (account === undefined) throw new Error('There is no account.')
+  const parsed = responses.parse({ model: 'm', input })
+  const wishes = { budget: { window: 1000, overflow: 'cut', reserve: 0 } } as const
+  const asked = { inbound: { ...parsed, wishes }, history: NO_HISTORY }
+  return fit(prepareFor({ account, model: 'm' }, asked, world), world)
+}
+
+const LONG = 'word '.repeat(900)
+
+test('what nothing can be left out of is said in its wire once, and measured as it stands', () => {
+  using encode = vi.spyOn(openaiResponses, 'encode')
+  const fitting = fitted([{ role: 'user', content: LONG }])
+  expect(fitting.prompt.items).toHaveLength(1)
+  expect(encode).toHaveBeenCalledTimes(1)
+})
+
+test('what has turns to go is said anew without them', () => {
+  using encode = vi.spyOn(openaiResponses, 'encode')
+  const fitting = fitted([
+    { role: 'user', content: LONG },
+    { role: 'assistant', content: 'So.' },
+    { role: 'user', content: 'And now?' },
+  ])
+  expect(fitting.prompt.items).toHaveLength(1)
+  expect(fitting.encoded.body['input']).toHaveLength(1)
+  expect(encode).toHaveBeenCalledTimes(2)
+})

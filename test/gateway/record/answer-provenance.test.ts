@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { responses } from '../../../src/dialects/responses/responses-dialect.ts'
+import { NO_HISTORY } from '../../../src/gateway/history/load-history-by-id.ts'
+import { prefixHashOf } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
+import { madeOf } from '../../../src/gateway/record/answer-provenance.ts'
+import { prepareFor } from '../../../src/gateway/prompt/prepare-request.ts'
+import { startGateway, upstreams } from '../../support/gateway.ts'
+
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  const baseUrl = 'http://127.0.0.1:9/v1'
+  gateway = await startGateway(
+    upstreams({ name: 'there', wire: 'responses', baseUrl, models: ['m'] }),
+  )
+})
+afterAll(() => gateway.close())
+
+test('what sealed reasoning stands on is named when somebody keeps it, and once', () => {
+  const { world } = gateway
+  const [account] = world.accounts
+  if (account === undefined) throw new Error('There is no account.')
+  const body = { model: 'm', input: 'Hi.' }
+  const inbound = responses.parse(body)
+  const sent = prepareFor({ account, model: 'm' }, { inbound, history: NO_HISTORY }, world)
+  const thought: Item = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
+  const outcome = {
+    finish: 'stop',
+    failure: null,
+    usage: null,
+    upstreamId: null,
+    model: null,
+  } as const
+
+  let looks = 0
+  const { prompt } = sent
+  const watched = {
+    ...prompt,
+    get items() {
+      looks += 1
+      return prompt.items
+    },
+  }
+  const { origin } = madeOf({ ...sent, prompt: watched }, { ...outcome, items: [thought] })
+  expect(looks).toBe(0)
+  expect(origin().prefixHash).toBe(prefixHashOf(prompt, 'responses'))
+  const looksOnce = looks
+  expect(origin()).toBe(origin())
+  expect(looks).toBe(looksOnce)
+})

@@ -1,0 +1,173 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createTestHarness } from 'wrangler'
+import {
+  expireHourly,
+  expireUnused,
+  type Expiring,
+} from '../../../src/gateway/record/expire-unused-turns.ts'
+import { createStore } from '../../../src/store/turns/kysely-turn-store.ts'
+import { openD1, type D1 } from '../../../src/store/database/d1-engine.ts'
+import { readSettings } from '../../../src/settings/read-settings.ts'
+import { openEngine } from '../../../src/store/database/open-engine.ts'
+import type { RecallStore } from '../../../src/store/recall/recall-store-interface.ts'
+import { createStores, type Stores } from '../../../src/store/create-stores.ts'
+import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
+import { newTurn, nextTurn } from '../../store/turns.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const NOW = 1_000 * DAY_MS
+
+const logged: unknown[] = []
+const worldOf = (recall: RecallStore, RETENTION_DAYS: string): Expiring => ({
+  recall,
+  settings: readSettings({ RETENTION_DAYS }),
+  nowMs: () => NOW,
+  log: (level, event, fields) => void logged.push([level, event, fields]),
+})
+beforeEach(() => void logged.splice(0))
+
+describe('what nobody needs any more', () => {
+  let stores: Stores
+  beforeAll(async () => {
+    stores = createStores(await openEngine('sqlite::memory:'))
+  })
+  afterAll(() => stores.store.close())
+
+  const usedDaysAgo = async (days: number, turn: NewTurn = newTurn()): Promise<NewTurn> => {
+    await stores.store.openTurn({ ...turn, createdAtMs: NOW - days * DAY_MS })
+    return turn
+  }
+  const isThere = async ({ id, tenant }: NewTurn) =>
+    (await stores.store.loadChain({ tenant, user: null }, id)) !== null
+  const expire = (days: string) => expireUnused(worldOf(stores.recall, days), { restMs: 0 })
+
+  test('goes after so many days, and is told of once', async () => {
+    const [old, young] = [await usedDaysAgo(31), await usedDaysAgo(29)]
+    expect(await expire('30')).toBe(1)
+    expect([await isThere(old), await isThere(young)]).toEqual([false, true])
+    expect(logged).toEqual([['info', 'turns-expired', { turns: 1 }]])
+    expect(await expire('30')).toBe(0)
+    expect(logged).toHaveLength(1)
+  })
+
+  test('goes to the last of it, however it hangs together', async () => {
+    const root = await usedDaysAgo(90)
+    let tip = root
+    for (let depth = 0; depth < 1_200; depth += 1) {
+      tip = await usedDaysAgo(depth % 2 === 0 ? 40 : 60, nextTurn(tip))
+      if (depth % 100 === 0) await usedDaysAgo(70, nextTurn(tip))
+    }
+    expect(await expire('30')).toBe(1_213)
+    expect(await isThere(root)).toBe(false)
+  })
+
+  test('stays for ever if it is to, but for what was not meant to last', async () => {
+    const old = await usedDaysAgo(900)
+    const young = await usedDaysAgo(1.9, newTurn({ isTemporary: true }))
+    const older = await usedDaysAgo(2.1, newTurn({ isTemporary: true }))
+    expect(await expire('off')).toBe(1)
+    expect([await isThere(old), await isThere(young), await isThere(older)]).toEqual([
+      true,
+      true,
+      false,
+    ])
+    expect(await expire('800')).toBe(1)
+  })
+})
+
+describe('the rounds', () => {
+  const always = { usedAtMs: 1, turnId: 'X' }
+  const storeOf = (expireTurns: RecallStore['expireTurns']) =>
+    worldOf({ expireTurns } as RecallStore, '30')
+
+  test('come to an end, and leave the rest for the next time', async () => {
+    const expireTurns = vi.fn(async () => ({ removed: 500, next: always }))
+    const bounds = { rounds: 7, restMs: 0 }
+    expect(await expireUnused(storeOf(expireTurns), bounds)).toBe(3_500)
+    expect(expireTurns).toHaveBeenCalledTimes(7)
+  })
+
+  test('rest in between', async () => {
+    vi.useFakeTimers()
+    const expireTurns = vi.fn(async () => ({ removed: 0, next: always }))
+    const ended = expireUnused(storeOf(expireTurns), { rounds: 4, restMs: 20 })
+    for (let rounds = 1; rounds <= 4; rounds += 1) {
+      await vi.advanceTimersByTimeAsync(19)
+      expect(expireTurns).toHaveBeenCalledTimes(rounds)
+      await vi.advanceTimersByTimeAsync(1)
+    }
+    await vi.runAllTimersAsync()
+    await ended
+    vi.useRealTimers()
+  })
+
+  test('end with a failure, which is told once', async () => {
+    const expireTurns = vi.fn(() => Promise.reject(new Error('It is away.')))
+    expect(await expireUnused(storeOf(expireTurns))).toBe(0)
+    expect(expireTurns).toHaveBeenCalledTimes(1)
+    expect(logged).toEqual([['warn', 'turns-not-expired', { why: 'It is away.' }]])
+  })
+})
+
+describe('every hour', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+  const MINUTE = 60_000
+  const storeOf = (expireTurns: () => Promise<{ removed: number; next: null }>) =>
+    worldOf({ expireTurns } as unknown as RecallStore, 'off')
+
+  test('it is done, some minutes after the start and then again, failures or not', async () => {
+    let runs = 0
+    const stop = expireHourly(
+      storeOf(() => {
+        runs += 1
+        return runs === 1
+          ? Promise.reject(new Error())
+          : Promise.resolve({ removed: 0, next: null })
+      }),
+    )
+    await vi.advanceTimersByTimeAsync(3 * MINUTE)
+    expect(runs).toBe(0)
+    await vi.advanceTimersByTimeAsync(4 * MINUTE)
+    expect(runs).toBe(1)
+    await vi.advanceTimersByTimeAsync(73 * MINUTE)
+    expect(runs).toBe(2)
+    stop()
+    await vi.advanceTimersByTimeAsync(300 * MINUTE)
+    expect(runs).toBe(2)
+  })
+
+  test('nobody waits for a round when it is to stop, and none follows', async () => {
+    const round = Promise.withResolvers<{ removed: number; next: null }>()
+    const expireTurns = vi.fn(() => round.promise)
+    const stop = expireHourly(storeOf(expireTurns))
+    await vi.advanceTimersByTimeAsync(7 * MINUTE)
+    stop()
+    round.reject(new Error('The database is closed.'))
+    await vi.advanceTimersByTimeAsync(300 * MINUTE)
+    expect(expireTurns).toHaveBeenCalledTimes(1)
+    expect(logged).toEqual([])
+  })
+})
+
+describe('on Workers', () => {
+  test('it is done when the cron says so', async () => {
+    process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false'
+    process.env['WRANGLER_SEND_METRICS'] = 'false'
+    const harness = createTestHarness({
+      root: new URL('../../..', import.meta.url).pathname,
+      workers: [{ configPath: 'wrangler.toml', vars: { RETENTION_DAYS: '30' } }],
+    })
+    await harness.listen()
+    const worker = harness.getWorker<{ DB: D1 }>()
+    await worker.applyD1Migrations('DB')
+    const store = createStore(openD1((await worker.getEnv()).DB))
+    const [old, young] = [newTurn({ createdAtMs: 1 }), newTurn({ createdAtMs: Date.now() })]
+    await store.openTurn(old)
+    await store.openTurn(young)
+    await worker.scheduled({ cron: '17 * * * *' })
+    expect(await store.loadChain(old, old.id)).toBeNull()
+    expect(await store.loadChain(young, young.id)).toHaveLength(1)
+    await harness.close()
+  })
+})

@@ -1,0 +1,114 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { chatEcho } from '../../../src/dialects/chat/predict-items-sent-back.ts'
+import { parseMessages } from '../../../src/dialects/chat/parse/parse-messages.ts'
+import { tellMessage } from '../../../src/dialects/chat/render/render-chat-completion.ts'
+import {
+  contentHash,
+  hashedFromStart,
+} from '../../../src/gateway/record/hash-conversation-content.ts'
+import { assistant, user } from '../../store/turns.ts'
+
+const call: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
+const output: Item = { type: 'function_call_output', call_id: 'c', output: '1' }
+const thought: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }
+const hash = (...items: readonly Item[]) => contentHash('', items)
+
+const anyText = fc.string({ maxLength: 6 })
+const anyAnswer: fc.Arbitrary<readonly Item[]> = fc.array(
+  fc.oneof(
+    anyText.map(assistant),
+    fc.constant(thought),
+    fc
+      .record({ call_id: fc.stringMatching(/^[a-z]{1,3}$/), arguments: anyText })
+      .map((made): Item => ({ type: 'function_call', name: 'f', ...made })),
+    anyText.map((refusal): Item => ({
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'refusal', refusal }],
+    })),
+  ),
+  { maxLength: 4 },
+)
+
+test('of a chat is the same for an answer and for what its client sends back of it', () => {
+  fc.assert(
+    fc.property(anyAnswer, (answer) => {
+      const { reasoning_content: _forgotten, ...message } = tellMessage(answer)
+      const sent = parseMessages([{ role: 'user', content: 'hi' }, message])
+      expect(hash(...sent)).toBe(hash(user('hi'), ...chatEcho(answer)))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+describe('does not care for', () => {
+  test.each<[string, Item, Item]>([
+    ['an id', assistant('a'), { ...assistant('a'), id: 'msg_1' }],
+    ['a state', call, { ...call, status: 'completed' }],
+    ['what a wire says of an answer', call, { ...call, native: { chat: { $entry: { a: 1 } } } }],
+    [
+      'annotations and probabilities',
+      assistant('a'),
+      {
+        ...assistant('a'),
+        content: [{ type: 'output_text', text: 'a', annotations: [{}], logprobs: [1] }],
+      },
+    ],
+    [
+      'the order of fields',
+      { type: 'opaque', raw: { type: 't', a: 1, b: { c: 2, d: 3 } } },
+      { type: 'opaque', raw: { b: { d: 3, c: 2 }, a: 1, type: 't', id: 'x' } },
+    ],
+  ])('%s', (_, one, other) => expect(hash(one)).toBe(hash(other)))
+
+  test('reasoning, and a message that says nothing', () => {
+    expect(hash(thought, assistant(''), call)).toBe(hash(call))
+  })
+})
+
+describe('tells apart', () => {
+  test('everything else', () => {
+    const said: readonly (readonly Item[])[] = [
+      [],
+      [user('a')],
+      [assistant('a')],
+      [user('')],
+      [user('a'), user('b')],
+      [user('b'), user('a')],
+      [user('a\nuser: b')],
+      [{ ...user('a'), native: { chat: { name: 'ada' } } }],
+      [{ ...user('a'), role: 'system' }],
+      [
+        {
+          ...user('a'),
+          content: [
+            { type: 'input_text', text: 'a' },
+            { type: 'input_image', image_url: 'https://x/1' },
+          ],
+        },
+      ],
+      [call],
+      [{ ...call, arguments: '{ }' }],
+      [{ ...call, call_id: 'd' }],
+      [output],
+      [call, output],
+      [{ ...output, output: [{ type: 'input_text', text: '1' }] }],
+    ]
+    expect(new Set(said.map((items) => hash(...items))).size).toBe(said.length)
+  })
+})
+
+test('goes on from where it was', () => {
+  const items = [user('a'), thought, call, output, assistant('b'), user('c')]
+  const { hash: whole, borders } = hashedFromStart(items)
+  expect(whole).toBe(hash(...items))
+  expect(borders).toEqual([
+    { at: 5, hash: hash(...items.slice(0, 5)) },
+    { at: 3, hash: hash(...items.slice(0, 3)) },
+  ])
+  for (const { at, hash: before } of borders) {
+    expect(contentHash(before, items.slice(at))).toBe(whole)
+  }
+})

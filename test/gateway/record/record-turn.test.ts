@@ -1,0 +1,229 @@
+import type { Item } from '../../../src/core/item.ts'
+import { describe, expect, test } from 'vitest'
+import type { Message } from '../../../src/core/item.ts'
+import type { Outcome } from '../../../src/core/fold-answer-outcome.ts'
+import { recordTurn } from '../../../src/gateway/record/record-turn.ts'
+import { replica } from '../../../src/gateway/replica-identity.ts'
+import { readSettings } from '../../../src/settings/read-settings.ts'
+import type { NewTurn, Store, TurnEnding } from '../../../src/store/turns/turn-store-interface.ts'
+import type { World } from '../../../src/gateway/dependencies-interface.ts'
+
+const TURN: NewTurn = {
+  id: '01JZZZZZZZZZZZZZZZZZ',
+  tenant: 'a',
+  user: null,
+  thread: '01JZZZZZZZZZZZZZZZZZ',
+  parent: null,
+  depth: 0,
+  conversation: null,
+  background: false,
+  owner: null,
+  dialect: 'responses',
+  origin: { wire: 'demo', account: 'demo', model: 'demo', prefixHash: null },
+  createdAtMs: 1,
+  request: {},
+  input: [],
+}
+
+const RECORDING = {
+  placed: Promise.resolve({ turn: TURN, contentHash: null }),
+  hold: null,
+  isWorth: () => false,
+}
+
+const MADE = { origin: () => TURN.origin, fingerprint: () => null, reasoningRefusedBy: null }
+
+const FINISHED: Outcome = {
+  items: [],
+  finish: 'stop',
+  failure: null,
+  usage: null,
+  upstreamId: null,
+  model: null,
+}
+
+function said(text: string): Message {
+  return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }
+}
+
+/** A store that writes down what it is asked, and fails where it is told to. */
+function diary(failing: readonly string[] = []) {
+  const calls: string[] = []
+  const endings: TurnEnding[] = []
+  const logged: string[] = []
+  const note = (verb: string, words = ''): Promise<void> => {
+    calls.push(verb + words)
+    return failing.includes(verb) ? Promise.reject(new Error('down')) : Promise.resolve()
+  }
+  const store: Store = {
+    openTurn: () => note('open'),
+    journalItems: (_, __, items) =>
+      note('journal', ` ${items.map(({ position }) => position).join(',')}`),
+    closeTurn: async (ending) => {
+      endings.push(ending)
+      await note('close', ` ${ending.items.map(({ position }) => position).join(',')}`)
+      return !failing.includes('late')
+    },
+    loadChain: () => Promise.resolve(null),
+    ping: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  }
+  const world: Partial<World> = {
+    store,
+    settings: readSettings({}),
+    accounts: [],
+    transport: () => {
+      throw new Error('not here')
+    },
+    replica: replica('R1'),
+    newTurnId: () => TURN.id,
+    nowMs: () => 2,
+    log: (_, event) => void logged.push(event),
+  }
+  return { calls, endings, logged, world: world as World }
+}
+
+const aMoment = () => new Promise((resolve) => setTimeout(resolve, 60))
+
+describe('writes', () => {
+  test('an answer that ends at once makes two: open, and close with its items', async () => {
+    const { world, calls, endings } = diary()
+    const recorder = recordTurn(TURN, RECORDING, world)
+    recorder.itemEnded(said('a'), 0)
+    expect(await recorder.settle(FINISHED, 'finished', MADE)).toBe(FINISHED)
+    expect(calls).toEqual(['open', 'close 0'])
+    expect(endings[0]).toMatchObject({ state: 'complete', endedAtMs: 2 })
+  })
+
+  test('a burst of items makes one', async () => {
+    const { world, calls } = diary()
+    const recorder = recordTurn(TURN, RECORDING, world)
+    recorder.itemEnded(said('a'), 0)
+    recorder.itemEnded(said('b'), 1)
+    await aMoment()
+    recorder.itemEnded(said('c'), 2)
+    await recorder.settle(FINISHED, 'finished', MADE)
+    expect(calls).toEqual(['open', 'journal 0,1', 'close 2'])
+  })
+
+  test('items that could not be journaled are written at the close', async () => {
+    const { world, calls } = diary(['journal'])
+    const recorder = recordTurn(TURN, RECORDING, world)
+    recorder.itemEnded(said('a'), 0)
+    await aMoment()
+    await recorder.settle(FINISHED, 'finished', MADE)
+    expect(calls).toEqual(['open', 'journal 0', 'close 0'])
+  })
+})
+
+describe('promises', () => {
+  test('a turn that could not be opened is not written to, and the answer stands', async () => {
+    const { world, calls, logged } = diary(['open'])
+    const recorder = recordTurn(TURN, RECORDING, world)
+    recorder.itemEnded(said('a'), 0)
+    expect(await recorder.opened).toBe(false)
+    expect(await recorder.settle(FINISHED, 'finished', MADE)).toBe(FINISHED)
+    expect(calls).toEqual(['open'])
+    expect(logged).toEqual(['turn-not-opened'])
+  })
+
+  test('an answer whose turn could not be closed is told as a failure', async () => {
+    const { world } = diary(['close'])
+    const settled = await recordTurn(TURN, RECORDING, world).settle(FINISHED, 'finished', MADE)
+    expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
+    // Somebody has to end it, when that is possible again.
+    const { id: turnId, tenant, user } = TURN
+    expect(world.replica.takeLetGo()).toEqual([{ turnId, tenant, user }])
+  })
+
+  test('an answer whose turn has been ended by somebody else is told as a failure', async () => {
+    const { world } = diary(['late'])
+    const settled = await recordTurn(TURN, RECORDING, world).settle(FINISHED, 'finished', MADE)
+    expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
+    expect(world.replica.takeLetGo()).toEqual([])
+  })
+})
+
+test.each([
+  [{ finish: 'stop' }, 'finished', 'complete'],
+  [{ finish: 'length' }, 'finished', 'incomplete'],
+  [{ finish: 'content-filter' }, 'finished', 'incomplete'],
+  [{ finish: null }, 'finished', 'failed'],
+  [{ finish: null }, 'cancelled', 'cancelled'],
+  [{ finish: 'stop' }, 'cancelled', 'complete'],
+] as const)('%j that %s is %s', async (part, ending, state) => {
+  const { world, endings } = diary()
+  await recordTurn(TURN, RECORDING, world).settle({ ...FINISHED, ...part }, ending, MADE)
+  expect(endings[0]?.state).toBe(state)
+})
+
+describe('may be named', () => {
+  const isWorth = () => true
+
+  test('as soon as what it holds is written', async () => {
+    const { world } = diary()
+    const recorder = recordTurn(TURN, { ...RECORDING, isWorth }, world)
+    expect(recorder.mayBeNamed()).toBe(false)
+    await recorder.opened
+    expect(recorder.mayBeNamed()).toBe(false)
+    recorder.itemEnded(said('a'), 0)
+    expect(recorder.mayBeNamed()).toBe(false)
+    await expect.poll(recorder.mayBeNamed).toBe(true)
+  })
+
+  test('soon, which is when that is written', async () => {
+    const { world } = diary()
+    const recorder = recordTurn(TURN, { ...RECORDING, isWorth, isMarked: true }, world)
+    expect(recorder.soonNamed()).toBeNull()
+    recorder.itemEnded(said('a'), 0)
+    await recorder.soonNamed()
+    expect(recorder.mayBeNamed()).toBe(true)
+    expect(recorder.soonNamed()).toBeNull()
+  })
+
+  test('whatever is said behind that, which its client sends back itself', async () => {
+    const { world } = diary()
+    const isA = (item: Item) => item === first
+    const first = said('a')
+    const recorder = recordTurn(TURN, { ...RECORDING, isWorth: isA, isMarked: true }, world)
+    recorder.itemEnded(first, 0)
+    const soon = recorder.soonNamed()
+    recorder.itemEnded(said('b'), 1)
+    await soon
+    expect(recorder.mayBeNamed()).toBe(true)
+  })
+
+  test.each(['openTurn', 'journalItems'] as const)(
+    'soon is before long, even if %s never ends',
+    async (verb) => {
+      const { world } = diary()
+      Object.assign(world.store, { [verb]: () => new Promise(() => undefined) })
+      const recorder = recordTurn(TURN, { ...RECORDING, isWorth, isMarked: true }, world)
+      recorder.itemEnded(said('a'), 0)
+      await recorder.soonNamed()
+      expect(recorder.mayBeNamed()).toBe(false)
+    },
+  )
+
+  test('once it is closed, however short it was', async () => {
+    const { world } = diary()
+    const recorder = recordTurn(TURN, { ...RECORDING, isWorth }, world)
+    recorder.itemEnded(said('a'), 0)
+    await recorder.settle({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
+    expect(recorder.mayBeNamed()).toBe(true)
+  })
+
+  test('never, if it could not be written, or holds nothing that would be missed', async () => {
+    for (const [failing, worth] of [
+      [['open'], isWorth],
+      [['close', 'journal'], isWorth],
+      [[], () => false],
+    ] as const) {
+      const { world } = diary(failing)
+      const recorder = recordTurn(TURN, { ...RECORDING, isWorth: worth }, world)
+      recorder.itemEnded(said('a'), 0)
+      await recorder.settle({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
+      expect(recorder.mayBeNamed()).toBe(false)
+    }
+  })
+})

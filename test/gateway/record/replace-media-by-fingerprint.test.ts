@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { rememberedInput } from '../../../src/gateway/record/replace-media-by-fingerprint.ts'
+import { user } from '../../store/turns.ts'
+
+const picture = (data: string): Item => ({
+  type: 'message',
+  role: 'user',
+  content: [
+    { type: 'input_text', text: 'What is this?' },
+    { type: 'input_image', image_url: `data:image/png;base64,${data}` },
+  ],
+})
+
+test('words and outputs are kept as they are', () => {
+  const output: Item = { type: 'function_call_output', call_id: 'c', output: 'x'.repeat(5000) }
+  const items = [user('hello'), output]
+  expect(rememberedInput(items)).toEqual(items)
+})
+
+test('of a picture only its name is kept, which is that of no other', () => {
+  const [one] = rememberedInput([picture('A'.repeat(9000))])
+  const [same] = rememberedInput([picture('A'.repeat(9000))])
+  const [other] = rememberedInput([picture('B'.repeat(9000))])
+  expect(JSON.stringify(one).length).toBeLessThan(600)
+  expect(same).toEqual(one)
+  expect(other).not.toEqual(one)
+})

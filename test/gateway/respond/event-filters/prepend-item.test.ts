@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { compactionItem } from '../../../../src/core/items/compaction-item.ts'
+import type { StreamEvent } from '../../../../src/core/stream-event.ts'
+import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
+import { beginningWith } from '../../../../src/gateway/respond/event-filters/prepend-item.ts'
+import { runStage } from '../../../../src/core/stream/stage.ts'
+import { eventFaults } from '../../../support/event-laws.ts'
+
+const ITEM = compactionItem('cmp_1', 'so far')
+const MESSAGE = { type: 'message', role: 'assistant' } as const
+const TEXT = { type: 'output_text', text: 'hi' } as const
+const EVENTS: readonly StreamEvent[] = [
+  { type: 'answer-started', upstreamId: 'u', model: 'm' },
+  { type: 'item-started', index: 0, item: { ...MESSAGE, content: [] } },
+  { type: 'text-delta', index: 0, part: 0, text: 'hi' },
+  { type: 'item-ended', index: 0, item: { ...MESSAGE, content: [TEXT] } },
+  { type: 'answer-ended', finish: 'stop', usage: null },
+]
+
+const told = (events: readonly StreamEvent[]) => runStage(beginningWith(ITEM), events)
+
+test('the item comes first, and all others one place later', () => {
+  expect(eventFaults(told(EVENTS))).toEqual([])
+  expect(
+    told(EVENTS).map((event) => ('index' in event ? `${event.type} ${event.index}` : event.type)),
+  ).toEqual([
+    'answer-started',
+    'item-started 0',
+    'item-ended 0',
+    'item-started 1',
+    'text-delta 1',
+    'item-ended 1',
+    'answer-ended',
+  ])
+})
+
+test('an answer that fails at once still has it', () => {
+  const failure = failureOf('upstream_broken', 'no')
+  expect(told([{ type: 'answer-failed', failure }]).map(({ type }) => type)).toEqual([
+    'item-started',
+    'item-ended',
+    'answer-failed',
+  ])
+})

@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ENOUGH, mayBeJson } from '../../../../src/gateway/respond/markers/looks-like-json.ts'
+
+function told(text: string): boolean | null {
+  return mayBeJson(text.slice(0, ENOUGH))
+}
+
+test.each([
+  '{',
+  '{"a": 1}',
+  '["one", "two"]',
+  '[{"a": 1}]',
+  '[[1, 2], ["a"]]',
+  '[ true, false]',
+  '[1, null]',
+  '[-1.5e3, 2000, 3000, 4000, 5000]',
+])('%s may be JSON', (text) => {
+  expect(told(text)).toBe(true)
+})
+
+test.each([
+  '4 degrees',
+  '1. Take the eggs',
+  '-5 is less than 0',
+  '"Hello", she said',
+  'true, but not all',
+  'null',
+  '[text](https://example.com)',
+  '[nothing] is true',
+  '[1] says so',
+  '[1](https://example.com)',
+  '[1, 2] both say so',
+  '[1][2] say so',
+  '[[1]](https://example.com)',
+  '[2024 report]: in short',
+  '[ ] eggs',
+  '[x] milk',
+  '[Eve](https://example.com)',
+  '[01KQZ3V8M6T2X9R4B7C9]: #',
+  '[01234567890123456789]: #',
+])('%s is no JSON', (text) => {
+  expect(told(text)).toBe(false)
+})
+
+test.each(['[', '[ ', '[1', '[1]', '[1]\n', '[t', '[tru', '[1, n', '[[1]'])(
+  'of %s nobody knows yet',
+  (text) => {
+    expect(told(text)).toBeNull()
+  },
+)
+
+test('nothing that is an object or a list is ever taken for anything else', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, space) => {
+      fc.pre(typeof value === 'object' && value !== null)
+      const text = JSON.stringify(value, null, space)
+      for (let end = 1; end <= text.length; end += 1) {
+        expect(told(text.slice(0, end))).not.toBe(false)
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('what was told stays true as the text goes on', () => {
+  const letters = fc.constantFrom('[', ']', '{', '"', '1', ',', ' ', 't', 'true', 'n', 'a', '(')
+  fc.assert(
+    fc.property(fc.array(letters, { maxLength: 30 }), (all) => {
+      const text = all.join('')
+      let last: boolean | null = null
+      for (let end = 1; end <= text.length; end += 1) {
+        const next = told(text.slice(0, end))
+        if (last !== null) expect(next).toBe(last)
+        last = next
+      }
+    }),
+    { numRuns: 300 },
+  )
+})

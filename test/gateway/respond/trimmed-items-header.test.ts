@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { itemTokens } from '../../../src/core/items/item-tokens.ts'
+import { policyWith } from '../../../src/core/context-policy.ts'
+import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { trimmed } from '../../../src/gateway/respond/trimmed-items-header.ts'
+import { talk } from '../../support/talk.ts'
+
+const items = talk`
+  user: one
+  assistant: 1
+  user: two
+  assistant: 2
+  call lost
+  user: three
+`
+
+function told(window: object): string | null {
+  const policy = policyWith([{ policy: 'replay', window }])
+  const { notes } = rebuild(items, planFor({ policy, reader: null }))
+  return trimmed({ notes, items })
+}
+
+test('nothing is told where no window has left anything out', () => {
+  expect(told({})).toBeNull()
+  expect(told({ turns: 3, items: 5 })).toBeNull()
+})
+
+test('how much was left out, and by what (C36)', () => {
+  const tokens = items.slice(0, 4).reduce((sum, item) => sum + itemTokens(item), 0)
+  expect(told({ turns: 1 })).toBe(`items=4, tokens=${tokens}, by=window-turns`)
+})
+
+test('every window that had a part in it is named', () => {
+  expect(told({ turns: 2, items: 1 })).toMatch(/by=window-turns/)
+})

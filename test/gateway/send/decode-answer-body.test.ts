@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { PROVIDERS } from '../../../src/providers/registry.ts'
+import { readAnswerEvents } from '../../../src/gateway/send/decode-answer-body.ts'
+import { runStage } from '../../../src/core/stream/stage.ts'
+import { eventFaults } from '../../support/event-laws.ts'
+import { NO_PARAMS } from '../../support/no-params.ts'
+import { chatStream, chatWhole } from '../../support/wires.ts'
+
+const SAID = { text: 'It is 4 degrees.' }
+const ASKED = {
+  provider: PROVIDERS.chat,
+  account: {
+    name: 'c',
+    wire: 'chat' as const,
+    baseUrl: '',
+    apiKey: null,
+    models: ['*'],
+    headers: {},
+    quirks: {},
+  },
+  prompt: {
+    items: [],
+    params: NO_PARAMS,
+    stream: true,
+    source: {
+      dialect: 'chat' as const,
+      body: {},
+      bytes: () => new Uint8Array(0),
+      items: [],
+      params: NO_PARAMS,
+    },
+  },
+}
+
+function read(body: string, size = body.length) {
+  const bytes = new TextEncoder().encode(body)
+  const count = Math.ceil(bytes.length / size)
+  const chunks = Array.from({ length: count }, (_, at) => bytes.slice(at * size, (at + 1) * size))
+  return runStage(readAnswerEvents(ASKED), chunks)
+}
+
+function textIn(events: ReturnType<typeof read>): string {
+  return events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
+}
+
+describe.each([
+  ['a stream', chatStream(SAID).join('')],
+  ['one object', JSON.stringify(chatWhole(SAID))],
+  ['one object behind white space', `\n  ${JSON.stringify(chatWhole(SAID))}`],
+])('%s', (_, body) => {
+  test.each([1, 7, 100_000])('is read in pieces of %i bytes', (size) => {
+    const events = read(body, size)
+    expect(eventFaults(events)).toEqual([])
+    expect(textIn(events)).toBe('It is 4 degrees.')
+    expect(events.at(-1)).toMatchObject({ type: 'answer-ended', finish: 'stop' })
+  })
+})
+
+test('an object that is cut off cannot be read', () => {
+  expect(() => read('{"choices":[')).toThrow('not JSON')
+})
+
+test('nothing at all is a failure', () => {
+  expect(read('', 1)).toMatchObject([{ type: 'answer-started' }, { type: 'answer-failed' }])
+})

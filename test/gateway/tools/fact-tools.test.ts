@@ -1,0 +1,129 @@
+/** Facts by the model's own hand: `remember` and `forget`. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { policyWith, type Wishes } from '../../../src/core/context-policy.ts'
+import { forgetFact } from '../../../src/gateway/tools/forget-fact-tool.ts'
+import type { Asking, HouseContext } from '../../../src/gateway/tools/gateway-tool-interface.ts'
+import { rememberFact } from '../../../src/gateway/tools/remember-fact-tool.ts'
+import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import type { FactStore } from '../../../src/store/facts/fact-store-interface.ts'
+import { createFactStore } from '../../../src/store/facts/kysely-fact-store.ts'
+import { migrate } from '../../../src/store/database/migrate.ts'
+import type { World } from '../../../src/gateway/dependencies-interface.ts'
+
+const ALICE = { tenant: 't', user: 'alice' }
+const WISHES: Wishes = { layers: { facts: true, scope: 'user' } }
+const NOW = 1_795_000_000_000
+const MEMORY = { thread: 'T', parent: null, isTemporary: false, begunAtMs: 1 }
+
+let facts: FactStore
+let count: number
+beforeEach(async () => {
+  const engine = await openNodeSqlite(':memory:')
+  await migrate(engine)
+  facts = createFactStore(engine)
+  count = 0
+})
+
+function context(fields: Partial<HouseContext> = {}): HouseContext {
+  const newTurnId = () => `${(count += 1)}`.padStart(20, '0')
+  return {
+    policy: policyWith([WISHES]),
+    items: [],
+    withinReach: [],
+    caller: ALICE,
+    world: { facts, newTurnId, nowMs: () => NOW } as unknown as World,
+    memory: MEMORY,
+    ...fields,
+  }
+}
+const all = () => facts.listFacts(ALICE, { after: null, order: 'asc', limit: 100 })
+const CAT = 'The cat is called Tom'
+
+describe('remember', () => {
+  test('keeps a fact, and says by what it is forgotten', async () => {
+    const given = { text: `  ${CAT} `, area: 'pets', importance: 0.7, days: 7 }
+    expect(await rememberFact.run(given, context())).toBe('Kept as [00000001].')
+    expect(await all()).toMatchObject([
+      {
+        ...ALICE,
+        text: CAT,
+        area: 'pets',
+        importance: 0.7,
+        scope: 'user',
+        validUntilMs: NOW + 7 * 24 * 60 * 60 * 1000,
+        source: { thread: 'T', response: null, items: null },
+      },
+    ])
+  })
+
+  test('keeps it for the conversation, if that is wanted or nobody is known', async () => {
+    const narrow = policyWith([WISHES, { layers: { scope: 'conversation' } }])
+    await rememberFact.run({ text: CAT }, context({ policy: narrow }))
+    expect(await all()).toMatchObject([{ scope: 'T' }])
+    const nobody = { tenant: 't', user: null }
+    await rememberFact.run({ text: CAT }, context({ caller: nobody }))
+    const listed = await facts.listFacts(nobody, { after: null, order: 'asc', limit: 9 })
+    expect(listed).toMatchObject([{ scope: 'T' }])
+  })
+
+  test.each([
+    [{}, /`text` must be a string/],
+    [{ text: 7 }, /`text` must be a string/],
+    [{ text: 'too short' }, /10 to 500 characters, and has 9/],
+    [{ text: 'x'.repeat(501) }, /10 to 500 characters, and has 501/],
+    [{ text: '🙂'.repeat(20) }, /no words/],
+    [{ text: CAT, area: 'x'.repeat(65) }, /`area` must be/],
+    [{ text: CAT, area: 1 }, /`area` must be/],
+    [{ text: CAT, importance: 2 }, /`importance` must be/],
+    [{ text: CAT, importance: '1' }, /`importance` must be/],
+    [{ text: CAT, days: -1 }, /`days` must be/],
+    [{ text: CAT, days: 1e9 }, /`days` must be/],
+  ])('says what is wrong with %j', async (given, why) => {
+    expect(await rememberFact.run(given, context())).toMatch(why)
+    expect(await all()).toEqual([])
+  })
+
+  test('keeps nothing of a chat that is not meant to last, or has no place', async () => {
+    const brief = context({ memory: { ...MEMORY, isTemporary: true, begunAtMs: 1 } })
+    expect(await rememberFact.run({ text: CAT }, brief)).toMatch(/temporary/)
+    const lost = context({
+      caller: { tenant: 't', user: null },
+      memory: { ...MEMORY, thread: null },
+    })
+    expect(await rememberFact.run({ text: CAT }, lost)).toMatch(/Nothing can be kept/)
+    expect(await all()).toEqual([])
+  })
+})
+
+describe('forget', () => {
+  test.each(['[00000001]', '00000001', 'fact_00000000000000000001'])('takes %s', async (id) => {
+    await rememberFact.run({ text: CAT }, context())
+    expect(await forgetFact.run({ id }, context())).toBe('Forgotten: [00000001].')
+    expect(await all()).toEqual([])
+  })
+
+  test.each([[7], ['%%%%%%%%'], ['00000009'], ['1'], ['']])('does not know %j', async (id) => {
+    await rememberFact.run({ text: CAT }, context())
+    expect(await forgetFact.run({ id }, context())).toMatch(/There is no note|must be a string/)
+    expect(await all()).toHaveLength(1)
+  })
+
+  test('C42: does not reach what is another’s, or another conversation’s', async () => {
+    await rememberFact.run({ text: CAT }, context())
+    const bob = context({ caller: { tenant: 't', user: 'bob' } })
+    expect(await forgetFact.run({ id: '00000001' }, bob)).toMatch(/no note/)
+    const narrow = policyWith([WISHES, { layers: { scope: 'conversation' } }])
+    expect(await forgetFact.run({ id: '00000001' }, context({ policy: narrow }))).toMatch(/no note/)
+    expect(await all()).toHaveLength(1)
+  })
+})
+
+test('both are offered where facts are wanted and something may be kept, and nowhere else', () => {
+  const asking = (wishes: Wishes, mayKeep: boolean) =>
+    ({ policy: policyWith([wishes]), mayKeep }) as unknown as Asking
+  for (const tool of [rememberFact, forgetFact]) {
+    expect(tool.isOffered(asking(WISHES, true))).toBe(true)
+    expect(tool.isOffered(asking(WISHES, false))).toBe(false)
+    expect(tool.isOffered(asking({}, true))).toBe(false)
+  }
+})

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest'
+import type { Fetched, FetchMedia } from '../../../src/media/loading/follow-media-redirects.ts'
+import {
+  mediaLoader,
+  type KeptMedia,
+  type LoaderParts,
+  type MediaLoader,
+} from '../../../src/media/loading/media-loader.ts'
+import type { LoadedMedia } from '../../../src/media/loading/load-result-types.ts'
+import { mediaMemory } from '../../../src/media/loading/loaded-bytes-limit.ts'
+import { mediumOf } from '../../../src/media/loading/verify-fetched-media.ts'
+import type { Medium, MediumKind } from '../../../src/media/find-and-embed-remote-media.ts'
+import { fileOf } from '../pictures.ts'
+
+const png: Fetched = { bytes: fileOf('image/png', 100), type: 'image/png' }
+
+/** Asks for the whole of it at once, as a fetch does piece by piece. */
+const giving =
+  (fetched: Fetched): FetchMedia =>
+  async (_, { refuse }) =>
+    refuse(fetched.bytes.length) ?? fetched
+
+function loaderWith(parts: Partial<LoaderParts>): MediaLoader {
+  return mediaLoader({
+    fetchMedia: giving(png),
+    memory: mediaMemory(1000),
+    maxBytes: 1000,
+    timeoutMs: 1000,
+    nowMs: () => 0,
+    onFault: () => undefined,
+    ...parts,
+  })
+}
+
+function planOf(...urls: readonly string[]): ReadonlyMap<string, MediumKind> {
+  return new Map(urls.map((url) => [url, 'image']))
+}
+
+const NOTHING_KEPT: KeptMedia = { find: async () => new Map(), keep: () => undefined }
+
+function faultsIn(loaded: LoadedMedia): readonly string[] {
+  return [...loaded.values()].map((one) => ('fault' in one ? one.fault : 'loaded'))
+}
+
+describe('loading', () => {
+  test('gives a medium or a reason for each that is asked for', async () => {
+    const fetchMedia: FetchMedia = async (url, limits) =>
+      url === 'bad' ? { fault: 'media-gone' } : giving(png)(url, limits)
+    const { loaded } = await loaderWith({ fetchMedia }).load(planOf('a', 'bad'), NOTHING_KEPT)
+    expect(faultsIn(loaded).toSorted()).toEqual(['loaded', 'media-gone'])
+  })
+
+  test('asks a few at once, and for no more than some', async () => {
+    let [running, most, asked] = [0, 0, 0]
+    const fetchMedia: FetchMedia = async () => {
+      most = Math.max(most, ++running)
+      asked += 1
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      running -= 1
+      return png
+    }
+    const urls = Array.from({ length: 40 }, (_, at) => String(at))
+    const { loaded } = await loaderWith({ fetchMedia }).load(planOf(...urls), NOTHING_KEPT)
+    expect([most, asked]).toEqual([6, 32])
+    expect(faultsIn(loaded).filter((fault) => fault === 'media-too-many')).toHaveLength(8)
+  })
+
+  test('leaves out the oldest several at a time, so that most turns send the same', async () => {
+    const left = async (count: number): Promise<number> => {
+      const urls = Array.from({ length: count }, (_, at) => String(at))
+      const { loaded } = await loaderWith({ memory: mediaMemory(1e6) }).load(
+        planOf(...urls),
+        NOTHING_KEPT,
+      )
+      // The newest come first.
+      expect(faultsIn(loaded).includes('media-too-many')).toBe(count > 32)
+      return urls.filter((url) => 'base64' in (loaded.get(url) ?? {})).length
+    }
+    expect([await left(32), await left(33), await left(40), await left(41)]).toEqual([
+      32, 25, 32, 25,
+    ])
+  })
+
+  test('takes no longer than it may, however many hang', async () => {
+    const waited = new Set<AbortSignal>()
+    const fetchMedia: FetchMedia = (_, { signal }) => {
+      // The time is that of all together, and who comes late is not asked for at all.
+      expect(signal.aborted).toBe(false)
+      waited.add(signal)
+      return new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve({ fault: 'media-late' }))
+      })
+    }
+    const urls = Array.from({ length: 20 }, (_, at) => String(at))
+    const loader = loaderWith({ fetchMedia, timeoutMs: 50 })
+    const { loaded } = await loader.load(planOf(...urls), NOTHING_KEPT)
+    expect(waited.size).toBe(1)
+    expect(new Set(faultsIn(loaded))).toEqual(new Set(['media-late']))
+  })
+
+  test('asks for what is kept already no more, and has the rest kept', async () => {
+    const kept: string[] = []
+    const asked: string[] = []
+    const memory: KeptMedia = {
+      find: async () => new Map<string, Medium>([['a', { type: 'image/png', base64: 'AAAA' }]]),
+      keep: (url) => void kept.push(url),
+    }
+    const fetchMedia: FetchMedia = async (url) => (asked.push(url), png)
+    const { loaded } = await loaderWith({ fetchMedia }).load(planOf('a', 'b'), memory)
+    expect(loaded.get('a')).toEqual({ type: 'image/png', base64: 'AAAA' })
+    expect([asked, kept]).toEqual([['b'], ['b']])
+  })
+
+  test('does not ask again at once for what has failed, but a while later', async () => {
+    let [now, asked] = [0, 0]
+    const fetchMedia: FetchMedia = async () => ((asked += 1), { fault: 'media-unreachable' })
+    const loader = loaderWith({ fetchMedia, nowMs: () => now })
+    for (const [at, count] of [
+      [0, 1],
+      [60_000, 1],
+      [301_000, 2],
+    ] as const) {
+      now = at
+      const { loaded } = await loader.load(planOf('a'), NOTHING_KEPT)
+      expect(faultsIn(loaded)).toEqual(['media-unreachable'])
+      expect(asked).toBe(count)
+    }
+  })
+
+  test('tells of each failure', async () => {
+    const told: string[] = []
+    const fetchMedia: FetchMedia = async () => ({ fault: 'media-blocked' })
+    const loader = loaderWith({ fetchMedia, onFault: (fault) => told.push(fault) })
+    await loader.load(planOf('a', 'b'), NOTHING_KEPT)
+    expect(told).toEqual(['media-blocked', 'media-blocked'])
+  })
+})
+
+describe('C83 when memory is short', () => {
+  test('media are told to be missing, and are there again when others are done', async () => {
+    const memory = mediaMemory(250)
+    const loader = loaderWith({ memory })
+    const first = await loader.load(planOf('a', 'b'), NOTHING_KEPT)
+    expect(faultsIn(first.loaded)).toEqual(['loaded', 'loaded'])
+    expect(memory.bytesHeld()).toBe(200)
+    const second = await loader.load(planOf('c'), NOTHING_KEPT)
+    expect(faultsIn(second.loaded)).toEqual(['media-memory'])
+    first.letGo()
+    first.letGo()
+    expect(memory.bytesHeld()).toBe(0)
+    const third = await loader.load(planOf('c'), NOTHING_KEPT)
+    expect(faultsIn(third.loaded)).toEqual(['loaded'])
+  })
+
+  test('what failed holds nothing', async () => {
+    const memory = mediaMemory(250)
+    const html = { bytes: new TextEncoder().encode('<!doctype html>'), type: 'image/png' }
+    const { loaded } = await loaderWith({ memory, fetchMedia: giving(html) }).load(
+      planOf('a'),
+      NOTHING_KEPT,
+    )
+    expect(faultsIn(loaded)).toEqual(['media-mislabelled'])
+    expect(memory.bytesHeld()).toBe(0)
+  })
+
+  test('one that is larger than any may be takes nothing from the others', async () => {
+    const memory = mediaMemory(1000)
+    const { loaded } = await loaderWith({ memory, maxBytes: 50 }).load(planOf('a'), NOTHING_KEPT)
+    expect(faultsIn(loaded)).toEqual(['media-oversized'])
+    expect(memory.bytesHeld()).toBe(0)
+  })
+})
+
+describe('C85 what was fetched', () => {
+  const text = (body: string) => new TextEncoder().encode(body)
+  const typeOf = (kind: MediumKind, url: string, fetched: Fetched) => {
+    const medium = mediumOf(kind, url, fetched)
+    return 'fault' in medium ? medium.fault : medium.type
+  }
+
+  test('is what its bytes say', () => {
+    const lying = { bytes: fileOf('image/webp'), type: 'image/png' }
+    expect(typeOf('image', 'https://a.example/a.png', lying)).toBe('image/webp')
+    expect(
+      typeOf('file', 'https://a.example/a', { ...lying, bytes: fileOf('application/pdf') }),
+    ).toBe('application/pdf')
+    expect(typeOf('video', 'https://a.example/a', { ...lying, bytes: fileOf('video/mp4') })).toBe(
+      'video/mp4',
+    )
+  })
+
+  test('is nothing, if it is not of its kind', () => {
+    const page = { bytes: text('<html>404</html>'), type: 'text/html; charset=utf-8' }
+    expect(typeOf('image', 'https://a.example/a.png', page)).toBe('media-mislabelled')
+    expect(typeOf('image', 'https://a.example/a', { ...page, type: 'image/png' })).toBe(
+      'media-mislabelled',
+    )
+    expect(typeOf('file', 'https://a.example/a.pdf', page)).toBe('media-mislabelled')
+    expect(typeOf('video', 'https://a.example/a.mp4', { ...page, type: 'video/mp4' })).toBe(
+      'media-mislabelled',
+    )
+    expect(typeOf('file', 'https://a.example/', page)).toBe('text/html')
+    expect(typeOf('file', 'https://a.example/a', { bytes: text(''), type: null })).toBe(
+      'media-gone',
+    )
+  })
+
+  test('may be a text, which has no bytes to be known by', () => {
+    const csv = { bytes: text('a,b\n'), type: 'text/csv; charset=utf-8' }
+    expect(typeOf('file', 'https://a.example/a.csv', csv)).toBe('text/csv')
+  })
+})

@@ -1,0 +1,218 @@
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { FetchMedia } from '../../../src/media/loading/follow-media-redirects.ts'
+import type { AllowedHost } from '../../../src/media/loading/check-url-safety.ts'
+import { fetchedMedia } from '../../../src/media/loading/workers-media-fetcher.ts'
+import {
+  nodeMedia,
+  type LookUp,
+  type NodeMedia,
+} from '../../../src/media/loading/node-media-fetcher.ts'
+import { fileOf } from '../pictures.ts'
+import {
+  referring,
+  serving,
+  startMediaServer,
+  type MediaServer,
+} from '../../support/media-server.ts'
+
+const MAX_BYTES = 1_000_000
+const opened: NodeMedia[] = []
+let server: MediaServer
+let allowed: AllowedHost
+beforeAll(async () => {
+  server = await startMediaServer()
+  const [host = '', port = ''] = server.host.split(':')
+  allowed = { host, port }
+})
+beforeEach(() => {
+  server.asked.length = 0
+})
+afterAll(async () => {
+  await Promise.all(opened.map(({ close }) => close()))
+  await server.close()
+})
+
+function onNode(hosts: readonly AllowedHost[], lookUp?: LookUp): FetchMedia {
+  const media = nodeMedia({ allowed: hosts, maxBytes: MAX_BYTES }, lookUp)
+  opened.push(media)
+  return media.fetchMedia
+}
+
+/** What a name stands for, from one question to the next. */
+function resolving(...answers: readonly (readonly string[])[]): LookUp & { asked: number } {
+  const lookUp = Object.assign(
+    (_: string, __: unknown, done: Parameters<LookUp>[2]) => {
+      const answer = answers[Math.min(lookUp.asked, answers.length - 1)] ?? []
+      lookUp.asked += 1
+      done(
+        null,
+        answer.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      )
+    },
+    { asked: 0 },
+  )
+  return lookUp
+}
+
+async function get(fetchMedia: FetchMedia, path: string, ms = 2000) {
+  let bytes = 0
+  const url = path.startsWith('/') ? server.url + path : path
+  const got = await fetchMedia(url, {
+    signal: AbortSignal.timeout(ms),
+    refuse: (more) => {
+      bytes += more
+      return bytes > MAX_BYTES ? { fault: 'media-oversized' } : null
+    },
+  })
+  return 'fault' in got ? got.fault : got
+}
+
+describe.each([
+  ['Node', (hosts: readonly AllowedHost[]) => onNode(hosts)],
+  ['Workers', (hosts: readonly AllowedHost[]) => fetchedMedia(hosts)],
+])('C84 C146 loading media on %s', (_, open) => {
+  let fetchMedia: FetchMedia
+  beforeAll(() => {
+    fetchMedia = open([allowed])
+  })
+
+  test('gives the bytes, and the type that the server says', async () => {
+    const png = fileOf('image/png', 5000)
+    server.paths.set('/a.png', serving(png, { 'content-type': 'image/png' }))
+    const got = await get(fetchMedia, '/a.png')
+    expect(got).toMatchObject({ type: 'image/png' })
+    expect(Buffer.from((got as { bytes: Uint8Array }).bytes)).toEqual(png)
+  })
+
+  test('sends no cookies, no credentials and nothing of the client', async () => {
+    server.paths.set('/plain', serving('x', { 'set-cookie': 'a=b' }))
+    await get(fetchMedia, '/plain')
+    await get(fetchMedia, '/plain')
+    for (const { headers } of server.asked) {
+      expect(headers.cookie).toBeUndefined()
+      expect(headers.authorization).toBeUndefined()
+    }
+  })
+
+  test('follows three references and no more', async () => {
+    server.paths.set('/end', serving('here'))
+    for (const [at, next] of ['/end', '/r0', '/r1', '/r2'].entries()) {
+      server.paths.set(`/r${at}`, referring(next, [301, 302, 307, 308][at]))
+    }
+    expect(await get(fetchMedia, '/r2')).toMatchObject({ bytes: expect.anything() as Uint8Array })
+    expect(await get(fetchMedia, '/r3')).toBe('media-blocked')
+    server.paths.set('/loop', referring('/loop'))
+    expect(await get(fetchMedia, '/loop')).toBe('media-blocked')
+  })
+
+  test.each([
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[::1]/',
+    'http://127.0.0.1:1/',
+    'http://10.0.0.1/',
+    'http://metadata.google.internal/',
+    'file:///etc/passwd',
+    'http://user:secret@example.com/',
+    'http://[',
+  ])('follows no reference to %s', async (location) => {
+    server.paths.set('/trap', referring(location))
+    expect(await get(fetchMedia, '/trap')).toBe('media-blocked')
+  })
+
+  test('asks nobody of this network who was not named', async () => {
+    const strict = open([])
+    expect(await get(strict, '/a.png')).toBe('media-blocked')
+    expect(await get(strict, server.url.replace('127.0.0.1', 'localhost'))).toBe('media-blocked')
+    expect(server.asked).toEqual([])
+  })
+
+  test('is late when nothing comes, or hardly anything, and lets the server go', async () => {
+    const closed = new Promise<void>((resolve) => {
+      server.paths.set('/silent', (response) => response.once('close', resolve))
+    })
+    expect(await get(fetchMedia, '/silent', 100)).toBe('media-late')
+    await closed
+    server.paths.set('/dripping', (response) => {
+      response.writeHead(200, { 'content-type': 'image/png' })
+      const drip = setInterval(() => response.write('x'), 10)
+      response.once('close', () => clearInterval(drip))
+    })
+    expect(await get(fetchMedia, '/dripping', 200)).toBe('media-late')
+  })
+
+  test('ends a body that does not end by itself', async () => {
+    server.paths.set('/endless', (response) => {
+      response.writeHead(200)
+      const pour = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+        if (!response.destroyed) response.once('drain', pour)
+      }
+      pour()
+    })
+    expect(await get(fetchMedia, '/endless')).toBe('media-oversized')
+  })
+
+  test('unpacks what is packed, and no bomb', async () => {
+    const packed = { 'content-encoding': 'gzip', 'content-type': 'image/png' }
+    server.paths.set('/packed', serving(gzipSync(fileOf('image/png')), packed))
+    server.paths.set('/bomb', serving(gzipSync(Buffer.alloc(50_000_000)), packed))
+    const got = await get(fetchMedia, '/packed')
+    expect(Buffer.from((got as { bytes: Uint8Array }).bytes)).toEqual(fileOf('image/png'))
+    expect(await get(fetchMedia, '/bomb')).toBe('media-oversized')
+  })
+
+  test('says what else went wrong', async () => {
+    server.paths.set('/broken', (response) =>
+      response.writeHead(200).write('x', () => response.destroy()),
+    )
+    server.paths.set('/down', (response) => response.writeHead(503).end())
+    server.paths.set('/nothing', (response) => response.writeHead(204).end())
+    expect(await get(fetchMedia, '/missing')).toBe('media-gone')
+    expect(await get(fetchMedia, '/nothing')).toBe('media-gone')
+    expect(await get(fetchMedia, '/down')).toBe('media-unreachable')
+    expect(await get(fetchMedia, '/broken')).toBe('media-unreachable')
+    const closed = await startMediaServer()
+    const [host = '', port = ''] = closed.host.split(':')
+    await closed.close()
+    expect(await get(open([{ host, port }]), `${closed.url}/a`)).toBe('media-unreachable')
+  })
+})
+
+describe('C84 what a name stands for', () => {
+  test.each([
+    [['127.0.0.1']],
+    [['10.1.2.3']],
+    [['::1']],
+    [['fd00::1']],
+    [['::ffff:127.0.0.1']],
+    [['64:ff9b::7f00:1']],
+    [['93.184.216.34', '127.0.0.1']],
+  ])('%j is refused when it is connected to', async (addresses) => {
+    const lookUp = resolving(addresses)
+    expect(await get(onNode([], lookUp), 'http://rebound.example/a.png')).toBe('media-blocked')
+    expect(lookUp.asked).toBe(1)
+  })
+
+  test('is asked once for a connection, so that another answer later has no effect', async () => {
+    const lookUp = resolving(['8.8.8.8'], ['127.0.0.1'])
+    const got = await get(onNode([], lookUp), 'http://rebound.example/a.png', 300)
+    expect(['media-late', 'media-unreachable', 'media-gone']).toContain(got)
+    expect(lookUp.asked).toBe(1)
+    expect(server.asked).toEqual([])
+  })
+
+  test('is looked at again with the next connection', async () => {
+    const lookUp = resolving(['127.0.0.1'], ['169.254.169.254'])
+    const fetchMedia = onNode([], lookUp)
+    expect(await get(fetchMedia, 'http://rebound.example/a.png')).toBe('media-blocked')
+    expect(await get(fetchMedia, 'http://rebound.example/a.png')).toBe('media-blocked')
+    expect(lookUp.asked).toBe(2)
+  })
+
+  test('that stands for nothing is unreachable', async () => {
+    expect(await get(onNode([], resolving([])), 'http://nowhere.example/')).toBe(
+      'media-unreachable',
+    )
+  })
+})

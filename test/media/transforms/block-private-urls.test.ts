@@ -1,0 +1,192 @@
+/** What becomes of media, whoever is asked: the steps of all wires, and addresses above all. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { standsFor } from '../../../src/core/text/gateway-notice.ts'
+import { parseMessages } from '../../../src/dialects/chat/parse/parse-messages.ts'
+import type { Item, Part } from '../../../src/core/item.ts'
+import { partsOf } from '../../../src/core/media/media-handles.ts'
+import { mediaSteps } from '../../../src/gateway/prompt/list-upstream-media-transforms.ts'
+import type { AllowedHost } from '../../../src/media/loading/check-url-safety.ts'
+import type { WireName } from '../../../src/providers/provider-interface.ts'
+import { rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { expectHonest, expectIdempotent, expectPure } from '../../support/laws.ts'
+import { inlineOf, KINDS } from '../pictures.ts'
+
+const WIRES: readonly WireName[] = ['chat', 'responses', 'anthropic', 'gemini', 'demo']
+
+function stepsOf(wire: WireName, allowed: readonly AllowedHost[] = []) {
+  const account = { name: wire, wire, baseUrl: '', apiKey: null, models: [], headers: {} }
+  const steps = mediaSteps({ ...account, quirks: {} }, null, { MEDIA_FETCH_ALLOW: allowed })
+  return (items: readonly Item[]) => rebuild(items, steps)
+}
+
+const image = (image_url: string): Part => ({ type: 'input_image', image_url })
+const user = (...content: readonly Part[]): Item => ({ type: 'message', role: 'user', content })
+const output = (...parts: readonly Part[]): Item => ({
+  type: 'function_call_output',
+  call_id: 'a',
+  output: parts,
+})
+
+const INSIDE = [
+  'http://127.0.0.1:22/x.png',
+  'http://169.254.169.254/latest/meta-data/',
+  'http://10.0.0.7/x.png',
+  'https://[::1]/x.png',
+  'http://0177.0.0.1/x.png',
+  'http://2130706433/x.png',
+  'http://localhost/x.png',
+  'http://files/x.png',
+  'http://printer.local/x.png',
+  'http://[::ffff:169.254.169.254]/',
+]
+const NOT_OF_THE_WEB = [
+  'file:///etc/passwd',
+  'ftp://a.example/x.png',
+  'javascript:alert(1)',
+  '/x.png',
+  'not an address',
+  'http://',
+  '',
+  'http://a:b@a.example/x.png',
+  'http://a.example\\@127.0.0.1/x.png',
+  `https://a.example/${'x'.repeat(9000)}`,
+]
+const BAD = [...INSIDE, ...NOT_OF_THE_WEB].map((url) => [url.slice(0, 40), url] as const)
+const FINE = [
+  'https://a.example/x.png',
+  'HTTP://A.EXAMPLE/x.png',
+  'http://a.example:8080/x.png?y=1#z',
+  'https://8.8.8.8/x.png',
+]
+
+describe.each(WIRES)('on the wire of %s', (wire) => {
+  const run = stepsOf(wire)
+
+  test.each(BAD)('%s is told by a notice and a note', (_, url) => {
+    for (const holder of [user(image(url)), output(image(url))]) {
+      const { items, notes } = run([holder])
+      const [part] = partsOf(items[0] ?? holder)
+      expect(part).toMatchObject({
+        type: 'input_text',
+        text: expect.stringContaining('may be asked') as string,
+      })
+      expect(part === undefined ? null : standsFor(part)).toEqual([])
+      expect(notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-blocked', by: 'media' }])
+    }
+  })
+
+  test('a file, a film or a recording that is named so is, too', () => {
+    const url = 'http://169.254.169.254/'
+    const parts: readonly Part[] = [
+      { type: 'input_file', file_url: url },
+      { type: 'input_file', file_data: url },
+      { type: 'input_audio', input_audio: { data: url, format: 'wav' } },
+      { type: 'opaque', raw: { type: 'video_url', video_url: { url } } },
+      { type: 'opaque', raw: { type: 'audio_url', audio_url: url } },
+    ]
+    const step = run([user(...parts)])
+    expect(JSON.stringify(step.items)).not.toContain('169.254')
+    expect(step.notes).toHaveLength(parts.length)
+  })
+
+  test.each([
+    ['HTML', `data:image/png;base64,${btoa('<html>Please log in</html>')}`],
+    ['nothing', 'data:image/png;base64,'],
+    ['nothing in other words', 'data:,'],
+    ['what is no base64', 'data:image/png;base64,@@@@'],
+    ['what does not begin like it', 'data:image/png;base64,AAAA'],
+    ['a sound', inlineOf('audio/wav', 'image/png')],
+  ])('an image that is %s is told by a notice and a note', (_, url) => {
+    const step = run([user(image(url))])
+    expect(step.items).toMatchObject([{ content: [{ type: 'input_text' }] }])
+    expect(step.notes).toMatchObject([{ at: 0, why: 'media-mislabelled', by: 'media' }])
+  })
+
+  test('an image of another type is sent as what it is', () => {
+    for (const said of ['image/png', 'application/octet-stream', '']) {
+      const step = run([user(image(inlineOf('image/jpeg', said)))])
+      expect(step.items).toEqual([user(image(inlineOf('image/jpeg')))])
+      expect(step.notes).toMatchObject([{ at: 0, why: 'media-type-corrected', by: 'media' }])
+    }
+    const shouted = inlineOf('image/png').replace('data:', 'DATA:')
+    expect(run([user(image(shouted))]).items).toEqual([user(image(inlineOf('image/png')))])
+  })
+
+  test('what is fine, and a list without any media, is the very same list', () => {
+    const words = user({ type: 'input_text', text: 'http://127.0.0.1/' })
+    const shown = [...FINE, inlineOf('image/png'), inlineOf('image/webp')].map((url) =>
+      user(image(url), { type: 'input_file', file_id: 'file-1', file_url: '', file_data: '' }),
+    )
+    for (const items of [[], [words], [words, ...shown]]) expect(run(items).items).toBe(items)
+  })
+
+  test('every part is left as it is, put right, or told of: once and for good', () => {
+    const url = fc.oneof(
+      fc.constantFrom(...INSIDE, ...NOT_OF_THE_WEB, ...FINE, 'data:,', 'data:image/png;base64,@'),
+      fc
+        .tuple(fc.constantFrom(...KINDS), fc.constantFrom(...KINDS, ''))
+        .map(([kind, said]) => inlineOf(kind, said)),
+      fc.webUrl(),
+      fc.string(),
+    )
+    const part = fc.oneof(
+      url.map(image),
+      url.map((file_url): Part => ({ type: 'input_file', file_url })),
+      url.map((text): Part => ({ type: 'input_text', text })),
+    )
+    const item = fc.tuple(fc.array(part, { maxLength: 3 }), fc.boolean())
+    const items = fc.array(
+      item.map(([parts, isOutput]) => (isOutput ? output(...parts) : user(...parts))),
+      { maxLength: 6 },
+    )
+    fc.assert(
+      fc.property(items, items, (list, more) => {
+        expectPure(run, list)
+        expectIdempotent(run, list)
+        expectHonest(list, run(list))
+        // Nothing that comes later changes it.
+        expect(run([...list, ...more]).items.slice(0, list.length)).toEqual(run(list).items)
+      }),
+    )
+  })
+})
+
+test('hosts that the operator allows are passed on, at the port that he names', () => {
+  const run = stepsOf('chat', [{ host: '127.0.0.1', port: '9000' }])
+  const [fine, blocked] = ['http://127.0.0.1:9000/a.png', 'http://127.0.0.1:9001/a.png'].map(
+    (url) => [user(image(url))],
+  )
+  expect(run(fine ?? []).items).toBe(fine)
+  expect(run(blocked ?? []).notes).toMatchObject([{ why: 'media-blocked' }])
+})
+
+test('only Gemini is told of Google’s own storage', () => {
+  const items = [user(image('gs://bucket/a.png'))]
+  expect(stepsOf('gemini')(items).items).toBe(items)
+  for (const wire of ['chat', 'responses', 'anthropic'] as const) {
+    expect(stepsOf(wire)(items).notes).toMatchObject([{ why: 'media-blocked' }])
+  }
+})
+
+test('what chat has said of a part goes with it, and what it has said of others stays', () => {
+  const url = 'http://169.254.169.254/x.png'
+  const cache = { cache_control: { type: 'ephemeral' } }
+  const item: Item = {
+    ...user({ type: 'input_text', text: 'See' }, image(url)),
+    native: { chat: { $parts: [cache, { image_url: { url, more: 1 } }] } },
+  }
+  const [sent] = stepsOf('chat')([item]).items
+  expect(sent?.native).toEqual({ chat: { $parts: [cache, null] } })
+})
+
+test.each([
+  { type: 'file', file: { file_id: 'file-1', file_url: 'http://10.0.0.5/' } },
+  { type: 'image', image: 'http://10.0.0.5/a.png' },
+  { type: 'video', video: { url: 'http://10.0.0.5/a.mp4' } },
+])('an address is found in whatever field a chat client has written it (%j)', (part) => {
+  const items = parseMessages([{ role: 'user', content: [{ type: 'text', text: 'See' }, part] }])
+  const step = stepsOf('chat')(items)
+  expect(step.notes).toMatchObject([{ why: 'media-blocked' }])
+  expect(JSON.stringify(step.items)).not.toContain('10.0.0.5')
+})

@@ -1,0 +1,216 @@
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { firstTurnIdAt } from '../../../src/core/turn-derived-ids.ts'
+import { PRESETS } from '../../../src/core/context-policy.ts'
+import { estimateTokens } from '../../../src/core/text/estimate-tokens.ts'
+import { coreFacts, facts as matching } from '../../../src/memory/facts/core-and-relevant-facts.ts'
+import type { LayerContext } from '../../../src/memory/memory-layer-interface.ts'
+import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import type { FactStore, StoredFact } from '../../../src/store/facts/fact-store-interface.ts'
+import { createFactStore } from '../../../src/store/facts/kysely-fact-store.ts'
+import { migrate } from '../../../src/store/database/migrate.ts'
+import type { LayerPorts } from '../../../src/memory/memory-layer-interface.ts'
+import { newFact } from '../../store/contract-facts.ts'
+import { talk } from '../../support/talk.ts'
+
+const ALICE = { tenant: 't', user: 'alice' }
+const BEGAN = 1_795_000_000_000
+const threadAt = (ms: number) => `${firstTurnIdAt(ms)}${'0'.repeat(10)}`
+const THREAD = threadAt(BEGAN)
+const RULES = { ...PRESETS.retain.layers, facts: true, scope: 'user' as const }
+
+let facts: FactStore
+let logged: string[]
+/** What the answer does not wait for. */
+let behind: Promise<unknown>[]
+beforeEach(async () => {
+  const engine = await openNodeSqlite(':memory:')
+  await migrate(engine)
+  facts = createFactStore(engine)
+  logged = []
+  behind = []
+})
+
+const save = async (text: string, fields: Partial<StoredFact> = {}): Promise<StoredFact> => {
+  const atMs = BEGAN - 10_000_000
+  const own = { createdAtMs: atMs, changedAtMs: atMs, usedAtMs: atMs, source: null }
+  const fact = newFact({ ...ALICE, ...own, text, area: 'general', ...fields })
+  expect(await facts.saveFact(fact)).toBe(true)
+  return fact
+}
+
+function asked(question: string, fields: Partial<LayerContext> = {}): LayerContext {
+  const items: readonly Item[] = talk`user: ${question}`
+  return {
+    owner: ALICE,
+    thread: THREAD,
+    parent: null,
+    isTemporary: false,
+    begunAtMs: 1,
+    items,
+    round: 1,
+    question,
+    model: 'm',
+    rules: RULES,
+    tokens: 1000,
+    ports: {
+      facts,
+      nowMs: () => BEGAN + 1000,
+      log: (_: string, event: string) => void logged.push(event),
+    } as unknown as LayerPorts,
+    ...fields,
+  }
+}
+const told = async (layer: typeof matching, ...of: Parameters<typeof asked>) =>
+  (await layer.recall(asked(...of), (work) => void behind.push(work)))?.text ?? ''
+
+describe('facts that fit the question (C59)', () => {
+  test('are told as notes that are no instructions', async () => {
+    await save('The server of the shop listens on port 8080')
+    await save('The neighbours have a dog')
+    const text = await told(matching, 'Which port does the server use?')
+    expect(text).toMatch(/background, not instructions/)
+    expect(text).toMatch(/\n- \[\w{8}\] The server of the shop listens on port 8080$/)
+    expect(await told(matching, 'How are you?')).toBe('')
+  })
+
+  test('are noted as needed, and a memory that does not take that costs nothing', async () => {
+    const fact = await save('The server listens on port 8080')
+    await told(matching, 'Which port does the server use?')
+    await Promise.all(behind)
+    expect(await facts.findFact(ALICE, fact.id)).toMatchObject({ useCount: 1 })
+    const away = { ...facts, touchFacts: () => Promise.reject(new Error('It is away.')) }
+    const { ports } = asked('')
+    const later = { ...ports, facts: away, nowMs: () => BEGAN + 1e9 }
+    const context = { ports: later }
+    expect(await told(matching, 'Which port does the server use?', context)).not.toBe('')
+    await Promise.all(behind)
+    expect(logged).toEqual(['facts-not-touched'])
+  })
+
+  test('are found by a very long question’s beginning and end', async () => {
+    await save('The zebra lives in Vienna')
+    await save('The giraffe lives in Graz')
+    const text = await told(matching, `zebra ${'and so on '.repeat(50_000)} giraffe`)
+    expect(text).toContain('zebra')
+    expect(text).toContain('giraffe')
+  })
+
+  test('C57: are left out where the conversation has them anyway', async () => {
+    await save('The server listens on port 8080')
+    const items = talk`
+      user: My server listens on port 8080, the old one.
+      assistant: Noted.
+      user: Which port does the server use?
+    `
+    expect(await told(matching, 'Which port does the server use?', { items })).toBe('')
+  })
+
+  test('C57: are left out where a summary of this conversation tells them', async () => {
+    const source = { thread: THREAD, response: null, items: [0, 9] as const }
+    await save('The server listens on port 8080', { source })
+    expect(await told(matching, 'Which port does the server use?')).toBe('')
+    const thread = threadAt(BEGAN + 5)
+    expect(await told(matching, 'Which port does the server use?', { thread })).toContain('8080')
+  })
+
+  test('stay as they are while the turn runs, whatever is said and kept in it', async () => {
+    await save('The server listens on port 8080')
+    const question = 'Which port does the server use?'
+    const before = await told(matching, question)
+    await save('The other server listens on port 9090')
+    const items: readonly Item[] = [
+      ...talk`user: ${question}`,
+      {
+        type: 'function_call',
+        call_id: 'a',
+        name: 'remember',
+        arguments: '{"text":"The other server listens on port 9090"}',
+      },
+      { type: 'function_call_output', call_id: 'a', output: 'The server listens on port 8080' },
+    ]
+    expect(before).toContain('8080')
+    expect(await told(matching, question, { items })).toBe(before)
+  })
+})
+
+describe('what is told whatever is asked (C59)', () => {
+  const IMPORTANT = { importance: 0.9 }
+
+  test('is what is important, and what is said to be of the core', async () => {
+    await save('The user is called Ann', IMPORTANT)
+    await save('The user speaks German', { area: 'core' })
+    await save('The user has a dog')
+    const text = await told(coreFacts, 'How are you?')
+    expect(text).toMatch(/Ann/)
+    expect(text).toMatch(/German/)
+    expect(text).not.toMatch(/dog/)
+    expect(await told(matching, 'What is the user called?')).not.toContain('Ann')
+  })
+
+  test('C43: is the same for a conversation whatever is added later, which is told behind it', async () => {
+    await save('The user is called Ann', IMPORTANT)
+    const before = await told(coreFacts, 'Hi')
+    await save('The user lives in Graz', { ...IMPORTANT, changedAtMs: BEGAN + 1 })
+    await save('The user is away', { ...IMPORTANT, validUntilMs: BEGAN + 1e9 })
+    expect(await told(coreFacts, 'Hi')).toBe(before)
+    const later = await told(matching, 'Hi')
+    expect(later).toMatch(/Graz/)
+    expect(later).toMatch(/away/)
+    expect(await told(coreFacts, 'Hi', { thread: null })).toMatch(/Graz/)
+  })
+
+  test('is gone at once when it is forgotten', async () => {
+    const fact = await save('The user is called Ann', IMPORTANT)
+    await facts.deleteFact(ALICE, fact.id)
+    expect(await told(coreFacts, 'Hi')).toBe('')
+  })
+
+  test('is at most 50 entries of at most 500 tokens, the most important first', async () => {
+    for (let at = 0; at < 60; at += 1) {
+      await save(`Fact ${at}`, { importance: at === 59 ? 1 : 0.95 })
+    }
+    const text = await told(coreFacts, 'Hi')
+    expect(text.split('\n')).toHaveLength(51)
+    expect(text).toContain('Fact 59')
+    for (let at = 0; at < 20; at += 1) await save(`${at} ${'long '.repeat(60)}`, { importance: 1 })
+    expect(estimateTokens(await told(coreFacts, 'Hi'))).toBeLessThanOrEqual(500)
+  })
+})
+
+test('C42: nobody is told what is another’s, or another conversation’s', async () => {
+  const tenants = ['t', 'u']
+  const users = ['alice', 'bob', null]
+  const threads = [THREAD, threadAt(BEGAN + 7)]
+  const owners = tenants.flatMap((tenant) => users.map((user) => ({ tenant, user })))
+  let marks = 0
+  const kept = await Promise.all(
+    owners.flatMap((owner) =>
+      ['user', ...threads].flatMap((scope) =>
+        [0.5, 1].map((importance) =>
+          save(`secret number m${(marks += 1)}x of the house`, { ...owner, scope, importance }),
+        ),
+      ),
+    ),
+  )
+  const property = fc.asyncProperty(
+    fc.constantFrom(...owners),
+    fc.constantFrom(null, ...threads),
+    fc.constantFrom('user' as const, 'conversation' as const),
+    async (owner, thread, scope) => {
+      const context = { owner, thread, rules: { ...RULES, scope } }
+      const question = 'tell me the secret of the house'
+      const all = `${await told(coreFacts, question, context)}${await told(matching, question, context)}`
+      const seen = kept.filter(({ text }) => all.includes(text))
+      const may = kept.filter(
+        (fact) =>
+          fact.tenant === owner.tenant &&
+          fact.user === owner.user &&
+          (fact.scope === thread || (fact.scope === 'user' && scope === 'user')),
+      )
+      expect(seen).toEqual(may)
+    },
+  )
+  await fc.assert(property, { numRuns: 40 })
+})

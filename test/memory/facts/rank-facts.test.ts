@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { wordsOf } from '../../../src/core/text/search-terms.ts'
+import { rankFacts, recencyOf } from '../../../src/memory/facts/rank-facts.ts'
+import type { StoredFact } from '../../../src/store/facts/fact-store-interface.ts'
+import { newFact } from '../../store/contract-facts.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const NOW = 2_000_000_000_000
+
+function ranked(question: string, facts: readonly StoredFact[], most = 10, total = 50) {
+  const words = wordsOf(question)
+  const countOf = (word: string) => facts.filter(({ text }) => wordsOf(text).includes(word)).length
+  return rankFacts({ facts, countOf, total }, { words, nowMs: NOW, most })
+}
+const fact = (text: string, fields: Partial<StoredFact> = {}) =>
+  newFact({ text, usedAtMs: NOW, importance: 0.5, ...fields })
+const textsOf = (facts: readonly StoredFact[]) => facts.map(({ text }) => text)
+
+describe('C59: of the facts that share words with a question', () => {
+  test('first comes what it is about', () => {
+    const facts = [
+      fact('The dog of the neighbours is loud'),
+      fact('The server of the shop listens on port 8080'),
+      fact('The server is old'),
+    ]
+    const best = textsOf(ranked('Which port does the server use?', facts))
+    expect(best[0]).toBe('The server of the shop listens on port 8080')
+    expect(best).not.toContain('The dog of the neighbours is loud')
+  })
+
+  test('one is found among thousands, and whatever else is asked', () => {
+    const question = 'Somebody wonders how this might be settled before the orchid dries up'
+    const best = ranked(question, [fact('The orchid needs little water')], 10, 200)
+    expect(textsOf(best)).toEqual(['The orchid needs little water'])
+    expect(ranked('How is the weather up there?', [fact('The dog is up')], 10, 200)).toHaveLength(1)
+    expect(ranked('Will it rain in the Alps tomorrow?', [fact('The dog barks')], 10, 1)).toEqual([])
+  })
+
+  test('the more important one comes before the other', () => {
+    const facts = [fact('The cat eats fish'), fact('The cat eats meat', { importance: 0.8 })]
+    expect(textsOf(ranked('what does the cat eat', facts))[0]).toBe('The cat eats meat')
+  })
+
+  test('the one that was needed lately comes before the other', () => {
+    const long = { usedAtMs: NOW - 200 * DAY_MS }
+    const facts = [fact('The cat eats fish', long), fact('The cat eats meat')]
+    expect(textsOf(ranked('what does the cat eat', facts))[0]).toBe('The cat eats meat')
+  })
+
+  test('what says much the same comes behind what says something else', () => {
+    const facts = [
+      fact('The cat eats fish every day', { importance: 0.8 }),
+      fact('The cat eats fish every morning', { importance: 0.8 }),
+      fact('The cat hates water'),
+    ]
+    expect(textsOf(ranked('the cat', facts, 2))).toEqual([
+      expect.stringContaining('fish'),
+      'The cat hates water',
+    ])
+  })
+})
+
+test('half of what is recent is gone after 60 days, but not of what is important', () => {
+  const usedAtMs = NOW - 60 * DAY_MS
+  expect(recencyOf({ importance: 0.5, usedAtMs }, NOW)).toBeCloseTo(0.5)
+  expect(recencyOf({ importance: 0.9, usedAtMs }, NOW)).toBe(1)
+  expect(recencyOf({ importance: 0.5, usedAtMs: NOW + DAY_MS }, NOW)).toBe(1)
+})
+
+test('they are some of those that were found, each once, and the same in whatever order', () => {
+  const texts = fc.array(fc.constantFrom('a cat', 'the dog', 'cat and dog', 'one cat more', '猫'))
+  fc.assert(
+    fc.property(texts, fc.nat(5), (all, most) => {
+      const facts = all.map((text, at) => fact(text, { id: `fact_${`${at}`.padStart(4, '0')}` }))
+      const best = ranked('cat dog 猫', facts, most)
+      expect(best.length).toBeLessThanOrEqual(most)
+      expect(new Set(best).size).toBe(best.length)
+      expect(best.every((each) => facts.includes(each))).toBe(true)
+      expect(ranked('cat dog 猫', facts.toReversed(), most)).toEqual(best)
+    }),
+  )
+})

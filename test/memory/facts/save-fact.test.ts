@@ -1,0 +1,148 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import { migrate } from '../../../src/store/database/migrate.ts'
+import type { FactStore } from '../../../src/store/facts/fact-store-interface.ts'
+import { createFactStore } from '../../../src/store/facts/kysely-fact-store.ts'
+import { factsOfSummary } from '../../../src/memory/facts/save-summary-facts.ts'
+import { keepFact, scopeOf, type SaidFact } from '../../../src/memory/facts/save-fact.ts'
+
+const OWNER = { tenant: 't', user: 'alice' }
+
+let now: number
+let count: number
+let facts: FactStore
+let logged: string[]
+beforeEach(async () => {
+  const engine = await openNodeSqlite(':memory:')
+  await migrate(engine)
+  facts = createFactStore(engine)
+  now = 1_000
+  count = 0
+  logged = []
+})
+
+const world = () => ({
+  facts,
+  nowMs: () => now,
+  newTurnId: () => `${(count += 1)}`.padStart(20, '0'),
+  log: (_: string, event: string) => void logged.push(event),
+})
+const keep = (text: string, said: Partial<SaidFact> = {}, owner = OWNER) =>
+  keepFact(
+    {
+      text,
+      scope: 'user',
+      area: null,
+      importance: null,
+      validUntilMs: null,
+      source: null,
+      ...said,
+    },
+    owner,
+    world(),
+  )
+const all = () => facts.listFacts(OWNER, { after: null, order: 'asc', limit: 100 })
+
+const SERVER = 'The web server of the shop in Graz listens on port 8080 since it was moved there'
+
+describe('a fact is kept', () => {
+  test('C59: with an area, an importance, an end, as far as they are said', async () => {
+    expect(await keep('The cat is called Tom')).toMatchObject({
+      ...OWNER,
+      text: 'The cat is called Tom',
+      area: 'general',
+      importance: 0.5,
+      validUntilMs: null,
+    })
+    const said = { area: 'pets', importance: 0.9, validUntilMs: 9_000 }
+    expect(await keep('The dog is called Rex', said)).toMatchObject(said)
+    expect(await all()).toHaveLength(2)
+  })
+
+  test('C59: once, if it is said again in nearly the same words', async () => {
+    const first = await keep(SERVER)
+    now = 5_000
+    const again = await keep(SERVER.replace('8080', '9090'), { importance: 0.7 })
+    expect(again).toMatchObject({ id: first.id, importance: 0.7, createdAtMs: 1_000 })
+    expect(again.text).toContain('9090')
+    expect(again.changedAtMs).toBe(5_000)
+    expect(await all()).toStrictEqual([again])
+  })
+
+  test('as it was told, if it is said again in the same words', async () => {
+    const first = await keep('The cat is called Tom', { area: 'pets' })
+    now = 5_000
+    const again = await keep('the CAT is called: Tom!')
+    expect(again).toStrictEqual({ ...first, usedAtMs: 5_000 })
+    const important = await keep('the CAT is called: Tom!', { importance: 1 })
+    expect(important).toMatchObject({ text: first.text, importance: 1, changedAtMs: 5_000 })
+  })
+
+  test('anew, if it had run out', async () => {
+    await keep('The shop is closed', { validUntilMs: 2_000 })
+    now = 5_000
+    expect(await keep('The shop is closed')).toMatchObject({
+      validUntilMs: null,
+      changedAtMs: 5_000,
+    })
+    expect(await all()).toHaveLength(1)
+  })
+
+  test('beside one that says something else, or is another’s', async () => {
+    await keep('The cat is called Tom')
+    await keep('The dog is called Tom')
+    await keep('The cat is called Tom', { scope: 'thread' })
+    await keep('The cat is called Tom', {}, { tenant: 't', user: 'bob' })
+    expect(await all()).toHaveLength(3)
+  })
+
+  test('once by many at the same moment', async () => {
+    const kept = await Promise.all(Array.from({ length: 6 }, () => keep('The cat is called Tom')))
+    expect(new Set(kept.map(({ id }) => id)).size).toBe(1)
+    expect(await all()).toHaveLength(1)
+  })
+})
+
+test.each([
+  ['user', 'alice', 'T', 'user'],
+  ['conversation', 'alice', 'T', 'T'],
+  ['conversation', 'alice', null, null],
+  // Nobody knows how many people ask without a name.
+  ['user', null, 'T', 'T'],
+] as const)('C42: of a %s of %s, in %s, it is for %s', (wanted, user, thread, scope) => {
+  expect(scopeOf({ tenant: 't', user }, wanted, thread)).toBe(scope)
+})
+
+describe('C60: from a summary', () => {
+  const summed = {
+    owner: OWNER,
+    facts: ['The server listens on port 8080', 'short', '🙂'.repeat(20), 'x '.repeat(400)],
+    scope: 'user' as const,
+    thread: 'T',
+    begunAtMs: 1,
+    response: null,
+    items: 12,
+  }
+
+  test('what it keeps word for word is kept as facts, with the range that it was taken from', async () => {
+    expect(await factsOfSummary(summed, world())).toBe(1)
+    expect(await all()).toMatchObject([
+      {
+        text: 'The server listens on port 8080',
+        scope: 'user',
+        source: { thread: 'T', response: null, items: [0, 12] },
+      },
+    ])
+    await factsOfSummary(summed, world())
+    expect(await all()).toHaveLength(1)
+  })
+
+  test('nothing is kept of what belongs to no conversation, or of a database that fails', async () => {
+    const nowhere = { ...summed, scope: 'conversation' as const, thread: null }
+    expect(await factsOfSummary(nowhere, world())).toBe(0)
+    const away = { ...facts, searchFacts: () => Promise.reject(new Error('It is away.')) }
+    expect(await factsOfSummary(summed, { ...world(), facts: away })).toBe(0)
+    expect(logged).toEqual(['facts-not-kept'])
+    expect(await all()).toEqual([])
+  })
+})

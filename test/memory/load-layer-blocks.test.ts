@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import { itemTokens } from '../../src/core/items/item-tokens.ts'
+import { PRESETS } from '../../src/core/context-policy.ts'
+import type { Layer } from '../../src/memory/memory-layer-interface.ts'
+import { layerMessage } from '../../src/memory/insert-layer-blocks.ts'
+import { runLayers, wantedOf, type LayersContext } from '../../src/memory/load-layer-blocks.ts'
+import type { LayerPorts } from '../../src/memory/memory-layer-interface.ts'
+
+const logged: unknown[] = []
+const RULES = { ...PRESETS.retain.layers, workingMemory: true, tokens: 1000 }
+const NOBODY = () => undefined
+const CONTEXT: LayersContext = {
+  owner: { tenant: 't', user: null },
+  thread: 'thread',
+  parent: null,
+  isTemporary: false,
+  begunAtMs: 1,
+  items: [],
+  round: 1,
+  question: 'What?',
+  model: 'm',
+  rules: RULES,
+  ports: { log: (...line) => void logged.push(line) } as Pick<LayerPorts, 'log'> as LayerPorts,
+}
+
+function layer(name: string, fields: Partial<Layer> = {}): Layer {
+  return {
+    name,
+    slot: 100,
+    isWanted: ({ workingMemory }) => workingMemory,
+    band: () => 'volatile',
+    minTokens: 0,
+    maxTokens: 500,
+    timeoutMs: 50,
+    recall: async () => Promise.resolve({ text: name }),
+    ...fields,
+  }
+}
+
+const hang = layer('hang', { recall: async () => new Promise(() => undefined) })
+const broken = layer('broken', { recall: async () => Promise.reject(new Error('no table')) })
+const rash = layer('rash', {
+  recall() {
+    throw new Error('at once')
+  },
+})
+
+describe('layers are asked at once (C37)', () => {
+  test('and told in the order of their slots', async () => {
+    const { blocks } = await runLayers(
+      CONTEXT,
+      [layer('b', { slot: 2 }), layer('a', { slot: 1 })],
+      NOBODY,
+    )
+    expect(blocks.map(({ name }) => name)).toEqual(['a', 'b'])
+  })
+
+  test('one that fails, throws at once or is slow is left out, and costs no other', async () => {
+    logged.length = 0
+    const { blocks, notes } = await runLayers(
+      CONTEXT,
+      [hang, broken, rash, hang, layer('fine')],
+      NOBODY,
+    )
+    expect(blocks).toEqual([{ name: 'fine', band: 'volatile', text: 'fine', changes: [] }])
+    expect(notes.map(({ did, why }) => `${did} ${why}`)).toEqual([
+      'dropped layer-late',
+      'dropped layer-failed',
+      'dropped layer-failed',
+      'dropped layer-late',
+    ])
+    expect(notes.every(({ at, by }) => at === undefined && by === 'layers')).toBe(true)
+    expect(logged).toHaveLength(4)
+    expect(JSON.stringify(logged)).toContain('no table')
+  })
+
+  test('one that is off is not asked', async () => {
+    const asked: string[] = []
+    const off = layer('off', {
+      isWanted: ({ facts }) => facts,
+      recall: async () => Promise.resolve((asked.push('off'), null)),
+    })
+    expect((await runLayers(CONTEXT, [off], NOBODY)).blocks).toEqual([])
+    expect(asked).toEqual([])
+  })
+})
+
+describe('one that has too much to say (C39)', () => {
+  const LONG = 'word '.repeat(2000)
+
+  test('is shortened by itself, or left out alone', async () => {
+    const short = layer('short', {
+      recall: async () =>
+        Promise.resolve({
+          text: LONG,
+          shortened: (tokens: number) => LONG.slice(0, tokens * 4 - 20),
+        }),
+    })
+    const long = layer('long', { slot: 1, recall: async () => Promise.resolve({ text: LONG }) })
+    const { blocks, notes } = await runLayers(
+      CONTEXT,
+      [long, short, layer('small', { slot: 300 })],
+      NOBODY,
+    )
+    expect(blocks.map(({ name }) => name)).toEqual(['short', 'small'])
+    expect(notes.map(({ why }) => why)).toEqual(['layer-too-long'])
+  })
+
+  test('is told its part, and all of them stay within what they may have together', async () => {
+    const filling = (name: string) =>
+      layer(name, {
+        recall: async ({ tokens }) => Promise.resolve({ text: 'abcd'.repeat(tokens - 10) }),
+      })
+    const { blocks } = await runLayers(CONTEXT, ['a', 'b', 'c'].map(filling), NOBODY)
+    const told = blocks.map((block) => itemTokens(layerMessage(block, block.text)))
+    expect(told).toHaveLength(3)
+    expect(told.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(RULES.tokens)
+    expect(wantedOf(['a', 'b'].map(filling), RULES).map(({ tokens }) => tokens)).toEqual([500, 500])
+  })
+})

@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Json, JsonObject } from '../../../src/core/json/json.ts'
+import {
+  changesBetween,
+  cleaned,
+  MAX_DEPTH,
+  mergeChanges,
+} from '../../../src/memory/versioned-layers/json-merge-patch.ts'
+
+/** As a model writes it: `__proto__` is then a field like any other. */
+const read = (text: string) => JSON.parse(text) as JsonObject
+
+const { object: someObject } = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.integer(),
+    fc.string(),
+    fc.array(fc.integer(), { maxLength: 3 }),
+    tie('object'),
+  ),
+  object: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'toString'), tie('value'), { maxKeys: 3 }),
+}))
+
+function nested(depth: number): JsonObject {
+  let object: JsonObject = {}
+  for (let level = 1; level < depth; level += 1) object = { a: object }
+  return object
+}
+
+describe('changes of a memory (C40)', () => {
+  test.each([
+    ['{"a":{"x":1}}', '{"a":{"y":2}}', '{"a":{"x":1,"y":2}}'],
+    ['{"a":[1,2]}', '{"a":[3]}', '{"a":[3]}'],
+    ['{"a":1,"b":2}', '{"a":null}', '{"b":2}'],
+    ['{"a":"text"}', '{"a":{"b":{"c":null,"d":1}}}', '{"a":{"b":{"d":1}}}'],
+    ['{"a":{"b":1}}', '{"a":"text"}', '{"a":"text"}'],
+  ])('%s with %s', (before, changes, after) => {
+    expect(JSON.stringify(mergeChanges(read(before), read(changes)))).toBe(after)
+  })
+
+  test('reach no prototype, at no depth', () => {
+    const evil = read(
+      '{"__proto__":{"x":1},"a":{"constructor":{"prototype":{"x":1}},"b":[{"__proto__":{"x":1},"ok":1}]}}',
+    )
+    const merged = mergeChanges({}, evil)
+    expect(JSON.stringify(merged)).toBe('{"a":{"b":[{"ok":1}]}}')
+    expect(JSON.stringify(cleaned(evil))).toBe('{"a":{"b":[{"ok":1}]}}')
+    expect(({} as { readonly x?: number }).x).toBeUndefined()
+  })
+
+  test('are refused where they are nested too deep', () => {
+    expect(mergeChanges({}, nested(MAX_DEPTH))).not.toBeNull()
+    expect(mergeChanges({}, nested(MAX_DEPTH + 1))).toBeNull()
+    expect(cleaned(nested(MAX_DEPTH + 1))).toBeNull()
+    expect(mergeChanges({}, nested(5000))).toBeNull()
+  })
+
+  test('told between two memories, make of the one the other', () => {
+    fc.assert(
+      fc.property(someObject, someObject, (before, after) => {
+        const [one, other] = [mergeChanges({}, before) ?? {}, mergeChanges({}, after) ?? {}]
+        expect(mergeChanges(one, changesBetween(one, other))).toEqual(other)
+      }),
+    )
+  })
+
+  test('are none between two that are the same', () => {
+    fc.assert(
+      fc.property(someObject, (memory) => {
+        expect(changesBetween(memory, structuredClone(memory))).toEqual({})
+      }),
+    )
+  })
+})

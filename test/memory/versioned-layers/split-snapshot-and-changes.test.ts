@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  anchored,
+  EPOCH_ROUNDS,
+  type Version,
+} from '../../../src/memory/versioned-layers/split-snapshot-and-changes.ts'
+
+const told = (versions: readonly Version<string>[], round: number, most = 1000) =>
+  anchored(versions, round, () => 10, most)
+const at = (round: number, state: string): Version<string> => ({ round, state })
+
+describe('what is told of a memory that changes (C43)', () => {
+  test('is told from the round behind the one in which it was written', () => {
+    const versions = [at(2, 'a')]
+    expect(told(versions, 2)).toEqual({ base: null, changes: [] })
+    expect(told(versions, 3).changes).toEqual([{ round: 3, before: null, after: 'a' }])
+    expect(told(versions, 9)).toEqual(told(versions, 3))
+  })
+
+  test('stands in front once a new epoch begins', () => {
+    const versions = [at(2, 'a'), at(20, 'b'), at(21, 'c')]
+    expect(told(versions, EPOCH_ROUNDS).base).toBeNull()
+    expect(told(versions, EPOCH_ROUNDS + 1)).toEqual({ base: 'b', changes: [] })
+    expect(told(versions, EPOCH_ROUNDS + 2)).toEqual({
+      base: 'b',
+      changes: [{ round: 22, before: 'b', after: 'c' }],
+    })
+  })
+
+  test('of one round is the last of it, and never goes back', () => {
+    expect(told([at(2, 'a'), at(2, 'b'), at(1, 'c')], 5).changes).toEqual([
+      { round: 3, before: null, after: 'c' },
+    ])
+  })
+
+  test('is told anew when the changes have grown too long', () => {
+    const versions = [at(1, 'a'), at(2, 'b'), at(3, 'c'), at(4, 'd')]
+    expect(told(versions, 4, 20).changes).toHaveLength(0)
+    expect(told(versions, 4, 20).base).toBe('c')
+    expect(told(versions, 5, 20)).toEqual({
+      base: 'c',
+      changes: [{ round: 5, before: 'c', after: 'd' }],
+    })
+  })
+
+  test('only ever grows at its end from one round to the next, but at a step', () => {
+    const log = fc
+      .array(fc.nat(3), { maxLength: 40 })
+      .map((gaps) =>
+        gaps.reduce<Version<string>[]>(
+          (versions, gap, number) => [
+            ...versions,
+            at((versions.at(-1)?.round ?? 1) + gap, `v${number}`),
+          ],
+          [],
+        ),
+      )
+    fc.assert(
+      fc.property(log, fc.integer({ min: 1, max: 80 }), fc.nat(100), (versions, round, most) => {
+        const known = versions.filter((version) => version.round <= round)
+        const [before, after] = [told(known, round, most), told(versions, round + 1, most)]
+        const isEpoch = round % EPOCH_ROUNDS === 0
+        const isPressed = known.some((version) => version.round === round)
+        if (before.base !== after.base) {
+          expect(isEpoch || (isPressed && (before.changes.length + 1) * 10 > most)).toBe(true)
+        } else {
+          expect(after.changes.slice(0, before.changes.length)).toEqual(before.changes)
+          for (const change of after.changes.slice(before.changes.length)) {
+            expect(change.round).toBe(round + 1)
+          }
+        }
+      }),
+    )
+  })
+})

@@ -1,0 +1,256 @@
+/** Whatever is asked of it, the encoder sends what the provider accepts, and sends it again the same. */
+import fc, { type Arbitrary } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import type { Params } from '../../../src/core/prompt.ts'
+import { anthropicComplaints, anthropicRefusal } from '../../support/anthropic-laws.ts'
+import { conversation, tidyConversation } from '../../support/conversations.ts'
+import { assistant, encoded, look, user } from './kit.ts'
+
+const MODELS = [
+  'claude-3-5-haiku-20241022',
+  'claude-3-7-sonnet-20250219',
+  'claude-sonnet-4-5',
+  'claude-opus-4-6',
+  'claude-opus-4-8',
+  'claude-sonnet-5',
+  'claude-fable-5',
+  'claude-fable-5-1',
+  'claude-opus-5-5',
+  'claude-sonnet-5-5',
+  'kimi-k2',
+]
+
+/** Signs some of the reasoning, spoils some ids and arguments, and adds blocks of this provider. */
+function seasoned(items: readonly Item[], salt: readonly number[]): readonly Item[] {
+  return items.flatMap((item, at): readonly Item[] => {
+    const grain = salt[at % salt.length] ?? 0
+    if (item.type === 'reasoning' && grain > 3) return [signed(grain)]
+    if (item.type === 'function_call') {
+      return [{ ...item, call_id: spoiled(item.call_id), arguments: ARGUMENTS[grain] ?? '{}' }]
+    }
+    if (item.type === 'function_call_output') return [{ ...item, call_id: spoiled(item.call_id) }]
+    if (item.type === 'message' && item.role === 'assistant' && grain > 7)
+      return [...search(grain), item]
+    if (item.type === 'message' && grain === 7)
+      return [{ ...item, content: [...item.content, IMAGE] }]
+    return [item]
+  })
+}
+
+const IMAGE = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' } as const
+
+const ARGUMENTS = ['{}', '', '{"a":', '[1]', '"text"', '{"a":{"b":1}}']
+
+function spoiled(id: string): string {
+  return id === 'call_1' ? 'functions.look:1' : id
+}
+
+function signed(grain: number): Item {
+  const native: JsonObject =
+    grain > 8
+      ? { type: 'redacted_thinking', data: 'sealed' }
+      : { type: 'thinking', thinking: 'so', signature: grain > 4 ? 'sig' : '' }
+  return {
+    type: 'reasoning',
+    summary: [{ type: 'summary_text', text: 'so' }],
+    native: { anthropic: native },
+  }
+}
+
+function search(grain: number): readonly Item[] {
+  const id = `srvtoolu_${grain}`
+  const asked: Item = {
+    type: 'opaque',
+    raw: { type: 'server_tool_use', id, name: 'web_search', input: {} },
+  }
+  const found: Item = {
+    type: 'opaque',
+    raw: { type: 'web_search_tool_result', tool_use_id: id, content: [] },
+  }
+  return grain > 8 ? [asked] : [asked, found]
+}
+
+const seasonedConversation = fc
+  .tuple(conversation, fc.array(fc.nat(9), { minLength: 3, maxLength: 20 }))
+  .map(([items, salt]) => seasoned(items, salt))
+
+const params: Arbitrary<Partial<Params>> = fc.record(
+  {
+    model: fc.constantFrom(...MODELS),
+    instructions: fc.constantFrom(null, '', 'Be brief.'),
+    tools: fc.subarray([
+      look(),
+      { ...look('files.read'), parameters: { anyOf: [{ properties: { path: {} } }] } },
+      { type: 'custom', name: 'grep', description: 'Finds.', format: null } as const,
+      { type: 'opaque', raw: { type: 'web_search_preview' } } as const,
+    ]),
+    toolChoice: fc.constantFrom<Params['toolChoice']>(
+      null,
+      { type: 'auto' },
+      { type: 'none' },
+      { type: 'required' },
+      { type: 'allowed', mode: 'required', names: ['grep'] },
+    ),
+    parallelToolCalls: fc.constantFrom(null, false, true),
+    temperature: fc.constantFrom(null, 0, 0.7, 2),
+    topP: fc.constantFrom(null, 0.9),
+    maxOutputTokens: fc.constantFrom(null, 1, 2000, 500_000),
+    stop: fc.constantFrom([], ['\n\n', 'END']),
+    effort: fc.constantFrom(null, 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
+    format: fc.constantFrom<Params['format']>(
+      null,
+      { type: 'json_object' },
+      {
+        type: 'json_schema',
+        name: 'answer',
+        schema: { type: 'object', properties: { a: { type: 'number', minimum: 1 } } },
+        strict: true,
+        description: null,
+      },
+    ),
+    safetyIdentifier: fc.constantFrom(null, 'u'.repeat(300)),
+    extra: fc.constantFrom({}, { top_k: 5, logit_bias: { '1': 2 } }),
+  },
+  { requiredKeys: ['model'] },
+)
+
+const CACHED: JsonObject = {}
+
+describe('the encoder', () => {
+  test('sends nothing that the provider refuses, whatever the conversation and the settings', () => {
+    fc.assert(
+      fc.property(seasonedConversation, params, (items, params) => {
+        expect(anthropicComplaints(encoded(items, params, CACHED).body)).toEqual([])
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('sends the same bytes for the same prompt', () => {
+    fc.assert(
+      fc.property(seasonedConversation, params, (items, params) => {
+        const copy = structuredClone(items)
+        const once = JSON.stringify(encoded(items, params, CACHED))
+        expect(JSON.stringify(encoded(copy, params, CACHED))).toBe(once)
+        expect(items).toEqual(copy)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('with one more round sends the earlier messages unchanged, but for the marks of the cache', () => {
+    const rounds = fc.tuple(
+      tidyConversation,
+      tidyConversation,
+      fc.array(fc.nat(9), { minLength: 3 }),
+    )
+    fc.assert(
+      fc.property(rounds, params, ([before, more, salt], params) => {
+        const asked = [...seasoned(before, salt), assistant('So.'), user('and then?')]
+        const later = [...asked, ...seasoned(more, salt), assistant('So.'), user('go on')]
+        const first = blocksOf(encoded(asked, params).body)
+        const second = blocksOf(encoded(later, params).body)
+        expect(second.slice(0, first.length)).toEqual(first)
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+function blocksOf({ messages }: JsonObject): readonly string[] {
+  const all = messages as readonly { readonly role: string; readonly content: readonly object[] }[]
+  return all.flatMap(({ role, content }) => content.map((block) => JSON.stringify([role, block])))
+}
+
+describe('the checker of laws', () => {
+  const lawful = {
+    model: 'claude-sonnet-4-5',
+    max_tokens: 10,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
+  }
+  const tools = [{ name: 'look', input_schema: { type: 'object' } }]
+  const asks = { type: 'tool_use', id: 'a', name: 'look', input: {} }
+  const answers = { type: 'tool_result', tool_use_id: 'a', content: 'it' }
+  const said = (role: string, ...content: readonly JsonObject[]) => ({ role, content })
+  const text = (text: string) => ({ type: 'text', text })
+  const hi = said('user', text('hi'))
+
+  test('accepts a plain request', () => {
+    expect(anthropicRefusal(lawful)).toBeNull()
+  })
+
+  test.each<readonly [string, JsonObject]>([
+    [
+      'immediately after',
+      { tools, messages: [hi, said('assistant', asks), said('user', text('no'))] },
+    ],
+    [
+      'immediately after',
+      { tools, messages: [hi, said('assistant', asks), said('user', text('so'), answers)] },
+    ],
+    ['unexpected `tool_use_id`', { tools, messages: [said('user', answers)] }],
+    ['must define tools', { messages: [hi, said('assistant', asks), said('user', answers)] }],
+    ['must alternate', { messages: [hi, hi] }],
+    ['must alternate', { messages: [said('assistant', text('hi'))] }],
+    ['non-empty', { messages: [said('user', text(''))] }],
+    ['non-whitespace', { messages: [said('user', text(' '))] }],
+    [
+      'Invalid `signature`',
+      { messages: [hi, said('assistant', { type: 'thinking', thinking: 'x' }, text('y')), hi] },
+    ],
+    [
+      'final block',
+      { messages: [hi, said('assistant', { type: 'redacted_thinking', data: 'x' }), hi] },
+    ],
+    [
+      'bad tool_use',
+      {
+        tools,
+        messages: [hi, said('assistant', { ...asks, name: 'a b' }), said('user', answers)],
+      },
+    ],
+    [
+      'Expected `thinking`',
+      {
+        tools,
+        thinking: { type: 'enabled', budget_tokens: 1024 },
+        max_tokens: 2000,
+        messages: [hi, said('assistant', asks), said('user', answers)],
+      },
+    ],
+    [
+      'greater than `thinking.budget_tokens`',
+      { thinking: { type: 'enabled', budget_tokens: 1024 } },
+    ],
+    [
+      'may only be set to 1',
+      { thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 2000, temperature: 0 },
+    ],
+    [
+      'forces tool use',
+      {
+        tools,
+        tool_choice: { type: 'any' },
+        thinking: { type: 'enabled', budget_tokens: 1024 },
+        max_tokens: 2000,
+      },
+    ],
+    ['thinking.type.adaptive', { thinking: { type: 'adaptive' } }],
+    ['thinking.type.disabled', { model: 'claude-opus-5-5', thinking: { type: 'disabled' } }],
+    ['while providing tools', { tool_choice: { type: 'auto' } }],
+    ['deprecated', { model: 'claude-opus-4-8', temperature: 0.5 }],
+    ['prefill', { model: 'claude-opus-4-6', messages: [hi, said('assistant', text('Yes,'))] }],
+    ['trailing whitespace', { messages: [hi, said('assistant', text('Yes, '))] }],
+    [
+      'maximum of 4',
+      { system: Array.from({ length: 5 }, () => ({ ...text('x'), cache_control: {} })) },
+    ],
+    ['Extra inputs', { seed: 1 }],
+    ['top level', { tools: [{ name: 'look', input_schema: { type: 'object', oneOf: [] } }] }],
+  ])('refuses: %s', (words, change) => {
+    const { error } = anthropicRefusal({ ...lawful, ...change }) ?? {}
+    expect(error).toMatchObject({ message: expect.stringContaining(words) as string })
+  })
+})

@@ -1,0 +1,120 @@
+/**
+ * Streams as the provider sent them: the events are in order, and what is decoded goes back to the
+ * provider block by block as it came.
+ */
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
+import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
+import { sseDecoder } from '../../../src/core/stream/sse.ts'
+import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
+import { anthropicComplaints } from '../../support/anthropic-laws.ts'
+import { readShared, sharedExists } from '../../support/shared.ts'
+import { accountOf, decodedSse, encoded, expectOrdered, itemsOf, output, user } from './kit.ts'
+
+const STREAMS = [
+  'citations',
+  'code-execution',
+  'compaction-cache-read',
+  'parallel-tool-use',
+  'pause-turn',
+  'redacted-thinking',
+  'refusal',
+  'text',
+  'thinking-signature',
+  'thinking-tool-use',
+  'tool-use',
+  'web-search-tool-error',
+  'web-search',
+]
+
+const WHOLE = ['parallel-tool-use', 'prompt-cache-read', 'prompt-cache-write']
+
+describe.skipIf(!sharedExists)('a recorded answer', () => {
+  test.each(STREAMS)('%s has its events in order', (name) => {
+    const events = decodedSse(messagesOf(name))
+    expectOrdered(events)
+    expect(events.at(-1)?.type).toBe('answer-ended')
+  })
+
+  test.each(STREAMS)('%s goes back as it came', (name) => {
+    const messages = messagesOf(name)
+    expect(replayed(itemsOf(decodedSse(messages)))).toEqual(blocksOf(messages))
+  })
+
+  test.each(WHOLE)('%s, not streamed, goes back as it came', (name) => {
+    const body = JSON.parse(readShared(`${FOLDER}${name}.json`).toString()) as JsonObject
+    const events = anthropic.decodeWhole(body, accountOf())
+    expectOrdered(events)
+    expect(replayed(itemsOf(events))).toEqual(body['content'])
+  })
+
+  test('says what was read from the cache, with what a compaction cost on the way', () => {
+    expect(decodedSse(messagesOf('compaction-cache-read')).at(-1)).toMatchObject({
+      usage: {
+        inputTokens: 181 + 100 + 55_096,
+        cachedTokens: 55_096,
+        cacheWriteTokens: 0,
+        outputTokens: 91,
+        totalTokens: 181 + 100 + 55_096 + 91,
+      },
+    })
+  })
+
+  test('that was refused says so', () => {
+    const events = decodedSse(messagesOf('refusal'))
+    expect(events.at(-1)).toMatchObject({ finish: 'content-filter' })
+    expect(itemsOf(events)).toMatchObject([{ content: [{ type: 'refusal' }] }])
+  })
+})
+
+const FOLDER = 'fixtures/streams/anthropic/'
+
+function messagesOf(name: string): readonly SseMessage[] {
+  return runStage(sseDecoder(), [readShared(`${FOLDER}${name}.sse`)])
+}
+
+/** What the next request sends of an answer. */
+function replayed(items: readonly Item[]): readonly unknown[] {
+  const isPaused = items.at(-1)?.type === 'opaque'
+  const results = items.flatMap((item) =>
+    item.type === 'function_call' ? [output(item.call_id)] : [],
+  )
+  const next = isPaused ? [] : results.length > 0 ? results : [user('Go on.')]
+  const prompt = [user('Hello.'), ...items, ...next]
+  const { body } = encoded(prompt, { model: 'claude-sonnet-4-6', effort: 'high' })
+  expect(anthropicComplaints(body)).toEqual([])
+  const messages = body['messages'] as readonly { role: string; content: readonly unknown[] }[]
+  return messages.find(({ role }) => role === 'assistant')?.content ?? []
+}
+
+/** The blocks of a stream, put together without our decoder. */
+function blocksOf(messages: readonly SseMessage[]): readonly JsonObject[] {
+  const blocks: Record<string, unknown>[] = []
+  const json: string[] = []
+  for (const { data } of messages) {
+    const event = JSON.parse(data) as {
+      type: string
+      index: number
+      content_block: JsonObject
+      delta: JsonObject
+    }
+    if (event.type === 'content_block_start') blocks[event.index] = { ...event.content_block }
+    if (event.type !== 'content_block_delta') continue
+    const block = blocks[event.index] ?? {}
+    const { type, ...fields } = event.delta
+    if (type === 'input_json_delta') {
+      json[event.index] = (json[event.index] ?? '') + String(fields['partial_json'])
+    } else if (type === 'citations_delta') {
+      block['citations'] = [...(block['citations'] as readonly unknown[]), fields['citation']]
+    } else {
+      for (const [field, text] of Object.entries(fields)) {
+        block[field] = String(block[field] ?? '') + String(text)
+      }
+    }
+  }
+  for (const [index, text] of json.entries()) {
+    if (text) Object.assign(blocks[index] ?? {}, { input: JSON.parse(text) as unknown })
+  }
+  return blocks.filter(isObject).filter(({ type, text }) => type !== 'text' || text !== '')
+}

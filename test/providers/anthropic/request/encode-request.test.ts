@@ -1,0 +1,154 @@
+/** What the provider is sent for a conversation. */
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../../../src/core/item.ts'
+import { anthropic } from '../../../../src/providers/anthropic/anthropic.ts'
+import type { Params } from '../../../../src/core/prompt.ts'
+import {
+  accountOf,
+  assistant,
+  call,
+  contentOf,
+  encoded,
+  messagesOf,
+  output,
+  promptOf,
+  system,
+  thought,
+  user,
+} from '../kit.ts'
+
+const text = (text: string) => ({ type: 'text', text })
+
+test('a request in full', () => {
+  const { path, body, notes } = anthropic.encode(
+    promptOf(
+      [
+        system('You are terse.'),
+        user('How warm is it?'),
+        thought('I look.'),
+        assistant('One moment.'),
+        call('toolu_1', 'look', '{"at":"Bern"}'),
+        output('toolu_1', '4 degrees'),
+        assistant('4 degrees.'),
+        user('And tomorrow?'),
+      ],
+      {
+        instructions: 'Use Celsius.',
+        tools: [
+          {
+            type: 'function',
+            name: 'look',
+            description: 'Looks outside.',
+            parameters: { type: 'object', properties: { at: { type: 'string' } } },
+            strict: false,
+          },
+        ],
+        maxOutputTokens: 500,
+        temperature: 0.2,
+        stop: ['END'],
+        user: 'u1',
+      },
+    ),
+    accountOf(),
+  )
+  const cache_control = { type: 'ephemeral' }
+  expect(path).toBe('/messages')
+  expect(body).toEqual({
+    model: 'claude-sonnet-4-5',
+    max_tokens: 500,
+    system: [text('Use Celsius.'), { ...text('You are terse.'), cache_control }],
+    tools: [
+      {
+        name: 'look',
+        description: 'Looks outside.',
+        input_schema: { type: 'object', properties: { at: { type: 'string' } } },
+        cache_control,
+      },
+    ],
+    messages: [
+      { role: 'user', content: [text('How warm is it?')] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'I look.', signature: 'sig' },
+          text('One moment.'),
+          { type: 'tool_use', id: 'toolu_1', name: 'look', input: { at: 'Bern' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: '4 degrees' }],
+      },
+      { role: 'assistant', content: [{ ...text('4 degrees.'), cache_control }] },
+      { role: 'user', content: [{ ...text('And tomorrow?'), cache_control }] },
+    ],
+    temperature: 0.2,
+    stop_sequences: ['END'],
+    metadata: { user_id: 'u1' },
+    stream: true,
+  })
+  expect(notes).toEqual([])
+})
+
+test('the headers carry the key and the version', () => {
+  expect(anthropic.headers(accountOf())).toEqual({
+    'x-api-key': 'sk-ant-1',
+    'anthropic-version': '2023-06-01',
+  })
+  expect(anthropic.headers({ ...accountOf(), apiKey: null })).toEqual({
+    'anthropic-version': '2023-06-01',
+  })
+})
+
+describe('roles', () => {
+  test('neighbours of one role become one message', () => {
+    expect(messagesOf([user('a'), user('b'), assistant('c'), assistant('d'), user('e')])).toEqual([
+      { role: 'user', content: [text('a'), text('b')] },
+      { role: 'assistant', content: [text('c'), text('d')] },
+      { role: 'user', content: [text('e')] },
+    ])
+  })
+
+  test('a conversation that starts with the model gets a line in front', () => {
+    const { body, why } = encoded([assistant('Hello!'), user('Hi')])
+    expect(contentOf(body, 0)).toEqual([text('Let us begin.')])
+    expect(why).toEqual(['first-user-line-added'])
+  })
+
+  test('later instructions stay in their place, as tagged user text', () => {
+    const { body, why } = encoded([user('a'), assistant('b'), system('Be kind.'), user('c')])
+    expect(contentOf(body, 2)).toEqual([text('<system>\nBe kind.\n</system>'), text('c')])
+    expect(why).toEqual(['system-in-place'])
+  })
+
+  test('empty text is left out, and blank text where it is all there is', () => {
+    const { body, why } = encoded([user('a', ''), assistant('\n\n'), user('b', ' ')])
+    expect(body['messages']).toEqual([{ role: 'user', content: ['a', 'b', ' '].map(text) }])
+    expect(why).toEqual(['empty-text', 'empty-text'])
+  })
+})
+
+describe('an assistant message at the end', () => {
+  const items = [user('Yes or no?'), assistant('My answer is ')]
+
+  test('is continued by a model that can do that, without its trailing space', () => {
+    const { body, why } = encoded(items)
+    expect(contentOf(body, 1)).toEqual([text('My answer is')])
+    expect(why).toEqual([])
+  })
+
+  test.each<readonly [string, readonly Item[], Partial<Params>]>([
+    ['cannot do that', items, { model: 'claude-opus-4-6' }],
+    ['thinks', [user('Yes or no?'), thought('so'), assistant('My answer is ')], { effort: 'low' }],
+  ])('becomes a request to go on where the model %s', (_, items, params) => {
+    const { body, why } = encoded(items, params)
+    expect(body['messages']).toMatchObject([{}, {}, { role: 'user', content: [{ type: 'text' }] }])
+    expect(why).toEqual(['prefill-as-instruction'])
+  })
+
+  test('is continued without thinking where it began without', () => {
+    const { body, why } = encoded(items, { effort: 'low' })
+    expect(body['messages']).toHaveLength(2)
+    expect(why).toEqual(['thinking-missing-in-loop'])
+  })
+})

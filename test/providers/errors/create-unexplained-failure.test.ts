@@ -1,0 +1,73 @@
+/** What an upstream fails with is the same failure on every wire that tells it the same. */
+import { describe, expect, test } from 'vitest'
+import { PROVIDERS } from '../../../src/providers/registry.ts'
+import { accountWith } from '../../support/responses-kit.ts'
+
+const { chat, responses, anthropic, gemini } = PROVIDERS
+
+describe.each([chat, responses, anthropic, gemini])('over $wire', ({ failure }) => {
+  const PAGE = '<!doctype html>\n<html><head><title> Sign in </title></head></html>'
+  test.each([
+    [500, '', 'no explanation', 'server_error', 'upstream_broken'],
+    [500, {}, 'no explanation', 'server_error', 'upstream_broken'],
+    [503, ' \n', 'no explanation', 'server_error', 'upstream_broken'],
+    [504, '', 'no explanation', 'server_error', 'upstream_timeout'],
+    [502, PAGE, 'a web page: Sign in', 'server_error', 'upstream_broken'],
+    [502, ' <p>x', 'a web page', 'server_error', 'upstream_broken'],
+    [404, PAGE, 'a web page: Sign in', 'invalid_request_error', null],
+    [401, '', 'no explanation', 'authentication_error', 'invalid_api_key'],
+    [429, '', 'no explanation', 'rate_limit_error', 'rate_limit_exceeded'],
+  ])('%i with %j says nothing of itself', (status, body, what, type, code) => {
+    const message = `The upstream answered with status ${status} and ${what}.`
+    expect(failure(status, body)).toEqual({ status, type, code, message, param: null })
+  })
+})
+
+describe.each([chat, responses])('inside an answer that came with 200, over $wire', (provider) => {
+  const told = (error: object, status?: string) =>
+    provider
+      .decodeWhole(
+        { ...(status === undefined ? {} : { status }), error: { ...error } },
+        accountWith({}),
+      )
+      .at(-1)
+
+  test.each([
+    [{ message: 'Fire.' }, 502, null],
+    [{ message: 'Fire.', type: 'server_error' }, 502, null],
+    [{ message: 'Fire.', code: 'server_error' }, 502, 'server_error'],
+    [{ message: 'Fire.', code: 503 }, 503, '503'],
+    [{ message: 'Fire.', code: 1000 }, 502, '1000'],
+    [{ message: 'Slow.', code: 'rate_limit_exceeded' }, 429, 'rate_limit_exceeded'],
+    [{ message: 'Long.', code: 'context_length_exceeded' }, 400, 'context_length_exceeded'],
+    [{ message: 'No.', type: 'invalid_request_error' }, 400, null],
+  ])('%j is %i', (error, status, code) => {
+    for (const said of [undefined, 'failed']) {
+      expect(told(error, said)).toMatchObject({
+        type: 'answer-failed',
+        failure: { status, message: error.message },
+      })
+    }
+    // One that only repeats the status is left out over one of them.
+    if (code !== String(status)) expect(told(error)).toMatchObject({ failure: { code } })
+  })
+
+  test.each([{}, { length: 3 }])('%j claims no status', (error) => {
+    expect(told(error, 'failed')).toMatchObject({
+      type: 'answer-failed',
+      failure: {
+        status: 502,
+        type: 'server_error',
+        code: null,
+        message: 'The upstream reported an error and no explanation.',
+      },
+    })
+  })
+})
+
+test('a code that is no status is none over Gemini either', () => {
+  const error = { code: 1000, message: 'Fire.' }
+  expect(gemini.decodeWhole({ error }, accountWith({})).at(-1)).toMatchObject({
+    failure: { status: 502, message: 'Fire.' },
+  })
+})

@@ -1,0 +1,279 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import type { Format, Params, Tool } from '../../../src/core/prompt.ts'
+import { message, send } from './kit.ts'
+
+const hi = [message('user', 'Hi')]
+
+function look(more: Partial<Tool & { type: 'function' }> = {}): Tool {
+  return {
+    type: 'function',
+    name: 'look',
+    description: null,
+    parameters: null,
+    strict: false,
+    ...more,
+  }
+}
+
+function config(params: Partial<Params>): { config: unknown; whys: readonly string[] } {
+  const { body, whys } = send(hi, params)
+  return { config: body['generationConfig'], whys }
+}
+
+test('what Gemini has a word for is sent', () => {
+  const params: Partial<Params> = {
+    model: 'gemini-3-flash-preview',
+    maxOutputTokens: 100,
+    temperature: 0,
+    topP: 0.5,
+    seed: 7,
+    presencePenalty: 0.1,
+    frequencyPenalty: 0.2,
+    stop: ['a', 'a', '', 'b'],
+    topLogprobs: 3,
+    serviceTier: 'flex',
+    extra: { top_k: 40, n: 1, safety_settings: [{ category: 'x' }], modalities: ['text', 'image'] },
+  }
+  const { body, whys } = send(hi, params)
+  expect(body).toMatchObject({
+    generationConfig: {
+      maxOutputTokens: 100,
+      temperature: 0,
+      topP: 0.5,
+      topK: 40,
+      seed: 7,
+      presencePenalty: 0.1,
+      frequencyPenalty: 0.2,
+      stopSequences: ['a', 'b'],
+      responseLogprobs: true,
+      logprobs: 3,
+      responseModalities: ['TEXT', 'IMAGE'],
+      thinkingConfig: { includeThoughts: true },
+    },
+    safetySettings: [{ category: 'x' }],
+    serviceTier: 'flex',
+  })
+  expect(whys).toEqual([])
+})
+
+test('what it has no word for is noted by its field', () => {
+  const { notes } = send(hi, {
+    verbosity: 'low',
+    promptCacheKey: 'k',
+    safetyIdentifier: 's',
+    user: 'u',
+    serviceTier: 'scale',
+    include: ['reasoning.encrypted_content', 'file_search_call.results'],
+    extra: { logit_bias: { 1: 2 }, n: 3, unset: null, modalities: ['text'] },
+  })
+  expect(notes.map(({ why }) => why)).toEqual(notes.map(() => 'unsupported-parameter'))
+  expect(notes.map(({ field = '' }) => field).toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
+    'include',
+    'logit_bias',
+    'n',
+    'prompt_cache_key',
+    'safety_identifier',
+    'service_tier',
+    'user',
+    'verbosity',
+  ])
+})
+
+test('at most five stop sequences are sent', () => {
+  const { config: sent, whys } = config({ stop: ['1', '2', '3', '4', '5', '6', '7'] })
+  expect(sent).toMatchObject({ stopSequences: ['1', '2', '3', '4', '5'] })
+  expect(whys).toEqual(['stop-enforced'])
+})
+
+test('a model that refuses penalties gets none', () => {
+  const { config: sent, whys } = config({
+    model: 'gemini-2.5-flash',
+    presencePenalty: 1,
+    frequencyPenalty: 1,
+  })
+  expect(sent).toEqual({ thinkingConfig: { includeThoughts: true } })
+  expect(whys).toEqual(['not-with-this-model', 'not-with-this-model'])
+})
+
+describe('thinking', () => {
+  test.each<[model: string, effort: string | null, sent: JsonObject | undefined, noted: boolean]>([
+    ['gemini-2.5-flash', null, { includeThoughts: true }, false],
+    ['gemini-2.5-flash', 'none', { thinkingBudget: 0 }, false],
+    ['gemini-2.5-pro', 'none', { includeThoughts: true, thinkingBudget: 128 }, true],
+    ['gemini-2.5-flash-lite', 'minimal', { includeThoughts: true, thinkingBudget: 512 }, false],
+    ['gemini-2.5-flash', 'low', { includeThoughts: true, thinkingBudget: 1024 }, false],
+    ['gemini-2.5-flash', 'medium', { includeThoughts: true, thinkingBudget: 4096 }, false],
+    ['gemini-2.5-flash', 'high', { includeThoughts: true, thinkingBudget: 8192 }, false],
+    ['gemini-2.5-pro', 'xhigh', { includeThoughts: true, thinkingBudget: 24_576 }, false],
+    ['gemini-2.5-flash-image', 'high', undefined, true],
+    ['gemini-3-pro-preview', 'none', { includeThoughts: true, thinkingLevel: 'LOW' }, true],
+    ['gemini-3-pro-preview', 'medium', { includeThoughts: true, thinkingLevel: 'HIGH' }, true],
+    ['gemini-3.1-pro-preview', 'medium', { includeThoughts: true, thinkingLevel: 'MEDIUM' }, false],
+    [
+      'gemini-3-flash-preview',
+      'minimal',
+      { includeThoughts: true, thinkingLevel: 'MINIMAL' },
+      false,
+    ],
+    ['gemini-3.8-flash', 'minimal', { includeThoughts: true, thinkingLevel: 'LOW' }, true],
+    ['gemini-3.1-flash-lite', 'none', { includeThoughts: true, thinkingLevel: 'MINIMAL' }, true],
+    ['gemini-flash-latest', 'high', { includeThoughts: true, thinkingLevel: 'HIGH' }, false],
+    ['gemini-3-pro-image-preview', 'low', { includeThoughts: true }, true],
+    ['gemini-2.0-flash', 'high', undefined, true],
+    ['gemini-2.0-flash', null, undefined, false],
+    ['gemma-3-27b-it', null, undefined, false],
+  ])('%s, effort %s', (model, effort, sent, noted) => {
+    const { config: settings, whys } = config({ model, effort })
+    expect((settings as JsonObject | undefined)?.['thinkingConfig']).toEqual(sent)
+    expect(whys).toEqual(noted ? ['effort-mapped'] : [])
+  })
+
+  test('an effort that nobody knows is noted', () => {
+    expect(config({ effort: 'heroic' })).toEqual({
+      config: { thinkingConfig: { includeThoughts: true } },
+      whys: ['unsupported-parameter'],
+    })
+  })
+})
+
+describe('the format of the answer', () => {
+  const format: Format = {
+    type: 'json_schema',
+    name: 'city',
+    schema: {
+      type: 'object',
+      properties: { name: { type: 'string' }, area: { type: ['number', 'null'] } },
+      required: ['name', 'area'],
+      additionalProperties: false,
+    },
+    strict: true,
+    description: null,
+  }
+
+  test('a schema is simplified, and keeps the order of its fields', () => {
+    const { config: sent, whys } = config({ format })
+    expect(sent).toMatchObject({
+      responseMimeType: 'application/json',
+      responseSchema: {
+        type: 'object',
+        properties: { name: { type: 'string' }, area: { type: 'number', nullable: true } },
+        required: ['name', 'area'],
+        propertyOrdering: ['name', 'area'],
+      },
+    })
+    expect(whys).toEqual(['schema-simplified'])
+  })
+
+  test('an upstream that takes JSON Schema is given it as it is', () => {
+    const { body, whys } = send(
+      hi,
+      { format, tools: [look({ parameters: format.schema })] },
+      { jsonSchema: true },
+    )
+    expect(body).toMatchObject({
+      tools: [{ functionDeclarations: [{ parametersJsonSchema: format.schema }] }],
+      generationConfig: { responseJsonSchema: format.schema },
+    })
+    expect(whys).toEqual([])
+  })
+
+  test('plain JSON needs no schema', () => {
+    expect(config({ format: { type: 'json_object' } }).config).toMatchObject({
+      responseMimeType: 'application/json',
+    })
+    expect(config({ format: { type: 'text' } }).config).not.toHaveProperty('responseMimeType')
+  })
+
+  test('beside tools an older model is asked for it in words', () => {
+    const { body, whys } = send(hi, { model: 'gemini-2.5-pro', format, tools: [look()] })
+    expect(body['generationConfig']).not.toHaveProperty('responseMimeType')
+    expect(JSON.stringify(body['systemInstruction'])).toContain('additionalProperties')
+    expect(whys).toEqual(['format-with-tools'])
+    expect(send(hi, { format, tools: [look()] }).whys).toEqual(['schema-simplified'])
+  })
+})
+
+describe('tools', () => {
+  test('functions are declared, tools with free text as functions, hosted ones not at all', () => {
+    const { body, notes } = send(hi, {
+      tools: [
+        look({
+          description: 'Looks.',
+          parameters: { type: 'object', properties: { at: { type: 'string' } } },
+        }),
+        look({ name: 'wait', parameters: { type: 'object', properties: {} } }),
+        {
+          type: 'custom',
+          name: 'grep',
+          description: 'Greps.',
+          format: { type: 'grammar', definition: 'start: /a/' },
+        },
+        { type: 'opaque', raw: { type: 'web_search' } },
+      ],
+    })
+    expect(body['tools']).toEqual([
+      {
+        functionDeclarations: [
+          {
+            name: 'look',
+            description: 'Looks.',
+            parameters: { type: 'object', properties: { at: { type: 'string' } } },
+          },
+          { name: 'wait' },
+          {
+            name: 'grep',
+            description: 'Greps.\n\nThe input follows this grammar:\nstart: /a/',
+            parameters: {
+              type: 'object',
+              properties: { input: { type: 'string' } },
+              required: ['input'],
+            },
+          },
+        ],
+      },
+    ])
+    expect(notes.map(({ why, field }) => [why, field])).toEqual([
+      ['custom-tool', 'tools[2]'],
+      ['hosted-tool', 'tools[3]'],
+    ])
+  })
+
+  test.each<[Params['toolChoice'], JsonObject | undefined, readonly string[]]>([
+    [null, undefined, []],
+    [{ type: 'auto' }, { mode: 'AUTO' }, []],
+    [{ type: 'none' }, { mode: 'NONE' }, []],
+    [{ type: 'required' }, { mode: 'ANY' }, []],
+    [{ type: 'function', name: 'look' }, { mode: 'ANY', allowedFunctionNames: ['look'] }, []],
+    [{ type: 'function', name: 'gone' }, undefined, ['tool-choice-dropped']],
+    [{ type: 'opaque', raw: { type: 'mcp' } }, undefined, ['tool-choice-dropped']],
+    [
+      { type: 'allowed', mode: 'required', names: ['look', 'gone'] },
+      { mode: 'ANY', allowedFunctionNames: ['look'] },
+      [],
+    ],
+  ])('the choice %j', (toolChoice, sent, whys) => {
+    const { body, whys: noted } = send(hi, { toolChoice, tools: [look(), look({ name: 'wait' })] })
+    expect((body['toolConfig'] as JsonObject | undefined)?.['functionCallingConfig']).toEqual(sent)
+    expect(noted).toEqual(whys)
+  })
+
+  test('a free choice among some is made by offering only those', () => {
+    const toolChoice = { type: 'allowed', mode: 'auto', names: ['wait'] } as const
+    const { body, whys } = send(hi, { toolChoice, tools: [look(), look({ name: 'wait' })] })
+    expect(body['tools']).toEqual([{ functionDeclarations: [{ name: 'wait' }] }])
+    expect(whys).toEqual(['tools-narrowed'])
+  })
+
+  test('without tools there is nothing to choose', () => {
+    expect(send(hi, { toolChoice: { type: 'required' } }).whys).toEqual(['tool-choice-dropped'])
+    expect(send(hi, { toolChoice: { type: 'none' } }).whys).toEqual([])
+  })
+
+  test('what is not enforced is noted', () => {
+    expect(send(hi, { tools: [look({ strict: true })], parallelToolCalls: false }).whys).toEqual([
+      'strict-not-enforced',
+      'parallel-not-limited',
+    ])
+  })
+})

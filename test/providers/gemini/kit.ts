@@ -1,0 +1,121 @@
+/** What the tests of this wire share: prompts, and short ways to say what comes. */
+import { expect } from 'vitest'
+import type { StreamEvent } from '../../../src/core/stream-event.ts'
+import type { Item, Part, Role } from '../../../src/core/item.ts'
+import type { Json, JsonObject } from '../../../src/core/json/json.ts'
+import type { Note } from '../../../src/core/note.ts'
+import type { Params, Prompt } from '../../../src/core/prompt.ts'
+import { gemini } from '../../../src/providers/gemini/gemini.ts'
+import type { Account } from '../../../src/providers/provider-interface.ts'
+import { runStage } from '../../../src/core/stream/stage.ts'
+import { eventFaults } from '../../support/event-laws.ts'
+import { geminiFaults } from '../../support/gemini-laws.ts'
+import { NO_PARAMS } from '../../support/no-params.ts'
+
+const PARAMS: Params = { ...NO_PARAMS, model: 'gemini-3.8-flash' }
+
+export const ACCOUNT: Account = {
+  name: 'google',
+  wire: 'gemini',
+  baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  apiKey: 'AIza-test',
+  models: ['gemini-*'],
+  headers: {},
+  quirks: {},
+}
+
+export function promptOf(items: readonly Item[], params: Partial<Params> = {}): Prompt {
+  const all = { ...PARAMS, ...params }
+  const bytes = () => new Uint8Array()
+  const source = { dialect: 'responses', body: {}, bytes, items, params: all } as const
+  return { items, params: all, stream: true, source }
+}
+
+export interface Sent {
+  readonly path: string
+  readonly body: JsonObject
+  readonly notes: readonly Note[]
+  /** The codes of the notes. */
+  readonly whys: readonly string[]
+}
+
+/** Encodes, and makes sure that Gemini would take it. */
+export function send(
+  items: readonly Item[],
+  params: Partial<Params> = {},
+  quirks: JsonObject = {},
+): Sent {
+  const { path, body, notes } = gemini.encode(promptOf(items, params), { ...ACCOUNT, quirks })
+  expect(geminiFaults(path, body)).toEqual([])
+  return { path, body, notes, whys: notes.map(({ why }) => why) }
+}
+
+/** The turns that items become. */
+export function turns(items: readonly Item[], params: Partial<Params> = {}): Json | undefined {
+  return send(items, params).body['contents']
+}
+
+export function message(role: Role, ...content: readonly (string | Part)[]): Item {
+  const type = role === 'assistant' ? 'output_text' : 'input_text'
+  return {
+    type: 'message',
+    role,
+    content: content.map((part) => (typeof part === 'string' ? { type, text: part } : part)),
+  }
+}
+
+export function call(call_id: string, name: string, args: JsonObject, own?: JsonObject): Item {
+  return {
+    type: 'function_call',
+    call_id,
+    name,
+    arguments: JSON.stringify(args),
+    ...(own === undefined ? {} : { native: { gemini: own } }),
+  }
+}
+
+export function output(call_id: string, output: string | readonly Part[]): Item {
+  return { type: 'function_call_output', call_id, output }
+}
+
+export function image(data: string, mimeType = 'image/png'): Part {
+  return { type: 'input_image', image_url: `data:${mimeType};base64,${data}` }
+}
+
+/** A chunk with these parts. */
+export function chunk(...parts: readonly JsonObject[]): JsonObject {
+  return {
+    candidates: [{ content: { parts, role: 'model' }, index: 0 }],
+    modelVersion: 'gemini-3.8-flash',
+    responseId: 'answer1',
+  }
+}
+
+export function lastChunk(finishReason = 'STOP', more: JsonObject = {}): JsonObject {
+  return {
+    candidates: [{ content: { parts: [{ text: '' }], role: 'model' }, finishReason, index: 0 }],
+    usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 2, totalTokenCount: 7 },
+    responseId: 'answer1',
+    ...more,
+  }
+}
+
+export function receive(chunks: readonly (JsonObject | string)[], prompt?: Prompt): StreamEvent[] {
+  const data = chunks.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
+  const events = runStage(
+    gemini.decode(ACCOUNT, prompt),
+    data.map((text) => ({ data: text })),
+  )
+  expectLawful(events)
+  return events
+}
+
+export function itemsIn(events: readonly StreamEvent[]): Item[] {
+  const items: Item[] = []
+  for (const event of events) if (event.type === 'item-ended') items[event.index] = event.item
+  return items
+}
+
+export function expectLawful(events: readonly StreamEvent[]): void {
+  expect(eventFaults(events)).toEqual([])
+}

@@ -1,0 +1,252 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import type { Item } from '../../../src/core/item.ts'
+import type { Params } from '../../../src/core/prompt.ts'
+import { gemini } from '../../../src/providers/gemini/gemini.ts'
+import { conversation, tidyConversation } from '../../support/conversations.ts'
+import { geminiFaults, geminiRefusal } from '../../support/gemini-laws.ts'
+import {
+  ACCOUNT,
+  call,
+  chunk,
+  image,
+  itemsIn,
+  lastChunk,
+  message,
+  output,
+  promptOf,
+  receive,
+  send,
+} from './kit.ts'
+
+const model = fc.constantFrom(
+  'gemini-3.8-flash',
+  'gemini-3-pro-preview',
+  'gemini-2.5-pro',
+  'gemini-2.0-flash',
+  'gemma-3-27b-it',
+)
+
+const params: fc.Arbitrary<Partial<Params>> = fc.record({
+  model,
+  effort: fc.constantFrom(null, 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'odd'),
+  stop: fc.array(fc.constantFrom('', 'a', 'b', 'c', 'd', 'e', 'f'), { maxLength: 9 }),
+  presencePenalty: fc.constantFrom(null, 1),
+  format: fc.constantFrom(null, { type: 'json_object' } as const),
+  instructions: fc.constantFrom(null, '', 'Be brief.'),
+})
+
+/** Rounds with everything that a Gemini conversation can hold, signatures included. */
+const ownRound: fc.Arbitrary<readonly Item[]> = fc
+  .array(
+    fc.constantFrom<readonly Item[]>(
+      [message('assistant', 'Let me see.')],
+      itemsIn(
+        receive([
+          chunk({ text: 'hm', thought: true }),
+          chunk({ text: 'So', thoughtSignature: 'T' }),
+          lastChunk(),
+        ]),
+      ),
+      [
+        ...itemsIn(
+          receive([
+            chunk(
+              { functionCall: { name: 'look', args: {}, id: 'k' }, thoughtSignature: 'C' },
+              { functionCall: { name: 'find', args: { a: 1 } } },
+            ),
+            lastChunk(),
+          ]),
+        ),
+        output('k', 'seen'),
+        output('call_answer1_1', [image('AAAA')]),
+      ],
+      [call('foreign', 'look', {}), output('foreign', '{"a":1}')],
+      [message('system', 'Now hush.')],
+      [{ type: 'opaque', raw: { type: 'image_generation_call', result: 'AAAA' } }],
+    ),
+    { maxLength: 4 },
+  )
+  .map((deeds) => [message('user', 'Next?', image('BBBB')), ...deeds.flat()])
+
+const ownConversation = fc.array(ownRound, { maxLength: 4 }).map((rounds) => rounds.flat())
+
+const anything = fc.oneof(conversation, ownConversation)
+
+test('whatever the conversation, Gemini takes it', () => {
+  fc.assert(
+    fc.property(anything, params, (items, some) => {
+      const { path, body } = gemini.encode(promptOf(items, some), ACCOUNT)
+      expect(geminiFaults(path, body)).toEqual([])
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('the same prompt gives the same request, and reading it changes nothing', () => {
+  fc.assert(
+    fc.property(anything, params, (items, some) => {
+      const prompt = promptOf(items, some)
+      const before = JSON.stringify(prompt.items)
+      const first = JSON.stringify(gemini.encode(prompt, ACCOUNT))
+      const copy = promptOf(structuredClone(items), structuredClone(some))
+      expect(JSON.stringify(gemini.encode(copy, ACCOUNT))).toBe(first)
+      expect(JSON.stringify(prompt.items)).toBe(before)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('one more answer and question leave everything before them as it was', () => {
+  const question = message('user', 'And now?')
+  const answer = message('assistant', 'This.')
+  fc.assert(
+    fc.property(fc.oneof(tidyConversation, ownConversation), model, (items, name) => {
+      const sent = (list: readonly Item[]) =>
+        gemini.encode(promptOf(list, { model: name }), ACCOUNT).body
+      const { contents: before, ...restBefore } = sent([...items, question])
+      const { contents: after, ...restAfter } = sent([...items, question, answer, question])
+      const shared = (before as readonly unknown[]).length
+      expect((after as readonly unknown[]).slice(0, shared)).toEqual(before)
+      expect(restAfter).toEqual(restBefore)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('every call of a tidy conversation is sent, with its output', () => {
+  fc.assert(
+    fc.property(tidyConversation, (items) => {
+      const { body, whys } = send(items)
+      const sent = JSON.stringify(body).match(/"functionCall":/g)?.length ?? 0
+      const calls = items.filter(
+        ({ type }) => type === 'function_call' || type === 'custom_tool_call',
+      )
+      expect(sent).toBe(calls.length)
+      expect(whys).not.toContain('output-without-call')
+      expect(whys).not.toContain('call-without-output')
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('any stream of chunks is told in lawful order', () => {
+  const part = fc.constantFrom<JsonObject>(
+    { text: 'a' },
+    { text: '' },
+    { text: '', thoughtSignature: 'S' },
+    { thoughtSignature: 'S' },
+    { text: 'b', thoughtSignature: 'S' },
+    { text: 'c', thought: true },
+    { text: '', thought: true, thoughtSignature: 'S' },
+    { functionCall: { name: 'f', args: { a: 1 } } },
+    { functionCall: { name: 'f', id: 'x' }, thoughtSignature: 'S' },
+    { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+    { executableCode: { code: '1' } },
+  )
+  fc.assert(
+    fc.property(fc.array(fc.array(part, { maxLength: 4 }), { maxLength: 6 }), (chunks) => {
+      const items = itemsIn(receive([...chunks.map((parts) => chunk(...parts)), lastChunk()]))
+      const outputs = items.flatMap((item) =>
+        item.type === 'function_call' ? [output(item.call_id, 'done')] : [],
+      )
+      // What was told goes back with every signature that it came with, and no other.
+      const { body, whys } = send(
+        [message('user', 'Hi'), ...items, ...outputs, message('user', 'And?')],
+        {
+          model: 'gemini-2.5-pro',
+        },
+      )
+      const signatures = (value: unknown) => JSON.stringify(value).match(/"S"/g)?.length ?? 0
+      expect(whys).not.toContain('signature-of-edited-text')
+      expect(signatures(body)).toBe(signatures(chunks))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+describe('the checker can tell', () => {
+  const path = '/models/gemini-3.8-flash:generateContent'
+  const user = { role: 'user', parts: [{ text: 'Hi' }] }
+  const asks = {
+    role: 'model',
+    parts: [{ functionCall: { name: 'f', args: {} }, thoughtSignature: 'S' }],
+  }
+  const answers = { role: 'user', parts: [{ functionResponse: { name: 'f', response: {} } }] }
+
+  test('a lawful request', () => {
+    expect(geminiRefusal(path, { contents: [user, asks, answers] })).toBeNull()
+  })
+
+  test.each<[string, JsonObject, RegExp]>([
+    ['no turns', { contents: [] }, /not specified/],
+    ['a model that begins', { contents: [asks, answers] }, /first turn/],
+    ['two of a role', { contents: [user, user] }, /alternate/],
+    ['no parts', { contents: [{ role: 'user', parts: [] }] }, /must not be empty/],
+    ['an empty part', { contents: [{ role: 'user', parts: [{ text: '' }] }] }, /not empty/],
+    ['a missing answer', { contents: [user, asks, user] }, /number of function response parts/],
+    ['an answer to nothing', { contents: [{ ...answers }] }, /immediately after/],
+    [
+      'no signature',
+      {
+        contents: [user, { ...asks, parts: [{ functionCall: { name: 'f', args: {} } }] }, answers],
+      },
+      /missing a thought_signature/,
+    ],
+    [
+      'a last word',
+      { contents: [user, { role: 'model', parts: [{ text: 'So' }] }] },
+      /ending with a model turn/,
+    ],
+    ['an unknown field', { contents: [user], verbosity: 1 }, /Unknown name "verbosity"/],
+    [
+      'an unknown keyword',
+      {
+        contents: [user],
+        tools: [
+          {
+            functionDeclarations: [
+              { name: 'f', parameters: { type: 'object', additionalProperties: false } },
+            ],
+          },
+        ],
+      },
+      /additionalProperties/,
+    ],
+    [
+      'a name that is none',
+      { contents: [user], tools: [{ functionDeclarations: [{ name: '2' }] }] },
+      /Invalid function name/,
+    ],
+    [
+      'six stops',
+      { contents: [user], generationConfig: { stopSequences: ['1', '2', '3', '4', '5', '6'] } },
+      /at most 5/,
+    ],
+    [
+      'a choice of nothing',
+      { contents: [user], toolConfig: { functionCallingConfig: { mode: 'ANY' } } },
+      /without function_declarations/,
+    ],
+    [
+      'a level that is unknown',
+      { contents: [user], generationConfig: { thinkingConfig: { thinkingLevel: 'MINIMAL' } } },
+      /MINIMAL is not supported/,
+    ],
+    [
+      'a picture that moves',
+      {
+        contents: [
+          { role: 'user', parts: [{ inlineData: { mimeType: 'image/gif', data: 'AA' } }] },
+        ],
+      },
+      /Unsupported MIME/,
+    ],
+  ])('%s', (_, body, words) => {
+    const refusal = geminiRefusal(path, body) as {
+      readonly error: { readonly message: string }
+    } | null
+    expect(refusal?.error.message).toMatch(words)
+  })
+})

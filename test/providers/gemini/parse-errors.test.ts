@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { gemini } from '../../../src/providers/gemini/gemini.ts'
+
+function error(code: number, status: string, message: string, details: object[] = []) {
+  return { error: { code, message, status, details } } as never
+}
+
+describe('an error of Google in OpenAI’s shape', () => {
+  test('keeps its status and its words', () => {
+    expect(gemini.failure(404, error(404, 'NOT_FOUND', 'models/x is not found'))).toEqual({
+      status: 404,
+      type: 'invalid_request_error',
+      code: 'model_not_found',
+      message: 'models/x is not found',
+      param: null,
+    })
+    expect(gemini.failure(403, error(403, 'PERMISSION_DENIED', 'No.'))).toMatchObject({
+      status: 403,
+      code: 'permission_denied',
+    })
+    expect(gemini.failure(503, error(503, 'UNAVAILABLE', 'Overloaded.'))).toMatchObject({
+      status: 503,
+      type: 'server_error',
+    })
+  })
+
+  test('a wrong key is a 401, whatever Google calls it', () => {
+    const message = 'API key not valid. Please pass a valid API key.'
+    const reason = [
+      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' },
+    ]
+    for (const body of [
+      error(400, 'INVALID_ARGUMENT', message),
+      error(400, 'INVALID_ARGUMENT', 'No.', reason),
+    ]) {
+      expect(gemini.failure(400, body)).toMatchObject({ status: 401, code: 'invalid_api_key' })
+    }
+  })
+
+  test('how long to wait is said in words that clients look for', () => {
+    const details = [
+      {
+        '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+        violations: [{ quotaId: 'RequestsPerMinute' }],
+      },
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' },
+    ]
+    expect(
+      gemini.failure(429, error(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', details)),
+    ).toEqual({
+      status: 429,
+      type: 'requests',
+      code: 'rate_limit_exceeded',
+      message: 'Quota exceeded. Please try again in 34.4s.',
+      param: null,
+    })
+  })
+
+  test('a conversation that is too long has OpenAI’s code for it', () => {
+    const message =
+      'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).'
+    expect(gemini.failure(400, error(400, 'INVALID_ARGUMENT', message)).code).toBe(
+      'context_length_exceeded',
+    )
+  })
+
+  test('an error in a list, or as text, is read all the same', () => {
+    const body = JSON.stringify([error(429, 'RESOURCE_EXHAUSTED', 'Slow down.')])
+    expect(gemini.failure(429, body)).toMatchObject({ status: 429, message: 'Slow down.' })
+  })
+
+  test('what is no error of Google’s still says what happened', () => {
+    expect(gemini.failure(502, '<html><body>Bad gateway</body></html>')).toMatchObject({
+      status: 502,
+      type: 'server_error',
+      message: 'The upstream answered with status 502 and a web page.',
+    })
+    expect(gemini.failure(500, 'upstream connect error')).toMatchObject({
+      message: 'The upstream answered with status 500: upstream connect error',
+    })
+    expect(gemini.failure(400, { error: 'no' })).toMatchObject({ status: 400, message: 'no' })
+    expect(gemini.failure(418, {})).toMatchObject({ status: 418, code: null })
+    expect(gemini.failure(400, '[{"broken')).toMatchObject({ status: 400 })
+  })
+})

@@ -1,0 +1,491 @@
+import { describe, expect, test } from 'vitest'
+import type { Item, Origin } from '../../../../src/core/item.ts'
+import { gemini } from '../../../../src/providers/gemini/gemini.ts'
+import { ACCOUNT, call, image, message, output, promptOf, send, turns } from '../kit.ts'
+
+const hi = message('user', 'Hi')
+
+test('the address says the model and whether to stream, a header the key', () => {
+  const prompt = promptOf([hi], { model: 'models/gemini-2.5 pro' })
+  expect(gemini.encode(prompt, ACCOUNT).path).toBe(
+    '/models/gemini-2.5%20pro:streamGenerateContent?alt=sse',
+  )
+  expect(gemini.encode({ ...promptOf([hi]), stream: false }, ACCOUNT).path).toBe(
+    '/models/gemini-3.8-flash:generateContent',
+  )
+  expect(gemini.headers(ACCOUNT)).toEqual({ 'x-goog-api-key': 'AIza-test' })
+  expect(gemini.headers({ ...ACCOUNT, apiKey: null })).toEqual({})
+})
+
+describe('roles', () => {
+  test('leading system text is the system instruction, behind that of the request', () => {
+    const items = [message('system', 'Be brief.'), message('developer', 'In verse.'), hi]
+    const { body, notes } = send(items, { instructions: 'Today is Monday.' })
+    expect(body['systemInstruction']).toEqual({
+      parts: [{ text: 'Today is Monday.' }, { text: 'Be brief.' }, { text: 'In verse.' }],
+    })
+    expect(body['contents']).toEqual([{ role: 'user', parts: [{ text: 'Hi' }] }])
+    expect(notes).toEqual([])
+  })
+
+  test('a later system message stands where it stood, marked as such', () => {
+    const items = [
+      hi,
+      message('assistant', 'Hello'),
+      message('system', 'No jokes.'),
+      message('user', 'So?'),
+    ]
+    const { body, notes } = send(items)
+    expect(body['contents']).toEqual([
+      { role: 'user', parts: [{ text: 'Hi' }] },
+      { role: 'model', parts: [{ text: 'Hello' }] },
+      {
+        role: 'user',
+        parts: [{ text: '<system_message>\nNo jokes.\n</system_message>' }, { text: 'So?' }],
+      },
+    ])
+    expect(notes).toEqual([{ did: 'changed', at: 2, why: 'system-in-place', by: 'gemini' }])
+  })
+
+  test('a model without a system instruction is told by the user', () => {
+    const { body, whys } = send([message('system', 'Be brief.'), hi], { model: 'gemma-3-27b-it' })
+    expect(body).toEqual({
+      contents: [{ role: 'user', parts: [{ text: 'Be brief.' }, { text: 'Hi' }] }],
+    })
+    expect(whys).toEqual(['system-as-user'])
+  })
+
+  test('neighbours of one role become one turn, and empty parts are left out', () => {
+    const items = [
+      hi,
+      message('user', '', 'there'),
+      message('user'),
+      message('assistant', 'A', ''),
+      message('assistant', 'B'),
+      hi,
+    ]
+    expect(turns(items)).toEqual([
+      { role: 'user', parts: [{ text: 'Hi' }, { text: 'there' }] },
+      { role: 'model', parts: [{ text: 'A' }, { text: 'B' }] },
+      { role: 'user', parts: [{ text: 'Hi' }] },
+    ])
+  })
+
+  test('the user begins and, where the model demands it, ends', () => {
+    const { body, whys } = send([message('assistant', 'Welcome')])
+    expect(body['contents']).toEqual([
+      { role: 'user', parts: [{ text: '[Gateway notice: The conversation begins.]' }] },
+      { role: 'model', parts: [{ text: 'Welcome' }] },
+      { role: 'user', parts: [{ text: 'Continue.' }] },
+    ])
+    expect(whys).toEqual(['first-turn-added', 'last-turn-added'])
+    const older = send([hi, message('assistant', 'Once upon')], { model: 'gemini-2.5-flash' })
+    expect(older.body['contents']).toHaveLength(2)
+  })
+
+  test('nothing at all is still a question', () => {
+    expect(turns([])).toEqual([
+      { role: 'user', parts: [{ text: '[Gateway notice: The conversation begins.]' }] },
+    ])
+  })
+})
+
+describe('calls and their outputs', () => {
+  test('a batch is one turn, and so are its answers, in the order of the calls', () => {
+    const items = [
+      hi,
+      call('a', 'look', { at: 1 }, { thoughtSignature: 'S', id: 'x1' }),
+      call('b', 'find', {}, { id: 'x2' }),
+      output('b', '{"found":true}'),
+      output('a', '4 degrees'),
+    ]
+    const { body, notes } = send(items)
+    expect(body['contents']).toEqual([
+      { role: 'user', parts: [{ text: 'Hi' }] },
+      {
+        role: 'model',
+        parts: [
+          { functionCall: { id: 'x1', name: 'look', args: { at: 1 } }, thoughtSignature: 'S' },
+          { functionCall: { id: 'x2', name: 'find', args: {} } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { id: 'x1', name: 'look', response: { output: '4 degrees' } } },
+          { functionResponse: { id: 'x2', name: 'find', response: { found: true } } },
+        ],
+      },
+    ])
+    expect(notes).toEqual([])
+  })
+
+  test('ids are kept from an upstream that refuses them', () => {
+    const items = [hi, call('a', 'look', {}, { thoughtSignature: 'S', id: 'x1' }), output('a', '')]
+    expect(JSON.stringify(send(items, {}, { callIds: false }).body)).not.toContain('x1')
+  })
+
+  test('rounds stay apart, and the words between them where they were', () => {
+    const items = [
+      hi,
+      message('assistant', 'Let me see.'),
+      call('a', 'look', {}, { thoughtSignature: 'S1' }),
+      output('a', '1'),
+      call('a', 'look', {}, { thoughtSignature: 'S2' }),
+      output('a', '2'),
+      message('assistant', 'Two.'),
+      message('user', 'Thanks'),
+    ]
+    expect(JSON.stringify(turns(items)).match(/Let me see|S1|"1"|S2|"2"|Two|Thanks/g)).toEqual([
+      'Let me see',
+      'S1',
+      '"1"',
+      'S2',
+      '"2"',
+      'Two',
+      'Thanks',
+    ])
+    expect(turns(items)).toHaveLength(7)
+  })
+
+  test('an output that came late is put behind its call', () => {
+    const { body, notes } = send([
+      hi,
+      call('a', 'look', {}, { thoughtSignature: 'S' }),
+      message('user', 'And?'),
+      output('a', '1'),
+    ])
+    expect(body['contents']).toMatchObject([
+      {},
+      { parts: [{ functionCall: {} }] },
+      { parts: [{ functionResponse: { response: { output: '1' } } }, { text: 'And?' }] },
+    ])
+    expect(notes).toEqual([{ did: 'moved', at: 3, why: 'output-moved', by: 'gemini' }])
+  })
+
+  test('a call without an output is answered, an output without a call is left out', () => {
+    const { body, notes } = send([
+      hi,
+      call('a', 'look', {}, { thoughtSignature: 'S' }),
+      output('z', '1'),
+      hi,
+    ])
+    expect(body['contents']).toMatchObject([
+      {},
+      {},
+      {
+        parts: [
+          {
+            functionResponse: {
+              name: 'look',
+              response: { error: 'There is no output of this call.' },
+            },
+          },
+          { text: 'Hi' },
+        ],
+      },
+    ])
+    expect(notes.map(({ at, why }) => [at, why])).toEqual([
+      [2, 'output-without-call'],
+      [1, 'call-without-output'],
+    ])
+  })
+
+  test('a call without a name goes, and its output with it', () => {
+    const { body, whys } = send([hi, call('a', '', {}), output('a', '1'), hi])
+    expect(body['contents']).toHaveLength(1)
+    expect(whys).toEqual(['call-without-name', 'output-without-call'])
+  })
+
+  test('broken arguments and free text travel inside an object', () => {
+    const broken: Item = { type: 'function_call', call_id: 'a', name: 'look', arguments: '{"at":' }
+    const free: Item = { type: 'custom_tool_call', call_id: 'b', name: 'grep', input: 'a b' }
+    const freeOutput: Item = { type: 'custom_tool_call_output', call_id: 'b', output: 'c' }
+    const { body, whys } = send([hi, broken, free, output('a', ''), freeOutput], {
+      model: 'gemini-2.5-pro',
+    })
+    expect(body['contents']).toMatchObject([
+      {},
+      {
+        parts: [
+          { functionCall: { name: 'look', args: { arguments: '{"at":' } } },
+          { functionCall: { name: 'grep', args: { input: 'a b' } } },
+        ],
+      },
+      {},
+    ])
+    expect(whys).toEqual(['arguments-not-an-object', 'custom-call'])
+  })
+
+  test('a result that JSON.parse would change stays text', () => {
+    const answers = ['{"id":12345678901234567890}', '{broken', '[1]', 'plain'].map((text) =>
+      turns([hi, call('a', 'look', {}), output('a', text)], { model: 'gemini-2.5-pro' }),
+    )
+    expect(answers).toMatchObject(
+      ['{"id":12345678901234567890}', '{broken', '[1]', 'plain'].map((text) => [
+        {},
+        {},
+        { parts: [{ functionResponse: { response: { output: text } } }] },
+      ]),
+    )
+  })
+
+  test('a name that Gemini refuses is changed the same way everywhere', () => {
+    const tool = { type: 'function', description: null, parameters: null, strict: false } as const
+    const { body } = send([hi, call('a', '2nd/tool', {}), output('a', '')], {
+      tools: [{ ...tool, name: '2nd/tool' }],
+      toolChoice: { type: 'function', name: '2nd/tool' },
+    })
+    const names = JSON.stringify(body).match(/_2nd_tool_[a-z0-9]+/g)
+    expect(names).toHaveLength(4)
+    expect(new Set(names).size).toBe(1)
+  })
+
+  test('images of a result stand inside it from the third generation on, behind it before', () => {
+    const items = [
+      hi,
+      call('a', 'shoot', {}, { thoughtSignature: 'S' }),
+      call('b', 'look', {}),
+      output('a', [{ type: 'input_text', text: 'Done.' }, image('AAAA')]),
+      output('b', 'x'),
+    ]
+    expect(turns(items)).toMatchObject([
+      {},
+      {},
+      {
+        parts: [
+          {
+            functionResponse: {
+              response: { output: 'Done.' },
+              parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }],
+            },
+          },
+          { functionResponse: { name: 'look' } },
+        ],
+      },
+    ])
+    expect(turns(items, { model: 'gemini-2.5-flash' })).toMatchObject([
+      {},
+      {},
+      {
+        parts: [
+          { functionResponse: { response: { output: 'Done.' } } },
+          { functionResponse: { name: 'look' } },
+          { text: '[Gateway notice: What follows was returned by shoot.]' },
+          { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+        ],
+      },
+    ])
+  })
+})
+
+describe('signatures', () => {
+  const STAND_IN = 'skip_thought_signature_validator'
+
+  function signedCalls(items: readonly Item[], model = 'gemini-3.8-flash') {
+    const { body, whys } = send(items, { model })
+    const signatures = [
+      ...JSON.stringify(body).matchAll(
+        /"functionCall":\{[^}]*\}\}(?:,"thoughtSignature":"([^"]*)")?/g,
+      ),
+    ].map((match) => match[1] ?? null)
+    return { signatures, whys }
+  }
+
+  test('a call of another model has the documented stand-in, once in a batch (C98)', () => {
+    const items = [
+      hi,
+      call('a', 'f', {}),
+      call('b', 'f', {}),
+      output('a', ''),
+      output('b', ''),
+      call('c', 'f', {}),
+      output('c', ''),
+    ]
+    expect(signedCalls(items)).toEqual({
+      signatures: [STAND_IN, null, STAND_IN],
+      whys: ['signature-stand-in', 'signature-stand-in'],
+    })
+    expect(signedCalls(items, 'gemini-2.5-pro')).toEqual({
+      signatures: [null, null, null],
+      whys: [],
+    })
+  })
+
+  test('a client that keeps the conversation brings the signature back in the reasoning before', () => {
+    const sealed: Item = {
+      type: 'reasoning',
+      summary: [],
+      encrypted_content: 'gemini:1:gemini-3.8-flash:SIG',
+    }
+    const items = [
+      hi,
+      sealed,
+      call('a', 'f', {}),
+      call('b', 'f', {}),
+      output('a', ''),
+      output('b', ''),
+    ]
+    expect(signedCalls(items)).toEqual({ signatures: ['SIG', null], whys: [] })
+    expect(signedCalls(items, 'gemini-3.1-flash-preview').signatures).toEqual(['SIG', null])
+    expect(signedCalls(items, 'gemini-flash-latest').signatures).toEqual(['SIG', null])
+    const elsewhere = signedCalls(items, 'gemini-3.1-pro-preview')
+    expect(elsewhere.signatures).toEqual([STAND_IN, null])
+    expect(elsewhere.whys).toEqual(['signature-of-elsewhere', 'signature-stand-in'])
+  })
+
+  test('a signature stays where it was made (C98)', () => {
+    const origin: Origin = {
+      wire: 'gemini',
+      account: 'google',
+      model: 'gemini-3.8-flash',
+      prefixHash: null,
+    }
+    const from = (more: Partial<Origin>): Item[] => [
+      hi,
+      { ...call('a', 'f', {}, { thoughtSignature: 'SIG' }), origin: { ...origin, ...more } },
+      output('a', ''),
+    ]
+    expect(signedCalls(from({})).signatures).toEqual(['SIG'])
+    for (const other of [{ account: 'other' }, { model: 'gemini-4-pro' }, { wire: 'anthropic' }]) {
+      expect(signedCalls(from(other))).toEqual({
+        signatures: [STAND_IN],
+        whys: ['signature-of-elsewhere', 'signature-stand-in'],
+      })
+    }
+  })
+
+  const signed: Item = {
+    ...(message('assistant', 'This is it.') as Item & { type: 'message' }),
+    native: {
+      gemini: {
+        signatures: [
+          { start: 0, end: 4, thoughtSignature: 'S1' },
+          { start: 11, end: 11, thoughtSignature: 'S2' },
+        ],
+        chars: 11,
+      },
+    },
+  }
+
+  test('a signed stretch of text is a part of its own again', () => {
+    expect(turns([hi, signed, hi])).toMatchObject([
+      {},
+      {
+        parts: [
+          { text: 'This', thoughtSignature: 'S1' },
+          { text: ' is it.' },
+          { text: '', thoughtSignature: 'S2' },
+        ],
+      },
+      {},
+    ])
+  })
+
+  test('a text of another account or model goes without (C98)', () => {
+    const here = { wire: 'gemini', account: 'google', model: 'gemini-3.8-flash', prefixHash: null }
+    const from = (more: Partial<Origin>): Item => ({ ...signed, origin: { ...here, ...more } })
+    expect(send([hi, from({}), hi]).whys).toEqual([])
+    for (const other of [{ account: 'other' }, { model: 'gemini-4-pro' }, { wire: 'chat' }]) {
+      const { body, whys } = send([hi, from(other), hi])
+      expect(body['contents']).toMatchObject([{}, { parts: [{ text: 'This is it.' }] }, {}])
+      expect(JSON.stringify(body)).not.toContain('thoughtSignature')
+      expect(whys).toEqual(['signature-of-elsewhere'])
+    }
+  })
+
+  test('a text that was edited goes without', () => {
+    const edited = { ...signed, content: [{ type: 'output_text', text: 'It is.' }] } as Item
+    const { body, whys } = send([hi, edited, hi])
+    expect(body['contents']).toMatchObject([{}, { parts: [{ text: 'It is.' }] }, {}])
+    expect(whys).toEqual(['signature-of-edited-text'])
+  })
+
+  test('of a thought only what is signed is sent', () => {
+    const summary = [{ type: 'summary_text', text: 'Hm. So.' }] as const
+    const gemini = {
+      signatures: [{ start: 4, end: 7, thoughtSignature: 'S' }],
+      chars: 7,
+      after: ['A'],
+    }
+    const { body, whys } = send([
+      hi,
+      { type: 'reasoning', summary },
+      { type: 'reasoning', summary, native: { gemini: {} } },
+      { type: 'reasoning', summary, native: { gemini } },
+      message('assistant', 'Yes.'),
+      hi,
+    ])
+    expect(body['contents']).toMatchObject([
+      {},
+      {
+        parts: [
+          { text: 'So.', thought: true, thoughtSignature: 'S' },
+          { text: '', thoughtSignature: 'A' },
+          { text: 'Yes.' },
+        ],
+      },
+      {},
+    ])
+    expect(whys).toEqual(['foreign-reasoning', 'thoughts-not-sent', 'thoughts-not-sent'])
+  })
+})
+
+describe('items of other kinds', () => {
+  const picture: Item = {
+    type: 'opaque',
+    raw: { type: 'image_generation_call', result: 'AAAA', output_format: 'png' },
+  }
+
+  test('an image of its own goes back signed; anybody else’s is shown by the user', () => {
+    const own: Item = { ...picture, native: { gemini: { thoughtSignature: 'S' } } }
+    const blob = { inlineData: { mimeType: 'image/png', data: 'AAAA' } }
+    expect(turns([hi, own, hi])).toMatchObject([
+      {},
+      { parts: [{ ...blob, thoughtSignature: 'S' }] },
+      {},
+    ])
+    const { body, whys } = send([
+      hi,
+      message('assistant', 'Look:'),
+      picture,
+      message('user', 'Nice'),
+    ])
+    expect(body['contents']).toMatchObject([
+      {},
+      { parts: [{ text: 'Look:' }] },
+      {
+        parts: [
+          { text: '[Gateway notice: What follows is from the assistant’s last message.]' },
+          blob,
+          { text: 'Nice' },
+        ],
+      },
+    ])
+    expect(whys).toEqual(['media-moved'])
+  })
+
+  test('an image in a message of the assistant follows, even if nobody speaks again', () => {
+    expect(turns([hi, message('assistant', 'Look:', image('AAAA'))])).toMatchObject([
+      {},
+      { parts: [{ text: 'Look:' }] },
+      { role: 'user', parts: [{}, { inlineData: { data: 'AAAA' } }] },
+    ])
+    expect(turns([hi, message('assistant', image('AAAA')), hi])).toMatchObject([
+      { parts: [{ text: 'Hi' }, {}, { inlineData: { data: 'AAAA' } }, { text: 'Hi' }] },
+    ])
+  })
+
+  test('a part that only Gemini understands goes back as it came', () => {
+    const part = { executableCode: { language: 'PYTHON', code: '1' } }
+    const raw = { type: 'gemini:part', part }
+    expect(turns([hi, { type: 'opaque', raw, native: { gemini: {} } }, hi])).toMatchObject([
+      {},
+      { parts: [part] },
+      {},
+    ])
+    expect(send([hi, { type: 'opaque', raw: { type: 'web_search_call' } }]).notes).toEqual([
+      { did: 'dropped', at: 1, why: 'hosted-item', detail: 'web_search_call', by: 'gemini' },
+    ])
+  })
+})

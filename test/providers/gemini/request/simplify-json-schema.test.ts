@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import { simplifySchema } from '../../../../src/providers/gemini/request/simplify-json-schema.ts'
+import { schemaFaults } from '../../../support/gemini-schema-laws.ts'
+
+function simple(schema: JsonObject): JsonObject {
+  const { schema: result } = simplifySchema(schema)
+  expect(schemaFaults(result, 'schema')).toEqual([])
+  return result
+}
+
+test('what Gemini understands stays as it is', () => {
+  const schema = {
+    type: 'object',
+    title: 'A city',
+    properties: {
+      name: { type: 'string', minLength: 1, pattern: '^[A-Z]', description: 'Its name' },
+      rank: { type: 'integer', minimum: 1, maximum: 9, format: 'int32' },
+      size: { type: 'string', enum: ['small', 'large'] },
+      near: { type: 'array', items: { type: 'string' }, maxItems: 3 },
+    },
+    required: ['name'],
+  }
+  expect(simplifySchema(schema)).toEqual({ schema, dropped: [] })
+})
+
+test('what it does not understand is left out and named', () => {
+  const { schema, dropped } = simplifySchema({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'x',
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      a: { type: 'number', exclusiveMinimum: 0, default: 1 },
+      b: { type: 'string', format: 'uuid' },
+      c: { type: 'object', patternProperties: {}, propertyNames: {} },
+    },
+  })
+  expect(schema).toEqual({
+    type: 'object',
+    properties: { a: { type: 'number' }, b: { type: 'string' }, c: { type: 'object' } },
+  })
+  expect(dropped).toEqual([
+    'additionalProperties',
+    'default',
+    'exclusiveMinimum',
+    'format',
+    'patternProperties',
+    'propertyNames',
+  ])
+})
+
+test('a definition is put in place', () => {
+  const schema = simple({
+    type: 'object',
+    properties: {
+      home: { $ref: '#/$defs/Place', description: 'Where' },
+      away: { $ref: '#/definitions/a~1b' },
+    },
+    $defs: { Place: { type: 'object', properties: { zip: { type: 'string' } } } },
+    definitions: { 'a/b': { type: 'integer' } },
+  })
+  expect(schema).toEqual({
+    type: 'object',
+    properties: {
+      home: { type: 'object', properties: { zip: { type: 'string' } }, description: 'Where' },
+      away: { type: 'integer' },
+    },
+  })
+})
+
+describe('references without an end', () => {
+  test('a schema inside itself is cut after one round', () => {
+    const tree = {
+      $ref: '#/$defs/Tree',
+      $defs: {
+        Tree: {
+          type: 'object',
+          properties: { left: { $ref: '#/$defs/Tree' }, value: { type: 'string' } },
+        },
+      },
+    }
+    expect(simple(tree)).toEqual({
+      type: 'object',
+      properties: { left: { type: 'object' }, value: { type: 'string' } },
+    })
+    expect(simplifySchema(tree).dropped).toEqual(['$ref'])
+  })
+
+  test('the whole schema, allOf and unknown places', () => {
+    simple({
+      type: 'object',
+      properties: { me: { $ref: '#' }, who: { $ref: '#/nowhere' }, where: { $ref: 'https://a/b' } },
+    })
+    simple({ $defs: { A: { allOf: [{ $ref: '#/$defs/A' }] } }, allOf: [{ $ref: '#/$defs/A' }] })
+  })
+
+  test('doubling at every step costs no more than a limit', () => {
+    const $defs: Record<string, JsonObject> = { d40: { type: 'string' } }
+    for (let at = 0; at < 40; at++) {
+      const next = { $ref: `#/$defs/d${at + 1}` }
+      $defs[`d${at}`] = { type: 'object', properties: { a: next, b: next } }
+    }
+    const { schema } = simplifySchema({ $ref: '#/$defs/d0', $defs })
+    expect(JSON.stringify(schema).length).toBeLessThan(100_000)
+  })
+})
+
+test.each<[string, JsonObject, JsonObject]>([
+  ['null among types', { type: ['string', 'null'] }, { type: 'string', nullable: true }],
+  ['null among values', { enum: ['a', null] }, { type: 'string', enum: ['a'], nullable: true }],
+  [
+    'null among alternatives',
+    { anyOf: [{ type: 'integer' }, { type: 'null' }], description: 'D' },
+    { type: 'integer', nullable: true, description: 'D' },
+  ],
+  [
+    'oneOf',
+    { oneOf: [{ type: 'integer' }, { type: 'string' }] },
+    { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+  ],
+  [
+    'several types',
+    { type: ['integer', 'string'] },
+    { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+  ],
+  ['a constant', { const: 'a' }, { type: 'string', enum: ['a'] }],
+  [
+    'a choice of numbers',
+    { type: 'integer', enum: [1, 2], description: 'Floor.' },
+    { type: 'integer', description: 'Floor. One of: 1, 2.' },
+  ],
+  ['an empty choice', { type: 'string', enum: ['', 'a'] }, { type: 'string', enum: ['a'] }],
+  ['anything', {}, { type: 'string' }],
+  ['a list of anything', { type: 'array' }, { type: 'array', items: { type: 'string' } }],
+  [
+    'a tuple',
+    { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }] },
+    { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+  ],
+  [
+    'allOf',
+    {
+      allOf: [
+        { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+        { properties: { b: { type: 'string' } }, required: ['b'] },
+      ],
+    },
+    {
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'string' } },
+      required: ['a', 'b'],
+    },
+  ],
+  [
+    'what is required of nothing',
+    { type: 'object', properties: { a: true }, required: ['a', 'ghost', 'a'] },
+    { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+  ],
+  ['an object without fields', { type: 'object', properties: {} }, { type: 'object' }],
+])('%s', (_, schema, expected) => {
+  const found = simple(schema)
+  // Several times the same keys, in any order.
+  expect(found).toEqual(expected)
+})

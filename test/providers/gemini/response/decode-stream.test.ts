@@ -1,0 +1,381 @@
+import { describe, expect, test } from 'vitest'
+import { gemini } from '../../../../src/providers/gemini/gemini.ts'
+import { ACCOUNT, chunk, itemsIn, lastChunk, promptOf, receive } from '../kit.ts'
+
+test('text is one message, however many chunks it comes in', () => {
+  expect(receive([chunk({ text: 'Hel' }), chunk({ text: 'lo.' }), lastChunk()])).toEqual([
+    { type: 'answer-started', upstreamId: 'answer1', model: 'gemini-3.8-flash' },
+    {
+      type: 'item-started',
+      index: 0,
+      item: { type: 'message', role: 'assistant', content: [] },
+    },
+    { type: 'text-delta', index: 0, part: 0, text: 'Hel' },
+    { type: 'text-delta', index: 0, part: 0, text: 'lo.' },
+    {
+      type: 'item-ended',
+      index: 0,
+      item: {
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'Hello.' }],
+      },
+    },
+    {
+      type: 'answer-ended',
+      finish: 'stop',
+      usage: {
+        inputTokens: 5,
+        cachedTokens: null,
+        cacheWriteTokens: null,
+        outputTokens: 2,
+        reasoningTokens: null,
+        totalTokens: 7,
+      },
+    },
+  ])
+})
+
+test('a thought is a summary, and carries the signature of the call behind it', () => {
+  const events = receive([
+    chunk({ text: 'I need ', thought: true }),
+    chunk(
+      { text: 'the weather.', thought: true },
+      { functionCall: { name: 'weather', args: { at: 'Rome' }, id: 'x7' }, thoughtSignature: 'S1' },
+    ),
+    lastChunk(),
+  ])
+  expect(itemsIn(events)).toEqual([
+    {
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: 'I need the weather.' }],
+      encrypted_content: 'gemini:1:gemini-3.8-flash:S1',
+      native: { gemini: {} },
+    },
+    {
+      type: 'function_call',
+      call_id: 'x7',
+      name: 'weather',
+      arguments: '{"at":"Rome"}',
+      native: { gemini: { id: 'x7', thoughtSignature: 'S1' } },
+    },
+  ])
+})
+
+test('a signed call without a thought gets a reasoning item of its own, the others of a batch none', () => {
+  const events = receive([
+    chunk(
+      { functionCall: { name: 'look', args: {} }, thoughtSignature: 'S1' },
+      { functionCall: { name: 'look', args: { at: 1 } } },
+    ),
+    chunk({ functionCall: { name: 'look' } }),
+    lastChunk(),
+  ])
+  expect(
+    itemsIn(events).map((item) => [item.type, 'call_id' in item ? item.call_id : null]),
+  ).toEqual([
+    ['reasoning', null],
+    ['function_call', 'call_answer1_0'],
+    ['function_call', 'call_answer1_1'],
+    ['function_call', 'call_answer1_2'],
+  ])
+})
+
+test('call ids are different in every answer and the same at every reading', () => {
+  const asked = (responseId: string | null) =>
+    itemsIn(
+      receive([
+        {
+          ...chunk({ functionCall: { name: 'look' } }, { functionCall: { name: 'look' } }),
+          responseId,
+        },
+        lastChunk(),
+      ]),
+    ).map((item) => (item.type === 'function_call' ? item.call_id : ''))
+  expect(asked('one')).toEqual(asked('one'))
+  expect(new Set([...asked('one'), ...asked('two'), ...asked(null)]).size).toBe(6)
+})
+
+test('an id that the upstream gives twice is used once', () => {
+  const twice = { functionCall: { name: 'look', id: 'same' } }
+  const calls = itemsIn(receive([chunk(twice, twice), lastChunk()]))
+  expect(calls).toMatchObject([{ call_id: 'same' }, { call_id: 'call_answer1_1' }])
+  expect(calls[1]?.native).toEqual({ gemini: { id: 'same' } })
+})
+
+test('a signature behind a text, a batch or a signed call stays with it', () => {
+  const late = { text: '', thoughtSignature: 'LATE' }
+  const [text] = itemsIn(receive([chunk({ text: '4' }), chunk(late), lastChunk()]))
+  expect(text?.native).toEqual({
+    gemini: { signatures: [{ start: 1, end: 1, thoughtSignature: 'LATE' }], chars: 1 },
+  })
+  const look = { functionCall: { name: 'look' } }
+  const batch = itemsIn(receive([chunk(look, look), chunk(late), lastChunk()]))
+  expect(batch.map((item) => item.native)).toEqual([
+    { gemini: { thoughtSignature: 'LATE' } },
+    { gemini: {} },
+  ])
+  const signed = itemsIn(receive([chunk({ ...look, thoughtSignature: 'S' }, late), lastChunk()]))
+  expect(signed[1]?.native).toEqual({ gemini: { thoughtSignature: 'S', after: ['LATE'] } })
+  const thought = itemsIn(receive([chunk({ text: 'hm', thought: true }, late), lastChunk()]))
+  expect(thought[0]?.native).toEqual({ gemini: { after: ['LATE'] } })
+})
+
+test('where in a text the signed stretch lies is kept', () => {
+  const [item] = itemsIn(
+    receive([
+      chunk({ text: 'This is', thoughtSignature: 'S' }),
+      chunk({ text: ' an answer' }),
+      lastChunk(),
+    ]),
+  )
+  expect(item).toMatchObject({
+    content: [{ text: 'This is an answer' }],
+    native: { gemini: { signatures: [{ start: 0, end: 7, thoughtSignature: 'S' }], chars: 17 } },
+  })
+})
+
+test('several kinds of parts in one chunk become items in their order', () => {
+  const events = receive([
+    chunk(
+      { text: 'Thinking.', thought: true },
+      { text: 'Here:' },
+      { inlineData: { mimeType: 'image/jpeg', data: 'AAAA' }, thoughtSignature: 'S' },
+      { text: 'Done.' },
+      { executableCode: { language: 'PYTHON', code: '1' } },
+    ),
+    lastChunk(),
+  ])
+  expect(itemsIn(events)).toMatchObject([
+    { type: 'reasoning' },
+    { type: 'message', content: [{ text: 'Here:' }] },
+    {
+      type: 'opaque',
+      raw: { type: 'image_generation_call', result: 'AAAA', output_format: 'jpeg' },
+      native: { gemini: { mimeType: 'image/jpeg', thoughtSignature: 'S' } },
+    },
+    { type: 'message', content: [{ text: 'Done.' }] },
+    {
+      type: 'opaque',
+      raw: { type: 'gemini:part', part: { executableCode: { language: 'PYTHON', code: '1' } } },
+    },
+  ])
+})
+
+test('a call of a tool with free text, or with a changed name, is told in the client’s terms', () => {
+  const prompt = promptOf([], {
+    tools: [
+      { type: 'custom', name: 'grep', description: null, format: null },
+      { type: 'function', name: '2nd', description: null, parameters: null, strict: false },
+    ],
+  })
+  const { body } = gemini.encode(prompt, ACCOUNT)
+  const wireName = /"name":"(_2nd[^"]*)"/.exec(JSON.stringify(body))?.[1]
+  const events = receive(
+    [
+      chunk(
+        { functionCall: { name: 'grep', args: { input: 'a b' } } },
+        { functionCall: { name: wireName ?? '', args: {} } },
+      ),
+      lastChunk(),
+    ],
+    prompt,
+  )
+  expect(itemsIn(events)).toMatchObject([
+    { type: 'custom_tool_call', name: 'grep', input: 'a b' },
+    { type: 'function_call', name: '2nd', arguments: '{}' },
+  ])
+})
+
+test('sources become citations, with places in characters', () => {
+  const text = 'Größe 69 °F. 🙂 Sonne.'
+  const start = new TextEncoder().encode('Größe 69 °F. 🙂 ').length
+  const grounding = {
+    groundingChunks: [{ web: { uri: 'https://a.example/', title: 'A' } }, { maps: {} }],
+    groundingSupports: [
+      { segment: { startIndex: start, endIndex: start + 6 }, groundingChunkIndices: [0, 1, 7] },
+      { segment: { startIndex: 0, endIndex: 9999 }, groundingChunkIndices: [0] },
+      { segment: { endIndex: 5, text: 'Other' }, groundingChunkIndices: [0] },
+      { segment: 3, groundingChunkIndices: 3 },
+    ],
+  }
+  const events = receive([
+    {
+      ...lastChunk(),
+      candidates: [
+        { content: { parts: [{ text }] }, finishReason: 'STOP', groundingMetadata: grounding },
+      ],
+    },
+  ])
+  const annotation = {
+    type: 'url_citation',
+    start_index: text.indexOf('Sonne'),
+    end_index: text.length,
+    url: 'https://a.example/',
+    title: 'A',
+  }
+  expect(events).toContainEqual({ type: 'annotation-added', index: 0, part: 0, annotation })
+  expect(itemsIn(events)[0]).toMatchObject({ content: [{ annotations: [annotation] }] })
+})
+
+test('log probabilities come with the text of their chunk', () => {
+  const candidate = {
+    content: { parts: [{ text: 'A' }] },
+    logprobsResult: {
+      chosenCandidates: [{ token: 'A', logProbability: -0.5 }],
+      topCandidates: [{ candidates: [{ token: 'A', logProbability: -0.5 }] }],
+    },
+  }
+  const entry = { token: 'A', logprob: -0.5, bytes: [65] }
+  const logprobs = [{ ...entry, top_logprobs: [entry] }]
+  const events = receive([{ candidates: [candidate] }, lastChunk()])
+  expect(events).toContainEqual({ type: 'text-delta', index: 0, part: 0, text: 'A', logprobs })
+  expect(itemsIn(events)[0]).toMatchObject({ content: [{ logprobs }] })
+})
+
+describe('the ending', () => {
+  test.each([
+    ['STOP', 'stop'],
+    ['MAX_TOKENS', 'length'],
+    ['SAFETY', 'content-filter'],
+    ['RECITATION', 'content-filter'],
+    ['BLOCKLIST', 'content-filter'],
+    ['PROHIBITED_CONTENT', 'content-filter'],
+    ['SPII', 'content-filter'],
+    ['IMAGE_SAFETY', 'content-filter'],
+  ])('%s is %s', (reason, finish) => {
+    expect(receive([chunk({ text: 'so' }), lastChunk(reason)]).at(-1)).toMatchObject({
+      type: 'answer-ended',
+      finish,
+    })
+  })
+
+  test.each(['MALFORMED_FUNCTION_CALL', 'OTHER', 'LANGUAGE', 'A_REASON_OF_NEXT_YEAR'])(
+    '%s is a failure, and what had come is kept',
+    (reason) => {
+      const events = receive([chunk({ text: 'so far' }), lastChunk(reason)])
+      expect(events.at(-1)).toMatchObject({
+        type: 'answer-failed',
+        failure: { status: 502, type: 'server_error', code: 'upstream_broken' },
+        usage: { totalTokens: 7 },
+      })
+      expect(JSON.stringify(events.at(-1))).toContain(reason)
+      expect(itemsIn(events)).toMatchObject([
+        { status: 'incomplete', content: [{ text: 'so far' }] },
+      ])
+    },
+  )
+
+  test('a refused prompt ends as filtered, with nothing in it', () => {
+    const events = receive([
+      { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: {}, responseId: 'r' },
+    ])
+    expect(events).toEqual([
+      { type: 'answer-started', upstreamId: 'r', model: null },
+      { type: 'answer-ended', finish: 'content-filter', usage: null },
+    ])
+  })
+
+  test('the last count of tokens is the one that holds, even behind the last word', () => {
+    const usage = {
+      promptTokenCount: 100,
+      cachedContentTokenCount: 60,
+      toolUsePromptTokenCount: 10,
+      candidatesTokenCount: 20,
+      thoughtsTokenCount: 30,
+      totalTokenCount: 160,
+    }
+    const events = receive([
+      { ...chunk({ text: 'so' }), usageMetadata: { trafficType: 'ON_DEMAND' } },
+      lastChunk(),
+      { usageMetadata: usage, responseId: 'answer1' },
+    ])
+    expect(events.at(-1)).toEqual({
+      type: 'answer-ended',
+      finish: 'stop',
+      usage: {
+        inputTokens: 110,
+        cachedTokens: 60,
+        cacheWriteTokens: null,
+        outputTokens: 50,
+        reasoningTokens: 30,
+        totalTokens: 160,
+      },
+    })
+  })
+
+  test('a stream that breaks off is a failure', () => {
+    for (const chunks of [[], [chunk({ text: 'so' })], [chunk({ functionCall: { name: 'f' } })]]) {
+      expect(receive(chunks).at(-1)).toMatchObject({
+        type: 'answer-failed',
+        failure: { code: 'upstream_broken' },
+      })
+    }
+  })
+
+  test('an error in the stream, bare or in a list, ends it at once in the words of the upstream', () => {
+    const error = {
+      error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' },
+    }
+    for (const said of [error, [error]]) {
+      const events = receive([chunk({ text: 'so' }), JSON.stringify(said), lastChunk()])
+      expect(events.at(-1)).toMatchObject({
+        type: 'answer-failed',
+        failure: { status: 503, type: 'server_error', message: 'The model is overloaded.' },
+      })
+    }
+  })
+})
+
+describe('whatever an upstream sends', () => {
+  test.each([
+    'not json',
+    '<html></html>',
+    'null',
+    '3',
+    '"text"',
+    '{"candidates":[{"content":{"parts":[{"functionCall":{}}]}}]}',
+  ])('%s ends the answer as broken', (data) => {
+    expect(receive([chunk({ text: 'so' }), data, lastChunk()]).at(-1)).toMatchObject({
+      type: 'answer-failed',
+      failure: { status: 502 },
+    })
+  })
+
+  test.each([
+    '{}',
+    '{"candidates":null}',
+    '{"candidates":[null,3]}',
+    '{"candidates":[{"content":{"parts":[null,{},{"text":null},{"inlineData":3}]}}]}',
+    '{"candidates":[{"content":null,"groundingMetadata":{"groundingSupports":[null]}}]}',
+    '{"candidates":[{"index":1,"content":{"parts":[{"text":"another candidate"}]}}]}',
+    '{"usageMetadata":"many","promptFeedback":null}',
+    '[DONE]',
+    '',
+  ])('%s is put up with', (data) => {
+    expect(receive([chunk({ text: 'so' }), data, lastChunk()]).at(-1)).toMatchObject({
+      type: 'answer-ended',
+      finish: 'stop',
+    })
+  })
+
+  test('after the terminal event nothing more is told', () => {
+    const decoder = gemini.decode(ACCOUNT)
+    expect(decoder.push({ data: 'x' }).at(-1)?.type).toBe('answer-failed')
+    expect(decoder.push({ data: 'y' })).toEqual([])
+    expect(decoder.push({ data: JSON.stringify(chunk({ text: 'so' })) })).toEqual([])
+    expect(decoder.end()).toEqual([])
+  })
+})
+
+test('an answer that was not streamed tells the same events as one chunk', () => {
+  const parts = [{ text: 'hm', thought: true }, { text: 'Hello.' }]
+  const whole = {
+    candidates: [{ content: { parts }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 1 },
+    responseId: 'answer1',
+  }
+  const events = gemini.decodeWhole(whole, ACCOUNT)
+  expect(events).toEqual(receive([whole]))
+  expect(itemsIn(events)).toMatchObject([{ type: 'reasoning' }, { type: 'message' }])
+})

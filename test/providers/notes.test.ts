@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/core/json/json.ts'
+import { chat } from '../../src/dialects/chat/chat-dialect.ts'
+import type { Dialect } from '../../src/core/ports/dialect-interface.ts'
+import { responses } from '../../src/dialects/responses/responses-dialect.ts'
+import type { Provider } from '../../src/providers/provider-interface.ts'
+import { PROVIDERS } from '../../src/providers/registry.ts'
+import { plainAccount } from '../support/account.ts'
+
+const WIRES = Object.values(PROVIDERS).filter(({ wire }) => wire !== 'demo')
+/** Those that are not called like their wire. */
+const FOLDERS: Readonly<Record<string, string>> = {
+  chat: 'openai-chat',
+  responses: 'openai-responses',
+}
+
+describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
+  '%s',
+  (wire, provider) => {
+    test('has a sentence for every note, and no note that nobody writes', () => {
+      const folder = new URL(`../../src/providers/${FOLDERS[wire] ?? wire}/`, import.meta.url)
+      const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts') && file !== 'encoding-notes.ts')
+        .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+        .join('\n')
+      const codes = Object.keys(provider.notes)
+      expect(codes.filter((code) => !sources.includes(`'${code}'`))).toEqual([])
+      for (const [code, [, sentence]] of Object.entries(provider.notes)) {
+        expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/)
+        expect(sentence).toMatch(/^[A-Z`].*\.$/)
+      }
+    })
+
+    test.each([
+      ['chat', chat, CHAT],
+      ['responses', responses, RESPONSES],
+    ] as const)(
+      'says of all that a %s client asks what became of it, and where',
+      (_, dialect, body) => {
+        const { notes } = sent(provider, dialect, body)
+        for (const { did, at, field, why, by } of notes) {
+          expect([why, did]).toEqual([why, provider.notes[why]?.[0]])
+          expect(by).toBe(wire)
+          if (did !== 'added') expect([why, at ?? field]).not.toEqual([why, undefined])
+        }
+      },
+    )
+
+    test('takes stop strings in order, each once, and leaves the rest to the gateway', () => {
+      const stop = ['a', '', 'b', 'a', '\n', 'c', 'd', 'e', 'f']
+      const { body, unsentStops = [], notes } = sent(provider, responses, { ...ASK, stop })
+      const given = stopsIn(body)
+      const unique = ['a', 'b', '\n', 'c', 'd', 'e', 'f']
+      expect([...given, ...unsentStops].toSorted()).toEqual(unique.toSorted())
+      expect(given).toEqual(unique.filter((each) => given.includes(each)))
+      expect(unsentStops).toEqual(unique.filter((each) => !given.includes(each)))
+      expect(notes).toContainEqual({
+        did: 'changed',
+        field: 'stop',
+        why: 'stop-enforced',
+        by: wire,
+      })
+    })
+
+    test('says nothing of defaults that it has no word for', () => {
+      const { notes } = sent(provider, chat, {
+        model: 'm',
+        messages: [{ role: 'user', content: 'Hi' }],
+        n: 1,
+        presence_penalty: 0,
+        frequency_penalty: 0,
+        logprobs: false,
+        service_tier: 'auto',
+        logit_bias: {},
+        tool_choice: 'auto',
+        stop: [],
+      })
+      expect(notes).toEqual([])
+    })
+  },
+)
+
+const ASK = { model: 'm', input: 'Hi' }
+
+const CHAT = {
+  model: 'm',
+  messages: [
+    { role: 'system', content: [{ type: 'text', text: 'Be brief.' }] },
+    { role: 'user', name: 'ada', content: [{ type: 'image_url', image_url: { url: 'x:/a.png' } }] },
+    { role: 'user', content: [{ type: 'video_url', video_url: { url: 'y' } }] },
+    { role: 'developer', content: 'Be kind.' },
+  ],
+  tools: [
+    { type: 'function', function: { name: 'f.g', strict: true, parameters: { anyOf: [{}] } } },
+    { type: 'custom', custom: { name: 'sh' } },
+    { type: 'hosted', hosted: {} },
+  ],
+  tool_choice: { type: 'odd' },
+  parallel_tool_calls: false,
+  seed: 1,
+  n: 2,
+  logit_bias: { 1: 2 },
+  logprobs: true,
+  top_logprobs: 3,
+  presence_penalty: 1,
+  verbosity: 'low',
+  prompt_cache_key: 'k',
+  user: 'u'.repeat(300),
+  service_tier: 'scale',
+  stop: ['a', 'b', 'c', 'd', 'e', 'f', ' '],
+  prediction: { type: 'content', content: 'x' },
+  response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { pattern: 'x' } } },
+  reasoning_effort: 'heroic',
+  future: 1,
+}
+
+const RESPONSES = {
+  model: 'm',
+  input: [
+    { role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] },
+    { role: 'user', content: [{ type: 'input_image', file_id: 'file_2', detail: 'low' }] },
+    { type: 'web_search_call', id: 'ws_1', status: 'completed' },
+    { type: 'reasoning', id: 'rs_1', summary: [] },
+  ],
+  tools: [{ type: 'web_search' }],
+  tool_choice: { type: 'web_search' },
+  reasoning: { effort: 'heroic', summary: 'auto' },
+  text: { format: { type: 'json_object' }, verbosity: 'low' },
+  max_output_tokens: 1,
+  include: ['file_search_call.results'],
+  seed: 1,
+  future: 1,
+}
+
+function sent(provider: Provider, dialect: Dialect, body: object) {
+  const inbound = dialect.parse(body as JsonObject)
+  const { items, params, stream } = inbound
+  const source = { dialect: dialect.name, body: inbound.body, bytes: inbound.bytes, items, params }
+  return provider.encode({ items, params, stream, source }, plainAccount(provider.wire))
+}
+
+function stopsIn(body: JsonObject): readonly string[] {
+  const config = body['generationConfig'] as JsonObject | undefined
+  const stops = body['stop'] ?? body['stop_sequences'] ?? config?.['stopSequences'] ?? []
+  return stops as readonly string[]
+}

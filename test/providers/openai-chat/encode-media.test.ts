@@ -1,0 +1,129 @@
+/** Images, sound and files: where chat takes them, where they move to, and what stands for the rest. */
+import { describe, expect, test } from 'vitest'
+import { houseOutput } from '../../../src/core/items/gateway-tool-items.ts'
+import { assistant, call, image, output, ownPrompt, send, sendPrompt, user } from './kit.ts'
+
+describe('media', () => {
+  const url = 'data:image/png;base64,AA'
+  const picture = { type: 'image_url', image_url: { url } }
+
+  test('of a user is sent in its place', () => {
+    const sound = { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } } as const
+    const file = { type: 'input_file', file_data: 'data:application/pdf;base64,AA' } as const
+    const { messages, notes } = send([
+      user('see', { type: 'input_image', image_url: url, detail: 'low' }, sound, file),
+    ])
+    expect(messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'see' },
+          { type: 'image_url', image_url: { url, detail: 'low' } },
+          sound,
+          { type: 'file', file: { file_data: 'data:application/pdf;base64,AA' } },
+        ],
+      },
+    ])
+    expect(notes).toEqual([])
+  })
+
+  test('that chat has no form for leaves a notice', () => {
+    const { messages, whys } = send([
+      user(
+        { type: 'input_image', file_id: 'file-1' },
+        { type: 'input_file', file_url: 'https://a.example/b.pdf' },
+        { type: 'opaque', raw: { type: 'hologram' } },
+        { type: 'input_image', image_url: url, detail: 'original' },
+      ),
+    ])
+    expect(messages).toMatchObject([
+      { content: [{ type: 'text' }, { type: 'text' }, { type: 'text' }, picture] },
+    ])
+    expect(whys).toEqual([
+      'image-without-url',
+      'file-by-url',
+      'unknown-part',
+      'image-detail-changed',
+    ])
+  })
+
+  test('of a tool follows behind the outputs of the whole batch', () => {
+    const items = [
+      user('go'),
+      call('a', 'shot'),
+      call('b'),
+      output('a', [{ type: 'input_text', text: 'here' }, image()]),
+      output('b', [image()]),
+    ]
+    const { messages, whys } = send(items)
+    expect((messages as unknown[]).slice(2)).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'here' },
+      {
+        role: 'tool',
+        tool_call_id: 'b',
+        content: '[Gateway notice: The output follows in the next message.]',
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '[Gateway notice: What follows is output of the tool shot.]' },
+          picture,
+          { type: 'text', text: '[Gateway notice: What follows is output of the tool look.]' },
+          picture,
+        ],
+      },
+    ])
+    expect(whys).toEqual(['tool-media-moved', 'tool-media-moved'])
+  })
+
+  test('of a tool of the house does so even where the client may write it otherwise (C80)', () => {
+    const source = ownPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
+    const shown = houseOutput('a', [{ type: 'input_text', text: 'here' }, image()])
+    const asked = [call('a', 'view_media'), shown]
+    const more = { ...source, items: [...source.items, ...asked] }
+    const parts = [
+      { type: 'text', text: '[Gateway notice: What follows is output of the tool view_media.]' },
+      picture,
+    ]
+    expect((sendPrompt(more).messages as unknown[]).slice(2)).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'here' },
+      { role: 'user', content: parts },
+    ])
+    const allowed = sendPrompt(more, { toolMedia: true }).messages as unknown[]
+    expect(allowed).toHaveLength(3)
+  })
+
+  test('of the assistant is shown by a user, with the name of who showed it', () => {
+    const named = { ...assistant('see', image()), native: { chat: { name: 'Ann' } } }
+    const { messages, whys } = send([user('go'), named, assistant(image(), image())])
+    expect((messages as unknown[]).slice(1)).toEqual([
+      { role: 'assistant', name: 'Ann', content: 'see' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '[Gateway notice: What follows was shown by Ann.]' },
+          picture,
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '[Gateway notice: What follows was shown by the assistant.]' },
+          picture,
+          picture,
+        ],
+      },
+    ])
+    expect(whys).toEqual(['assistant-media-moved', 'assistant-media-moved'])
+  })
+
+  test('does not part a call from its output', () => {
+    const { messages } = send([user('go'), assistant('see', image()), call('a'), output('a')])
+    expect((messages as { role: string }[]).map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'user',
+    ])
+  })
+})

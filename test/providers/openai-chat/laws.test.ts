@@ -1,0 +1,202 @@
+/** Whatever is asked of it, the wire sends what a strict service takes, and survives what it gets. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../../src/core/item.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
+import { NOTES } from '../../../src/providers/openai-chat/encoding-notes.ts'
+import { PROFILES } from '../../../src/providers/openai-chat/known-service-quirks.ts'
+import { runStage } from '../../../src/core/stream/stage.ts'
+import { chatFaults } from '../../support/chat-laws.ts'
+import { conversation, tidyConversation } from '../../support/conversations.ts'
+import { eventFaults } from '../../support/event-laws.ts'
+import { accountOf, itemsIn, promptOf, sendPrompt, user } from './kit.ts'
+import { runs } from '../../support/runs.ts'
+
+const profile = fc
+  .constantFrom(...Object.keys(PROFILES), 'none', 'strict')
+  .map((name): JsonObject =>
+    name === 'strict'
+      ? { strictAlternation: true, userAfterTool: false, prefixCompletion: false }
+      : { profile: name },
+  )
+
+describe('what is sent', () => {
+  test('is lawful for every lawful conversation', () => {
+    fc.assert(
+      fc.property(tidyConversation, profile, (items, quirks) => {
+        const { body } = sendPrompt(promptOf([...items, user('so?')]), quirks)
+        expect(chatFaults(body)).toEqual([])
+      }),
+      runs(300),
+    )
+  })
+
+  test('is a message to each message, and a note to each item that is not passed on', () => {
+    fc.assert(
+      fc.property(conversation, (items) => {
+        const { body, notes } = sendPrompt(promptOf(items))
+        const sent = JSON.stringify(body)
+        for (const [at, item] of items.entries()) {
+          if (item.type !== 'opaque' && item.type !== 'reasoning') continue
+          expect(notes.filter((note) => note.at === at)).toHaveLength(1)
+        }
+        expect(sent).not.toContain('"$')
+        expect(sent).not.toContain('"native"')
+        for (const { why, did } of notes) expect(NOTES[why as keyof typeof NOTES][0]).toBe(did)
+      }),
+      runs(150),
+    )
+  })
+
+  test('stays as it is when the conversation goes on', () => {
+    fc.assert(
+      fc.property(tidyConversation, tidyConversation, (before, after) => {
+        const more = [user('and?'), ...after]
+        const messagesOf = (items: readonly Item[]) =>
+          sendPrompt(promptOf(items)).messages as JsonObject[]
+        const first = messagesOf(before)
+        expect(messagesOf([...before, ...more]).slice(0, first.length)).toEqual(first)
+      }),
+      runs(150),
+    )
+  })
+
+  test('does not depend on being asked twice, and leaves what it was given', () => {
+    fc.assert(
+      fc.property(conversation, profile, (items, quirks) => {
+        const before = JSON.stringify(items)
+        const once = sendPrompt(promptOf(items), quirks)
+        expect(sendPrompt(promptOf(items), quirks)).toEqual(once)
+        expect(JSON.stringify(items)).toBe(before)
+      }),
+      runs(60),
+    )
+  })
+})
+
+describe('what is received', () => {
+  const field = fc.oneof(
+    fc.constantFrom(null, '', 'a', '{"x":1}', 0, 1, true),
+    fc.jsonValue({ maxDepth: 2 }),
+  )
+  const fragment = fc.record(
+    {
+      index: fc.constantFrom(0, 1, null, 'x'),
+      id: fc.constantFrom('', 'a', 'b', null, 3),
+      type: fc.constantFrom('function', 'custom', null),
+      function: fc.record(
+        { name: fc.constantFrom('f', 'g', '', null), arguments: field },
+        { requiredKeys: [] },
+      ),
+      custom: field,
+    },
+    { requiredKeys: [] },
+  )
+  const delta = fc.record(
+    {
+      role: field,
+      content: field,
+      refusal: field,
+      reasoning: field,
+      reasoning_content: field,
+      reasoning_details: fc.oneof(
+        field,
+        fc.array(
+          fc.record({ type: fc.constantFrom('reasoning.text', 1), text: field, index: field }),
+        ),
+      ),
+      tool_calls: fc.oneof(field, fc.array(fragment, { maxLength: 3 })),
+      function_call: field,
+      annotations: fc.oneof(field, fc.array(fc.record({ url_citation: field }))),
+      images: fc.oneof(field, fc.array(fc.record({ type: field }))),
+      audio: field,
+      extra_content: field,
+    },
+    { requiredKeys: [] },
+  )
+  const choice = fc.record(
+    {
+      index: fc.constantFrom(0, 1, null),
+      delta: fc.oneof({ weight: 5, arbitrary: delta }, field),
+      finish_reason: fc.constantFrom(null, 'stop', 'length', '', 3),
+      logprobs: field,
+    },
+    { requiredKeys: ['delta'] },
+  )
+  const chunk = fc.record(
+    {
+      id: field,
+      model: field,
+      created: field,
+      choices: fc.oneof({ weight: 5, arbitrary: fc.array(choice, { maxLength: 2 }) }, field),
+      usage: field,
+    },
+    { requiredKeys: ['choices'] },
+  )
+  const data = fc.oneof(
+    { weight: 9, arbitrary: chunk.map((json) => JSON.stringify(json)) },
+    { weight: 1, arbitrary: fc.oneof(fc.string(), fc.json(), fc.constant('[DONE]')) },
+  )
+  const quirks = fc.constantFrom<JsonObject>({}, { thinkTags: true }, { thinkTags: 'unopened' })
+
+  test('whatever it is, becomes a lawful answer', () => {
+    fc.assert(
+      fc.property(fc.array(data, { maxLength: 12 }), quirks, (all, set) => {
+        const messages = all.map((one) => ({ data: one }))
+        const events = runStage(openaiChat.decode(accountOf(set)), messages)
+        expect(eventFaults(events)).toEqual([])
+        for (const item of itemsIn(events)) {
+          if (item.type === 'function_call') expect(item.call_id).not.toBe('')
+        }
+      }),
+      runs(400),
+    )
+  })
+
+  test('whole, it is one as well', () => {
+    fc.assert(
+      fc.property(
+        fc.record(
+          {
+            id: field,
+            choices: fc.array(fc.record({ message: delta }), { maxLength: 2 }),
+            usage: field,
+          },
+          { requiredKeys: [] },
+        ),
+        (body) => {
+          expect(eventFaults(openaiChat.decodeWhole(body as JsonObject, accountOf()))).toEqual([])
+        },
+      ),
+      runs(200),
+    )
+  })
+
+  test('an error of any shape has its four keys', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 400, max: 599 }),
+        fc.jsonValue({ maxDepth: 3 }),
+        (status, body) => {
+          const given =
+            typeof body === 'object' && !Array.isArray(body) ? body : JSON.stringify(body)
+          const failure = openaiChat.failure(status, given ?? '')
+          expect(Object.keys(failure).toSorted()).toEqual([
+            'code',
+            'message',
+            'param',
+            'status',
+            'type',
+          ])
+          expect(failure.status).toBe(status)
+          expect(failure.message).not.toBe('')
+          for (const text of [failure.type, failure.code ?? '', failure.param ?? '']) {
+            expect(text).toBeTypeOf('string')
+          }
+        },
+      ),
+      runs(100),
+    )
+  })
+})

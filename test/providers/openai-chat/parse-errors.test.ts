@@ -1,0 +1,81 @@
+/** Error bodies of many makes, in OpenAI's four keys. */
+import { expect, test } from 'vitest'
+import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
+
+const { failure } = openaiChat
+
+test("OpenAI's own error passes as it is", () => {
+  const error = {
+    message: 'No.',
+    type: 'invalid_request_error',
+    param: 'stop',
+    code: 'unsupported',
+  }
+  expect(failure(400, { error })).toEqual({ status: 400, ...error })
+})
+
+test('a key that is missing is there all the same', () => {
+  expect(failure(404, { error: { message: 'gone' } })).toEqual({
+    status: 404,
+    type: 'invalid_request_error',
+    code: null,
+    message: 'gone',
+    param: null,
+  })
+})
+
+test.each([
+  [401, 'authentication_error', 'invalid_api_key'],
+  [402, 'invalid_request_error', 'insufficient_quota'],
+  [429, 'rate_limit_error', 'rate_limit_exceeded'],
+  [500, 'server_error', 'upstream_broken'],
+])('status %i has a type and a code of its own', (status, type, code) => {
+  expect(failure(status, {})).toMatchObject({ status, type, code })
+})
+
+test('codes that are numbers become text, unless they only repeat the status', () => {
+  expect(failure(400, { error: { message: 'x', code: 400 } }).code).toBeNull()
+  expect(failure(400, { error: { message: 'x', code: 1214 } }).code).toBe('1214')
+})
+
+test('OpenRouter says what its provider said', () => {
+  const error = (raw: string) => ({
+    code: 429,
+    message: 'Provider returned error',
+    metadata: { provider_name: 'Google', raw },
+  })
+  expect(failure(429, { error: error('busy') })).toMatchObject({
+    code: 'rate_limit_exceeded',
+    message: 'Provider returned error (Google: busy)',
+  })
+  const nested = JSON.stringify({ error: { message: 'too long' } })
+  expect(failure(400, { error: error(nested) }).message).toBe(
+    'Provider returned error (Google: too long)',
+  )
+  expect(failure(400, { error: error('{"error":') }).message).toContain('{"error":')
+})
+
+test('Groq says what its model wrote', () => {
+  const error = { code: 'tool_use_failed', message: 'No call.', failed_generation: '{"a"' }
+  expect(failure(400, { error })).toMatchObject({
+    code: 'tool_use_failed',
+    message: 'No call. The model wrote: {"a"',
+  })
+})
+
+test('FastAPI says where something is wrong', () => {
+  const detail = [{ loc: ['body', 'messages', 0], msg: 'field required' }]
+  expect(failure(422, { detail }).message).toBe('body.messages.0: field required')
+  expect(failure(404, { detail: 'Not Found' }).message).toBe('Not Found')
+})
+
+test('a web page is named by its title, and text is shortened', () => {
+  const page = '<html><head><title>502 Bad Gateway</title></head><body>…</body></html>'
+  expect(failure(502, page).message).toBe(
+    'The upstream answered with status 502 and a web page: 502 Bad Gateway.',
+  )
+  expect(failure(502, '<p>x').message).toBe('The upstream answered with status 502 and a web page.')
+  expect(failure(500, 'x'.repeat(5000)).message).toHaveLength(401)
+  expect(failure(500, '').message).toBe('The upstream answered with status 500 and no explanation.')
+  expect(failure(503, { error: 'busy' }).message).toBe('busy')
+})

@@ -1,0 +1,218 @@
+/** Settings in chat's words, and a note for each that chat has no word for. */
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import type { Params } from '../../../../src/core/prompt.ts'
+import { functionTool, promptOf, send, sendPrompt, user } from '../kit.ts'
+
+function fields(params: Partial<Params>, quirks: JsonObject = {}): JsonObject {
+  const { model: _model, messages: _messages, ...rest } = send([user('hi')], params, quirks).body
+  return rest
+}
+
+function whys(params: Partial<Params>, quirks: JsonObject = {}): readonly string[] {
+  return send([user('hi')], params, quirks).notes.map(({ why, field }) => `${why} ${field}`)
+}
+
+test('what nobody set is not there', () => {
+  expect(send([user('hi')]).body).toEqual({
+    model: 'm',
+    messages: [{ role: 'user', content: 'hi' }],
+  })
+})
+
+test('every setting has its field', () => {
+  expect(
+    fields({
+      tools: [functionTool()],
+      parallelToolCalls: false,
+      temperature: 0,
+      topP: 0.5,
+      maxOutputTokens: 9,
+      stop: ['a'],
+      seed: 0,
+      presencePenalty: 1,
+      frequencyPenalty: -1,
+      topLogprobs: 2,
+      format: { type: 'json_object' },
+      verbosity: 'low',
+      effort: 'high',
+      serviceTier: 'flex',
+      promptCacheKey: 'k',
+      safetyIdentifier: 's',
+      user: 'u',
+      extra: { top_k: 3, logit_bias: { 5: 1 } },
+    }),
+  ).toEqual({
+    tools: [{ type: 'function', function: { name: 'look' } }],
+    parallel_tool_calls: false,
+    temperature: 0,
+    top_p: 0.5,
+    max_completion_tokens: 9,
+    stop: ['a'],
+    seed: 0,
+    presence_penalty: 1,
+    frequency_penalty: -1,
+    logprobs: true,
+    top_logprobs: 2,
+    response_format: { type: 'json_object' },
+    verbosity: 'low',
+    reasoning_effort: 'high',
+    service_tier: 'flex',
+    prompt_cache_key: 'k',
+    safety_identifier: 's',
+    user: 'u',
+    top_k: 3,
+    logit_bias: { 5: 1 },
+  })
+})
+
+test('a stream is asked for its usage, unless the upstream refuses the question', () => {
+  const stream = (quirks: JsonObject) => sendPrompt(promptOf([user('hi')], {}, true), quirks)
+  expect(stream({}).body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+  const silent = stream({ refuses: ['stream_options'] })
+  expect(silent.body['stream_options']).toBeUndefined()
+  expect(silent.notes).toEqual([])
+})
+
+test('a schema is nested, with strict as it was', () => {
+  const format = {
+    type: 'json_schema',
+    name: 'n',
+    schema: {},
+    strict: null,
+    description: null,
+  } as const
+  expect(fields({ format })).toEqual({
+    response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } },
+  })
+  expect(fields({ format: { ...format, strict: false, description: 'd' } })).toEqual({
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'n', description: 'd', schema: {}, strict: false },
+    },
+  })
+})
+
+test('log probabilities may be wanted without alternatives', () => {
+  expect(fields({ include: ['message.output_text.logprobs'] })).toEqual({ logprobs: true })
+  expect(fields({ topLogprobs: 0 })).toEqual({ logprobs: true })
+})
+
+test('what chat has no field for is said so', () => {
+  expect(
+    whys({
+      reasoningSummary: 'auto',
+      include: ['reasoning.encrypted_content', 'x'],
+      extra: { truncation: 'auto', top_k: 1 },
+      stop: ['a', 'b', 'c', 'd', 'e'],
+    }),
+  ).toEqual([
+    'stop-enforced stop',
+    'parameter-unsupported reasoning.summary',
+    'reasoning-unsealed include',
+    'parameter-unsupported include',
+    'parameter-unsupported truncation',
+  ])
+})
+
+test('names differ from upstream to upstream', () => {
+  const params = { maxOutputTokens: 9, effort: 'low' }
+  expect(fields(params, { profile: 'openrouter' })).toEqual({
+    max_tokens: 9,
+    reasoning: { effort: 'low' },
+  })
+  expect(fields(params, { profile: 'mistral' })).toEqual({ max_tokens: 9 })
+  expect(whys({ effort: 'low', user: 'u' }, { profile: 'mistral' })).toEqual([
+    'parameter-refused reasoning_effort',
+    'parameter-refused user',
+  ])
+})
+
+describe('tools', () => {
+  const lark = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' }
+  const shell = { type: 'custom', name: 'sh', description: 'Runs it.', format: lark } as const
+  const hosted = { type: 'opaque', raw: { type: 'web_search' } } as const
+
+  test('say strict only when it is on', () => {
+    const tool = { ...functionTool(), strict: true, parameters: { type: 'object' } } as const
+    expect(fields({ tools: [tool] })).toEqual({
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'look', parameters: { type: 'object' }, strict: true },
+        },
+      ],
+    })
+  })
+
+  test('for free text become functions that tell their grammar', () => {
+    const { tools } = fields({ tools: [shell] })
+    expect(tools).toMatchObject([
+      {
+        type: 'function',
+        function: {
+          name: 'sh',
+          description: 'Runs it.\n\nThe input must follow this lark grammar:\nstart: "a"',
+          parameters: { required: ['input'] },
+        },
+      },
+    ])
+    expect(fields({ tools: [shell] }, { customTools: true })).toEqual({
+      tools: [
+        {
+          type: 'custom',
+          custom: {
+            name: 'sh',
+            description: 'Runs it.',
+            format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } },
+          },
+        },
+      ],
+    })
+  })
+
+  test('that another provider runs are not offered, and a choice among none is none', () => {
+    expect(
+      fields({ tools: [hosted], toolChoice: { type: 'required' }, parallelToolCalls: true }),
+    ).toEqual({})
+    expect(
+      whys({ tools: [hosted], toolChoice: { type: 'required' }, parallelToolCalls: true }),
+    ).toEqual(['hosted-tool tools[0]', 'tool-choice-without-tools tool_choice'])
+  })
+
+  test('are chosen in every form', () => {
+    const choice = (toolChoice: Params['toolChoice'], quirks: JsonObject = {}) =>
+      fields({ tools: [functionTool(), shell], toolChoice }, quirks)['tool_choice']
+    expect(choice({ type: 'none' })).toBe('none')
+    expect(choice({ type: 'function', name: 'look' })).toEqual({
+      type: 'function',
+      function: { name: 'look' },
+    })
+    expect(choice({ type: 'custom', name: 'sh' })).toEqual({
+      type: 'function',
+      function: { name: 'sh' },
+    })
+    expect(choice({ type: 'custom', name: 'sh' }, { customTools: true })).toEqual({
+      type: 'custom',
+      custom: { name: 'sh' },
+    })
+    expect(choice({ type: 'opaque', raw: { type: 'mcp' } })).toBeUndefined()
+  })
+
+  test('that are not allowed are not shown, where showing and forbidding is not known', () => {
+    const tools = [functionTool('a'), functionTool('b')]
+    const toolChoice = { type: 'allowed', mode: 'required', names: ['a'] } as const
+    expect(fields({ tools, toolChoice })).toEqual({
+      tools: [{ type: 'function', function: { name: 'a' } }],
+      tool_choice: 'required',
+    })
+    expect(whys({ tools, toolChoice })).toEqual(['allowed-tools-filtered tools'])
+    expect(fields({ tools, toolChoice }, { allowedTools: true })).toMatchObject({
+      tools: [{ function: { name: 'a' } }, { function: { name: 'b' } }],
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'a' } }] },
+      },
+    })
+  })
+})

@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { withoutField } from '../../../../src/providers/openai-chat/request/remove-json-field.ts'
+
+const utf8 = new TextEncoder()
+
+function without(text: string): string | null {
+  const rest = withoutField(utf8.encode(text), 'store')
+  return rest === null ? null : new TextDecoder().decode(rest)
+}
+
+test.each([
+  ['{"store":true,"a":1.0}', '{"a":1.0}'],
+  ['{"a":"ü",  "store" : true , "b":2}', '{"a":"ü", "b":2}'],
+  ['{"a":[{}], "store":true }', '{"a":[{}] }'],
+  ['{"a":{"store":1},"store":false,"b":"x", "c":null}', '{"a":{"store":1},"b":"x", "c":null}'],
+  [`{"store":true,"a":"${'x'.repeat(1000)}"}`, `{"a":"${'x'.repeat(1000)}"}`],
+  [`{"a":"${'x'.repeat(1000)}","store":true,"b":1}`, `{"a":"${'x'.repeat(1000)}","b":1}`],
+])('%s becomes %s', (text, expected) => {
+  expect(without(text)).toBe(expected)
+})
+
+test.each([
+  '{"a":1}',
+  '{"store":true}',
+  '{"a":{"store":true},"b":[]}',
+  '{"a":[],"store":true,"b":[]}',
+  '{"store":"say \\"hi\\"","a":1}',
+])('%s is left to those who parse', (text) => {
+  expect(without(text)).toBeNull()
+})
+
+test('whatever comes out is the same object without the field', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.nat(),
+      fc.nat(2),
+      (fields, seed, space) => {
+        const entries: [string, unknown][] = Object.entries(fields).filter(
+          ([name]) => name !== 'store',
+        )
+        entries.splice(seed % (entries.length + 1), 0, ['store', true])
+        const rest = without(JSON.stringify(Object.fromEntries(entries), null, space))
+        if (rest === null) return
+        const { store: _, ...wanted } = Object.fromEntries(entries)
+        expect(JSON.parse(rest)).toEqual(JSON.parse(JSON.stringify(wanted)))
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})

@@ -1,0 +1,73 @@
+/** Streams as OpenAI and others sent them. */
+import { describe, expect, test } from 'vitest'
+import type { StreamEvent } from '../../../src/core/stream-event.ts'
+import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
+import {
+  decode,
+  decodeWhole,
+} from '../../../src/providers/openai-responses/response/decode-stream.ts'
+import { failure } from '../../../src/providers/openai-responses/parse-errors.ts'
+import { runStage } from '../../../src/core/stream/stage.ts'
+import { outcomeOf, recordedStreams } from '../../support/responses-kit.ts'
+import { readShared, sharedExists } from '../../support/shared.ts'
+import { eventFaults } from './event-order.ts'
+
+function wireItems(events: readonly StreamEvent[]): readonly unknown[] {
+  return outcomeOf(events).items.map((item) => {
+    const {
+      encrypted_content: _sealed,
+      fingerprint: _print,
+      ...own
+    } = (item.type === 'opaque' ? item.raw : item) as JsonObject
+    return own
+  })
+}
+
+describe.skipIf(!sharedExists)('a recorded stream', () => {
+  test.each(recordedStreams())('$name has its events in order', ({ messages }) => {
+    expect(eventFaults(runStage(decode(), messages))).toEqual([])
+  })
+
+  test.each(recordedStreams())('$name ends as its last message says', ({ name, messages }) => {
+    const events = runStage(decode(), messages)
+    const last = messages.findLast(({ data }) => data !== '[DONE]')
+    const { type, response } = JSON.parse(last?.data ?? '{}') as JsonObject
+    const ends = { 'response.completed': 'stop', 'response.incomplete': 'length' }
+    const outcome = outcomeOf(events)
+    expect(outcome.finish).toBe(ends[type as keyof typeof ends] ?? null)
+    expect(outcome.failure === null).toBe(type !== 'response.failed')
+    if (!isObject(response)) throw new Error('A recorded stream ends with a response.')
+    // OpenRouter names its reasoning anew in the end.
+    const isNamedAnew = name.includes('openrouter')
+    const whole = wireItems(decodeWhole(response))
+    expect(isNamedAnew ? whole.slice(1) : whole).toEqual(
+      isNamedAnew ? wireItems(events).slice(1) : wireItems(events),
+    )
+    expect(outcomeOf(decodeWhole(response)).usage).toEqual(outcome.usage)
+  })
+
+  test.each(recordedStreams())('$name breaks anywhere into a failure', ({ messages }) => {
+    const end = messages.findIndex(({ data }) =>
+      /"type":"(?:error|response\.completed)"/.test(data),
+    )
+    for (let at = 0; at < end; at += 1 + (at >> 3)) {
+      const events = runStage(decode(), messages.slice(0, at))
+      expect(eventFaults(events)).toEqual([])
+      expect(events.at(-1)).toMatchObject({ failure: { code: 'upstream_broken' } })
+    }
+  })
+})
+
+describe.skipIf(!sharedExists)('a recorded error', () => {
+  test.each([
+    ['error-401-invalid-key', 401, 'invalid_api_key', null],
+    ['error-400-model-not-found', 400, 'model_not_found', 'model'],
+    ['error-400-reasoning-without-following-item', 400, null, 'input'],
+    ['error-400-not-background-stream', 400, 'invalid_request_error', 'stream'],
+  ])('%s keeps its code and its place', (name, status, code, param) => {
+    const body = readShared(`fixtures/streams/openai-responses/${name}.json`).toString()
+    const told = failure(status, JSON.parse(body) as JsonObject)
+    expect(told).toMatchObject({ status, code, param, type: 'invalid_request_error' })
+    expect(body).toContain(JSON.stringify(told.message).slice(1, -1))
+  })
+})

@@ -1,0 +1,207 @@
+/** Whatever is asked, what is sent is what OpenAI accepts, and what is not sent has a note. */
+import { PRESETS } from '../../../../src/core/context-policy.ts'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Item, Origin } from '../../../../src/core/item.ts'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import type { Params } from '../../../../src/core/prompt.ts'
+import { encode } from '../../../../src/providers/openai-responses/request/encode-request.ts'
+import type { Encoded } from '../../../../src/providers/provider-interface.ts'
+import { NOTES } from '../../../../src/providers/openai-responses/encoding-notes.ts'
+import { planFor, rebuild } from '../../../../src/context/list-and-run-transforms.ts'
+import { tidyConversation, messyConversation } from '../../../support/conversations.ts'
+import { responsesComplaints } from '../../../support/responses-laws.ts'
+import {
+  ACCOUNT,
+  accountWith,
+  ASK,
+  chatPrompt,
+  parsed,
+  promptOf,
+} from '../../../support/responses-kit.ts'
+import { talk } from '../../../support/talk.ts'
+import { waitsForOutput } from '../../../support/waits-for-output.ts'
+
+const NO_LIMITS = { policy: PRESETS.replay, reader: null }
+
+/** The items of a conversation with ids and makers, as a store would give them. */
+const remembered: fc.Arbitrary<readonly Item[]> = fc
+  .tuple(fc.oneof(tidyConversation, messyConversation), fc.array(fc.nat(), { maxLength: 12 }))
+  .map(([items, picks]) => {
+    // What waits at the end for its output is sent, and refused.
+    const asked = waitsForOutput(items) ? [...items, ...talk`user: so?`] : items
+    const { items: sent } = rebuild(asked, planFor(NO_LIMITS))
+    return sent.map((item, at) => asStored(item, picks[at] ?? 0))
+  })
+
+const ORIGINS: readonly (Origin | undefined)[] = [
+  undefined,
+  { wire: 'responses', account: 'openai', model: 'gpt-5', prefixHash: null },
+  { wire: 'responses', account: 'azure', model: 'gpt-5', prefixHash: null },
+  { wire: 'anthropic', account: 'claude', model: 'claude', prefixHash: 'x' },
+]
+
+function asStored(item: Item, pick: number): Item {
+  const origin = ORIGINS[pick % ORIGINS.length]
+  // Half a pair is not lawful any more, so what is opaque keeps its maker to itself.
+  if (item.type === 'opaque' || origin === undefined) return item
+  const named = pick % 3 === 0 ? item : { ...item, id: `toolu_${pick}` }
+  return { ...named, origin, native: { anthropic: { signature: 'x' } } }
+}
+
+const settings: fc.Arbitrary<Partial<Params>> = fc.record(
+  {
+    maxOutputTokens: fc.constantFrom(1, 16, 100),
+    stop: fc.constant(['END']),
+    seed: fc.constant(1),
+    topLogprobs: fc.constant(2),
+    effort: fc.constant('low'),
+    toolChoice: fc.constantFrom<Params['toolChoice']>(
+      { type: 'required' },
+      { type: 'function', name: 'look' },
+      { type: 'allowed', mode: 'auto', names: ['look'] },
+      { type: 'opaque', raw: { type: 'x' } },
+    ),
+    tools: fc.constantFrom<Params['tools']>(
+      [],
+      [{ type: 'function', name: 'look', description: null, parameters: null, strict: false }],
+      [{ type: 'opaque', raw: { type: 'x' } }],
+    ),
+    extra: fc.constantFrom<JsonObject>({}, { n: 2 }, { prompt_cache_retention: '24h' }),
+    model: fc.constantFrom('gpt-5', 'gpt-4o'),
+  },
+  { requiredKeys: [] },
+)
+
+function bodyOf({ body, bytes }: Pick<Encoded, 'body' | 'bytes'>): JsonObject {
+  const said = JSON.parse(JSON.stringify(body)) as JsonObject
+  if (bytes !== undefined) expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual(said)
+  return said
+}
+
+describe('what is sent is accepted', () => {
+  test('for a chat client', () => {
+    fc.assert(
+      fc.property(remembered, settings, (items, params) => {
+        expect(responsesComplaints(bodyOf(encode(chatPrompt(items, params), ACCOUNT)))).toEqual([])
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  const bodies = fc.record(
+    {
+      previous_response_id: fc.constantFrom('resp_1', ''),
+      reasoning_effort: fc.constant('low'),
+      seed: fc.constantFrom(1, null),
+      max_output_tokens: fc.constantFrom(1, 20),
+      include: fc.constantFrom<string[]>([], ['reasoning.raw']),
+      stream_options: fc.constant({ include_usage: true }),
+      tool_choice: fc.constant({ type: 'function', function: { name: 'f' } }),
+      tools: fc.constant([{ type: 'function', name: 'f', strict: true }]),
+      background: fc.boolean(),
+    },
+    { requiredKeys: ['tools'] },
+  )
+
+  test('for a client of this language', () => {
+    fc.assert(
+      fc.property(remembered, bodies, (items, body) => {
+        const encoded = encode(promptOf(parsed({ ...ASK, ...body }), items), ACCOUNT)
+        expect(responsesComplaints(bodyOf(encoded))).toEqual([])
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+test('what is not passed on as it was has a note', () => {
+  fc.assert(
+    fc.property(remembered, (items) => {
+      const { body, notes } = encode(promptOf(parsed(ASK), items), accountWith({}))
+      const input = bodyOf({ body })['input'] as readonly JsonObject[]
+      const gone = new Set(['reasoning', 'opaque'])
+      const dropped = notes.filter(
+        ({ did, at = -1 }) => did === 'dropped' && gone.has(items[at]?.type ?? ''),
+      )
+      expect(input).toHaveLength(items.length - dropped.length)
+      const noted = new Set(notes.map(({ at }) => at))
+      const rest = items.filter((_item, at) => !dropped.some((note) => note.at === at))
+      for (const [at, item] of rest.entries()) {
+        if (noted.has(items.indexOf(item))) continue
+        expect(input[at]).toEqual(JSON.parse(JSON.stringify(plain(item))))
+      }
+      for (const { why, by, did } of notes) {
+        expect([by, did]).toEqual(['responses', NOTES[why as keyof typeof NOTES][0]])
+      }
+    }),
+  )
+})
+
+function plain(item: Item): JsonObject {
+  const { native: _native, origin: _origin, ...own } = item
+  return own.type === 'opaque' ? own.raw : (own as unknown as JsonObject)
+}
+
+test('the same prompt makes the same bytes (C1)', () => {
+  fc.assert(
+    fc.property(remembered, (items) => {
+      const once = () => JSON.stringify(encode(chatPrompt(items), ACCOUNT).body)
+      expect(once()).toBe(once())
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('what was sent before is sent again in front of what is new', () => {
+  fc.assert(
+    fc.property(remembered, (items) => {
+      const inputOf = (all: readonly Item[]) =>
+        bodyOf(encode(chatPrompt(all), ACCOUNT))['input'] as readonly unknown[]
+      const before = inputOf(items)
+      expect(inputOf([...items, ...talk`user: more`]).slice(0, before.length)).toEqual(before)
+    }),
+  )
+})
+
+describe('the checker complains', () => {
+  const body = (input: unknown, more: JsonObject = {}) =>
+    responsesComplaints({ model: 'm', store: false, input: input as JsonObject[], ...more })
+  const CALL = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
+  const OUTPUT = { type: 'function_call_output', call_id: 'c', output: 'x' }
+  const SEALED = { type: 'reasoning', summary: [], encrypted_content: 'e' }
+
+  test('about nothing in a lawful request', () => {
+    expect(body([SEALED, CALL, OUTPUT])).toEqual([])
+  })
+
+  test.each<[string, unknown, JsonObject?]>([
+    ['an output without its call', [OUTPUT]],
+    ['a call without its output', [CALL]],
+    ['an output before its call', [OUTPUT, CALL]],
+    ['reasoning without what follows', [SEALED]],
+    ['reasoning before a question', [SEALED, { type: 'message', role: 'user', content: [] }]],
+    ['an id of reasoning', [{ ...SEALED, id: 'rs_1' }, CALL, OUTPUT]],
+    ['reasoning that nobody can read', [{ type: 'reasoning', summary: [] }, CALL, OUTPUT]],
+    ['reasoning without a summary', [{ ...SEALED, summary: undefined }, CALL, OUTPUT]],
+    ['a foreign id', [{ ...CALL, id: 'toolu_1' }, OUTPUT]],
+    ['a long call_id', [CALL, OUTPUT].map((item) => ({ ...item, call_id: 'c'.repeat(65) }))],
+    [
+      'a part of another role',
+      [{ type: 'message', role: 'user', content: [{ type: 'output_text' }] }],
+    ],
+    ['a word of ours', [{ ...CALL, native: {} }, OUTPUT]],
+    ['a reference', [{ type: 'item_reference', id: 'msg_1' }]],
+    ['an unknown field', [], { stop: ['a'] }],
+    ['a store', [], { store: true }],
+    ['too few tokens', [], { max_output_tokens: 1 }],
+    [
+      'a tool that leaves open whether it is strict',
+      [],
+      { tools: [{ type: 'function', name: 'f' }] },
+    ],
+    ['a choice without tools', [], { tool_choice: 'auto' }],
+  ])('about %s', (_name, input, more) => {
+    expect(body(input, more)).not.toEqual([])
+  })
+})

@@ -1,0 +1,312 @@
+/** What is sent for the items of a prompt, and what is said about the rest. */
+import { describe, expect, test } from 'vitest'
+import type { Item, Origin } from '../../../../src/core/item.ts'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import type { Prompt } from '../../../../src/core/prompt.ts'
+import { encode } from '../../../../src/providers/openai-responses/request/encode-request.ts'
+import { openaiResponses } from '../../../../src/providers/openai-responses/openai-responses.ts'
+import {
+  ACCOUNT,
+  accountWith,
+  ASK,
+  chatPrompt,
+  parsed,
+  promptOf,
+} from '../../../support/responses-kit.ts'
+import { talk } from '../../../support/talk.ts'
+
+const HERE: Origin = { wire: 'responses', account: 'openai', model: 'gpt-5', prefixHash: null }
+
+interface Sent {
+  readonly input: readonly JsonObject[]
+  readonly notes: readonly unknown[]
+}
+
+/** What is sent of items that we remember, for a client that said nothing about storing. */
+function sent(items: readonly Item[], body: JsonObject = ASK, quirks: JsonObject = {}): Sent {
+  return encoded(promptOf(parsed(body), items), quirks)
+}
+
+/** What is sent of items that a client brings along itself, because it stores nothing. */
+function sentOwn(items: readonly Item[], quirks: JsonObject = {}): Sent {
+  const inbound = { ...parsed({ ...ASK, store: false }), items }
+  // Asking for a stream keeps the bytes from going on as they are.
+  return encoded({ ...promptOf(inbound), stream: true }, quirks)
+}
+
+function encoded(prompt: Prompt, quirks: JsonObject): Sent {
+  const encoded = encode(prompt, accountWith(quirks))
+  return {
+    input: encoded.body['input'] as readonly JsonObject[],
+    notes: encoded.notes.map(({ did, at, why }) => [did, at, why]),
+  }
+}
+
+describe("the client's own bytes", () => {
+  const STATELESS = { ...ASK, store: false }
+
+  test('go on when nothing of the request is ours to change', () => {
+    const inbound = parsed({
+      ...STATELESS,
+      stream: true,
+      include: ['reasoning.encrypted_content'],
+      future: { a: 1 },
+      input: [
+        { role: 'user', content: 'go' },
+        { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'e' },
+        { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c', output: 'x' },
+      ],
+    })
+    const encoded = encode(promptOf(inbound), ACCOUNT)
+    const { body } = inbound
+    const bytes = inbound.bytes()
+    expect(encoded).toEqual({ path: '/responses', body, bytes, notes: [] })
+    expect(encoded.bytes).toBe(bytes)
+  })
+
+  test.each([
+    ['it does not say store: false', ASK],
+    ['it goes on from a response', { ...STATELESS, previous_response_id: 'resp_1' }],
+    ['it goes on from nothing, and says so', { ...STATELESS, previous_response_id: '' }],
+    ['it belongs to a conversation', { ...STATELESS, conversation: 'conv_1' }],
+    ['it says something about the background', { ...STATELESS, background: false }],
+    ['it speaks the words of another API', { ...STATELESS, reasoning_effort: 'low' }],
+    ['it asks for too few tokens', { ...STATELESS, max_output_tokens: 1 }],
+    ['it asks the gateway for raw reasoning', { ...STATELESS, include: ['reasoning.raw'] }],
+    [
+      'a call is named too long',
+      {
+        ...STATELESS,
+        input: [{ type: 'function_call', call_id: 'c'.repeat(65), name: 'f', arguments: '' }],
+      },
+    ],
+    [
+      'a tool is chosen as in a chat',
+      { ...STATELESS, tool_choice: { type: 'function', function: { name: 'f' } } },
+    ],
+    [
+      'instructions are items',
+      { ...STATELESS, instructions: [{ role: 'developer', content: 'x' }] },
+    ],
+  ])('do not when %s', (_why, body) => {
+    expect(encode(promptOf(parsed(body)), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
+  })
+
+  test('do not when items or settings were changed', () => {
+    const inbound = parsed(STATELESS)
+    const items = [...inbound.items]
+    const params = { ...inbound.params, model: 'gpt-5-mini' }
+    expect(encode(promptOf(inbound, items), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
+    expect(encode(promptOf(inbound, inbound.items, params), ACCOUNT).body).toMatchObject({
+      model: 'gpt-5-mini',
+    })
+  })
+
+  test('do not when the upstream is asked for another form of answer', () => {
+    const prompt = { ...promptOf(parsed(STATELESS)), stream: true }
+    expect(encode(prompt, ACCOUNT).body).toMatchObject({ stream: true })
+  })
+})
+
+describe('items', () => {
+  test('go as the very objects, without what is ours about them (C10)', () => {
+    const fine = parsed({
+      ...ASK,
+      input: [
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'a' }], x: 1 },
+      ],
+    }).items
+    const call: Item = {
+      type: 'function_call',
+      call_id: 'c',
+      name: 'f',
+      arguments: '{}',
+      native: { gemini: { thoughtSignature: 'x' } },
+      origin: HERE,
+    }
+    const { input, notes } = sent([...fine, call])
+    expect(input[0]).toBe(fine[0])
+    expect(input[1]).toEqual({ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' })
+    expect(notes).toEqual([])
+  })
+
+  test('a conversation keeps its order', () => {
+    const items = talk`
+      user: weather?
+      sealed: hm
+      call a weather {}
+      output a 4 degrees
+      custom b grep foo
+      custom-output b foo.ts
+      assistant: 4 degrees
+    `
+    expect(sent(items).input).toEqual(items)
+  })
+
+  test('phase goes back as it came', () => {
+    const [message] = talk`assistant: soon`
+    const item = { ...message, phase: 'commentary' } as Item
+    expect(sent([item]).input).toEqual([item])
+  })
+})
+
+describe('ids', () => {
+  const items: readonly Item[] = [
+    { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'e' },
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'a' }],
+    },
+    { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{}' },
+    { type: 'function_call_output', id: 'fco_1', call_id: 'c', output: 'x' },
+    { type: 'opaque', raw: { type: 'web_search_call', id: 'ws_1' } },
+    { type: 'opaque', raw: { type: 'mcp_call', id: 'mcp_1' } },
+  ]
+
+  test('are left out together, because nothing is stored upstream (C10)', () => {
+    const { input, notes } = sent(items)
+    expect(input.map(({ id }) => id)).toEqual([...items.slice(1).map(() => undefined), 'mcp_1'])
+    expect(notes).toEqual([0, 1, 2, 3, 4].map((at) => ['changed', at, 'id-of-stored-item']))
+  })
+
+  test('stay with what a client sends that stores nothing itself', () => {
+    const { input, notes } = sentOwn(items)
+    expect(input.map(({ id }) => id)).toEqual(['rs_1', 'msg_1', 'fc_1', 'fco_1', 'ws_1', 'mcp_1'])
+    expect(notes).toEqual([])
+  })
+
+  test('are left out of what we remember for such a client', () => {
+    const remembered = items.map((item) => ({ ...item, origin: HERE }))
+    expect(sent(remembered, { ...ASK, store: false }).input.slice(0, 4)).toMatchObject(
+      items.slice(0, 4).map(({ id: _id, ...item }) => item),
+    )
+  })
+})
+
+describe('reasoning', () => {
+  const sealed: Item = { type: 'reasoning', summary: [], encrypted_content: 'e' }
+  const raw: Item = {
+    type: 'reasoning',
+    summary: [],
+    content: [{ type: 'reasoning_text', text: 'hm' }],
+  }
+  const elsewhere: Origin = { ...HERE, account: 'azure' }
+  const claude: Origin = { ...HERE, wire: 'anthropic' }
+
+  test.each<[string, Item, JsonObject, string | null]>([
+    ['sealed by this account', { ...sealed, origin: HERE }, {}, null],
+    ['sealed, by who knows whom', sealed, {}, null],
+    ['sealed elsewhere', { ...sealed, origin: elsewhere }, {}, 'reasoning-made-elsewhere'],
+    [
+      'sealed by us for another wire',
+      { ...sealed, encrypted_content: 'anthropic:thinking:x:y' },
+      {},
+      'reasoning-made-elsewhere',
+    ],
+    ['sealed by another wire', { ...sealed, origin: claude }, {}, 'reasoning-made-elsewhere'],
+    ['raw from here', { ...raw, origin: HERE }, {}, null],
+    ['raw from elsewhere', { ...raw, origin: elsewhere }, {}, 'reasoning-not-sealed'],
+    ['raw, by who knows whom', raw, {}, 'reasoning-not-sealed'],
+    ['raw, to who takes it', raw, { rawReasoning: true }, null],
+    ['a bare id', { type: 'reasoning', id: 'rs_1', summary: [] }, {}, 'reasoning-not-sealed'],
+    ['an empty seal', { ...sealed, encrypted_content: '' }, {}, 'reasoning-not-sealed'],
+  ])('%s', (_name, item, quirks, why) => {
+    const { input, notes } = sent([item], ASK, quirks)
+    expect(input).toHaveLength(why === null ? 1 : 0)
+    expect(notes).toEqual(why === null ? [] : [['dropped', 0, why]])
+  })
+
+  test.each<[string, Item, boolean]>([
+    ['sealed', { ...sealed, id: 'rs_1' }, true],
+    ['raw', { ...raw, id: 'rs_1' }, true],
+    ['nothing but a summary', { type: 'reasoning', id: 'rs_1', summary: [] }, false],
+  ])('brought along by a client that stores nothing: %s', (_name, item, isSent) => {
+    expect(sentOwn([item]).input).toEqual(isSent ? [item] : [])
+  })
+})
+
+test.each<[string, Item]>([
+  ['by its maker', { type: 'opaque', raw: { type: 'x' }, origin: { ...HERE, wire: 'anthropic' } }],
+  ['by its type', { type: 'opaque', raw: { type: 'gemini:part' } }],
+])('what only another wire understands is known %s, and left out', (_how, item) => {
+  const { input, notes } = sent([item])
+  expect([input, notes]).toEqual([[], [['dropped', 0, 'item-of-another-wire']]])
+})
+
+test('a long call_id is shortened in the call and in its output alike (C10)', () => {
+  const [one, other] = ['x'.repeat(70), `${'x'.repeat(69)}y`]
+  const { input, notes } = sent(talk`
+    call ${one} f {}
+    call ${other} f {}
+    output ${one} a
+    output ${other} b
+  `)
+  const ids = input.map((item) => item['call_id'] as string)
+  expect(ids.every((id) => id.length <= 64)).toBe(true)
+  expect([ids[2], ids[3]]).toEqual([ids[0], ids[1]])
+  expect(ids[0]).not.toBe(ids[1])
+  expect(notes).toEqual([0, 1, 2, 3].map((at) => ['changed', at, 'call-id-shortened']))
+})
+
+describe('parts', () => {
+  const image = { type: 'input_image', image_url: 'data:image/png;base64,AA' } as const
+  const input = { type: 'input_text', text: 'a' } as const
+  const output = { type: 'output_text', text: 'a' } as const
+
+  test('speak the words of their role', () => {
+    const items: readonly Item[] = [
+      { type: 'message', role: 'assistant', content: [input] },
+      { type: 'message', role: 'user', content: [output, { type: 'refusal', refusal: 'no' }] },
+      { type: 'function_call_output', call_id: 'c', output: [output, image] },
+    ]
+    const { input: sentItems, notes } = sent(items)
+    expect(sentItems.map(({ content, output }) => content ?? output)).toEqual([
+      [output],
+      [input, { type: 'input_text', text: 'no' }],
+      [input, image],
+    ])
+    expect(notes).toEqual([0, 1, 2].map((at) => ['changed', at, 'part-renamed']))
+  })
+
+  test('an assistant cannot show a picture', () => {
+    const { input: sentItems, notes } = sent([
+      { type: 'message', role: 'assistant', content: [output, image] },
+      { type: 'message', role: 'assistant', content: [image] },
+    ])
+    expect(sentItems.map(({ content }) => content)).toEqual([
+      [output],
+      [{ type: 'output_text', text: '' }],
+    ])
+    expect(notes).toEqual([0, 1].map((at) => ['dropped', at, 'media-of-assistant']))
+  })
+
+  test('from the future go on in the language in which they came', () => {
+    const video = { type: 'input_video', video_url: 'x' }
+    const item: Item = {
+      type: 'message',
+      role: 'user',
+      content: [input, { type: 'opaque', raw: video }],
+    }
+    expect(sent([item]).input).toMatchObject([{ content: [input, video] }])
+    const { body, notes } = encode(chatPrompt([item]), ACCOUNT)
+    const text = '[Gateway notice: Something (input_video) was here, which cannot be shown.]'
+    expect(body).toMatchObject({ input: [{ content: [input, { type: 'input_text', text }] }] })
+    expect(notes).toMatchObject([{ did: 'dropped', at: 0, why: 'part-without-word' }])
+    const own: Item = {
+      ...item,
+      role: 'assistant',
+      content: [output, { type: 'opaque', raw: video }],
+    }
+    expect(encode(chatPrompt([own]), ACCOUNT).body).toMatchObject({
+      input: [{ content: [output] }],
+    })
+  })
+})
+
+test('the key goes where OpenAI looks for it', () => {
+  expect(openaiResponses.headers(ACCOUNT)).toEqual({ authorization: 'Bearer sk-1' })
+  expect(openaiResponses.headers({ ...ACCOUNT, apiKey: null })).toEqual({})
+})

@@ -1,0 +1,594 @@
+/** What is heard of a stream, event by event, however a server bends the wire. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { StreamEvent } from '../../../../src/core/stream-event.ts'
+import type { Item } from '../../../../src/core/item.ts'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import {
+  decode,
+  decodeWhole,
+} from '../../../../src/providers/openai-responses/response/decode-stream.ts'
+import { runStage, type SseMessage } from '../../../../src/core/stream/stage.ts'
+import { eventFaults } from '../event-order.ts'
+
+const CREATED = { type: 'response.created', response: { id: 'resp_up', model: 'gpt-5-2025' } }
+const COMPLETED = { type: 'response.completed', response: { status: 'completed' } }
+
+function messageOf(event: JsonObject): SseMessage {
+  return { event: event['type'] as string, data: JSON.stringify(event) }
+}
+
+function decoded(...events: readonly JsonObject[]): readonly StreamEvent[] {
+  const heard = runStage(decode(), events.map(messageOf))
+  expect(eventFaults(heard)).toEqual([])
+  return heard
+}
+
+/** Between the first event and the last one. */
+function heard(...events: readonly JsonObject[]): readonly StreamEvent[] {
+  return decoded(CREATED, ...events, COMPLETED).slice(1, -1)
+}
+
+function itemsIn(events: readonly StreamEvent[]): readonly Item[] {
+  return events.flatMap((event) => (event.type === 'item-ended' ? [event.item] : []))
+}
+
+function added(item: JsonObject, output_index = 0): JsonObject {
+  return { type: 'response.output_item.added', output_index, item }
+}
+
+function done(item: JsonObject, output_index = 0): JsonObject {
+  return { type: 'response.output_item.done', output_index, item }
+}
+
+function textDelta(delta: string, more: JsonObject = {}): JsonObject {
+  return { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta, ...more }
+}
+
+const MESSAGE = {
+  type: 'message',
+  id: 'msg_1',
+  role: 'assistant',
+  status: 'in_progress',
+  content: [],
+}
+const said = (text: string, more: JsonObject = {}) => ({
+  ...MESSAGE,
+  status: 'completed',
+  content: [{ type: 'output_text', text, annotations: [] }],
+  ...more,
+})
+const CALL = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '' }
+
+describe('a message', () => {
+  test('is heard word for word, and ends as the very item that came', () => {
+    const final = said('Hello', { phase: 'final_answer', future: 1 })
+    expect(heard(added(MESSAGE), textDelta('Hel'), textDelta('lo'), done(final))).toEqual([
+      { type: 'item-started', index: 0, item: MESSAGE },
+      { type: 'text-delta', index: 0, part: 0, text: 'Hel' },
+      { type: 'text-delta', index: 0, part: 0, text: 'lo' },
+      { type: 'item-ended', index: 0, item: final },
+    ])
+  })
+
+  test('says what was left unsaid as soon as the whole text is known', () => {
+    const decoder = decode()
+    for (const event of [CREATED, added(MESSAGE), textDelta('He')]) decoder.push(messageOf(event))
+    const whole = { type: 'response.output_text.done', output_index: 0, content_index: 0 }
+    expect(decoder.push(messageOf({ ...whole, text: 'Hello' }))).toEqual([
+      { type: 'text-delta', index: 0, part: 0, text: 'llo' },
+    ])
+    expect(decoder.push(messageOf(done(said('Hello!'))))).toEqual([
+      { type: 'text-delta', index: 0, part: 0, text: '!' },
+      { type: 'item-ended', index: 0, item: said('Hello!') },
+    ])
+  })
+
+  test('that contradicts itself ends as what it says in the end', () => {
+    const events = runStage(
+      decode(),
+      [CREATED, added(MESSAGE), textDelta('Hallo'), done(said('Hello')), COMPLETED].map(messageOf),
+    )
+    expect(itemsIn(events)).toEqual([said('Hello')])
+    expect(events.filter(({ type }) => type === 'text-delta')).toHaveLength(1)
+  })
+
+  test('is heard with refusals, annotations and log probabilities', () => {
+    const annotation = { type: 'url_citation', url: 'https://a.example/' }
+    const more = { type: 'url_citation', url: 'https://b.example/' }
+    const logprobs = [{ token: 'a', logprob: -1 }]
+    const content = [
+      { type: 'output_text', text: 'a', annotations: [annotation, more] },
+      { type: 'refusal', refusal: 'no' },
+    ]
+    const events = heard(
+      added(MESSAGE),
+      textDelta('a', { logprobs }),
+      {
+        type: 'response.output_text.annotation.added',
+        output_index: 0,
+        content_index: 0,
+        annotation,
+      },
+      { type: 'response.refusal.delta', output_index: 0, content_index: 1, delta: 'no' },
+      done({ ...MESSAGE, content }),
+    )
+    expect(events.slice(1, -1)).toEqual([
+      { type: 'text-delta', index: 0, part: 0, text: 'a', logprobs },
+      { type: 'annotation-added', index: 0, part: 0, annotation },
+      { type: 'refusal-delta', index: 0, part: 1, text: 'no' },
+      { type: 'annotation-added', index: 0, part: 0, annotation: more },
+    ])
+  })
+
+  test('keeps the id under which it was announced', () => {
+    // Copilot names an item anew in every event.
+    const events = heard(
+      added(MESSAGE),
+      textDelta('a', { item_id: 'msg_2' }),
+      done(said('a', { id: 'msg_3' })),
+    )
+    expect(itemsIn(events)).toEqual([said('a', { id: 'msg_1' })])
+  })
+
+  test('that nobody announced is heard all the same', () => {
+    const [started, delta] = heard(textDelta('a'))
+    expect(started).toMatchObject({ type: 'item-started', item: { type: 'message' } })
+    expect(delta).toMatchObject({ type: 'text-delta', text: 'a' })
+    expect(itemsIn(heard(done(said('a'))))).toEqual([said('a')])
+  })
+
+  test('with a part from the future carries it', () => {
+    const content = [{ type: 'output_video', url: 'x' }, 'bare', 7]
+    expect(itemsIn(heard(done({ ...MESSAGE, content })))).toMatchObject([
+      {
+        content: [
+          { type: 'opaque', raw: content[0] },
+          { type: 'output_text', text: 'bare' },
+        ],
+      },
+    ])
+  })
+})
+
+describe('reasoning', () => {
+  const REASONING = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'partial' }
+  const at = { output_index: 0, content_index: 0 }
+
+  test('is heard on both channels, and sealed only when it is done', () => {
+    const final = {
+      ...REASONING,
+      summary: [{ type: 'summary_text', text: 's' }],
+      content: [{ type: 'reasoning_text', text: 'raw' }],
+      encrypted_content: 'sealed',
+    }
+    expect(
+      heard(
+        added(REASONING),
+        {
+          type: 'response.reasoning_summary_text.delta',
+          output_index: 0,
+          summary_index: 0,
+          delta: 's',
+        },
+        { type: 'response.reasoning_text.delta', ...at, delta: 'raw' },
+        done(final),
+      ),
+    ).toEqual([
+      { type: 'item-started', index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [] } },
+      { type: 'reasoning-delta', index: 0, channel: 'summary', part: 0, text: 's' },
+      { type: 'reasoning-delta', index: 0, channel: 'content', part: 0, text: 'raw' },
+      { type: 'item-ended', index: 0, item: final },
+    ])
+  })
+
+  test('goes by two names', () => {
+    const [, delta] = heard(added(REASONING), {
+      type: 'response.reasoning.delta',
+      ...at,
+      delta: 'raw',
+    })
+    expect(delta).toEqual({
+      type: 'reasoning-delta',
+      index: 0,
+      channel: 'content',
+      part: 0,
+      text: 'raw',
+    })
+  })
+
+  test('may go on while the answer has begun', () => {
+    const events = heard(
+      added(REASONING),
+      added(MESSAGE, 1),
+      textDelta('4', { output_index: 1 }),
+      { type: 'response.reasoning_text.delta', ...at, delta: 'hm' },
+      done(said('4'), 1),
+      done({ ...REASONING, content: [{ type: 'reasoning_text', text: 'hm' }] }),
+    )
+    expect(events.map((event) => 'index' in event && event.index)).toEqual([0, 1, 1, 0, 1, 0])
+  })
+
+  test.each([null, 'text', [{ text: 7 }, 'thought', null]])(
+    'is mended where it says %j',
+    (summary) => {
+      const [item] = itemsIn(heard(done({ type: 'reasoning', summary, content: null })))
+      expect(item).toMatchObject({ type: 'reasoning' })
+      expect(item).not.toHaveProperty('content')
+    },
+  )
+})
+
+describe('a call', () => {
+  const final = { ...CALL, arguments: '{"a":1}' }
+
+  test('is heard by its arguments', () => {
+    const delta = { type: 'response.function_call_arguments.delta', output_index: 0 }
+    expect(
+      heard(added(CALL), { ...delta, delta: '{"a"' }, { ...delta, delta: ':1}' }, done(final)),
+    ).toEqual([
+      { type: 'item-started', index: 0, item: CALL },
+      { type: 'arguments-delta', index: 0, text: '{"a"' },
+      { type: 'arguments-delta', index: 0, text: ':1}' },
+      { type: 'item-ended', index: 0, item: final },
+    ])
+  })
+
+  test.each([
+    [added(final), done(final)],
+    [
+      added(CALL),
+      {
+        type: 'response.function_call_arguments.done',
+        output_index: 0,
+        arguments: final.arguments,
+      },
+      done(final),
+    ],
+    [done(final)],
+  ])('whose arguments came in one piece has them said once', (...events) => {
+    expect(heard(...events)).toEqual([
+      { type: 'item-started', index: 0, item: CALL },
+      { type: 'arguments-delta', index: 0, text: '{"a":1}' },
+      { type: 'item-ended', index: 0, item: final },
+    ])
+  })
+
+  test('of a custom tool is heard by its input', () => {
+    const custom = { type: 'custom_tool_call', call_id: 'c', name: 'f', input: '' }
+    const delta = { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: 'ls' }
+    expect(heard(added(custom), delta, done({ ...custom, input: 'ls' }))[1]).toEqual({
+      type: 'arguments-delta',
+      index: 0,
+      text: 'ls',
+    })
+  })
+
+  test('without a call_id is given one, the same from beginning to end', () => {
+    const nameless = { type: 'function_call', name: 'f', arguments: { a: 1 } }
+    const [started, , ended] = heard(added(nameless, 3), done(nameless, 3))
+    expect(started).toMatchObject({ item: { call_id: 'call_resp_up_3' } })
+    expect(ended).toMatchObject({ item: { call_id: 'call_resp_up_3', arguments: '{"a":1}' } })
+  })
+})
+
+test('what a hosted tool did is carried as it came', () => {
+  const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: {} }
+  expect(
+    heard(
+      added({ ...search, status: 'in_progress' }),
+      { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' },
+      done(search),
+    ),
+  ).toMatchObject([
+    { type: 'item-started', item: { type: 'opaque', raw: { status: 'in_progress' } } },
+    { type: 'item-ended', item: { type: 'opaque', raw: search } },
+  ])
+})
+
+describe('the beginning', () => {
+  test('names the answer and the model', () => {
+    expect(decoded(CREATED, COMPLETED)[0]).toEqual({
+      type: 'answer-started',
+      upstreamId: 'resp_up',
+      model: 'gpt-5-2025',
+    })
+  })
+
+  test('may be a queue', () => {
+    const queued = { ...CREATED, type: 'response.queued' }
+    const running = { ...CREATED, type: 'response.in_progress' }
+    expect(decoded(queued, running, COMPLETED).map(({ type }) => type)).toEqual([
+      'answer-started',
+      'answer-ended',
+    ])
+  })
+})
+
+describe('the ending', () => {
+  function ending(response: JsonObject, type = 'response.completed'): StreamEvent | undefined {
+    return decoded(CREATED, { type, response }).at(-1)
+  }
+
+  test('tells what was used, and what was not said is not 0', () => {
+    const usage = {
+      input_tokens: 20,
+      input_tokens_details: { cached_tokens: 4 },
+      output_tokens: 10,
+      total_tokens: 30,
+      cost: 0.1,
+    }
+    expect(ending({ usage })).toEqual({
+      type: 'answer-ended',
+      finish: 'stop',
+      usage: {
+        inputTokens: 20,
+        cachedTokens: 4,
+        cacheWriteTokens: null,
+        outputTokens: 10,
+        reasoningTokens: null,
+        totalTokens: 30,
+      },
+    })
+  })
+
+  test.each([
+    ['response.incomplete', { incomplete_details: { reason: 'max_output_tokens' } }, 'length'],
+    ['response.incomplete', { incomplete_details: { reason: 'content_filter' } }, 'content-filter'],
+    ['response.incomplete', {}, 'length'],
+    ['response.completed', { status: 'incomplete' }, 'length'],
+    ['response.completed', {}, 'stop'],
+  ])('%s with %j is a finish by %s', (type, response, finish) => {
+    expect(ending(response, type)).toMatchObject({ type: 'answer-ended', finish })
+  })
+
+  test('brings what was never done, and what was never announced', () => {
+    const events = decoded(CREATED, added(MESSAGE), textDelta('a'), {
+      type: 'response.completed',
+      response: { output: [said('ab'), { ...CALL, arguments: '{}' }] },
+    })
+    expect(itemsIn(events)).toEqual([said('ab'), { ...CALL, arguments: '{}' }])
+  })
+
+  test('that lists fewer items than there were does not mix them up', () => {
+    const search = { type: 'web_search_call', id: 'ws_1' }
+    const events = decoded(
+      CREATED,
+      added(search, 0),
+      added(MESSAGE, 1),
+      textDelta('a', { output_index: 1 }),
+      done(said('a'), 1),
+      { type: 'response.completed', response: { output: [said('a')] } },
+    )
+    expect(itemsIn(events)).toMatchObject([said('a'), { type: 'opaque' }])
+  })
+
+  test('without a list ends what was left open with what was said', () => {
+    const events = decoded(CREATED, added(MESSAGE), textDelta('a'), {
+      type: 'response.completed',
+      response: { output: null },
+    })
+    expect(itemsIn(events)).toEqual([said('a')])
+  })
+
+  test('does not change what was done', () => {
+    const events = decoded(CREATED, added(MESSAGE), textDelta('a'), done(said('a')), {
+      type: 'response.completed',
+      response: { output: [said('b')] },
+    })
+    expect(itemsIn(events)).toEqual([said('a')])
+  })
+
+  test('is the end', () => {
+    const decoder = decode()
+    decoder.push(messageOf(COMPLETED))
+    expect(decoder.push(messageOf(added(MESSAGE)))).toEqual([])
+    expect(decoder.end()).toEqual([])
+  })
+})
+
+describe('a failure', () => {
+  const ERROR = {
+    type: 'insufficient_quota',
+    code: 'insufficient_quota',
+    message: 'Pay.',
+    param: null,
+  }
+
+  test.each([
+    [{ type: 'error', error: ERROR }],
+    [{ type: 'error', code: ERROR.code, message: ERROR.message, param: null }],
+  ])('is told once, though the upstream tells it twice', (error) => {
+    const failed = {
+      type: 'response.failed',
+      response: { status: 'failed', error: { code: 'server_error', message: 'Less.' } },
+    }
+    const events = decoded(CREATED, error, failed)
+    expect(events.slice(1)).toMatchObject([
+      {
+        type: 'answer-failed',
+        failure: { status: 429, code: 'insufficient_quota', message: 'Pay.' },
+      },
+    ])
+  })
+
+  test('may be told by the response alone', () => {
+    const error = { code: 'context_length_exceeded', message: 'Too long.' }
+    expect(decoded(CREATED, { type: 'response.failed', response: { error } }).at(-1)).toMatchObject(
+      {
+        failure: { status: 400, code: 'context_length_exceeded', message: 'Too long.' },
+      },
+    )
+  })
+
+  test('may come before anything else, and alone', () => {
+    expect(decoded({ type: 'error', error: ERROR })).toMatchObject([
+      { type: 'answer-started', upstreamId: null, model: null },
+      { type: 'answer-failed', failure: { code: 'insufficient_quota' } },
+    ])
+  })
+
+  test('is a stream that stops, even where every item was done', () => {
+    const events = decoded(CREATED, added(MESSAGE), textDelta('a'), done(said('a')))
+    expect(itemsIn(events)).toEqual([said('a')])
+    expect(events.at(-1)).toMatchObject({
+      type: 'answer-failed',
+      failure: { status: 502, type: 'server_error', code: 'upstream_broken' },
+    })
+  })
+
+  test('keeps what had arrived, and says that it is not whole', () => {
+    const events = decoded(
+      CREATED,
+      added({ type: 'reasoning', id: 'rs_1', summary: [] }, 0),
+      {
+        type: 'response.reasoning_summary_text.delta',
+        output_index: 0,
+        summary_index: 0,
+        delta: 'h',
+      },
+      added(MESSAGE, 1),
+      textDelta('a', { output_index: 1 }),
+      added(CALL, 2),
+      { type: 'response.function_call_arguments.delta', output_index: 2, delta: '{"a' },
+    )
+    expect(itemsIn(events)).toMatchObject([
+      { type: 'reasoning', status: 'incomplete', summary: [{ text: 'h' }] },
+      { type: 'message', status: 'incomplete', content: [{ text: 'a' }] },
+      { type: 'function_call', status: 'incomplete', arguments: '{"a' },
+    ])
+  })
+
+  test.each(
+    ['response.completed', 'response.incomplete', 'response.failed'].flatMap((type) => [
+      { type },
+      { type, response: 5 },
+      { type, response: [{ status: 'completed' }] },
+    ]),
+  )('is an end without a response: %j', (end) => {
+    const events = decoded(CREATED, added(MESSAGE), textDelta('a'), end)
+    expect(itemsIn(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'a' }] }])
+    expect(events.at(-1)).toMatchObject({
+      type: 'answer-failed',
+      failure: { status: 502, code: 'upstream_broken' },
+    })
+  })
+
+  test('is an event that is not JSON', () => {
+    const decoder = decode()
+    expect(decoder.push({ data: '{"type":"respon' }).at(-1)).toMatchObject({
+      type: 'answer-failed',
+      failure: { code: 'upstream_broken' },
+    })
+  })
+})
+
+describe('the wire', () => {
+  test('may name an event only beside it, or only within', () => {
+    const { type: _type, ...nameless } = added(MESSAGE)
+    const events = runStage(decode(), [
+      { event: 'response.output_item.added', data: JSON.stringify(nameless) },
+      { data: JSON.stringify(textDelta('a')) },
+      { data: JSON.stringify(COMPLETED) },
+      { data: '[DONE]' },
+    ])
+    expect(events.map(({ type }) => type)).toEqual([
+      'answer-started',
+      'item-started',
+      'text-delta',
+      'item-ended',
+      'answer-ended',
+    ])
+  })
+
+  test('may have words that nobody knows', () => {
+    const unknown = ['keepalive', 'response.reasoning_part.added', 'constructor', '__proto__', '']
+    expect(heard(...unknown.map((type) => ({ type })))).toEqual([])
+  })
+
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.constantFrom(0, 1, 'a', 'message', 'reasoning', 'function_call', [MESSAGE], MESSAGE, CALL),
+  )
+  const event = fc.record(
+    {
+      type: fc.constantFrom(
+        'response.created',
+        'response.output_item.added',
+        'response.output_item.done',
+        'response.content_part.done',
+        'response.output_text.delta',
+        'response.output_text.done',
+        'response.output_text.annotation.added',
+        'response.refusal.delta',
+        'response.reasoning_summary_text.delta',
+        'response.reasoning_text.done',
+        'response.function_call_arguments.delta',
+        'response.custom_tool_call_input.done',
+        'response.incomplete',
+        'response.completed',
+        'error',
+      ),
+      item: value,
+      part: value,
+      output_index: value,
+      content_index: value,
+      summary_index: value,
+      annotation: value,
+      delta: value,
+      text: value,
+      arguments: value,
+      response: value,
+      error: value,
+      logprobs: value,
+    },
+    { requiredKeys: ['type'] },
+  ) as fc.Arbitrary<JsonObject>
+
+  test('may be nonsense, and events still come in order', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 12 }), (events) => {
+        const faults = eventFaults(runStage(decode(), events.map(messageOf)))
+        expect(faults.filter((fault) => !fault.includes('sum of its deltas'))).toEqual([])
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('may be nonsense in a whole answer as well', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom('output', 'status', 'error', 'id'), value),
+        (body) => {
+          expect(eventFaults(decodeWhole(body as JsonObject))).toEqual([])
+        },
+      ),
+    )
+  })
+})
+
+describe('a whole answer', () => {
+  test('is heard as the stream of it would be', () => {
+    const call = { ...CALL, arguments: '{}' }
+    const body = { id: 'resp_up', model: 'm', status: 'completed', output: [said('a'), call] }
+    expect(decodeWhole(body)).toEqual([
+      { type: 'answer-started', upstreamId: 'resp_up', model: 'm' },
+      { type: 'item-started', index: 0, item: { ...MESSAGE, status: 'completed' } },
+      { type: 'text-delta', index: 0, part: 0, text: 'a' },
+      { type: 'item-ended', index: 0, item: said('a') },
+      { type: 'item-started', index: 1, item: CALL },
+      { type: 'arguments-delta', index: 1, text: '{}' },
+      { type: 'item-ended', index: 1, item: call },
+      { type: 'answer-ended', finish: 'stop', usage: null },
+    ])
+  })
+
+  test.each([
+    [{ status: 'failed', error: { code: 'server_error', message: 'x' } }, 'server_error'],
+    [{ error: { code: 429, message: 'x' } }, '429'],
+    [{ status: 'cancelled', output: [] }, 'upstream_broken'],
+    [{ status: 'in_progress', output: [] }, 'upstream_broken'],
+  ])('%j has failed with %s', (body, code) => {
+    expect(decodeWhole(body).at(-1)).toMatchObject({ type: 'answer-failed', failure: { code } })
+  })
+})

@@ -1,0 +1,96 @@
+/** What can be said of an upstream, and what is said to whoever says it wrong. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { COMMON_QUIRKS } from '../../../src/providers/quirks/common-quirks.ts'
+import { PROFILES } from '../../../src/providers/openai-chat/known-service-quirks.ts'
+import { PROVIDERS } from '../../../src/providers/registry.ts'
+import { quirkFaults } from '../../../src/providers/quirks/validate-quirks.ts'
+import { readSettings } from '../../../src/settings/read-settings.ts'
+
+test('a value that makes no sense, and a quirk of another wire, are faults', () => {
+  const quirks = {
+    profile: 'nobody',
+    developerRole: 'yes',
+    callIdPattern: '(',
+    refuses: 'stop',
+    thinkTags: false,
+    constructor: 1,
+    maxStops: -1,
+    jsonSchema: true,
+  }
+  expect(quirkFaults('chat', quirks)).toEqual([
+    `quirks.profile must be one of: ${Object.keys(PROFILES).join(', ')}.`,
+    'quirks.developerRole must be true or false.',
+    'quirks.callIdPattern must be a regular expression.',
+    'quirks.refuses must be a list of field names.',
+    'quirks.thinkTags must be one of: true, unopened.',
+    'quirks.constructor is not known to the chat wire.',
+    'quirks.maxStops must be a whole number.',
+    'quirks.jsonSchema is not known to the chat wire.',
+  ])
+})
+
+test('what makes sense is none', () => {
+  expect(quirkFaults('chat', { profile: 'groq', callIdPattern: '^a', toolMedia: true })).toEqual([])
+  expect(quirkFaults('responses', { passes: ['seed'], minOutputTokens: 1 })).toEqual([])
+  expect(quirkFaults('anthropic', { cacheControl: '1h', thinking: 'budget' })).toEqual([])
+  expect(quirkFaults('gemini', { jsonSchema: true, inlineLimitBytes: 1e6 })).toEqual([])
+})
+
+describe('what every wire knows', () => {
+  test.each(Object.values(PROVIDERS).map(({ wire }) => wire))('over %s', (wire) => {
+    expect(quirkFaults(wire, { contextWindow: 8192, degrade: true, stop: ['<|end|>'] })).toEqual([])
+    expect(
+      quirkFaults(wire, { contextWindow: { 'qwen*': 1, '*': 2 }, speakerGuard: ['Ada'] }),
+    ).toEqual([])
+    expect(
+      quirkFaults(wire, { contextWindow: { '*': '8k' }, speakerGuard: 'on', stop: 'x' }),
+    ).toEqual([
+      'quirks.contextWindow must be a number of tokens, or such numbers by model.',
+      'quirks.speakerGuard must be true, false or a list of labels.',
+      'quirks.stop must be a list of stop strings.',
+    ])
+  })
+})
+
+test('a fault keeps the gateway from starting, and says where it is', () => {
+  const upstream = {
+    name: 'a',
+    wire: 'chat',
+    baseUrl: 'http://x',
+    quirks: { maxStop: 1, query: 2 },
+  }
+  expect(() => readSettings({ UPSTREAMS: JSON.stringify([upstream]) })).toThrow(
+    'UPSTREAMS entry 1 has quirks that make no sense: quirks.maxStop is not known to the chat wire. quirks.query must be a string.',
+  )
+})
+
+describe('the tables', () => {
+  const tables = [COMMON_QUIRKS, ...Object.values(PROVIDERS).map(({ quirks }) => quirks)]
+  const names = new Set(tables.flatMap((table) => Object.keys(table)))
+  const src = new URL('../../../src/', import.meta.url)
+  const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !/(\/|common-|-service-)quirks\.ts$/.test(file))
+    .map((file) => readFileSync(new URL(file, src), 'utf8'))
+
+  test('hold every quirk that is read, and none that nobody reads', () => {
+    const read = sources.flatMap((source) => [
+      ...[...source.matchAll(/quirks\['(\w+)'\]/g)].map((match) => match[1] ?? ''),
+      ...[...source.matchAll(/\{([^{}]*)\} = (?:\w+\.)*quirks\n/g)].flatMap((match) =>
+        (match[1] ?? '').split(',').map((name) => name.replace(/[:=].*/s, '').trim()),
+      ),
+    ])
+    expect(read.filter((name) => name !== '' && !names.has(name))).toEqual([])
+    // Read by a name of its own: see `quirksOf` of the chat wire, and the other files of this name.
+    const gathered = ['profile', 'jsonSchema', 'remoteUrls', 'inlineLimitBytes', 'callIds']
+    const words = new Set(sources.flatMap((source) => source.match(/\w+/g) ?? []))
+    expect([...names].filter((name) => !gathered.includes(name) && !words.has(name))).toEqual([])
+  })
+
+  test('have a sentence for each, and words for its values that a sentence can end with', () => {
+    for (const [name, { what, sentence }] of tables.flatMap((table) => Object.entries(table))) {
+      expect([name, sentence]).toEqual([name, expect.stringMatching(/^[A-Z`][^|\n]*\.$/)])
+      expect([name, what]).toEqual([name, expect.stringMatching(/^[a-z][^|\n]*[^.]$/)])
+    }
+  })
+})

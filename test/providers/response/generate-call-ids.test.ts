@@ -1,0 +1,94 @@
+/** Ids of calls that their upstream left out, whichever wire it speaks. */
+import { describe, expect, test } from 'vitest'
+import { foldOutcome } from '../../../src/core/fold-answer-outcome.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import { inventCallIds } from '../../../src/providers/response/generate-call-ids.ts'
+import type { WireName } from '../../../src/providers/provider-interface.ts'
+import { PROVIDERS } from '../../../src/providers/registry.ts'
+import { eventFaults } from '../../support/event-laws.ts'
+import { plainAccount } from '../../support/account.ts'
+
+describe('an id', () => {
+  test('that its service gave stays, the first time', () => {
+    const idFor = inventCallIds(() => 'up-1', [])
+    expect([idFor('a'), idFor('b')]).toEqual(['a', 'b'])
+    expect(idFor('a')).toMatch(/^call_[0-9a-zA-Z]{9}$/)
+  })
+
+  test('is the same each time, another for each call and each answer', () => {
+    const ids = (answer: string) => {
+      const idFor = inventCallIds(() => answer, [])
+      return [idFor(''), idFor(''), idFor('')]
+    }
+    expect(ids('up-1')).toEqual(ids('up-1'))
+    expect(new Set([...ids('up-1'), ...ids('up-2')]).size).toBe(6)
+  })
+
+  test('is asked of the answer only when it is needed', () => {
+    const idFor = inventCallIds(() => {
+      throw new Error('Nobody knows yet.')
+    }, [])
+    expect(idFor('a')).toBe('a')
+  })
+})
+
+test.each<readonly [WireName, JsonObject]>([
+  [
+    'chat',
+    {
+      choices: [
+        {
+          message: {
+            tool_calls: [
+              { function: { name: 'f', arguments: '{}' } },
+              { id: '', function: { name: 'f', arguments: '{}' } },
+            ],
+          },
+          finish_reason: 'tool_calls',
+        },
+      ],
+    },
+  ],
+  [
+    'anthropic',
+    {
+      type: 'message',
+      content: [
+        { type: 'tool_use', name: 'f', input: {} },
+        { type: 'tool_use', id: '', name: 'f', input: {} },
+      ],
+      stop_reason: 'tool_use',
+    },
+  ],
+  [
+    'gemini',
+    {
+      candidates: [
+        {
+          content: { parts: [{ functionCall: { name: 'f' } }, { functionCall: { name: 'f' } }] },
+          finishReason: 'STOP',
+        },
+      ],
+    },
+  ],
+  [
+    'responses',
+    {
+      id: 'resp_1',
+      status: 'completed',
+      output: [
+        { type: 'function_call', name: 'f', arguments: '{}' },
+        { type: 'function_call', call_id: '', name: 'f', arguments: '{}' },
+      ],
+    },
+  ],
+])('an answer over %s names every call', (wire, body) => {
+  const events = PROVIDERS[wire].decodeWhole(body, plainAccount(wire))
+  expect(eventFaults(events)).toEqual([])
+  const fold = foldOutcome()
+  for (const event of events) fold.push(event)
+  const ids = fold.now().items.map((item) => ('call_id' in item ? item.call_id : ''))
+  expect(ids).toHaveLength(2)
+  expect(new Set(ids).size).toBe(2)
+  expect(ids).not.toContain('')
+})

@@ -1,0 +1,203 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../src/core/item.ts'
+import { dropCovered } from '../../src/recall/drop-repeated-history.ts'
+import { tidyConversation } from '../support/conversations.ts'
+import { said } from '../support/recalled-stories.ts'
+import { show, talk } from '../support/talk.ts'
+
+const history = talk`
+  user: hello
+  assistant: Hi!
+  user: how warm is it?
+  thinks: where?
+  assistant: Let me look.
+  call a weather {"in":"Rome"}
+`
+
+test('leaves out the answer that the output next to it belongs to', () => {
+  const items = talk`
+    assistant: Let me look.
+    call a weather {"in": "Rome"}
+    output a 4 degrees
+  `
+  const step = dropCovered(history, items)
+  expect(show(step.items)).toBe('output a 4 degrees')
+  expect(step.items[0]).toBe(items[2])
+  expect(step.notes).toEqual([
+    { did: 'dropped', at: 0, why: 'already-remembered' },
+    { did: 'dropped', at: 1, why: 'already-remembered' },
+  ])
+})
+
+test('leaves a list alone that repeats nothing', () => {
+  for (const items of [
+    talk`user: and?`,
+    talk`output a 4 degrees`,
+    talk`
+      assistant: Something else.
+      call b weather
+      output b 4 degrees
+    `,
+    // What was said in an earlier round is no repetition: it is said again.
+    talk`assistant: Hi!`,
+    [],
+  ]) {
+    const step = dropCovered(history, items)
+    expect(step.items).toBe(items)
+    expect(step.notes).toEqual([])
+  }
+})
+
+test('keeps the output of a call whose id was used before', () => {
+  const before = talk`
+    user: how warm is it?
+    call call_0
+    output call_0 4 degrees
+    call call_0
+  `
+  const again = talk`
+    call call_0
+    output call_0 5 degrees
+  `
+  expect(show(dropCovered(before, again).items)).toBe('output call_0 5 degrees')
+  const all = [...before.slice(1), ...again.slice(1)]
+  expect(show(dropCovered(before, all).items)).toBe('output call_0 5 degrees')
+})
+
+test('knows calls that were made together by each other', () => {
+  const before = [
+    ...talk`user: hm`,
+    ...talk`
+    call a
+    call b
+  `,
+  ]
+  const items = talk`
+    call a
+    output a 1
+    call b
+    output b 2
+  `
+  expect(show(dropCovered(before, items).items)).toBe('output a 1\noutput b 2')
+})
+
+test('knows the words of several messages that a client has made one of', () => {
+  const before = talk`
+    user: hm
+    assistant: One.
+    thinks: two
+    assistant: Two.
+    call a
+  `
+  const items = [
+    said('One.\n\nTwo.'),
+    ...talk`
+    call a
+    output a 1
+    user: and
+    assistant: Two.
+  `,
+  ]
+  expect(show(dropCovered(before, items).items)).toBe('output a 1\nuser: and\nassistant: Two.')
+})
+
+test('knows reasoning and hosted items by their ids', () => {
+  const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' } as const
+  const search = { type: 'opaque', raw: { type: 'web_search_call', id: 'ws_1' } } as const
+  const before = [...talk`user: hm`, thought, search, ...talk`call a`]
+  const items = [
+    { ...thought },
+    { ...search },
+    ...talk`
+    call a
+    output a 1
+  `,
+  ]
+  expect(show(dropCovered(before, items).items)).toBe('output a 1')
+})
+
+test('leaves nothing of a whole round that is repeated, and all that comes after it', () => {
+  fc.assert(
+    fc.property(tidyConversation, (all) => {
+      const start = all.findLastIndex((item) => item.type === 'message' && item.role === 'user')
+      const border = all.findIndex(
+        (item, at) => at > start && item.type === 'message' && item.role !== 'assistant',
+      )
+      const before = all.slice(0, border < 0 ? all.length : border)
+      const round = before.slice(start + 1).filter((item) => item.type !== 'reasoning')
+      const news = talk`user: and?`
+      const step = dropCovered(before, [...round, ...news])
+      const calls = step.items.filter((item) => item.type === 'function_call')
+      expect(calls).toEqual([])
+      expect(step.items.at(-1)).toBe(news[0])
+      expect(step.items.length + step.notes.length).toBe(round.length + 1)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('knows the end of what was said in several answers, made one message of', () => {
+  const before = talk`
+    user: hm
+    assistant: One.
+    thinks: two
+    assistant: Two.
+    assistant: Three.
+  `
+  expect(show(dropCovered(before, [said('Two.\n\nThree.'), said('Four.')]).items)).toBe(
+    'assistant: Four.',
+  )
+  const half = [said('wo.\n\nThree.')]
+  expect(dropCovered(before, half).items).toBe(half)
+})
+
+describe('the work', () => {
+  /** How often one of the items is read. */
+  function readsOf(tail: readonly Item[], repeated: readonly Item[]): number {
+    let reads = 0
+    const counted = (item: Item): Item =>
+      new Proxy(item, {
+        get(target, field) {
+          reads += 1
+          return Reflect.get(target, field) as unknown
+        },
+      })
+    dropCovered([...talk`user: hm`, ...tail].map(counted), repeated.map(counted))
+    return reads
+  }
+
+  const list = (count: number, make: (at: number) => Item) =>
+    Array.from({ length: count }, (_, at) => make(at))
+  const call = (id: string): Item => ({
+    type: 'function_call',
+    call_id: id,
+    name: 'look',
+    arguments: '{}',
+  })
+  const hosted = (query: string): Item => ({
+    type: 'opaque',
+    raw: { type: 'web_search_call', query },
+  })
+
+  test.each<[string, (name: string) => Item]>([
+    ['messages', (name) => said(name)],
+    ['calls', call],
+    ['what a service has made', hosted],
+  ])('grows with the lists: %s', (_name, make) => {
+    const shapes = [
+      // Nothing, all, and only the first is repeated.
+      (count: number) => [list(count, (at) => make(`a${at}`)), list(count, (at) => make(`b${at}`))],
+      (count: number) => [list(count, (at) => make(`a${at}`)), list(count, (at) => make(`a${at}`))],
+      (count: number) => [list(count, (at) => make(`a${at}`)), list(count, () => make('a0'))],
+    ]
+    for (const shape of shapes) {
+      const [small, large] = [300, 600].map((count) => {
+        const [tail = [], repeated = []] = shape(count)
+        return readsOf(tail, repeated)
+      })
+      expect(small).toBeGreaterThan(600)
+      expect(large).toBeLessThan(2.5 * (small ?? 0))
+    }
+  })
+})

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import type { Item } from '../../src/core/item.ts'
+import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
+import { kinOf, type Kin } from '../../src/recall/turn-ancestry.ts'
+import { endKey, outputsAtHand } from '../../src/recall/find-recorded-tool-outputs.ts'
+import { talk } from '../support/talk.ts'
+
+function turn(
+  id: number,
+  parent: number | null,
+  input: readonly Item[],
+  output: readonly Item[],
+): RememberedTurn {
+  return {
+    id: String(id),
+    thread: 't',
+    parent: parent === null ? null : String(parent),
+    depth: id,
+    fingerprint: null,
+    reasoningRefusedBy: null,
+    createdAtMs: 0,
+    usedAtMs: 0,
+    input,
+    output,
+  }
+}
+
+function found(attached: readonly RememberedTurn[], all: readonly RememberedTurn[]) {
+  const find = outputsAtHand(attached, kinOf(all))
+  return (of: RememberedTurn, id: string, nth = 0) => {
+    const output = find(of, `function ${id}`, nth)?.output
+    return output?.type === 'function_call_output' ? output.output : null
+  }
+}
+
+test('an output is that of the nearest turn before it that has made the call', () => {
+  const first = turn(0, null, [], talk`call a`)
+  const second = turn(1, 0, talk`output a 0`, talk`call a`)
+  const silent = turn(2, 1, talk`user: and?`, talk`thinks: hm`)
+  const last = turn(3, 2, talk`output a 1`, talk`assistant: So.`)
+  const outputOf = found([first, last], [last, silent, second, first])
+  expect(outputOf(first, 'a')).toBe('0')
+  expect(outputOf(second, 'a')).toBe('1')
+  expect(outputOf(last, 'a')).toBe(null)
+})
+
+test('the second output of one id is that of a turn that has made two such calls', () => {
+  const both = talk`
+    call a
+    call a
+  `
+  const outputs = talk`
+    output a 0
+    output a 1
+  `
+  const first = turn(0, null, [], both)
+  const second = turn(1, 0, [], talk`call a`)
+  const last = turn(2, 1, outputs, [])
+  const outputOf = found([first, second, last], [first, second, last])
+  expect(outputOf(second, 'a')).toBe('0')
+  expect(outputOf(first, 'a', 1)).toBe('1')
+})
+
+test('a turn of another branch has no part in it, and that of the list comes before others', () => {
+  const first = turn(0, null, [], talk`call a`)
+  const sibling = turn(1, 0, talk`output a sibling`, talk`call b`)
+  const own = turn(2, 0, talk`output a own`, [])
+  const late = turn(3, 2, talk`output b`, [])
+  expect(found([first, late], [first, sibling, own, late])(first, 'a')).toBe('own')
+  expect(found([first, late], [first, sibling, own, late])(sibling, 'b')).toBe(null)
+  expect(found([sibling, own], [first, sibling, own, late])(first, 'a')).toBe('sibling')
+})
+
+test('links that lead in a circle are not followed for ever', () => {
+  const one = turn(0, 1, talk`output a`, talk`call a`)
+  const two = turn(1, 0, talk`output a`, talk`call a`)
+  expect(found([one, two], [one, two])(one, 'a')).toBe(null)
+})
+
+test('only an end of that side has a key', () => {
+  const [call, nameless] = talk`
+    call a
+    thinks: hm
+  `
+  if (call === undefined || nameless === undefined) throw new Error()
+  expect(endKey(call, 'call')).toBe('function a')
+  expect(endKey(call, 'output')).toBe(null)
+  expect(endKey(nameless, 'call')).toBe(null)
+})
+
+/** How many steps from a turn to its parent are made. */
+function stepsFor(count: number, attach: (turn: RememberedTurn) => boolean): number {
+  const chain = Array.from({ length: count }, (_, at) =>
+    turn(at, at === 0 ? null : at - 1, talk`output nobody`, at === 0 ? talk`call nobody x` : []),
+  )
+  // The call is only on another branch, so that no way up finds it.
+  const all = [turn(-1, null, [], talk`call other`), ...chain.slice(1)]
+  const leaves = all.map((one, at) => turn(count + at, Number(one.id), talk`output other`, []))
+  const kin = kinOf([...all, ...leaves])
+  let steps = 0
+  const counted: Kin = {
+    ...kin,
+    parent(of) {
+      steps += 1
+      return kin.parent(of)
+    },
+    *ancestors(of) {
+      for (const ancestor of kin.ancestors(of)) {
+        steps += 1
+        yield ancestor
+      }
+    },
+  }
+  outputsAtHand([...all, ...leaves].filter(attach), counted)
+  return steps
+}
+
+test('no way through the tree is gone twice', () => {
+  const isLeaf = ({ id }: RememberedTurn) => Number(id) % 2 === 0
+  for (const attach of [() => true, isLeaf]) {
+    const steps = stepsFor(400, attach)
+    expect(steps).toBeGreaterThan(400)
+    expect(stepsFor(800, attach)).toBeLessThan(2.5 * steps)
+  }
+})

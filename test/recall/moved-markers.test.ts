@@ -1,0 +1,282 @@
+/**
+ * Markers of a chat that were shifted, swapped, copied, lost, or pasted from another chat: wherever
+ * they are, nothing that was recorded stands with words that are not its own.
+ */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { textOf, type Item } from '../../src/core/item.ts'
+import { markerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import { isUserMessage } from '../../src/core/items/rounds-and-pinned-items.ts'
+import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
+import { applyRecall } from '../../src/recall/restore-forgotten-items.ts'
+import { compactWords, saidIn } from '../../src/recall/text/normalize-text.ts'
+import { planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import {
+  said,
+  script,
+  sentBack,
+  tell,
+  user,
+  withOwnWords,
+  type Habits,
+  type Script,
+  type Story,
+} from '../support/recalled-stories.ts'
+import { runs } from '../support/runs.ts'
+
+const HABITS: Habits = { keepsCalls: false, marks: 'none', joiner: '\n' }
+
+/** Which markers an answer has: some of all that there are, by their numbers. */
+const places = fc.array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: 5, maxLength: 5 })
+
+/** Every marker as far on; the kind of damage that moves them all. */
+const shift = fc.integer({ min: 1, max: 4 })
+
+const edits = fc.array(
+  fc.constantFrom<(text: string) => string>(
+    (text) => text,
+    (text) => text,
+    (text) => `${text}\n\nAnd so on.`,
+    (text) => `${text} Or so.`,
+    (text) => text.slice(0, -3),
+    () => 'Something else.',
+  ),
+  { minLength: 5, maxLength: 5 },
+)
+
+function asks(one: Script, name: string): Script {
+  const rounds = one.rounds.map((round, at) => ({ ...round, question: `${name} asks ${at}?` }))
+  return { ...one, rounds }
+}
+
+/** For each answer the turns that were really said in it. */
+function roundsOf({ steps }: Story): readonly (readonly RememberedTurn[])[] {
+  const rounds: RememberedTurn[][] = []
+  for (const { turn, isFirstOfRound } of steps) {
+    if (isFirstOfRound) rounds.push([turn])
+    else rounds.at(-1)?.push(turn)
+  }
+  return rounds
+}
+
+interface Sent {
+  readonly story: Story
+  readonly ids: (round: number) => readonly string[]
+  readonly edit?: readonly ((text: string) => string)[]
+  /** What was asked first was edited, so that no fingerprint holds. */
+  readonly isUnnamed: boolean
+}
+
+function sent({ story, ids, edit = [], isUnnamed }: Sent): readonly Item[] {
+  let round = -1
+  const items = sentBack(story.steps, HABITS).map((item) => {
+    if (item.type !== 'message') return item
+    if (item.role !== 'assistant') {
+      round += 1
+      return isUnnamed && round === 0 ? user('Something else was asked.') : item
+    }
+    const text = (edit[round] ?? ((same) => same))(textOf(item.content))
+    return said([...ids(round).map((id) => `${markerLine(id)}\n`), text].join('\n'))
+  })
+  return [...items, user('And now?')]
+}
+
+/** Each recorded item that the model is told, and the number of the answer that it is in. */
+function told(items: readonly Item[], turns: readonly RememberedTurn[]) {
+  const owners = new Map(turns.flatMap((turn) => turn.output.map((item) => [item, turn] as const)))
+  const plan = planRecall(items)
+  const recalled = applyRecall(items, plan, turns, { replaysTools: true })
+  let round = -1
+  return recalled.items.flatMap((item) => {
+    if (isUserMessage(item)) round += 1
+    const turn = owners.get(item)
+    return turn === undefined ? [] : [{ turn, round }]
+  })
+}
+
+function expectOwn(items: readonly Item[], turns: readonly RememberedTurn[], story: Story): void {
+  const rounds = roundsOf(story)
+  const wrong = told(items, turns).filter(
+    ({ turn, round }) => rounds[round]?.includes(turn) !== true,
+  )
+  expect(wrong).toEqual([])
+}
+
+function allOf(stories: readonly Story[]): readonly RememberedTurn[] {
+  return stories.flatMap((one) => [...one.steps.map(({ turn }) => turn), ...one.siblings])
+}
+
+const scripts = fc.array(script, { minLength: 1, maxLength: 2 })
+
+test('whatever the markers say, words that are a turn’s own have its items and no others (C131, C132)', () => {
+  fc.assert(
+    fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
+      const own = scripts.map((one, at) => withOwnWords(one, `Story ${at}`))
+      const stories = own.map((one, at) => tell(one, String(at), HABITS))
+      const [story] = stories
+      if (story === undefined) return
+      const turns = allOf(stories)
+      const ids = (round: number) =>
+        (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
+      expectOwn(sent({ story, ids, isUnnamed }), turns, story)
+    }),
+    runs(200),
+  )
+})
+
+test('and an edited answer has those of its own place, or none', () => {
+  fc.assert(
+    fc.property(scripts, places, edits, fc.boolean(), (scripts, places, edit, isUnnamed) => {
+      const own = scripts.map((one, at) => asks(withOwnWords(one, `Story ${at}`), `Story ${at}`))
+      const stories = own.map((one, at) => tell(one, String(at), HABITS))
+      const [story] = stories
+      if (story === undefined) return
+      const turns = stories.flatMap(({ steps }) => steps.map(({ turn }) => turn))
+      const ids = (round: number) =>
+        (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
+      const named = new Set(edit.flatMap((_, round) => ids(round)))
+      const items = sent({ story, ids, edit, isUnnamed })
+      expectOwn(items, turns, story)
+      // The memory may know no others than those that are named.
+      expectOwn(
+        items,
+        turns.filter(({ id }) => named.has(id)),
+        story,
+      )
+    }),
+    runs(200),
+  )
+})
+
+test('nor does anything else if all markers were moved on, and all ask the same', () => {
+  fc.assert(
+    fc.property(script, shift, edits, fc.boolean(), (one, by, edit, isUnnamed) => {
+      const rounds = one.rounds.map((round) => ({ ...round, question: 'Go on.' }))
+      const story = tell(withOwnWords({ ...one, rounds }, 'Story'), '0', HABITS)
+      const answers = roundsOf(story)
+      fc.pre(by % answers.length !== 0)
+      const ids = (round: number) =>
+        (answers.at((round - by) % answers.length) ?? []).map(({ id }) => id)
+      expectOwn(sent({ story, ids, edit, isUnnamed }), allOf([story]), story)
+    }),
+    runs(200),
+  )
+})
+
+test('where many say the same, what is told was said in these words', () => {
+  fc.assert(
+    fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
+      const stories = scripts.map((one, at) => tell(one, String(at), HABITS))
+      const [story] = stories
+      if (story === undefined) return
+      const turns = allOf(stories)
+      const ids = (round: number) =>
+        (places[round] ?? []).map((at) => turns[at % turns.length]?.id ?? '')
+      expectSaidHere(sent({ story, ids, isUnnamed }), turns, story)
+    }),
+    runs(200),
+  )
+})
+
+function expectSaidHere(
+  items: readonly Item[],
+  turns: readonly RememberedTurn[],
+  story: Story,
+): void {
+  const words = roundsOf(story).map(saidIn)
+  const wrong = told(items, turns).filter(
+    ({ turn, round }) => words[round]?.includes(saidIn([turn])) !== true,
+  )
+  expect(wrong).toEqual([])
+  // No word of the client’s is lost over it.
+  const recalled = applyRecall(items, planRecall(items), turns, { replaysTools: true })
+  expect(spoken(recalled.items)).toBe(spoken(items))
+}
+
+function spoken(items: readonly Item[]): string {
+  return items
+    .map((item) => (item.type === 'message' ? compactWords(textOf(item.content)) : ''))
+    .join('')
+}
+
+describe('nothing is told with words that are not there', () => {
+  const say = (...texts: string[]) => ({
+    said: texts.map((text) => ({ thinks: true, text })),
+    calls: 0,
+    searches: false,
+  })
+  const call = (...texts: string[]) => ({ ...say(...texts), calls: 1 })
+  const round = (question: string, ...answers: ReturnType<typeof say>[]) => ({
+    question,
+    answers,
+    siblings: [],
+  })
+  const told = (name: string, ...rounds: ReturnType<typeof round>[]) =>
+    tell({ rounds, countsCalls: false }, name, HABITS)
+  const WARM = 'How warm is it?'
+
+  /** `marks` are the numbers of steps among those of all stories. */
+  function expectNone(stories: readonly Story[], marks: readonly number[][], isUnnamed = false) {
+    const [story] = stories
+    const turns = allOf(stories)
+    const ids = (at: number) => (marks[at] ?? []).flatMap((number) => turns[number]?.id ?? [])
+    if (story === undefined) throw new Error('There is no story.')
+    const items = sent({ story, ids, isUnnamed })
+    expectSaidHere(items, turns, story)
+    return applyRecall(items, planRecall(items), turns, { replaysTools: true })
+  }
+
+  test('two markers of another chat bring no step whose words are not, however its end fits', () => {
+    const here = told('0', round(WARM, call(), say('OK.')))
+    const other = told('1', round(WARM, call('Let me look.'), say('OK.')))
+    for (const isUnnamed of [true, false]) {
+      const { notes } = expectNone([here, other], [[2, 3]], isUnnamed)
+      expect(notes.map(({ why }) => why)).toContain('marker-doubted')
+    }
+  })
+
+  test('nor a step that lies between the two', () => {
+    const here = told('0', round(WARM, call(), say('OK.')))
+    const other = told('1', round(WARM, call('OK.'), call('Let me look.'), say('OK.')))
+    expectNone([here, other], [[2, 4]], true)
+  })
+
+  test('nor where the words that are there may be those of others', () => {
+    const here = told('0', round(WARM, call('OK.'), say('OK.')))
+    const other = told('1', round(WARM, call('It is 4 degrees.'), say('OK.')))
+    expectNone([here, other], [[2, 3]])
+    const sibling = told('0', round(WARM, call(), say('OK.')), round(WARM, call(), say('OK.OK.')))
+    expectNone([sibling, other], [[], [4, 5]])
+  })
+
+  test('nor the rounds between two steps that together say what is there', () => {
+    const look = 'Let me look.'
+    const story = told(
+      '0',
+      round(WARM, say('OK.')),
+      round(WARM, call(look, look), say('OK.')),
+      round(WARM, call(), call(), { ...say('OK.'), searches: true }),
+      round(WARM, call(), call(look), call(look), say(look)),
+    )
+    expectNone([story], [[], [], [], [1, 7]])
+  })
+
+  test('nor a part of an answer whose other part stands in another round', () => {
+    const story = told(
+      '0',
+      round(WARM, call(), call('It is 4 degrees.'), say('OK.')),
+      round('Go on.', say('OK.')),
+      round(WARM, call(), call(), say('OK.')),
+      round(WARM, say('OK.')),
+    )
+    expectNone([story], [[], [], [0, 1], [2]], true)
+  })
+
+  test('nor one whose marker stands twice: with its words, and with its question', () => {
+    const story = told('0', round(WARM, say('OK.')), round('Go on.', say('Let me look.')))
+    const sibling = told('0', round(WARM, say('OK.')), round('Go on.', say('OK.')))
+    const [, other] = sibling.steps.map(({ turn }) => ({ ...turn, id: '9'.repeat(20) }))
+    if (other === undefined) throw new Error('There is no sibling.')
+    expectNone([{ ...story, siblings: [other] }], [[2], [2]], true)
+  })
+})

@@ -1,0 +1,306 @@
+/**
+ * A chat as it happens: asked, answered with tools and without, regenerated, edited, indented, continued,
+ * stopped, cut off by a crash, failed, gone back in. The memory knows only what it has learned from the requests before;
+ * what the model is given is held against what was really said.
+ */
+import fc, { type Arbitrary } from 'fast-check'
+import { expect, test } from 'vitest'
+import { textOf as contentOf, type Item } from '../../src/core/item.ts'
+import { markerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
+import { isUserMessage } from '../../src/core/items/rounds-and-pinned-items.ts'
+import { applyRecall, type Recalled } from '../../src/recall/restore-forgotten-items.ts'
+import { fingerprintOf, planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { bare, said, user } from '../support/recalled-stories.ts'
+
+/** What the client keeps of one answer, and what was really said in it. */
+interface Heard {
+  readonly text: string
+  readonly calls: readonly Item[]
+  readonly outputs: readonly Item[]
+  readonly truth: readonly Item[]
+  /** It is not what was recorded: where more of it changes, nobody knows which words are whose. */
+  readonly isOther?: boolean
+}
+
+/** A place in the tree of a chat. */
+interface Node {
+  readonly before: Node | null
+  readonly question: string
+  readonly context: string
+  answers: readonly Heard[]
+}
+
+type Action =
+  | { readonly do: 'ask'; readonly loops: number; readonly texts: readonly string[] }
+  | { readonly do: 'regenerate'; readonly suggests: boolean; readonly texts: readonly string[] }
+  | { readonly do: 'continue' | 'edit' | 'indent' | 'fail' | 'stop' | 'crash' }
+  | { readonly do: 'back'; readonly steps: number }
+
+const texts = fc.array(fc.constantFrom('OK.', 'Let me look.', 'So\n\nit is.'), { maxLength: 2 })
+
+const action: Arbitrary<Action> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('ask'), loops: fc.nat(2), texts }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('regenerate'), suggests: fc.boolean(), texts }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom('continue', 'edit', 'indent', 'fail', 'stop', 'crash'),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('back'), steps: fc.integer({ min: 1, max: 3 }) }),
+  },
+)
+
+interface Chat {
+  readonly turns: RememberedTurn[]
+  readonly isMarked: boolean
+  /** Told apart by what they say; else only a marker can. */
+  readonly ownWords: boolean
+  node: Node | null
+  made: number
+  /** How many rounds were told as less than they were, all requests taken together. */
+  doubts: number
+}
+
+const textOf = ({ text, calls, outputs }: Heard): readonly Item[] => [
+  ...(text === '' && calls.length > 0 ? [] : [said(text)]),
+  ...calls,
+  ...outputs,
+]
+
+/** What a client sends for a place in the tree, and what was really said up to there. */
+function pathOf(
+  node: Node | null,
+  show: (heard: Heard) => readonly Item[],
+  isNewest = true,
+): Item[] {
+  if (node === null) return []
+  const asked = isNewest ? `${node.context}${node.question}` : node.question
+  return [
+    ...pathOf(node.before, show, false),
+    user(asked),
+    ...node.answers.flatMap((heard) => show(heard)),
+  ]
+}
+
+/**
+ * Question by question, all that was said to it. Where a note says that it could be either of two, less
+ * is told, and nothing else: how many of these there are is given back.
+ */
+function expectTold({ items: told, notes }: Recalled, expected: readonly Item[]): number {
+  // What is not told has the place of what comes next.
+  const questionOf = (at: number) => told.slice(0, at).filter(isUserMessage).length - 1
+  const doubts = notes.filter(({ why }) => DOUBTS.has(why))
+  const doubted = new Set(doubts.map(({ at = 0 }) => questionOf(at)))
+  const [all, mine] = [byQuestions(expected), byQuestions(told)]
+  expect(mine).toHaveLength(all.length)
+  for (const [nth, items] of all.entries()) {
+    if (doubted.has(nth)) expectLess(mine[nth] ?? [], items)
+    else expect(bare(mine[nth] ?? [])).toEqual(bare(items))
+  }
+  return doubted.size
+}
+
+const DOUBTS: ReadonlySet<string> = new Set(['turn-ambiguous', 'marker-doubted'])
+
+/** Each with what follows it. Nothing stands in front of the first. */
+function byQuestions(items: readonly Item[]): readonly (readonly Item[])[] {
+  const starts = items.flatMap((item, at) => (isUserMessage(item) ? [at] : []))
+  return starts.map((start, nth) => items.slice(start, starts[nth + 1]))
+}
+
+function expectLess(told: readonly Item[], expected: readonly Item[]): void {
+  const isThought = ({ type }: Item): boolean => type === 'reasoning'
+  const all = new Set(bare(expected.filter(isThought)).map((item) => JSON.stringify(item)))
+  for (const thought of bare(told.filter(isThought))) expect(all).toContain(JSON.stringify(thought))
+  expect(wordsIn(told)).toBe(wordsIn(expected))
+}
+
+function wordsIn(items: readonly Item[]): string {
+  const texts = items.map((item) =>
+    item.type === 'message' ? contentOf(item.content) : item.type === 'reasoning' ? '' : item.type,
+  )
+  return texts.join('').replaceAll(/\s/g, '')
+}
+
+/** The gateway's part: recalls, compares, answers, records. */
+function answer(
+  chat: Chat,
+  node: Node,
+  words: readonly string[],
+  calls: number,
+  { more = [], isPlain = false }: { more?: Item[]; isPlain?: boolean } = {},
+): Heard {
+  const items = [...pathOf(node, textOf), ...more]
+  const plan = planRecall(items)
+  const recalled = applyRecall(items, plan, chat.turns, { replaysTools: true })
+  const expected = [...pathOf(node, ({ truth, outputs }) => [...truth, ...outputs]), ...more]
+  // What was continued was not kept.
+  const isContinued = recalled.newsFrom === items.length
+  chat.doubts += expectTold(recalled, expected)
+  const id = String(chat.made).padStart(20, '0')
+  chat.made += 1
+  // What a client can bring back itself is not recorded.
+  const plain = `Plain ${id}.`
+  if (isPlain) return { text: plain, calls: [], outputs: [], truth: [said(plain)], isOther: true }
+  const thought = (of: string): Item => {
+    return { type: 'reasoning', id: `rs_${of}`, summary: [], encrypted_content: of }
+  }
+  const output: Item[] = [thought(id)]
+  const all = chat.ownWords && calls === 0 ? [`Answer ${id}.`, ...words] : words
+  for (const [at, text] of all.entries()) {
+    if (at > 0) output.push(thought(`${id}_${at}`))
+    output.push(said(chat.ownWords ? `${text} ${id} ${at}` : text, `msg_${id}_${at}`))
+  }
+  const made = Array.from({ length: calls }, (_, at): Item => {
+    const call_id = chat.ownWords ? `call_${id}${at}` : `call_${at}`
+    return { type: 'function_call', call_id, name: 'look', arguments: '{}' }
+  })
+  output.push(...made)
+  const shown = output.flatMap((item) =>
+    item.type === 'message'
+      ? item.content.flatMap((part) => ('text' in part ? [part.text] : []))
+      : [],
+  )
+  const text = [...(chat.isMarked ? [`${markerLine(id)}\n`] : []), ...shown].join('\n')
+  chat.turns.push({
+    id,
+    thread: 't',
+    parent: recalled.parent?.id ?? (isContinued ? null : (recalled.used.at(-1)?.id ?? null)),
+    depth: 0,
+    fingerprint: fingerprintOf(plan, [said(text), ...made]),
+    reasoningRefusedBy: null,
+    createdAtMs: 0,
+    usedAtMs: 0,
+    input: items.slice(recalled.newsFrom),
+    output,
+  })
+  const outputs = made.flatMap((call, at): readonly Item[] => {
+    if (call.type !== 'function_call') return []
+    return [{ type: 'function_call_output', call_id: call.call_id, output: `${id} ${at}` }]
+  })
+  return { text: text.trim(), calls: made, outputs, truth: output } satisfies Heard
+}
+
+function ask(chat: Chat, node: Node, loops: number, words: readonly string[], more: Item[] = []) {
+  for (let left = loops; left >= 0; left -= 1) {
+    const isPlain = left === 0 && chat.made % 4 === 3
+    node.answers = [...node.answers, answer(chat, node, words, left, { more, isPlain })]
+  }
+}
+
+function happen(chat: Chat, action: Action): void {
+  const { node } = chat
+  const last = node?.answers.at(-1)
+  if (action.do === 'ask' || action.do === 'fail') {
+    // Where neither words nor questions tell, an edited answer is nobody’s.
+    const question = `question ${chat.ownWords ? chat.made % 2 : chat.made}`
+    const context = chat.made % 3 === 0 ? '<context>of now</context>\n' : ''
+    chat.node = { before: node, question, context, answers: [] }
+    if (action.do === 'ask') ask(chat, chat.node, action.loops, action.texts)
+    else chat.node.answers = [{ text: '', calls: [], outputs: [], truth: [said('')] }]
+    return
+  }
+  if (node === null || last === undefined || last.text === '') return
+  const keep = (heard: Heard): void => {
+    node.answers = [...node.answers.slice(0, -1), heard]
+  }
+  switch (action.do) {
+    case 'regenerate': {
+      const more = action.suggests ? [user('Make it shorter')] : []
+      chat.node = { ...node, answers: [] }
+      // The loop is one of the first request only: a suggestion is not said again.
+      ask(chat, chat.node, action.suggests ? 0 : 1, action.texts, more)
+      return
+    }
+    case 'continue': {
+      const { text, truth } = answer(chat, node, ['going on'], 0)
+      keep({ ...last, text: `${last.text}\n\n${text}`, truth: [...last.truth, ...truth] })
+      return
+    }
+    case 'edit':
+    case 'indent':
+    case 'stop':
+    case 'crash': {
+      if (!chat.isMarked || last.isOther === true) return
+      const message = last.truth.findLast((item) => item.type === 'message')
+      const old = message?.type === 'message' ? (message.content[0] ?? null) : null
+      if (
+        message === undefined ||
+        old === null ||
+        !('text' in old) ||
+        !last.text.endsWith(old.text)
+      )
+        return
+      // With no words at all, a turn is not found where the same was asked twice.
+      if (action.do === 'crash' && wordsBeside(chat, message) === 0) return
+      const mine = SAID_BY[action.do](old.text, chat.made)
+      if (action.do === 'crash') forget(chat, message)
+      keep({
+        ...last,
+        isOther: true,
+        text: last.text.slice(0, -old.text.length) + mine,
+        truth: last.truth.map((item) => (item === message ? said(mine) : item)),
+      })
+      return
+    }
+    case 'back': {
+      for (let step = 0; step < action.steps; step += 1) chat.node = chat.node?.before ?? null
+    }
+  }
+}
+
+/** What is left of a text, or has become of it. */
+const SAID_BY = {
+  edit: (_text: string, made: number) => `Edited ${made}.`,
+  indent: (text: string) => text.replaceAll(' ', '    ').replaceAll('\n', '\n    '),
+  stop: (text: string) => text.slice(0, 2),
+  crash: (text: string) => text.slice(0, -1),
+}
+
+function wordsBeside({ turns }: Chat, message: Item): number {
+  const turn = turns.find(({ output }) => output.includes(message))
+  return turn?.output.filter((item) => item !== message && item.type === 'message').length ?? 0
+}
+
+/** Only what was complete is recorded, and only a turn that has ended has a name. */
+function forget({ turns }: Chat, message: Item): void {
+  const at = turns.findIndex(({ output }) => output.includes(message))
+  const turn = turns[at]
+  if (turn === undefined) return
+  const output = turn.output.filter((item) => item !== message)
+  turns[at] = { ...turn, fingerprint: null, output }
+}
+
+// Among some thousand chats, one or two lose a thought for good. What is left of an answer that was stopped
+// says "OK. O", where another answer to the same question was "OK."; or all of an answer was written anew,
+// and its question was asked twice, with an answer there that nobody has kept. It could be either, and
+// rather than to guess nothing is given back, and a note says so.
+const { RECALL_RUNS, RECALL_SEED } = process.env
+const many = Number(RECALL_RUNS ?? 60)
+const seed = Number(RECALL_SEED ?? 1)
+/** For other chats than those of which nothing is lost. */
+const isAsked = RECALL_RUNS !== undefined || RECALL_SEED !== undefined
+
+test.each([
+  { name: 'with markers, whatever the words', isMarked: true, ownWords: false },
+  { name: 'with markers', isMarked: true, ownWords: true },
+  { name: 'by its words alone', isMarked: false, ownWords: true },
+])('a model is told all of a chat as it was, $name', ({ isMarked, ownWords }) => {
+  let all = 0
+  fc.assert(
+    fc.property(fc.array(action, { minLength: 1, maxLength: 14 }), (actions) => {
+      const chat: Chat = { turns: [], isMarked, ownWords, node: null, made: 0, doubts: 0 }
+      for (const action of actions) happen(chat, action)
+      all += chat.doubts
+    }),
+    { numRuns: many, seed },
+  )
+  if (!isAsked) expect(all).toBe(0)
+})

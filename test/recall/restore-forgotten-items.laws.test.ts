@@ -1,0 +1,259 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Item } from '../../src/core/item.ts'
+import { ALONE, callEndOf, pairsOf } from '../../src/core/items/tool-call-pairs.ts'
+import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
+import { applyRecall } from '../../src/recall/restore-forgotten-items.ts'
+import { planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { conversation } from '../support/conversations.ts'
+import { deepFreeze } from '../support/laws.ts'
+import {
+  bare,
+  script,
+  sentBack,
+  tell,
+  truth,
+  user,
+  withOwnWords,
+  type Habits,
+  type Marks,
+  type Script,
+  type Story,
+} from '../support/recalled-stories.ts'
+import { runs } from '../support/runs.ts'
+
+const ALL = { replaysTools: true }
+
+const READABLE: readonly Marks[] = ['start', 'end', 'twice', 'escaped', 'crlf']
+const UNREADABLE: readonly Marks[] = ['none', 'fenced', 'elsewhere']
+
+const joiner = fc.constantFrom('\n', '\n\n', '\r\n', null)
+
+const marked: fc.Arbitrary<Habits> = fc.record({
+  keepsCalls: fc.boolean(),
+  marks: fc.constantFrom(...READABLE),
+  joiner,
+})
+
+/** Without a marker to read, a client must bring its calls along to be known. */
+const unmarked: fc.Arbitrary<Habits> = fc.record({
+  keepsCalls: fc.constant(true),
+  marks: fc.constantFrom(...UNREADABLE),
+  joiner,
+})
+
+const habits = fc.oneof(marked, unmarked)
+
+/** A story, and others that the memory holds, in the same few words. */
+interface World {
+  readonly story: Story
+  readonly items: readonly Item[]
+  readonly turns: readonly RememberedTurn[]
+}
+
+function worldOf(scripts: readonly Script[], habits: Habits): World {
+  const [story, ...others] = scripts.map((script, at) => tell(script, String(at), habits))
+  if (story === undefined) throw new Error('no story')
+  const turns = [story, ...others].flatMap((one) => [
+    ...one.steps.map(({ turn }) => turn),
+    ...one.siblings,
+  ])
+  return {
+    story,
+    items: [...sentBack(story.steps, habits), user('And now?')],
+    turns: turns.toReversed(),
+  }
+}
+
+function recall({ items, turns }: Pick<World, 'items' | 'turns'>) {
+  return applyRecall(items, planRecall(items), turns, ALL)
+}
+
+const scripts = fc.array(script, { minLength: 1, maxLength: 3 })
+
+const ownScripts = scripts.map((all) => all.map((one, at) => withOwnWords(one, `Story ${at}`)))
+
+test('gives back all that was said, whatever became of the markers (C131)', () => {
+  fc.assert(
+    fc.property(ownScripts, habits, (scripts, habits) => {
+      const world = worldOf(scripts, habits)
+      const { items, parent } = recall(world)
+      expect(bare(items)).toEqual(bare([...truth(world.story), user('And now?')]))
+      expect(parent).toBe(world.story.steps.at(-1)?.turn)
+    }),
+    runs(80),
+  )
+})
+
+test('tells equal words in other branches and other chats apart by the markers', () => {
+  fc.assert(
+    fc.property(scripts, marked, (scripts, habits) => {
+      const world = worldOf(scripts, habits)
+      expect(bare(recall(world).items)).toEqual(bare([...truth(world.story), user('And now?')]))
+    }),
+    runs(80),
+  )
+})
+
+test('never takes an item of another branch or another chat (C132)', () => {
+  const textOnly = fc.record({
+    keepsCalls: fc.constant(false),
+    marks: fc.constantFrom(...UNREADABLE),
+    joiner,
+  })
+  const worlds = fc.oneof(
+    fc.tuple(scripts, habits),
+    // A text that several turns were made into may be, word for word, that of another chat.
+    fc.tuple(ownScripts, textOnly),
+  )
+  fc.assert(
+    fc.property(worlds, ([scripts, habits]) => {
+      const { story, items, turns } = worldOf(scripts, habits)
+      const own = new Set(story.steps.map(({ turn }) => turn))
+      const strange = turns
+        .filter((turn) => !own.has(turn))
+        .flatMap(({ input, output }) => [...input, ...output])
+      const isStrange = new Set<Item>(strange)
+      const recalled = recall({ items, turns })
+      expect(recalled.items.filter((item) => isStrange.has(item))).toEqual([])
+      expect(recalled.used.filter((turn) => !own.has(turn))).toEqual([])
+    }),
+    runs(100),
+  )
+})
+
+const plain: fc.Arbitrary<Habits> = fc.record({
+  keepsCalls: fc.boolean(),
+  marks: fc.constantFrom('start', 'end', 'twice', 'escaped'),
+  joiner: fc.constantFrom('\n', '\n\n', null),
+})
+
+test('lets an edited text stand as it was edited, and all around it as it was recorded', () => {
+  const edits = fc.constantFrom<(text: string) => string>(
+    () => 'Something else.',
+    (text) => `Not ${text}`,
+    (text) => `${text} Or so.`,
+    (text) => text.slice(0, -1),
+    (text) => text.replace('.', ':\n\n    a()\n    b()'),
+    // To a program, and to a list, blanks say something.
+    (text) => text.replaceAll('\n', '\n    '),
+    (text) => text.replace('\nStory', '\n\tStory'),
+    (text) => text.replaceAll(' ', '  '),
+  )
+  fc.assert(
+    fc.property(ownScripts, plain, edits, fc.nat(), (scripts, habits, edit, pick) => {
+      const { story, turns } = worldOf(scripts, habits)
+      const said = truth(story).filter(
+        (item) => item.type === 'message' && item.role === 'assistant',
+      )
+      const target = said[pick % said.length]
+      fc.pre(target !== undefined)
+      const items = sentBack(story.steps, habits, false, (text, turn, place) =>
+        turn.output.filter((item) => item.type === 'message')[place] === target ? edit(text) : text,
+      )
+      const expected = truth(story).map((item) => (item === target ? edited(item, edit) : item))
+      expect(bare(recall({ items, turns }).items)).toEqual(bare(expected))
+    }),
+    runs(80),
+  )
+})
+
+function edited(item: Item, edit: (text: string) => string): Item {
+  if (item.type !== 'message') return item
+  const content = item.content.map((part) =>
+    part.type === 'output_text' ? { ...part, text: edit(part.text) } : part,
+  )
+  return { ...item, content }
+}
+
+test('lets words that were never recorded follow the thought that led to them', () => {
+  fc.assert(
+    fc.property(ownScripts, plain, (scripts, habits) => {
+      const { story, items, turns } = worldOf(scripts, habits)
+      const cutOff = story.steps
+        .map(({ turn }) => turn)
+        .findLast(({ output }) => {
+          const [before, last] = output.slice(-2)
+          return before?.type === 'reasoning' && last?.type === 'message'
+        })
+      fc.pre(cutOff !== undefined)
+      const known = turns.map((turn) =>
+        turn === cutOff ? { ...turn, fingerprint: null, output: turn.output.slice(0, -1) } : turn,
+      )
+      const recalled = recall({ items, turns: known })
+      // A turn without words is not found where the same was asked twice.
+      fc.pre(recalled.used.length === story.steps.length)
+      expect(bare(recalled.items)).toEqual(bare([...truth(story), user('And now?')]))
+    }),
+    runs(80),
+  )
+})
+
+test('takes any list, and any turns of it', () => {
+  fc.assert(
+    fc.property(
+      conversation,
+      fc.array(fc.nat(), { maxLength: 9 }),
+      fc.boolean(),
+      (items, cuts, replaysTools) => {
+        const plan = planRecall(items)
+        const turns = cuts.map((cut, at) => ({
+          id: String(at),
+          thread: 't',
+          parent: at === 0 ? null : String(cut % (at + 1)),
+          depth: 0,
+          fingerprint: plan.runs[cut % 7]?.fingerprint ?? null,
+          reasoningRefusedBy: null,
+          createdAtMs: 0,
+          usedAtMs: 0,
+          input: items.slice(cut % 11, cut % 5),
+          output: items.slice(cut % 13, (cut % 13) + 3),
+        }))
+        const once = applyRecall(items, plan, turns, { replaysTools })
+        expect(once.notes.every(({ at }) => at !== undefined && at <= once.items.length)).toBe(true)
+        if (once.used.length === 0) expect(once.items).toBe(items)
+      },
+    ),
+    runs(100),
+  )
+})
+
+test('changes nothing of what it made', () => {
+  fc.assert(
+    fc.property(scripts, habits, (scripts, habits) => {
+      const world = worldOf(scripts, habits)
+      const once = recall(world)
+      const twice = recall({ items: once.items, turns: world.turns })
+      expect(twice.items).toBe(once.items)
+    }),
+    runs(80),
+  )
+})
+
+test('leaves no call without its output that had one', () => {
+  fc.assert(
+    fc.property(scripts, habits, fc.boolean(), (scripts, habits, replaysTools) => {
+      const { items, turns } = worldOf(scripts, habits)
+      const recalled = applyRecall(items, planRecall(items), turns, { replaysTools })
+      const partners = pairsOf(recalled.items)
+      const alone = recalled.items.filter(
+        (item, at) => callEndOf(item) !== null && partners[at] === ALONE,
+      )
+      expect(alone).toEqual([])
+    }),
+    runs(100),
+  )
+})
+
+test('reads what it is given and nothing else', () => {
+  fc.assert(
+    fc.property(scripts, habits, (scripts, habits) => {
+      const world = worldOf(scripts, habits)
+      deepFreeze(world.items)
+      deepFreeze(world.turns)
+      expect(recall(world)).toEqual(recall(world))
+      expect(applyRecall(world.items, planRecall(world.items), [], ALL).used).toEqual([])
+    }),
+    runs(50),
+  )
+})

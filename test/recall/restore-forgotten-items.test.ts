@@ -1,0 +1,1508 @@
+import { describe, expect, test } from 'vitest'
+import { houseCall, houseOutput } from '../../src/core/items/gateway-tool-items.ts'
+import type { Item } from '../../src/core/item.ts'
+import { markerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
+import { applyRecall } from '../../src/recall/restore-forgotten-items.ts'
+import { fingerprintOf, planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { said, user } from '../support/recalled-stories.ts'
+import { show, talk } from '../support/talk.ts'
+import { expectLinear } from '../support/reads.ts'
+
+function recall(items: readonly Item[], turns: readonly RememberedTurn[], replaysTools = true) {
+  return applyRecall(items, planRecall(items), turns, { replaysTools })
+}
+
+/** A memory that learns as the gateway does: of each answer, what was new before it and its name. */
+function memory() {
+  const turns: RememberedTurn[] = []
+  return {
+    turns,
+    /** The client asked this, and was answered that; `echo` is what it will send back of it. */
+    answered(
+      items: readonly Item[],
+      output: readonly Item[],
+      echo = heard(output),
+    ): RememberedTurn {
+      const { parent, newsFrom } = recall(items, turns)
+      const turn: RememberedTurn = {
+        id: String(turns.length).padStart(20, '0'),
+        thread: 't',
+        parent: parent?.id ?? null,
+        depth: parent === null ? 0 : parent.depth + 1,
+        fingerprint: fingerprintOf(planRecall(items), echo),
+        reasoningRefusedBy: null,
+        createdAtMs: 0,
+        usedAtMs: 0,
+        input: items.slice(newsFrom),
+        output,
+      }
+      turns.push(turn)
+      return turn
+    },
+  }
+}
+
+function heard(output: readonly Item[]): readonly Item[] {
+  return output.filter((item) => item.type === 'message' || item.type === 'function_call')
+}
+
+function marked(turn: RememberedTurn, text: string): Item {
+  return said(markedText(turn, text))
+}
+
+function markedText({ id }: RememberedTurn, text: string): string {
+  return `${markerLine(id)}\n\n${text}`
+}
+
+const warm = user('how warm is it?')
+
+const looked = talk`
+  thinks: where?
+  assistant: Let me look.
+  call a weather {"in":"Rome"}
+`
+const found = talk`
+  thinks: cold
+  assistant: It is 4 degrees.
+`
+const [output] = talk`output a 4 degrees`
+
+describe('a list in which nothing is found', () => {
+  test('is the very same list', () => {
+    const items = [warm, ...heard(found), user('and?')]
+    expect(recall(items, [])).toEqual({
+      items,
+      notes: [],
+      parent: null,
+      begun: null,
+      newsFrom: 2,
+      used: [],
+    })
+    expect(recall(items, []).items).toBe(items)
+    expect(recall([], []).items).toEqual([])
+  })
+
+  test('is the very same list if all that was recorded is what the client has', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], [{ ...said('Warm.'), id: 'msg_1', status: 'completed' }])
+    const items = [warm, said('Warm.'), user('and?')]
+    const recalled = recall(items, turns)
+    expect(recalled.items).toBe(items)
+    expect(recalled.notes).toEqual([])
+    expect(recalled.parent).toBe(turn)
+    expect(recalled.newsFrom).toBe(2)
+  })
+})
+
+test('what only a wire understands, and the phase, are not lost for the client’s own words', () => {
+  const signed: Item = { ...said('Warm.'), native: { anthropic: { signature: 'x' } } }
+  const phased: Item = { ...said('Warm.'), phase: 'commentary' }
+  for (const recorded of [signed, phased]) {
+    const { turns, answered } = memory()
+    answered([warm], [recorded])
+    const recalled = recall([warm, said('Warm.'), user('and?')], turns)
+    expect(recalled.items[1]).toBe(recorded)
+  }
+})
+
+describe('without any marker', () => {
+  test('reasoning comes back by the words (C131)', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], found)
+    const recalled = recall([warm, said('It is 4 degrees.'), user('and?')], turns)
+    expect(recalled.items.slice(1, 3)).toEqual(found)
+    expect(recalled.items[1]).toBe(found[0])
+    expect(recalled.notes).toEqual([
+      { did: 'added', at: 1, why: 'recalled', detail: `Recorded in turn ${turn.id}.` },
+    ])
+  })
+
+  test('reasoning comes back in a loop of tools, call by call (C130)', () => {
+    const { turns, answered } = memory()
+    const list: Item[] = [warm]
+    for (const id of ['a', 'b', 'c']) {
+      const [call] = talk`call ${id}`
+      const [result] = talk`output ${id}`
+      const [thought] = talk`thinks: for ${id}`
+      if (call === undefined || result === undefined || thought === undefined) throw new Error()
+      answered(list, [thought, call])
+      list.push(call, result)
+    }
+    expect(show(recall(list, turns).items)).toBe(
+      show(talk`
+        user: how warm is it?
+        thinks: for a
+        call a
+        output a
+        thinks: for b
+        call b
+        output b
+        thinks: for c
+        call c
+        output c
+      `),
+    )
+  })
+
+  test('a call brings its reasoning along, although the words before it were edited', () => {
+    const { turns, answered } = memory()
+    answered([warm], found)
+    const call = talk`
+      thinks: where?
+      call call_5hx8Qm20pT weather
+    `
+    answered([warm, ...heard(found), user('and?')], call)
+    const items = [warm, said('It is hot.'), user('and?'), ...call.slice(1)]
+    expect(recall(items, turns).items).toEqual([...items.slice(0, 3), ...call])
+  })
+
+  test('an id that is counted means no turn if the words say otherwise (C132)', () => {
+    const { turns, answered } = memory()
+    answered(
+      [user('hello')],
+      talk`
+        thinks: secret
+        assistant: Hi!
+        call call_0 weather
+      `,
+    )
+    const items = [
+      warm,
+      ...talk`
+        assistant: Let me look.
+        call call_0 weather
+        output call_0 4 degrees
+      `,
+    ]
+    expect(recall(items, turns).items).toBe(items)
+  })
+
+  test('one of two turns of the same name is told by the turn that goes on from it', () => {
+    const { turns, answered } = memory()
+    const first = answered([warm], [...talk`thinks: one`, said('OK.')])
+    answered([warm], [...talk`thinks: two`, said('OK.')])
+    const items = [warm, said('OK.'), user('and?')]
+    expect(recall(items, turns)).toMatchObject({ items, notes: [{ at: 1, why: 'turn-ambiguous' }] })
+    const next = answered([warm, marked(first, 'OK.'), user('and?')], found)
+    const recalled = recall([...items, ...heard(found), user('so?')], turns)
+    expect(recalled.used).toEqual([first, next])
+    expect(show(recalled.items)).toContain('thinks: one')
+  })
+
+  test('one of two turns of the same name is told by the turn that it goes on from', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], [...talk`thinks: one`, said('OK.')])
+    const two = answered([warm], [...talk`thinks: two`, said('OK.')])
+    const ones = answered(
+      [warm, marked(one, 'OK.'), user('and?')],
+      [...talk`thinks: 1`, said('So.')],
+    )
+    answered([warm, marked(two, 'OK.'), user('and?')], [...talk`thinks: 2`, said('So.')])
+    const items = [warm, marked(one, 'OK.'), user('and?'), said('So.'), user('so?')]
+    expect(recall(items, turns).used).toEqual([one, ones])
+  })
+})
+
+describe('two turns of the same name', () => {
+  const twins = () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], [...talk`thinks: one`, said('OK.')])
+    const two = answered([warm], [...talk`thinks: two`, said('OK.')])
+    return { turns, one, two }
+  }
+
+  test('are told apart by the marker', () => {
+    const { turns, one, two } = twins()
+    const items = [warm, marked(one, 'OK.'), user('and?'), marked(two, 'Hm.'), user('so?')]
+    expect(recall(items, turns).used).toEqual([one])
+  })
+
+  test('are told apart by a marker that was moved', () => {
+    const { turns, two } = twins()
+    const items = [warm, said('OK.'), user('and?'), marked(two, 'Hm.'), user('so?')]
+    const recalled = recall(items, turns)
+    expect(recalled.used).toEqual([two])
+    expect(show(recalled.items.slice(1, 3))).toBe('thinks: two\nassistant: OK.')
+  })
+
+  test('are neither taken, there nor elsewhere, if markers name them both', () => {
+    const { turns, one, two } = twins()
+    const both = marked(two, `${markerLine(one.id)}\n\nHm.`)
+    const recalled = recall([warm, said('OK.'), user('and?'), both], turns)
+    expect(recalled.items).toEqual([warm, said('OK.'), user('and?'), said('Hm.')])
+    expect(recalled.notes.map(({ at, why }) => [at, why])).toEqual([
+      [1, 'turn-ambiguous'],
+      [3, 'marker-removed'],
+    ])
+  })
+})
+
+test('a marker whose turn is not told has a note, also where another of the same words is', () => {
+  const { turns, answered } = memory()
+  answered([warm], [...talk`thinks: one`, said('Let me look.')])
+  const looking = [...talk`thinks: two`, said('Let me look.'), ...talk`thinks: yes`, said('OK.')]
+  const two = answered([warm], looking)
+  const stopped = marked(two, 'Let me look.\nOK')
+  const three = answered([warm, stopped], [...talk`thinks: three`, said('It is cold.')])
+  const text = `${markerLine(two.id)}\n\nLet me look.\nOK\n\n${markerLine(three.id)}\n\nIt is cold.`
+  const recalled = recall([warm, said(text), user('so?')], turns)
+  expect(recalled.used).toEqual([three])
+  expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
+})
+
+describe('markers', () => {
+  test('bring back what a client forgot: calls, outputs and reasoning, in their order (C6)', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], looked)
+    const two = answered([warm, ...heard(looked), output ?? warm], found)
+    const text = `${markerLine(one.id)}\n\nLet me look.\n\n${markerLine(two.id)}\n\nIt is 4 degrees.`
+    const recalled = recall([warm, said(text), user('and?')], turns)
+    expect(recalled.items).toEqual([warm, ...looked, output, ...found, user('and?')])
+    expect(recalled.items[3]).toBe(looked[2])
+    expect(recalled.notes.map(({ did, at, why }) => [did, at, why])).toEqual([
+      ['added', 1, 'recalled'],
+      ['changed', 2, 'marker-removed'],
+      ['added', 3, 'recalled'],
+      ['added', 4, 'recalled'],
+      ['added', 5, 'recalled'],
+    ])
+    expect(recalled.parent).toBe(two)
+  })
+
+  test('that name nothing known are removed, and nothing else happens (C7)', () => {
+    const unknown = said(`${markerLine('Z'.repeat(20))}\n\nIt is 4 degrees.`)
+    const recalled = recall([warm, unknown, user('and?')], [])
+    expect(recalled.items).toEqual([warm, said('It is 4 degrees.'), user('and?')])
+    expect(recalled.notes).toEqual([{ did: 'changed', at: 1, why: 'marker-unknown' }])
+    const alone = recall([warm, said(markerLine('Z'.repeat(20))), user('and?')], [])
+    expect(alone.items).toEqual([warm, user('and?')])
+    expect(alone.notes).toEqual([{ did: 'dropped', at: 1, why: 'marker-unknown' }])
+  })
+
+  test('that name what is beyond the bounds of the memory say so', () => {
+    const [old, foreign] = ['0'.repeat(20), 'Z'.repeat(20)]
+    const items = [
+      warm,
+      said(`${markerLine(old)}\n\nIt is 4 degrees.`),
+      user('and?'),
+      said(`${markerLine(foreign)}\n\nSo what.`),
+      user('and?'),
+    ]
+    const policy = { replaysTools: true }
+    const { notes } = applyRecall(items, planRecall(items), [], policy, new Set([old]))
+    expect(notes.map(({ at, why }) => [at, why])).toEqual([
+      [1, 'beyond-memory'],
+      [3, 'marker-unknown'],
+    ])
+  })
+
+  test('in the words of another turn are not believed (C132)', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], found)
+    const back = [warm, said('It is 4 degrees.'), user('and?')]
+    const two = answered(back, [...talk`thinks: no`, said('So what.')])
+    const moved = [warm, marked(two, 'It is 4 degrees.'), user('and?'), marked(one, 'So what.')]
+    expect(recall(moved, turns).used).toEqual([one, two])
+    // Even if the fingerprints are no help, because what was asked is another question.
+    const asked = user('how cold is it?')
+    const elsewhere = recall([asked, ...moved.slice(1)], turns)
+    expect(elsewhere.used).toEqual([])
+    expect(elsewhere.items).toEqual([
+      asked,
+      said('It is 4 degrees.'),
+      user('and?'),
+      said('So what.'),
+    ])
+  })
+
+  test('that are copied to another answer bring the turn to its own words only', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], found)
+    const items = [
+      user('how cold is it?'),
+      marked(one, 'Hm.'),
+      user('and?'),
+      marked(one, 'It is 4 degrees.'),
+    ]
+    const recalled = recall(items, turns)
+    expect(show(recalled.items)).toBe(show([items[0] ?? warm, said('Hm.'), user('and?'), ...found]))
+  })
+
+  const searched = talk`
+    thinks: hm
+    hosted web_search_call
+  `
+
+  test('of a turn without words are doubted where something was asked since', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], searched)
+    const plain = said(`Servus.\n\n${markerLine(turn.id)}`)
+    const recalled = recall([warm, user('still there?'), plain, user('and?')], turns)
+    expect(recalled.used).toEqual([])
+    expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
+  })
+
+  test('of a turn without words stand for its calls', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], searched)
+    const recalled = recall([warm, said(markerLine(turn.id)), user('and?')], turns)
+    expect(recalled.items).toEqual([warm, ...searched, user('and?')])
+    expect(recalled.notes.map(({ did, why }) => [did, why])).toEqual([
+      ['changed', 'marker-removed'],
+      ['added', 'recalled'],
+      ['added', 'recalled'],
+    ])
+  })
+})
+
+describe('words that the client has edited', () => {
+  const long = [
+    ...talk`
+    thinks: one
+    assistant: First.
+    thinks: two
+    assistant: Second.
+    thinks: three
+    assistant: Third.
+  `,
+  ]
+  const edit = (text: string) => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], long)
+    const recalled = recall([warm, marked(turn, text), user('and?')], turns)
+    const notes = recalled.notes.filter(({ did }) => did !== 'added')
+    return {
+      items: recalled.items.slice(1, -1),
+      shown: show(recalled.items.slice(1, -1)).split('\n'),
+      notes: notes.map(({ did, at, why }) => `${did} ${at} ${why}`),
+    }
+  }
+
+  test('stand in the place of what they were written over', () => {
+    const { items, shown, notes } = edit('First.\nSecond, or not.\nThird.')
+    expect(shown[3]).toBe('assistant: Second, or not.')
+    expect(items.filter((_, at) => at !== 3)).toEqual(long.filter((_, at) => at !== 3))
+    expect(items[1]).toBe(long[1])
+    expect(notes).toEqual(['changed 2 marker-removed', 'changed 4 text-edited'])
+  })
+
+  test('that were taken away are left out, with the reasoning that led to them', () => {
+    const { shown, notes } = edit('First.\n\nThird.')
+    expect(shown).toEqual([
+      'thinks: one',
+      'assistant: First.',
+      'thinks: three',
+      'assistant: Third.',
+    ])
+    expect(notes).toEqual([
+      'changed 2 marker-removed',
+      'dropped 3 text-removed',
+      'dropped 3 reasoning-without-follower',
+    ])
+  })
+
+  test('that were added stand in between, in front and behind', () => {
+    expect(edit('First.\nAnd a half.\nSecond.\nThird.').shown).toEqual([
+      'thinks: one',
+      'assistant: First.',
+      'assistant: And a half.',
+      'thinks: two',
+      'assistant: Second.',
+      'thinks: three',
+      'assistant: Third.',
+    ])
+    expect(edit('Zeroth.\nFirst.\nSecond.\nThird.').shown.slice(0, 3)).toEqual([
+      'assistant: Zeroth.',
+      'thinks: one',
+      'assistant: First.',
+    ])
+    expect(edit('First.\nSecond.\nThird.\n\nAnd so on.').shown.at(-1)).toBe(
+      'assistant: Third.⏎⏎And so on.',
+    )
+  })
+
+  test('of an answer that was stopped are the beginning of it', () => {
+    const { shown, notes } = edit('First.\nSecond.\nThi')
+    expect(shown.at(-1)).toBe('assistant: Thi')
+    expect(notes).toContain('changed 6 text-edited')
+    expect(edit('First.\nSeco').shown).toEqual([
+      'thinks: one',
+      'assistant: First.',
+      'thinks: two',
+      'assistant: Seco',
+    ])
+  })
+
+  test('take the place of what they begin like, not of what is missing before it', () => {
+    expect(edit('First.\nThird. And last.').shown).toEqual([
+      'thinks: one',
+      'assistant: First.',
+      'thinks: three',
+      'assistant: Third. And last.',
+    ])
+  })
+
+  test('keep their spelling: indents, blank lines, and the phase of what they replace', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], [...talk`thinks: hm`, { ...said('Code:'), phase: 'commentary' }])
+    const text = 'Code!\n\n    indented  twice\n\n\nend'
+    expect(recall([warm, marked(turn, text), user('and?')], turns).items[2]).toEqual({
+      ...said(text),
+      phase: 'commentary',
+    })
+  })
+
+  test('keep the images and sources that they came with', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], long)
+    const edited: Item = {
+      type: 'message',
+      role: 'assistant',
+      id: 'msg_client',
+      content: [
+        { type: 'output_text', text: 'Mine.', annotations: [{ type: 'url_citation', url: 'x' }] },
+        { type: 'input_image', image_url: 'https://example.com/a.png' },
+      ],
+    }
+    const items = [warm, marked(turn, 'First.'), edited, said('Third.'), user('and?')]
+    const { id: _id, ...own } = edited
+    expect(recall(items, turns).items[4]).toEqual(own)
+  })
+
+  test('in several messages stand one behind the other', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], long)
+    const own = [said('Mine.'), said('Mine, too.')]
+    const items = [warm, marked(turn, 'First.'), ...own, said('Third.'), user('and?')]
+    expect(recall(items, turns).items.slice(4, 6)).toEqual(own)
+    expect(recall(items, turns).items[4]).toBe(own[0])
+  })
+
+  test('in a turn that had none come first', () => {
+    const { turns, answered } = memory()
+    const called = talk`
+      thinks: where?
+      call a weather
+    `
+    const turn = answered([warm], called)
+    const items = [warm, marked(turn, 'Mine.'), ...called.slice(1), output ?? warm]
+    expect(recall(items, turns).items).toEqual([warm, said('Mine.'), ...called, output])
+  })
+
+  test('said again elsewhere in the turn are told apart by what stands around them', () => {
+    const { turns, answered } = memory()
+    const same = ['one', 'two', 'three', 'four'].flatMap((text) => [
+      ...talk`thinks: ${text}`,
+      said(text === 'three' ? 'Something long.' : 'OK.'),
+    ])
+    const turn = answered([warm], same)
+    const text = 'Fine.\nOK.\nSomething long.\nOK.'
+    const recalled = recall([warm, marked(turn, text), user('and?')], turns).items.slice(1, -1)
+    expect(recalled[1]).toEqual(said('Fine.'))
+    expect(recalled.filter((_, at) => at !== 1)).toEqual(same.filter((_, at) => at !== 1))
+  })
+})
+
+describe('blanks', () => {
+  const code = 'for x in y:\nprint(x)\n\ndone'
+  const recallOf = (text: string) => {
+    const { turns, answered } = memory()
+    answered([warm], [...talk`thinks: hm`, said(code)])
+    const { items, notes } = recall([warm, said(text), user('and?')], turns)
+    return { shown: show(items.slice(1, -1)), whys: notes.map(({ why }) => why) }
+  }
+
+  test('that say something are the client’s', () => {
+    const edited = code.replace('print', '    print')
+    expect(recallOf(edited)).toEqual({
+      shown: show([...talk`thinks: hm`, said(edited)]),
+      whys: ['recalled', 'text-edited'],
+    })
+  })
+
+  test('that say nothing are those that were recorded, and that is told', () => {
+    const recorded = show([...talk`thinks: hm`, said(code)])
+    expect(recallOf(code.replace('\n\n', '\n\n\n'))).toEqual({
+      shown: recorded,
+      whys: ['recalled', 'text-restored'],
+    })
+    expect(recallOf(`\n${code.replaceAll('\n', '\r\n')}  `)).toEqual({
+      shown: recorded,
+      whys: ['recalled'],
+    })
+  })
+
+  test('are told of beside an edit, too, and where a damaged marker is left out', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], [said(code), ...talk`thinks: hm`, said('So.')])
+    const two = `${code.replace('\n\n', '\n\n\n')}\n\nSo!`
+    const notes = recall([warm, marked(turn, two), user('and?')], turns).notes
+    expect(notes.map(({ at, why }) => [at, why])).toEqual([
+      [1, 'text-restored'],
+      [2, 'recalled'],
+      [3, 'text-edited'],
+    ])
+    const fenced = `\`\`\`\n${markerLine(turn.id)}\n\`\`\`\n\n${code}\n\nSo.`
+    const recalled = recall([warm, said(fenced), user('and?')], turns)
+    expect(recalled.items.slice(1, -1)).toEqual(turn.output)
+    expect(recalled.notes.map(({ why }) => why)).toContain('text-restored')
+  })
+})
+
+describe('words that were cut off before they were recorded', () => {
+  const cutOff = (recorded: readonly Item[], text: string, ...more: readonly Item[]) => {
+    const { turns, answered } = memory()
+    const { id } = answered([warm], recorded)
+    const known = turns.map((turn) => ({ ...turn, fingerprint: null }))
+    const first = said(`${markerLine(id)}\n\n${text}`)
+    return show(recall([warm, first, ...more, user('and?')], known).items.slice(1, -1))
+  }
+
+  test('follow the thought that led to them', () => {
+    expect(cutOff(talk`thinks: one`, 'It was')).toBe('thinks: one\nassistant: It was')
+    const two = [...talk`thinks: one`, said('First.'), ...talk`thinks: two`]
+    expect(cutOff(two, 'First.\n\nSeco')).toBe(
+      'thinks: one\nassistant: First.\nthinks: two\nassistant: Seco',
+    )
+    expect(cutOff(two, 'First, or not.', said('Seco'))).toBe(
+      'thinks: one\nassistant: First, or not.\nthinks: two\nassistant: Seco',
+    )
+  })
+
+  test('follow it in a search, too, and in front of a call that was not recorded', () => {
+    const searched = talk`
+      thinks: one
+      hosted web_search_call
+      thinks: two
+    `
+    expect(cutOff(searched, 'It was')).toBe(`${show(searched)}\nassistant: It was`)
+    const called = talk`
+      call a
+      output a 4
+    `
+    expect(cutOff(talk`thinks: one`, 'It was', ...called)).toBe(
+      `thinks: one\nassistant: It was\n${show(called)}`,
+    )
+  })
+
+  test('follow it behind the results of a tool', () => {
+    const { turns, answered } = memory()
+    const list = [warm, ...heard(looked), output ?? warm]
+    answered([warm], looked)
+    const two = answered(list, talk`thinks: cold`)
+    turns.splice(1, 1, { ...two, fingerprint: null })
+    const { items } = recall([...list, marked(two, 'It was'), user('and?')], turns)
+    expect(show(items.slice(-3, -1))).toBe('thinks: cold\nassistant: It was')
+  })
+
+  test('follow it in front of an answer that went on from them', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], talk`thinks: one`)
+    const known = [{ ...one, fingerprint: null }]
+    turns.splice(0, 1, ...known)
+    const two = answered([warm, marked(one, 'It was')], [...talk`thinks: two`, said('cold.')])
+    const text = `It was\n\n${markerLine(two.id)}\n\ncold.`
+    expect(show(recall([warm, marked(one, text), user('and?')], turns).items.slice(1, -1))).toBe(
+      'thinks: one\nassistant: It was\nthinks: two\nassistant: cold.',
+    )
+  })
+})
+
+describe('words behind a search that nothing was recorded behind', () => {
+  const searched = talk`
+    thinks: where?
+    hosted web_search_call
+  `
+  const recallOf = (recorded: readonly Item[], text: string, ...more: readonly Item[]) => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], recorded, [])
+    return show(recall([warm, marked(turn, text), ...more, user('and?')], turns).items.slice(1, -1))
+  }
+
+  test('stand there, be they cut off or of an answer that went on', () => {
+    expect(recallOf(searched, 'It is 4')).toBe(`${show(searched)}\nassistant: It is 4`)
+    expect(recallOf([said('Let me look.'), ...searched], 'Let me look.\nIt is 4')).toBe(
+      `assistant: Let me look.\n${show(searched)}\nassistant: It is 4`,
+    )
+  })
+
+  test('stand behind what the gateway has looked up by itself', () => {
+    const [call] = talk`call h recall`
+    if (call === undefined) throw new Error('no call')
+    const house = [houseCall(call), houseOutput('h', 'fog')]
+    expect(recallOf(house, 'It is 4')).toBe(`${show(house)}\nassistant: It is 4`)
+  })
+
+  test('stand in front of an answer that went on from them', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], searched, [])
+    const begun = markedText(one, 'It is 4')
+    const two = answered([warm, said(begun)], found.slice(0, 1).concat(said('degrees.')))
+    const text = `${begun}\n\n${markedText(two, 'degrees.')}`
+    expect(show(recall([warm, said(text), user('and?')], turns).items.slice(1, -1))).toBe(
+      `${show(searched)}\nassistant: It is 4\nthinks: cold\nassistant: degrees.`,
+    )
+  })
+
+  test('stand where the client has them, if it brings the search, too', () => {
+    const [, search] = searched
+    if (search === undefined) throw new Error('no search')
+    const { turns, answered } = memory()
+    const turn = answered([warm], searched, [])
+    const recalled = (...given: readonly Item[]) =>
+      show(recall([warm, ...given, user('and?')], turns).items.slice(1, -1))
+    expect(recalled(marked(turn, 'Mine.'), search)).toBe(`assistant: Mine.\n${show(searched)}`)
+    expect(recalled(search, marked(turn, 'Mine.'))).toBe(`${show(searched)}\nassistant: Mine.`)
+  })
+})
+
+describe('an answer that went on', () => {
+  const begun = talk`
+    thinks: hm
+    assistant: It is 4 de
+  `
+  const rest = talk`
+    thinks: and
+    assistant: grees.
+  `
+
+  test('is both turns, although its name is that of the second', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], begun)
+    const two = answered([warm, said('It is 4 de')], rest)
+    expect(two).toMatchObject({ parent: one.id, input: [] })
+    const recalled = recall([warm, said('It is 4 degrees.'), user('and?')], turns)
+    expect(recalled.items).toEqual([warm, ...begun, ...rest, user('and?')])
+    expect(recalled.parent).toBe(two)
+  })
+
+  test('is both turns, although the first was edited before it went on', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], begun)
+    const edited = `${markerLine(one.id)}\n\nIt is 5 de`
+    const two = answered([warm, said(edited)], rest)
+    const recalled = recall([warm, said(`${edited}\n\ngrees.`), user('and?')], turns)
+    expect(recalled.used).toEqual([one, two])
+    expect(show(recalled.items.slice(1, 5))).toBe(
+      'thinks: hm\nassistant: It is 5 de\nthinks: and\nassistant: grees.',
+    )
+  })
+})
+
+test('an answer stands as a whole behind the words that it went on from, though those were not kept', () => {
+  const { turns, answered } = memory()
+  const rest = talk`
+    thinks: where?
+    hosted web_search_call
+    thinks: cold
+    assistant: degrees.
+  `
+  const begun = said('It is 4')
+  const turn = answered([warm, begun], rest)
+  const recalled = (given: Item) =>
+    show(recall([warm, given, user('and?')], turns).items.slice(1, -1))
+  expect(recalled(said(`It is 4\n\n${markedText(turn, 'degrees.')}`))).toBe(show([begun, ...rest]))
+  expect(recalled(said(`It is 4\n\ndegrees.\n\n${markerLine(turn.id)}`))).toBe(
+    show([begun, ...rest]),
+  )
+})
+
+describe('an answer that went on from words and said nothing', () => {
+  const thought = talk`
+    thinks: and so?
+  `
+  const searched = talk`
+    thinks: where?
+    hosted web_search_call
+  `
+  const asking = user('and?')
+  const told = (items: readonly Item[], turns: readonly RememberedTurn[]) =>
+    show(recall([warm, ...items, asking], turns).items.slice(1, -1))
+
+  test('stands behind the words that it went on from, also where those were not kept', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm, said('It is 4')], thought, [])
+    expect(turn.input).toEqual([])
+    const alone = markerLine(turn.id)
+    const shown = `assistant: It is 4\n${show(thought)}`
+    expect(told([said(`It is 4\n\n${alone}`)], turns)).toBe(shown)
+    expect(told([said('It is 4'), said(alone)], turns)).toBe(shown)
+  })
+
+  test('stands between the words that it went on from, and those that went on from it', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], searched, [])
+    const begun = markedText(one, 'It is 4')
+    const two = answered([warm, said(begun)], searched, [])
+    const shown = `${show(searched)}\nassistant: It is 4\n${show(searched)}\nassistant: degrees.`
+    expect(told([said(`${begun}\n\n${markedText(two, 'degrees.')}`)], turns)).toBe(shown)
+    const twice = `${begun}\n\n${markerLine(two.id)}\n\n${markedText(two, 'degrees.')}`
+    expect(told([said(twice)], turns)).toBe(shown)
+  })
+
+  test('stands between them where the words before all are known, too', () => {
+    const { turns, answered } = memory()
+    const look = said('Let me look.')
+    const one = answered([warm], [look, ...searched])
+    const begun = markedText(one, 'Let me look.\nIt is 4')
+    const two = answered([warm, said(begun)], thought, [])
+    const text = `${begun}\n\n${markedText(two, 'degrees.')}`
+    const both = [look, ...searched, said('It is 4'), ...thought, said('degrees.')]
+    expect(told([said(text)], turns)).toBe(show(both))
+    const three = answered([warm, said(text)], [...thought, said('Cold.')])
+    expect(told([said(`${text}\n\n${markedText(three, 'Cold.')}`)], turns)).toBe(
+      show([...both, ...thought, said('Cold.')]),
+    )
+  })
+})
+
+describe('an answer that went on, and is stored with all that it was told', () => {
+  const origin = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }
+  const begun = talk`
+    thinks: hm
+    assistant: It is 4 de
+  `.map((item) => ({ ...item, origin }))
+
+  /** A client had the first part stopped, edited perhaps, and had it go on. */
+  const goneOn = (told: readonly Item[], output: readonly Item[]) => {
+    const { answered } = memory()
+    const one = answered([warm], begun)
+    const said = told.filter((item) => item.type === 'message')
+    const two = { ...answered([warm, ...said], output), parent: null, input: [warm, ...told] }
+    return { turns: [one, two], one, two }
+  }
+
+  test('has there what it went on from', () => {
+    const rest = talk`assistant: grees.`
+    const { turns, one, two } = goneOn(begun, rest)
+    for (const list of [turns, [two]]) {
+      const recalled = recall([warm, marked(one, 'It is 4 degrees.'), user('and?')], list)
+      expect(recalled.items).toEqual([warm, ...begun, ...rest, user('and?')])
+      expect(recalled.used).toEqual(list)
+      expect(recalled.parent).toBe(two)
+    }
+  })
+
+  test('has it there though it said nothing, if its marker says so, too', () => {
+    const silent = begun.slice(0, 1)
+    const called = talk`
+      thinks: look
+      call a weather
+    `
+    const { turns, one, two } = goneOn(silent, called)
+    const mute = { ...one, output: silent }
+    turns.splice(0, 1, mute)
+    const list = [warm, said(markerLine(mute.id)), ...heard(called), output ?? warm]
+    const recalled = recall(list, turns)
+    expect(recalled.items).toEqual([warm, ...silent, ...called, output])
+    expect(recalled.notes.map(({ why }) => why)).not.toContain('marker-doubted')
+    // Without the marker it may be what was there once.
+    const bare = recall([warm, ...heard(called), output ?? warm], [mute, two])
+    expect(bare.items).toEqual([warm, ...called, output])
+  })
+
+  test('is the later of two that have the same words, because it said nothing more', () => {
+    const { turns, one, two } = goneOn(begun, talk`thinks: more`)
+    const alike = [one, { ...two, fingerprint: one.fingerprint }]
+    expect(turns).toHaveLength(2)
+    const both = said(`${markedText(one, 'It is 4 de')}\n\n${markerLine(two.id)}`)
+    const recalled = recall([warm, both, user('and?')], alike)
+    expect(recalled.items).toEqual([warm, ...begun, ...talk`thinks: more`, user('and?')])
+    expect(recalled.used).toEqual(alike)
+  })
+
+  test('has it as it was edited then', () => {
+    const [thought] = begun
+    const edited = said('It is 5 de')
+    const { two } = goneOn(thought === undefined ? [] : [thought, edited], talk`assistant: grees.`)
+    const { items } = recall([warm, said('It is 5 degrees.'), user('and?')], [two])
+    expect(show(items.slice(1, -1))).toBe('thinks: hm\nassistant: It is 5 de\nassistant: grees.')
+  })
+
+  test('is known by its call, although the words and the marker are those of the first part', () => {
+    const called = talk`
+      thinks: look
+      call a weather
+    `
+    const { turns, one } = goneOn(begun, called)
+    const list = [warm, marked(one, 'It is 4 de'), ...heard(called), output ?? warm]
+    expect(recall(list, turns).items).toEqual([warm, ...begun, ...called, output])
+  })
+
+  test('and knows that what it was told is no stranger where that was edited', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], found)
+    const edited = marked(one, 'It is 5 degrees.')
+    const list = [warm, edited, user('and?')]
+    const told = [warm, ...found.slice(0, 1), said('It is 5 degrees.'), user('and?')]
+    const two = { ...answered(list, begun), parent: null, input: told }
+    turns.splice(1, 1, two)
+    const { items, used } = recall([...list, said('It is 4 de'), user('so?')], turns)
+    expect(used).toEqual([one, two])
+    expect(show(items.slice(1, 3))).toBe('thinks: cold\nassistant: It is 5 degrees.')
+    // Of what it was not told, that is not so.
+    const other = { ...two, input: [warm, said('It is 6 degrees.'), user('and?')] }
+    expect(recall([...list, said('It is 4 de'), user('so?')], [one, other]).used).toEqual([other])
+  })
+})
+
+describe('an edited answer', () => {
+  test('that went on more than once is all of its turns', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], [...talk`thinks: one`, said('It is 4 degrees now.')])
+    const first = markedText(one, 'It is 4 degrees now.')
+    const two = answered(
+      [warm, said(first)],
+      [...talk`thinks: two`, said('And tomorrow it rains.')],
+    )
+    const second = `${first}\n\n${markedText(two, 'And tomorrow it rains.')}`
+    const three = answered(
+      [warm, said(second)],
+      [
+        ...talk`thinks: three`,
+        said('The day after it snows.'),
+        ...talk`thinks: four`,
+        said('Bye.'),
+      ],
+    )
+    const third = `${second}\n\n${markedText(three, 'The day after it snows.\n\nFarewell!')}`
+    const recalled = recall([warm, said(third), user('and?')], turns)
+    expect(recalled.used).toEqual([one, two, three])
+    expect(show(recalled.items.slice(-4, -1))).toBe(
+      'assistant: The day after it snows.\nthinks: four\nassistant: Farewell!',
+    )
+  })
+
+  test('is where the results stand that it was given, although all ask the same', () => {
+    const { turns, answered } = memory()
+    const list = [warm, ...heard(looked), output ?? warm]
+    answered([warm], looked)
+    const two = answered(list, found)
+    const again = [...list, marked(two, 'Something else.'), warm, said('I do not know.'), warm]
+    expect(show(recall(again, turns).items.slice(-5, -3))).toBe(
+      'thinks: cold\nassistant: Something else.',
+    )
+  })
+
+  test('is where the very results stand, although their calls are counted from 0', () => {
+    const { turns, answered } = memory()
+    const [other] = talk`output a 9 degrees`
+    const list = [warm, ...heard(looked), output ?? warm]
+    answered([warm], looked)
+    const two = answered(list, found)
+    const edited = marked(two, 'Something else.')
+    const again = [...list, edited, warm, ...heard(looked), other ?? warm, said('So.'), warm]
+    const { items } = recall(again, turns)
+    const at = items.findIndex((item) => show([item]) === 'assistant: Something else.')
+    expect(items[at - 1]).toBe(found[0])
+  })
+})
+
+describe('an answer that went on from one that was not kept', () => {
+  const more = [...talk`thinks: hm`, said('so.')]
+  const items = [user('and?'), said('It is\n\nso.'), user('ok')]
+  const whole = [user('and?'), said('It is'), ...more, user('ok')]
+
+  test('is the end of what the client has', () => {
+    const { turns, answered } = memory()
+    answered([user('and?'), said('It is')], more)
+    expect(recall(items, turns).items).toEqual(whole)
+    // However much is kept of what was before it.
+    const all = turns.map((turn) => ({ ...turn, input: [user('and?'), said('It is')] }))
+    expect(recall(items, all).items).toEqual(whole)
+  })
+
+  test('takes along no turn from somewhere else', () => {
+    const { turns, answered } = memory()
+    const silent = answered(
+      [warm],
+      talk`
+      thinks: silent
+      call a
+    `,
+    )
+    const two = answered([user('and?'), said('It is')], more)
+    const list = turns.map((turn) => (turn === two ? { ...two, parent: silent.id } : turn))
+    const recalled = recall(items, list)
+    expect(recalled.used).toEqual(list.slice(1))
+    expect(recalled.items).toEqual(whole)
+  })
+})
+
+test('a turn that is known to lie between two others of a text is not forgotten', () => {
+  const { turns, answered } = memory()
+  const one = answered([warm], looked)
+  const two = talk`
+    thinks: again
+    call b weather
+  `
+  const [second] = talk`output b 5 degrees`
+  const list = [warm, ...heard(looked), output ?? warm]
+  answered(list, two)
+  const three = answered([...list, ...heard(two), second ?? warm], found)
+  const text = `${markerLine(one.id)}\n\nLet me look.\n\n${markerLine(three.id)}\n\nIt is 4 degrees.`
+  const truth = [warm, ...looked, output, ...two, second, ...found, user('and?')]
+  expect(recall([warm, said(text), user('and?')], turns).items).toEqual(truth)
+})
+
+test('what a marker brings back tells apart what goes on from it', () => {
+  const { turns, answered } = memory()
+  const first = [warm, said('Hm.'), user('and?')]
+  const one = answered([warm], [...talk`thinks: one`, said('Yes.')])
+  const two = answered([warm], [...talk`thinks: two`, said('No.')])
+  for (const turn of [one, two]) {
+    answered([warm, marked(turn, 'Hm.'), user('and?')], [...talk`thinks: ${turn.id}`, said('OK.')])
+  }
+  expect(recall([...first, said('OK.')], turns).used).toEqual([])
+  const items = [warm, marked(two, 'Hm.'), user('and?'), said('OK.')]
+  expect(recall(items, turns).used).toEqual([two, turns[3]])
+})
+
+describe('calls', () => {
+  const twice = talk`
+    thinks: where?
+    call a weather {"in":"Rome","days":[1]}
+    call b weather {"in":"Bonn"}
+  `
+
+  test('that mean the same are the recorded ones, others are the client’s', () => {
+    const { turns, answered } = memory()
+    answered([warm], twice)
+    const items = [
+      warm,
+      ...talk`
+        call a weather {"days": [1], "in": "Rome"}
+        call b weather {"in":"Nice"}
+        output a 4
+        output b 9
+      `,
+    ]
+    const recalled = recall(items, turns)
+    expect(recalled.items.slice(1)).toEqual([...twice.slice(0, 2), ...items.slice(2)])
+    expect(recalled.items[2]).toBe(twice[1])
+    expect(recalled.notes.map(({ at, why }) => [at, why])).toEqual([
+      [1, 'recalled'],
+      [3, 'call-edited'],
+    ])
+  })
+
+  test('of the client alone stand behind the recorded ones', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], looked)
+    const items = [
+      warm,
+      marked(turn, 'Let me look.'),
+      ...talk`
+        call z mine
+        call a weather {"in":"Rome"}
+        output a 4
+        output z 9
+      `,
+    ]
+    expect(show(recall(items, turns).items.slice(1, 5))).toBe(
+      'thinks: where?\nassistant: Let me look.\ncall a weather {"in":"Rome"}\ncall z mine',
+    )
+  })
+
+  test('stay forgotten without their output, and so does the reasoning that led to them', () => {
+    const { turns, answered } = memory()
+    const turn = answered([warm], [...heard(looked).slice(0, 1), ...twice])
+    const recalled = recall([warm, marked(turn, 'Let me look.'), user('no')], turns)
+    expect(show(recalled.items.slice(1, -1))).toBe('assistant: Let me look.')
+    expect(recalled.notes.map(({ why }) => why)).toEqual([
+      'marker-removed',
+      'call-forgotten',
+      'call-forgotten',
+      'reasoning-without-follower',
+    ])
+  })
+
+  test('stay forgotten if tools are not to be told again (C16)', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], looked)
+    const two = answered(
+      [warm, ...heard(looked), output ?? warm],
+      [...talk`hosted web_search_call`, ...found],
+    )
+    const text = `${markerLine(one.id)}\n\nLet me look.\n\n${markerLine(two.id)}\n\nIt is 4 degrees.`
+    const items = [warm, said(text), user('and?')]
+    expect(show(recall(items, turns, false).items.slice(1, -1))).toBe(
+      'thinks: where?\nassistant: Let me look.\nthinks: cold\nassistant: It is 4 degrees.',
+    )
+    const native = [warm, ...heard(looked), output ?? warm, marked(two, 'It is 4 degrees.')]
+    expect(show(recall(native, turns, false).items)).toContain('call a weather')
+  })
+
+  test('get the one output back that the client has lost, in its place', () => {
+    const { turns, answered } = memory()
+    answered([warm], twice)
+    const outputs = talk`
+      output a 4
+      output b 9
+    `
+    const list = [warm, ...twice.slice(1), ...outputs]
+    const two = answered(list, found)
+    const items = [warm, ...twice.slice(1), ...outputs.slice(1), marked(two, 'It is 4 degrees.')]
+    expect(show(recall([...items, user('and?')], turns).items)).toBe(
+      show([warm, ...twice, ...outputs, ...found, user('and?')]),
+    )
+  })
+
+  test('get back the one output of the second, too', () => {
+    const { turns, answered } = memory()
+    answered([warm], twice)
+    const outputs = talk`
+      output a 4
+      output b 9
+    `
+    const list = [warm, ...twice.slice(1), ...outputs]
+    const two = answered([...list, user('and?')], found)
+    const back = [marked(two, 'It is 4 degrees.'), user('so?')]
+    const items = [...list.slice(0, -1), user('and?'), ...back]
+    expect(show(recall(items, turns).items)).toBe(
+      show([warm, ...twice, ...outputs, user('and?'), ...found, user('so?')]),
+    )
+  })
+
+  test('get the output that a turn without words was given', () => {
+    const { turns, answered } = memory()
+    const one = answered([warm], looked)
+    const two = talk`
+      thinks: again
+      call b
+    `
+    const list = [warm, ...heard(looked), output ?? warm]
+    answered(list, two)
+    const last = [user('never mind')]
+    const three = answered([...list, ...heard(two), ...talk`output b`, ...last], found)
+    const items = [warm, marked(one, 'Let me look.'), ...last, marked(three, 'It is 4 degrees.')]
+    expect(recall(items, turns).items).toEqual([warm, ...looked, output, ...last, ...found])
+  })
+
+  test('under one id get each its own output', () => {
+    const { turns, answered } = memory()
+    const list: Item[] = [warm]
+    const texts: string[] = []
+    const truth: Item[] = [warm]
+    for (const at of ['one', 'two', 'three']) {
+      const made = talk`
+        assistant: Looking ${at}.
+        call call_0 weather
+      `
+      const results = talk`output call_0 ${at}`
+      const turn = answered(list, made)
+      list.push(...made, ...results)
+      truth.push(...made, ...results)
+      texts.push(`${markerLine(turn.id)}\n\nLooking ${at}.`)
+    }
+    const last = answered(list, found)
+    texts.push(`${markerLine(last.id)}\n\nIt is 4 degrees.`)
+    const items = [warm, said(texts.join('\n')), user('and?')]
+    expect(recall(items, turns).items).toEqual([...truth, ...found, user('and?')])
+  })
+})
+
+describe('what a service has made by itself', () => {
+  // A search is of a group with the reasoning that led to it, and half a group is refused: the account
+  // that made it gets both or, as of a drawing, none.
+  test('comes back, but for what is never told again: C11', () => {
+    const { turns, answered } = memory()
+    answered(
+      [warm],
+      talk`
+      thinks: search
+      hosted web_search_call
+      thinks: draw
+      hosted image_generation_call
+      hosted openrouter:datetime
+      thinks: done
+      assistant: Here.
+    `,
+    )
+    const recalled = recall([warm, said('Here.'), user('and?')], turns)
+    expect(show(recalled.items.slice(1, -1))).toBe(
+      'thinks: search\nhosted web_search_call\nthinks: done\nassistant: Here.',
+    )
+    expect(recalled.notes.map(({ at, why }) => [at, why])).toEqual([
+      [1, 'recalled'],
+      [2, 'recalled'],
+      [3, 'not-replayable'],
+      [3, 'not-replayable'],
+      [3, 'reasoning-without-follower'],
+      [3, 'recalled'],
+    ])
+  })
+
+  test('stays as the client has brought it, if it is never told again', () => {
+    const { turns, answered } = memory()
+    const raw = { type: 'image_generation_call', id: 'ig_1' }
+    const drawn: Item = { type: 'opaque', raw: { ...raw, result: 'base64' } }
+    const own: Item = { type: 'opaque', raw: { ...raw, result: null } }
+    answered([warm], [...talk`thinks: draw`, drawn, said('Here.')])
+    const { items } = recall([warm, own, said('Here.'), user('and?')], turns)
+    expect(items[2]).toBe(own)
+    expect(items).toHaveLength(5)
+  })
+
+  test('stays if the client has brought it', () => {
+    const { turns, answered } = memory()
+    const drawn = talk`
+      thinks: draw
+      hosted image_generation_call
+      assistant: Here.
+    `
+    answered([warm], drawn)
+    const items = [warm, ...drawn.slice(1), user('and?')]
+    expect(recall(items, turns).items).toEqual([warm, ...drawn, user('and?')])
+  })
+})
+
+describe('reasoning that the client brings', () => {
+  const thought = (id: string, sealed: string | null): Item => ({
+    type: 'reasoning',
+    id,
+    summary: [],
+    encrypted_content: sealed,
+  })
+  const once = [thought('rs_1', 'x'), said('One.'), thought('rs_2', 'y'), said('Two.')]
+
+  test('gives way to what was recorded, unless it is that', () => {
+    const { turns, answered } = memory()
+    answered([warm], once)
+    const merged = { ...thought('rs_9', 'other'), summary: [] }
+    const own = thought('rs_2', 'y')
+    const items = [warm, merged, own, said('One.\n\nTwo.'), user('and?')]
+    const recalled = recall(items, turns)
+    expect(recalled.items).toEqual([warm, ...once, user('and?')])
+    expect(recalled.items[3]).toBe(own)
+    expect(recalled.notes.map(({ did, at, why }) => [did, at, why])).toEqual([
+      ['changed', 1, 'reasoning-replaced'],
+      ['added', 1, 'recalled'],
+    ])
+  })
+
+  test('stays where no turn was found, and where none was recorded', () => {
+    const { turns, answered } = memory()
+    answered([warm], [said('One.')])
+    const items = [warm, thought('rs_9', 'other'), said('One.'), user('and?'), ...once]
+    expect(recall(items, turns).items).toBe(items)
+  })
+})
+
+test('a message with nothing in it does not hide where the conversation goes on', () => {
+  const { turns, answered } = memory()
+  const turn = answered([warm], found)
+  const items = [warm, ...heard(found), user('and?'), said(''), user('hello?')]
+  const recalled = recall(items, turns)
+  expect(recalled).toMatchObject({ parent: turn, newsFrom: 2 })
+  expect(recalled.items).toEqual([warm, ...found, ...items.slice(2)])
+})
+
+test('what goes on from an answer that is not known has no parent', () => {
+  const { turns, answered } = memory()
+  answered([warm], found)
+  const items = [warm, ...heard(found), user('and?'), said('Never said.'), user('so?')]
+  expect(recall(items, turns)).toMatchObject({ parent: null, newsFrom: 4 })
+})
+
+describe('the work in one run', () => {
+  /** How often a field of an item is read. */
+  function readsOf(count: number, make: (at: number) => Item, field: 'call_id' | 'raw' | 'id') {
+    let reads = 0
+    const counted = (at: number): Item => {
+      const item = make(at)
+      const value = Reflect.get(item, field) as unknown
+      return Object.defineProperty({ ...item }, field, {
+        enumerable: true,
+        get() {
+          reads += 1
+          return value
+        },
+      })
+    }
+    const turn: RememberedTurn = {
+      id: '0'.repeat(20),
+      thread: 't',
+      parent: null,
+      depth: 0,
+      fingerprint: null,
+      reasoningRefusedBy: null,
+      createdAtMs: 0,
+      usedAtMs: 0,
+      input: [warm],
+      output: Array.from({ length: count }, (_, at) => counted(at)),
+    }
+    // The last one first, so that none is where it is looked for.
+    const own = Array.from({ length: count }, (_, at) => counted(count - 1 - at))
+    const recalled = recall([warm, marked(turn, ''), ...own, user('and?')], [turn])
+    expect(recalled.used).toEqual([turn])
+    return reads
+  }
+
+  test.each<[string, (at: number) => Item, 'call_id' | 'raw' | 'id']>([
+    [
+      'calls',
+      (at) => ({ type: 'function_call', call_id: `call_${at}`, name: 'look', arguments: '{}' }),
+      'call_id',
+    ],
+    [
+      'what a service has made',
+      (at) => ({ type: 'opaque', raw: { type: 'web_search_call', query: `${at}` } }),
+      'raw',
+    ],
+    ['thoughts', (at) => ({ type: 'reasoning', id: `rs_${at}`, summary: [] }), 'id'],
+  ])('grows with it: %s', (_name, make, field) => {
+    const reads = readsOf(300, make, field)
+    expect(reads).toBeGreaterThan(300)
+    expect(readsOf(600, make, field)).toBeLessThan(2.5 * reads)
+  })
+})
+
+test('is linear, and done with two thousand runs', () => {
+  const recalledOf = (items: readonly Item[]) => {
+    const plan = planRecall(items)
+    const named = plan.runs.map(({ start, end, fingerprint }, at): RememberedTurn => ({
+      id: String(at).padStart(20, '0'),
+      thread: 't',
+      parent: at === 0 ? null : String(at - 1).padStart(20, '0'),
+      depth: at,
+      fingerprint,
+      reasoningRefusedBy: null,
+      createdAtMs: 0,
+      usedAtMs: 0,
+      input: items.slice(start - 1, start),
+      output: [...talk`thinks: ${String(at)}`, ...items.slice(start, end)],
+    }))
+    // Twins without parents make every run a riddle that its successor solves.
+    const twins = named.map((turn) => ({ ...turn, id: `1${turn.id.slice(1)}`, parent: null }))
+    const turns = [...named.slice(0, -1), ...twins.slice(0, -1), ...named.slice(-1)]
+    return { named, recalled: applyRecall(items, plan, turns, { replaysTools: true }) }
+  }
+  const rounds = (count: number) =>
+    Array.from({ length: count }).flatMap((_, at) => [
+      user(`question ${at % 3}`),
+      said(`${at % 7} is the answer. `.repeat(20)),
+    ])
+  const { named, recalled } = recalledOf(rounds(2000))
+  expect(recalled.items).toHaveLength(6000)
+  expect(recalled.used).toEqual(named)
+  expectLinear(500, rounds, recalledOf)
+})
+
+describe('an answer that broke off, whose last words were never recorded', () => {
+  const [where] = talk`thinks: where?`
+  const [cold] = talk`thinks: cold`
+  const asked = [warm]
+  const look = said('Let me look.')
+  const thanks = user('thanks')
+
+  test('has what was thought in front of the words that the client has', () => {
+    const { turns, answered } = memory()
+    const turn = answered(
+      asked,
+      [where].flatMap((item) => item ?? []),
+      [],
+    )
+    const { items } = recall([warm, marked(turn, 'It is 4'), thanks], turns)
+    expect(items).toEqual([warm, where, said('It is 4'), thanks])
+  })
+
+  test('has its later thoughts behind the words that were recorded', () => {
+    const { turns, answered } = memory()
+    const turn = answered(
+      asked,
+      [where, look, cold].flatMap((item) => item ?? []),
+      [],
+    )
+    const { items } = recall([warm, marked(turn, 'Let me look.\n\nIt is 4'), thanks], turns)
+    expect(items).toEqual([warm, where, look, cold, said('It is 4'), thanks])
+  })
+
+  test('is given no words that the client does not have', () => {
+    const { turns, answered } = memory()
+    const turn = answered(
+      asked,
+      [where, look, cold].flatMap((item) => item ?? []),
+      [],
+    )
+    const { items } = recall([warm, marked(turn, 'Let me look.'), thanks], turns)
+    expect(items).toEqual([warm, where, look, cold, thanks])
+  })
+})
+
+describe('an answer that says nothing', () => {
+  const silent = talk`thinks: colder`
+
+  test('is not where its marker is, if what it was asked comes later', () => {
+    const gateway = memory()
+    const cold = user('how cold is it?')
+    const asked = [warm, said(''), cold]
+    const turn = gateway.answered(asked, silent, [])
+    const alone = said(markerLine(turn.id))
+    const next = user('and?')
+    const told = recall([...asked, alone, next], gateway.turns)
+    expect(show(told.items)).toBe(show([...asked, ...silent, next]))
+    const moved = recall([warm, alone, cold, said(''), next], gateway.turns)
+    expect(show(moved.items)).toBe(show([warm, cold, said(''), next]))
+    expect(moved.notes.map(({ why }) => why)).toEqual(['marker-doubted', 'marker-removed'])
+  })
+
+  test('is where its marker is, however often the same is asked', () => {
+    const gateway = memory()
+    const [again, third] = [user('how warm is it?'), user('how warm is it?')]
+    const turn = gateway.answered([warm, said(''), again], silent, [])
+    const alone = said(markerLine(turn.id))
+    const told = recall([warm, said(''), again, alone, third], gateway.turns)
+    expect(show(told.items)).toBe(show([warm, said(''), again, ...silent, third]))
+    const moved = recall([warm, alone, again, said(''), third], gateway.turns)
+    expect(show(moved.items)).toBe(show([warm, again, said(''), third]))
+  })
+
+  test('is no place for the marker of the next, even where that was gone on with', () => {
+    const gateway = memory()
+    const asked = [warm, said(''), user('how cold is it?')]
+    const turn = gateway.answered(asked, found)
+    const text = said('It is 4 degrees.')
+    const more = talk`call a weather {"in":"Rome"}`
+    gateway.answered([...asked, text], more)
+    const [, , cold] = asked
+    const alone = said(markerLine(turn.id))
+    const sent = [warm, alone, cold as Item, text, ...more, output as Item]
+    expect(show(recall(sent, gateway.turns).items)).toBe(
+      show([warm, cold as Item, ...found, ...more, output as Item]),
+    )
+  })
+
+  test('is not behind tools of a round before', () => {
+    const gateway = memory()
+    const calling = looked.filter(({ type }) => type !== 'message')
+    gateway.answered([warm], calling)
+    const called = [warm, ...heard(calling), output as Item]
+    const turn = gateway.answered(called, silent, [])
+    const alone = said(markerLine(turn.id))
+    const [cold, next] = [user('how cold is it?'), user('and?')]
+    const { items } = recall([...called, said(''), cold, alone, next], gateway.turns)
+    expect(show(items)).toBe(show([warm, ...calling, output as Item, said(''), cold, next]))
+  })
+
+  describe('behind the results of its tools, though an answer before was gone on with since', () => {
+    const [cold, next, text] = [user('how cold is it?'), user('and?'), said('It is 4 degrees.')]
+    const calling = looked.filter(({ type }) => type !== 'message')
+
+    /** It was `given` this; what the client has by now, with that `there`. */
+    const recalledWith = (given: Item, there: Item): readonly Item[] => {
+      const gateway = memory()
+      const first = gateway.answered([warm], found)
+      gateway.answered([warm, text, cold], calling)
+      const called = [cold, ...heard(calling)]
+      const turn = gateway.answered([warm, text, ...called, given], silent, [])
+      gateway.answered([warm, text], [said('Or 5.')])
+      const both = marked(first, 'It is 4 degrees.\n\nOr 5.')
+      const sent = [warm, both, ...called, there, said(markerLine(turn.id)), next]
+      return recall(sent, gateway.turns).items
+    }
+    const before = [warm, ...found, said('Or 5.'), cold, ...calling, output as Item]
+
+    test('comes back', () => {
+      const items = recalledWith(output as Item, output as Item)
+      expect(show(items)).toBe(show([...before, ...silent, next]))
+    })
+
+    test('but not behind other results than it was given', () => {
+      const failed = { ...output, output: 'It timed out.' } as Item
+      expect(show(recalledWith(failed, output as Item))).toBe(show([...before, next]))
+    })
+  })
+
+  test('is found by its marker, but not where another had nothing to say', () => {
+    const gateway = memory()
+    const cold = user('how cold is it?')
+    const asked = [warm, said(''), cold]
+    gateway.answered(asked, looked)
+    const called = [cold, ...heard(looked), output as Item]
+    const turn = gateway.answered([warm, said(''), ...called], silent, [])
+    const alone = said(markerLine(turn.id))
+    const next = user('and?')
+    const told = [cold, ...looked, output as Item]
+    expect(show(recall([warm, said(''), ...called, alone, next], gateway.turns).items)).toBe(
+      show([warm, said(''), ...told, ...silent, next]),
+    )
+    expect(show(recall([warm, alone, ...called, next], gateway.turns).items)).toBe(
+      show([warm, ...told, next]),
+    )
+  })
+
+  test('is no answer to those behind it, even in the fence that was put around its marker', () => {
+    const gateway = memory()
+    const turn = gateway.answered([warm], silent, [])
+    const fenced = said(`\`\`\`\n${markerLine(turn.id)}\n\`\`\``)
+    const [{ fingerprint } = { fingerprint: '' }] = planRecall([warm, fenced]).runs
+    expect(fingerprint).toBeNull()
+  })
+
+  test('and went on from one that did has its name, and comes behind it', () => {
+    const gateway = memory()
+    const first = gateway.answered([warm], found)
+    const text = marked(first, 'It is 4 degrees.')
+    const second = gateway.answered([warm, text], silent, [])
+    const both = said(`${markedText(first, 'It is 4 degrees.')}\n\n${markerLine(second.id)}`)
+    const next = user('and?')
+    expect(show(recall([warm, both, next], gateway.turns).items)).toBe(
+      show([warm, ...found, ...silent, next]),
+    )
+    // Where no marker says so, nobody knows whether it went on.
+    expect(show(recall([warm, text, next], gateway.turns).items)).toBe(show([warm, ...found, next]))
+    expect(show(recall([warm, said('It is 4 degrees.'), next], gateway.turns).items)).toBe(
+      show([warm, ...found, next]),
+    )
+  })
+})
+
+test('an edited answer is known by its question, even if a part of another says what it said', () => {
+  const gateway = memory()
+  const cold = user('how cold is it?')
+  const [wonders, wondersMore, wondersOn] = talk`
+    thinks: where?
+    thinks: and where?
+    thinks: there
+  `
+  if (wonders === undefined || wondersMore === undefined || wondersOn === undefined)
+    throw new Error()
+  const first = gateway.answered([warm], [wonders, said('Let me look.')])
+  const edited = marked(first, 'Never mind.')
+  const asked = [warm, edited, cold]
+  const both = [wondersMore, said('Let me look.'), wondersOn, said('OK.')]
+  const second = gateway.answered(asked, both)
+  const kept = marked(second, 'Let me look.\n\nSo it is.')
+  expect(show(recall([...asked, kept, user('and?')], gateway.turns).items)).toBe(
+    show([
+      warm,
+      wonders,
+      said('Never mind.'),
+      cold,
+      ...both.slice(0, -1),
+      said('So it is.'),
+      user('and?'),
+    ]),
+  )
+})
+
+test('a marker that is not believed leaves a note of what is not told on its account', () => {
+  const gateway = memory()
+  const [one, two, three] = talk`
+    thinks: where?
+    thinks: and where?
+    thinks: there
+  `
+  if (one === undefined || two === undefined || three === undefined) throw new Error()
+  gateway.answered([warm], [one, said('Let me look.')])
+  const second = gateway.answered([warm], [two, said('Let me look.'), three, said('OK.')])
+  const edited = marked(second, 'Let me look.\n\nSo it is.')
+  const { items, notes } = recall([warm, edited, user('and?')], gateway.turns)
+  expect(show(items)).toBe(show([warm, said('Let me look.\n\nSo it is.'), user('and?')]))
+  expect(notes).toEqual([
+    { did: 'dropped', at: 1, why: 'marker-doubted' },
+    { did: 'changed', at: 1, why: 'marker-removed' },
+  ])
+})

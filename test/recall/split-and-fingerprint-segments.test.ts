@@ -1,0 +1,191 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Item } from '../../src/core/item.ts'
+import { markerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import { fingerprintOf, planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { said, user } from '../support/recalled-stories.ts'
+import { talk } from '../support/talk.ts'
+import { expectLinear } from '../support/reads.ts'
+
+const A = 'A'.repeat(20)
+const B = 'B'.repeat(20)
+
+function prints(items: readonly Item[]) {
+  return planRecall(items).runs.map(({ fingerprint }) => fingerprint)
+}
+
+describe('runs', () => {
+  test('are what a model makes in one go, parted by everything else', () => {
+    const { runs } = planRecall(talk`
+      system: be brief
+      user: how warm is it?
+      thinks: somewhere
+      assistant: Let me look.
+      call a weather
+      hosted web_search_call
+      output a 4 degrees
+      assistant: It is
+      assistant: cold.
+      developer: go on
+      assistant: Very.
+    `)
+    expect(runs.map(({ start, end, words, callIds }) => ({ start, end, words, callIds }))).toEqual([
+      { start: 2, end: 6, words: 'Letmelook.', callIds: ['a'] },
+      { start: 7, end: 9, words: 'Itiscold.', callIds: [] },
+      { start: 10, end: 11, words: 'Very.', callIds: [] },
+    ])
+  })
+
+  test('do not begin, end or part at a message with nothing in it', () => {
+    const plan = planRecall([
+      user('one'),
+      said(' \n'),
+      user('two'),
+      said('yes'),
+      said(''),
+      said('no'),
+      said(''),
+    ])
+    expect(plan.runs.map(({ start, end }) => [start, end])).toEqual([[3, 6]])
+  })
+
+  test('know the turns that their text names, and the keys to ask for', () => {
+    const { runs, keys } = planRecall([
+      user('one'),
+      said(`${markerLine(A)}\n\nyes\n\n${markerLine(B)}`),
+      ...talk`
+        call a
+        output a
+        call a
+      `,
+      said(`no\n\n${markerLine(A)}`),
+    ])
+    expect(runs.map(({ marks }) => marks)).toEqual([[A, B], [A]])
+    expect(keys).toEqual({
+      turnIds: [A, B],
+      callIds: ['a'],
+      fingerprints: runs.map(({ fingerprint }) => fingerprint),
+    })
+  })
+
+  test('that say and call nothing have no fingerprint, and change no other', () => {
+    const before = [user('one'), said('yes'), user('two')]
+    const after = [user('three'), said('no')]
+    const silent = said(markerLine(A))
+    expect(prints([...before, silent, ...after])).toEqual([
+      prints(before)[0],
+      null,
+      prints([...before, ...after])[1],
+    ])
+  })
+})
+
+describe('the fingerprint', () => {
+  const asked = [user('how warm is it?')]
+  const texts = ['Let me look.', 'It is 4 degrees.\n\n- one\n- two']
+
+  test('is the same however a client joins the messages of an answer', () => {
+    const name = fingerprintOf(
+      planRecall(asked),
+      texts.map((text) => said(text)),
+    )
+    const ways = [
+      texts.map((text) => said(text)),
+      [said(texts.join('\n'))],
+      [said(texts.join('\n\n'))],
+      [said(texts.join(''))],
+      [said(texts.join('\r\n').replaceAll('\n', '\r\n'))],
+      [said(`  ${texts.join('\n')}\n`)],
+      [{ ...said(''), content: texts.map((text) => ({ type: 'output_text', text }) as const) }],
+    ]
+    for (const way of ways) expect(prints([...asked, ...way])).toEqual([name])
+  })
+
+  test('knows neither markers nor the boxes in which tools and reasoning are shown', () => {
+    const name = prints([...asked, said('It is 4 degrees.')])
+    const ways = [
+      `${markerLine(A)}\n\nIt is 4 degrees.`,
+      `It is 4 degrees.\n\n${markerLine(A)}\n\n${markerLine(B)}`,
+      `It is 4 degrees.\n\n&#91;${A}&#93;: #`,
+      `It is 4 degrees.\n\n\`\`\`\n${markerLine(A)}\n\`\`\``,
+      `<details type="reasoning" done="true">\n<summary>Thought</summary>\n> hm\n</details>\nIt is 4 degrees.`,
+    ]
+    for (const way of ways) expect(prints([...asked, said(way)])).toEqual(name)
+  })
+
+  test('depends on the words, on the calls and on every run before (C131)', () => {
+    const all = [
+      [...asked, said('yes'), user('and'), said('so')],
+      [...asked, said('no'), user('and'), said('so')],
+      [...asked, said('yes'), user('and'), said('not')],
+      [...asked, said('yes'), user('but'), said('so')],
+      [...asked, said('yes'), user('and'), said('so'), ...talk`call a`],
+      [...asked, said('yes'), user('and'), said('so'), ...talk`call b`],
+      [user('and'), said('so')],
+    ].map((items) => prints(items).at(-1))
+    expect(new Set(all).size).toBe(all.length)
+  })
+
+  test('takes of the user the last line of the first message, once in a round', () => {
+    const loop = talk`
+      call a
+      output a
+      assistant: so
+    `
+    const name = prints([user('how warm is it?'), ...loop])
+    const ways: readonly (readonly Item[])[] = [
+      [user('### Task:\nAnswer with the context.\n<context>…</context>\n\nhow warm  is it?\n \n')],
+      [user('how warm is it?'), user('Make it shorter')],
+      [...talk`system: be brief`, user('how warm is it?')],
+      [user('how warm is it?'), ...talk`developer: now`],
+      [user('how warm is it?'), said('')],
+    ]
+    for (const way of ways) expect(prints([...way, ...loop])).toEqual(name)
+    expect(prints([user('how cold is it?'), ...loop])).not.toEqual(name)
+    expect(prints([...asked, said('yes'), user('a\r\nand'), said('so')])).toEqual(
+      prints([...asked, said('yes'), user('and'), said('so')]),
+    )
+  })
+
+  test('of an answer that goes on is made of the words of both', () => {
+    const begun = planRecall([...asked, said('It is 4 de')])
+    const name = fingerprintOf(begun, [said('grees.')])
+    for (const text of ['It is 4 degrees.', 'It is 4 de\n\ngrees.']) {
+      expect(prints([...asked, said(text)])).toEqual([name])
+    }
+  })
+
+  test('given to an answer is found when the client comes back', () => {
+    const word = fc.constantFrom('OK.', ' ', '\n', 'a b', '```', 'ü\u2028')
+    const item = fc.oneof(
+      fc.array(word).map((words) => user(words.join(''))),
+      fc.array(word).map((words) => said(words.join(''))),
+      fc.constantFrom(
+        ...talk`
+        call a
+        output a
+        system: hm
+        thinks: hm
+      `,
+      ),
+    )
+    fc.assert(
+      fc.property(fc.array(item), fc.array(word, { minLength: 1 }), (items, words) => {
+        const answer = [said(`x${words.join('')}`)]
+        const name = fingerprintOf(planRecall(items), answer)
+        const back = planRecall([...items, ...answer, user('and?')])
+        expect(back.runs.at(-1)?.fingerprint).toBe(name)
+        expect(back.keys.fingerprints).toContain(name)
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+test('is linear, and done with two thousand runs', () => {
+  const text = `${'a long answer with many words '.repeat(30)}\n\n${markerLine(A)}`
+  const rounds = (count: number) =>
+    Array.from({ length: count }, (_, at) => [user(`question ${at}`), said(text)]).flat()
+  expect(planRecall(rounds(2000)).runs).toHaveLength(2000)
+  expectLinear(500, rounds, planRecall)
+})

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  effortFor,
+  findAnchors,
+  type Lines,
+} from '../../../src/recall/text/locate-unchanged-texts.ts'
+
+/** Texts are parted by `|`, lines are single letters. */
+function anchors(texts: string, lines: string) {
+  return findAnchors(
+    texts.split('|').map((text) => text.split('')),
+    lines.split(''),
+  )
+}
+
+describe('texts in a longer one', () => {
+  test('are found where they stand, in their order', () => {
+    expect(anchors('ab|c|de', 'abcde')).toEqual([0, 2, 3])
+    expect(anchors('ab|c|de', 'xabyyczde')).toEqual([1, 5, 7])
+    expect(anchors('a|b', 'ba')).toEqual([1, null])
+  })
+
+  test('are found whole or not at all', () => {
+    expect(anchors('abc|d', 'abd')).toEqual([null, 2])
+    expect(anchors('abc', 'ab')).toEqual([null])
+    expect(anchors('|a', 'a')).toEqual([null, 0])
+  })
+
+  test('that are alike are told apart by what is around them', () => {
+    expect(anchors('k|k|abc|k', 'xkabck')).toEqual([null, 1, 2, 5])
+    expect(anchors('k|k|abc|k', 'kxabck')).toEqual([0, null, 2, 5])
+    expect(anchors('k|k|abc|k', 'kkabcx')).toEqual([0, 1, 2, null])
+    expect(anchors('k|abc', 'xabckx')).toEqual([null, 1])
+  })
+})
+
+test('what is found stands there, and in order', () => {
+  const lines = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 })
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 })),
+      lines,
+      (texts, lines) => {
+        let end = 0
+        for (const [at, line] of findAnchors(texts, lines).entries()) {
+          if (line === null) continue
+          const text = texts[at] ?? []
+          expect(lines.slice(line, line + text.length)).toEqual(text)
+          expect(line).toBeGreaterThanOrEqual(end)
+          end = line + text.length
+        }
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('one text that was changed takes no other one along', () => {
+  const texts = fc.array(fc.constantFrom('k', 'ab', 'k k', 'c'), { minLength: 1, maxLength: 9 })
+  fc.assert(
+    fc.property(texts, fc.nat(), (texts, pick) => {
+      const all = texts.map((text) => text.split(' '))
+      const changed = pick % all.length
+      const lines = all.flatMap((text, at) => (at === changed ? ['x'] : text))
+      const found = findAnchors(all, lines)
+      expect(found.map((line) => line === null)).toEqual(all.map((_, at) => at === changed))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+describe('the work', () => {
+  const repeated = (line: string, count: number): string[] =>
+    Array.from({ length: count }, () => line)
+
+  /** How many lines are compared, however many that is. */
+  function comparedIn(sought: readonly Lines[], lines: Lines): number {
+    const effort = { left: Number.MAX_SAFE_INTEGER }
+    findAnchors(sought, lines, effort)
+    return Number.MAX_SAFE_INTEGER - effort.left
+  }
+
+  test.each<[string, (size: number) => [readonly Lines[], Lines]]>([
+    ['a text of the same line', (n) => [[[...repeated('a', n), 'b']], repeated('a', 4 * n)]],
+    [
+      'one that ends otherwise',
+      (n) => [[[...repeated('a', n), 'b']], [...repeated('a', 4 * n), 'b', 'c']],
+    ],
+    [
+      'many texts of the same line',
+      (n) => [repeated('a', n).map((line) => [line]), repeated('a', 2 * n)],
+    ],
+    [
+      'many texts that are not there',
+      (n) => [repeated('b', n).map((line) => [line]), repeated('a', n)],
+    ],
+    [
+      'many texts between changed ones',
+      (n) => [
+        Array.from({ length: n }, (_, at) => (at % 2 === 0 ? ['x', String(at)] : [`t${at}`])),
+        Array.from({ length: n }, (_, at) => (at % 2 === 0 ? 'y' : `t${at}`)),
+      ],
+    ],
+  ])('grows with the lines: %s', (_name, made) => {
+    const compared = comparedIn(...made(1000))
+    expect(compared).toBeLessThan(20_000)
+    expect(comparedIn(...made(2000))).toBeLessThanOrEqual(2.5 * compared + 10)
+  })
+
+  test('has an end, behind which a text counts as edited', () => {
+    const pattern = [...repeated('a', 8), 'x', 'b']
+    const many = (count: number) => Array.from({ length: count }, () => pattern).flat()
+    const sought = [[...many(200), 'b', 'x']]
+    const lines = ['c', ...many(800), 'b', 'x', 'c']
+    const effort = effortFor(sought, lines)
+    const [given] = [effort.left]
+    expect(findAnchors(sought, lines, { left: Number.MAX_SAFE_INTEGER })).toEqual([6001])
+    expect(findAnchors(sought, lines, effort)).toEqual([null])
+    // The one comparison during which it ends is made to its end.
+    expect(given - effort.left).toBeLessThan(given + 3000)
+  })
+})

@@ -1,0 +1,210 @@
+/** Who asks, by headers and by shape. */
+import { describe, expect, test } from 'vitest'
+import { clientOf } from '../../../src/server/clients/detect-client.ts'
+import { PLAIN_CLIENT } from '../../../src/core/client/client-traits.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import { readShared, sharedExists } from '../../support/shared.ts'
+
+type Pairs = Readonly<Record<string, string>>
+type Markers = 'auto' | 'always' | 'never'
+
+const HI = { model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }
+const OPEN_WEBUI = { 'X-OpenWebUI-Chat-Id': 'c1' }
+
+function client(headers: Pairs, body: JsonObject = HI, MARKERS: Markers = 'auto') {
+  return clientOf(new Headers(headers), body, { MARKERS, REMEMBER: 'on' })
+}
+
+const task = (content: string, more: JsonObject = {}) => ({
+  model: 'm',
+  stream: false,
+  messages: [{ role: 'user', content }],
+  ...more,
+})
+
+describe('Open WebUI is known', () => {
+  test.each<readonly [string, Pairs]>([
+    ['by any header of its own', { 'X-OpenWebUI-Something-New': '1' }],
+    ['by its signature alone', { 'x-openwebui-user-jwt': 'a.b.c' }],
+    ['by the headers of its connection', { 'X-Backstory-Chat': 'c1', 'X-Backstory-Task': '' }],
+    ['by one of them, though it says nothing', { 'X-Backstory-User-Parent': '' }],
+  ])('%s', (_, headers) => {
+    const known = { isOpenWebUi: true, hasShortLines: true, isMarked: true }
+    expect(client(headers)).toEqual({ ...PLAIN_CLIENT, ...known })
+  })
+
+  test.each<readonly [string, Pairs]>([
+    ['nothing', {}],
+    ['what it has in common with others', { authorization: 'Bearer x', 'user-agent': 'aiohttp' }],
+    ['our words for a single request', { 'x-backstory-unsupported': 'note' }],
+    ['the user alone, whom any client may name', { 'X-Backstory-User': 'u1' }],
+  ])('not by %s', (_, headers) => {
+    expect(client(headers)).toEqual(PLAIN_CLIENT)
+  })
+})
+
+describe('markers go', () => {
+  test.each<readonly [Markers, Pairs, boolean]>([
+    ['auto', {}, false],
+    ['auto', OPEN_WEBUI, true],
+    ['always', {}, true],
+    ['never', OPEN_WEBUI, false],
+    ['always', { 'x-backstory-task': 'title_generation' }, false],
+  ])('with %s to a client with %j: %s', (markers, headers, isMarked) => {
+    expect(client(headers, HI, markers).isMarked).toBe(isMarked)
+  })
+
+  test.each<readonly [string, JsonObject, boolean]>([
+    ['JSON', { response_format: { type: 'json_object' } }, false],
+    ['JSON by a schema', { response_format: { type: 'json_schema', json_schema: {} } }, false],
+    ['JSON in a response', { text: { format: { type: 'json_schema' } } }, false],
+    ['a grammar of another service', { response_format: { type: 'grammar' } }, false],
+    ['several answers', { n: 2 }, false],
+    ['plain text', { n: 1, response_format: { type: 'text' }, text: { verbosity: 'low' } }, true],
+    ['nothing that is said', { n: null, response_format: null, text: null }, true],
+  ])('into %s: see there', (_, more, isMarked) => {
+    expect(client(OPEN_WEBUI, { ...HI, ...more }).isMarked).toBe(isMarked)
+  })
+})
+
+describe('housekeeping is told', () => {
+  test('by the header that names it, whatever the request looks like (C128)', () => {
+    const headers = { 'X-Backstory-Task': 'my_own_task' }
+    expect(client(headers)).toMatchObject({ isTask: true, isMarked: false, isOpenWebUi: true })
+  })
+
+  test('not by a header that is empty, or that an older Open WebUI did not fill in', () => {
+    expect(client({ 'X-Backstory-Task': '' }).isTask).toBe(false)
+    expect(client({ 'X-Backstory-Task': '{{TASK}}' }).isTask).toBe(false)
+  })
+
+  const CHAT = '<chat_history>\nUSER: hi\n</chat_history>'
+  test.each<readonly [string, JsonObject]>([
+    ['a title', task(`### Task:\nGenerate a title.\n${CHAT}`)],
+    ['words of an administrator', task(`### Task:\nGib einen Titel.\n${CHAT}`)],
+    [
+      'text in parts',
+      task('', { messages: [{ content: [{ type: 'text', text: `### Task:\nx${CHAT}` }] }] }),
+    ],
+    ['a face', task("Your task is to reflect the speaker's likely facial expression through a…")],
+    ['a summary', task('### Task:\nSummarize the conversation history that will be compacted:')],
+    ['a completion', task('### Task:\nYou are an autocompletion system. Continue the text')],
+    [
+      'answers to be merged, streamed',
+      task('You have been provided with a set of responses from various models to…', {
+        stream: true,
+      }),
+    ],
+    ['no tools at all', task(`### Task:\nx${CHAT}`, { tools: [], stream: null })],
+    [
+      'a choice among tools',
+      {
+        messages: [
+          { role: 'system', content: 'Available Tools: [{"name":"look"}]\nYour task is to choose' },
+          { role: 'user', content: 'History:\nUSER: """hi"""\nQuery: hi' },
+        ],
+      },
+    ],
+    [
+      'a review of memories',
+      {
+        messages: [
+          { role: 'system', content: "You are Open WebUI's private memory reviewer. Look" },
+          { role: 'user', content: 'hi' },
+        ],
+      },
+    ],
+    [
+      'a title, as a response',
+      {
+        input: [
+          {
+            type: 'message',
+            role: 'user',
+            content: [{ type: 'input_text', text: `### Task:\nx${CHAT}` }],
+          },
+        ],
+      },
+    ],
+    ['a title, as a response of one text', { input: `### Task:\nx${CHAT}` }],
+    [
+      'a review, as a response',
+      { instructions: "You are Open WebUI's private memory reviewer.", input: 'hi' },
+    ],
+  ])('by shape: %s', (_, body) => {
+    expect(client({}, body).isTask).toBe(true)
+  })
+
+  test.each<readonly [string, JsonObject]>([
+    ['a chat', HI],
+    ['a streamed request of that shape', task(`### Task:\nx${CHAT}`, { stream: true })],
+    ['one with tools', task(`### Task:\nx${CHAT}`, { tools: [{ type: 'function' }] })],
+    ['one without a chat in it', task('### Task:\nWrite a poem')],
+    [
+      'a question about documents',
+      task(`### Task:\nRespond to the user query using the provided context\n${CHAT}`),
+    ],
+    [
+      'a longer chat',
+      task('', {
+        messages: [1, 2, 3].map(() => ({ role: 'user', content: `### Task:\nx${CHAT}` })),
+      }),
+    ],
+    ['words that only quote one', task(`What is this?\n### Task:\nx${CHAT}`)],
+    ['nothing', {}],
+    ['nonsense', { messages: [7, null], input: {}, instructions: 5 }],
+    ['nonsense in parts', { messages: [{ content: [null] }, { content: [{ text: 5 }] }] }],
+  ])('not by shape: %s', (_, body) => {
+    expect(client({}, body).isTask).toBe(false)
+  })
+})
+
+test('a chat that is not kept is known by its name', () => {
+  expect(client({ 'X-OpenWebUI-Chat-Id': 'local:s1' }).isTemporary).toBe(true)
+  expect(client({ 'X-Backstory-Chat': 'local:s1' }).isTemporary).toBe(true)
+  expect(client({ 'X-Backstory-Chat': 'channel:c1' }).isTemporary).toBe(false)
+  expect(client({ 'X-Backstory-User': 'local:s1' }).isTemporary).toBe(false)
+})
+
+interface RecordedRequest {
+  readonly kind: string
+  readonly headers: readonly [string, string][]
+  readonly body: JsonObject | null
+}
+
+describe.skipIf(!sharedExists)('requests that Open WebUI has sent', () => {
+  const recorded = sharedExists
+    ? readShared('fixtures/open-webui/requests.jsonl')
+        .toString()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as RecordedRequest)
+        .filter(({ body }) => body !== null)
+    : []
+  const isNamed = ([name]: readonly [string, string]) => /^x-(gw|openwebui)-/i.test(name)
+
+  test.each(recorded)('$kind', ({ kind, headers, body }) => {
+    const isTask = kind.includes('task:')
+    const isTemporary = kind.includes('temporary')
+    const full = headers.map(([name, value]): [string, string] => [
+      name.replace('X-Gw-', 'X-Backstory-'),
+      value,
+    ])
+    const bare = headers.filter((header) => !isNamed(header))
+    expect(clientOf(new Headers(full), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' })).toEqual({
+      isOpenWebUi: true,
+      hasShortLines: true,
+      isTask,
+      isTemporary,
+      isMarked: !isTask,
+    })
+    const byShape = clientOf(new Headers(bare), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' })
+    expect(byShape).toEqual({ ...PLAIN_CLIENT, hasShortLines: true, isTask })
+  })
+})
+
+test('where nothing is remembered nobody needs a marker', () => {
+  const headers = new Headers({ 'x-backstory-chat': 'c' })
+  const settings = { MARKERS: 'always', REMEMBER: 'off' } as const
+  expect(clientOf(headers, { messages: [] }, settings).isMarked).toBe(false)
+})

@@ -1,0 +1,167 @@
+/** The client's side on Node, over real sockets and a real HTTP parser at the other end. */
+import { createServer, request, type IncomingMessage, type Server } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Client } from '../../../src/gateway/http-exchange-interface.ts'
+import { nodeExchange } from '../../../src/server/runtime/node-http-exchange.ts'
+
+let server: Server
+let port: number
+let run: (client: Client) => void
+beforeAll(async () => {
+  const listener = getRequestListener((_, env) =>
+    nodeExchange(env as HttpBindings, () => undefined).stream(200, { 'x-mine': '1' }, (client) =>
+      run(client),
+    ),
+  )
+  server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  port = (server.address() as AddressInfo).port
+})
+afterAll(() => void server.close())
+beforeEach(() => void (run = (client) => client.end('')))
+
+const utf8 = new TextEncoder()
+
+function get(): Promise<{ head: IncomingMessage; text: Promise<string> }> {
+  return new Promise((resolve, reject) => {
+    request({ port, host: '127.0.0.1' }, (head) => {
+      const chunks: Buffer[] = []
+      head.on('data', (chunk: Buffer) => chunks.push(chunk))
+      const text = new Promise<string>((done, failed) => {
+        head.on('end', () => done(Buffer.concat(chunks).toString()))
+        head.on('error', failed)
+      })
+      resolve({ head, text })
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+test('what is written arrives in order, texts and bytes alike', async () => {
+  run = (client) => {
+    client.write('Grüß ')
+    client.write(utf8.encode('Gött '))
+    setTimeout(() => {
+      client.write('🙂 ')
+      client.write(utf8.encode('ü'.repeat(70_000)))
+      client.end('.')
+    }, 5)
+  }
+  const { head, text } = await get()
+  expect(head.headers['x-mine']).toBe('1')
+  expect(await text).toBe(`Grüß Gött 🙂 ${'ü'.repeat(70_000)}.`)
+})
+
+test('what is written in one turn of the loop goes out as one chunk of HTTP', async () => {
+  run = (client) => {
+    client.write('a')
+    setTimeout(() => {
+      for (const piece of ['b', 'ü', '🙂']) client.write(piece)
+      for (const piece of ['c', 'd']) client.write(utf8.encode(piece))
+      setTimeout(() => client.end('e'), 5)
+    }, 5)
+  }
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  let answer = ''
+  for await (const bytes of socket) answer += String(bytes)
+  const [, body] = answer.split('\r\n\r\n1\r\na')
+  expect(body).toBe('\r\n7\r\nbü🙂\r\n2\r\ncd\r\n1\r\ne\r\n0\r\n\r\n')
+})
+
+test('headers arrive even while there is nothing to say', async () => {
+  let say = (): void => undefined
+  run = (client) => void (say = () => client.end('late'))
+  const { head, text } = await get()
+  expect(head.statusCode).toBe(200)
+  say()
+  expect(await text).toBe('late')
+})
+
+test('one that breaks off cannot be taken for the whole', async () => {
+  run = (client) => {
+    client.write('half')
+    setTimeout(client.breakOff, 10)
+  }
+  const { text } = await get()
+  await expect(text).rejects.toThrow('aborted')
+})
+
+test('an old client without chunks gets plain text', async () => {
+  run = (client) => {
+    client.write('a')
+    client.write('b')
+    client.end('c')
+  }
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET / HTTP/1.0\r\nhost: localhost\r\n\r\n')
+  let answer = ''
+  for await (const bytes of socket) answer += String(bytes)
+  expect(answer).toMatch(/\r\n\r\nabc$/)
+})
+
+test('a full client says so, and says when it has room again', async () => {
+  let writes = 0
+  let drains = 0
+  const over = new Promise<void>((resolve) => {
+    run = (client) => {
+      const fill = (): void => {
+        while (writes < 400) {
+          writes += 1
+          if (!client.write('x'.repeat(64 * 1024))) return
+        }
+        client.end('')
+        resolve()
+      }
+      client.onDrain(() => {
+        drains += 1
+        fill()
+      })
+      fill()
+    }
+  })
+  const { text } = await get()
+  await over
+  expect((await text).length).toBe(400 * 64 * 1024)
+  expect(drains).toBeGreaterThan(3)
+})
+
+test('many answers over one connection leave nothing behind on it', async () => {
+  const warnings: Error[] = []
+  const warned = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', warned)
+  run = (client) => {
+    client.onDrain(() => undefined)
+    client.onGone(() => undefined)
+    client.write('a')
+    client.write('b')
+    client.end('')
+  }
+  for (let at = 0; at < 30; at++) expect(await (await get()).text).toBe('ab')
+  process.off('warning', warned)
+  expect(warnings).toEqual([])
+})
+
+test('of a request that was read, nothing is held while it is answered', async () => {
+  const read = new Promise<{ size: number; holders: number }>((resolve) => {
+    const listener = getRequestListener(async (_, env) => {
+      const { incoming } = env as HttpBindings
+      const exchange = nodeExchange(env as HttpBindings, () => undefined)
+      const { length } = await exchange.body(1_000_000)
+      const holders = incoming.listenerCount('data') + incoming.listenerCount('error')
+      resolve({ size: length, holders })
+      return exchange.stream(200, {}, (client) => client.end(''))
+    })
+    const reading = createServer((incoming, outgoing) => void listener(incoming, outgoing))
+    reading.listen(0, '127.0.0.1', () => {
+      const to = { port: (reading.address() as AddressInfo).port, host: '127.0.0.1' }
+      request({ ...to, method: 'POST' }, (answer) => {
+        answer.resume().once('end', () => reading.close())
+      }).end(Buffer.alloc(300_000))
+    })
+  })
+  expect(await read).toEqual({ size: 300_000, holders: 0 })
+})

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
+import { bodyOf, laneOf, readFrame } from '../../../src/server/websocket/read-frame.ts'
+
+function refusalOf(run: () => unknown): string {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof GatewayError) return `${error.failure.code} ${error.failure.param}`
+  }
+  return 'not refused'
+}
+
+test('a message is a body without what belongs to the connection', () => {
+  const frame = readFrame('{"type":"response.create","model":"m","stream_id":"a","input":"hi"}')
+  expect(laneOf(frame)).toBe('a')
+  expect(bodyOf(frame, false)).toEqual({ model: 'm', input: 'hi', stream: true })
+})
+
+test('only what is a JSON object can be read', () => {
+  for (const text of [null, '', 'hi', '[]', '4', 'null', '{', '\u0000']) {
+    expect(refusalOf(() => readFrame(text))).toBe('invalid_json null')
+  }
+  expect(refusalOf(() => laneOf({ stream_id: 4 }))).toBe('invalid_type stream_id')
+})
+
+describe('refused', () => {
+  const create = { type: 'response.create' }
+  test.each([
+    ['missing_required_parameter type', {}],
+    ['invalid_value type', { type: 'response.steer' }],
+    ['invalid_value type', { type: 4 }],
+    ['unsupported_parameter stream', { ...create, stream: true }],
+    ['unsupported_parameter stream', { ...create, stream: false }],
+    ['unsupported_parameter stream_options', { ...create, stream_options: {} }],
+    ['unsupported_parameter background', { ...create, background: false }],
+  ])('%s', (refusal, frame) => {
+    expect(refusalOf(() => bodyOf(frame, false))).toBe(refusal)
+  })
+})
+
+test('null says nothing, and the beta always says that it streams', () => {
+  const nulls = { stream: null, stream_options: null, background: null }
+  expect(refusalOf(() => bodyOf({ type: 'response.create', ...nulls }, false))).toBe('not refused')
+  const beta = { type: 'response.create', stream: true, stream_options: { include_usage: true } }
+  expect(bodyOf(beta, true)).toEqual({ stream: true })
+  expect(refusalOf(() => bodyOf({ ...beta, stream: false }, true))).toBe(
+    'unsupported_parameter stream',
+  )
+})

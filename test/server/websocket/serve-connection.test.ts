@@ -1,0 +1,220 @@
+/** The conversation on a socket that is made up, so that its clock and its ends can be, too. */
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import type { SocketListener } from '../../../src/gateway/websocket-interface.ts'
+import { converse } from '../../../src/server/websocket/serve-connection.ts'
+import { answerFaults, answersIn, endsAnswer } from '../../support/frames.ts'
+import { startGateway, upstreams } from '../../support/gateway.ts'
+import { answeredWith, create, type Answered } from '../../support/socket-client.ts'
+
+let gateway: Awaited<ReturnType<typeof startGateway>>
+beforeAll(async () => {
+  gateway = await startGateway(
+    upstreams({ name: 'demo', wire: 'demo', models: ['demo'], quirks: { delayMs: 0 } }),
+  )
+})
+afterAll(() => gateway.close())
+afterEach(() => void vi.useRealTimers())
+
+interface Talk {
+  readonly listener: SocketListener
+  readonly frames: JsonObject[]
+  readonly closes: string[]
+  readonly say: (message: JsonObject | string) => void
+  readonly ask: (message: JsonObject | string) => Promise<Answered>
+  /** Resolves when so many answers are over. */
+  readonly answers: (count: number) => Promise<void>
+}
+
+function talk(): Talk {
+  const frames: JsonObject[] = []
+  const closes: string[] = []
+  let heard = (): void => undefined
+  const { world } = gateway
+  const listener = converse(
+    {
+      send(text) {
+        frames.push(JSON.parse(text) as JsonObject)
+        heard()
+        return true
+      },
+      onDrain: () => undefined,
+      close: (code, reason) => void closes.push(`${code} ${reason}`),
+    },
+    {
+      caller: { tenant: 'local', user: null },
+      world,
+      isBeta: false,
+      isLocal: () => true,
+      waitUntil: () => undefined,
+    },
+  )
+  const answers = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      heard = () => {
+        if (frames.filter(endsAnswer).length >= count) resolve()
+      }
+      heard()
+    })
+  const say = (message: JsonObject | string): void => {
+    const text = typeof message === 'string' ? message : JSON.stringify(message)
+    listener.message(text, text.length)
+  }
+  const ask = async (message: JsonObject | string): Promise<Answered> => {
+    const before = frames.filter(endsAnswer).length
+    say(message)
+    await answers(before + 1)
+    return answeredWith(answersIn(frames)[before] ?? [])
+  }
+  return { listener, frames, closes, say, ask, answers }
+}
+
+test('what is asked at once is answered one after the other', async () => {
+  const { say, frames, answers } = talk()
+  for (const text of ['one', 'two', 'three']) say(create(`/say ${text}`))
+  await answers(3)
+  const told = answersIn(frames)
+  expect(told.map((answer) => answeredWith(answer).text)).toEqual(['one', 'two', 'three'])
+  expect(told.flatMap(answerFaults)).toEqual([])
+})
+
+test('at its age limit an idle connection is told so and closed', () => {
+  vi.useFakeTimers()
+  const { frames, closes } = talk()
+  vi.advanceTimersByTime(60 * 60_000 - 1)
+  expect(closes).toEqual([])
+  vi.advanceTimersByTime(1)
+  expect(frames).toMatchObject([
+    { type: 'error', status: 400, error: { code: 'websocket_connection_limit_reached' } },
+  ])
+  expect(closes).toEqual(['1000 websocket_connection_limit_reached'])
+})
+
+test('a turn that is under way when the gateway leaves is finished, and none begins', async () => {
+  const { listener, say, frames, closes, answers } = talk()
+  say(create('/say one'))
+  say(create('/say two'))
+  listener.leave()
+  expect(closes).toEqual([])
+  await answers(1)
+  await vi.waitFor(() => expect(closes).toEqual(['1001 The gateway is shutting down.']))
+  expect(answersIn(frames).map((answer) => answeredWith(answer).text)).toEqual(['one'])
+})
+
+test('a client that leaves cancels its turn, and what waits is forgotten', async () => {
+  const { listener, say, frames } = talk()
+  say(create('/say one two three\n/hang'))
+  say(create('/say next'))
+  await vi.waitFor(() =>
+    expect(frames.map((frame) => frame['type'])).toContain('response.content_part.done'),
+  )
+  listener.closed()
+  const { length } = frames
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(frames.length).toBe(length)
+})
+
+test('a client that never listens is not served for ever', () => {
+  const { say, closes, listener } = talk()
+  for (let at = 0; at < 300; at += 1) say('x')
+  expect(closes).toEqual(['1008 Too many messages.'])
+  listener.closed()
+})
+
+/** What may happen to a message, and whether an answer comes of it. */
+const SCRIPTS = {
+  '/say hello': true,
+  '/think hm\n/call look {"a":1}': true,
+  '/say cut\n/finish length': true,
+  '/say half\n/break': false,
+  '/error no': false,
+  '/status 429 slow down': false,
+} as const
+
+interface Said {
+  readonly script: keyof typeof SCRIPTS
+  readonly store: boolean
+  readonly lane: string | null
+  readonly generate: boolean
+  /** Which of the answers so far it goes on from. */
+  readonly previous: number | null
+  readonly junk: string | null
+}
+
+const said: fc.Arbitrary<Said> = fc.record({
+  script: fc.constantFrom(...(Object.keys(SCRIPTS) as (keyof typeof SCRIPTS)[])),
+  store: fc.boolean(),
+  lane: fc.constantFrom(null, null, 'a', 'b'),
+  generate: fc.constantFrom(true, true, true, false),
+  previous: fc.option(fc.nat({ max: 5 }), { freq: 3 }),
+  junk: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constantFrom('', '[]', '{"type":"response.steer"}', '\u2028') },
+  ),
+})
+
+function messageOf(one: Said, previous: string | null): JsonObject | string {
+  if (one.junk !== null) return one.junk
+  return create(one.script, {
+    store: one.store,
+    ...(one.generate ? {} : { generate: false }),
+    ...(one.lane === null ? {} : { stream_id: one.lane }),
+    ...(previous === null ? {} : { previous_response_id: previous }),
+  })
+}
+
+test('whatever is sent at once: one lawful answer for each message, in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(said, { minLength: 1, maxLength: 8 }), async (list) => {
+      const { say, frames, answers, listener } = talk()
+      for (const one of list) say(messageOf(one, null))
+      await answers(list.length)
+      listener.closed()
+      const told = answersIn(frames)
+      expect(told.flatMap(answerFaults)).toEqual([])
+      expect(told).toHaveLength(list.length)
+      for (const [at, { lane, junk }] of list.entries()) {
+        expect(told[at]?.[0]?.['stream_id'] ?? null).toBe(junk === null ? lane : null)
+      }
+    }),
+    { numRuns: 25 },
+  )
+})
+
+test('what can be gone on from is what a simple model says', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(said, { minLength: 2, maxLength: 8 }), async (list) => {
+      const { ask, listener } = talk()
+      const ids: string[] = []
+      const stored = new Set<string>()
+      const latest = new Map<string, string>()
+      for (const one of list) {
+        const from = one.previous === null || ids.length === 0 ? null : one.previous % ids.length
+        const previous = from === null ? null : (ids[from] ?? null)
+        const isThere =
+          previous === null || stored.has(previous) || [...latest.values()].includes(previous)
+        const answered = await ask(messageOf(one, previous))
+        expect(answered.faults).toEqual([])
+        if (one.junk !== null) continue
+        if (!isThere) expect(answered.refusal).toBe('400 previous_response_not_found')
+        const succeeds = isThere && (!one.generate || SCRIPTS[one.script])
+        expect(['completed', 'incomplete'].includes(String(answered.response['status']))).toBe(
+          succeeds,
+        )
+        const lane = one.lane ?? ''
+        if (!succeeds) {
+          for (const [name, id] of latest) if (id === previous) latest.delete(name)
+          continue
+        }
+        ids.push(answered.id)
+        if (one.store) {
+          stored.add(answered.id)
+          latest.delete(lane)
+        } else latest.set(lane, answered.id)
+      }
+      listener.closed()
+    }),
+    { numRuns: 25 },
+  )
+})

@@ -1,0 +1,244 @@
+/** WebSocket mode over real sockets, on Node and inside workerd alike. */
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { ResponsesWS } from 'openai/resources/responses/ws'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { HOSTS, type Host } from '../../e2e/hosts.ts'
+import { openaiFor, startGateway, upstreams } from '../../support/gateway.ts'
+import { connect, create } from '../../support/socket-client.ts'
+import { answerSse, startUpstream, type Upstream } from '../../support/upstream.ts'
+import { speak } from '../../support/wires.ts'
+
+describe.each(HOSTS)('on %s', (name, start) => {
+  let upstream: Upstream
+  let host: Host
+  beforeAll(async () => {
+    upstream = await startUpstream()
+    const account = { baseUrl: upstream.url, apiKey: 'sk-upstream' }
+    host = await start({
+      MAX_BODY_MB: '1',
+      UPSTREAMS: JSON.stringify([
+        { name: 'c', wire: 'chat', models: ['chat-model'], ...account },
+        { name: 'r', wire: 'responses', models: ['responses-model'], ...account },
+        { name: 'demo', wire: 'demo', models: ['demo'], quirks: { delayMs: 0 } },
+      ]),
+    })
+  })
+  afterAll(async () => {
+    await host.close()
+    await upstream.close()
+  })
+
+  test('the official SDK has a conversation that nobody stores', async () => {
+    const connection = new ResponsesWS(openaiFor(host.url))
+    const ids: string[] = []
+    const said: string[] = []
+    const ask = (text: string) =>
+      connection.send({
+        type: 'response.create',
+        model: 'demo',
+        input: [{ role: 'user', content: text }],
+        store: false,
+        previous_response_id: ids.at(-1) ?? null,
+      })
+    ask('My name is Ada.')
+    for await (const event of connection) {
+      if (event.type === 'error') throw event.error
+      if (event.type !== 'message') continue
+      const { message } = event
+      if (message.type === 'response.output_text.done') said.push(message.text)
+      if (message.type !== 'response.completed') continue
+      ids.push(message.response.id)
+      if (ids.length === 3) break
+      ask('Who am I?')
+    }
+    connection.close()
+    expect(said[2]).toContain('I remember 2 earlier of your messages.')
+  })
+
+  test('an unstored answer is known on its connection only, and only until the next', async () => {
+    const { ask, socket, closed } = await connect(host.url)
+    const first = await ask(create('one', { store: false }))
+    const second = await ask(create('two', { store: false, previous_response_id: first.id }))
+    expect(second.text).toContain('I remember 1 earlier')
+    const again = await ask(create('three', { store: false, previous_response_id: first.id }))
+    expect(again.refusal).toBe('400 previous_response_not_found')
+    socket.close()
+    await closed
+
+    const other = await connect(host.url)
+    const lost = await other.ask(create('three', { previous_response_id: second.id }))
+    expect(lost.refusal).toBe('400 previous_response_not_found')
+    other.socket.close()
+  })
+
+  test('what is stored goes on from what was not, whole and for everybody', async () => {
+    const { ask, socket } = await connect(host.url)
+    const first = await ask(create('one', { store: false }))
+    const second = await ask(create('two', { previous_response_id: first.id }))
+    socket.close()
+    const openai = openaiFor(host.url)
+    const third = await openai.responses.create({
+      model: 'demo',
+      input: 'three',
+      previous_response_id: second.id,
+    })
+    expect(third.output_text).toContain('I remember 2 earlier')
+  })
+
+  test('a failed continuation takes the answer with it that it went on from', async () => {
+    const { ask, socket } = await connect(host.url)
+    const first = await ask(create('/call look {}', { store: false }))
+    const output = { type: 'function_call_output', call_id: 'nope', output: '4' }
+    const wrong = { store: false, previous_response_id: first.id }
+    expect((await ask(create([output], wrong))).refusal).toBe('400 invalid_request_error')
+    expect((await ask(create('go on', wrong))).refusal).toBe('400 previous_response_not_found')
+    socket.close()
+  })
+
+  test('a warm-up asks no model, and can be gone on from', async () => {
+    const { ask, socket } = await connect(host.url)
+    const warm = await ask(create('one', { store: false, generate: false }))
+    expect(warm.response).toMatchObject({ status: 'completed', output: [] })
+    expect(warm.faults).toEqual([])
+    const next = await ask(create('two', { store: false, previous_response_id: warm.id }))
+    expect(next.text).toContain('I remember 1 earlier')
+    socket.close()
+  })
+
+  test.each(['chat-model', 'responses-model'])('%s is heard frame by frame', async (model) => {
+    upstream.behave = speak({ reasoning: 'Hm.', text: 'A cat.' })
+    const { ask, socket } = await connect(host.url)
+    for (const store of [false, true]) {
+      const { faults, text, frames } = await ask({ ...create('hi', { store }), model })
+      expect(text).toBe('A cat.')
+      expect(frames.length).toBeGreaterThan(8)
+      if (model === 'chat-model') expect(faults).toEqual([])
+    }
+    socket.close()
+  })
+
+  test('garbage is answered, and the conversation goes on', async () => {
+    const { ask, answer, socket } = await connect(host.url)
+    expect((await ask('not JSON')).refusal).toBe('400 invalid_json')
+    socket.send(new Uint8Array([1, 2, 3]))
+    expect((await answer()).refusal).toBe('400 invalid_json')
+    expect((await ask({ type: 'session.update' })).refusal).toBe('400 invalid_value')
+    expect((await ask(create('hi', { stream: true }))).refusal).toBe('400 unsupported_parameter')
+    expect((await ask(create('hi', { temperature: 'hot' }))).refusal).toBe('400 invalid_type')
+    expect((await ask(create('x'.repeat(1_100_000)))).refusal).toBe('413 request_too_large')
+    expect((await ask(create('/say still here', { stream_id: 'a' }))).text).toBe('still here')
+    socket.close()
+  })
+
+  test.each(['close', 'terminate'] as const)(
+    'a client that hangs up (%s) ends its turn',
+    async (how) => {
+      upstream.behave = answerSse(['data: {"choices":[{"delta":{"content":"A"}}]}\n\n'], 'hang')
+      const { send, socket } = await connect(host.url)
+      send({ ...create('hi'), model: 'chat-model' })
+      const [data] = (await once(socket, 'message')) as [Buffer]
+      const { id } = (JSON.parse(data.toString()) as { response: { id: string } }).response
+      const { responses } = openaiFor(host.url)
+      const goOn = () => responses.create({ model: 'demo', input: 'x', previous_response_id: id })
+      await expect(goOn()).rejects.toThrow('is still in progress')
+      socket[how]()
+      await vi.waitFor(goOn, { timeout: 5000, interval: 50 })
+      // The harness around workerd does not tell the upstream.
+      if (name === 'Node') expect(await upstream.received.at(-1)?.aborted).toBeGreaterThan(0)
+    },
+  )
+
+  test('a plain GET is told what the path is for', async () => {
+    const response = await fetch(`${host.url}/v1/responses`)
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('POST')
+  })
+
+  test('a web page from elsewhere is not this machine', async () => {
+    await expect(connect(host.url, { origin: 'https://example.com' })).rejects.toThrow('403')
+    const own = await connect(host.url, { origin: 'http://localhost:3000' })
+    own.socket.close()
+  })
+})
+
+describe.each(HOSTS)('with keys, on %s', (_, start) => {
+  test('the key is checked before anything is said', async () => {
+    const host = await start({ BACKSTORY_KEYS: 'ada:sk-one' })
+    await expect(connect(host.url)).rejects.toThrow('401')
+    await expect(
+      connect(host.url, { headers: { authorization: 'Bearer sk-two' } }),
+    ).rejects.toThrow('401')
+    const headers = { authorization: 'Bearer sk-one' }
+    const { ask, socket } = await connect(host.url, { headers, origin: 'https://example.com' })
+    expect((await ask(create('/say welcome'))).text).toBe('welcome')
+    socket.close()
+    await host.close()
+  })
+})
+
+test('the beta of the protocol may say that it streams', async () => {
+  const gateway = await startGateway()
+  const headers = { 'openai-beta': 'responses_websockets=2026-02-06' }
+  const { ask, socket } = await connect(gateway.url, { headers })
+  expect((await ask(create('/say yes', { stream: true }))).text).toBe('yes')
+  socket.close()
+  await gateway.close()
+})
+
+test('a client that reads slowly gets everything, and the upstream waits for it', async () => {
+  const upstream = await startUpstream()
+  const account = { baseUrl: upstream.url, apiKey: 'sk-upstream' }
+  const gateway = await startGateway(
+    upstreams({ name: 'c', wire: 'chat', models: ['chat-model'], ...account }),
+  )
+  const content = 'x'.repeat(20_000)
+  let taken = 0
+  upstream.behave = async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (let at = 0; at < 1500; at += 1) {
+      const chunk = { choices: [{ index: 0, delta: { content } }] }
+      if (!response.write(`data: ${JSON.stringify(chunk)}\n\n`)) await once(response, 'drain')
+      taken += content.length
+    }
+    const end = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+    response.end(`data: ${JSON.stringify(end)}\n\ndata: [DONE]\n\n`)
+  }
+  const { send, answer, socket } = await connect(gateway.url)
+  send({ ...create('hi', { store: false }), model: 'chat-model' })
+  await once(socket, 'message')
+  socket.pause()
+  await new Promise((resolve) => setTimeout(resolve, 400))
+  const before = taken
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  // What the kernel's buffers hold is all that was taken.
+  expect(taken).toBe(before)
+  expect(taken).toBeLessThan(25_000_000)
+  socket.resume()
+  expect((await answer()).text.length).toBe(1500 * 20_000)
+  socket.close()
+  await gateway.close()
+  await upstream.close()
+})
+
+test('when the gateway ends, its connections are told', async () => {
+  const gateway = await startGateway()
+  const idle = await connect(gateway.url)
+  await gateway.close()
+  expect(await idle.closed).toMatchObject({ code: 1001 })
+})
+
+test('an offer to speak HTTP/2 is no WebSocket, and is overlooked', async () => {
+  const gateway = await startGateway()
+  const status = await new Promise((resolve, reject) => {
+    const headers = { connection: 'upgrade, http2-settings', upgrade: 'h2c' }
+    request(`${gateway.url}/healthz`, { headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+      .on('error', reject)
+      .end()
+  })
+  expect(status).toBe(200)
+  await gateway.close()
+})

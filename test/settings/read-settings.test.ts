@@ -1,0 +1,237 @@
+import { expect, test } from 'vitest'
+import { SETTINGS_TABLE } from '../../src/settings/settings-table.ts'
+import { readSettings } from '../../src/settings/read-settings.ts'
+
+test('every fault is named in one message', () => {
+  const read = () =>
+    readSettings({ PORT: 'x', UPSTREAMS: '[{"name":"a"}]', BACKSTORY_KEYS: 'a' }, { NOPE: 1 })
+  expect(read).toThrow(/PORT must be a whole number from 0 to 65535, not "x"/)
+  expect(read).toThrow(/UPSTREAMS entry 1 needs a "wire"/)
+  expect(read).toThrow(/BACKSTORY_KEYS must be name:key/)
+  expect(read).toThrow(/NOPE is not a setting/)
+})
+
+/** The lines below the first. */
+function faultsOf(environment: Readonly<Record<string, unknown>>): readonly string[] {
+  try {
+    readSettings(environment)
+  } catch (error) {
+    return (error as Error).message.split('\n- ').slice(1)
+  }
+  return []
+}
+
+test('of upstreams every fault of every entry is told', () => {
+  const UPSTREAMS = JSON.stringify([
+    { name: 'a', wire: 'telepathy', baseUrl: 'http://x', models: 'all', quirks: 5 },
+    { name: 'b', wire: 'chat', colour: 1, headers: { a: 1 } },
+    5,
+    { wire: 'chat', baseUrl: 'nope', apiKey: 'env:NOWHERE', quirks: { query: 2 } },
+    { name: 'fine', wire: 'demo' },
+  ])
+  expect(faultsOf({ UPSTREAMS })).toEqual([
+    'UPSTREAMS entry 1 needs a "wire" of chat, responses, anthropic, gemini, demo.',
+    'UPSTREAMS entry 1 has "models" that are not a list of texts.',
+    'UPSTREAMS entry 1 has "quirks" that are not an object.',
+    'UPSTREAMS entry 2 has no field "colour".',
+    'UPSTREAMS entry 2 needs a "baseUrl".',
+    'UPSTREAMS entry 2 has "headers" that are not texts by name.',
+    'UPSTREAMS entry 3 must be an object.',
+    'UPSTREAMS entry 4 needs a "name".',
+    'UPSTREAMS entry 4 has a "baseUrl" that must be an address that begins with http:// or https://, not "nope".',
+    'UPSTREAMS entry 4 takes its apiKey from env:NOWHERE, which is not set.',
+    'UPSTREAMS entry 4 has quirks that make no sense: quirks.query must be a string.',
+  ])
+})
+
+test('of keys every entry that is none is told', () => {
+  const STORAGE_KEYS = `a:x, b:${'0'.repeat(64)},c`
+  const [named, stored] = faultsOf({ BACKSTORY_KEYS: 'sk-secret,b:sk2,:x', STORAGE_KEYS })
+  expect(named).toBe('BACKSTORY_KEYS must be name:key,name:key; entries 1, 3 are not.')
+  expect(stored).toMatch(/^STORAGE_KEYS must be kid:key.* entries 1, 3 are not\. `openssl/)
+})
+
+test('of keys that cannot be read nobody says that they miss one', () => {
+  const faults = faultsOf({ BACKSTORY_KEYS: 'ada', CONTEXT: '{"keys":{"ada":"lean"}}' })
+  expect(faults).toEqual(['BACKSTORY_KEYS must be name:key,name:key; entry 1 is not.'])
+})
+
+test('a database that there is no engine for is told with the other faults, without its password', () => {
+  const faults = faultsOf({ DATABASE_URL: 'mysql://root:secret@x/db', RETENTION_DAYS: 'soon' })
+  expect(faults).toHaveLength(2)
+  expect(faults[0]).toMatch(/^DATABASE_URL starts with `mysql:`\. Use `sqlite:/)
+  expect(faults[1]).toMatch(/^RETENTION_DAYS/)
+  expect(faults.join('')).not.toContain('secret')
+})
+
+test('where a number may be off, the fault says so', () => {
+  expect(faultsOf({ TOOL_OUTPUT_RETENTION_TURNS: 'x', RETENTION_DAYS: 'soon' })).toEqual([
+    'TOOL_OUTPUT_RETENTION_TURNS must be a whole number from 0 to 1000000, or off, not "x".',
+    'RETENTION_DAYS must be a whole number from 1 to 36500, or off, not "soon".',
+  ])
+  const off = readSettings({ TOOL_OUTPUT_RETENTION_TURNS: 'off', RETENTION_DAYS: 'off' })
+  expect([off.TOOL_OUTPUT_RETENTION_TURNS, off.RETENTION_DAYS]).toEqual(['off', null])
+})
+
+test('blanks around a key and an address are no part of them', () => {
+  const settings = readSettings({
+    OPENAI_API_KEY: ' sk-1\n',
+    ANTHROPIC_API_KEY: '\n',
+    OPENAI_BASE_URL: 'http://x/v1/\n',
+    KEY: 'sk-2\r\n',
+    UPSTREAMS: JSON.stringify([
+      { name: 'a', wire: 'demo', apiKey: 'env:KEY', headers: { 'x-a': ' b\n' } },
+      { name: 'b', wire: 'chat', baseUrl: ' http://y ', apiKey: 'sk-3\n' },
+    ]),
+  })
+  expect(settings).toMatchObject({
+    OPENAI_API_KEY: 'sk-1',
+    ANTHROPIC_API_KEY: null,
+    OPENAI_BASE_URL: 'http://x/v1',
+    UPSTREAMS: [
+      { apiKey: 'sk-2', headers: { 'x-a': 'b' } },
+      { apiKey: 'sk-3', baseUrl: 'http://y' },
+    ],
+  })
+})
+
+test('what no header can hold is a fault that says where it is, and not what it was', () => {
+  const faults = faultsOf({
+    OPENAI_API_KEY: '“sk-secret”',
+    KEY: 'sk-\nsecret',
+    BLANK: ' ',
+    UPSTREAMS: JSON.stringify([
+      { name: 'a', wire: 'demo', apiKey: 'env:KEY', headers: { 'x a': '1', 'x-b': '🦊' } },
+      { name: 'b', wire: 'chat', baseUrl: 'http://y y/v1', apiKey: 'sk-secret’' },
+      { name: 'c', wire: 'chat', baseUrl: 'http://y/“v1”', apiKey: 'env:BLANK' },
+    ]),
+  })
+  expect(faults).toEqual([
+    'UPSTREAMS entry 1 takes its apiKey from env:KEY, which holds a character that no header can hold: U+000A.',
+    'UPSTREAMS entry 1 has a header "x a" that is not the name of one.',
+    'UPSTREAMS entry 1 has a header "x-b" that holds a character that no header can hold: U+1F98A.',
+    expect.stringMatching(/^UPSTREAMS entry 2 has a "baseUrl" that must be an address/),
+    'UPSTREAMS entry 2 has an "apiKey" that holds a character that no header can hold: U+2019.',
+    expect.stringMatching(/^UPSTREAMS entry 3 has a "baseUrl" that must be an address/),
+    'UPSTREAMS entry 3 takes its apiKey from env:BLANK, which is not set.',
+    'OPENAI_API_KEY holds a character that no header can hold: U+201C.',
+  ])
+})
+
+test('the environment wins over the file, and an empty variable is not set', () => {
+  const settings = readSettings({ PORT: '1', HOST: '' }, { PORT: 2, HOST: '::1' })
+  expect(settings.PORT).toBe(1)
+  expect(settings.HOST).toBe(SETTINGS_TABLE.HOST.default)
+})
+
+test('keys keep their colons', () => {
+  expect(readSettings({ BACKSTORY_KEYS: 'a:sk:1, b:sk2' }).BACKSTORY_KEYS).toEqual([
+    { name: 'a', key: 'sk:1' },
+    { name: 'b', key: 'sk2' },
+  ])
+})
+
+test('what is secret stays out of the message about a fault', () => {
+  expect(() => readSettings({ BACKSTORY_KEYS: 'sk-secret' })).not.toThrow(/sk-secret/)
+  expect(() => readSettings({ BACKSTORY_KEYS: 'sk-secret' })).toThrow(/entry 1/)
+})
+
+test('a file can hold lists as they are', () => {
+  const upstream = { name: 'a', wire: 'demo' }
+  expect(readSettings({}, { UPSTREAMS: [upstream] }).UPSTREAMS[0]).toMatchObject({
+    name: 'a',
+    models: ['*'],
+  })
+})
+
+test('the speaker guard is off, on, or on with labels of its own', () => {
+  const read = (SPEAKER_GUARD: string) => readSettings({ SPEAKER_GUARD }).SPEAKER_GUARD
+  expect(readSettings({}).SPEAKER_GUARD).toBe('off')
+  expect([read('off'), read('on'), read('Ada, Ada (bot),')]).toEqual([
+    'off',
+    [],
+    ['Ada', 'Ada (bot)'],
+  ])
+})
+
+test('a word that a setting does not know is a fault that names those that it knows', () => {
+  expect(readSettings({ UNSUPPORTED: 'reject' }).UNSUPPORTED).toBe('reject')
+  expect(() => readSettings({ UNSUPPORTED: 'maybe' })).toThrow(
+    /UNSUPPORTED must be one of note, reject, not "maybe"/,
+  )
+})
+
+test('a slip of the pen in an upstream, and a key that is two names’, are faults', () => {
+  const upstream = { name: 'a', wire: 'demo', quirk: {} }
+  expect(() => readSettings({}, { UPSTREAMS: [upstream] })).toThrow('has no field "quirk"')
+  expect(() => readSettings({ BACKSTORY_KEYS: 'a:x,b:x' })).toThrow('the same key twice')
+  expect(readSettings({ BACKSTORY_KEYS: 'a:x,a:y' }).BACKSTORY_KEYS).toHaveLength(2)
+})
+
+test('a storage key is 32 bytes in any of three spellings, and the order is kept', () => {
+  const bytes = Uint8Array.from({ length: 32 }, (_, at) => 255 - 5 * at)
+  const spelled = (['base64', 'base64url', 'hex'] as const).map((spelling, at) => {
+    return `k.${at}:${Buffer.from(bytes).toString(spelling)}`
+  })
+  expect(readSettings({ STORAGE_KEYS: spelled.join(', ') }).STORAGE_KEYS).toEqual(
+    ['k.0', 'k.1', 'k.2'].map((kid) => ({ kid, key: bytes })),
+  )
+})
+
+test('a storage key that is none is a fault that says how one is made, and not what it was', () => {
+  const good = Buffer.alloc(32, 7).toString('base64')
+  const short = Buffer.alloc(31, 7).toString('base64')
+  for (const bad of ['secret', ':secret', `a b:${good}`, `k:${short}`, 'k:', `k:${good}${good}`]) {
+    const read = () => readSettings({ STORAGE_KEYS: `first:${good},${bad}` })
+    expect(read).toThrow(/STORAGE_KEYS must be kid:key.*entry 2 is not.*openssl rand -base64 32/)
+    expect(read).not.toThrow(/secret|Bwc/)
+  }
+  expect(() => readSettings({ STORAGE_KEYS: `a:${good},a:${good}` })).toThrow('the same kid twice')
+})
+
+test('a context is a policy by name, or JSON of wishes for all, by model and by key', () => {
+  expect(readSettings({ CONTEXT: 'lean' }).CONTEXT).toEqual({
+    all: { policy: 'lean' },
+    models: {},
+    keys: {},
+  })
+  const said = {
+    window: { turns: 4 },
+    models: { 'qwen*': 'lean' },
+    keys: { ada: { media: { images: 1 } } },
+  }
+  const read = {
+    all: { window: { turns: 4 } },
+    models: { 'qwen*': { policy: 'lean' } },
+    keys: { ada: { media: { images: 1 } } },
+  }
+  const BACKSTORY_KEYS = 'ada:key'
+  expect(readSettings({ CONTEXT: JSON.stringify(said), BACKSTORY_KEYS }).CONTEXT).toEqual(read)
+  expect(readSettings({ BACKSTORY_KEYS }, { CONTEXT: said }).CONTEXT).toEqual(read)
+})
+
+test.each([
+  ['frugal', /CONTEXT makes no sense: .*policy.*frugal.*Supported values are: 'replay'/],
+  ['{', /CONTEXT must be the name of a policy, or a JSON object/],
+  ['{"window":{"turns":0}}', /CONTEXT makes no sense: .*CONTEXT\.window\.turns.*>= 1, but got 0/],
+  ['{"models":{"q":{"windows":{}}}}', /CONTEXT makes no sense: .*models\.q\.windows/],
+  ['{"outputs":{"step":0},"media":{"images":-3},"nope":1}', /outputs\.step.*media\.images.*nope/],
+  [
+    '{"window":{"turns":0},"models":{"q":{"media":{"images":-1}}}}',
+    /window\.turns.*models\.q\.media/,
+  ],
+  ['{"budget":{"window":1000,"reserve":5000}}', /CONTEXT\.budget\.reserve.*less than `window`/],
+  ['{"keys":[]}', /CONTEXT has `keys` that are not an object/],
+  ['[]', /CONTEXT makes no sense/],
+  ['{"keys":{"bob":"lean"}}', /CONTEXT says something of the key "bob"/],
+])('a context that makes no sense is a fault at start: %s', (said, sentence) => {
+  expect(() => readSettings({ CONTEXT: said })).toThrow(sentence)
+})
+
+test('a window is off unless it is set, and within its range (C25)', () => {
+  expect(readSettings({}).HISTORY_MAX_ITEMS).toBeNull()
+  expect(readSettings({ HISTORY_MAX_ITEMS: '40' }).HISTORY_MAX_ITEMS).toBe(40)
+  for (const wrong of ['0', '-1', '2.5', 'many', '1000001']) {
+    expect(() => readSettings({ HISTORY_MAX_ITEMS: wrong })).toThrow(/HISTORY_MAX_ITEMS must be/)
+  }
+})

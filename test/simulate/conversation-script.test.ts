@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { scriptOf } from '../../src/simulate/conversation-script.ts'
+import { show, talk } from '../support/talk.ts'
+
+test('an exchange is what was asked and what the model answered to it', () => {
+  const { exchanges } = scriptOf(
+    'x',
+    talk`
+      system: be brief
+      user: weather?
+      call a weather
+      output a 4 degrees
+      assistant: cold
+      user: thanks
+    `,
+  )
+  expect(exchanges.map(({ asked, answer }) => [show(asked), show(answer)])).toEqual([
+    ['system: be brief\nuser: weather?', 'call a weather'],
+    ['output a 4 degrees', 'assistant: cold'],
+    ['user: thanks', ''],
+  ])
+})
+
+test('what begins with words of the model has asked nothing before', () => {
+  const { exchanges } = scriptOf('x', talk`assistant: hello`)
+  expect(exchanges.map(({ asked, answer }) => [show(asked), show(answer)])).toEqual([
+    ['', 'assistant: hello'],
+  ])
+})

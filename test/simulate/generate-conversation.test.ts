@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import { textOf, type Item } from '../../src/core/item.ts'
+import { mediaIn } from '../../src/core/media/media-handles.ts'
+import { roundStarts } from '../../src/core/items/rounds-and-pinned-items.ts'
+import { makeConversation, TURNS } from '../../src/simulate/generate-conversation.ts'
+import type { Script } from '../../src/simulate/conversation-script.ts'
+
+const SEEDS = Array.from({ length: 20 }, (_, seed) => seed)
+const all = SEEDS.map((seed) => makeConversation(seed))
+
+function itemsOf({ exchanges }: Script): readonly Item[] {
+  return exchanges.flatMap(({ asked, answer }) => [...asked, ...answer])
+}
+
+function textIn(item: Item): string {
+  switch (item.type) {
+    case 'message':
+      return textOf(item.content)
+    case 'function_call':
+      return item.arguments
+    case 'function_call_output':
+      return textOf(item.output)
+    case 'reasoning':
+      return item.encrypted_content ?? ''
+    default:
+      throw new Error(`There is no ${item.type} in it.`)
+  }
+}
+
+function charsOf(type: Item['type'], role?: string): readonly number[] {
+  return all
+    .flatMap(itemsOf)
+    .filter((item) => item.type === type && (role === undefined || 'role' in item))
+    .filter((item) => item.type !== 'message' || item.role === role)
+    .map((item) => textIn(item).length)
+}
+
+describe('a made conversation', () => {
+  test('is the same for a seed every time, and another for another', () => {
+    expect(makeConversation(7)).toEqual(makeConversation(7))
+    expect(textIn(itemsOf(makeConversation(7))[1] as Item)).not.toBe(
+      textIn(itemsOf(makeConversation(8))[1] as Item),
+    )
+  })
+
+  test('has sixty turns behind its instructions', () => {
+    for (const script of all) {
+      const items = itemsOf(script)
+      expect(roundStarts(items)).toHaveLength(TURNS)
+      expect(items[0]).toMatchObject({ type: 'message', role: 'system' })
+    }
+  })
+
+  test('has up to three tool steps in a turn, one and four tenths in the mean', () => {
+    const outputs = charsOf('function_call_output').length
+    expect(outputs / (TURNS * all.length)).toBeCloseTo(1.4, 1)
+    for (const script of all) {
+      const questions = script.exchanges.map(({ asked }) => asked.at(-1)?.type === 'message')
+      // A request for each step, and one for the answer: no more than four from question to question.
+      const starts = questions.flatMap((isQuestion, at) => (isQuestion ? [at] : []))
+      const ends = [...starts.slice(1), questions.length]
+      const requests = starts.map((start, at) => (ends[at] ?? 0) - start)
+      expect(Math.min(...requests)).toBe(1)
+      expect(Math.max(...requests)).toBe(4)
+    }
+  })
+
+  test('ends every turn with reasoning and an answer in words', () => {
+    for (const { exchanges } of all) {
+      const answers = exchanges.map(({ answer }) => answer.map(({ type }) => type).join())
+      expect(new Set(answers)).toEqual(new Set(['reasoning,function_call', 'reasoning,message']))
+      expect(answers.filter((answer) => answer.endsWith('message'))).toHaveLength(TURNS)
+    }
+  })
+
+  test('is as long as it is to be, item by item', () => {
+    expect(new Set(charsOf('message', 'system'))).toEqual(new Set([6000]))
+    expect(new Set(charsOf('message', 'user'))).toEqual(new Set([300]))
+    expect(new Set(charsOf('message', 'assistant'))).toEqual(new Set([1200]))
+    expect(new Set(charsOf('reasoning'))).toEqual(new Set([1500]))
+    for (const chars of charsOf('function_call')) expect(Math.abs(chars - 200)).toBeLessThan(30)
+  })
+
+  test('has outputs of every length: lognormal, with a median of about 5,400 characters', () => {
+    const lengths = charsOf('function_call_output').toSorted((a, b) => a - b)
+    const at = (share: number) => lengths[Math.floor(lengths.length * share)] ?? 0
+    expect(at(0.5)).toBeGreaterThan(4900)
+    expect(at(0.5)).toBeLessThan(6000)
+    // One standard deviation to each side.
+    expect(at(0.841) / at(0.5)).toBeCloseTo(Math.E, 0)
+    expect(at(0.5) / at(0.159)).toBeCloseTo(Math.E, 0)
+    expect(lengths.at(-1)).toBe(60_000)
+  })
+
+  test('has the same words with images, one to a question in the mean and now and then one again', () => {
+    const shown = SEEDS.flatMap((seed) => {
+      const items = itemsOf(makeConversation(seed, { hasImages: true }))
+      const bare = itemsOf(makeConversation(seed))
+      expect(items.map(textIn)).toEqual(bare.map(textIn))
+      return mediaIn(items)
+    })
+    expect(shown.length / (TURNS * SEEDS.length)).toBeCloseTo(1, 1)
+    const all = new Set(shown.map(({ identity }) => identity))
+    expect(all.size / shown.length).toBeGreaterThan(0.85)
+    expect(all.size / shown.length).toBeLessThan(0.95)
+    for (const image of all) expect(Math.abs(image.length - 4000)).toBeLessThan(50)
+  })
+
+  test('is nothing but questions and answers, as long as they are wanted, if it is a chat', () => {
+    const items = itemsOf(makeConversation(1, { isChat: true, wordy: 4, turns: 3 }))
+    expect(items.map(({ type }) => type)).not.toContain('function_call')
+    expect(
+      items
+        .filter(({ type }) => type === 'message')
+        .map(textIn)
+        .map(({ length }) => length),
+    ).toEqual([6000, ...Array.from({ length: 3 }).flatMap(() => [1200, 4800])])
+  })
+
+  test('says nothing twice', () => {
+    for (const script of all) {
+      const texts = itemsOf(script).map(textIn)
+      expect(new Set(texts).size).toBe(texts.length)
+    }
+  })
+})

@@ -1,0 +1,178 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openDatabase } from '../../../src/store/database/node-sqlite-connection.ts'
+import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import type { Query } from '../../../src/store/database/engine-interface.ts'
+import { openStore } from '../../../src/store/database/open-engine.ts'
+import type { Store } from '../../../src/store/turns/turn-store-interface.ts'
+import { assistant, bytes, newId, newTurn, OWNER, user } from '../turns.ts'
+
+let folder: string
+let path: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'backstory-sqlite-'))
+  path = join(folder, 'turns.db')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const one = (sql: string): Query => ({ name: null, sql, parameters: [] })
+
+/** Starts `append-turns.ts` on the file; `lines` grows as it promises. */
+function appending(count: number): { child: ChildProcess; lines: () => readonly string[] } {
+  const program = new URL('../append-turns.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [program, `sqlite:${path}`, `${count}`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  return { child, lines: () => text.split('\n').slice(0, -1) }
+}
+
+async function expectKept(store: Store, lines: readonly string[]): Promise<void> {
+  for (const line of lines) {
+    const [promise, id = ''] = line.split(' ')
+    const [turn] = (await store.loadChain(OWNER, id)) ?? []
+    expect(bytes(turn?.input ?? [])).toEqual(bytes([user(`asked in ${id}`)]))
+    if (promise === 'opened') continue
+    expect(turn?.state).toBe('complete')
+    expect(bytes(turn?.output ?? [])).toEqual(bytes([assistant('one'), assistant('two')]))
+  }
+}
+
+test('nothing that was promised is lost by kill -9, at whatever moment', async () => {
+  const promised: string[] = []
+  for (const enough of [1, 40, 150]) {
+    const { child, lines } = appending(1_000_000)
+    while (lines().length < enough) await once(child.stdout as NodeJS.ReadableStream, 'data')
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    promised.push(...lines())
+  }
+  const store = await openStore(`sqlite:${path}`)
+  await expectKept(store, promised)
+  await store.close()
+  expect(promised.length).toBeGreaterThan(190)
+})
+
+test('processes that start at once on no file at all, and write at once, all succeed', async () => {
+  const writers = [appending(60), appending(60), appending(60)]
+  const codes = await Promise.all(writers.map(({ child }) => once(child, 'close')))
+  expect(codes.map(([code]) => code as number)).toEqual([0, 0, 0])
+  const store = await openStore(`sqlite:${path}`)
+  for (const { lines } of writers) {
+    expect(lines()).toHaveLength(120)
+    await expectKept(store, lines())
+  }
+  await store.close()
+})
+
+test('what one process has written another one reads at once', async () => {
+  const [one, other] = [await openStore(`sqlite:${path}`), await openStore(`sqlite:${path}`)]
+  for (let round = 0; round < 20; round++) {
+    const turn = newTurn()
+    await one.openTurn(turn)
+    expect(await other.loadChain(turn, turn.id)).toHaveLength(1)
+  }
+  await Promise.all([one.close(), other.close()])
+})
+
+test('writes that are waiting when it is closed are still done', async () => {
+  const store = await openStore(`sqlite:${path}`)
+  const turns = Array.from({ length: 300 }, () => newTurn({ id: newId() }))
+  const writing = Promise.all(turns.map((turn) => store.openTurn(turn)))
+  await store.close()
+  await writing
+  const again = await openStore(`sqlite:${path}`)
+  for (const { tenant, id } of turns)
+    expect(await again.loadChain({ tenant, user: null }, id)).toHaveLength(1)
+  await again.close()
+})
+
+test('what nobody waits for is done soon, in its order, and before the file is closed', async () => {
+  const engine = await openNodeSqlite(path)
+  await engine.write([one('create table said (word text)')])
+  const say = (word: string) => [one(`insert into said values ('${word}')`)]
+  await engine.write(say('alone'), 'whenever')
+  const early = engine.write(say('early'), 'whenever')
+  await engine.write(say('behind'), 'kill')
+  await early
+  const [said = []] = await engine.read([one('select word from said order by rowid')])
+  expect(said.map((row) => (row as { readonly word: string }).word)).toEqual([
+    'alone',
+    'early',
+    'behind',
+  ])
+  const last = engine.write(say('last'), 'whenever')
+  await engine.close()
+  await last
+  const file = new DatabaseSync(path)
+  expect(file.prepare('select count(*) as words from said').get()).toMatchObject({ words: 4 })
+  file.close()
+})
+
+test('a closed file refuses to be written, and leaves no log beside it', async () => {
+  const engine = await openNodeSqlite(path)
+  await engine.write([one('create table t (n integer)')])
+  await engine.close()
+  await expect(engine.write([one('insert into t values (1)')])).rejects.toThrow(/closed/)
+  expect(readdirSync(folder)).toEqual(['turns.db'])
+})
+
+test('whoever writes waits for a lock of somebody else instead of failing', async () => {
+  const engine = await openNodeSqlite(path)
+  await engine.write([one('create table t (n integer)')])
+  const somebody = new DatabaseSync(path)
+  somebody.exec('begin immediate')
+  const writing = engine.write([one('insert into t values (1)')])
+  await new Promise((resolve) => setTimeout(resolve, 150))
+  expect(await engine.read([one('select n from t')])).toEqual([[]])
+  somebody.exec('rollback')
+  somebody.close()
+  await writing
+  expect(await engine.read([one('select n from t')])).toEqual([[{ n: 1 }]])
+  await engine.close()
+})
+
+test('what was committed is on the disk before it is promised', async () => {
+  const engine = await openNodeSqlite(path)
+  await engine.write([one('create table settings as select * from pragma_synchronous')])
+  const [rows] = await engine.read([one('select synchronous from settings')])
+  expect(rows).toEqual([{ synchronous: 2 }])
+  expect(await engine.read([one('pragma journal_mode')])).toEqual([[{ journal_mode: 'wal' }]])
+  await engine.close()
+})
+
+test('a batch that fails leaves nothing, and the others of its group are there once', () => {
+  const database = openDatabase(path, 'write')
+  const insert = (n: number): Query => one(`insert into t values (${n})`)
+  database.commit([[one('create table t (n integer primary key)')]])
+  const results = database.commit([[insert(1)], [insert(2), insert(1)], [insert(3)]])
+  expect(results.map((result) => result instanceof Error)).toEqual([false, true, false])
+  expect(String(results[1])).toContain('UNIQUE')
+  expect(database.commit([[insert(4), insert(3)]]).map(String)).toEqual([
+    expect.stringContaining('UNIQUE'),
+  ])
+  expect(database.read(one('select n from t order by n'))).toEqual([{ n: 1 }, { n: 3 }])
+  database.close()
+})
+
+test('a full disk costs those their batch who wrote too much, and what is promised is there', () => {
+  const database = openDatabase(path, 'write')
+  const insert = (bytes: number): Query => one(`insert into t values (zeroblob(${bytes}))`)
+  expect(database.commit([[one('create table t (b blob)')]])).toEqual([[[]]])
+  database.read(one('pragma max_page_count = 60'))
+  for (let round = 0; round < 10; round++) {
+    const results = database.commit([[insert(10)], [insert(10), insert(1_000_000)], [insert(10)]])
+    const promised = results.filter((result) => !(result instanceof Error)).length
+    expect(String(results[1])).toContain('full')
+    const [row] = database.read(one('select count(*) as count from t'))
+    expect(row).toEqual({ count: promised })
+    expect(database.commit([[one('delete from t')]])).toEqual([[[]]])
+  }
+  database.close()
+})

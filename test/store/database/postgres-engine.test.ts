@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openPostgres } from '../../../src/store/database/postgres-engine.ts'
+import type { Engine, Query, Value } from '../../../src/store/database/engine-interface.ts'
+import { createStatements } from '../../../src/store/turns/turn-statements.ts'
+import { openStore } from '../../../src/store/database/open-engine.ts'
+import { createDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { newTurn } from '../turns.ts'
+
+let database: TestDatabase
+let engine: Engine
+beforeEach(async () => {
+  database = await createDatabase()
+  engine = openPostgres(database.url)
+})
+afterEach(async () => {
+  await engine.close()
+  await database.drop()
+})
+
+const once = (sql: string, ...parameters: Value[]): Query => ({ name: null, sql, parameters })
+
+test('large whole numbers are numbers', async () => {
+  const [rows] = await engine.read([
+    once('select 1795000000123::bigint as time, count(*) from turns'),
+  ])
+  expect(rows).toEqual([{ time: 1_795_000_000_123, count: 0 }])
+})
+
+test('a broken batch is reported by what broke it, and its connection goes on', async () => {
+  const name = { name: 'same', sql: 'insert into migrations (name) values ($1)' }
+  const query = (value: string): Query => ({ ...name, parameters: [value] })
+  for (let round = 0; round < 15; round++) {
+    await expect(engine.write([once('select 1/0'), query('x'), query('y')])).rejects.toThrow(
+      'division by zero',
+    )
+  }
+  await engine.write([query('x'), query('y')])
+  const [rows] = await engine.read([once(`select name from migrations where name in ('x', 'y')`)])
+  expect(rows).toHaveLength(2)
+})
+
+test('a server that drops every connection is met again by the next query', async () => {
+  await Promise.all(Array.from({ length: 5 }, () => engine.read([once('select pg_sleep(0.05)')])))
+  const sleeping = engine.read([once('select pg_sleep(10)')])
+  const refused = expect(sleeping).rejects.toThrow()
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const other = openPostgres(database.url)
+  await other.read([
+    once(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    ),
+  ])
+  await other.close()
+  await refused
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await expect(engine.read([once('select 1 as one')])).resolves.toEqual([[{ one: 1 }]])
+})
+
+test('a chain is read by its ids, whether the planner sees no rows or has no statistics', async () => {
+  const { chainTurns, chainItems } = createStatements('postgres')
+  const expectIds = async (): Promise<void> => {
+    for (const { sql, parameters } of [chainTurns, chainItems].map((by) =>
+      by({ id: '7', tenant: 't', user: '' }),
+    )) {
+      const [plan] = await engine.read([once(`explain ${sql}`, ...parameters)])
+      const steps = JSON.stringify(plan)
+      expect(steps).not.toContain('Seq Scan')
+      const conditions = [...steps.matchAll(/Index Cond: \((.*?)[ =]/g)].map(([, column]) => column)
+      expect(conditions.map((column) => column?.replace('turn_id', 'id'))).toEqual([
+        'id',
+        'id',
+        'id',
+      ])
+    }
+  }
+  await expectIds()
+  await engine.write([
+    once(`insert into turns (id, tenant, thread, dialect, wire, account, model, state, created_at, request)
+      select n, 't', n, 'd', 'w', 'a', 'm', 'open', n, '{}' from generate_series(1, 3000) n`),
+    once(`insert into items (turn_id, tenant, side, position, type, body)
+      select n, 't', 'out', p, 'message', repeat('x', 300)
+      from generate_series(1, 3000) n, generate_series(1, 4) p`),
+  ])
+  await expectIds()
+})
+
+test('several processes may start at once on an empty database', async () => {
+  const empty = await createDatabase('empty')
+  const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(empty.url)))
+  const turn = newTurn()
+  await stores[0]?.openTurn(turn)
+  expect(await stores[5]?.loadChain(turn, turn.id)).toHaveLength(1)
+  await Promise.all(stores.map((store) => store.close()))
+  await empty.drop()
+})

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Engine } from '../../../src/store/database/engine-interface.ts'
+import { reseal, type Resealed } from '../../../src/store/encryption/re-encrypt-rows.ts'
+import { sealer, type Sealer, type StorageKey } from '../../../src/store/encryption/cipher.ts'
+import { createStores, type Stores } from '../../../src/store/create-stores.ts'
+import { ENGINES } from '../engines.ts'
+import { assistant, ending, newTurn, placed, user } from '../turns.ts'
+
+const OLD: StorageKey = { kid: 'old', key: new Uint8Array(32).fill(1) }
+const NEW: StorageKey = { kid: 'n_w', key: new Uint8Array(32).fill(2) }
+const GONE: StorageKey = { kid: 'gone', key: new Uint8Array(32).fill(3) }
+const RING = sealer([NEW, OLD])
+const NOT_THERE = () => {
+  throw new Error('It cannot be read.')
+}
+const QUIET = () => {}
+
+describe.each(ENGINES.slice(1))('on %s', (_, open) => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await open()
+  })
+  afterAll(() => engine.close())
+
+  const storesWith = (sealer: Sealer, onUnreadable: () => void = NOT_THERE): Stores =>
+    createStores(engine, { sealer, onUnreadable })
+  const failure = { status: 500, type: 'x', code: null, message: 'said', param: null }
+
+  /** Five texts: a request, a failure, an item before and one after, and a group of events. */
+  async function tell({ runs }: Stores, words = 'said') {
+    const turn = newTurn({
+      background: true,
+      owner: 'R1',
+      request: { instructions: words },
+      input: [user(words)],
+    })
+    const hold = { turnId: turn.id, tenant: turn.tenant, user: turn.user, owner: 'R1' }
+    await runs.openRun(turn, { first: 0, last: 2, text: `data: ${words}\n\n` })
+    await runs.endRun(hold, ending(turn, { items: placed([assistant(words)]), failure }), null)
+    return turn
+  }
+  async function told({ store, runs }: Stores, turn: ReturnType<typeof newTurn>) {
+    const [stored] = (await store.loadChain(turn, turn.id)) ?? []
+    const log = await runs.readLog(turn, turn.id, 0)
+    return JSON.stringify([stored, log?.groups])
+  }
+  async function texts(): Promise<readonly string[]> {
+    const sql = `select request as text from turns union all select failure from turns
+      union all select body from items union all select text from stream_events`
+    const [rows = []] = await engine.read([{ name: null, sql, parameters: [] }])
+    return (rows as readonly { readonly text: string }[]).map(({ text }) => text)
+  }
+  const areNew = async () =>
+    (await texts()).filter((text) => RING.newest.some((head) => text.startsWith(head)))
+
+  test('everything is sealed with the newest key and says what it said, once', async () => {
+    const plain = await tell(storesWith(sealer([])))
+    const long = await tell(storesWith(sealer([])), 'said '.repeat(8_000))
+    const old = await tell(storesWith(sealer([OLD])))
+    const recent = await tell(storesWith(RING))
+    const turns = [plain, long, old, recent]
+    const before = await Promise.all(turns.map((turn) => told(storesWith(RING), turn)))
+
+    expect(await reseal(engine, RING, QUIET)).toEqual({ resealed: 15, unreadable: 0 })
+    const sealed = await texts()
+    expect(await areNew()).toHaveLength(20)
+    expect(sealed).toHaveLength(20)
+    const after = turns.map((turn) => told(storesWith(sealer([NEW])), turn))
+    expect(await Promise.all(after)).toEqual(before)
+
+    expect(await reseal(engine, RING, QUIET)).toEqual({ resealed: 0, unreadable: 0 })
+    expect((await texts()).toSorted()).toEqual(sealed.toSorted())
+  })
+
+  test('what no key reads is counted and left as it is', async () => {
+    const turn = await tell(storesWith(sealer([GONE])))
+    expect(await reseal(engine, RING, QUIET)).toEqual({ resealed: 0, unreadable: 5 })
+    expect(await told(storesWith(sealer([GONE, NEW])), turn)).toContain('said')
+  })
+
+  test('more than a batch of rows is sealed, however it is interrupted', async () => {
+    const turn = newTurn({ input: Array.from({ length: 450 }, (_, at) => user(`word ${at}`)) })
+    await storesWith(sealer([])).store.openTurn(turn)
+    const batches: Resealed[] = []
+    const interrupted = reseal(engine, RING, (soFar) => {
+      batches.push(soFar)
+      if (soFar.resealed > 200) throw new Error('enough')
+    })
+    await expect(interrupted).rejects.toThrow('enough')
+    expect(await reseal(engine, RING, QUIET)).toMatchObject({
+      resealed: 451 - (batches.at(-1)?.resealed ?? 0),
+    })
+    const [stored] = (await storesWith(RING).store.loadChain(turn, turn.id)) ?? []
+    expect(stored?.input).toEqual(turn.input)
+  })
+
+  test('a text that changes meanwhile is left as it has become', async () => {
+    const plain = storesWith(sealer([]))
+    const turn = newTurn({ background: true, owner: 'R1' })
+    const hold = { turnId: turn.id, tenant: turn.tenant, user: turn.user, owner: 'R1' }
+    await plain.runs.openRun(turn, { first: 0, last: 0, text: 'data: 0\n\n' })
+    const grown = { first: 0, last: 1, text: 'data: 0\n\ndata: 1\n\n' }
+    const meanwhile: Engine = {
+      ...engine,
+      async write(queries, survives) {
+        await storesWith(RING).runs.recordRun(hold, grown, [])
+        return engine.write(queries, survives)
+      },
+    }
+    await reseal(meanwhile, RING, QUIET)
+    expect((await storesWith(RING).runs.readLog(turn, turn.id, 0))?.groups).toEqual([grown])
+  })
+})
+
+test('rows of many megabytes are not read at once', async () => {
+  const [, [, open]] = ENGINES as readonly [unknown, (typeof ENGINES)[number]]
+  const engine = await open()
+  const { store } = createStores(engine)
+  const turn = newTurn({ input: Array.from({ length: 4 }, () => user('x'.repeat(3_000_000))) })
+  await store.openTurn(turn)
+  const sizes: number[] = []
+  const watched: Engine = {
+    ...engine,
+    async read(queries) {
+      const rows = await engine.read(queries)
+      sizes.push(rows.flat().length)
+      return rows
+    },
+  }
+  expect(await reseal(watched, RING, QUIET)).toEqual({ resealed: 5, unreadable: 0 })
+  expect(Math.max(...sizes)).toBe(2)
+  await engine.close()
+})

@@ -1,0 +1,139 @@
+/** One row that nobody can read takes no other with it, whoever reads them. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { itemId } from '../../../src/core/turn-derived-ids.ts'
+import type { Engine } from '../../../src/store/database/engine-interface.ts'
+import { openEngine } from '../../../src/store/database/open-engine.ts'
+import { sealer, type StorageKey } from '../../../src/store/encryption/cipher.ts'
+import { createStores, type Stores } from '../../../src/store/create-stores.ts'
+import { assistant, ending, newTurn, nextTurn, OWNER, placed, user } from '../turns.ts'
+
+const OLD: StorageKey = { kid: 'old', key: new Uint8Array(32).fill(1) }
+const NEW: StorageKey = { kid: 'new', key: new Uint8Array(32).fill(2) }
+
+let engine: Engine
+let counts: number[]
+beforeEach(async () => {
+  engine = await openEngine('sqlite::memory:')
+  counts = []
+})
+afterEach(() => engine.close())
+
+function storesWith(...keys: readonly StorageKey[]): Stores {
+  return createStores(engine, { sealer: sealer(keys), onUnreadable: (count) => counts.push(count) })
+}
+
+const first = newTurn({ dialect: 'chat', request: { seed: 1 }, input: [user('one')] })
+const second = nextTurn(first, {
+  depth: 1,
+  dialect: 'chat',
+  request: { seed: 2 },
+  input: [user('two')],
+})
+const failure = { status: 500, type: 'server_error', code: null, message: 'two?', param: null }
+
+async function tell(stores: Stores, turn: typeof first, words: string): Promise<void> {
+  await stores.store.openTurn(turn)
+  const items = placed([assistant(words), assistant(`${words}!`)])
+  await stores.store.closeTurn(
+    ending(turn, { items, contentHash: turn.id, failure: turn === second ? failure : null }),
+  )
+}
+
+async function damage(sql: string): Promise<void> {
+  await engine.write([{ name: null, sql, parameters: [] }])
+}
+
+const keysOf = (...turnIds: readonly string[]) => ({
+  ...OWNER,
+  turnIds,
+  callIds: [],
+  fingerprints: [],
+})
+
+describe('a key that is gone', () => {
+  beforeEach(async () => {
+    await tell(storesWith(OLD), first, 'a')
+    await tell(storesWith(NEW, OLD), second, 'b')
+    counts = []
+  })
+
+  test('takes what it sealed out of a chain, and nothing else (C9, C109)', async () => {
+    const { store } = storesWith(NEW)
+    const [old, recent] = (await store.loadChain(OWNER, second.id)) ?? []
+    expect(old).toMatchObject({ id: first.id, request: {}, input: [], output: [] })
+    expect(recent).toMatchObject({ request: { seed: 2 }, input: [user('two')], failure })
+    expect(recent?.output).toHaveLength(2)
+    expect(counts).toEqual([4])
+  })
+
+  test('is no reason to find nothing', async () => {
+    const { recall, archive } = storesWith(NEW)
+    const found = (await recall.findTurns(keysOf(first.id, second.id))).turns
+    expect(found.map(({ id }) => id)).toEqual([second.id])
+    const wanted = [first, second].map(({ id }) => itemId('message', id, 0))
+    expect([...(await archive.findItems(OWNER, wanted)).keys()]).toEqual([wanted[1]])
+    const page = {
+      ...OWNER,
+      model: null,
+      metadata: {},
+      after: null,
+      limit: 9,
+      order: 'asc' as const,
+    }
+    const listed = await archive.listTurns(page)
+    const lengths = new Map(listed.map(({ id, output }) => [id, output.length]))
+    expect([lengths.get(first.id), lengths.get(second.id)]).toEqual([0, 2])
+    expect(counts).toEqual([3, 1, 3])
+  })
+
+  test('is everything’s, if there is none at all', async () => {
+    const { store, archive } = storesWith()
+    expect(await store.loadChain(OWNER, second.id)).toMatchObject([
+      { input: [], output: [] },
+      { request: {}, input: [], output: [], failure: null },
+    ])
+    expect(await archive.loadTurn(OWNER, second.id)).toMatchObject({ id: second.id, output: [] })
+  })
+
+  test('is no loss once it is back, for who has read without it as well', async () => {
+    const { recall } = storesWith(NEW, OLD)
+    await storesWith(NEW).recall.findTurns(keysOf(first.id))
+    const [found] = (await recall.findTurns(keysOf(first.id))).turns
+    expect(found?.output).toHaveLength(2)
+  })
+})
+
+test('a damaged row is left out of its turn (C18)', async () => {
+  const stores = storesWith()
+  await tell(stores, first, 'a')
+  await damage(`update items set body = '{"type":' where side = 'out' and position = 0`)
+  await damage(`update turns set request = 'x', usage = '{', digests = '{', metadata = '['`)
+  const [turn] = (await stores.store.loadChain(OWNER, first.id)) ?? []
+  expect(turn).toMatchObject({ request: {}, usage: null, metadata: null, digests: {} })
+  expect(turn?.output).toMatchObject([assistant('a!')])
+  const [found] = (await stores.recall.findTurns(keysOf(first.id))).turns
+  expect(found?.output).toMatchObject([assistant('a!')])
+})
+
+test('a row that was put in the place of another is no row', async () => {
+  const stores = storesWith(NEW)
+  await tell(stores, first, 'a')
+  await damage(
+    `update items set body = (select body from items where position = 1) where side = 'out'`,
+  )
+  const [turn] = (await stores.store.loadChain(OWNER, first.id)) ?? []
+  expect(turn?.output).toMatchObject([assistant('a!')])
+  expect(counts).toEqual([1])
+})
+
+test('events that nobody can read are passed over, without a gap in their numbers', async () => {
+  const group = (first: number) => ({ first, last: first, text: `data: ${first}\n\n` })
+  const turn = newTurn({ background: true, owner: 'R1' })
+  const hold = { ...OWNER, turnId: turn.id, owner: 'R1' }
+  await storesWith(OLD).runs.openRun(turn, group(0))
+  await storesWith(NEW).runs.recordRun(hold, group(1), [])
+  const read = async (stores: Stores) => (await stores.runs.readLog(OWNER, turn.id, 0))?.groups
+  expect(await read(storesWith(NEW, OLD))).toEqual([group(0), group(1)])
+  expect(await read(storesWith(NEW))).toEqual([{ ...group(0), text: '' }, group(1)])
+  expect(counts).toEqual([1])
+})

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest'
+import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import { createMediaStore } from '../../../src/store/media/kysely-fetched-media-store.ts'
+import { createStore } from '../../../src/store/turns/kysely-turn-store.ts'
+import { migrate } from '../../../src/store/database/migrate.ts'
+import { reseal } from '../../../src/store/encryption/re-encrypt-rows.ts'
+import { sealer } from '../../../src/store/encryption/cipher.ts'
+import { mediaContract } from '../contract-media.ts'
+import { ENGINES, SEALED_OR_NOT } from '../engines.ts'
+import { newTurn } from '../turns.ts'
+
+describe.each(SEALED_OR_NOT)('media on %s', (_, open, vault) => mediaContract(open, vault))
+
+test.each(ENGINES.slice(1))(
+  'on %s media are sealed anew like all that was said',
+  async (_, open) => {
+    const engine = await open()
+    const keys = ['k1', 'k2'].map((kid, at) => ({ kid, key: new Uint8Array(32).fill(at) }))
+    const vaultOf = (...ring: typeof keys) => ({
+      sealer: sealer(ring),
+      onUnreadable: () => undefined,
+    })
+    const [older, newer] = [keys.slice(0, 1), keys.slice(1)]
+    const owner = { tenant: 't', user: 'ann', thread: null }
+    const url = 'https://a.example/a.png'
+    const medium = { type: 'image/png', base64: 'QUJD'.repeat(300_000) }
+    await createMediaStore(engine, vaultOf(...older)).keepLoaded(owner, url, medium, 1)
+    const wanted = { urls: [url], hasRoom: () => true, nowMs: 1 }
+    expect((await createMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)).size).toBe(
+      0,
+    )
+    await reseal(engine, sealer([...newer, ...older]), () => undefined)
+    const found = await createMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)
+    expect(found.get(url)).toEqual(medium)
+    await engine.close()
+  },
+)
+
+test('a medium that only a lost key could read is readable again for whoever shows it anew', async () => {
+  const engine = await openNodeSqlite(':memory:')
+  await migrate(engine)
+  const image_url = `data:image/png;base64,${'QUJD'.repeat(2_000)}`
+  const input = [
+    { type: 'message', role: 'user', content: [{ type: 'input_image', image_url }] },
+  ] as const
+  const storeWith = (...kids: readonly string[]) => {
+    const keys = kids.map((kid) => ({ kid, key: new Uint8Array(32).fill(kid.length) }))
+    return createStore(engine, { sealer: sealer(keys), onUnreadable: () => undefined })
+  }
+  const [before, after] = [newTurn({ input }), newTurn({ input })]
+  await storeWith('old').openTurn(before)
+  await storeWith('newer').openTurn(after)
+  const [read] = (await storeWith('newer').loadChain(after, after.id)) ?? []
+  expect(read?.input).toMatchObject(input)
+  // Nothing is written where nothing has to be.
+  const written = () =>
+    engine.read([{ name: null, sql: 'select * from media_pieces', parameters: [] }])
+  const pieces = await written()
+  await storeWith('newer').openTurn(newTurn({ input }))
+  expect(await written()).toEqual(pieces)
+  await engine.close()
+})

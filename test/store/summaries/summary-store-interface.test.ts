@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import type { Engine, Query } from '../../../src/store/database/engine-interface.ts'
+import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import { createSummaryStore } from '../../../src/store/summaries/kysely-summary-store.ts'
+import { migrate } from '../../../src/store/database/migrate.ts'
+import { reseal } from '../../../src/store/encryption/re-encrypt-rows.ts'
+import { sealer } from '../../../src/store/encryption/cipher.ts'
+import { createSummaryStatements } from '../../../src/store/summaries/summary-statements.ts'
+import { asStored, newSummary, summaryContract } from '../contract-summaries.ts'
+import { SEALED_OR_NOT } from '../engines.ts'
+import { followIndexes } from '../query-plans.ts'
+
+describe.each(SEALED_OR_NOT)('summaries on %s', (_, open, vault) => summaryContract(open, vault))
+
+test('what a summary says is sealed, moves to a new key, and without one is not there', async () => {
+  const engine = await openNodeSqlite(':memory:')
+  await migrate(engine)
+  const keyOf = (kid: string, byte: number) => ({ kid, key: new Uint8Array(32).fill(byte) })
+  const [old, recent] = [keyOf('old', 1), keyOf('new', 2)]
+  const unreadable: number[] = []
+  const vaultWith = (...keys: readonly ReturnType<typeof keyOf>[]) => ({
+    sealer: sealer(keys),
+    onUnreadable: (count: number) => void unreadable.push(count),
+  })
+  const summary = newSummary({ text: 'a secret', facts: ['a secret as well'] })
+  await createSummaryStore(engine, vaultWith(old)).saveSummary(summary)
+  const bodies = await engine.read([{ name: null, sql: 'select * from summaries', parameters: [] }])
+  expect(JSON.stringify(bodies)).not.toContain('secret')
+  const found = (...keys: readonly ReturnType<typeof keyOf>[]) =>
+    createSummaryStore(engine, vaultWith(...keys)).findSummaries(summary, [summary.prefixHash], 3)
+  expect(await found(recent)).toEqual([])
+  expect(unreadable).toEqual([1])
+  await reseal(engine, sealer([recent, old]), () => undefined)
+  expect(await found(recent)).toEqual([asStored(summary)])
+  await engine.close()
+})
+
+const owner = { tenant: 't', user: 'u7' }
+
+function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
+  const sql = createSummaryStatements(language)
+  return {
+    findSummaries: sql.findSummaries({ ...owner, hashes: '["h7","h8"]', limit: 3 }),
+    deleteSummary: sql.deleteSummary({ ...owner, id: 's7' }),
+    touchSummary: sql.touchSummary({ ...owner, id: 's7', nowMs: 1 }),
+    removeOfThread: sql.removeOfThread({ ...owner, turnId: '7' }),
+    removeOfDeleted: sql.removeOfDeleted({ ...owner, id: '7' }),
+    removeOfUser: sql.removeOfUser(owner),
+    removeOfConversation: sql.removeOfConversation({ ...owner, id: 'conv_7' }),
+    removeUnused: sql.removeUnused('all')({ unusedSinceMs: 5, limit: 10 }),
+  }
+}
+
+describe('however many there are', () => {
+  followIndexes({
+    queriesFor,
+    own: 'wanted',
+    async fill(engine) {
+      const sql = `insert into summaries (id, tenant, user_id, thread, conversation, prefix_hash,
+          turns, items, body, tokens_before, tokens_after, model, prompt_version, generation,
+          created_at, used_at, short_lived)
+        select 's' || n, 't', 'u' || n % 50, 't' || n, 'conv_' || n, 'h' || n, 1, 1, '{}', 1, 1, 'm',
+          1, 1, n, n, n % 2 from generate_series(1, 3000) n`
+      await engine.write([{ name: null, sql, parameters: [] }])
+    },
+  })
+})

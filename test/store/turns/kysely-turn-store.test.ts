@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { toColumn, toKeyColumn } from '../../../src/store/database/escape-column-text.ts'
+import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import type { Engine } from '../../../src/store/database/engine-interface.ts'
+import { createStore } from '../../../src/store/turns/kysely-turn-store.ts'
+import { migrate } from '../../../src/store/database/migrate.ts'
+import { turnRow } from '../../../src/store/turns/encode-turn-rows.ts'
+import { createStatements, MAX_CHAIN_TURNS } from '../../../src/store/turns/turn-statements.ts'
+import { OPEN_VAULT } from '../../../src/store/encryption/read-encrypted-rows.ts'
+import { newTurn, ORIGIN, OWNER, placed, user } from '../turns.ts'
+
+let engine: Engine
+beforeAll(async () => {
+  engine = await openNodeSqlite(':memory:')
+  await migrate(engine)
+})
+afterAll(() => engine.close())
+
+const select = async (sql: string, ...parameters: string[]): Promise<unknown> =>
+  (await engine.read([{ name: null, sql, parameters }]))[0]
+
+test('a chain longer than anything a model can read is refused, not loaded in part', async () => {
+  const { insertTurn } = createStatements('sqlite')
+  const turns = Array.from({ length: MAX_CHAIN_TURNS + 1 }, (_, at) =>
+    newTurn({ id: `L${at}`, parent: at === 0 ? null : `L${at - 1}` }),
+  )
+  await engine.write(turns.map((turn) => insertTurn(turnRow(turn, OPEN_VAULT.sealer))))
+  const store = createStore(engine)
+  await expect(store.loadChain(OWNER, `L${MAX_CHAIN_TURNS}`)).rejects.toMatchObject({
+    failure: { status: 400, code: 'context_length_exceeded' },
+  })
+  expect(await store.loadChain(OWNER, `L${MAX_CHAIN_TURNS - 1}`)).toHaveLength(MAX_CHAIN_TURNS)
+})
+
+test('an item can be looked up by its type, its id and the id of its call', async () => {
+  const turn = newTurn()
+  const store = createStore(engine)
+  await store.openTurn(turn)
+  await store.journalItems(
+    turn.id,
+    turn.tenant,
+    placed([
+      { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '{}' },
+      { type: 'opaque', raw: { type: 'shell_call', id: 'sh_1', call_id: 'call_2' } },
+      { type: 'opaque', raw: { id: 7, call_id: 'c'.repeat(257) } },
+      user('hi'),
+    ]),
+  )
+  const columns = await select(
+    'select type, item_id, call_id from items where turn_id = ? order by position',
+    turn.id,
+  )
+  expect(columns).toMatchObject([
+    { type: 'function_call', item_id: 'fc_1', call_id: 'call_1' },
+    { type: 'shell_call', item_id: 'sh_1', call_id: 'call_2' },
+    { type: 'opaque', item_id: null, call_id: null },
+    { type: 'message', item_id: null, call_id: null },
+  ])
+})
+
+test('what goes into a column as text is the same text only for the same text', () => {
+  const texts = ['a', '"a"', '"\\"a\\""', 'a\0', '"a\\u0000"', '\ud800', '"\\ud800"', '\ufffd', '']
+  expect(new Set(texts.map(toColumn)).size).toBe(texts.length)
+  for (const column of texts.map(toColumn)) {
+    expect(column.isWellFormed()).toBe(true)
+    expect(column).not.toContain('\0')
+  }
+  expect(toColumn('plain')).toBe('plain')
+  expect(toKeyColumn('call_1')).toBe('call_1')
+  expect([null, undefined, 7, {}, 'x'.repeat(257)].map(toKeyColumn)).toEqual(Array(5).fill(null))
+})
+
+test.each(['chainTurns', 'chainItems'] as const)(
+  '%s walks by index and scans no table',
+  async (name) => {
+    const { sql, parameters } = createStatements('sqlite')[name]({ id: 'x', tenant: 't', user: '' })
+    const plan = (
+      await engine.read([{ name: null, sql: `explain query plan ${sql}`, parameters }])
+    )[0]
+    const steps = (plan as readonly { readonly detail: string }[]).map(({ detail }) => detail)
+    expect(steps.filter((step) => /^SCAN (?!chain)/.test(step))).toEqual([])
+    expect(steps.filter((step) => /TEMP B-TREE|AUTOMATIC/.test(step))).toEqual([])
+  },
+)
+
+test('a turn is stored by columns, with nothing of it left out', async () => {
+  const turn = newTurn({ user: 'someone', parent: 'P', request: { a: [1] }, origin: ORIGIN })
+  await createStore(engine).openTurn(turn)
+  expect(await select('select * from turns where id = ?', turn.id)).toMatchObject([
+    turnRow(turn, OPEN_VAULT.sealer),
+  ])
+})

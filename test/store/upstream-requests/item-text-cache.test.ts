@@ -1,0 +1,36 @@
+/** What is at hand of turns until their requests are kept: no more than is of use to somebody. */
+import { expect, test } from 'vitest'
+import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import { migrate } from '../../../src/store/database/migrate.ts'
+import { createStores } from '../../../src/store/create-stores.ts'
+import { OPEN_VAULT } from '../../../src/store/encryption/read-encrypted-rows.ts'
+import { writtenTexts } from '../../../src/store/upstream-requests/item-text-cache.ts'
+import { newTurn, OWNER, user } from '../turns.ts'
+
+const LONG = 'words and words '.repeat(1_000)
+
+test('the texts of a turn are taken once, and by its tenant', () => {
+  const texts = writtenTexts()
+  texts.remember('t', 'one', [LONG])
+  expect(texts.take('other', 'one')).toEqual([])
+  expect(texts.take('t', 'one')).toEqual([LONG])
+  expect(texts.take('t', 'one')).toEqual([])
+})
+
+test('where no requests are kept, nothing of a turn is at hand', async () => {
+  const engine = await openNodeSqlite(':memory:')
+  await migrate(engine)
+  const copiesOf = async (keepsRequests: boolean): Promise<number> => {
+    const { store, requests } = createStores(engine, OPEN_VAULT, { keepsRequests })
+    const turn = newTurn({ input: [user(LONG)] })
+    await store.openTurn(turn)
+    const body = JSON.stringify({ messages: [{ role: 'user', content: LONG }] })
+    const rounds = [{ body, items: '[]', about: '{}' }]
+    await requests.keepRequest(OWNER, turn.id, async () => ({ rounds, base: null }))
+    const sql = `select part from requests where turn_id = '${turn.id}' and part = 'copies'`
+    const [copies = []] = await engine.read([{ name: null, sql, parameters: [] }])
+    return copies.length
+  }
+  expect([await copiesOf(true), await copiesOf(false)]).toEqual([1, 0])
+  await engine.close()
+})

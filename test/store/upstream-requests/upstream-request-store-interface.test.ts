@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest'
+import { createRequestStore } from '../../../src/store/upstream-requests/kysely-upstream-request-store.ts'
+import { requestContract } from '../contract-requests.ts'
+import { SEALED_OR_NOT } from '../engines.ts'
+
+describe.each(SEALED_OR_NOT)('requests on %s', (_, open, vault) => requestContract(open, vault))
+
+test('behind a database that does not keep up, no more than so many requests wait', async () => {
+  const { promise: never } = Promise.withResolvers<never>()
+  const engine = {
+    language: 'sqlite',
+    read: () => never,
+    write: () => never,
+    close: async () => {},
+  } as const
+  const requests = createRequestStore(engine)
+  const owner = { tenant: 't', user: null }
+  const refused: string[] = []
+  for (let at = 0; at < 1_005; at += 1) {
+    const sent = { body: '{}', items: '[]', about: '{}' }
+    requests
+      .keepRequest(owner, `${at}`, async () => ({ rounds: [sent], base: null }))
+      .catch(() => void refused.push(`${at}`))
+  }
+  await new Promise((resolve) => setTimeout(resolve))
+  expect(refused).toEqual(['1000', '1001', '1002', '1003', '1004'])
+})

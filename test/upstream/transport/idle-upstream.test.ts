@@ -1,0 +1,68 @@
+/** Connections to an upstream are kept while nobody uses them, and may be closed there at any time. */
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { bodyOf, readBody } from '../../../src/upstream/transport/read-body.ts'
+import { undiciTransport } from '../../../src/upstream/transport/undici-transport.ts'
+
+const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi'
+
+let server: Server
+const undici = undiciTransport({ headersMs: 2000, idleMs: 2000 })
+afterEach(() => void server.close())
+
+/** An upstream that answers as it is told to the `nth` question on a connection; and what it heard. */
+async function startUpstream(answer: (socket: Socket, nth: number) => void) {
+  const heard: number[] = []
+  server = createServer((socket) => {
+    let nth = 0
+    socket.on('error', () => undefined)
+    socket.on('data', (bytes) => {
+      if (!String(bytes).startsWith('POST')) return
+      heard.push((nth += 1))
+      answer(socket, nth)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  const ask = async (): Promise<string> => {
+    const call = undici.transport({ method: 'POST', url, headers: {}, body: 'question' })
+    return new TextDecoder().decode(await readBody(bodyOf(call, await call.reply), 100))
+  }
+  return { ask, heard }
+}
+
+test.each([
+  ['closed', (socket: Socket) => void socket.end()],
+  ['reset', (socket: Socket) => void socket.resetAndDestroy()],
+])('one that is %s when it is used again costs no answer', async (_, leave) => {
+  const { ask, heard } = await startUpstream((socket, nth) => {
+    if (nth === 1) socket.write(ANSWER)
+    else leave(socket)
+  })
+  expect(await ask()).toBe('hi')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(await ask()).toBe('hi')
+  expect(heard).toEqual([1, 2, 1])
+})
+
+test('a question that was not answered on a new connection is not asked again', async () => {
+  const { ask, heard } = await startUpstream((socket) => void socket.end())
+  await expect(ask()).rejects.toMatchObject({ failure: { code: 'upstream_unreachable' } })
+  expect(heard).toEqual([1])
+})
+
+test('one that is closed while it thinks is not asked again', async () => {
+  const { ask, heard } = await startUpstream((socket) => {
+    setTimeout(() => void socket.resetAndDestroy(), 1100)
+  })
+  await expect(ask()).rejects.toMatchObject({ failure: { code: 'upstream_unreachable' } })
+  expect(heard).toEqual([1])
+})
+
+test('one is kept for longer than a few seconds', async () => {
+  const { ask, heard } = await startUpstream((socket) => void socket.write(ANSWER))
+  await ask()
+  await new Promise((resolve) => setTimeout(resolve, 5000))
+  await ask()
+  expect(heard).toEqual([1, 2])
+}, 10_000)

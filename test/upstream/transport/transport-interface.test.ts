@@ -1,0 +1,219 @@
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Failure } from '../../../src/core/stream-event.ts'
+import { fetchTransport } from '../../../src/upstream/transport/fetch-transport.ts'
+import { bodyOf, readBody } from '../../../src/upstream/transport/read-body.ts'
+import type { Call, Transport } from '../../../src/upstream/transport/transport-interface.ts'
+import { undiciTransport } from '../../../src/upstream/transport/undici-transport.ts'
+import { answerJson, answerSse, startUpstream, type Upstream } from '../../support/upstream.ts'
+
+const timeouts = { headersMs: 400, idleMs: 400 }
+const undici = undiciTransport(timeouts)
+let upstream: Upstream
+beforeAll(async () => void (upstream = await startUpstream()))
+afterAll(async () => {
+  await undici.close()
+  await upstream.close()
+})
+
+function collected(call: Call): Promise<{ text: string; failure: Failure | null }> {
+  return call.reply.then(
+    (reply) =>
+      new Promise((resolve) => {
+        let text = ''
+        reply.flow({
+          chunk: (bytes) => (text += new TextDecoder().decode(bytes)),
+          end: () => resolve({ text, failure: null }),
+          failed: (failure) => resolve({ text, failure }),
+        })
+      }),
+  )
+}
+
+const transports: readonly [string, Transport][] = [
+  ['undici', undici.transport],
+  ['fetch', fetchTransport(timeouts)],
+]
+
+describe.each(transports)('the %s transport', (_, transport) => {
+  const post = (path = '/x'): Call =>
+    transport({
+      method: 'POST',
+      url: upstream.url + path,
+      headers: { 'content-type': 'application/json', 'x-mine': '1' },
+      body: '{"a":"ü"}',
+    })
+
+  test('sends what it is given and brings back status, headers and body', async () => {
+    upstream.behave = answerJson(418, { tea: true }, { 'retry-after': '7' })
+    const call = post()
+    const reply = await call.reply
+    expect(reply.status).toBe(418)
+    expect(reply.headers['retry-after']).toBe('7')
+    expect(new TextDecoder().decode(await readBody(bodyOf(call, reply), 1000))).toBe('{"tea":true}')
+    expect(upstream.received.at(-1)).toMatchObject({
+      method: 'POST',
+      path: '/v1/x',
+      text: '{"a":"ü"}',
+      headers: { 'x-mine': '1' },
+    })
+  })
+
+  test('what arrives before anybody listens is not lost', async () => {
+    upstream.behave = answerSse(['one ', 'two'])
+    const call = post()
+    await call.reply
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(await collected(call)).toEqual({ text: 'one two', failure: null })
+  })
+
+  test('a connection that breaks is a failure, not an end', async () => {
+    upstream.behave = answerSse(['one'], 'reset', 10)
+    expect(await collected(post())).toMatchObject({
+      text: 'one',
+      failure: { code: 'upstream_broken' },
+    })
+  })
+
+  test('silence in the middle of a body is a time-out', async () => {
+    upstream.behave = answerSse(['one'], 'hang')
+    expect(await collected(post())).toMatchObject({
+      text: 'one',
+      failure: { code: 'upstream_timeout' },
+    })
+  })
+
+  test('silence before the headers is a time-out', async () => {
+    upstream.behave = () => undefined
+    await expect(post().reply).rejects.toMatchObject({
+      failure: { code: 'upstream_timeout', status: 504 },
+    })
+  })
+
+  test('nobody there is an upstream that cannot be reached', async () => {
+    const call = transport({ method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, body: null })
+    await expect(call.reply).rejects.toMatchObject({
+      failure: { code: 'upstream_unreachable', status: 502 },
+    })
+  })
+
+  test('cancelling reaches the upstream, before and after the headers', async () => {
+    upstream.behave = answerSse(['one'], 'hang')
+    const call = post()
+    const body = collected(call)
+    await call.reply
+    call.cancel()
+    await upstream.received.at(-1)?.aborted
+    expect((await body).failure).not.toBeNull()
+
+    upstream.behave = () => undefined
+    const early = post()
+    const rejected = expect(early.reply).rejects.toThrow()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    early.cancel()
+    await rejected
+    await upstream.received.at(-1)?.aborted
+  })
+
+  test('a pause holds the sender back, and nothing is lost', async () => {
+    const piece = 'x'.repeat(64 * 1024)
+    let written = 0
+    upstream.behave = async (response) => {
+      response.writeHead(200)
+      for (; written < 400; written++) {
+        if (!response.write(piece)) {
+          await new Promise((resolve) => response.once('drain', resolve))
+        }
+      }
+      response.end()
+    }
+    const reply = await post().reply
+    const received = await new Promise<{ early: number; all: number }>((resolve) => {
+      let all = 0
+      let early = 0
+      const flow = reply.flow({
+        chunk(bytes) {
+          if (all === 0) {
+            flow.pause()
+            setTimeout(() => {
+              early = all
+              flow.resume()
+            }, 150)
+          }
+          all += bytes.length
+        },
+        end: () => resolve({ early, all }),
+        failed: () => resolve({ early, all: -1 }),
+      })
+    })
+    expect(received.all).toBe(400 * piece.length)
+    expect(received.early).toBeLessThan(received.all / 4)
+  })
+
+  test('what is cancelled while it is held back has failed', async () => {
+    upstream.behave = answerSse(
+      Array.from({ length: 50 }, (_, at) => `${at} `.repeat(5000)),
+      'hang',
+    )
+    const call = post()
+    const reply = await call.reply
+    const failure = await new Promise<Failure | 'end'>((resolve) => {
+      const flow = reply.flow({
+        chunk() {
+          flow.pause()
+          setTimeout(call.cancel, 20)
+        },
+        end: () => resolve('end'),
+        failed: resolve,
+      })
+    })
+    expect(failure).toMatchObject({ code: 'upstream_broken' })
+  })
+
+  test('an answer that is packed says so, or is unpacked', async () => {
+    const packed = gzipSync('{"tea":true}')
+    upstream.behave = (response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': packed.length })
+      response.end(packed)
+    }
+    const call = post()
+    const reply = await call.reply
+    const bytes = await readBody(bodyOf(call, reply), 1000)
+    const isPacked = reply.headers['content-encoding'] === 'gzip'
+    expect(Buffer.from(bytes)).toEqual(isPacked ? packed : Buffer.from('{"tea":true}'))
+    expect(reply.headers['content-length']).toBe(isPacked ? String(packed.length) : undefined)
+  })
+
+  test('an answer that is too large is given up', async () => {
+    upstream.behave = answerJson(200, 'x'.repeat(100_000))
+    const call = post()
+    const reply = await call.reply
+    await expect(readBody(bodyOf(call, reply), 1000)).rejects.toThrow('over 1000 bytes')
+  })
+})
+
+describe('what is wrong with neither the place of an upstream nor with whether it runs is told so', () => {
+  const post = (headers: Record<string, string> = {}): Call =>
+    undici.transport({ method: 'POST', url: `${upstream.url}/x`, headers, body: '{}' })
+
+  test('an answer with too many headers', async () => {
+    upstream.behave = answerJson(200, {}, { 'x-much': 'x'.repeat(30_000) })
+    await expect(post().reply).rejects.toMatchObject({
+      failure: {
+        code: 'upstream_broken',
+        status: 502,
+        message: expect.stringMatching(/more than 16 KB of headers/) as string,
+      },
+    })
+  })
+
+  test('a request that HTTP does not allow', async () => {
+    await expect(post({ 'x-a': 'line\nbreak' }).reply).rejects.toMatchObject({
+      failure: {
+        code: 'upstream_broken',
+        status: 502,
+        message: expect.stringMatching(/cannot be asked.*not allowed in HTTP/) as string,
+      },
+    })
+  })
+})
