@@ -5,15 +5,21 @@
  * one, for a test to compare.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { chart } from '../src/simulate/svg-chart.ts'
-import { compare } from '../src/simulate/compare-policies.ts'
-import { contestantsFor, type Contestant } from '../src/simulate/policy-candidates.ts'
-import { figuresOf, type Figures } from '../src/simulate/results-as-numbers.ts'
-import { makeConversation, type Making } from '../src/simulate/generate-conversation.ts'
+import { renderSvgChart } from '../src/simulate/svg-chart.ts'
+import { comparePolicies } from '../src/simulate/compare-policies.ts'
+import { listPolicyCandidates, type PolicyCandidate } from '../src/simulate/policy-candidates.ts'
+import {
+  convertResultsToNumbers,
+  type SimulationNumbers,
+} from '../src/simulate/results-as-numbers.ts'
+import {
+  generateConversation,
+  type ConversationOptions,
+} from '../src/simulate/generate-conversation.ts'
 
 export interface PolicyFigures {
-  readonly bound: Figures
-  readonly unbound: Figures
+  readonly bound: SimulationNumbers
+  readonly unbound: SimulationNumbers
   /** Of conversations with images, by what they are like. */
   readonly images: Readonly<Record<string, ImageFigures>>
 }
@@ -24,7 +30,7 @@ export interface ImageFigures {
   readonly unbound: Readonly<Record<string, number>>
 }
 
-export const WITH_IMAGES: Readonly<Record<string, Making>> = {
+export const WITH_IMAGES: Readonly<Record<string, ConversationOptions>> = {
   'an agent with tools, as above': {},
   'questions and answers of 1,500 characters together': { isChat: true },
   'of 6,000': { isChat: true, wordy: 4 },
@@ -32,13 +38,13 @@ export const WITH_IMAGES: Readonly<Record<string, Making>> = {
 }
 
 /** Of the first conversations of a kind. */
-export function imageFigures(making: Making, binds: boolean): Figures {
+export function imageFigures(making: ConversationOptions, binds: boolean): SimulationNumbers {
   const seeds = Array.from({ length: COMPARED }, (_, seed) => seed)
-  const contestants = contestantsFor(binds).filter(({ name }) => isPolicy(name))
+  const contestants = listPolicyCandidates(binds).filter(({ name }) => isPolicy(name))
   return figuresFor(seeds, binds, { ...making, hasImages: true }, contestants)
 }
 
-export function costsOf({ policies }: Figures): Readonly<Record<string, number>> {
+export function costsOf({ policies }: SimulationNumbers): Readonly<Record<string, number>> {
   return Object.fromEntries(policies.map(({ policy, of_replay: cost }) => [policy, cost]))
 }
 
@@ -52,13 +58,13 @@ export const CHART = new URL('../.github/policies.svg', import.meta.url)
 export function figuresFor(
   seeds: readonly number[],
   binds: boolean,
-  making: Making = {},
-  contestants: readonly Contestant[] = contestantsFor(binds),
-): Figures {
+  making: ConversationOptions = {},
+  contestants: readonly PolicyCandidate[] = listPolicyCandidates(binds),
+): SimulationNumbers {
   const [replay] = contestants
   if (replay === undefined) throw new Error('There is nobody to compare.')
-  const scripts = seeds.map((seed) => makeConversation(seed, making))
-  return figuresOf(compare({ scripts, contestants, replay, binds }), binds)
+  const scripts = seeds.map((seed) => generateConversation(seed, making))
+  return convertResultsToNumbers(comparePolicies({ scripts, contestants, replay, binds }), binds)
 }
 
 export function storedFigures(): PolicyFigures {
@@ -130,7 +136,7 @@ function percent(share: number): string {
 /** How many conversations a test compares. */
 export const COMPARED = 3
 
-function withSome(figures: Figures): Figures {
+function withSome(figures: SimulationNumbers): SimulationNumbers {
   const policies = figures.policies.map(({ by_conversation: all, ...figures }) => ({
     ...figures,
     by_conversation: all.slice(0, COMPARED),
@@ -153,5 +159,5 @@ if (import.meta.main) {
     ),
   }
   writeFileSync(FIGURES, `${JSON.stringify(figures, null, 1)}\n`)
-  writeFileSync(CHART, chart(figures.bound))
+  writeFileSync(CHART, renderSvgChart(figures.bound))
 }

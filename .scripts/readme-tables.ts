@@ -5,17 +5,17 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { COMMON_QUIRKS } from '../src/providers/quirks/common-quirks.ts'
-import { wishesTable } from '../src/dialects/context-policy/readme-table.ts'
+import { renderPolicyTable } from '../src/dialects/context-policy/readme-table.ts'
 import { PROVIDERS } from '../src/providers/registry.ts'
 import type { QuirkTable } from '../src/providers/quirks/quirk-value-kinds.ts'
-import { settingsTable } from '../src/settings/read-settings.ts'
+import { renderSettingsTable } from '../src/settings/read-settings.ts'
 import { imagesTable, policiesTable } from './policy-figures.ts'
 
 /** In which file each table stands, between comments of its name. */
 export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'README.md': { policies: policiesTable, settings: settingsTable },
+  'README.md': { policies: policiesTable, settings: renderSettingsTable },
   'src/simulate/README.md': { images: imagesTable },
-  'src/context/README.md': { context: wishesTable },
+  'src/context/README.md': { context: renderPolicyTable },
   'src/providers/README.md': { quirks: quirksTable, losses: lossesTable },
 }
 

@@ -1,8 +1,8 @@
 /** What `docker-compose.yml` says, held against the code that hears it. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { clientOf } from '../src/server/clients/detect-client.ts'
-import { userOf } from '../src/server/clients/identify-user.ts'
+import { detectClient } from '../src/server/clients/detect-client.ts'
+import { identifyUser } from '../src/server/clients/identify-user.ts'
 import { SETTINGS_TABLE } from '../src/settings/settings-table.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
@@ -44,12 +44,14 @@ test.each([
   ['the README', recommended()],
 ])('with the headers of %s Open WebUI is known, and all that it says is heard', (_, headers) => {
   const chat = { CHAT_ID: 'c1', MESSAGE_ID: 'm1', USER_ID: 'ann' }
-  const ask = (values: Headers) => clientOf(filled(headers, values), {}, settings)
+  const ask = (values: Headers) => detectClient(filled(headers, values), {}, settings)
   expect(ask({})).toMatchObject({ isOpenWebUi: true, isTask: false, isMarked: true })
   expect(ask({ ...chat, TASK: 'title_generation' })).toMatchObject({ isTask: true })
   expect(ask({ ...chat, CHAT_ID: 'local:tab' })).toMatchObject({ isTemporary: true })
   const trusting = { OPEN_WEBUI_JWT_SECRET: null, TRUST_USER_HEADERS: 'on' } as const
-  expect(userOf(filled(headers, chat), trusting, { nowMs: 0, isRemembered: true })).toBe('ann')
+  expect(identifyUser(filled(headers, chat), trusting, { nowMs: 0, isRemembered: true })).toBe(
+    'ann',
+  )
 })
 
 test('Open WebUI is wired to the gateway, with its key, and the gateway to Postgres (C143)', () => {

@@ -4,38 +4,38 @@
  * own, and an orphan waits for somebody to ask for it.
  */
 import type { FoundRun } from '../store/background-runs/run-store-interface.ts'
-import type { World } from '../gateway/dependencies-interface.ts'
-import { keepAlive, type Lease } from './replica-lease.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import { holdReplicaLease, type ReplicaLease } from './replica-lease.ts'
 import type { RunLog } from './event-log/run-log.ts'
 
-export interface Home {
+export interface ActiveRuns {
   /** Makes room for a run. What `owner` owns is not orphaned until it leaves. */
-  readonly admit: (turnId: string) => Promise<Room>
+  readonly admit: (turnId: string) => Promise<ActiveRunSlot>
   /** The log of a run, if somebody in this process can listen to it. */
   readonly find: (turnId: string) => RunLog | null
   readonly all: () => readonly RunLog[]
 }
 
-export interface Room {
+export interface ActiveRunSlot {
   readonly owner: string
   readonly keep: (log: RunLog) => void
   readonly leave: () => Promise<void>
 }
 
-export interface ProcessHome extends Home {
-  readonly lease: Lease
+export interface ProcessActiveRuns extends ActiveRuns {
+  readonly lease: ReplicaLease
 }
 
-export async function processHome(
+export async function createProcessActiveRuns(
   id: string,
   rescue: (run: FoundRun) => Promise<void>,
-  world: World,
-): Promise<ProcessHome> {
+  world: GatewayDependencies,
+): Promise<ProcessActiveRuns> {
   const logs = new Map<string, RunLog>()
-  const lease = await keepAlive(
+  const lease = await holdReplicaLease(
     {
       id,
-      leaseMs: leaseMsOf(world),
+      leaseMs: getRunLeaseMs(world),
       running: () => [...logs.keys()],
       lost: (turnId) => void logs.get(turnId)?.giveUp(),
       rescue,
@@ -56,7 +56,7 @@ export async function processHome(
   }
 }
 
-export function requestHome(world: World): Home {
+export function createRequestActiveRuns(world: GatewayDependencies): ActiveRuns {
   return {
     // What one request holds must not be touched by another.
     find: () => null,
@@ -64,10 +64,10 @@ export function requestHome(world: World): Home {
     async admit(turnId) {
       let log: RunLog | null = null
       const owner = world.newTurnId()
-      const lease = await keepAlive(
+      const lease = await holdReplicaLease(
         {
           id: owner,
-          leaseMs: leaseMsOf(world),
+          leaseMs: getRunLeaseMs(world),
           running: () => (log === null ? [] : [turnId]),
           lost: () => void log?.giveUp(),
           rescue: null,
@@ -83,6 +83,6 @@ export function requestHome(world: World): Home {
   }
 }
 
-export function leaseMsOf({ settings }: World): number {
+export function getRunLeaseMs({ settings }: GatewayDependencies): number {
   return settings.RUN_LEASE_SECONDS * 1000
 }

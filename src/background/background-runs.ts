@@ -5,40 +5,47 @@
 import type { Caller } from '../core/client/caller.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
-import type { Inbound } from '../core/client-request.ts'
-import type { Exchange } from '../gateway/http-exchange-interface.ts'
+import type { ClientRequest } from '../core/client-request.ts'
+import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
-import { askMemory } from '../store/query-store-or-throw.ts'
+import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import type { FoundRun } from '../store/background-runs/run-store-interface.ts'
-import type { World } from '../gateway/dependencies-interface.ts'
-import { answerInBackground } from './start-background-response.ts'
-import { answerResumably } from './stream-resumable-response.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import { startBackgroundResponse } from './start-background-response.ts'
+import { streamResumableResponse } from './stream-resumable-response.ts'
 import { cancelRun } from './cancel-run.ts'
-import { closeRuns, leaveRuns } from './shut-down-runs.ts'
-import { followRun, type Follow } from './follow/follow-run.ts'
-import { processHome, requestHome, type Home } from './active-runs-and-lease.ts'
-import { lookAfter, rescueRun, type Look } from './restart-or-fail-orphaned-run.ts'
+import { shutDownRuns, releaseRunLease } from './shut-down-runs.ts'
+import { followRun, type FollowRequest } from './follow/follow-run.ts'
+import {
+  createProcessActiveRuns,
+  createRequestActiveRuns,
+  type ActiveRuns,
+} from './active-runs-and-lease.ts'
+import { recoverIfOrphaned, recoverRun, type RunLookup } from './restart-or-fail-orphaned-run.ts'
 
-export interface Runs {
+export interface BackgroundRuns {
   /** `null` for an answer that ends with its client, which pays nothing for any of this. */
-  readonly answer: (asked: AnswerRequest, world: World) => Promise<Response> | null
-  readonly follow: (follow: Follow) => Promise<Response>
+  readonly answer: (
+    asked: BackgroundAnswerRequest,
+    world: GatewayDependencies,
+  ) => Promise<Response> | null
+  readonly follow: (follow: FollowRequest) => Promise<Response>
   /** Resolves to the response as it was left. */
   readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
   /** For where no process does it by itself: finds out whether anybody works on a response. */
-  readonly lookAfter: (look: Look) => Promise<void>
+  readonly lookAfter: (look: RunLookup) => Promise<void>
 }
 
-export interface AnswerRequest {
+export interface BackgroundAnswerRequest {
   readonly dialect: Dialect
-  readonly inbound: Inbound
+  readonly inbound: ClientRequest
   readonly caller: Caller
-  readonly exchange: Exchange
+  readonly exchange: HttpExchange
   /** Whether the stream shall be one that can be taken up again. */
   readonly isResumable: boolean
 }
 
-export interface ProcessRuns extends Runs {
+export interface ProcessBackgroundRuns extends BackgroundRuns {
   /** Lets runs finish for a while, and leaves none that nobody ends. */
   readonly close: (graceMs: number) => Promise<void>
   /** Lets others know at once that nobody is left here. */
@@ -46,40 +53,43 @@ export interface ProcessRuns extends Runs {
 }
 
 /** For a process that lasts. `id` is what it marks its turns with. */
-export async function openRuns(id: string, world: World): Promise<ProcessRuns> {
+export async function openProcessRuns(
+  id: string,
+  world: GatewayDependencies,
+): Promise<ProcessBackgroundRuns> {
   let isClosing = false
   const rescue = async (found: FoundRun): Promise<void> => {
-    if (!isClosing) await rescueRun(found, home, world)
+    if (!isClosing) await recoverRun(found, home, world)
   }
-  const home = await processHome(id, rescue, world)
+  const home = await createProcessActiveRuns(id, rescue, world)
   return {
     ...runsIn(home, world),
     lookAfter: () => Promise.resolve(),
     close(graceMs) {
       isClosing = true
-      return closeRuns(home, graceMs, world)
+      return shutDownRuns(home, graceMs, world)
     },
-    leave: () => leaveRuns(home, world),
+    leave: () => releaseRunLease(home, world),
   }
 }
 
 /** For where nothing lasts longer than a request. */
-export function runsByRequest(world: World): Runs {
-  const home = requestHome(world)
-  return { ...runsIn(home, world), lookAfter: (look) => lookAfter(look, home, world) }
+export function createRequestRuns(world: GatewayDependencies): BackgroundRuns {
+  const home = createRequestActiveRuns(world)
+  return { ...runsIn(home, world), lookAfter: (look) => recoverIfOrphaned(look, home, world) }
 }
 
-function runsIn(home: Home, world: World): Omit<Runs, 'lookAfter'> {
+function runsIn(home: ActiveRuns, world: GatewayDependencies): Omit<BackgroundRuns, 'lookAfter'> {
   return {
     answer(asked, forThis) {
       const { inbound, isResumable } = asked
-      if (inbound.memory.background) return answerInBackground(asked, home, forThis)
+      if (inbound.memory.background) return startBackgroundResponse(asked, home, forThis)
       if (!isResumable || !inbound.stream) return null
       if (inbound.memory.store === false) throw notWithoutStore()
-      return answerResumably(asked, home, forThis)
+      return streamResumableResponse(asked, home, forThis)
     },
     follow: (follow) => followRun(follow, home, world),
-    cancel: (id, caller) => askMemory(() => cancelRun(id, caller, home, world)),
+    cancel: (id, caller) => queryStoreOrThrow(() => cancelRun(id, caller, home, world)),
   }
 }
 

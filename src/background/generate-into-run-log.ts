@@ -4,21 +4,21 @@
  */
 import type { Caller } from '../core/client/caller.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
-import type { Inbound } from '../core/client-request.ts'
-import type { Client, Exchange } from '../gateway/http-exchange-interface.ts'
-import { GatewayError, messageOf } from '../core/errors/gateway-error.ts'
-import { answer } from '../gateway/answer-request.ts'
-import { asGatewayError } from '../core/errors/convert-unexpected-error.ts'
+import type { ClientRequest } from '../core/client-request.ts'
+import type { ClientStream, HttpExchange } from '../gateway/http-exchange-interface.ts'
+import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
+import { answerRequest } from '../gateway/answer-request.ts'
+import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
 import type { RunHold } from '../store/background-runs/run-store-interface.ts'
 import type { NewTurn } from '../store/turns/turn-store-interface.ts'
-import type { World } from '../gateway/dependencies-interface.ts'
-import { CANCELLED, concludeRun, type Conclusion } from './end-run-early.ts'
-import { leaseMsOf, type Room } from './active-runs-and-lease.ts'
-import { runLog, type RunLog } from './event-log/run-log.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import { CANCELLED, endRunEarly, type RunConclusion } from './end-run-early.ts'
+import { getRunLeaseMs, type ActiveRunSlot } from './active-runs-and-lease.ts'
+import { createRunLog, type RunLog } from './event-log/run-log.ts'
 
 export interface NewRun {
   readonly dialect: Dialect
-  readonly inbound: Inbound
+  readonly inbound: ClientRequest
   readonly caller: Caller
   readonly turnId: string
   readonly createdAtMs: number
@@ -42,10 +42,10 @@ export interface StartedRun {
   readonly over: Promise<void>
 }
 
-export function startRun(run: NewRun, room: Room, world: World): StartedRun {
+export function startRun(run: NewRun, room: ActiveRunSlot, world: GatewayDependencies): StartedRun {
   const { dialect, inbound, caller, turnId, createdAtMs } = run
   const hold = { turnId, ...caller, owner: room.owner }
-  const log = runLog(hold, run.logged ?? run.opensWith, leaseMsOf(world), world)
+  const log = createRunLog(hold, run.logged ?? run.opensWith, getRunLeaseMs(world), world)
   const opening = Promise.withResolvers<void>()
   const state = { isOpen: run.logged !== null, isTakenBack: false }
   // What is not opened yet cannot be found to be lost either.
@@ -69,7 +69,7 @@ export function startRun(run: NewRun, room: Room, world: World): StartedRun {
   const works: Promise<unknown>[] = []
   const exchange = exchangeOf(log.client, works)
   const name = { turnId, createdAtMs }
-  const begun = answer(dialect, kept, caller, { ...world, store }, exchange, name)
+  const begun = answerRequest(dialect, kept, caller, { ...world, store }, exchange, name)
   // What is refused before it is opened is not opened for that reason; but a slow database may be
   // opening it yet, while its upstream has refused already.
   begun.catch(async (cause: unknown) => {
@@ -78,7 +78,7 @@ export function startRun(run: NewRun, room: Room, world: World): StartedRun {
   })
   const over = attend(begun, { works, hold, log, state }, world).then(async () => {
     await room.leave().catch((error: unknown) => {
-      world.log('warn', 'lease-not-given-back', { why: messageOf(error) })
+      world.log('warn', 'lease-not-given-back', { why: errorMessage(error) })
     })
     // There are runtimes that let go on only what is waited for, and what follows an answer is not in it.
     await Promise.allSettled(works)
@@ -109,7 +109,7 @@ interface Attended {
 async function attend(
   begun: Promise<unknown>,
   { works, hold, log, state }: Attended,
-  world: World,
+  world: GatewayDependencies,
 ): Promise<void> {
   try {
     await begun
@@ -122,15 +122,15 @@ async function attend(
     if (isLost) return world.replica.letGo(hold)
     if (!state.isOpen) return
     const conclusion = state.isTakenBack ? CANCELLED : failedBy(error, world)
-    await concludeRun(hold, conclusion, world).catch((fault: unknown) => {
-      world.log('warn', 'run-not-ended', { turn: hold.turnId, why: messageOf(fault) })
+    await endRunEarly(hold, conclusion, world).catch((fault: unknown) => {
+      world.log('warn', 'run-not-ended', { turn: hold.turnId, why: errorMessage(fault) })
       world.replica.letGo(hold)
     })
   }
 }
 
-function failedBy(error: unknown, { log }: World): Conclusion {
-  return { status: 'failed', failure: asGatewayError(error, log).failure }
+function failedBy(error: unknown, { log }: GatewayDependencies): RunConclusion {
+  return { status: 'failed', failure: convertUnexpectedError(error, log).failure }
 }
 
 function ignore(): void {}
@@ -143,7 +143,7 @@ function notOpened(cause: unknown): GatewayError {
   )
 }
 
-function exchangeOf(client: Client, works: Promise<unknown>[]): Exchange {
+function exchangeOf(client: ClientStream, works: Promise<unknown>[]): HttpExchange {
   return {
     body: () => Promise.reject(new Error('A run has been read already.')),
     onGone: client.onGone,

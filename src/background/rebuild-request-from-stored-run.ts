@@ -1,25 +1,28 @@
 /** The request of a run that has begun before, put together again from what is stored of it. */
 import type { Item } from '../core/item.ts'
-import type { Inbound } from '../core/client-request.ts'
-import { responses } from '../dialects/responses/responses-dialect.ts'
-import { parseWished } from '../dialects/context-policy/parse-request-with-overrides.ts'
+import type { ClientRequest } from '../core/client-request.ts'
+import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
+import { parseRequestWithOverrides } from '../dialects/context-policy/parse-request-with-overrides.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
-import { visibleItems } from '../gateway/history/exclude-deleted-items.ts'
+import { excludeDeletedItems } from '../gateway/history/exclude-deleted-items.ts'
 import type { StoredTurn } from '../store/turns/turn-store-interface.ts'
 
 /**
  * `chain` is the turn's, with the turn itself at its end. `null` for what can be read no more, as
  * after a change of the gateway.
  */
-export function requestOf(turn: StoredTurn, chain: readonly StoredTurn[]): Inbound | null {
+export function rebuildRequestFromStoredRun(
+  turn: StoredTurn,
+  chain: readonly StoredTurn[],
+): ClientRequest | null {
   const inbound = parsed(turn)
   if (inbound === null) return null
   return { ...inbound, items: [...inbound.items, ...unnamed(inbound, chain), ...turn.input] }
 }
 
-function parsed({ request }: StoredTurn): Inbound | null {
+function parsed({ request }: StoredTurn): ClientRequest | null {
   try {
-    return parseWished(responses, { ...request, input: [] })
+    return parseRequestWithOverrides(responsesDialect, { ...request, input: [] })
   } catch (error) {
     if (error instanceof GatewayError) return null
     throw error
@@ -27,9 +30,9 @@ function parsed({ request }: StoredTurn): Inbound | null {
 }
 
 /** What a request brought along itself is stored with the turns before, once. */
-function unnamed({ memory }: Inbound, chain: readonly StoredTurn[]): readonly Item[] {
+function unnamed({ memory }: ClientRequest, chain: readonly StoredTurn[]): readonly Item[] {
   const namesIt = memory.previousResponseId !== null || memory.conversationId !== null
-  return namesIt ? [] : chain.slice(0, -1).flatMap(visibleItems).map(asGiven)
+  return namesIt ? [] : chain.slice(0, -1).flatMap(excludeDeletedItems).map(asGiven)
 }
 
 /** Who made it was not known of what a client brought along. */

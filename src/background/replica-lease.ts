@@ -3,11 +3,11 @@
  * runs and what others have left behind. A lease that could not be renewed in time is no lease: who
  * comes back from that first waits until the others had their chance to come back as well.
  */
-import { messageOf } from '../core/errors/gateway-error.ts'
-import { MAX_ASKED, type FoundRun } from '../store/background-runs/run-store-interface.ts'
-import type { World } from '../gateway/dependencies-interface.ts'
+import { errorMessage } from '../core/errors/gateway-error.ts'
+import { MAX_RUNS_PER_QUERY, type FoundRun } from '../store/background-runs/run-store-interface.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 
-export interface KeepAlive {
+export interface LeaseOptions {
   readonly id: string
   readonly leaseMs: number
   /** The turns that are run here, as far as they may be lost. */
@@ -17,7 +17,7 @@ export interface KeepAlive {
   readonly rescue: ((run: FoundRun) => Promise<void>) | null
 }
 
-export interface Lease {
+export interface ReplicaLease {
   /** Lets others know at once that its runs are free. */
   readonly giveBack: () => Promise<void>
 }
@@ -26,7 +26,10 @@ export interface Lease {
 const LOOK_MS = 1_000
 
 /** Resolves when the lease is held. */
-export async function keepAlive(of: KeepAlive, world: World): Promise<Lease> {
+export async function holdReplicaLease(
+  of: LeaseOptions,
+  world: GatewayDependencies,
+): Promise<ReplicaLease> {
   const { runs, nowMs, log } = world
   const { id, leaseMs } = of
   const everyMs = Math.min(LOOK_MS, leaseMs / 3)
@@ -52,7 +55,7 @@ export async function keepAlive(of: KeepAlive, world: World): Promise<Lease> {
         if (wasKept) rescuing ??= rescueOrphans(of, world).finally(() => (rescuing = null))
       }
     } catch (error) {
-      log('warn', 'lease-not-kept', { why: messageOf(error) })
+      log('warn', 'lease-not-kept', { why: errorMessage(error) })
     }
     if (!isOver) next()
   }
@@ -76,10 +79,13 @@ export async function keepAlive(of: KeepAlive, world: World): Promise<Lease> {
   }
 }
 
-async function noticeLost({ id, running, lost }: KeepAlive, { runs }: World): Promise<void> {
+async function noticeLost(
+  { id, running, lost }: LeaseOptions,
+  { runs }: GatewayDependencies,
+): Promise<void> {
   const ours = running()
-  for (let from = 0; from < ours.length; from += MAX_ASKED) {
-    const asked = ours.slice(from, from + MAX_ASKED)
+  for (let from = 0; from < ours.length; from += MAX_RUNS_PER_QUERY) {
+    const asked = ours.slice(from, from + MAX_RUNS_PER_QUERY)
     const held = await runs.heldRuns(id, asked)
     for (const turnId of asked) if (!held.has(turnId)) lost(turnId)
   }
@@ -87,14 +93,14 @@ async function noticeLost({ id, running, lost }: KeepAlive, { runs }: World): Pr
 
 /** Its own that it could not end, and some of those whose replicas died. */
 async function rescueOrphans(
-  { id, rescue }: KeepAlive,
-  { runs, replica, nowMs, log }: World,
+  { id, rescue }: LeaseOptions,
+  { runs, replica, nowMs, log }: GatewayDependencies,
 ): Promise<void> {
   if (rescue === null) return
   try {
     for (const own of replica.takeLetGo()) await rescue({ ...own, owner: id })
     for (const orphan of await runs.orphanedRuns(nowMs())) await rescue(orphan)
   } catch (error) {
-    log('warn', 'orphans-not-rescued', { why: messageOf(error) })
+    log('warn', 'orphans-not-rescued', { why: errorMessage(error) })
   }
 }

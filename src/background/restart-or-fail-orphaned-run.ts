@@ -5,30 +5,30 @@
  */
 import type { Caller } from '../core/client/caller.ts'
 import { turnIdOfResponse } from '../core/turn-derived-ids.ts'
-import { responses } from '../dialects/responses/responses-dialect.ts'
-import type { Exchange } from '../gateway/http-exchange-interface.ts'
-import { failureOf, GatewayError, messageOf } from '../core/errors/gateway-error.ts'
-import { askMemory } from '../store/query-store-or-throw.ts'
+import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
+import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
+import { createFailure, GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
+import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import {
-  LAST_NUMBER,
+  MAX_EVENT_NUMBER,
   type FoundRun,
-  type LogPage,
+  type RunLogPage,
 } from '../store/background-runs/run-store-interface.ts'
 import type { NewTurn, StoredTurn } from '../store/turns/turn-store-interface.ts'
-import type { World } from '../gateway/dependencies-interface.ts'
-import { concludeRun, type Conclusion } from './end-run-early.ts'
-import type { Home, Room } from './active-runs-and-lease.ts'
-import { isOrphaned } from './is-run-unfinished-or-orphaned.ts'
-import { isOnlyOpened } from './event-log/opening-events.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import { endRunEarly, type RunConclusion } from './end-run-early.ts'
+import type { ActiveRuns, ActiveRunSlot } from './active-runs-and-lease.ts'
+import { isRunOrphaned } from './is-run-unfinished-or-orphaned.ts'
+import { hasOnlyOpeningEvents } from './event-log/opening-events.ts'
 import { readRun } from './event-log/read-complete-run-log.ts'
-import { requestOf } from './rebuild-request-from-stored-run.ts'
+import { rebuildRequestFromStoredRun } from './rebuild-request-from-stored-run.ts'
 import { startRun, type StartedRun } from './generate-into-run-log.ts'
 
 /** Resolves to the run, if it goes on here. */
-export async function rescueRun(
+export async function recoverRun(
   found: FoundRun,
-  home: Home,
-  world: World,
+  home: ActiveRuns,
+  world: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const { turnId, tenant, user } = found
   const room = await home.admit(turnId)
@@ -36,10 +36,10 @@ export async function rescueRun(
     if (await world.runs.takeRun(found, room.owner)) {
       const again = await runAgain(found, room, world)
       if (again !== null) return again
-      await concludeRun({ turnId, tenant, user, owner: room.owner }, DIED, world)
+      await endRunEarly({ turnId, tenant, user, owner: room.owner }, GATEWAY_STOPPED, world)
     }
   } catch (error) {
-    world.log('warn', 'run-not-rescued', { turn: turnId, why: messageOf(error) })
+    world.log('warn', 'run-not-rescued', { turn: turnId, why: errorMessage(error) })
     world.replica.letGo({ turnId, tenant, user })
   }
   await room.leave()
@@ -47,34 +47,39 @@ export async function rescueRun(
 }
 
 /** For whoever finds an orphan while serving an exchange, which then lasts as long as the run. */
-export function rescueFor(exchange: Exchange, home: Home, world: World) {
+export function createRunRecovery(
+  exchange: HttpExchange,
+  home: ActiveRuns,
+  world: GatewayDependencies,
+) {
   return async (found: FoundRun): Promise<void> => {
-    const again = await rescueRun(found, home, world)
+    const again = await recoverRun(found, home, world)
     if (again !== null) exchange.waitUntil(again.over)
   }
 }
 
-export interface Look {
+export interface RunLookup {
   readonly id: string
   readonly caller: Caller
-  readonly exchange: Exchange
+  readonly exchange: HttpExchange
 }
 
 /** Whoever reads a response that is in progress is told of no progress that there is not. */
-export async function lookAfter(
-  { id, caller, exchange }: Look,
-  home: Home,
-  world: World,
+export async function recoverIfOrphaned(
+  { id, caller, exchange }: RunLookup,
+  home: ActiveRuns,
+  world: GatewayDependencies,
 ): Promise<void> {
   const turnId = turnIdOfResponse(id)
   if (turnId === null) return
-  const run = await askMemory(() => world.runs.readLog(caller, turnId, LAST_NUMBER))
-  if (run !== null && isOrphaned(run, world.nowMs())) await rescueFor(exchange, home, world)(run)
+  const run = await queryStoreOrThrow(() => world.runs.readLog(caller, turnId, MAX_EVENT_NUMBER))
+  if (run !== null && isRunOrphaned(run, world.nowMs()))
+    await createRunRecovery(exchange, home, world)(run)
 }
 
-export const DIED: Conclusion = {
+export const GATEWAY_STOPPED: RunConclusion = {
   status: 'failed',
-  failure: failureOf(
+  failure: createFailure(
     'internal_error',
     'The gateway was stopped while it made this response, which is therefore not complete. Ask again.',
   ),
@@ -83,19 +88,20 @@ export const DIED: Conclusion = {
 /** `null` for what cannot be run again as if nothing had happened. */
 async function runAgain(
   { turnId, tenant, user }: FoundRun,
-  room: Room,
-  world: World,
+  room: ActiveRunSlot,
+  world: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const caller = { tenant, user }
   const run = await readRun(caller, turnId, world.runs)
-  if (run === null || !(await isFresh(run, world))) return null
+  if (run === null || !(await canRunAgain(run, world))) return null
   const chain = await world.store.loadChain(caller, turnId)
   const turn = chain?.at(-1)
-  const inbound = chain === null || turn === undefined ? null : requestOf(turn, chain)
+  const inbound =
+    chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain)
   if (turn === undefined || inbound === null) return null
   world.log('info', 'run-again', { turn: turnId })
   const again = {
-    dialect: responses,
+    dialect: responsesDialect,
     inbound,
     caller,
     turnId,
@@ -114,9 +120,13 @@ async function runAgain(
 const TOO_OLD_MS = 60 * 60 * 1000
 
 /** Whether it could be run from its start as if nothing had happened. */
-export async function isFresh(run: LogPage, { runs, nowMs }: World): Promise<boolean> {
+export async function canRunAgain(
+  run: RunLogPage,
+  { runs, nowMs }: GatewayDependencies,
+): Promise<boolean> {
   const { turnId, tenant, background, createdAtMs, groups } = run
-  if (!background || createdAtMs < nowMs() - TOO_OLD_MS || !isOnlyOpened(groups)) return false
+  if (!background || createdAtMs < nowMs() - TOO_OLD_MS || !hasOnlyOpeningEvents(groups))
+    return false
   return (await runs.journaledItems(tenant, turnId)).size === 0
 }
 

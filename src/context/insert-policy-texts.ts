@@ -11,16 +11,16 @@
  *
  * Notes are of the request that is made. They are not kept, and not part of what is summed up.
  */
-import { TOLD_IN_PLACE } from '../core/items/leading-instructions.ts'
+import { INSERTED_INSTRUCTION_FIELD } from '../core/items/leading-instructions.ts'
 import type { Item, Message } from '../core/item.ts'
-import { itemField } from '../core/items/author-time-and-reset-fields.ts'
-import type { ContextNote } from '../core/context-policy.ts'
-import { headLength } from '../core/items/rounds-and-pinned-items.ts'
-import { bordersOf } from './insertion-points.ts'
-import { isFromOutside } from './cut-points.ts'
+import { readGatewayField } from '../core/items/author-time-and-reset-fields.ts'
+import type { PolicyText } from '../core/context-policy.ts'
+import { countHeadItems } from '../core/items/rounds-and-pinned-items.ts'
+import { findInsertionPoints } from './insertion-points.ts'
+import { isNonAssistantMessage } from './cut-points.ts'
 import type { Transform } from './transform-interface.ts'
 
-export function placeNotes(entries: readonly ContextNote[]): Transform {
+export function insertPolicyTexts(entries: readonly PolicyText[]): Transform {
   const notes = entries.map(({ depth, ...note }) => ({ depth, message: noteMessage(note) }))
   return {
     name: 'place-notes',
@@ -47,22 +47,22 @@ interface PlacedNote {
   readonly message: Message
 }
 
-function noteMessage({ text, role }: Pick<ContextNote, 'text' | 'role'>): Message {
+function noteMessage({ text, role }: Pick<PolicyText, 'text' | 'role'>): Message {
   return {
     type: 'message',
     role,
     content: [{ type: 'input_text', text }],
-    native: { backstory: { note: true, ...TOLD_IN_PLACE } },
+    native: { backstory: { note: true, ...INSERTED_INSTRUCTION_FIELD } },
   }
 }
 
 function isNote(item: Item): boolean {
-  return itemField(item)?.['note'] === true
+  return readGatewayField(item)?.['note'] === true
 }
 
 function withNotes(items: readonly Item[], notes: readonly PlacedNote[]): readonly Item[] {
-  const head = headLength(items)
-  const borders = bordersOf(items)
+  const head = countHeadItems(items)
+  const borders = findInsertionPoints(items)
   const end = endOfSaid(items)
   const said: number[] = []
   for (let at = head; at < end; at += 1) if (items[at]?.type === 'message') said.push(at)
@@ -84,7 +84,7 @@ function withNotes(items: readonly Item[], notes: readonly PlacedNote[]): readon
  */
 function endOfSaid(items: readonly Item[]): number {
   const isOpen = items.length > 0 && items.at(-1)?.type !== 'message'
-  const told = isOpen ? items.findLastIndex(isFromOutside) : -1
+  const told = isOpen ? items.findLastIndex(isNonAssistantMessage) : -1
   return told >= 0 ? told + 1 : items.length
 }
 

@@ -1,38 +1,38 @@
 /** Which transforms a request goes through, and the loop that runs them. */
-import { isMadeUpstream } from '../core/items/compaction-item.ts'
+import { isUpstreamCompaction } from '../core/items/compaction-item.ts'
 import type { Item } from '../core/item.ts'
 import type { MediaKind } from '../core/media/content-part-media.ts'
 import type { Note } from '../core/note.ts'
 import type { ContextPolicy } from '../core/context-policy.ts'
-import { afterReset } from './windows/drop-before-reset.ts'
-import { answerCalls } from './tool-calls/stub-missing-outputs.ts'
+import { dropBeforeReset } from './windows/drop-before-reset.ts'
+import { stubMissingOutputs } from './tool-calls/stub-missing-outputs.ts'
 import { applyCompaction } from './summaries/apply-compaction.ts'
 import { applySummary, type AppliedSummary } from './summaries/apply-summary.ts'
-import { boundHistory } from './windows/trim-long-round.ts'
+import { trimLongRounds } from './windows/trim-long-round.ts'
 import { capOutputs } from './tool-outputs/cap-outputs.ts'
-import { defuseNotices } from './cleaning/escape-notices-in-items.ts'
-import { fitRoom } from './windows/fit-token-budget.ts'
+import { escapeNoticesInItems } from './cleaning/escape-notices-in-items.ts'
+import { fitTokenBudget } from './windows/fit-token-budget.ts'
 import { hideAuthors } from './speakers/hide-authors.ts'
-import { mergeRuns } from './speakers/merge-consecutive-messages.ts'
-import { placeNotes } from './insert-policy-texts.ts'
-import { planMedia } from './media/list-visibility-transforms.ts'
+import { mergeConsecutiveMessages } from './speakers/merge-consecutive-messages.ts'
+import { insertPolicyTexts } from './insert-policy-texts.ts'
+import { listVisibilityTransforms } from './media/list-visibility-transforms.ts'
 import { pruneOrphans } from './tool-calls/prune-orphans.ts'
-import { readsCompaction, type Reader } from './summaries/can-read-compaction.ts'
-import { retainReasoning } from './reasoning/drop-expired-reasoning.ts'
-import { shortenToolOutputs } from './tool-outputs/shorten-old-outputs.ts'
-import { stripDetails } from './cleaning/strip-details-blocks.ts'
+import { canReadCompaction, type CompactionSupport } from './summaries/can-read-compaction.ts'
+import { dropExpiredReasoning } from './reasoning/drop-expired-reasoning.ts'
+import { shortenOldOutputs } from './tool-outputs/shorten-old-outputs.ts'
+import { stripDetailsBlocks } from './cleaning/strip-details-blocks.ts'
 import { stripMarkers } from './cleaning/strip-markers-from-prompt.ts'
-import { tellingOf, tellSpeakers } from './speakers/label-speakers.ts'
-import type { Places, Step, Transform } from './transform-interface.ts'
-import { windowHistory } from './windows/keep-recent-rounds.ts'
+import { resolveSpeakerLabelOptions, labelSpeakers } from './speakers/label-speakers.ts'
+import type { OriginalPositions, TransformResult, Transform } from './transform-interface.ts'
+import { keepRecentRounds } from './windows/keep-recent-rounds.ts'
 
 /** What a plan is made of. */
-export interface Rules {
+export interface TransformListOptions {
   readonly policy: ContextPolicy
   /** What becomes of a call in the middle that has no output; without a word, it is dropped. */
   readonly unansweredCalls?: 'drop' | 'stub'
   /** Who is to read it. Without one, compactions stay as they are. */
-  readonly reader: Reader | null
+  readonly reader: CompactionSupport | null
   /** Whether its wire has a field for who speaks; without a word, it has. */
   readonly hasNames?: boolean
   /** What stands for the beginning of the conversation, if anything does. */
@@ -45,7 +45,7 @@ export interface Rules {
   readonly conversation?: readonly Item[]
 }
 
-export function planFor({
+export function listTransforms({
   policy,
   reader,
   unansweredCalls = 'drop',
@@ -54,7 +54,7 @@ export function planFor({
   sees,
   room = null,
   conversation,
-}: Rules): readonly Transform[] {
+}: TransformListOptions): readonly Transform[] {
   const { window, outputs, reasoning, speakers } = policy
   const { turns, items, tokens } = window
   const {
@@ -68,15 +68,15 @@ export function planFor({
   } = outputs
   const first = [
     // Before a summary or a compaction is told, which may stand for what was said before the reset.
-    afterReset(),
+    dropBeforeReset(),
     // Before all that change an item: it knows what it stands for by the items as they came, and what that is need
     // not be looked at any more.
     ...(summary === null ? [] : [applySummary(summary, compactedFor(reader))]),
     // Before anything is counted: what is between a client and the gateway was never said.
     stripMarkers(),
-    stripDetails(),
+    stripDetailsBlocks(),
     // Before there are notices of ours, although it would know them.
-    defuseNotices(),
+    escapeNoticesInItems(),
     // Before the pairs, because an output may lose its call. A placeholder counts as what was said.
     ...(speakers.hidden.length === 0 ? [] : [hideAuthors(speakers.hidden)]),
     // What a compaction stands for is not there to be paired or counted.
@@ -87,33 +87,38 @@ export function planFor({
     // between two cuts, and a list that has been through the plan is not cut or shortened again. And
     // because what is shortened or dropped when a turn closes would move a cut back. Turns go first:
     // an answer that they leave out is not called back.
-    ...(turns === null ? [] : [windowHistory({ by: 'turns', most: turns })]),
-    ...(items === null ? [] : [windowHistory({ by: 'items', most: items })]),
-    ...(tokens === null ? [] : [windowHistory({ by: 'tokens', most: tokens })]),
+    ...(turns === null ? [] : [keepRecentRounds({ by: 'turns', most: turns })]),
+    ...(items === null ? [] : [keepRecentRounds({ by: 'items', most: items })]),
+    ...(tokens === null ? [] : [keepRecentRounds({ by: 'tokens', most: tokens })]),
     // After the windows, for it thins what these could only keep whole.
-    ...(items === null ? [] : [boundHistory({ by: 'items', most: 4 * items })]),
-    ...(tokens === null ? [] : [boundHistory({ by: 'tokens', most: 4 * tokens })]),
+    ...(items === null ? [] : [trimLongRounds({ by: 'items', most: 4 * items })]),
+    ...(tokens === null ? [] : [trimLongRounds({ by: 'tokens', most: 4 * tokens })]),
     // Behind all that leaves less to be made to fit.
     ...(room === null
       ? []
-      : [fitRoom({ most: room, policy, seesImages: sees?.has('image') ?? true })]),
+      : [fitTokenBudget({ most: room, policy, seesImages: sees?.has('image') ?? true })]),
     // Like shortening, they count from the first message that is left.
-    ...planMedia({ rules: policy.media, outputsStay: rounds === null, sees, conversation }),
+    ...listVisibilityTransforms({
+      rules: policy.media,
+      outputsStay: rounds === null,
+      sees,
+      conversation,
+    }),
     ...(rounds === null
       ? []
-      : [shortenToolOutputs({ rounds, step, minChars, headChars, tailChars })]),
-    ...(reasoning.keep === 'conversation' ? [] : [retainReasoning(reasoning.keep)]),
+      : [shortenOldOutputs({ rounds, step, minChars, headChars, tailChars })]),
+    ...(reasoning.keep === 'conversation' ? [] : [dropExpiredReasoning(reasoning.keep)]),
   ]
   const pairs =
     unansweredCalls === 'stub'
       ? // In this order, because a stub goes behind a batch, and a batch is whole once it is pruned.
-        [pruneOrphans({ unanswered: 'stub' }), answerCalls()]
+        [pruneOrphans({ unanswered: 'stub' }), stubMissingOutputs()]
       : [pruneOrphans()]
   // Once the groups are whole, and before rounds and messages are counted, of which there are fewer
   // afterwards, or others. Merged first: a name then stands once in front of a run.
   const voices = [
-    ...(speakers.merge === 'off' ? [] : [mergeRuns()]),
-    tellSpeakers(tellingOf(speakers, hasNames)),
+    ...(speakers.merge === 'off' ? [] : [mergeConsecutiveMessages()]),
+    labelSpeakers(resolveSpeakerLabelOptions(speakers, hasNames)),
   ]
   // Before the windows, which count an output as long as it will ever be sent.
   const caps = cap === null ? [] : [capOutputs({ maxChars: cap, expand })]
@@ -132,9 +137,9 @@ export function planFor({
 }
 
 /** Of what an upstream has compacted, what can be read stands for more than a summary in front of it. */
-function compactedFor(reader: Reader | null): (item: Item) => boolean {
+function compactedFor(reader: CompactionSupport | null): (item: Item) => boolean {
   return (item) => {
-    return reader !== null && isMadeUpstream(item) && readsCompaction(item, reader)
+    return reader !== null && isUpstreamCompaction(item) && canReadCompaction(item, reader)
   }
 }
 
@@ -142,23 +147,29 @@ function compactedFor(reader: Reader | null): (item: Item) => boolean {
  * What is added to the list when it is cut, also to what the model can take, so that nothing of it is
  * counted, cut or shortened. Only reasoning is judged behind it, by the list as it is sent.
  */
-export function additionsFor({ notes }: ContextPolicy): readonly Transform[] {
-  return notes.entries.length === 0 ? [] : [placeNotes(notes.entries)]
+export function listAdditionTransforms({ notes }: ContextPolicy): readonly Transform[] {
+  return notes.entries.length === 0 ? [] : [insertPolicyTexts(notes.entries)]
 }
 
 /**
  * Runs the transforms one after the other. Notes say who wrote them and where, in `items`, the
  * thing they are about has its place. If nothing changes, the very same list is returned.
  */
-export function rebuild(items: readonly Item[], transforms: readonly Transform[]): Rebuilt {
-  return rebuildOn({ items, notes: [], places: items.map((_, at) => at) }, transforms)
+export function runTransforms(
+  items: readonly Item[],
+  transforms: readonly Transform[],
+): PipelineResult {
+  return continueTransforms({ items, notes: [], places: items.map((_, at) => at) }, transforms)
 }
 
 /** The same with what has been rebuilt already. */
-export function rebuildOn(before: Placed, transforms: readonly Transform[]): Rebuilt {
+export function continueTransforms(
+  before: Placed,
+  transforms: readonly Transform[],
+): PipelineResult {
   let { items: current, places } = before
   const notes = [...before.notes]
-  const stages: Stage[] = []
+  const stages: AppliedTransform[] = []
   for (const transform of transforms) {
     const step = transform.run(current, places)
     stages.push({ transform, items: current, places, notes: step.notes })
@@ -169,26 +180,30 @@ export function rebuildOn(before: Placed, transforms: readonly Transform[]): Reb
   return { items: current, notes, places, stages }
 }
 
-interface Placed extends Step {
+interface Placed extends TransformResult {
   /** Where each item that is left had its place in `items`; `null` for one that was added. */
-  readonly places: Places
+  readonly places: OriginalPositions
 }
 
-export interface Rebuilt extends Placed {
-  readonly stages: readonly Stage[]
+export interface PipelineResult extends Placed {
+  readonly stages: readonly AppliedTransform[]
 }
 
 /** What a transform was given, and what it said of that. */
-export interface Stage extends Placed {
+export interface AppliedTransform extends Placed {
   readonly transform: Transform
 }
 
-function placed({ at, ...note }: Note, places: Places): Note {
+function placed({ at, ...note }: Note, places: OriginalPositions): Note {
   const place = at === undefined ? null : (places[at] ?? null)
   return place === null ? note : { ...note, at: place }
 }
 
-function placesAfter(step: Step, before: readonly Item[], places: Places): Places {
+function placesAfter(
+  step: TransformResult,
+  before: readonly Item[],
+  places: OriginalPositions,
+): OriginalPositions {
   const isInPlace = step.notes.every(({ did }) => did === 'changed' || did === 'dropped')
   if (!isInPlace) return placesAnew(step, before, places)
   const dropped = new Uint8Array(before.length)
@@ -200,7 +215,11 @@ function placesAfter(step: Step, before: readonly Item[], places: Places): Place
  * What a transform passed on is known by its identity. Of what it made, in order, the notes tell
  * what it was made from; the rest was added.
  */
-function placesAnew(step: Step, before: readonly Item[], places: Places): Places {
+function placesAnew(
+  step: TransformResult,
+  before: readonly Item[],
+  places: OriginalPositions,
+): OriginalPositions {
   const placeOf = new Map(before.map((item, at) => [item, places[at] ?? null]))
   const changed = changedPlaces(step.notes).values()
   return step.items.map((item) => {

@@ -1,14 +1,14 @@
 /** Puts another item in the place of some, with a note for each; the same list when there is none. */
 import type { Item } from '../core/item.ts'
 import type { Note } from '../core/note.ts'
-import type { Step } from './transform-interface.ts'
+import type { TransformResult } from './transform-interface.ts'
 
 /** `change` gives the very same item for one that is to stay. */
-export function eachItem(
+export function replaceItems(
   items: readonly Item[],
   change: (item: Item, at: number) => Item,
   why: string,
-): Step {
+): TransformResult {
   const notes: Note[] = []
   const rebuilt = items.map((item, at) => {
     const changed = change(item, at)

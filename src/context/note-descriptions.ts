@@ -2,7 +2,7 @@
  * What every note of a transform means, in one sentence for a person who asks why the model was given
  * this. Whoever adds a code adds its sentence here; a test compares.
  */
-export const REASONS: Readonly<Record<string, string>> = {
+export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   // Between a client and the gateway.
   'marker-removed':
     'The marker in the text was taken out: it is between the client and the gateway.',

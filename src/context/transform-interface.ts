@@ -11,9 +11,9 @@ import type { Note } from '../core/note.ts'
 export interface Transform {
   readonly name: string
   /** When something becomes of a list that did not when it was shorter; without a word, at any time. */
-  readonly steps?: Steps
+  readonly steps?: PrefixStability
   /** `places` says where each item stood in the list that the plan began with, if there is a plan. */
-  readonly run: (items: readonly Item[], places?: Places) => Step
+  readonly run: (items: readonly Item[], places?: OriginalPositions) => TransformResult
 }
 
 /**
@@ -21,13 +21,13 @@ export interface Transform {
  * longer one. `lasting`: what is not changed in a list was not changed in such a beginning of it either.
  * Told so, it need not be asked again what it made then (`reasoning/recompute-prefixes.ts`).
  */
-export type Steps = 'none' | 'lasting'
+export type PrefixStability = 'none' | 'lasting'
 
 /** Where each item of a list has its place in the first list; `null` for one that was added. */
-export type Places = readonly (number | null)[]
+export type OriginalPositions = readonly (number | null)[]
 
 /** `at` of a note is the place in the list that was given to this transform. */
-export interface Step {
+export interface TransformResult {
   readonly items: readonly Item[]
   readonly notes: readonly Note[]
 }

@@ -3,36 +3,36 @@
  * an Inbound, `stream.ts` and `whole.ts` render an answer, `retouch.ts` mends an answer that an
  * upstream of the same language gave. All of it is pure.
  */
-import type { Client } from './client/client-traits.ts'
+import type { ClientTraits } from './client/client-traits.ts'
 import type { Item } from './item.ts'
 import type { JsonObject } from './json/json.ts'
-import type { Wishes } from './context-policy.ts'
-import type { DialectName, Params } from './prompt.ts'
+import type { PolicyOverrides } from './context-policy.ts'
+import type { DialectName, PromptParameters } from './prompt.ts'
 
 /** One request, understood. */
-export interface Inbound {
+export interface ClientRequest {
   readonly dialect: DialectName
   readonly stream: boolean
   readonly items: readonly Item[]
   /** As the client gave them, where `items` are not that any more. */
   readonly given?: readonly Item[]
-  readonly params: Params
-  readonly memory: Memory
+  readonly params: PromptParameters
+  readonly memory: StorageOptions
   /** What the request itself says of how much of the conversation the model is given. */
-  readonly wishes: Wishes | null
+  readonly wishes: PolicyOverrides | null
   /** `false` only prepares what is asked next: no model is asked, and the answer is empty. */
   readonly generates: boolean
   /** `null` in a dialect that has no words for it. */
-  readonly context: ContextRules | null
+  readonly context: OverflowOptions | null
   /** Who asks; a dialect itself knows nothing of that. */
-  readonly client: Client
+  readonly client: ClientTraits
   readonly body: JsonObject
   /** Those of `body`: the client's own, or made once, if anybody asks. */
   readonly bytes: () => Uint8Array
 }
 
 /** What the client asks the gateway, not the model, to do. */
-export interface Memory {
+export interface StorageOptions {
   /** `null`: the client did not say, and the dialect's default stands in `storeByDefault`. */
   readonly store: boolean | null
   readonly storeByDefault: boolean
@@ -43,7 +43,7 @@ export interface Memory {
 }
 
 /** What to do when the conversation grows too long for the model. */
-export interface ContextRules {
+export interface OverflowOptions {
   /**
    * To put a summary in the place of the conversation above so many tokens; `window` is for as many
    * as the model can take, `null` for never.

@@ -18,7 +18,7 @@ export interface ContextPolicy {
   readonly outputs: OutputRules
   readonly reasoning: ReasoningRules
   readonly media: MediaRules
-  readonly notes: NoteRules
+  readonly notes: PolicyTextRules
   readonly speakers: SpeakerRules
   readonly summaries: SummaryRules
   readonly layers: LayerRules
@@ -76,14 +76,14 @@ export interface MediaRules {
   readonly view: boolean
 }
 
-export interface NoteRules {
-  readonly entries: readonly ContextNote[]
+export interface PolicyTextRules {
+  readonly entries: readonly PolicyText[]
   /** Whether they stand beside those that were said before, or in their place. */
   readonly mode: 'add' | 'replace'
 }
 
 /** A text of the operator or the client, told at a distance from the end. */
-export interface ContextNote {
+export interface PolicyText {
   readonly text: string
   /** So many messages stand behind it. */
   readonly depth: number
@@ -143,7 +143,7 @@ export interface BudgetRules {
 }
 
 /** What somebody says of a policy. */
-export type Wishes = {
+export type PolicyOverrides = {
   readonly [Section in keyof ContextPolicy]?: ContextPolicy[Section] extends object
     ? Partial<ContextPolicy[Section]>
     : ContextPolicy[Section]
@@ -233,14 +233,14 @@ export const PRESETS: Readonly<Record<PolicyName, ContextPolicy>> = {
 const OF_PRESET = ['policy', 'window', 'outputs', 'reasoning', 'media'] as const
 
 /** The policy that several people's wishes come to, the last one going before all others. */
-export function policyWith(wishes: readonly (Wishes | null)[]): ContextPolicy {
+export function resolvePolicy(wishes: readonly (PolicyOverrides | null)[]): ContextPolicy {
   return wishes.reduce<ContextPolicy>(
     (policy, wish) => (wish === null ? policy : withWishes(policy, wish)),
     PRESETS.retain,
   )
 }
 
-function withWishes(before: ContextPolicy, wish: Wishes): ContextPolicy {
+function withWishes(before: ContextPolicy, wish: PolicyOverrides): ContextPolicy {
   const from = wish.policy === undefined ? before : fromPreset(before, wish.policy)
   const { policy: _policy, ...said } = wish
   if (Object.keys(said).length === 0) return from
@@ -270,7 +270,10 @@ function fromPreset(before: ContextPolicy, name: PolicyName): ContextPolicy {
   return OF_PRESET.reduce((policy, part) => ({ ...policy, [part]: preset[part] }), before)
 }
 
-function withNotes(before: NoteRules, said: Partial<NoteRules> | undefined): NoteRules {
+function withNotes(
+  before: PolicyTextRules,
+  said: Partial<PolicyTextRules> | undefined,
+): PolicyTextRules {
   if (said === undefined) return before
   const { entries = [], mode = before.mode } = said
   const kept = mode === 'replace' ? [] : before.entries

@@ -1,15 +1,15 @@
 /** What came of an answer: the fold over its events, which the store keeps and a client is shown. */
-import type { Failure, Finish, StreamEvent, Usage } from './stream-event.ts'
+import type { Failure, AnswerFinishReason, StreamEvent, TokenUsage } from './stream-event.ts'
 import type { Item } from './item.ts'
-import { shortFailure } from './text/truncate-failure.ts'
+import { truncateFailure } from './text/truncate-failure.ts'
 
 export interface Outcome {
   /** Finished items, by index. What a broken stream left open is not among them. */
   readonly items: readonly Item[]
   /** `null` while the answer is not over, and when it failed. */
-  readonly finish: Finish | null
+  readonly finish: AnswerFinishReason | null
   readonly failure: Failure | null
-  readonly usage: Usage | null
+  readonly usage: TokenUsage | null
   readonly upstreamId: string | null
   readonly model: string | null
 }
@@ -25,7 +25,7 @@ export interface ItemListener {
   readonly itemEnded: (item: Item, index: number) => void
 }
 
-export function foldOutcome(listener: ItemListener | null = null): OutcomeFold {
+export function foldAnswerOutcome(listener: ItemListener | null = null): OutcomeFold {
   const items: Item[] = []
   let rest: Omit<Outcome, 'items'> = {
     finish: null,
@@ -46,7 +46,7 @@ export function foldOutcome(listener: ItemListener | null = null): OutcomeFold {
       } else if (event.type === 'answer-ended') {
         rest = { ...rest, finish: event.finish, usage: event.usage }
       } else if (event.type === 'answer-failed') {
-        rest = { ...rest, failure: shortFailure(event.failure), usage: event.usage ?? null }
+        rest = { ...rest, failure: truncateFailure(event.failure), usage: event.usage ?? null }
       }
     },
     // A hole is an item that never ended.

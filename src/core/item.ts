@@ -4,7 +4,7 @@
  * An item is the very object that came from the wire, so a field unknown to us survives because
  * nobody takes it away. What another wire said and this vocabulary has no word for is kept under
  * `native`, by the name of that wire, and goes back to that wire only. What is not understood at
- * all is `Opaque`: carried, stored, and given back as it came.
+ * all is `OpaqueItem`: carried, stored, and given back as it came.
  */
 import type { Json, JsonObject } from './json/json.ts'
 
@@ -15,7 +15,7 @@ export type Item =
   | CustomCall
   | CustomCallOutput
   | Reasoning
-  | Opaque
+  | OpaqueItem
 
 export type Role = 'system' | 'developer' | 'user' | 'assistant'
 
@@ -23,12 +23,12 @@ interface Common {
   readonly id?: string
   readonly status?: string
   /** What one wire said of this item beyond the waist, by wire: signatures, names, details. */
-  readonly native?: Native
+  readonly native?: ItemNativeFields
   /** Who made it. Set when an item is loaded from the store; never sent, never stored in the item. */
   readonly origin?: Origin
 }
 
-export type Native = { readonly [wire: string]: JsonObject | undefined }
+export type ItemNativeFields = { readonly [wire: string]: JsonObject | undefined }
 
 /** Reasoning is valid only where it was made, behind the prefix it was made on. */
 export interface Origin {
@@ -83,7 +83,7 @@ export interface Reasoning extends Common {
 }
 
 /** An item of a type that the waist does not know: hosted tools, compaction, the future. */
-export interface Opaque extends Common {
+export interface OpaqueItem extends Common {
   readonly type: 'opaque'
   readonly raw: JsonObject
 }
@@ -142,7 +142,7 @@ export function isToolOutput(item: Item): item is ToolOutput {
 }
 
 /** Either end of what a tool was asked, which both have a `call_id`. */
-export function isOfTool(item: Item): item is ToolCall | ToolOutput {
+export function isToolItem(item: Item): item is ToolCall | ToolOutput {
   return isToolCall(item) || isToolOutput(item)
 }
 

@@ -6,34 +6,34 @@ export type DialectName = 'chat' | 'responses'
 
 export interface Prompt {
   readonly items: readonly Item[]
-  readonly params: Params
+  readonly params: PromptParameters
   readonly stream: boolean
   /** Whether the client is to be told the usage though it did not ask. */
   readonly wantsUsage?: boolean
   /** From so many tokens on the upstream is to compact what it is sent. Only of one that can. */
   readonly compactAbove?: number
   /** What the client wrote, for a wire that speaks the client's language. */
-  readonly source: Source
+  readonly source: PromptSource
 }
 
 /**
  * The request as it came. While `prompt.items === source.items` and `prompt.params ===
  * source.params`, a wire of the same language may send `bytes` on unchanged.
  */
-export interface Source {
+export interface PromptSource {
   readonly dialect: DialectName
   readonly body: JsonObject
   /** Those of `body`. */
   readonly bytes: () => Uint8Array
   readonly items: readonly Item[]
-  readonly params: Params
+  readonly params: PromptParameters
 }
 
 /**
  * The settings that more than one wire has a word for. `null` means that the client did not say.
  * A dialect fills this in completely; a provider that cannot express a set value writes a note.
  */
-export interface Params {
+export interface PromptParameters {
   readonly model: string
   /** Text in front of everything; of this request only, never part of the history. */
   readonly instructions: string | null
@@ -48,7 +48,7 @@ export interface Params {
   readonly presencePenalty: number | null
   readonly frequencyPenalty: number | null
   readonly topLogprobs: number | null
-  readonly format: Format | null
+  readonly format: OutputFormat | null
   readonly verbosity: string | null
   readonly effort: string | null
   /** `auto`, `concise` or `detailed`. */
@@ -99,7 +99,7 @@ export type ToolChoice =
     }
   | { readonly type: 'opaque'; readonly raw: JsonObject }
 
-export type Format =
+export type OutputFormat =
   | { readonly type: 'text' | 'json_object' }
   | {
       readonly type: 'json_schema'

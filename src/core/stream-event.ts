@@ -83,17 +83,17 @@ export interface ItemEnded {
 
 export interface AnswerEnded {
   readonly type: 'answer-ended'
-  readonly finish: Finish
-  readonly usage: Usage | null
+  readonly finish: AnswerFinishReason
+  readonly usage: TokenUsage | null
 }
 
 /** `stop` covers an ending with tool calls as well: the items say whether there are any. */
-export type Finish = 'stop' | 'length' | 'content-filter'
+export type AnswerFinishReason = 'stop' | 'length' | 'content-filter'
 
 export interface AnswerFailed {
   readonly type: 'answer-failed'
   readonly failure: Failure
-  readonly usage?: Usage | null
+  readonly usage?: TokenUsage | null
 }
 
 /** An error in OpenAI's shape, with the HTTP status it has or would have had. */
@@ -106,7 +106,7 @@ export interface Failure {
 }
 
 /** `null` where the upstream did not say, which is not the same as 0. */
-export interface Usage {
+export interface TokenUsage {
   readonly inputTokens: number
   readonly cachedTokens: number | null
   readonly cacheWriteTokens: number | null
@@ -122,6 +122,6 @@ export interface Usage {
 type Terminal = Extract<StreamEvent, { readonly type: 'answer-ended' | 'answer-failed' }>
 
 /** Whether an answer is over with it. */
-export function isTerminal(event: StreamEvent): event is Terminal {
+export function isTerminalEvent(event: StreamEvent): event is Terminal {
   return event.type === 'answer-ended' || event.type === 'answer-failed'
 }

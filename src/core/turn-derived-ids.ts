@@ -10,7 +10,7 @@ export function turnIdFromUlid(ulid: string): string {
 }
 
 /** The id that no turn of that time or later is before: ids begin with the time. */
-export function firstTurnIdAt(milliseconds: number): string {
+export function minTurnIdAt(milliseconds: number): string {
   let time = Math.max(0, milliseconds)
   let digits = ''
   for (let place = 0; place < 10; place += 1) {
@@ -21,7 +21,7 @@ export function firstTurnIdAt(milliseconds: number): string {
 }
 
 /** When a turn was named, or a conversation that is named after one; `null` for what is named otherwise. */
-export function namedAtMs(id: string): number | null {
+export function readIdTimeMs(id: string): number | null {
   const turnId = id.startsWith('conv_') ? id.slice('conv_'.length) : id
   if (!TURN_ID.test(turnId)) return null
   let time = 0
@@ -100,7 +100,7 @@ export function itemId(
 const DERIVED_ID = /^[a-z]{2,5}_([0-9A-HJKMNP-TV-Z]{20})(I?)(0|[1-9a-z][0-9a-z]{0,5})$/
 
 /** `null` for an id that is not derived from a place. */
-export function placeOfItem(id: string): ItemPlace | null {
+export function parseItemId(id: string): ItemPlace | null {
   const [, turnId, mark, index] = DERIVED_ID.exec(id) ?? []
   if (turnId === undefined || index === undefined) return null
   return { turnId, side: mark === 'I' ? 'in' : 'out', index: parseInt(index, 36) }

@@ -1,10 +1,10 @@
 /** Waits for so long, and then no more. What is waited for goes on. */
-export function inTime<Value>(
+export function waitWithTimeout<Value>(
   work: Promise<Value>,
   patienceMs: number,
-): Promise<Value | typeof LATE> {
-  const { promise, resolve, reject } = Promise.withResolvers<Value | typeof LATE>()
-  const timer = setTimeout(() => resolve(LATE), patienceMs)
+): Promise<Value | typeof TIMED_OUT> {
+  const { promise, resolve, reject } = Promise.withResolvers<Value | typeof TIMED_OUT>()
+  const timer = setTimeout(() => resolve(TIMED_OUT), patienceMs)
   work.then(
     (value) => {
       clearTimeout(timer)
@@ -18,4 +18,4 @@ export function inTime<Value>(
   return promise
 }
 
-export const LATE = Symbol('late')
+export const TIMED_OUT = Symbol('late')

@@ -1,16 +1,19 @@
 /** Images that a model made, and what is said of one that its client is not shown. */
-import { dataUrl } from '../core/media/data-url.ts'
+import { buildDataUrl } from '../core/media/data-url.ts'
 import type { Item, Part } from '../core/item.ts'
 import { isObject, type JsonObject } from '../core/json/json.ts'
-import { statusLine, type StatusLine } from '../core/stream/open-webui-status-message.ts'
+import {
+  createOpenWebUiStatusMessage,
+  type OpenWebUiStatusMessage,
+} from '../core/stream/open-webui-status-message.ts'
 
 /** In the form that OpenRouter has for them. */
-export function madeImages(item: Item): readonly JsonObject[] {
+export function collectGeneratedImages(item: Item): readonly JsonObject[] {
   if (item.type === 'message') return item.content.map(tellImage).filter((image) => image !== null)
   if (item.type !== 'opaque' || item.raw['type'] !== 'image_generation_call') return []
   const { result, output_format: format } = item.raw
   if (typeof result !== 'string' || result === '') return []
-  return [imageAt(dataUrl(`image/${typeof format === 'string' ? format : 'png'}`, result))]
+  return [imageAt(buildDataUrl(`image/${typeof format === 'string' ? format : 'png'}`, result))]
 }
 
 function tellImage(part: Part): JsonObject | null {
@@ -24,6 +27,6 @@ function imageAt(url: string): JsonObject {
   return { type: 'image_url', image_url: { url } }
 }
 
-export function imageNotShown(why: string): StatusLine {
-  return statusLine(`The model made an image that is not shown: ${why}`, true)
+export function createOmittedImageStatus(why: string): OpenWebUiStatusMessage {
+  return createOpenWebUiStatusMessage(`The model made an image that is not shown: ${why}`, true)
 }

@@ -1,7 +1,10 @@
 /** Every dialect, by its name. */
 import type { DialectName } from '../core/prompt.ts'
-import { chat } from './chat/chat-dialect.ts'
+import { chatDialect } from './chat/chat-dialect.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
-import { responses } from './responses/responses-dialect.ts'
+import { responsesDialect } from './responses/responses-dialect.ts'
 
-export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { chat, responses }
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  chat: chatDialect,
+  responses: responsesDialect,
+}

@@ -1,5 +1,5 @@
 /** Whether a text takes more than so many bytes. A character takes three at most, so few are counted. */
-export function isLonger(text: string, bytes: number): boolean {
+export function exceedsByteLimit(text: string, bytes: number): boolean {
   if (text.length * 3 <= bytes) return false
   return text.length > bytes || utf8.encode(text).length > bytes
 }

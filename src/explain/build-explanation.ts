@@ -5,30 +5,38 @@
 import type { Item } from '../core/item.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import type { Note } from '../core/note.ts'
-import type { DialectName, Params } from '../core/prompt.ts'
-import { digest } from '../core/text/digest.ts'
+import type { DialectName, PromptParameters } from '../core/prompt.ts'
+import { digestText } from '../core/text/digest.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import {
-  correctedTokens,
-  correctionOf,
-  estimateOf,
-  roomIn,
-  windowOf,
+  applyTokenCorrection,
+  resolveTokenCorrection,
+  estimateBodyTokens,
+  computeConversationBudget,
+  resolveContextWindow,
 } from '../gateway/prompt/size/estimate-tokens-and-window.ts'
-import { levelsFor } from '../gateway/prompt/resolve-request-policy.ts'
-import type { Prepared } from '../gateway/prompt/prepare-request.ts'
+import { listPolicyLevels } from '../gateway/prompt/resolve-request-policy.ts'
+import type { PreparedRequest } from '../gateway/prompt/prepare-request.ts'
 import type { UpstreamRequest } from '../upstream/transport/transport-interface.ts'
-import { fatesOf, type Fate } from './item-dispositions.ts'
-import { partsOf } from './request-size-by-part.ts'
-import { policyTold } from './describe-policy.ts'
-import { minus, plus, sumOf, times, weightsOf, type Weight, type Weights } from './item-size.ts'
+import { deriveItemDispositions, type ItemDisposition } from './item-dispositions.ts'
+import { measureRequestParts } from './request-size-by-part.ts'
+import { describePolicy } from './describe-policy.ts'
+import {
+  subtractSizes,
+  addSizes,
+  sumSizes,
+  scaleSize,
+  measureItems,
+  type Size,
+  type ItemSizes,
+} from './item-size.ts'
 
 export interface Explanation {
-  readonly about: About
-  readonly fates: readonly Fate[]
+  readonly about: ExplanationSummary
+  readonly fates: readonly ItemDisposition[]
 }
 
-export interface About extends JsonObject {
+export interface ExplanationSummary extends JsonObject {
   readonly api: string
   readonly upstream: JsonObject & { readonly wire: string }
   readonly policy: JsonObject & { readonly name: string }
@@ -44,29 +52,29 @@ export interface About extends JsonObject {
   /** What the tokens of its items are to be multiplied with; those told here are. Older versions kept none. */
   readonly correction?: number
   /** By this it is told later whether its client has asked with the same. Older versions kept none. */
-  readonly given?: Given
+  readonly given?: ClientFieldDigests
   /** The notes that are about no item. */
   readonly notes: readonly (Note & JsonObject)[]
 }
 
-export interface Given extends JsonObject {
+export interface ClientFieldDigests extends JsonObject {
   /** A digest; `null` for none. */
   readonly instructions: string | null
   readonly tools: string | null
 }
 
 /** What is known of a request beside what it says itself. */
-export interface Facts extends JsonObject {
+export interface RequestFacts extends JsonObject {
   readonly api: DialectName
-  readonly upstream: About['upstream']
-  readonly policy: About['policy']
+  readonly upstream: ExplanationSummary['upstream']
+  readonly policy: ExplanationSummary['policy']
   readonly window: { readonly tokens: number | null; readonly room: number | null }
   readonly correction: number
-  readonly notes: About['notes']
+  readonly notes: ExplanationSummary['notes']
 }
 
 /** What it says, and what that was made of. */
-export interface Matter {
+export interface ExplanationInput {
   readonly items: readonly Item[]
   /** How many of them the history brought, and how many its client. */
   readonly remembered: number
@@ -76,29 +84,32 @@ export interface Matter {
   readonly sent: readonly Item[]
   readonly places: readonly (number | null)[]
   /** As they are sent, and as its client says them. */
-  readonly params: Pick<Params, 'instructions' | 'tools'>
-  readonly said: Pick<Params, 'instructions' | 'tools'>
+  readonly params: Pick<PromptParameters, 'instructions' | 'tools'>
+  readonly said: Pick<PromptParameters, 'instructions' | 'tools'>
   readonly bytes: number
   /** Of the whole body, as nobody has set it right. */
   readonly estimate: number
 }
 
-export function explanationOf(
-  prepared: Prepared,
+export function explainPreparedRequest(
+  prepared: PreparedRequest,
   request: UpstreamRequest,
   settings: Settings,
 ): Explanation {
-  return explanationFrom(factsOf(prepared, request, settings), matterOf(prepared, request))
+  return buildExplanation(
+    collectRequestFacts(prepared, request, settings),
+    matterOf(prepared, request),
+  )
 }
 
-export function factsOf(
-  prepared: Prepared,
+export function collectRequestFacts(
+  prepared: PreparedRequest,
   { method, url }: UpstreamRequest,
   settings: Settings,
-): Facts {
+): RequestFacts {
   const { inbound, account, provider, prompt, notes, encoded, policy } = prepared
   const { model } = prompt.params
-  const window = windowOf(prepared)
+  const window = resolveContextWindow(prepared)
   return {
     api: inbound.dialect,
     upstream: {
@@ -109,14 +120,17 @@ export function factsOf(
       url,
       unchanged: encoded.bytes !== undefined,
     },
-    policy: policyTold(policy, levelsFor(model, prepared, settings)),
-    window: { tokens: window, room: window === null ? null : roomIn(window, prepared) },
-    correction: correctionOf(prepared),
+    policy: describePolicy(policy, listPolicyLevels(model, prepared, settings)),
+    window: {
+      tokens: window,
+      room: window === null ? null : computeConversationBudget(window, prepared),
+    },
+    correction: resolveTokenCorrection(prepared),
     notes: notes.map((note) => ({ ...note })),
   }
 }
 
-function matterOf(prepared: Prepared, { body }: UpstreamRequest): Matter {
+function matterOf(prepared: PreparedRequest, { body }: UpstreamRequest): ExplanationInput {
   const { inbound, history, prompt, places, items } = prepared
   const { items: asked, given = asked } = inbound
   return {
@@ -129,22 +143,22 @@ function matterOf(prepared: Prepared, { body }: UpstreamRequest): Matter {
     params: prompt.params,
     said: inbound.params,
     bytes: bytesOf(body),
-    estimate: estimateOf(prepared),
+    estimate: estimateBodyTokens(prepared),
   }
 }
 
-export function explanationFrom(facts: Facts, matter: Matter): Explanation {
+export function buildExplanation(facts: RequestFacts, matter: ExplanationInput): Explanation {
   const { api, upstream, policy, correction, notes } = facts
   const { items, sent, places, remembered, asked, params, bytes } = matter
-  const tokens = correctedTokens(matter.estimate, correction)
+  const tokens = applyTokenCorrection(matter.estimate, correction)
   const brought = remembered + asked
-  const weights = weightsOf({ items, sent, places })
+  const weights = measureItems({ items, sent, places })
   const of = { items, weights, remembered, given: brought, notes, sent, places }
-  const fates = fatesOf({ ...of, wire: upstream.wire })
+  const fates = deriveItemDispositions({ ...of, wire: upstream.wire })
   const total = { bytes, tokens }
   const unsaid = new Set(fates.filter(({ fate }) => fate === 'dropped').map(({ place }) => place))
   const made = { items: sent, weights: weights.sent, places, unsaid, params, total, correction }
-  const { parts, layers } = partsOf(made)
+  const { parts, layers } = measureRequestParts(made)
   const { tokens: window, room } = facts.window
   const shown = new Set(fates.flatMap((fate) => fate.notes?.map(nameOf) ?? []))
   return {
@@ -177,17 +191,20 @@ export function explanationFrom(facts: Facts, matter: Matter): Explanation {
   }
 }
 
-function givenOf({ instructions, tools }: Matter['said']): Given {
+function givenOf({ instructions, tools }: ExplanationInput['said']): ClientFieldDigests {
   return {
-    instructions: instructions === null ? null : digest(instructions),
-    tools: tools.length === 0 ? null : digest(JSON.stringify(tools)),
+    instructions: instructions === null ? null : digestText(instructions),
+    tools: tools.length === 0 ? null : digestText(JSON.stringify(tools)),
   }
 }
 
 /** What was left out is added, without saying it in the wire: for that it would be encoded twice. */
-function fullReplayOf(total: Weight, { given, sent }: Weights, correction: number): JsonObject {
-  const lost = times(minus(sumOf(given), sumOf(sent)), { bytes: 1, tokens: correction })
-  const { bytes, tokens } = plus(total, lost)
+function fullReplayOf(total: Size, { given, sent }: ItemSizes, correction: number): JsonObject {
+  const lost = scaleSize(subtractSizes(sumSizes(given), sumSizes(sent)), {
+    bytes: 1,
+    tokens: correction,
+  })
+  const { bytes, tokens } = addSizes(total, lost)
   return { bytes, estimated_tokens: tokens }
 }
 

@@ -2,32 +2,32 @@
  * What a request came to, in one line for a header of its answer. Only for who asks for it; and it
  * never costs the answer, nor makes it wait for long.
  */
-import { messageOf } from '../core/errors/gateway-error.ts'
-import { inTime, LATE } from '../core/wait-with-timeout.ts'
+import { errorMessage } from '../core/errors/gateway-error.ts'
+import { waitWithTimeout, TIMED_OUT } from '../core/wait-with-timeout.ts'
 import type { Caller } from '../core/client/caller.ts'
-import type { Prepared } from '../gateway/prompt/prepare-request.ts'
-import { upstreamRequest } from '../gateway/send/build-http-request.ts'
-import type { World } from '../gateway/dependencies-interface.ts'
-import { explanationOf } from './build-explanation.ts'
-import { textOf } from './store-sent-requests.ts'
-import { previousSent } from './load-previous-request.ts'
-import { cacheTold } from './render-explanation-json.ts'
+import type { PreparedRequest } from '../gateway/prompt/prepare-request.ts'
+import { buildHttpRequest } from '../gateway/send/build-http-request.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import { explainPreparedRequest } from './build-explanation.ts'
+import { requestBodyText } from './store-sent-requests.ts'
+import { loadPreviousRequest } from './load-previous-request.ts'
+import { predictCacheHit } from './render-explanation-json.ts'
 
 /** Who sends it as `true` is told in `x-backstory-context`. */
-export const CONTEXT_HEADER = 'x-backstory-explain'
+export const EXPLAIN_REQUEST_HEADER = 'x-backstory-explain'
 
-export async function contextLineFor(
-  prepared: Prepared,
+export async function buildContextResponseHeader(
+  prepared: PreparedRequest,
   owner: Caller,
-  world: World,
+  world: GatewayDependencies,
 ): Promise<string | null> {
   if (world.tellsContext !== true) return null
   try {
-    const request = upstreamRequest(prepared)
-    const { about, fates } = explanationOf(prepared, request, world.settings)
-    const found = await inTime(previousSent(prepared, owner, world), PATIENCE_MS)
-    const previous = found === LATE ? undefined : found
-    const cache = cacheTold({ about, fates, body: textOf(request) }, previous)
+    const request = buildHttpRequest(prepared)
+    const { about, fates } = explainPreparedRequest(prepared, request, world.settings)
+    const found = await waitWithTimeout(loadPreviousRequest(prepared, owner, world), PATIENCE_MS)
+    const previous = found === TIMED_OUT ? undefined : found
+    const cache = predictCacheHit({ about, fates, body: requestBodyText(request) }, previous)
     const count = (fate: string): number => fates.filter((one) => one.fate === fate).length
     const said = [
       `policy=${about.policy.name}`,
@@ -41,7 +41,7 @@ export async function contextLineFor(
     ]
     return said.join('; ')
   } catch (error) {
-    world.log('warn', 'context-not-told', { why: messageOf(error) })
+    world.log('warn', 'context-not-told', { why: errorMessage(error) })
     return null
   }
 }

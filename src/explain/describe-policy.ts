@@ -1,21 +1,21 @@
 /** The policy of a request as it is told: by its name, with what differs from that, and who said so. */
-import { PRESETS, type ContextPolicy, type Wishes } from '../core/context-policy.ts'
+import { PRESETS, type ContextPolicy, type PolicyOverrides } from '../core/context-policy.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
-import { writtenName } from '../core/text/snake-case.ts'
+import { toSnakeCase } from '../core/text/snake-case.ts'
 
-export interface Level {
+export interface PolicyLevel {
   /** Who says it, as in `request`. */
   readonly by: string
-  readonly wishes: Wishes | null
+  readonly wishes: PolicyOverrides | null
 }
 
 /**
  * `levels` in their order, the last one going before all others. What none of them says, as that a tool
  * is not offered where it could read nothing, is the gateway's.
  */
-export function policyTold(
+export function describePolicy(
   policy: ContextPolicy,
-  levels: readonly Level[],
+  levels: readonly PolicyLevel[],
 ): JsonObject & { readonly name: string } {
   const preset = PRESETS[policy.policy]
   const changes = SECTIONS.flatMap((section) => {
@@ -26,7 +26,7 @@ export function policyTold(
       // Most of it is the very value of the preset.
       if (value === usual[name] || JSON.stringify(value) === JSON.stringify(usual[name])) return []
       const by = levels.findLast(({ wishes }) => says(wishes, section, name))?.by ?? 'gateway'
-      const field = `${section}.${writtenName(name)}`
+      const field = `${section}.${toSnakeCase(name)}`
       return [{ field, value: value ?? null, preset: usual[name] ?? null, by }]
     })
   })
@@ -41,7 +41,7 @@ const SECTIONS = (Object.keys(PRESETS.retain) as readonly (keyof ContextPolicy)[
   (name): name is Exclude<keyof ContextPolicy, 'policy'> => name !== 'policy',
 )
 
-function says(wishes: Wishes | null, section: string, name: string): boolean {
+function says(wishes: PolicyOverrides | null, section: string, name: string): boolean {
   const said = (wishes as Readonly<Record<string, unknown>> | null)?.[section]
   return typeof said === 'object' && said !== null && name in said
 }

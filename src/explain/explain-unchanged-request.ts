@@ -4,16 +4,16 @@
  * when somebody asks.
  */
 import type { Item } from '../core/item.ts'
-import { parsedObject, type JsonObject } from '../core/json/json.ts'
+import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import { estimateTokens } from '../core/text/estimate-tokens.ts'
-import type { Inbound } from '../core/client-request.ts'
+import type { ClientRequest } from '../core/client-request.ts'
 import { DIALECTS } from '../dialects/dialect-registry.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
-import type { Prepared } from '../gateway/prompt/prepare-request.ts'
-import { explanationFrom, type Explanation, type Facts } from './build-explanation.ts'
+import type { PreparedRequest } from '../gateway/prompt/prepare-request.ts'
+import { buildExplanation, type Explanation, type RequestFacts } from './build-explanation.ts'
 
 /** Whether there is nothing to be said of any item but that it was sent. */
-export function isToldByBody(prepared: Prepared): boolean {
+export function isUnchangedRequest(prepared: PreparedRequest): boolean {
   const { inbound, items, prompt, encoded, notes } = prepared
   return (
     encoded.bytes !== undefined &&
@@ -33,12 +33,12 @@ function hasField({ native }: Item): boolean {
 }
 
 /** `null` if it cannot be read. */
-export function toldByBody(facts: Facts, text: string): Explanation | null {
-  const body = parsedObject(text.replace(BYTE_ORDER_MARK, ''))
+export function explainUnchangedRequest(facts: RequestFacts, text: string): Explanation | null {
+  const body = tryParseJsonObject(text.replace(BYTE_ORDER_MARK, ''))
   const inbound = body === null ? null : understood(facts.api, body)
   if (body === null || inbound === null) return null
   const { items, params } = inbound
-  return explanationFrom(facts, {
+  return buildExplanation(facts, {
     items,
     remembered: 0,
     asked: items.length,
@@ -53,7 +53,7 @@ export function toldByBody(facts: Facts, text: string): Explanation | null {
 }
 
 /** As it was then. Whoever reads it now may be stricter than who took it. */
-function understood(api: Facts['api'], body: JsonObject): Inbound | null {
+function understood(api: RequestFacts['api'], body: JsonObject): ClientRequest | null {
   try {
     return DIALECTS[api].parse(body)
   } catch (error) {

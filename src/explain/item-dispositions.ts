@@ -3,14 +3,14 @@
  * what was added in between. Told from the list before and after, and from the notes of whoever
  * changed it; nothing is guessed.
  */
-import { chatNative } from '../core/items/chat-only-fields.ts'
+import { readChatOnlyFields } from '../core/items/chat-only-fields.ts'
 import type { Item } from '../core/item.ts'
 import type { Note } from '../core/note.ts'
-import { layerOf, PLACE_LAYERS } from '../memory/insert-layer-blocks.ts'
-import { previewOf } from './item-preview.ts'
-import { NO_WEIGHT, weightsOf, type Weight, type Weights } from './item-size.ts'
+import { readItemLayer, LAYER_TRANSFORM_NAME } from '../memory/insert-layer-blocks.ts'
+import { previewItem } from './item-preview.ts'
+import { ZERO_SIZE, measureItems, type Size, type ItemSizes } from './item-size.ts'
 
-export interface Fate {
+export interface ItemDisposition {
   /** In everything that the request and its history make up; `null` for what was added to it. */
   readonly place: number | null
   readonly type: string
@@ -26,12 +26,12 @@ export interface Fate {
   readonly tokens: number
   /** As large as it was, if it was changed. */
   readonly given_bytes?: number | undefined
-  readonly notes?: readonly FateNote[] | undefined
+  readonly notes?: readonly DispositionNote[] | undefined
 }
 
-export type FateNote = Pick<Note, 'did' | 'why' | 'by' | 'detail'>
+export type DispositionNote = Pick<Note, 'did' | 'why' | 'by' | 'detail'>
 
-export interface Told {
+export interface DispositionInput {
   readonly items: readonly Item[]
   /** How many of them the history brought. */
   readonly remembered: number
@@ -41,14 +41,14 @@ export interface Told {
   /** Where each that is sent stood in `items`; `null` for one that was added. */
   readonly places: readonly (number | null)[]
   readonly notes: readonly Note[]
-  readonly weights?: Weights
+  readonly weights?: ItemSizes
   /** Who speaks to the upstream, and notes what it has no word for. */
   readonly wire: string
 }
 
-export function fatesOf(all: Told): readonly Fate[] {
+export function deriveItemDispositions(all: DispositionInput): readonly ItemDisposition[] {
   const { items, remembered, given = items.length, sent, places, notes, wire } = all
-  const weights = all.weights ?? weightsOf(all)
+  const weights = all.weights ?? measureItems(all)
   const ofItem = notesByPlace(notes)
   const additions = notes.filter(({ did, by, field }) => isAddition(did, by, field))
   // Where in what is sent each stands, and what was added behind which.
@@ -63,16 +63,16 @@ export function fatesOf(all: Told): readonly Fate[] {
       last = place
     }
   })
-  const added = (place: number): readonly Fate[] =>
+  const added = (place: number): readonly ItemDisposition[] =>
     (behind.get(place) ?? []).flatMap((at) => {
       const item = sent[at]
       if (item === undefined) return []
       // Layers stand among what others have added, each note of theirs in its order.
-      const isOfLayer = layerOf(item) !== null
-      const used = additions.findIndex(({ by }) => (by === PLACE_LAYERS) === isOfLayer)
+      const isOfLayer = readItemLayer(item) !== null
+      const used = additions.findIndex(({ by }) => (by === LAYER_TRANSFORM_NAME) === isOfLayer)
       const [note] = used < 0 ? [] : additions.splice(used, 1)
       const notes = note === undefined ? NO_NOTES : [note]
-      const size = weights.sent[at] ?? NO_WEIGHT
+      const size = weights.sent[at] ?? ZERO_SIZE
       return fateOfItem(item, { size, notes, place: null, from: 'gateway', fate: 'added' })
     })
   const fates = [...added(-1)]
@@ -80,7 +80,7 @@ export function fatesOf(all: Told): readonly Fate[] {
     const own = ofItem.get(place) ?? NO_NOTES
     const at = sentAt[place] ?? NOWHERE
     const now = sent[at] ?? null
-    const whole = weights.given[place] ?? NO_WEIGHT
+    const whole = weights.given[place] ?? ZERO_SIZE
     const size = weights.sent[at] ?? whole
     const givenBytes = now === null || now === item ? undefined : whole.bytes
     const isMemory = place < remembered || own.some(({ why }) => why === 'recalled')
@@ -118,7 +118,12 @@ function notesByPlace(notes: readonly Note[]): ReadonlyMap<number, readonly Note
   return byPlace
 }
 
-function fateOf(item: Item, now: Item | null, notes: readonly Note[], wire: string): Fate['fate'] {
+function fateOf(
+  item: Item,
+  now: Item | null,
+  notes: readonly Note[],
+  wire: string,
+): ItemDisposition['fate'] {
   if (now === null) return 'dropped'
   const did = (what: Note['did']): boolean => notes.some((note) => note.did === what)
   // A wire that has no word for a part of a message sends the rest of it.
@@ -130,22 +135,22 @@ function fateOf(item: Item, now: Item | null, notes: readonly Note[], wire: stri
 }
 
 /** What became of an item: where it stood, whose it is, how it was sent, and why so. */
-interface Became extends Pick<Fate, 'place' | 'from' | 'fate'> {
-  readonly size: Weight
+interface Became extends Pick<ItemDisposition, 'place' | 'from' | 'fate'> {
+  readonly size: Size
   readonly givenBytes?: number | undefined
   readonly notes: readonly Note[]
 }
 
 /** Every one has the same fields in the same order: there are many, and each is written as JSON. */
-function fateOfItem(item: Item, became: Became): Fate {
+function fateOfItem(item: Item, became: Became): ItemDisposition {
   const { size, givenBytes, notes, place, from, fate } = became
   const isMessage = item.type === 'message'
-  const author = isMessage ? chatNative(item)['name'] : undefined
+  const author = isMessage ? readChatOnlyFields(item)['name'] : undefined
   return {
     type: typeOf(item),
     role: isMessage ? item.role : undefined,
     author: typeof author === 'string' ? author : undefined,
-    preview: previewOf(item),
+    preview: previewItem(item),
     bytes: size.bytes,
     tokens: size.tokens,
     given_bytes: givenBytes,
@@ -161,7 +166,7 @@ function typeOf(item: Item): string {
   return typeof raw === 'string' ? raw : item.type
 }
 
-function told({ did, why, by, detail }: Note): FateNote {
+function told({ did, why, by, detail }: Note): DispositionNote {
   return {
     did,
     why,

@@ -1,21 +1,21 @@
 /** What an item is about, in one line of at most 80 characters. */
 import type { Item, Part } from '../core/item.ts'
 
-export function previewOf(item: Item): string {
+export function previewItem(item: Item): string {
   switch (item.type) {
     case 'message':
-      return lineOf(contentOf(item.content))
+      return previewText(contentOf(item.content))
     case 'function_call':
-      return lineOf(`${item.name}(${item.arguments.slice(0, LOOKED_AT)})`)
+      return previewText(`${item.name}(${item.arguments.slice(0, LOOKED_AT)})`)
     case 'custom_tool_call':
-      return lineOf(`${item.name}: ${item.input.slice(0, LOOKED_AT)}`)
+      return previewText(`${item.name}: ${item.input.slice(0, LOOKED_AT)}`)
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return lineOf(typeof item.output === 'string' ? item.output : contentOf(item.output))
+      return previewText(typeof item.output === 'string' ? item.output : contentOf(item.output))
     case 'reasoning':
-      return lineOf(thoughtOf(item))
+      return previewText(thoughtOf(item))
     case 'opaque':
-      return lineOf(typeof item.raw['type'] === 'string' ? item.raw['type'] : 'unknown')
+      return previewText(typeof item.raw['type'] === 'string' ? item.raw['type'] : 'unknown')
   }
 }
 
@@ -43,7 +43,7 @@ function thoughtOf({ summary, content }: Extract<Item, { type: 'reasoning' }>): 
   return words === '' ? '[sealed]' : words
 }
 
-export function lineOf(text: string): string {
+export function previewText(text: string): string {
   const line = text.slice(0, LOOKED_AT).replace(BLANKS, ' ').trim()
   if (line.length <= MAX_CHARS) return line
   const isHalf = /[\ud800-\udbff]/.test(line[MAX_CHARS - 2] ?? '')

@@ -1,34 +1,34 @@
 /** How large an item is as it is kept, and what of it are media. */
-import { itemBytes } from '../core/items/serialize-item.ts'
-import { itemTokensOnce } from '../core/items/item-tokens.ts'
+import { measureItemBytes } from '../core/items/serialize-item.ts'
+import { estimateItemTokensUncached } from '../core/items/item-tokens.ts'
 import { isToolOutput, type Item, type Part } from '../core/item.ts'
 import { estimateTokens } from '../core/text/estimate-tokens.ts'
 
-export interface Weight {
+export interface Size {
   readonly bytes: number
   readonly tokens: number
 }
 
-export const NO_WEIGHT: Weight = { bytes: 0, tokens: 0 }
+export const ZERO_SIZE: Size = { bytes: 0, tokens: 0 }
 
-export function weightOf(item: Item): Weight {
-  return { bytes: itemBytes(item), tokens: itemTokensOnce(item) }
+export function measureItem(item: Item): Size {
+  return { bytes: measureItemBytes(item), tokens: estimateItemTokensUncached(item) }
 }
 
 /** Of all that there is, and of what of it is sent. Nothing is weighed twice. */
-export interface Weights {
-  readonly given: readonly Weight[]
-  readonly sent: readonly Weight[]
+export interface ItemSizes {
+  readonly given: readonly Size[]
+  readonly sent: readonly Size[]
 }
 
-export function weightsOf({ items, sent, places }: Weighed): Weights {
-  const given = items.map(weightOf)
+export function measureItems({ items, sent, places }: Weighed): ItemSizes {
+  const given = items.map(measureItem)
   return {
     given,
     sent: sent.map((item, at) => {
       const place = places[at] ?? null
       const known = place === null || items[place] !== item ? undefined : given[place]
-      return known ?? weightOf(item)
+      return known ?? measureItem(item)
     }),
   }
 }
@@ -39,7 +39,7 @@ interface Weighed {
   readonly places: readonly (number | null)[]
 }
 
-export function sumOf(weights: readonly Weight[]): Weight {
+export function sumSizes(weights: readonly Size[]): Size {
   let [bytes, tokens] = [0, 0]
   for (const weight of weights) {
     bytes += weight.bytes
@@ -48,29 +48,29 @@ export function sumOf(weights: readonly Weight[]): Weight {
   return { bytes, tokens }
 }
 
-export function mediaWeightOf(item: Item): Weight {
+export function measureMedia(item: Item): Size {
   const parts = partsOf(item)
-  if (!parts.some(isMedium)) return NO_WEIGHT
-  return weightOfJson(parts.filter(isMedium))
+  if (!parts.some(isMedium)) return ZERO_SIZE
+  return measureJson(parts.filter(isMedium))
 }
 
-export function plus(one: Weight, other: Weight): Weight {
+export function addSizes(one: Size, other: Size): Size {
   return { bytes: one.bytes + other.bytes, tokens: one.tokens + other.tokens }
 }
 
-export function times({ bytes, tokens }: Weight, factor: Weight): Weight {
+export function scaleSize({ bytes, tokens }: Size, factor: Size): Size {
   return { bytes: Math.floor(bytes * factor.bytes), tokens: Math.floor(tokens * factor.tokens) }
 }
 
 /** Never less than nothing: what is estimated need not add up. */
-export function minus(one: Weight, other: Weight): Weight {
+export function subtractSizes(one: Size, other: Size): Size {
   return {
     bytes: Math.max(0, one.bytes - other.bytes),
     tokens: Math.max(0, one.tokens - other.tokens),
   }
 }
 
-export function weightOfJson(value: unknown): Weight {
+export function measureJson(value: unknown): Size {
   const text = JSON.stringify(value) as string | undefined
   return { bytes: Buffer.byteLength(text ?? ''), tokens: estimateTokens(value) }
 }

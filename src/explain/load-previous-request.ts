@@ -3,31 +3,35 @@
  * before. `null` where there is none before, and `undefined` where nobody knows: it was not kept, or its
  * client has not said which it was.
  */
-import { isOfModel } from '../core/items/is-model-item.ts'
+import { isModelItem } from '../core/items/is-model-item.ts'
 import type { Caller } from '../core/client/caller.ts'
-import type { Prepared } from '../gateway/prompt/prepare-request.ts'
-import type { World } from '../gateway/dependencies-interface.ts'
-import { readSent, type More, type SentBefore } from './render-explanation-json.ts'
+import type { PreparedRequest } from '../gateway/prompt/prepare-request.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import {
+  decodeSentRequest,
+  type ExplanationContext,
+  type PreviousRequest,
+} from './render-explanation-json.ts'
 
-export async function previousSent(
-  { history, items }: Prepared,
+export async function loadPreviousRequest(
+  { history, items }: PreparedRequest,
   owner: Caller,
-  world: Pick<World, 'requests'>,
-): Promise<More['previous']> {
+  world: Pick<GatewayDependencies, 'requests'>,
+): Promise<ExplanationContext['previous']> {
   const parent = history.parent ?? history.recollection?.parent ?? null
-  if (parent !== null) return sentFor(parent.id, owner, world)
-  return items.some(isOfModel) ? undefined : null
+  if (parent !== null) return loadSentRequest(parent.id, owner, world)
+  return items.some(isModelItem) ? undefined : null
 }
 
 /** The last of an answer, or that of a round. */
-export async function sentFor(
+export async function loadSentRequest(
   turnId: string,
   { tenant, user }: Caller,
-  { requests }: Pick<World, 'requests'>,
+  { requests }: Pick<GatewayDependencies, 'requests'>,
   round?: number,
-): Promise<SentBefore | undefined> {
+): Promise<PreviousRequest | undefined> {
   const kept = await requests.loadRequest({ tenant, user }, turnId, round)
-  const sent = kept === null ? null : readSent(kept)
+  const sent = kept === null ? null : decodeSentRequest(kept)
   if (kept === null || sent === null) return undefined
   return { ...sent, id: turnId, round: kept.round, rounds: kept.rounds }
 }

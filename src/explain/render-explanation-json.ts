@@ -2,67 +2,70 @@
  * An explanation as its reader gets it: every reason in words, with what of the request was probably
  * in the provider's cache, and why no more of it.
  */
-import { isObject, parsedObject, type JsonObject } from '../core/json/json.ts'
+import { isObject, tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import type { Note } from '../core/note.ts'
 import type { WireName } from '../providers/provider-interface.ts'
 import { PROVIDERS } from '../providers/registry.ts'
 import type { SentRequest } from '../store/upstream-requests/upstream-request-store-interface.ts'
-import { sentenceOf } from '../gateway/prompt/reject-unsupported-features.ts'
-import { byteOf } from './cache-miss/json-byte-offset.ts'
-import { causeOf } from './cache-miss/find-difference-cause.ts'
-import type { SentenceOf } from './cache-miss/difference-cause.ts'
-import { compareRequests, writtenPath } from './cache-miss/compare-requests.ts'
-import type { About, Explanation, Facts } from './build-explanation.ts'
-import type { Fate } from './item-dispositions.ts'
-import { toldByBody } from './explain-unchanged-request.ts'
+import { describeNote } from '../gateway/prompt/reject-unsupported-features.ts'
+import { findJsonByteOffset } from './cache-miss/json-byte-offset.ts'
+import { findDifferenceCause } from './cache-miss/find-difference-cause.ts'
+import type { DescribeNote } from './cache-miss/difference-cause.ts'
+import { compareRequests, formatJsonPath } from './cache-miss/compare-requests.ts'
+import type { ExplanationSummary, Explanation, RequestFacts } from './build-explanation.ts'
+import type { ItemDisposition } from './item-dispositions.ts'
+import { explainUnchangedRequest } from './explain-unchanged-request.ts'
 
 /** A request as it was sent, with what is known of it. */
-export interface Sent extends Explanation {
+export interface ExplainedRequest extends Explanation {
   readonly body: string
 }
 
 /** Among those that were sent for an answer. */
-export interface SentBefore extends Sent {
+export interface PreviousRequest extends ExplainedRequest {
   readonly id: string
   readonly round: number
   readonly rounds: number
 }
 
-export interface More {
+export interface ExplanationContext {
   /** The request before it; `null` at the start of a conversation, `undefined` if nobody knows. */
-  readonly previous: SentBefore | null | undefined
+  readonly previous: PreviousRequest | null | undefined
   /** All of them in their order, where that is known. */
   readonly notes?: readonly Note[]
 }
 
-export function tellExplanation(sent: Sent, { previous, notes = notesIn(sent) }: More): JsonObject {
+export function renderExplanation(
+  sent: ExplainedRequest,
+  { previous, notes = notesIn(sent) }: ExplanationContext,
+): JsonObject {
   const { about, fates, body } = sent
   const inWords = sentencesOf(about)
   const { api, upstream, policy, counts, sent: size, fullReplay, parts, layers, window } = about
   return {
     object: 'context.explanation',
     api,
-    upstream: { ...upstream, body: parsedObject(body) ?? body },
+    upstream: { ...upstream, body: tryParseJsonObject(body) ?? body },
     policy,
     items: { ...counts, list: fates.map((fate) => itemTold(fate, about, inWords)) },
     size: { sent: size, full_replay: fullReplay },
     parts,
     ...(layers === undefined ? {} : { layers }),
     window,
-    cache: cacheTold(sent, previous, inWords),
+    cache: predictCacheHit(sent, previous, inWords),
     notes: notes.map((note) => ({ ...note, detail: inWords(note) })),
   }
 }
 
-function sentencesOf({ upstream: { wire } }: About): SentenceOf {
+function sentencesOf({ upstream: { wire } }: ExplanationSummary): DescribeNote {
   const provider = PROVIDERS[wire as WireName]
-  return (note) => sentenceOf(note, { provider }) ?? note.why
+  return (note) => describeNote(note, { provider }) ?? note.why
 }
 
 function itemTold(
-  { notes = [], ...fate }: Fate,
-  { correction = 1 }: About,
-  inWords: SentenceOf,
+  { notes = [], ...fate }: ItemDisposition,
+  { correction = 1 }: ExplanationSummary,
+  inWords: DescribeNote,
 ): JsonObject {
   const item = { ...fate, tokens: Math.ceil(fate.tokens * correction) }
   if (notes.length === 0) return item
@@ -77,15 +80,15 @@ function notesIn({ about, fates }: Explanation): readonly Note[] {
   return [...about.notes, ...ofItems]
 }
 
-export interface CacheTold extends JsonObject {
+export interface CachePrediction extends JsonObject {
   readonly predicted_cached_tokens: number
 }
 
-export function cacheTold(
-  { about, fates, body }: Sent,
-  previous: More['previous'],
-  inWords: SentenceOf = sentencesOf(about),
-): CacheTold {
+export function predictCacheHit(
+  { about, fates, body }: ExplainedRequest,
+  previous: ExplanationContext['previous'],
+  inWords: DescribeNote = sentencesOf(about),
+): CachePrediction {
   if (previous === undefined) return { ...NOTHING, cause: UNKNOWN }
   if (previous === null) return { ...NOTHING, cause: FIRST }
   const which = {
@@ -93,14 +96,14 @@ export function cacheTold(
     ...(previous.rounds === 1 ? {} : { previous_round: previous.round }),
   }
   const against = { ...NOTHING, ...which }
-  const [before, own] = [parsedObject(previous.body), parsedObject(body)]
+  const [before, own] = [tryParseJsonObject(previous.body), tryParseJsonObject(body)]
   if (before === null || own === null) return { ...against, cause: UNKNOWN }
   if (!isSamePlace(previous.about.upstream, about.upstream)) return { ...against, cause: ELSEWHERE }
   const comparison = compareRequests(before, own)
   const { path, offset, sameBytes } = comparison
   const sameTokens = Math.ceil(comparison.sameTokens * (about.correction ?? 1))
   const now = { about, fates }
-  const cause = causeOf({
+  const cause = findDifferenceCause({
     comparison,
     before: previous,
     now,
@@ -112,7 +115,9 @@ export function cacheTold(
     prefix: { bytes: sameBytes, estimated_tokens: sameTokens },
     predicted_cached_tokens: sameTokens < LEAST_CACHED ? 0 : sameTokens,
     first_difference:
-      path === null ? null : { byte: byteOf(body, path, offset), path: writtenPath(path) },
+      path === null
+        ? null
+        : { byte: findJsonByteOffset(body, path, offset), path: formatJsonPath(path) },
     cause: { ...cause },
   }
 }
@@ -140,20 +145,27 @@ function isSamePlace(before: JsonObject, now: JsonObject): boolean {
 }
 
 /** Of what is kept, what cannot be read is nothing. */
-export function readSent({ body, items, about: written }: SentRequest): Sent | null {
-  const about = parsedObject(written)
+export function decodeSentRequest({
+  body,
+  items,
+  about: written,
+}: SentRequest): ExplainedRequest | null {
+  const about = tryParseJsonObject(written)
   if (about === null || !isObject(about['upstream'])) return null
   const told =
-    items === TOLD_BY_BODY
-      ? toldByBody(about as Facts, body)
-      : { about: about as About, fates: JSON.parse(items) as readonly Fate[] }
+    items === UNCHANGED_REQUEST
+      ? explainUnchangedRequest(about as RequestFacts, body)
+      : {
+          about: about as ExplanationSummary,
+          fates: JSON.parse(items) as readonly ItemDisposition[],
+        }
   return told === null ? null : { ...told, body }
 }
 
 /** Those of the next turn begin with the same characters, and only what is behind them is kept again. */
-export function writtenFates(fates: readonly Fate[]): string {
+export function encodeDispositions(fates: readonly ItemDisposition[]): string {
   return JSON.stringify(fates)
 }
 
 /** Instead of what became of its items. */
-export const TOLD_BY_BODY = ''
+export const UNCHANGED_REQUEST = ''

@@ -3,14 +3,14 @@
  * it is new to the cache and why, and what became of everything that was said.
  */
 import { isObject, type Json, type JsonObject } from '../core/json/json.ts'
-import { PARTS } from './request-size-by-part.ts'
-import { columnsOf, padded, shortenedTo, wrapped } from './terminal-columns.ts'
+import { SIZE_PARTS } from './request-size-by-part.ts'
+import { countColumns, padToColumns, truncateToColumns, wrapToColumns } from './terminal-columns.ts'
 
 const WIDTH = 80
 const INDENT = 14
 const BAR = 28
 
-export function textPicture(explanation: JsonObject): string {
+export function renderTextReport(explanation: JsonObject): string {
   const lines = [
     ...headOf(explanation),
     '',
@@ -33,9 +33,9 @@ function headOf(explanation: JsonObject): readonly string[] {
     const said = `${textIn(change, 'field')} = ${JSON.stringify(change['value'])}`
     return `${said} (${textIn(change, 'by')})`
   })
-  const room = WIDTH - columnsOf(id)
+  const room = WIDTH - countColumns(id)
   return [
-    padded(shortenedTo(place, room - 2), room) + id,
+    padToColumns(truncateToColumns(place, room - 2), room) + id,
     ...labelled(
       'policy',
       [`${textIn(policy, 'name')} (${textIn(policy, 'by')})`, ...changes].join(', '),
@@ -56,12 +56,16 @@ function partsOf(explanation: JsonObject): readonly string[] {
   const sent = objectIn(objectIn(explanation, 'size'), 'sent')
   const whole = objectIn(objectIn(explanation, 'size'), 'full_replay')
   const window = objectIn(explanation, 'window')
-  const most = Math.max(1, ...PARTS.map((part) => numberIn(objectIn(parts, part), 'tokens')))
-  const rows = PARTS.flatMap((part) => {
+  const most = Math.max(1, ...SIZE_PARTS.map((part) => numberIn(objectIn(parts, part), 'tokens')))
+  const rows = SIZE_PARTS.flatMap((part) => {
     const { tokens, bytes } = sizeIn(objectIn(parts, part), 'tokens')
     if (tokens === 0 && bytes === 0) return []
     const bar = '█'.repeat(Math.ceil((tokens / most) * BAR))
-    return [padded(part.replace('_', ' '), INDENT) + padded(bar, BAR) + figures(tokens, bytes)]
+    return [
+      padToColumns(part.replace('_', ' '), INDENT) +
+        padToColumns(bar, BAR) +
+        figures(tokens, bytes),
+    ]
   })
   const total = sizeIn(sent, 'estimated_tokens')
   const replay = sizeIn(whole, 'estimated_tokens')
@@ -71,8 +75,8 @@ function partsOf(explanation: JsonObject): readonly string[] {
       : `${grouped(numberIn(window, 'tokens'))} tokens, room for ${grouped(numberIn(window, 'room'))} more`
   return [
     ...rows,
-    padded('sent', INDENT + BAR) + figures(total.tokens, total.bytes),
-    padded('full replay', INDENT + BAR) + figures(replay.tokens, replay.bytes),
+    padToColumns('sent', INDENT + BAR) + figures(total.tokens, total.bytes),
+    padToColumns('full replay', INDENT + BAR) + figures(replay.tokens, replay.bytes),
     ...labelled('window', room),
   ]
 }
@@ -134,9 +138,9 @@ function itemsOf(explanation: JsonObject): readonly string[] {
       const place = item['place'] === null ? '' : textIn(item, 'place')
       const tokens = grouped(numberIn(item, 'tokens'))
       const fate = `${MARKS[textIn(item, 'fate')] ?? '?'} ${lettersOf(item).padEnd(widest)}`
-      const line = `${fate}${place.padStart(5)}  ${padded(shortenedTo(speakerOf(item), 14), 15)}`
-      const room = WIDTH - columnsOf(line) - tokens.length - 1
-      return `${line}${padded(shortenedTo(textIn(item, 'preview'), room), room)} ${tokens}`
+      const line = `${fate}${place.padStart(5)}  ${padToColumns(truncateToColumns(speakerOf(item), 14), 15)}`
+      const room = WIDTH - countColumns(line) - tokens.length - 1
+      return `${line}${padToColumns(truncateToColumns(textIn(item, 'preview'), room), room)} ${tokens}`
     }),
     ...legendOf(reasons),
   ]
@@ -158,8 +162,8 @@ function reasonsOf(items: readonly JsonObject[]): Reasons {
 function legendOf(reasons: Reasons): readonly string[] {
   const lines = [...reasons].flatMap(([sentence, { letter, items }]) => {
     const count = items === 1 ? '' : ` ${grouped(items)} items.`
-    return wrapped(`${sentence}${count}`, WIDTH - 4).map(
-      (line, at) => padded(at === 0 ? letter : '', 4) + line,
+    return wrapToColumns(`${sentence}${count}`, WIDTH - 4).map(
+      (line, at) => padToColumns(at === 0 ? letter : '', 4) + line,
     )
   })
   return lines.length === 0 ? [] : ['', ...lines]
@@ -207,7 +211,7 @@ function othersOf(explanation: JsonObject): readonly string[] {
     .flatMap((note) => {
       const field = note['field'] === undefined ? '' : `${textIn(note, 'field')}: `
       const text = `${field}${textIn(note, 'detail')}`
-      const [first = '', ...rest] = wrapped(text, WIDTH - 8)
+      const [first = '', ...rest] = wrapToColumns(text, WIDTH - 8)
       const mark = MARKS[textIn(note, 'did')] ?? '-'
       return [`${mark}       ${first}`, ...rest.map((line) => `        ${line}`)]
     })
@@ -215,8 +219,8 @@ function othersOf(explanation: JsonObject): readonly string[] {
 }
 
 function labelled(label: string, text: string): readonly string[] {
-  return wrapped(text, WIDTH - INDENT).map(
-    (line, at) => padded(at === 0 ? label : '', INDENT) + line,
+  return wrapToColumns(text, WIDTH - INDENT).map(
+    (line, at) => padToColumns(at === 0 ? label : '', INDENT) + line,
   )
 }
 

@@ -1,20 +1,20 @@
 /** What a request is made up of, in tokens and bytes: where the money goes. */
-import { isOfModel } from '../core/items/is-model-item.ts'
+import { isModelItem } from '../core/items/is-model-item.ts'
 import type { Item } from '../core/item.ts'
-import { layerOf } from '../memory/insert-layer-blocks.ts'
-import type { Params } from '../core/prompt.ts'
-import { headLength } from '../core/items/rounds-and-pinned-items.ts'
+import { readItemLayer } from '../memory/insert-layer-blocks.ts'
+import type { PromptParameters } from '../core/prompt.ts'
+import { countHeadItems } from '../core/items/rounds-and-pinned-items.ts'
 import {
-  mediaWeightOf,
-  minus,
-  NO_WEIGHT,
-  plus,
-  times,
-  weightOfJson,
-  type Weight,
+  measureMedia,
+  subtractSizes,
+  ZERO_SIZE,
+  addSizes,
+  scaleSize,
+  measureJson,
+  type Size,
 } from './item-size.ts'
 
-export const PARTS = [
+export const SIZE_PARTS = [
   'instructions',
   'tools',
   'history',
@@ -25,87 +25,87 @@ export const PARTS = [
 ] as const
 
 /** `added` is what the gateway put in: notes, layers, summaries. `overhead` is all the rest. */
-export type Parts = Readonly<Record<(typeof PARTS)[number], Weight>>
+export type SizeByPart = Readonly<Record<(typeof SIZE_PARTS)[number], Size>>
 
-export interface Made {
+export interface RequestSizeInput {
   readonly items: readonly Item[]
-  readonly weights: readonly Weight[]
+  readonly weights: readonly Size[]
   readonly places: readonly (number | null)[]
   /** The places of those that the wire has no word for: they are in nothing that is sent. */
   readonly unsaid: ReadonlySet<number | null>
-  readonly params: Pick<Params, 'instructions' | 'tools'>
+  readonly params: Pick<PromptParameters, 'instructions' | 'tools'>
   /** The body as a whole. */
-  readonly total: Weight
+  readonly total: Size
   /** What an estimate of tokens is to be multiplied with. */
   readonly correction: number
 }
 
-export interface MadeOf {
-  readonly parts: Parts
+export interface RequestSizes {
+  readonly parts: SizeByPart
   /** Of what was added, the part of each layer that is told; `null` if none is. */
-  readonly layers: Readonly<Record<string, Weight>> | null
+  readonly layers: Readonly<Record<string, Size>> | null
 }
 
-export function partsOf(made: Made): MadeOf {
+export function measureRequestParts(made: RequestSizeInput): RequestSizes {
   const { total, correction } = made
   const { sums, told } = keptParts(made)
-  const kept = [...Object.values(sums), ...Object.values(told)].reduce(plus)
+  const kept = [...Object.values(sums), ...Object.values(told)].reduce(addSizes)
   // As it is kept an item may be larger than as it is sent, and parts are never more than the whole.
   const scale = {
     bytes: Math.min(1, total.bytes / Math.max(1, kept.bytes)),
     tokens: Math.min(correction, total.tokens / Math.max(1, kept.tokens)),
   }
-  const layers = mapped(told, (weight) => times(weight, scale))
-  const scaled = mapped(sums, (part) => times(part, scale))
-  const known = { ...scaled, added: [scaled.added, ...Object.values(layers)].reduce(plus) }
+  const layers = mapped(told, (weight) => scaleSize(weight, scale))
+  const scaled = mapped(sums, (part) => scaleSize(part, scale))
+  const known = { ...scaled, added: [scaled.added, ...Object.values(layers)].reduce(addSizes) }
   return {
-    parts: { ...known, overhead: minus(total, Object.values(known).reduce(plus)) },
+    parts: { ...known, overhead: subtractSizes(total, Object.values(known).reduce(addSizes)) },
     layers: Object.keys(layers).length === 0 ? null : layers,
   }
 }
 
 interface Kept {
   /** Without what layers tell. */
-  readonly sums: Readonly<Record<Exclude<keyof Parts, 'overhead'>, Weight>>
-  readonly told: Readonly<Record<string, Weight>>
+  readonly sums: Readonly<Record<Exclude<keyof SizeByPart, 'overhead'>, Size>>
+  readonly told: Readonly<Record<string, Size>>
 }
 
-function keptParts({ items, weights, places, unsaid, params }: Made): Kept {
+function keptParts({ items, weights, places, unsaid, params }: RequestSizeInput): Kept {
   const { instructions, tools } = params
-  const head = headLength(items)
-  const newest = items.findLastIndex(isOfModel) + 1
+  const head = countHeadItems(items)
+  const newest = items.findLastIndex(isModelItem) + 1
   const sums = {
-    instructions: instructions === null ? NO_WEIGHT : weightOfJson(instructions),
-    tools: tools.length === 0 ? NO_WEIGHT : weightOfJson(tools),
-    history: NO_WEIGHT,
-    added: NO_WEIGHT,
-    media: NO_WEIGHT,
-    newest_input: NO_WEIGHT,
+    instructions: instructions === null ? ZERO_SIZE : measureJson(instructions),
+    tools: tools.length === 0 ? ZERO_SIZE : measureJson(tools),
+    history: ZERO_SIZE,
+    added: ZERO_SIZE,
+    media: ZERO_SIZE,
+    newest_input: ZERO_SIZE,
   }
-  const told: Record<string, Weight> = {}
+  const told: Record<string, Size> = {}
   items.forEach((item, at) => {
     const place = places[at] ?? null
     if (unsaid.has(place)) return
-    const own = weights[at] ?? NO_WEIGHT
-    const layer = place === null ? layerOf(item) : null
+    const own = weights[at] ?? ZERO_SIZE
+    const layer = place === null ? readItemLayer(item) : null
     if (layer !== null) {
-      told[layer] = plus(told[layer] ?? NO_WEIGHT, own)
+      told[layer] = addSizes(told[layer] ?? ZERO_SIZE, own)
       return
     }
-    const media = mediaWeightOf(item)
+    const media = measureMedia(item)
     const part = partOf(at, { head, newest, isAdded: place === null })
-    sums[part] = plus(sums[part], media === NO_WEIGHT ? own : minus(own, media))
-    if (media !== NO_WEIGHT) sums.media = plus(sums.media, media)
+    sums[part] = addSizes(sums[part], media === ZERO_SIZE ? own : subtractSizes(own, media))
+    if (media !== ZERO_SIZE) sums.media = addSizes(sums.media, media)
   })
   return { sums, told }
 }
 
 function mapped<Name extends string>(
-  weights: Readonly<Record<Name, Weight>>,
-  change: (weight: Weight) => Weight,
-): Readonly<Record<Name, Weight>> {
-  const entries = Object.entries<Weight>(weights).map(([name, weight]) => [name, change(weight)])
-  return Object.fromEntries(entries) as Record<Name, Weight>
+  weights: Readonly<Record<Name, Size>>,
+  change: (weight: Size) => Size,
+): Readonly<Record<Name, Size>> {
+  const entries = Object.entries<Size>(weights).map(([name, weight]) => [name, change(weight)])
+  return Object.fromEntries(entries) as Record<Name, Size>
 }
 
 interface Place {

@@ -1,16 +1,16 @@
 /** Text in columns of a terminal, where a character of Chinese, Japanese or Korean takes two. */
-export function columnsOf(text: string): number {
+export function countColumns(text: string): number {
   let columns = 0
   for (const letter of text) columns += widthOf(letter)
   return columns
 }
 
-export function padded(text: string, columns: number): string {
-  return text + ' '.repeat(Math.max(0, columns - columnsOf(text)))
+export function padToColumns(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - countColumns(text)))
 }
 
-export function shortenedTo(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text
+export function truncateToColumns(text: string, columns: number): string {
+  if (countColumns(text) <= columns) return text
   let short = ''
   let left = columns - 1
   for (const letter of text) {
@@ -22,17 +22,17 @@ export function shortenedTo(text: string, columns: number): string {
 }
 
 /** Between words, and within one only if it is longer than a line. */
-export function wrapped(text: string, columns: number): readonly string[] {
+export function wrapToColumns(text: string, columns: number): readonly string[] {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`
-    if (columnsOf(longer) <= columns) {
+    if (countColumns(longer) <= columns) {
       line = longer
       continue
     }
     if (line !== '') lines.push(line)
-    line = shortenedTo(word, columns)
+    line = truncateToColumns(word, columns)
   }
   return [...lines, line]
 }

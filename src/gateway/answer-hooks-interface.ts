@@ -3,17 +3,17 @@
  * imports the request path and must not be imported by it.
  */
 import type { Caller } from '../core/client/caller.ts'
-import type { World } from './dependencies-interface.ts'
-import type { Following } from './after-answer/run-after-answer.ts'
-import type { Prepared } from './prompt/prepare-request.ts'
+import type { GatewayDependencies } from './dependencies-interface.ts'
+import type { AfterAnswerTask } from './after-answer/run-after-answer.ts'
+import type { PreparedRequest } from './prompt/prepare-request.ts'
 
 export interface AnswerHooks {
   /** Returns the text of the header `x-backstory-context`, or null if the request did not ask for it. */
   readonly formatContextHeader: (
-    prepared: Prepared,
+    prepared: PreparedRequest,
     caller: Caller,
-    world: World,
+    world: GatewayDependencies,
   ) => Promise<string | null>
   /** Stores the requests that were sent upstream, so that the answer can be explained later. */
-  readonly storeSentRequests: Following
+  readonly storeSentRequests: AfterAnswerTask
 }

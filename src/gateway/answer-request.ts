@@ -4,55 +4,55 @@
  */
 import type { Caller } from '../core/client/caller.ts'
 import type { Failure } from '../core/stream-event.ts'
-import { foldOutcome, type Outcome } from '../core/fold-answer-outcome.ts'
+import { foldAnswerOutcome, type Outcome } from '../core/fold-answer-outcome.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
-import type { Inbound } from '../core/client-request.ts'
-import type { Exchange } from './http-exchange-interface.ts'
+import type { ClientRequest } from '../core/client-request.ts'
+import type { HttpExchange } from './http-exchange-interface.ts'
 import { GatewayError, type ErrorCode } from '../core/errors/gateway-error.ts'
-import { holdFor, type Hold } from './history/lock-conversation.ts'
-import { keepNeeded } from './history/touch-loaded-turns.ts'
-import type { History } from './history/load-history-by-id.ts'
-import { recorderFor, type BareTurn } from './record/choose-recorder.ts'
-import { remember } from './history/load-request-history.ts'
-import { guardedWhole } from './respond/event-filters/apply-event-filters.ts'
-import { relay, type Receiving } from './respond/stream-answer-to-client.ts'
+import { lockRequestConversation, type ConversationLock } from './history/lock-conversation.ts'
+import { touchLoadedTurns } from './history/touch-loaded-turns.ts'
+import type { LoadedHistory } from './history/load-history-by-id.ts'
+import { chooseRecorder, type TurnIdentity } from './record/choose-recorder.ts'
+import { loadRequestHistory } from './history/load-request-history.ts'
+import { filterEventList } from './respond/event-filters/apply-event-filters.ts'
+import { streamAnswerToClient, type AnswerStreamTarget } from './respond/stream-answer-to-client.ts'
 import {
-  ourHeaders,
-  renditionFor,
-  renditionOfEvents,
-  wholeFor,
-  type Parts,
+  buildResponseHeaders,
+  createResponseWriter,
+  createEventResponseWriter,
+  renderResponseBody,
+  type ResponseParts,
 } from './respond/create-response-writer.ts'
-import { route } from '../upstream/accounts-and-model-routing.ts'
-import type { Answer } from './send/upstream-answer-types.ts'
-import { askWithHouse } from './tools/send-with-tools.ts'
-import { followed } from './after-answer/run-after-answer.ts'
-import { guardsFor } from './respond/event-filters/select-event-filters.ts'
-import { madeOf, originOf } from './record/answer-provenance.ts'
-import { prepareFor, type Prepared } from './prompt/prepare-request.ts'
-import { readAnswer } from './send/read-buffered-answer.ts'
-import { readied } from './prompt/prepare-fitting-request.ts'
-import { summariseAfter } from './summaries/summarize-after-answer.ts'
-import { tellLayers } from './after-answer/update-memory-layers.ts'
-import { ableTargets } from './prompt/reject-unsupported-features.ts'
-import { watchLeaving } from './send/cancel-on-disconnect.ts'
-import { withAdditions } from './prompt/additions/load-additions.ts'
-import type { World } from './dependencies-interface.ts'
+import { routeModel } from '../upstream/accounts-and-model-routing.ts'
+import type { UpstreamAnswer } from './send/upstream-answer-types.ts'
+import { sendWithTools } from './tools/send-with-tools.ts'
+import { attachAfterAnswerTasks } from './after-answer/run-after-answer.ts'
+import { selectEventFilters } from './respond/event-filters/select-event-filters.ts'
+import { describeAnswerProvenance, resolveAnswerOrigin } from './record/answer-provenance.ts'
+import { prepareRequest, type PreparedRequest } from './prompt/prepare-request.ts'
+import { readBufferedAnswer } from './send/read-buffered-answer.ts'
+import { prepareFittingRequest } from './prompt/prepare-fitting-request.ts'
+import { summarizeAfterAnswer } from './summaries/summarize-after-answer.ts'
+import { updateMemoryLayers } from './after-answer/update-memory-layers.ts'
+import { filterCapableTargets } from './prompt/reject-unsupported-features.ts'
+import { cancelOnDisconnect } from './send/cancel-on-disconnect.ts'
+import { loadAdditions } from './prompt/additions/load-additions.ts'
+import type { GatewayDependencies } from './dependencies-interface.ts'
 
-export async function answer(
+export async function answerRequest(
   dialect: Dialect,
-  given: Inbound,
+  given: ClientRequest,
   caller: Caller,
-  world: World,
-  exchange: Exchange,
-  { turnId, createdAtMs }: Named = newlyNamed(world),
+  world: GatewayDependencies,
+  exchange: HttpExchange,
+  { turnId, createdAtMs }: AnswerIdentity = createAnswerIdentity(world),
 ): Promise<Response> {
-  const hold = await holdFor(given, caller, turnId, world)
+  const hold = await lockRequestConversation(given, caller, turnId, world)
   try {
-    const { asked, inbound, history } = await remember(given, caller, world, hold)
-    exchange.waitUntil(keepNeeded(history, caller, world))
+    const { asked, inbound, history } = await loadRequestHistory(given, caller, world, hold)
+    exchange.waitUntil(touchLoadedTurns(history, caller, world))
     const asking = { inbound, history, caller, turnId, after: exchange.waitUntil }
-    const whole = await withAdditions(asking, world)
+    const whole = await loadAdditions(asking, world)
     const turn = { id: turnId, createdAtMs, hold, history: whole.history, asked, inbound }
     return await answerFrom(turn, dialect, caller, world, exchange).finally(whole.letGo)
   } catch (error) {
@@ -63,12 +63,12 @@ export async function answer(
 }
 
 /** What an answer is known by, to its client and in the store. */
-export interface Named {
+export interface AnswerIdentity {
   readonly turnId: string
   readonly createdAtMs: number
 }
 
-export function newlyNamed(world: World): Named {
+export function createAnswerIdentity(world: GatewayDependencies): AnswerIdentity {
   return { turnId: world.newTurnId(), createdAtMs: world.nowMs() }
 }
 
@@ -76,38 +76,48 @@ export function newlyNamed(world: World): Named {
 interface Beginning {
   readonly id: string
   readonly createdAtMs: number
-  readonly hold: Hold | null
-  readonly history: History
+  readonly hold: ConversationLock | null
+  readonly history: LoadedHistory
   /** The request as its client means it, before anything was put into it. */
-  readonly asked: Inbound
+  readonly asked: ClientRequest
   /** The same with what was put into it. */
-  readonly inbound: Inbound
+  readonly inbound: ClientRequest
 }
 
 async function answerFrom(
   beginning: Beginning,
   dialect: Dialect,
   caller: Caller,
-  world: World,
-  exchange: Exchange,
+  world: GatewayDependencies,
+  exchange: HttpExchange,
 ): Promise<Response> {
   const { id: turnId, createdAtMs, history, inbound } = beginning
   const { waitUntil } = exchange
-  const served = route(world, inbound.params.model, inbound.dialect)
-  const targets = ableTargets(served, (to) => prepareFor(to, { inbound, history }, world), world)
-  const client = watchLeaving(exchange)
+  const served = routeModel(world, inbound.params.model, inbound.dialect)
+  const targets = filterCapableTargets(
+    served,
+    (to) => prepareRequest(to, { inbound, history }, world),
+    world,
+  )
+  const client = cancelOnDisconnect(exchange)
   const asking = { targets, caller, ...client }
-  const { first, prepare, own } = await readied(inbound, history, turnId, asking, world)
+  const { first, prepare, own } = await prepareFittingRequest(
+    inbound,
+    history,
+    turnId,
+    asking,
+    world,
+  )
   const asker = { caller, turnId, after: waitUntil }
-  const asked = own ?? askWithHouse({ ...asking, prepare }, asker, world)
-  const recorder = recorderFor(
+  const asked = own ?? sendWithTools({ ...asking, prepare }, asker, world)
+  const recorder = chooseRecorder(
     bareTurn(first, beginning, caller, world),
     beginning,
     world,
     waitUntil,
   )
-  const fold = foldOutcome(recorder)
-  let begun: Prepared | null = null
+  const fold = foldAnswerOutcome(recorder)
+  let begun: PreparedRequest | null = null
   let told: Response | GatewayError
   try {
     const [given, stored] = await Promise.all([asked, recorder.opened])
@@ -118,12 +128,14 @@ async function answerFrom(
     const parts = {
       dialect,
       prepared,
-      guards: guardsFor(prepared, world.settings),
+      guards: selectEventFilters(prepared, world.settings),
       answering: { inbound, turnId, createdAtMs, stored },
       fold,
-      recorder: followed(
+      recorder: attachAfterAnswerTasks(
         answered,
-        own === null ? [world.hooks.storeSentRequests, tellLayers, summariseAfter] : [],
+        own === null
+          ? [world.hooks.storeSentRequests, updateMemoryLayers, summarizeAfterAnswer]
+          : [],
         waitUntil,
         world,
       ),
@@ -139,21 +151,21 @@ async function answerFrom(
     const outcome = { ...fold.now(), finish: null, failure }
     // Whoever did not begin to answer is told of where it was asked.
     if (begun !== null && ending === 'finished') logFailure(outcome, begun, world)
-    waitUntil(recorder.settle(outcome, ending, madeOf(first, outcome)))
+    waitUntil(recorder.settle(outcome, ending, describeAnswerProvenance(first, outcome)))
     throw error
   }
   if (told instanceof GatewayError) throw told
   return told
 }
 
-function streamed(asked: Answer, parts: Parts, exchange: Exchange): Response {
-  const headers = { ...STREAM_HEADERS, ...ourHeaders(parts) }
+function streamed(asked: UpstreamAnswer, parts: ResponseParts, exchange: HttpExchange): Response {
+  const headers = { ...SSE_HEADERS, ...buildResponseHeaders(parts) }
   return exchange.stream(200, headers, (client) => {
-    const receiving: Receiving = {
+    const receiving: AnswerStreamTarget = {
       client,
       settle(outcome, ending) {
         if (ending === 'finished') logFailure(outcome, asked.prepared, parts.world)
-        const made = madeOf(asked.prepared, outcome, asked.sent?.())
+        const made = describeAnswerProvenance(asked.prepared, outcome, asked.sent?.())
         const settled = parts.recorder.settle(outcome, ending, made)
         exchange.waitUntil(settled)
         return settled
@@ -163,34 +175,53 @@ function streamed(asked: Answer, parts: Parts, exchange: Exchange): Response {
     }
     if ('events' in asked) {
       const { events } = asked
-      return relay({ ...receiving, source: events, rendition: renditionOfEvents(events, parts) })
+      return streamAnswerToClient({
+        ...receiving,
+        source: events,
+        rendition: createEventResponseWriter(events, parts),
+      })
     }
-    relay({ ...receiving, source: asked.body, rendition: renditionFor(parts) })
+    streamAnswerToClient({
+      ...receiving,
+      source: asked.body,
+      rendition: createResponseWriter(parts),
+    })
   })
 }
 
-export const STREAM_HEADERS = {
+export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',
 }
 
 /** One that has failed by its end is settled like any other, and then refused. */
-async function whole(asked: Answer, parts: Parts): Promise<Response | GatewayError> {
+async function whole(
+  asked: UpstreamAnswer,
+  parts: ResponseParts,
+): Promise<Response | GatewayError> {
   const { prepared } = asked
   const { guards, fold, recorder } = parts
-  const { events, body: theirs } = await readAnswer(asked)
-  for (const event of guardedWhole(events, guards)) fold.push(event)
+  const { events, body: theirs } = await readBufferedAnswer(asked)
+  for (const event of filterEventList(events, guards)) fold.push(event)
   const said = fold.now()
   logFailure(said, prepared, parts.world)
-  const outcome = await recorder.settle(said, 'finished', madeOf(prepared, said, asked.sent?.()))
+  const outcome = await recorder.settle(
+    said,
+    'finished',
+    describeAnswerProvenance(prepared, said, asked.sent?.()),
+  )
   if (outcome.failure !== null) return refusalFor(outcome.failure, asked)
-  const headers = { 'content-type': 'application/json', ...ourHeaders(parts) }
-  return new Response(wholeFor(parts, outcome, theirs), { headers })
+  const headers = { 'content-type': 'application/json', ...buildResponseHeaders(parts) }
+  return new Response(renderResponseBody(parts, outcome, theirs), { headers })
 }
 
 /** An upstream that fails in the middle of its answer. */
-function logFailure({ failure }: Outcome, { account }: Prepared, { log }: World): void {
+function logFailure(
+  { failure }: Outcome,
+  { account }: PreparedRequest,
+  { log }: GatewayDependencies,
+): void {
   if (failure === null || NOT_THEIRS.has(failure.code)) return
   const { code, message: why } = failure
   log('warn', 'answer-failed', { upstream: account.name, code, why })
@@ -203,18 +234,26 @@ const NOT_THEIRS: ReadonlySet<string | null> = new Set<ErrorCode>([
 ])
 
 /** Who was refused in a later round is told when to try again, as in the first. */
-function refusalFor(failure: Failure, { refusal }: Answer): GatewayError {
+function refusalFor(failure: Failure, { refusal }: UpstreamAnswer): GatewayError {
   const later = refusal?.() ?? null
   return later?.failure === failure ? later : new GatewayError(failure)
 }
 
 function bareTurn(
-  prepared: Prepared,
+  prepared: PreparedRequest,
   { id, createdAtMs, asked: { dialect } }: Beginning,
   { tenant, user }: Caller,
-  { replica }: World,
-): BareTurn {
-  return { id, tenant, user, owner: replica.id, origin: originOf(prepared), createdAtMs, dialect }
+  { replica }: GatewayDependencies,
+): TurnIdentity {
+  return {
+    id,
+    tenant,
+    user,
+    owner: replica.id,
+    origin: resolveAnswerOrigin(prepared),
+    createdAtMs,
+    dialect,
+  }
 }
 
 /** An id that cannot be kept is not promised. */

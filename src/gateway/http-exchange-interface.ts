@@ -2,9 +2,9 @@
  * The client's side of one request, whichever runtime it lives in. `server/runtime/node-http-exchange.ts` puts it onto
  * Node's raw request and response, `server/runtime/web-http-exchange.ts` onto Web Streams; nothing else may know which.
  */
-import type { Upgrade } from './websocket-interface.ts'
+import type { AcceptUpgrade } from './websocket-interface.ts'
 
-export interface Exchange {
+export interface HttpExchange {
   /** Rejects with a GatewayError above `limitBytes`, before having read it all. */
   readonly body: (limitBytes: number) => Promise<Uint8Array>
   /**
@@ -16,18 +16,18 @@ export interface Exchange {
   readonly stream: (
     status: number,
     headers: Readonly<Record<string, string>>,
-    run: (client: Client) => void,
+    run: (client: ClientStream) => void,
   ) => Response
   /** Where the request came from, for a gateway without keys: is it this very machine? */
   readonly isLocal: () => boolean
   /** Keeps the runtime alive until the work is done, though the answer has been sent. */
   readonly waitUntil: (work: Promise<unknown>) => void
   /** Turns the connection into a WebSocket. Only where the client asks for one. */
-  readonly upgrade?: Upgrade
+  readonly upgrade?: AcceptUpgrade
 }
 
 /** Where a streamed answer is written. Writing to a client that has gone is harmless. */
-export interface Client {
+export interface ClientStream {
   /** `false` when the client is full; `onDrain` tells when it can take more. */
   readonly write: (text: string | Uint8Array) => boolean
   readonly end: (text: string) => void

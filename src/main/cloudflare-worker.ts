@@ -1,31 +1,31 @@
 /** The gateway on Cloudflare Workers: the same app over D1, `fetch` and Web Streams. */
 import { monotonicFactory } from 'ulid'
-import { accountsFrom } from '../upstream/accounts-and-model-routing.ts'
+import { listAccounts } from '../upstream/accounts-and-model-routing.ts'
 import { createApp } from '../server/app.ts'
 import { EXPLAIN_HOOKS } from '../explain/connect-explanations.ts'
 import { turnIdFromUlid } from '../core/turn-derived-ids.ts'
-import { webExchange } from '../server/runtime/web-http-exchange.ts'
-import { expireUnused } from '../gateway/record/expire-unused-turns.ts'
-import { jsonLog } from './json-log.ts'
-import { loaderFor } from './create-media-loader.ts'
-import { randomNumbers } from './secure-random-numbers.ts'
-import { replica } from '../gateway/replica-identity.ts'
+import { createWebHttpExchange } from '../server/runtime/web-http-exchange.ts'
+import { expireUnusedTurns } from '../gateway/record/expire-unused-turns.ts'
+import { createJsonLog } from './json-log.ts'
+import { createMediaLoaderFromSettings } from './create-media-loader.ts'
+import { createSecureRandom } from './secure-random-numbers.ts'
+import { createReplicaIdentity } from '../gateway/replica-identity.ts'
 import { readSettings } from '../settings/read-settings.ts'
-import { runsByRequest } from '../background/background-runs.ts'
-import { openD1, type D1 } from '../store/database/d1-engine.ts'
+import { createRequestRuns } from '../background/background-runs.ts'
+import { openD1, type D1Binding } from '../store/database/d1-engine.ts'
 import { createStores } from '../store/create-stores.ts'
-import { withDemo } from '../upstream/transport/demo-transport.ts'
-import { fetchedMedia } from '../media/loading/workers-media-fetcher.ts'
-import { fetchTransport } from '../upstream/transport/fetch-transport.ts'
-import { vaultFor } from './create-row-encryption.ts'
-import type { World } from '../gateway/dependencies-interface.ts'
+import { wrapWithDemoTransport } from '../upstream/transport/demo-transport.ts'
+import { createWorkersMediaFetcher } from '../media/loading/workers-media-fetcher.ts'
+import { createFetchTransport } from '../upstream/transport/fetch-transport.ts'
+import { createRowEncryption } from './create-row-encryption.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 
 interface Bindings extends Readonly<Record<string, unknown>> {
-  readonly DB: D1
+  readonly DB: D1Binding
 }
 
 interface Gateway {
-  readonly world: World
+  readonly world: GatewayDependencies
   readonly app: ReturnType<typeof createApp>
 }
 
@@ -45,7 +45,7 @@ export default {
   },
   /** By the crons of wrangler.toml. */
   async scheduled(_: unknown, bindings: Bindings): Promise<void> {
-    await expireUnused(gatewayOf(bindings).world, { rounds: ROUNDS, restMs: 0 })
+    await expireUnusedTurns(gatewayOf(bindings).world, { rounds: ROUNDS, restMs: 0 })
   },
 }
 
@@ -67,29 +67,33 @@ function build(bindings: Bindings): Gateway {
     bindings,
     typeof config === 'string' ? JSON.parse(config) : (config ?? {}),
   )
-  const ulid = monotonicFactory(randomNumbers())
-  const log = jsonLog((line) => console.log(line), Date.now)
-  const world: World = {
-    ...createStores(openD1(bindings.DB), vaultFor(settings.STORAGE_KEYS, log), {
+  const ulid = monotonicFactory(createSecureRandom())
+  const log = createJsonLog((line) => console.log(line), Date.now)
+  const world: GatewayDependencies = {
+    ...createStores(openD1(bindings.DB), createRowEncryption(settings.STORAGE_KEYS, log), {
       keepsRequests: settings.EXPLAIN_KEEP === 'on',
     }),
     settings,
-    accounts: accountsFrom(settings),
-    transport: withDemo(
-      fetchTransport({
+    accounts: listAccounts(settings),
+    transport: wrapWithDemoTransport(
+      createFetchTransport({
         headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,
         idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
       }),
     ),
-    ...loaderFor(settings, fetchedMedia(settings.MEDIA_FETCH_ALLOW), log),
-    replica: replica(null),
+    ...createMediaLoaderFromSettings(
+      settings,
+      createWorkersMediaFetcher(settings.MEDIA_FETCH_ALLOW),
+      log,
+    ),
+    replica: createReplicaIdentity(null),
     hooks: EXPLAIN_HOOKS,
     newTurnId: () => turnIdFromUlid(ulid()),
     nowMs: Date.now,
     log,
   }
-  const app = createApp(world, runsByRequest(world), ({ req, executionCtx }) =>
-    webExchange(req.raw, (work) => executionCtx.waitUntil(work)),
+  const app = createApp(world, createRequestRuns(world), ({ req, executionCtx }) =>
+    createWebHttpExchange(req.raw, (work) => executionCtx.waitUntil(work)),
   )
   return { world, app }
 }

@@ -3,22 +3,22 @@ import { monotonicFactory } from 'ulid'
 import { turnIdFromUlid } from '../core/turn-derived-ids.ts'
 import type { Log } from '../core/ports/log-interface.ts'
 import { EXPLAIN_HOOKS } from '../explain/connect-explanations.ts'
-import { inTime } from '../core/wait-with-timeout.ts'
-import { loaderFor, MEGABYTE } from './create-media-loader.ts'
-import { randomNumbers } from './secure-random-numbers.ts'
-import { replica } from '../gateway/replica-identity.ts'
+import { waitWithTimeout } from '../core/wait-with-timeout.ts'
+import { createMediaLoaderFromSettings, MEGABYTE } from './create-media-loader.ts'
+import { createSecureRandom } from './secure-random-numbers.ts'
+import { createReplicaIdentity } from '../gateway/replica-identity.ts'
 import { readSettings } from '../settings/read-settings.ts'
 import { openEngine } from '../store/database/open-engine.ts'
 import { createStores } from '../store/create-stores.ts'
-import { withDemo } from '../upstream/transport/demo-transport.ts'
-import { nodeMedia } from '../media/loading/node-media-fetcher.ts'
-import { undiciTransport } from '../upstream/transport/undici-transport.ts'
-import { accountsFrom } from '../upstream/accounts-and-model-routing.ts'
-import { vaultFor } from './create-row-encryption.ts'
-import type { World } from '../gateway/dependencies-interface.ts'
+import { wrapWithDemoTransport } from '../upstream/transport/demo-transport.ts'
+import { createNodeMediaFetcher } from '../media/loading/node-media-fetcher.ts'
+import { createUndiciTransport } from '../upstream/transport/undici-transport.ts'
+import { listAccounts } from '../upstream/accounts-and-model-routing.ts'
+import { createRowEncryption } from './create-row-encryption.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 
-export interface OpenWorld {
-  readonly world: World
+export interface NodeDependencies {
+  readonly world: GatewayDependencies
   /** By this the processes that share the database know this one. */
   readonly replicaId: string
   /** Lets go of the upstreams: what they still answer ends unfinished. */
@@ -27,27 +27,27 @@ export interface OpenWorld {
   readonly close: () => Promise<void>
 }
 
-export async function openWorld(
+export async function createNodeDependencies(
   environment: Readonly<Record<string, unknown>>,
   configFile: unknown,
   log: Log,
-): Promise<OpenWorld> {
+): Promise<NodeDependencies> {
   const settings = readSettings(environment, configFile)
-  const accounts = accountsFrom(settings)
+  const accounts = listAccounts(settings)
   const stores = createStores(
     await openEngine(settings.DATABASE_URL),
-    vaultFor(settings.STORAGE_KEYS, log),
+    createRowEncryption(settings.STORAGE_KEYS, log),
     { keepsRequests: settings.EXPLAIN_KEEP === 'on' },
   )
-  const upstream = undiciTransport({
+  const upstream = createUndiciTransport({
     headersMs: settings.UPSTREAM_HEADERS_TIMEOUT_SECONDS * 1000,
     idleMs: settings.UPSTREAM_IDLE_TIMEOUT_SECONDS * 1000,
   })
-  const media = nodeMedia({
+  const media = createNodeMediaFetcher({
     allowed: settings.MEDIA_FETCH_ALLOW,
     maxBytes: settings.MEDIA_FETCH_MAX_MB * MEGABYTE,
   })
-  const ulid = monotonicFactory(randomNumbers())
+  const ulid = monotonicFactory(createSecureRandom())
   const newTurnId = () => turnIdFromUlid(ulid())
   const replicaId = newTurnId()
   return {
@@ -56,9 +56,9 @@ export async function openWorld(
       ...stores,
       settings,
       accounts,
-      transport: withDemo(upstream.transport),
-      ...loaderFor(settings, media.fetchMedia, log),
-      replica: replica(replicaId),
+      transport: wrapWithDemoTransport(upstream.transport),
+      ...createMediaLoaderFromSettings(settings, media.fetchMedia, log),
+      replica: createReplicaIdentity(replicaId),
       hooks: EXPLAIN_HOOKS,
       newTurnId,
       nowMs: Date.now,
@@ -68,7 +68,7 @@ export async function openWorld(
     async close() {
       await Promise.all([upstream.close(), media.close()])
       // A database that does not answer is not waited for.
-      await inTime(stores.requests.allKept(), KEPT_WITHIN_MS)
+      await waitWithTimeout(stores.requests.allKept(), KEPT_WITHIN_MS)
       await stores.store.close()
     },
   }

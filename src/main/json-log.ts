@@ -1,7 +1,7 @@
 /** The gateway's own words about itself: a JSON line each. Never keys, prompts or payloads. */
 import type { Log } from '../core/ports/log-interface.ts'
 
-export function jsonLog(write: (line: string) => void, now: () => number): Log {
+export function createJsonLog(write: (line: string) => void, now: () => number): Log {
   return (level, event, fields = {}) => {
     write(JSON.stringify({ time: new Date(now()).toISOString(), level, event, ...fields }))
   }

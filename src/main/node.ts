@@ -5,16 +5,16 @@
  * `rehearse` it has itself compiled.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { jsonLog } from './json-log.ts'
-import { asGatewayError } from '../core/errors/convert-unexpected-error.ts'
-import { resealDatabase } from './commands/re-encrypt-database.ts'
-import { serveNode, type Serving } from './serve-node.ts'
+import { createJsonLog } from './json-log.ts'
+import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
+import { reEncryptDatabase } from './commands/re-encrypt-database.ts'
+import { serveNode, type RunningServer } from './serve-node.ts'
 import { SETTINGS_TABLE } from '../settings/settings-table.ts'
 
 try {
   const [, , command] = process.argv
   if (command === undefined) await serve()
-  else if (command === 'reseal') await resealDatabase(process.env, configFile(), toStderr)
+  else if (command === 'reseal') await reEncryptDatabase(process.env, configFile(), toStderr)
   else if (command === 'simulate') await simulate(process.argv.slice(3))
   else if (command === 'explain') await explain(process.argv.slice(3))
   else if (command === 'rehearse') await rehearse()
@@ -25,9 +25,9 @@ try {
 }
 
 async function serve(): Promise<void> {
-  const log = jsonLog(toStderr, Date.now)
+  const log = createJsonLog(toStderr, Date.now)
   // What one request has lost sight of is no reason to cut off all others.
-  process.on('unhandledRejection', (cause) => void asGatewayError(cause, log))
+  process.on('unhandledRejection', (cause) => void convertUnexpectedError(cause, log))
   const serving = await serveNode(process.env, configFile(), log)
   const stop = stopping(serving.close)
   onSignal(stop)
@@ -39,7 +39,7 @@ async function serve(): Promise<void> {
 // The commands are loaded only where they are asked for: who serves has no use for them.
 
 async function explain(words: readonly string[]): Promise<void> {
-  const { explainCommand } = await import('./commands/explain.ts')
+  const { runExplainCommand: explainCommand } = await import('./commands/explain.ts')
   const { text } = await import('node:stream/consumers')
   process.exitCode = await explainCommand(words, {
     ...terminal(),
@@ -48,11 +48,11 @@ async function explain(words: readonly string[]): Promise<void> {
 }
 
 async function rehearse(): Promise<void> {
-  await (await import('./commands/warm-up.ts')).rehearse()
+  await (await import('./commands/warm-up.ts')).warmUp()
 }
 
 async function simulate(words: readonly string[]): Promise<void> {
-  const { simulateCommand } = await import('./commands/simulate.ts')
+  const { runSimulateCommand: simulateCommand } = await import('./commands/simulate.ts')
   const { stdout, stderr } = process
   process.exitCode = await simulateCommand(words, {
     ...terminal(),
@@ -99,7 +99,7 @@ function configFile(): unknown {
   }
 }
 
-function greet({ url, world: { accounts, settings } }: Serving): void {
+function greet({ url, world: { accounts, settings } }: RunningServer): void {
   // A password in the address is nobody's business.
   const database = settings.DATABASE_URL.replace(/\/\/[^@/]*@/, '//…@')
   const model = accounts.flatMap((account) => account.models).find((name) => !name.includes('*'))

@@ -4,26 +4,26 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApp } from '../server/app.ts'
 import type { Log } from '../core/ports/log-interface.ts'
-import type { Exchange } from '../gateway/http-exchange-interface.ts'
-import { nodeExchange } from '../server/runtime/node-http-exchange.ts'
+import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
+import { createNodeHttpExchange } from '../server/runtime/node-http-exchange.ts'
 import {
   acceptUpgrades,
   isWebSocketUpgrade,
-  upgradeExchange,
+  createUpgradeHttpExchange,
   type UpgradeBindings,
-  type Upgrades,
+  type WebSocketConnections,
 } from '../server/runtime/node-websocket.ts'
-import { nodeWorks, type NodeWorks } from '../server/runtime/pending-work.ts'
-import { expireHourly } from '../gateway/record/expire-unused-turns.ts'
-import { inTime, LATE } from '../core/wait-with-timeout.ts'
-import { openWorld } from './create-node-dependencies.ts'
-import { openRuns } from '../background/background-runs.ts'
+import { trackPendingWork, type PendingWork } from '../server/runtime/pending-work.ts'
+import { expireTurnsHourly } from '../gateway/record/expire-unused-turns.ts'
+import { waitWithTimeout, TIMED_OUT } from '../core/wait-with-timeout.ts'
+import { createNodeDependencies } from './create-node-dependencies.ts'
+import { openProcessRuns } from '../background/background-runs.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import type { World } from '../gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 
-export interface Serving {
+export interface RunningServer {
   readonly url: string
-  readonly world: World
+  readonly world: GatewayDependencies
   /** Takes no more requests, lets open streams finish for a while, then lets everything go. */
   readonly close: () => Promise<void>
 }
@@ -32,12 +32,12 @@ export async function serveNode(
   environment: Readonly<Record<string, unknown>>,
   configFile: unknown,
   log: Log,
-): Promise<Serving> {
-  const opened = await openWorld(environment, configFile, log)
+): Promise<RunningServer> {
+  const opened = await createNodeDependencies(environment, configFile, log)
   const { world, replicaId, hangUp, close: closeWorld } = opened
   const { settings } = world
-  const runs = await openRuns(replicaId, world)
-  const works = nodeWorks()
+  const runs = await openProcessRuns(replicaId, world)
+  const works = trackPendingWork()
   const app = createApp(world, runs, ({ env }) =>
     exchangeOf(env as HttpBindings | UpgradeBindings, works),
   )
@@ -57,7 +57,7 @@ export async function serveNode(
     await closeWorld()
     throw fault
   })
-  const stopExpiring = expireHourly(world)
+  const stopExpiring = expireTurnsHourly(world)
   return {
     url: urlOf(server),
     world,
@@ -82,10 +82,13 @@ export async function serveNode(
  */
 const IDLE_MS = 75_000
 
-function exchangeOf(bindings: HttpBindings | UpgradeBindings, { waitUntil }: NodeWorks): Exchange {
+function exchangeOf(
+  bindings: HttpBindings | UpgradeBindings,
+  { waitUntil }: PendingWork,
+): HttpExchange {
   return 'upgrade' in bindings
-    ? upgradeExchange(bindings, waitUntil)
-    : nodeExchange(bindings, waitUntil)
+    ? createUpgradeHttpExchange(bindings, waitUntil)
+    : createNodeHttpExchange(bindings, waitUntil)
 }
 
 function listening(server: Server, { PORT, HOST }: Settings): Promise<void> {
@@ -122,14 +125,14 @@ async function givenTime(
   left: Promise<unknown>,
   { drainMs, hangUp, breakOff }: Draining,
 ): Promise<void> {
-  if ((await inTime(left, drainMs)) !== LATE) return
+  if ((await waitWithTimeout(left, drainMs)) !== TIMED_OUT) return
   void hangUp()
-  if ((await inTime(left, TELLING_MS)) !== LATE) return
+  if ((await waitWithTimeout(left, TELLING_MS)) !== TIMED_OUT) return
   breakOff()
-  await inTime(left, TELLING_MS)
+  await waitWithTimeout(left, TELLING_MS)
 }
 
-async function drained(server: Server, upgrades: Upgrades): Promise<void> {
+async function drained(server: Server, upgrades: WebSocketConnections): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   upgrades.leave()
   // A connection that has given its last answer would wait for another question.
@@ -139,7 +142,7 @@ async function drained(server: Server, upgrades: Upgrades): Promise<void> {
   upgrades.terminate()
 }
 
-function brokenOff(server: Server, upgrades: Upgrades): void {
+function brokenOff(server: Server, upgrades: WebSocketConnections): void {
   server.closeAllConnections()
   upgrades.terminate()
 }

@@ -1,8 +1,8 @@
 /** What can be told of data from the beginning of its base64. */
-import { SNIFFED_BYTES } from './sniff-media-type.ts'
+import { SNIFF_LENGTH_BYTES } from './sniff-media-type.ts'
 
 /** What it begins with; nothing, if that is not base64. It may have blanks in it, or the letters of URLs. */
-export function firstBytes(base64: string): Uint8Array {
+export function decodeFirstBytes(base64: string): Uint8Array {
   const written = base64.slice(0, LOOKED_AT).replace(/\s+/g, '')
   const letters = written.replaceAll('-', '+').replaceAll('_', '/')
   try {
@@ -19,8 +19,8 @@ export function firstBytes(base64: string): Uint8Array {
 const NOTHING = new Uint8Array()
 
 /** Whether nothing can be in it: it is empty, or begins with what base64 has no letters for. */
-export function holdsNothing(base64: string): boolean {
+export function isEmptyOrInvalidBase64(base64: string): boolean {
   return !/^\s*[\w+/-][\w+/=\s-]*$/.test(base64.slice(0, LOOKED_AT))
 }
 
-const LOOKED_AT = (SNIFFED_BYTES / 3) * 4
+const LOOKED_AT = (SNIFF_LENGTH_BYTES / 3) * 4

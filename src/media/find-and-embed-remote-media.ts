@@ -1,24 +1,24 @@
 /** A part that names its medium by an address, and the same part with the medium in it. */
 import type { OpaquePart, Part } from '../core/item.ts'
 import { isObject } from '../core/json/json.ts'
-import { dataUrl } from '../core/media/data-url.ts'
+import { buildDataUrl } from '../core/media/data-url.ts'
 
-export interface RemoteMedium {
-  readonly kind: MediumKind
+export interface RemoteMedia {
+  readonly kind: RemoteMediaKind
   readonly url: string
 }
 
-export type MediumKind = 'image' | 'file' | 'video'
+export type RemoteMediaKind = 'image' | 'file' | 'video'
 
 /** `null` for a part that holds its medium, or has none. */
-export function remoteMedium(part: Part): RemoteMedium | null {
+export function findRemoteMedia(part: Part): RemoteMedia | null {
   switch (part.type) {
     case 'input_image':
       return remote('image', part.image_url)
     case 'input_file':
       return part.file_data === undefined ? remote('file', part.file_url) : null
     case 'opaque':
-      return remote('video', videoUrl(part))
+      return remote('video', readVideoUrl(part))
     case 'input_text':
     case 'output_text':
     case 'refusal':
@@ -28,24 +28,24 @@ export function remoteMedium(part: Part): RemoteMedium | null {
 }
 
 /** `null` for what is no video. */
-export function videoUrl({ raw }: OpaquePart): string | null {
+export function readVideoUrl({ raw }: OpaquePart): string | null {
   const { type, video_url: video } = raw
   if (type !== 'video_url' && type !== 'input_video') return null
   const url = isObject(video) ? video['url'] : video
   return typeof url === 'string' ? url : null
 }
 
-function remote(kind: MediumKind, url: unknown): RemoteMedium | null {
+function remote(kind: RemoteMediaKind, url: unknown): RemoteMedia | null {
   return typeof url === 'string' && /^https?:\/\//i.test(url) ? { kind, url } : null
 }
 
-export interface Medium {
+export interface InlineMedia {
   readonly type: string
   readonly base64: string
 }
 
-export function withMedium(part: Part, { type, base64 }: Medium): Part {
-  const url = dataUrl(type, base64)
+export function embedMedia(part: Part, { type, base64 }: InlineMedia): Part {
+  const url = buildDataUrl(type, base64)
   switch (part.type) {
     case 'input_image':
       return { ...part, image_url: url }

@@ -6,7 +6,7 @@ import type { Part } from '../core/item.ts'
 import type { Account } from '../providers/provider-interface.ts'
 import { PROVIDERS } from '../providers/registry.ts'
 
-export interface MediaReader {
+export interface UpstreamMediaSupport {
   /** Whether it loads the medium that this part names by an address. */
   readonly loads: (part: Part, url: string) => boolean
   /** What its addresses may begin with, beside those of the web. */
@@ -17,7 +17,7 @@ export interface MediaReader {
   readonly requestChars: number | null
 }
 
-export function mediaReader(account: Account): MediaReader {
+export function resolveMediaSupport(account: Account): UpstreamMediaSupport {
   const { wire, quirks } = account
   const taken = PROVIDERS[wire].media?.(account) ?? {}
   const { loads = () => true, schemes = [], imageChars = null, requestChars = null } = taken

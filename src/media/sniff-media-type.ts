@@ -2,7 +2,7 @@
  * What a medium is by its first bytes, which do not lie as names and headers do. `null` for what is
  * none of the kinds that models are shown, or cannot be told by its beginning.
  */
-export function sniffMedia(bytes: Uint8Array): string | null {
+export function sniffMediaType(bytes: Uint8Array): string | null {
   for (const [type, at, magic] of MAGIC) {
     if (holds(bytes, at, magic)) return type
   }
@@ -12,7 +12,7 @@ export function sniffMedia(bytes: Uint8Array): string | null {
 }
 
 /** So many bytes are enough. */
-export const SNIFFED_BYTES = 48
+export const SNIFF_LENGTH_BYTES = 48
 
 type Magic = readonly [type: string, at: number, magic: string]
 
@@ -36,7 +36,7 @@ const MAGIC: readonly Magic[] = [
 ]
 
 /** Whether an image that is said to be of this type is told by its beginning. */
-export function isSniffed(type: string): boolean {
+export function isSniffableType(type: string): boolean {
   return SNIFFED.has(type)
 }
 
@@ -81,7 +81,7 @@ function isMp3Frame([first, second = 0]: Uint8Array): boolean {
 
 /** Whether it begins as HTML, XML or SVG do. */
 export function looksLikeMarkup(bytes: Uint8Array): boolean {
-  const text = new TextDecoder().decode(bytes.subarray(0, SNIFFED_BYTES))
+  const text = new TextDecoder().decode(bytes.subarray(0, SNIFF_LENGTH_BYTES))
   return /^\s*<[!?a-z]/i.test(text)
 }
 

@@ -6,12 +6,12 @@
  * What comes out depends on these numbers alone, and so is the same from turn to turn. Together it is
  * never more than there is, and none gets more than it has a use for.
  */
-export interface Claim {
+export interface TokenClaim {
   readonly minTokens: number
   readonly maxTokens: number
 }
 
-export function budgetFor(total: number, claims: readonly Claim[]): readonly number[] {
+export function divideTokens(total: number, claims: readonly TokenClaim[]): readonly number[] {
   const available = Math.max(0, Math.floor(total))
   const least = claims.map(({ minTokens, maxTokens }) => Math.min(minTokens, maxTokens))
   const headroom = claims.map(({ maxTokens }, at) => maxTokens - (least[at] ?? 0))

@@ -8,39 +8,39 @@
  * They are of the request that is made: they are not kept, and are no part of what is cut or summed
  * up. Rounds are counted in the whole conversation, however much of it is left.
  */
-import { TOLD_IN_PLACE } from '../core/items/leading-instructions.ts'
+import { INSERTED_INSTRUCTION_FIELD } from '../core/items/leading-instructions.ts'
 import type { Item, Message } from '../core/item.ts'
-import { itemField } from '../core/items/author-time-and-reset-fields.ts'
-import { itemTokens } from '../core/items/item-tokens.ts'
+import { readGatewayField } from '../core/items/author-time-and-reset-fields.ts'
+import { estimateItemTokens } from '../core/items/item-tokens.ts'
 import type { Note } from '../core/note.ts'
-import { headLength, roundStarts } from '../core/items/rounds-and-pinned-items.ts'
-import { bordersOf } from '../context/insertion-points.ts'
-import type { Places, Transform } from '../context/transform-interface.ts'
-import type { Band, Change } from './memory-layer-interface.ts'
+import { countHeadItems, findRoundStarts } from '../core/items/rounds-and-pinned-items.ts'
+import { findInsertionPoints } from '../context/insertion-points.ts'
+import type { OriginalPositions, Transform } from '../context/transform-interface.ts'
+import type { LayerBand, LayerChange } from './memory-layer-interface.ts'
 
-export interface ToldBlock {
+export interface RenderedBlock {
   readonly name: string
-  readonly band: Band
+  readonly band: LayerBand
   /** `''` where there are changes only. */
   readonly text: string
-  readonly changes: readonly Change[]
+  readonly changes: readonly LayerChange[]
 }
 
 /** `conversation` is the whole of it, if a part is all that the transform is given. */
-export function placeLayers(
-  blocks: readonly ToldBlock[],
+export function insertLayerBlocks(
+  blocks: readonly RenderedBlock[],
   conversation: readonly Item[] | null = null,
 ): Transform {
   const told = messagesFor(blocks)
   return {
-    name: PLACE_LAYERS,
+    name: LAYER_TRANSFORM_NAME,
     steps: 'lasting',
     run(items, places) {
       const others = items.some(isOfLayer) ? items.filter((item) => !isOfLayer(item)) : items
       const starts = others === items && places !== undefined ? startsIn(conversation) : null
       const placed = inOrder(told, others, (round) =>
         starts === null || places === undefined
-          ? roundStarts(others)[round - 1]
+          ? findRoundStarts(others)[round - 1]
           : firstFrom(starts[round - 1], places),
       )
       const all = others.flatMap((item, at) => [...(placed.get(at) ?? []), item])
@@ -56,17 +56,17 @@ export function placeLayers(
   }
 }
 
-export const PLACE_LAYERS = 'place-layers'
+export const LAYER_TRANSFORM_NAME = 'place-layers'
 
 /** The layer that an item is told for. A client cannot say this of one, so it is ours. */
-export function layerOf(item: Item): string | null {
-  const name = itemField(item)?.['layer']
+export function readItemLayer(item: Item): string | null {
+  const name = readGatewayField(item)?.['layer']
   return typeof name === 'string' ? name : null
 }
 
 /** As it is told. What would end the tag in the middle of it does not. */
-export function layerMessage(
-  { name, band }: Pick<ToldBlock, 'name' | 'band'>,
+export function renderLayerMessage(
+  { name, band }: Pick<RenderedBlock, 'name' | 'band'>,
   text: string,
   suffix = '',
 ): Message {
@@ -77,7 +77,9 @@ export function layerMessage(
     content: [
       { type: 'input_text', text: `<${tag}>\n${text.replaceAll('</', '<\\/')}\n</${tag}>` },
     ],
-    native: { backstory: { layer: name, ...(band === 'stable' ? {} : TOLD_IN_PLACE) } },
+    native: {
+      backstory: { layer: name, ...(band === 'stable' ? {} : INSERTED_INSTRUCTION_FIELD) },
+    },
   }
 }
 
@@ -89,29 +91,29 @@ interface Told {
   readonly message: Message
 }
 
-function messagesFor(blocks: readonly ToldBlock[]): readonly Told[] {
+function messagesFor(blocks: readonly RenderedBlock[]): readonly Told[] {
   return blocks.flatMap(({ name, band, text, changes }): readonly Told[] => [
     ...(text === ''
       ? []
       : [
           {
             place: band === 'stable' ? ('head' as const) : ('newest' as const),
-            message: layerMessage({ name, band }, text),
+            message: renderLayerMessage({ name, band }, text),
           },
         ]),
     ...changes.map((change) => ({
       place: change.round,
-      message: layerMessage({ name, band: 'volatile' }, change.text, CHANGED),
+      message: renderLayerMessage({ name, band: 'volatile' }, change.text, CHANGED),
     })),
   ])
 }
 
 function isOfLayer(item: Item): boolean {
-  return layerOf(item) !== null
+  return readItemLayer(item) !== null
 }
 
 function noteOf(item: Item): Note {
-  const detail = `The memory ${layerOf(item) ?? ''} is told, in about ${itemTokens(item)} tokens.`
+  const detail = `The memory ${readItemLayer(item) ?? ''} is told, in about ${estimateItemTokens(item)} tokens.`
   return { did: 'added', why: 'layer-told', detail }
 }
 
@@ -120,9 +122,9 @@ function inOrder(
   items: readonly Item[],
   startOf: (round: number) => number | undefined,
 ): ReadonlyMap<number, readonly Item[]> {
-  const head = headLength(items)
-  const borders = bordersOf(items)
-  const newest = roundStarts(items).at(-1) ?? items.length
+  const head = countHeadItems(items)
+  const borders = findInsertionPoints(items)
+  const newest = findRoundStarts(items).at(-1) ?? items.length
   const placeOf = (place: Told['place']): number | null => {
     if (place === 'head') return head
     const wanted = place === 'newest' ? newest : startOf(place)
@@ -150,11 +152,11 @@ function orderOf(place: Told['place']): number {
 }
 
 function startsIn(conversation: readonly Item[] | null): readonly number[] | null {
-  return conversation === null ? null : roundStarts(conversation)
+  return conversation === null ? null : findRoundStarts(conversation)
 }
 
 /** Where the first item stands that was at this place of the conversation, or behind it. */
-function firstFrom(start: number | undefined, places: Places): number | undefined {
+function firstFrom(start: number | undefined, places: OriginalPositions): number | undefined {
   if (start === undefined) return undefined
   const at = places.findIndex((place) => place !== null && place >= start)
   return at < 0 ? undefined : at

@@ -1,7 +1,12 @@
 /** Every layer there is. */
-import { coreFacts, facts } from './facts/core-and-relevant-facts.ts'
-import type { Layer } from './memory-layer-interface.ts'
-import { observations } from './versioned-layers/observation-layer.ts'
-import { workingMemory } from './versioned-layers/working-memory-layer.ts'
+import { coreFactsLayer, matchingFactsLayer } from './facts/core-and-relevant-facts.ts'
+import type { MemoryLayer } from './memory-layer-interface.ts'
+import { observationLayer } from './versioned-layers/observation-layer.ts'
+import { workingMemoryLayer } from './versioned-layers/working-memory-layer.ts'
 
-export const LAYERS: readonly Layer[] = [workingMemory, observations, coreFacts, facts]
+export const MEMORY_LAYERS: readonly MemoryLayer[] = [
+  workingMemoryLayer,
+  observationLayer,
+  coreFactsLayer,
+  matchingFactsLayer,
+]

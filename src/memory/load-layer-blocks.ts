@@ -4,37 +4,42 @@
  */
 import type { Note } from '../core/note.ts'
 import type { LayerRules } from '../core/context-policy.ts'
-import { itemTokens } from '../core/items/item-tokens.ts'
-import { messageOf } from '../core/errors/gateway-error.ts'
-import { inTime, LATE } from '../core/wait-with-timeout.ts'
-import { REASONS } from '../context/note-descriptions.ts'
-import { budgetFor } from './divide-layer-tokens.ts'
-import type { After, Block, Layer, LayerContext } from './memory-layer-interface.ts'
-import { layerMessage, type ToldBlock } from './insert-layer-blocks.ts'
+import { estimateItemTokens } from '../core/items/item-tokens.ts'
+import { errorMessage } from '../core/errors/gateway-error.ts'
+import { waitWithTimeout, TIMED_OUT } from '../core/wait-with-timeout.ts'
+import { NOTE_DESCRIPTIONS } from '../context/note-descriptions.ts'
+import { divideTokens } from './divide-layer-tokens.ts'
+import type {
+  RunInBackground,
+  LayerBlock,
+  MemoryLayer,
+  LayerContext,
+} from './memory-layer-interface.ts'
+import { renderLayerMessage, type RenderedBlock } from './insert-layer-blocks.ts'
 
-export interface ToldLayers {
-  readonly blocks: readonly ToldBlock[]
+export interface LayerResults {
+  readonly blocks: readonly RenderedBlock[]
   readonly notes: readonly Note[]
   /** By which they were asked. */
   readonly rules: LayerRules
 }
 
 /** What is asked, but for what each layer may tell. */
-export type LayersContext = Omit<LayerContext, 'tokens'>
+export type SharedLayerContext = Omit<LayerContext, 'tokens'>
 
 /** A layer with its part of the tokens. */
-export interface Wanted {
-  readonly layer: Layer
+export interface BudgetedLayer {
+  readonly layer: MemoryLayer
   readonly tokens: number
 }
 
-export async function runLayers(
-  context: LayersContext,
-  layers: readonly Layer[],
-  after: After,
-): Promise<ToldLayers> {
+export async function loadLayerBlocks(
+  context: SharedLayerContext,
+  layers: readonly MemoryLayer[],
+  after: RunInBackground,
+): Promise<LayerResults> {
   const results = await Promise.all(
-    wantedOf(layers, context.rules).map((wanted) => toldBy(wanted, context, after)),
+    budgetRequestedLayers(layers, context.rules).map((wanted) => toldBy(wanted, context, after)),
   )
   return {
     blocks: results.flatMap((result) => (isNote(result) ? [] : (result ?? []))),
@@ -44,28 +49,32 @@ export async function runLayers(
 }
 
 /** In the order in which they are told. */
-export function wantedOf(layers: readonly Layer[], rules: LayerRules): readonly Wanted[] {
+export function budgetRequestedLayers(
+  layers: readonly MemoryLayer[],
+  rules: LayerRules,
+): readonly BudgetedLayer[] {
   const wanted = layers.filter((layer) => layer.isWanted(rules)).toSorted((a, b) => a.slot - b.slot)
-  const shares = budgetFor(rules.tokens, wanted)
+  const shares = divideTokens(rules.tokens, wanted)
   return wanted.map((layer, at) => ({ layer, tokens: shares[at] ?? 0 }))
 }
 
 async function toldBy(
-  { layer, tokens }: Wanted,
-  context: LayersContext,
-  after: After,
-): Promise<ToldBlock | Note | null> {
+  { layer, tokens }: BudgetedLayer,
+  context: SharedLayerContext,
+  after: RunInBackground,
+): Promise<RenderedBlock | Note | null> {
   const { name } = layer
   try {
     // The tag is told, too.
-    const room = tokens - itemTokens(layerMessage({ name, band: layer.band(context) }, ''))
+    const room =
+      tokens - estimateItemTokens(renderLayerMessage({ name, band: layer.band(context) }, ''))
     if (room <= 0) return leftOut('layer-too-long', name)
     const asked = layer.recall({ ...context, tokens: room }, after)
-    const block = await inTime(asked, Math.min(layer.timeoutMs, MOST_PATIENCE_MS))
-    if (block === LATE) return failed(name, 'layer-late', 'It took too long.', context)
+    const block = await waitWithTimeout(asked, Math.min(layer.timeoutMs, MOST_PATIENCE_MS))
+    if (block === TIMED_OUT) return failed(name, 'layer-late', 'It took too long.', context)
     return block === null ? null : fitted(block, { layer, tokens }, context)
   } catch (error) {
-    return failed(name, 'layer-failed', messageOf(error), context)
+    return failed(name, 'layer-failed', errorMessage(error), context)
   }
 }
 
@@ -73,29 +82,30 @@ const MOST_PATIENCE_MS = 5000
 
 /** `shortened` counts text, and here is counted what is sent. */
 function fitted(
-  { text, changes = [], shortened }: Block,
-  { layer, tokens }: Wanted,
-  context: LayersContext,
-): ToldBlock | Note | null {
+  { text, changes = [], shortened }: LayerBlock,
+  { layer, tokens }: BudgetedLayer,
+  context: SharedLayerContext,
+): RenderedBlock | Note | null {
   const { name } = layer
   const told = { name, band: layer.band(context), changes }
-  const fits = (words: string): boolean => itemTokens(layerMessage(told, words)) <= tokens
+  const fits = (words: string): boolean =>
+    estimateItemTokens(renderLayerMessage(told, words)) <= tokens
   if (text === '' && changes.length === 0) return null
   if (text === '' || fits(text)) return { ...told, text }
-  const short = shortened?.(tokens - itemTokens(layerMessage(told, ''))) ?? null
+  const short = shortened?.(tokens - estimateItemTokens(renderLayerMessage(told, ''))) ?? null
   return short === null || !fits(short) ? leftOut('layer-too-long', name) : { ...told, text: short }
 }
 
-function failed(name: string, why: string, message: string, { ports }: LayersContext): Note {
+function failed(name: string, why: string, message: string, { ports }: SharedLayerContext): Note {
   ports.log('warn', why, { layer: name, why: message })
   return leftOut(why, name)
 }
 
 function leftOut(why: string, name: string): Note {
-  const detail = `${(REASONS[why] ?? '').replace(/\.$/, '')} (${name}).`
+  const detail = `${(NOTE_DESCRIPTIONS[why] ?? '').replace(/\.$/, '')} (${name}).`
   return { did: 'dropped', field: 'layers', why, by: 'layers', detail }
 }
 
-function isNote(result: ToldBlock | Note | null): result is Note {
+function isNote(result: RenderedBlock | Note | null): result is Note {
   return result !== null && 'did' in result
 }

@@ -1,7 +1,7 @@
 /**
  * A layer is a memory beside the conversation, of which a model is told a block: what it has noted
  * itself, what was observed over time, what fits the question. The port of all layers; to have another
- * one is a file with a `Layer`, a line in `layer-registry.ts`, and a field in `LayerRules` that switches it on.
+ * one is a file with a `MemoryLayer`, a line in `layer-registry.ts`, and a field in `LayerRules` that switches it on.
  *
  * Layers are asked at once, each with its own patience. One that fails or is slow is left out, and
  * costs the answer nothing else.
@@ -14,7 +14,7 @@ import type { Log } from '../core/ports/log-interface.ts'
 import type { FactStore } from '../store/facts/fact-store-interface.ts'
 import type { LayerStore } from '../store/memory-layers/memory-layer-store-interface.ts'
 
-export interface Layer {
+export interface MemoryLayer {
   /** Also the tag that its block is told in. */
   readonly name: string
   /** The lower one is told first, and goes first where tokens are short. */
@@ -24,22 +24,22 @@ export interface Layer {
    * `stable`: told in front of the history, in the same words for as long as an epoch lasts; what has
    * changed since is told behind it. `volatile`: told as a whole behind the history.
    */
-  readonly band: (context: Pick<LayerContext, 'owner' | 'rules'>) => Band
+  readonly band: (context: Pick<LayerContext, 'owner' | 'rules'>) => LayerBand
   /** What it cannot do with less of, and what it has no use for more of. */
   readonly minTokens: number
   readonly maxTokens: number
   /** At most five seconds. */
   readonly timeoutMs: number
   /** `null` where there is nothing to tell. May throw. Nothing in it may change without a cause. */
-  readonly recall: (context: LayerContext, after: After) => Promise<Block | null>
+  readonly recall: (context: LayerContext, after: RunInBackground) => Promise<LayerBlock | null>
   /** Behind an answer that was finished, in the background. May throw. */
-  readonly remember?: (context: LayerContext, answered: Answered) => Promise<void>
+  readonly remember?: (context: LayerContext, answered: LayerAnswer) => Promise<void>
 }
 
-export type Band = 'stable' | 'volatile'
+export type LayerBand = 'stable' | 'volatile'
 
 /** Is handed what the answer does not wait for: there are hosts that end what nobody waits for. */
-export type After = (work: Promise<unknown>) => void
+export type RunInBackground = (work: Promise<unknown>) => void
 
 export interface LayerContext {
   readonly owner: Caller
@@ -73,11 +73,11 @@ export interface LayerPorts {
 }
 
 /** What one layer has to tell: text without its tag, which is put around it. */
-export interface Block {
+export interface LayerBlock {
   /** Of a stable layer: as it was when the epoch began; `''` if there was nothing then. */
   readonly text: string
   /** Of a stable layer: what has changed since, each told in front of the question of its round, for good. */
-  readonly changes?: readonly Change[]
+  readonly changes?: readonly LayerChange[]
   /**
    * The text in at most so many tokens by `estimateTokens`; `null` if it makes no sense that short.
    * Without it, a block that is too long is left out.
@@ -85,18 +85,18 @@ export interface Block {
   readonly shortened?: (tokens: number) => string | null
 }
 
-export interface Change {
+export interface LayerChange {
   readonly round: number
   readonly text: string
 }
 
-export interface Answered {
+export interface LayerAnswer {
   readonly outcome: Outcome
   /** Asks the model of the request, or the one that the policy names. Throws where it gives no whole answer. */
-  readonly ask: (question: Question) => Promise<string>
+  readonly ask: (question: LayerQuestion) => Promise<string>
 }
 
-export interface Question {
+export interface LayerQuestion {
   readonly instructions: string
   readonly input: string
 }

@@ -4,7 +4,7 @@
  */
 import type { Account } from './provider-interface.ts'
 
-export function hasEndpoint(
+export function hasResponsesEndpoint(
   { wire, baseUrl, quirks }: Account,
   name: 'compact' | 'inputTokens',
 ): boolean {

@@ -12,7 +12,7 @@ export type NoteTable<Code extends string = string> = Readonly<
   Record<Code, readonly [did: Note['did'], sentence: string]>
 >
 
-export interface Notebook<Code extends string> {
+export interface NoteCollector<Code extends string> {
   readonly write: (why: Code, where?: Where) => void
   readonly notes: readonly Note[]
 }
@@ -24,10 +24,10 @@ interface Where {
   readonly detail?: string
 }
 
-export function openNotebook<Code extends string>(
+export function createNoteCollector<Code extends string>(
   wire: string,
   table: NoteTable<Code>,
-): Notebook<Code> {
+): NoteCollector<Code> {
   const notes: Note[] = []
   return {
     notes,

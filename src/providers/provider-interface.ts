@@ -12,9 +12,9 @@ import type { NoteTable } from './note-collector.ts'
 import type { QuirkTable } from './quirks/quirk-value-kinds.ts'
 import type { SseMessage, Stage } from '../core/stream/stage.ts'
 
-export const WIRES = ['chat', 'responses', 'anthropic', 'gemini', 'demo'] as const
+export const WIRE_NAMES = ['chat', 'responses', 'anthropic', 'gemini', 'demo'] as const
 
-export type WireName = (typeof WIRES)[number]
+export type WireName = (typeof WIRE_NAMES)[number]
 
 /** One way to an upstream: where it is, whose key, which models it serves. */
 export interface Account {
@@ -31,7 +31,7 @@ export interface Account {
 
 export interface Provider {
   readonly wire: WireName
-  readonly encode: (prompt: Prompt, account: Account) => Encoded
+  readonly encode: (prompt: Prompt, account: Account) => EncodedRequest
   /** The dialect that the answer comes in, if it can be passed on as it is. */
   readonly speaks: (prompt: Prompt, account: Account) => DialectName | null
   /** `prompt` is what was asked: some wires need it to tell what an answer's names stand for. */
@@ -57,7 +57,7 @@ export interface Provider {
   readonly compactionFirst?: boolean
   /** Whether there is a field for who says a message. */
   readonly takesNames?: (account: Account) => boolean
-  readonly media?: (account: Account) => MediaTaken
+  readonly media?: (account: Account) => WireMediaSupport
   readonly headers: (account: Account) => Readonly<Record<string, string>>
   /** What its notes mean, by their code. */
   readonly notes: NoteTable
@@ -66,7 +66,7 @@ export interface Provider {
 }
 
 /** What a wire takes of media, where it has rules of its own. */
-export interface MediaTaken {
+export interface WireMediaSupport {
   /** Whether it loads the medium that this part names by an address; if not said, whatever it is. */
   readonly loads?: (part: Part, url: string) => boolean
   /** What its addresses may begin with, beside those of the web. */
@@ -84,7 +84,7 @@ export interface MediaTaken {
  */
 export type Decoder = Stage<SseMessage, StreamEvent>
 
-export interface Encoded {
+export interface EncodedRequest {
   /** Behind the account's `baseUrl`, with a leading slash. */
   readonly path: string
   readonly body: JsonObject

@@ -4,7 +4,11 @@
  */
 import type { Account, Provider } from './provider-interface.ts'
 
-export function checksPrefix({ quirks }: Account, provider: Provider, model: string): boolean {
+export function requiresUnchangedReasoningPrefix(
+  { quirks }: Account,
+  provider: Provider,
+  model: string,
+): boolean {
   const { prefixCheck } = quirks
   if (typeof prefixCheck === 'boolean') return prefixCheck
   return provider.bindsReasoning?.(model) ?? false

@@ -1,5 +1,5 @@
 /** The index of the first of these places, which rise, that is not before this one. */
-export function firstFrom(places: readonly number[], from: number): number {
+export function findLowerBound(places: readonly number[], from: number): number {
   let [low, high] = [0, places.length]
   while (low < high) {
     const middle = (low + high) >>> 1

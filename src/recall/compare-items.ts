@@ -3,10 +3,10 @@
  * origins are not: most clients forget them.
  */
 import type { Item, Part } from '../core/item.ts'
-import { isObject, parsedJson } from '../core/json/json.ts'
+import { isObject, tryParseJson } from '../core/json/json.ts'
 
 /** Whether nothing is lost if the client's item is sent instead of the recorded one. */
-export function saysTheSame(recorded: Item, given: Item): boolean {
+export function hasSameContent(recorded: Item, given: Item): boolean {
   if (recorded === given) return true
   const own = told(recorded)
   if (own !== null && !isEqual(own, told(given) ?? undefined)) return false
@@ -58,7 +58,7 @@ export function isSameCall(recorded: Item, given: Item): boolean {
  * The names by which the item of a hosted tool is known; two that have one in common are the same
  * item. A client need not bring it back as it was, nor with its id.
  */
-export function hostedKeys(item: Item): readonly string[] {
+export function listHostedItemKeys(item: Item): readonly string[] {
   if (item.type !== 'opaque') return []
   const { id, type } = item.raw
   const content = `as ${written(nameless(item.raw))}`
@@ -66,7 +66,7 @@ export function hostedKeys(item: Item): readonly string[] {
 }
 
 /** The same for reasoning: by its id, or sealed by its maker. */
-export function reasoningKeys(item: Item): readonly string[] {
+export function listReasoningKeys(item: Item): readonly string[] {
   if (item.type !== 'reasoning') return []
   const sealed = item.encrypted_content ?? ''
   return [
@@ -78,7 +78,7 @@ export function reasoningKeys(item: Item): readonly string[] {
 function meansTheSame(one: string, other: string): boolean {
   if (one === other) return true
   // No arguments are written in two ways.
-  const [value, otherValue] = [parsedJson(one || '{}'), parsedJson(other || '{}')]
+  const [value, otherValue] = [tryParseJson(one || '{}'), tryParseJson(other || '{}')]
   return value !== null && isEqual(value, otherValue)
 }
 

@@ -9,14 +9,17 @@ import { textOf, type Item } from '../core/item.ts'
 import type { Note } from '../core/note.ts'
 import { callEndOf, isCallOutput } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
-import { compactWords } from './text/normalize-text.ts'
-import { isOfModel } from '../core/items/is-model-item.ts'
-import { firstFrom } from './binary-search.ts'
-import { hostedKeys, reasoningKeys } from './compare-items.ts'
-import type { Step } from '../context/transform-interface.ts'
+import { normalizeText } from './text/normalize-text.ts'
+import { isModelItem } from '../core/items/is-model-item.ts'
+import { findLowerBound } from './binary-search.ts'
+import { listHostedItemKeys, listReasoningKeys } from './compare-items.ts'
+import type { TransformResult } from '../context/transform-interface.ts'
 
-export function dropCovered(history: readonly Item[], items: readonly Item[]): Step {
-  const border = items.findIndex((item) => !isOfModel(item) && !isCallOutput(item))
+export function dropRepeatedHistory(
+  history: readonly Item[],
+  items: readonly Item[],
+): TransformResult {
+  const border = items.findIndex((item) => !isModelItem(item) && !isCallOutput(item))
   const repeated = items.slice(0, border < 0 ? items.length : border)
   const tail = history.slice(history.findLastIndex(isUserMessage) + 1)
   const covered = coveredBy(tail, repeated)
@@ -61,13 +64,13 @@ const NAMELESS: Names = { keys: [], words: null }
 
 function namesOf(item: Item): Names {
   if (item.type === 'message') {
-    const words = compactWords(textOf(item.content))
+    const words = normalizeText(textOf(item.content))
     return words === '' ? NAMELESS : { keys: [`said ${words}`], words }
   }
   const end = callEndOf(item)
   const called =
     end === null || end.callId === '' ? [] : [`${end.side} ${end.family} ${end.callId}`]
-  return { keys: [...called, ...reasoningKeys(item), ...hostedKeys(item)], words: null }
+  return { keys: [...called, ...listReasoningKeys(item), ...listHostedItemKeys(item)], words: null }
 }
 
 /** The items that say it, without those behind them. */
@@ -128,5 +131,5 @@ function isSpoken(item: Item): boolean {
 
 /** -1 if there is none. */
 function lastBefore(places: readonly number[], end: number): number {
-  return places[firstFrom(places, end) - 1] ?? -1
+  return places[findLowerBound(places, end) - 1] ?? -1
 }

@@ -4,32 +4,39 @@
  * a certain turn and not for an id.
  */
 import type { Item } from '../core/item.ts'
-import { callEndOf, isCallOutput, type CallEnd } from '../core/items/tool-call-pairs.ts'
-import type { RememberedTurn } from '../core/items/recorded-turn.ts'
-import type { Kin } from './turn-ancestry.ts'
+import { callEndOf, isCallOutput, type ToolCallEnd } from '../core/items/tool-call-pairs.ts'
+import type { RecordedTurn } from '../core/items/recorded-turn.ts'
+import type { TurnAncestry } from './turn-ancestry.ts'
 
-export interface OutputAtHand {
+export interface RecordedOutput {
   readonly output: Item
   /** The turn that was given it, and its place in what that turn was given. */
-  readonly turn: RememberedTurn
+  readonly turn: RecordedTurn
   readonly place: number
 }
 
 /** The output of the turn's call number `nth` under this key, counted from 0. */
-export type FindOutput = (turn: RememberedTurn, key: string, nth: number) => OutputAtHand | null
+export type FindRecordedOutput = (
+  turn: RecordedTurn,
+  key: string,
+  nth: number,
+) => RecordedOutput | null
 
 /** `attached` are the turns of a list, in their order. Those known to lie between are asked, too. */
-export function outputsAtHand(attached: readonly RememberedTurn[], kin: Kin): FindOutput {
+export function indexRecordedOutputs(
+  attached: readonly RecordedTurn[],
+  kin: TurnAncestry,
+): FindRecordedOutput {
   // Most turns were given none, and nothing is to be found out about them.
   if (!kin.all.some(({ input }) => input.some(isCallOutput))) return () => null
   const isAttached = new Set(attached)
   const given = outputsGiven(attached, kin)
-  const asked = new Set<RememberedTurn>()
-  const found = new Map<RememberedTurn, Map<string, OutputAtHand>>()
-  const ask = (turn: RememberedTurn): void => {
+  const asked = new Set<RecordedTurn>()
+  const found = new Map<RecordedTurn, Map<string, RecordedOutput>>()
+  const ask = (turn: RecordedTurn): void => {
     asked.add(turn)
     for (const { name, caller, atHand } of given.get(turn) ?? []) {
-      const outputs = found.get(caller) ?? new Map<string, OutputAtHand>()
+      const outputs = found.get(caller) ?? new Map<string, RecordedOutput>()
       found.set(caller, outputs)
       if (!outputs.has(name)) outputs.set(name, atHand)
     }
@@ -45,15 +52,15 @@ export function outputsAtHand(attached: readonly RememberedTurn[], kin: Kin): Fi
 }
 
 /** `null` for what is not that end of a call. */
-export function endKey(item: Item, side: CallEnd['side']): string | null {
+export function toolCallKey(item: Item, side: ToolCallEnd['side']): string | null {
   const end = callEndOf(item)
   return end?.side === side && end.callId !== '' ? `${end.family} ${end.callId}` : null
 }
 
 interface Given {
   readonly name: string
-  readonly caller: RememberedTurn
-  readonly atHand: OutputAtHand
+  readonly caller: RecordedTurn
+  readonly atHand: RecordedOutput
 }
 
 /**
@@ -61,12 +68,12 @@ interface Given {
  * ways from the first turns down are gone once, with the calls that were made on the way.
  */
 function outputsGiven(
-  attached: readonly RememberedTurn[],
-  kin: Kin,
-): ReadonlyMap<RememberedTurn, readonly Given[]> {
+  attached: readonly RecordedTurn[],
+  kin: TurnAncestry,
+): ReadonlyMap<RecordedTurn, readonly Given[]> {
   const { roots, children } = treeOf(attached, kin)
-  const given = new Map<RememberedTurn, readonly Given[]>()
-  const callers = new Map<string, RememberedTurn[]>()
+  const given = new Map<RecordedTurn, readonly Given[]>()
+  const callers = new Map<string, RecordedTurn[]>()
   const way: Step[] = roots.map((turn) => ({ turn, calls: null }))
   for (let step = way.pop(); step !== undefined; step = way.pop()) {
     const { turn, calls } = step
@@ -89,13 +96,13 @@ function outputsGiven(
 
 /** To a turn, or back from it, when its calls are no longer on the way. */
 interface Step {
-  readonly turn: RememberedTurn
+  readonly turn: RecordedTurn
   readonly calls: readonly string[] | null
 }
 
 function givenTo(
-  turn: RememberedTurn,
-  callers: ReadonlyMap<string, readonly RememberedTurn[]>,
+  turn: RecordedTurn,
+  callers: ReadonlyMap<string, readonly RecordedTurn[]>,
 ): readonly Given[] {
   return namesOf(turn.input, 'output').flatMap(({ name, item: output, place }) => {
     const caller = callers.get(name)?.at(-1)
@@ -104,10 +111,10 @@ function givenTo(
 }
 
 /** Each end of a call under its key, and which one of that key it is. */
-function namesOf(items: readonly Item[], side: CallEnd['side']) {
+function namesOf(items: readonly Item[], side: ToolCallEnd['side']) {
   const seen = new Map<string, number>()
   return items.flatMap((item, place) => {
-    const key = endKey(item, side)
+    const key = toolCallKey(item, side)
     if (key === null) return []
     const nth = seen.get(key) ?? 0
     seen.set(key, nth + 1)
@@ -116,12 +123,12 @@ function namesOf(items: readonly Item[], side: CallEnd['side']) {
 }
 
 /** These turns and all before them. Links that lead in a circle lead to no first turn. */
-function treeOf(turns: readonly RememberedTurn[], kin: Kin) {
-  const roots: RememberedTurn[] = []
-  const children = new Map<RememberedTurn, RememberedTurn[]>()
-  const known = new Set<RememberedTurn>()
+function treeOf(turns: readonly RecordedTurn[], kin: TurnAncestry) {
+  const roots: RecordedTurn[] = []
+  const children = new Map<RecordedTurn, RecordedTurn[]>()
+  const known = new Set<RecordedTurn>()
   for (const turn of turns) {
-    for (let next: RememberedTurn | null = turn; next !== null && !known.has(next);) {
+    for (let next: RecordedTurn | null = turn; next !== null && !known.has(next);) {
       known.add(next)
       const parent = kin.parent(next)
       const siblings = parent === null ? roots : (children.get(parent) ?? [])

@@ -6,64 +6,72 @@
  */
 import type { Item } from '../core/item.ts'
 import type { Note } from '../core/note.ts'
-import { ALONE, pairsOf } from '../core/items/tool-call-pairs.ts'
-import type { RememberedTurn } from '../core/items/recorded-turn.ts'
+import { UNPAIRED, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
+import type { RecordedTurn } from '../core/items/recorded-turn.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
-import { attachTurns } from './matching/match-turns-to-segments.ts'
-import { kinOf } from './turn-ancestry.ts'
-import { endKey, outputsAtHand, type OutputAtHand } from './find-recorded-tool-outputs.ts'
+import { matchTurnsToSegments } from './matching/match-turns-to-segments.ts'
+import { buildTurnAncestry } from './turn-ancestry.ts'
 import {
-  marksIn,
-  saysNothing,
-  type RecallPlan,
-  type Run,
+  toolCallKey,
+  indexRecordedOutputs,
+  type RecordedOutput,
+} from './find-recorded-tool-outputs.ts'
+import {
+  listMarkerTurnIds,
+  isEmptyAssistantMessage,
+  type SegmentedHistory,
+  type Segment,
 } from './split-and-fingerprint-segments.ts'
-import { recalled, recallRun, type Piece } from './merging/restore-segment.ts'
-import { withoutMarks } from './markers/split-message-and-markers.ts'
+import {
+  createRecalledPiece,
+  restoreSegment,
+  type RestoredPiece,
+} from './merging/restore-segment.ts'
+import { removeMessageMarkers } from './markers/split-message-and-markers.ts'
 
-export interface RecallPolicy {
+export interface RestoreOptions {
   /** Whether calls and results that the client has forgotten are told again. */
   readonly replaysTools: boolean
 }
 
-export interface Recalled {
+export interface RestoredHistory {
   /** The very same list if nothing is changed. */
   readonly items: readonly Item[]
   /** `at` is a place in the new list: of what is gone, where it would stand. */
   readonly notes: readonly Note[]
   /** The turn that the newest run belongs to: what the next answer goes on from. */
-  readonly parent: RememberedTurn | null
+  readonly parent: RecordedTurn | null
   /** The first turn that answers the newest question, if one is attached. */
-  readonly begun: RememberedTurn | null
+  readonly begun: RecordedTurn | null
   /** Where in the client's list what is new since the last run begins. */
   readonly newsFrom: number
   /** Every turn that was attached, in the order of the list. */
-  readonly used: readonly RememberedTurn[]
+  readonly used: readonly RecordedTurn[]
 }
 
 /** `plan` is that of `items`; `beyond` are turns that are not there because they are too many. */
-export function applyRecall(
+export function restoreForgottenItems(
   items: readonly Item[],
-  plan: RecallPlan,
-  turns: readonly RememberedTurn[],
-  policy: RecallPolicy,
+  plan: SegmentedHistory,
+  turns: readonly RecordedTurn[],
+  policy: RestoreOptions,
   beyond: ReadonlySet<string> = NONE,
-): Recalled {
-  const kin = kinOf(turns)
+): RestoredHistory {
+  const kin = buildTurnAncestry(turns)
   const whyGone: WhyGone = (turnId) => {
     if (kin.turn(turnId) !== null) return 'marker-removed'
     return beyond.has(turnId) ? 'beyond-memory' : 'marker-unknown'
   }
-  const attached = attachTurns(items, plan, kin)
+  const attached = matchTurnsToSegments(items, plan, kin)
   const told = attached.turns.flat()
   // What a turn itself has of the answer that it continued is no turn of its own.
   const used = told.filter((turn) => kin.turn(turn.id) === turn)
-  const findOutput = outputsAtHand(told, kin)
-  const partners = used.length === 0 ? null : pairsOf(items)
+  const findOutput = indexRecordedOutputs(told, kin)
+  const partners = used.length === 0 ? null : findToolCallPairs(items)
   const toldIds = new Set(told.map(({ id }) => id))
   const doubted = new Set([...attached.doubted].map(({ id }) => id))
   // Where other turns stand for the words, nobody has asked whether to believe a marker.
-  const isDoubted = ({ marks }: Run, isFound: boolean): boolean =>
+  const isDoubted = ({ marks }: Segment, isFound: boolean): boolean =>
     marks.some((id) => !toldIds.has(id) && (doubted.has(id) || (isFound && kin.turn(id) !== null)))
   const list = openList(items)
   for (const [number, run] of plan.runs.entries()) {
@@ -78,7 +86,7 @@ export function applyRecall(
       continue
     }
     const gapEnd = plan.runs[number + 1]?.start ?? items.length
-    const { pieces, owed } = recallRun({
+    const { pieces, owed } = restoreSegment({
       run,
       given: items.slice(run.start, run.end),
       turns: own,
@@ -106,53 +114,57 @@ type WhyGone = (turnId: string) => 'marker-removed' | 'marker-unknown' | 'beyond
 
 function firstBehind(
   question: number,
-  { runs }: RecallPlan,
-  turns: readonly (readonly RememberedTurn[])[],
-): RememberedTurn | null {
+  { runs }: SegmentedHistory,
+  turns: readonly (readonly RecordedTurn[])[],
+): RecordedTurn | null {
   const place = runs.findIndex(({ start }) => start > question)
   return place < 0 ? null : (turns.slice(place).flat()[0] ?? null)
 }
 
 /** What of the calls of a run the client answers itself, behind the run. */
-function answersIn(items: readonly Item[], run: Run, gapEnd: number, partners: Int32Array) {
+function answersIn(items: readonly Item[], run: Segment, gapEnd: number, partners: Int32Array) {
   const answered = new Set<Item>()
   const strayOutputs = new Set<string>()
   for (let at = run.start; at < run.end; at += 1) {
     const item = items[at]
-    if (item !== undefined && partners[at] !== ALONE) answered.add(item)
+    if (item !== undefined && partners[at] !== UNPAIRED) answered.add(item)
   }
   for (let at = run.end; at < gapEnd; at += 1) {
     const item = items[at]
-    const key = item === undefined || partners[at] !== ALONE ? null : endKey(item, 'output')
+    const key = item === undefined || partners[at] !== UNPAIRED ? null : toolCallKey(item, 'output')
     if (key !== null) strayOutputs.add(key)
   }
   return { answered, strayOutputs }
 }
 
 /** The client's own items, but for the markers. A message that was nothing else is left out. */
-function unmarked(items: readonly Item[], run: Run, whyGone: WhyGone): readonly Piece[] {
+function unmarked(
+  items: readonly Item[],
+  run: Segment,
+  whyGone: WhyGone,
+): readonly RestoredPiece[] {
   return items.slice(run.start, run.end).map((item) => {
     if (item.type !== 'message') return { item, note: null }
-    const words = withoutMarks(item)
+    const words = removeMessageMarkers(item)
     if (words === item) return { item, note: null }
-    const reasons = marksIn(item).map(whyGone)
+    const reasons = listMarkerTurnIds(item).map(whyGone)
     const why = reasons.find((reason) => reason !== 'marker-removed') ?? 'marker-removed'
-    const isGone = saysNothing(words)
+    const isGone = isEmptyAssistantMessage(words)
     return { item: isGone ? null : words, note: { did: isGone ? 'dropped' : 'changed', why } }
   })
 }
 
 /** Markers are noted where nothing else is: at the first words that are passed on. */
 function withMarksNoted(
-  pieces: readonly Piece[],
-  { marks }: Run,
+  pieces: readonly RestoredPiece[],
+  { marks }: Segment,
   whyGone: WhyGone,
-): readonly Piece[] {
+): readonly RestoredPiece[] {
   if (marks.length === 0) return pieces
   const did = 'changed'
   const missing = [...new Set(marks)].map(whyGone).filter((why) => why !== 'marker-removed')
   if (missing.length > 0) {
-    return [...missing.map((why): Piece => ({ item: null, note: { did, why } })), ...pieces]
+    return [...missing.map((why): RestoredPiece => ({ item: null, note: { did, why } })), ...pieces]
   }
   const note = { did, why: 'marker-removed' } as const
   const at = pieces.findIndex(({ item }) => item?.type === 'message')
@@ -175,7 +187,7 @@ function openList(items: readonly Item[]) {
       if (item !== undefined) made.push(item)
     }
   }
-  const put = (pieces: readonly Piece[], end: number): void => {
+  const put = (pieces: readonly RestoredPiece[], end: number): void => {
     isChanged = true
     for (const { item, note: what } of pieces) {
       if (what !== null) note(what)
@@ -190,13 +202,13 @@ function openList(items: readonly Item[]) {
     /** These instead of the client's items up to this place. */
     put,
     /** Outputs that the client forgot, among those that it has in this gap. */
-    owe(owed: readonly OutputAtHand[], start: number, end: number): void {
+    owe(owed: readonly RecordedOutput[], start: number, end: number): void {
       pass(start)
       if (owed.length === 0) return
       for (const [before, outputs] of placesOf(owed, items, start, end)) {
         pass(before)
         put(
-          outputs.map(({ output, turn }) => recalled(output, turn)),
+          outputs.map(({ output, turn }) => createRecalledPiece(output, turn)),
           before,
         )
       }
@@ -208,18 +220,18 @@ function openList(items: readonly Item[]) {
 
 /** Each behind the output that was recorded before it, if the client has that one. */
 function placesOf(
-  owed: readonly OutputAtHand[],
+  owed: readonly RecordedOutput[],
   items: readonly Item[],
   start: number,
   end: number,
-): readonly (readonly [number, readonly OutputAtHand[]])[] {
+): readonly (readonly [number, readonly RecordedOutput[]])[] {
   const behind = new Map<string, number>()
   for (let at = start; at < end; at += 1) {
     const item = items[at]
-    const key = item === undefined ? null : endKey(item, 'output')
+    const key = item === undefined ? null : toolCallKey(item, 'output')
     if (key !== null) behind.set(key, at + 1)
   }
-  const places = new Map<number, OutputAtHand[]>()
+  const places = new Map<number, RecordedOutput[]>()
   const sorted = owed.toSorted((one, other) => one.place - other.place)
   const neighbours = behind.size === 0 ? null : neighboursOf(sorted, behind)
   for (const one of sorted) {
@@ -233,17 +245,17 @@ function placesOf(
 
 /** Where the nearest output in front of each ends, if the client has one of those. */
 function neighboursOf(
-  sorted: readonly OutputAtHand[],
+  sorted: readonly RecordedOutput[],
   behind: ReadonlyMap<string, number>,
-): ReadonlyMap<OutputAtHand, number> {
-  const neighbours = new Map<OutputAtHand, number>()
+): ReadonlyMap<RecordedOutput, number> {
+  const neighbours = new Map<RecordedOutput, number>()
   for (const [{ input }, own] of Map.groupBy(sorted, ({ turn }) => turn)) {
     let at = 0
     let last: number | undefined
     for (const one of own) {
       for (; at < one.place; at += 1) {
         const item = input[at]
-        last = behind.get(item === undefined ? '' : (endKey(item, 'output') ?? '')) ?? last
+        last = behind.get(item === undefined ? '' : (toolCallKey(item, 'output') ?? '')) ?? last
       }
       if (last !== undefined) neighbours.set(one, last)
     }

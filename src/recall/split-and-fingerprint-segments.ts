@@ -8,28 +8,33 @@
  * last line of the first message: clients put text in front of it, and suggestions behind it, for
  * one turn only. Instructions do not count.
  */
-import { isOfHouse } from '../core/items/gateway-tool-items.ts'
+import { isGatewayToolItem } from '../core/items/gateway-tool-items.ts'
 import { isText, textOfPart, type Item, type Message, type Part } from '../core/item.ts'
-import { readMarkers } from '../core/markers/extract-turn-markers.ts'
-import { isOfModel } from '../core/items/is-model-item.ts'
+import { extractMarkers } from '../core/markers/extract-turn-markers.ts'
+import { isModelItem } from '../core/items/is-model-item.ts'
 import { callEndOf } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
-import { digest } from '../core/text/digest.ts'
-import { compactLine, settled, wordsIn, wordsOf } from './text/normalize-text.ts'
+import { digestText } from '../core/text/digest.ts'
+import {
+  normalizeLine,
+  removeEmptyFences,
+  normalizeParts,
+  normalizeAssistantText,
+} from './text/normalize-text.ts'
 
-export interface RecallPlan {
-  readonly runs: readonly Run[]
+export interface SegmentedHistory {
+  readonly runs: readonly Segment[]
   readonly keys: {
     readonly turnIds: readonly string[]
     readonly callIds: readonly string[]
     readonly fingerprints: readonly string[]
   }
   /** What the next answer goes on from: the run at the end of the list, or a new one. */
-  readonly next: Said
+  readonly next: FingerprintSource
 }
 
 /** The items from `start` up to, and without, `end`. */
-export interface Run {
+export interface Segment {
   readonly start: number
   readonly end: number
   /** What the round was about that it is in, as far as a fingerprint says it; empty if unknown. */
@@ -42,7 +47,7 @@ export interface Run {
   readonly nextAsked: Item | null
   /** The results of calls that stand in front of it. */
   readonly results: readonly Item[]
-  /** As `compactWords` leaves them. */
+  /** As `normalizeText` leaves them. */
   readonly words: string
   /** The turns that its text names, in the order of their markers; a turn may be named twice. */
   readonly marks: readonly string[]
@@ -52,7 +57,7 @@ export interface Run {
 }
 
 /** All that a fingerprint is made of. */
-export interface Said {
+export interface FingerprintSource {
   /** The fingerprint of the run before. */
   readonly before: string
   /** Empty but at the first run of a round. */
@@ -61,8 +66,8 @@ export interface Said {
   readonly callIds: readonly string[]
 }
 
-export function planRecall(items: readonly Item[]): RecallPlan {
-  const runs: (Run & { nextAsked: Item | null })[] = []
+export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
+  const runs: (Segment & { nextAsked: Item | null })[] = []
   let before = ''
   let question: string | null = null
   let asked = ''
@@ -74,7 +79,7 @@ export function planRecall(items: readonly Item[]): RecallPlan {
   let open: OpenRun | null = null
   const close = (run: OpenRun): void => {
     const { start, end, words, marks, callIds } = run
-    const isSilent = settled(words) === '' && callIds.length === 0
+    const isSilent = removeEmptyFences(words) === '' && callIds.length === 0
     const fingerprint = isSilent ? null : fingerprintFor(run)
     const round = { question: asked, asked: askedBy, lastAsked, results }
     runs.push({ start, end, ...round, nextAsked: null, words, marks, callIds, fingerprint })
@@ -87,15 +92,15 @@ export function planRecall(items: readonly Item[]): RecallPlan {
   }
   for (let at = 0; at < items.length; at += 1) {
     const item = items[at] as Item
-    if (isOfModel(item)) {
-      if (saysNothing(item)) continue
+    if (isModelItem(item)) {
+      if (isEmptyAssistantMessage(item)) continue
       open ??= openRun(at, before, question)
       addTo(open, item, at)
       continue
     }
     if (open !== null) close(open)
     open = null
-    if (resultIdsIn(item).length > 0) results.push(item)
+    if (listOutputCallIds(item).length > 0) results.push(item)
     if (!isUserMessage(item)) continue
     const last = runs.at(-1)
     if (last !== undefined) last.nextAsked ??= item
@@ -114,29 +119,32 @@ export function planRecall(items: readonly Item[]): RecallPlan {
 }
 
 /** The name of the next answer, whose items are given as the client will send them back. */
-export function fingerprintOf({ next }: Pick<RecallPlan, 'next'>, answer: readonly Item[]): string {
+export function fingerprintAnswer(
+  { next }: Pick<SegmentedHistory, 'next'>,
+  answer: readonly Item[],
+): string {
   return fingerprintFor({
     ...next,
-    words: next.words + wordsOf(answer),
+    words: next.words + normalizeAssistantText(answer),
     callIds: [...next.callIds, ...answer.flatMap(callIdOf)],
   })
 }
 
-/** What these items ask, as `Run` has it of a run behind them. */
-export function questionOf(items: readonly Item[]): string {
+/** What these items ask, as `Segment` has it of a run behind them. */
+export function findQuestionLine(items: readonly Item[]): string {
   let question = ''
   let isAnswered = true
   for (const item of items) {
     if (isUserMessage(item) && isAnswered) {
       question = questionIn(item)
       isAnswered = false
-    } else if (isOfModel(item) && !saysNothing(item)) isAnswered = true
+    } else if (isModelItem(item) && !isEmptyAssistantMessage(item)) isAnswered = true
   }
   return question
 }
 
 /** What a client keeps of an answer that failed: a message with nothing in it. */
-export function saysNothing(item: Item): boolean {
+export function isEmptyAssistantMessage(item: Item): boolean {
   return item.type === 'message' && item.role === 'assistant' && item.content.every(isBlank)
 }
 
@@ -144,7 +152,7 @@ function isBlank(part: Part): boolean {
   return isText(part) && !/\S/.test(textOfPart(part))
 }
 
-interface OpenRun extends Said {
+interface OpenRun extends FingerprintSource {
   readonly start: number
   end: number
   words: string
@@ -162,32 +170,34 @@ function addTo(run: OpenRun, item: Item, at: number): void {
     run.callIds.push(...callIdOf(item))
     return
   }
-  run.words += wordsIn(item.content)
-  run.marks.push(...marksIn(item))
+  run.words += normalizeParts(item.content)
+  run.marks.push(...listMarkerTurnIds(item))
 }
 
 /** The turns that its text names. */
-export function marksIn({ content }: Message): readonly string[] {
+export function listMarkerTurnIds({ content }: Message): readonly string[] {
   return content.flatMap((part) =>
-    part.type === 'output_text' ? readMarkers(part.text).marks.map(({ turnId }) => turnId) : [],
+    part.type === 'output_text' ? extractMarkers(part.text).marks.map(({ turnId }) => turnId) : [],
   )
 }
 
 /** Of those calls that its client knows. */
 function callIdOf(item: Item): readonly string[] {
-  if (isOfHouse(item)) return []
+  if (isGatewayToolItem(item)) return []
   const end = callEndOf(item)
   return end?.side === 'call' && end.callId !== '' ? [end.callId] : []
 }
 
 /** The call whose result this is. */
-export function resultIdsIn(item: Item): readonly string[] {
+export function listOutputCallIds(item: Item): readonly string[] {
   const end = callEndOf(item)
   return end?.side === 'output' && end.callId !== '' ? [end.callId] : []
 }
 
-function fingerprintFor({ before, question, words, callIds }: Said): string {
-  return digest(`${before}\n${question}\n${settled(words)}\n${JSON.stringify(callIds)}`)
+function fingerprintFor({ before, question, words, callIds }: FingerprintSource): string {
+  return digestText(
+    `${before}\n${question}\n${removeEmptyFences(words)}\n${JSON.stringify(callIds)}`,
+  )
 }
 
 /** The last line with anything in it. */
@@ -197,7 +207,7 @@ function questionIn(item: Item): string {
     const text = textOfPart(part)
     for (let end = text.length; end > 0;) {
       const start = text.lastIndexOf('\n', end - 1) + 1
-      const line = compactLine(text.slice(start, end))
+      const line = normalizeLine(text.slice(start, end))
       if (line !== '') return line
       end = start - 1
     }
@@ -205,7 +215,7 @@ function questionIn(item: Item): string {
   return ''
 }
 
-function keysOf(runs: readonly Run[]): RecallPlan['keys'] {
+function keysOf(runs: readonly Segment[]): SegmentedHistory['keys'] {
   return {
     turnIds: [...new Set(runs.flatMap(({ marks }) => marks))],
     callIds: [...new Set(runs.flatMap(({ callIds }) => callIds))],

@@ -1,34 +1,34 @@
 /** Who descends from whom, as far as it can be told from the turns that were found. */
-import type { RememberedTurn } from '../core/items/recorded-turn.ts'
+import type { RecordedTurn } from '../core/items/recorded-turn.ts'
 
-export interface Kin {
+export interface TurnAncestry {
   /** Each once. */
-  readonly all: readonly RememberedTurn[]
-  readonly turn: (id: string) => RememberedTurn | null
-  readonly parent: (turn: RememberedTurn) => RememberedTurn | null
+  readonly all: readonly RecordedTurn[]
+  readonly turn: (id: string) => RecordedTurn | null
+  readonly parent: (turn: RecordedTurn) => RecordedTurn | null
   /** Its parent first. */
-  readonly ancestors: (turn: RememberedTurn) => Iterable<RememberedTurn>
+  readonly ancestors: (turn: RecordedTurn) => Iterable<RecordedTurn>
   /** The nearest of these, as far as what goes on from each does so with nothing new. */
-  readonly ancestorsInAnswer: (turn: RememberedTurn) => Iterable<RememberedTurn>
-  readonly isDescendant: (turn: RememberedTurn, of: RememberedTurn) => boolean
+  readonly ancestorsInAnswer: (turn: RecordedTurn) => Iterable<RecordedTurn>
+  readonly isDescendant: (turn: RecordedTurn, of: RecordedTurn) => boolean
   readonly nearestAncestor: (
-    of: RememberedTurn | null,
-    among: readonly RememberedTurn[],
-  ) => RememberedTurn | null
+    of: RecordedTurn | null,
+    among: readonly RecordedTurn[],
+  ) => RecordedTurn | null
   /** `null`, too, if there are several. */
   readonly onlyDescendant: (
-    of: RememberedTurn | null,
-    among: readonly RememberedTurn[],
-  ) => RememberedTurn | null
+    of: RecordedTurn | null,
+    among: readonly RecordedTurn[],
+  ) => RecordedTurn | null
   /** The turns after `from` and before `to`, in their order; none if it is not known which. */
-  readonly between: (from: RememberedTurn, to: RememberedTurn) => readonly RememberedTurn[]
+  readonly between: (from: RecordedTurn, to: RecordedTurn) => readonly RecordedTurn[]
 }
 
-export function kinOf(turns: readonly RememberedTurn[]): Kin {
+export function buildTurnAncestry(turns: readonly RecordedTurn[]): TurnAncestry {
   const byId = new Map(turns.map((turn) => [turn.id, turn]))
-  const turn: Kin['turn'] = (id) => byId.get(id) ?? null
-  const parent: Kin['parent'] = ({ parent }) => (parent === null ? null : turn(parent))
-  function* ancestors(of: RememberedTurn) {
+  const turn: TurnAncestry['turn'] = (id) => byId.get(id) ?? null
+  const parent: TurnAncestry['parent'] = ({ parent }) => (parent === null ? null : turn(parent))
+  function* ancestors(of: RecordedTurn) {
     // However wrong the links may be, they are not followed for ever.
     let left = byId.size
     for (let next = parent(of); next !== null && left > 0; next = parent(next)) {
@@ -36,7 +36,7 @@ export function kinOf(turns: readonly RememberedTurn[]): Kin {
       yield next
     }
   }
-  function* ancestorsInAnswer(of: RememberedTurn) {
+  function* ancestorsInAnswer(of: RecordedTurn) {
     let { input } = of
     for (const ancestor of ancestors(of)) {
       if (input.length > 0) return
@@ -44,7 +44,7 @@ export function kinOf(turns: readonly RememberedTurn[]): Kin {
       input = ancestor.input
     }
   }
-  const isDescendant: Kin['isDescendant'] = (turn, of) => {
+  const isDescendant: TurnAncestry['isDescendant'] = (turn, of) => {
     for (const ancestor of ancestors(turn)) if (ancestor === of) return true
     return false
   }
@@ -67,7 +67,7 @@ export function kinOf(turns: readonly RememberedTurn[]): Kin {
       return found.length === 1 ? (found[0] ?? null) : null
     },
     between(from, to) {
-      const found: RememberedTurn[] = []
+      const found: RecordedTurn[] = []
       for (const ancestor of ancestors(to)) {
         if (ancestor === from) return found.toReversed()
         found.push(ancestor)

@@ -1,53 +1,62 @@
 /** The routes: who may ask, what is asked, and how an error is told. All work is done elsewhere. */
 import { Hono, type Context, type MiddlewareHandler } from 'hono'
 import { getPath } from 'hono/utils/url'
-import { preflight, sharedWith, type Sharing } from './clients/cors.ts'
-import { userOf } from './clients/identify-user.ts'
+import { respondToPreflight, createCorsHeaders, type CorsHeaders } from './clients/cors.ts'
+import { identifyUser } from './clients/identify-user.ts'
 import type { Caller } from '../core/client/caller.ts'
-import { PLAIN_CLIENT } from '../core/client/client-traits.ts'
+import { DEFAULT_CLIENT_TRAITS } from '../core/client/client-traits.ts'
 import type { JsonObject } from '../core/json/json.ts'
-import { chat } from '../dialects/chat/chat-dialect.ts'
+import { chatDialect } from '../dialects/chat/chat-dialect.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
-import { responses } from '../dialects/responses/responses-dialect.ts'
-import type { Exchange } from '../gateway/http-exchange-interface.ts'
-import { plainPath } from './normalize-path.ts'
-import { unpacked } from './reject-encoded-body.ts'
-import { compact } from './endpoints/compact-input.ts'
+import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
+import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
+import { normalizePath } from './normalize-path.ts'
+import { rejectEncodedBody } from './reject-encoded-body.ts'
+import { compactInput } from './endpoints/compact-input.ts'
 import { countTokens } from './endpoints/count-tokens.ts'
 import { explainAnswer } from './endpoints/explain-answer.ts'
-import { explain } from './endpoints/explain-request.ts'
+import { explainRequest } from './endpoints/explain-request.ts'
 import { listSummaries } from './endpoints/list-summaries.ts'
 import { listModels, findModel } from './endpoints/models.ts'
-import { isPassedThrough, passThrough } from './endpoints/pass-through.ts'
+import { isPassThroughPath, forwardRequest } from './endpoints/pass-through.ts'
 import { summarizeContext, summarizeConversation } from './endpoints/summarize.ts'
-import { errorBody, GatewayError } from '../core/errors/gateway-error.ts'
-import { CONTEXT_HEADER } from '../explain/context-response-header.ts'
-import { answer } from '../gateway/answer-request.ts'
-import { jsonBody, jsonObject, jsonValue, maybeJsonObject } from './parse-json-body.ts'
-import { doorkeeper, refuseForeignPages } from './authenticate.ts'
-import { asGatewayError } from '../core/errors/convert-unexpected-error.ts'
-import { RESOURCES } from './stored-object-routes/route-list.ts'
+import { createErrorBody, GatewayError } from '../core/errors/gateway-error.ts'
+import { EXPLAIN_REQUEST_HEADER } from '../explain/context-response-header.ts'
+import { answerRequest } from '../gateway/answer-request.ts'
+import {
+  parseJsonBody,
+  parseJsonObject,
+  parseJsonValue,
+  parseOptionalJsonObject,
+} from './parse-json-body.ts'
+import { createAuthenticator, rejectForeignPages } from './authenticate.ts'
+import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
+import { STORED_OBJECT_ROUTES } from './stored-object-routes/route-list.ts'
 import { RESUMABLE_HEADER } from '../background/stream-resumable-response.ts'
-import { runRoutes } from './stored-object-routes/background-runs.ts'
-import type { Runs } from '../background/background-runs.ts'
-import { understand } from './read-request.ts'
+import { createBackgroundRunRoutes } from './stored-object-routes/background-runs.ts'
+import type { BackgroundRuns } from '../background/background-runs.ts'
+import { readRequest } from './read-request.ts'
 import {
   UNSUPPORTED_HEADER,
-  withUnsupported,
+  applyUnsupportedHeader,
 } from '../gateway/prompt/reject-unsupported-features.ts'
-import { converse } from './websocket/serve-connection.ts'
-import { onlyUpgrades } from './websocket/upgrade-required-error.ts'
-import type { World } from '../gateway/dependencies-interface.ts'
+import { serveConnection } from './websocket/serve-connection.ts'
+import { createUpgradeRequiredError } from './websocket/upgrade-required-error.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 
-export type ExchangeOf = (context: Context) => Exchange
+export type HttpExchangeFactory = (context: Context) => HttpExchange
 
 /** What is found out once for a request, whoever answers it. */
 interface Known {
-  readonly Variables: { readonly sharing: Sharing | null }
+  readonly Variables: { readonly sharing: CorsHeaders | null }
 }
 
-export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hono<Known> {
-  const app = new Hono<Known>({ getPath: (request) => plainPath(getPath(request)) })
+export function createApp(
+  world: GatewayDependencies,
+  runs: BackgroundRuns,
+  exchangeOf: HttpExchangeFactory,
+): Hono<Known> {
+  const app = new Hono<Known>({ getPath: (request) => normalizePath(getPath(request)) })
   const door = doorOf(world, exchangeOf)
   app.use(withSharing(world))
   app.get('/healthz', () => Response.json({ status: 'ok' }))
@@ -59,22 +68,22 @@ export function createApp(world: World, runs: Runs, exchangeOf: ExchangeOf): Hon
     app.all(`/v1/${path}/*`, (context) => told(noSuchPath(context)))
   }
   app.all('*', async (context) => {
-    if (!isPassedThrough(context.req.path)) return told(noSuchPath(context))
+    if (!isPassThroughPath(context.req.path)) return told(noSuchPath(context))
     const { exchange } = door.enter(context, PASSED_ON)
-    return passThrough(context.req.raw, await door.bytes(exchange), world, exchange)
+    return forwardRequest(context.req.raw, await door.bytes(exchange), world, exchange)
   })
-  app.onError((error) => told(asGatewayError(error, world.log)))
+  app.onError((error) => told(convertUnexpectedError(error, world.log)))
   return app
 }
 
 /** Lets web pages read the answers that they may have. */
-function withSharing({ settings }: World): MiddlewareHandler<Known> {
+function withSharing({ settings }: GatewayDependencies): MiddlewareHandler<Known> {
   const hasKeys = settings.BACKSTORY_KEYS.length > 0
   return async (context, next) => {
-    const sharing = sharedWith(context.req.header('origin') ?? null, hasKeys)
+    const sharing = createCorsHeaders(context.req.header('origin') ?? null, hasKeys)
     context.set('sharing', sharing)
     if (sharing === null) return next()
-    const early = preflight(context.req.raw, sharing)
+    const early = respondToPreflight(context.req.raw, sharing)
     if (early !== null) return early
     await next()
     // Without a body it stands for what its exchange has begun to write, with these headers in front.
@@ -86,12 +95,12 @@ function withSharing({ settings }: World): MiddlewareHandler<Known> {
 /** Who comes in, and what they bring. */
 interface Door {
   readonly enter: (context: Context<Known>, matter?: Matter) => Entered
-  readonly bytes: (exchange: Exchange) => Promise<Uint8Array>
-  readonly json: (exchange: Exchange) => Promise<JsonObject>
+  readonly bytes: (exchange: HttpExchange) => Promise<Uint8Array>
+  readonly json: (exchange: HttpExchange) => Promise<JsonObject>
 }
 
 interface Entered {
-  readonly exchange: Exchange
+  readonly exchange: HttpExchange
   readonly caller: Caller
 }
 
@@ -106,27 +115,29 @@ const REMEMBERED: Matter = { isRemembered: true, isPassedOn: false }
 const FORGOTTEN: Matter = { isRemembered: false, isPassedOn: false }
 const PASSED_ON: Matter = { isRemembered: false, isPassedOn: true }
 
-function doorOf({ settings, nowMs }: World, exchangeOf: ExchangeOf): Door {
-  const callerOf = doorkeeper(settings.BACKSTORY_KEYS)
-  const bytes = (exchange: Exchange) => exchange.body(settings.MAX_BODY_MB * 1024 * 1024)
+function doorOf({ settings, nowMs }: GatewayDependencies, exchangeOf: HttpExchangeFactory): Door {
+  const callerOf = createAuthenticator(settings.BACKSTORY_KEYS)
+  const bytes = (exchange: HttpExchange) => exchange.body(settings.MAX_BODY_MB * 1024 * 1024)
   return {
     enter(context, { isRemembered, isPassedOn } = REMEMBERED) {
       const { headers } = context.req.raw
-      refuseForeignPages(headers.get('origin'), settings.BACKSTORY_KEYS)
+      rejectForeignPages(headers.get('origin'), settings.BACKSTORY_KEYS)
       const brought = exchangeOf(context)
-      const read = isPassedOn ? brought : unpacked(brought, headers.get('content-encoding'))
+      const read = isPassedOn
+        ? brought
+        : rejectEncodedBody(brought, headers.get('content-encoding'))
       const exchange = sharing(read, context.get('sharing'))
       const caller = callerOf(headers.get('authorization'), exchange.isLocal)
-      const user = userOf(headers, settings, { isRemembered, nowMs: nowMs() })
+      const user = identifyUser(headers, settings, { isRemembered, nowMs: nowMs() })
       return { exchange, caller: user === null ? caller : { ...caller, user } }
     },
     bytes,
-    json: async (exchange) => jsonObject(await bytes(exchange)),
+    json: async (exchange) => parseJsonObject(await bytes(exchange)),
   }
 }
 
 /** What is streamed has its headers written before anybody else could add to them. */
-function sharing(exchange: Exchange, headers: Sharing | null): Exchange {
+function sharing(exchange: HttpExchange, headers: CorsHeaders | null): HttpExchange {
   if (headers === null) return exchange
   const { stream } = exchange
   return { ...exchange, stream: (status, own, run) => stream(status, { ...own, ...headers }, run) }
@@ -137,52 +148,62 @@ function both(path: string): string[] {
 }
 
 /** Where a model is asked. */
-function answers(app: Hono<Known>, { enter, bytes }: Door, world: World, runs: Runs): void {
+function answers(
+  app: Hono<Known>,
+  { enter, bytes }: Door,
+  world: GatewayDependencies,
+  runs: BackgroundRuns,
+): void {
   const answered = (dialect: Dialect) => async (context: Context<Known>) => {
     const { exchange, caller } = enter(context)
-    const able = withUnsupported(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
+    const able = applyUnsupportedHeader(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
     const forThis =
-      context.req.header(CONTEXT_HEADER) === 'true' ? { ...able, tellsContext: true } : able
+      context.req.header(EXPLAIN_REQUEST_HEADER) === 'true' ? { ...able, tellsContext: true } : able
     const isResumable = context.req.header(RESUMABLE_HEADER) === 'true'
-    const body = jsonBody(await bytes(exchange))
+    const body = parseJsonBody(await bytes(exchange))
     const { headers } = context.req.raw
-    const understood = understand(dialect, body, headers, world.settings)
+    const understood = readRequest(dialect, body, headers, world.settings)
     // What outlives its client is told to whoever follows it.
     const outlives = isResumable || understood.memory.background
-    const inbound = outlives ? { ...understood, client: PLAIN_CLIENT } : understood
+    const inbound = outlives ? { ...understood, client: DEFAULT_CLIENT_TRAITS } : understood
     const asked = { dialect, inbound, caller, exchange, isResumable }
-    const lasting = dialect === responses ? runs.answer(asked, forThis) : null
+    const lasting = dialect === responsesDialect ? runs.answer(asked, forThis) : null
     if (lasting !== null) return lasting
-    return answer(dialect, inbound, caller, forThis, exchange)
+    return answerRequest(dialect, inbound, caller, forThis, exchange)
   }
-  app.on('POST', both('/chat/completions'), answered(chat))
-  app.on('POST', both('/responses'), answered(responses))
+  app.on('POST', both('/chat/completions'), answered(chatDialect))
+  app.on('POST', both('/responses'), answered(responsesDialect))
   app.on('GET', both('/responses'), (context) => {
     const { exchange, caller } = enter(context)
     const { upgrade } = exchange
-    if (upgrade === undefined) throw onlyUpgrades()
+    if (upgrade === undefined) throw createUpgradeRequiredError()
     const isBeta = /responses_websockets/.test(context.req.header('openai-beta') ?? '')
-    return upgrade((socket) => converse(socket, { ...exchange, caller, world, isBeta }))
+    return upgrade((socket) => serveConnection(socket, { ...exchange, caller, world, isBeta }))
   })
 }
 
 /** What is kept: read, followed, labelled, deleted. */
-function memory(app: Hono<Known>, { enter, bytes, json }: Door, world: World, runs: Runs): void {
-  for (const { method, path, answer: run } of runRoutes(runs)) {
+function memory(
+  app: Hono<Known>,
+  { enter, bytes, json }: Door,
+  world: GatewayDependencies,
+  runs: BackgroundRuns,
+): void {
+  for (const { method, path, answer: run } of createBackgroundRunRoutes(runs)) {
     app.on(method, both(path), async (context, next) => {
       const query = new URL(context.req.url).searchParams
       const id = context.req.param('id') ?? ''
       return (await run({ ...enter(context), id, query })) ?? next()
     })
   }
-  for (const { method, path, answer: read } of RESOURCES) {
+  for (const { method, path, answer: read } of STORED_OBJECT_ROUTES) {
     app.on(method, both(path), async (context, next) => {
       const { exchange, caller } = enter(context)
       const named = (name: string): string => context.req.param(name) ?? ''
       const query = new URL(context.req.url).searchParams
       const body = () => json(exchange)
-      const maybeBody = async () => maybeJsonObject(await bytes(exchange))
-      const value = async () => jsonValue(await bytes(exchange))
+      const maybeBody = async () => parseOptionalJsonObject(await bytes(exchange))
+      const value = async () => parseJsonValue(await bytes(exchange))
       const answered = await read({ caller, named, query, body, maybeBody, value }, world)
       return answered === null ? next() : Response.json(answered)
     })
@@ -190,14 +211,18 @@ function memory(app: Hono<Known>, { enter, bytes, json }: Door, world: World, ru
 }
 
 /** What is asked of the gateway itself. */
-function questions(app: Hono<Known>, { enter, bytes, json }: Door, world: World): void {
+function questions(
+  app: Hono<Known>,
+  { enter, bytes, json }: Door,
+  world: GatewayDependencies,
+): void {
   const asked =
     (
       run: (
         body: JsonObject,
         caller: Caller,
-        world: World,
-        exchange: Exchange,
+        world: GatewayDependencies,
+        exchange: HttpExchange,
         headers: Headers,
       ) => Promise<JsonObject>,
     ) =>
@@ -207,10 +232,10 @@ function questions(app: Hono<Known>, { enter, bytes, json }: Door, world: World)
       return Response.json(await run(await json(exchange), caller, world, exchange, headers))
     }
   app.on('POST', both('/responses/input_tokens'), asked(countTokens))
-  app.on('POST', both('/responses/compact'), asked(compact))
+  app.on('POST', both('/responses/compact'), asked(compactInput))
   app.on('POST', both('/context/explain'), async (context) => {
     const { exchange, caller } = enter(context)
-    return explain(context.req.raw, await json(exchange), caller, world)
+    return explainRequest(context.req.raw, await json(exchange), caller, world)
   })
   app.on('GET', both('/context/explain/:id'), async (context) => {
     const { caller } = enter(context)
@@ -219,7 +244,7 @@ function questions(app: Hono<Known>, { enter, bytes, json }: Door, world: World)
   app.on('POST', both('/context/summarize'), asked(summarizeContext))
   app.on('POST', both('/conversations/:id/summarize'), async (context) => {
     const { exchange, caller } = enter(context)
-    const body = maybeJsonObject(await bytes(exchange))
+    const body = parseOptionalJsonObject(await bytes(exchange))
     const id = context.req.param('id') ?? ''
     return Response.json(await summarizeConversation(id, body, caller, world, exchange))
   })
@@ -240,7 +265,7 @@ function questions(app: Hono<Known>, { enter, bytes, json }: Door, world: World)
 }
 
 function told({ failure, headers }: GatewayError): Response {
-  return new Response(JSON.stringify(errorBody(failure)), {
+  return new Response(JSON.stringify(createErrorBody(failure)), {
     status: failure.status,
     headers: { 'content-type': 'application/json', ...headers },
   })

@@ -1,18 +1,18 @@
 /** Who is asking: the tenant that a key belongs to. Keys are compared as hashes. */
 import { hash } from 'node:crypto'
 import type { Caller } from '../core/client/caller.ts'
-import { isLoopback } from './runtime/is-loopback-address.ts'
+import { isLoopbackAddress } from './runtime/is-loopback-address.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
-import type { NamedKey } from '../settings/structured-readers.ts'
-import { LOCAL } from '../settings/tenants.ts'
+import type { NamedApiKey } from '../settings/structured-readers.ts'
+import { LOCAL_TENANT } from '../settings/tenants.ts'
 
-export type Doorkeeper = (authorization: string | null, isLocal: () => boolean) => Caller
+export type Authenticator = (authorization: string | null, isLocal: () => boolean) => Caller
 
-export function doorkeeper(keys: readonly NamedKey[]): Doorkeeper {
+export function createAuthenticator(keys: readonly NamedApiKey[]): Authenticator {
   const tenants = new Map(keys.map(({ name, key }) => [hashed(key), name]))
   return (authorization, isLocal) => {
     if (tenants.size === 0) {
-      if (isLocal()) return { tenant: LOCAL, user: null }
+      if (isLocal()) return { tenant: LOCAL_TENANT, user: null }
       throw new GatewayError(
         'keys_required',
         'This gateway has no keys and therefore serves its own machine only. Set BACKSTORY_KEYS=name:key to let others in.',
@@ -38,9 +38,9 @@ function hashed(key: string): string {
  * Without keys only this machine is served, and a browser on it counts as such. But any web page that
  * it shows may send requests to this machine.
  */
-export function refuseForeignPages(origin: string | null, keys: readonly NamedKey[]): void {
+export function rejectForeignPages(origin: string | null, keys: readonly NamedApiKey[]): void {
   if (keys.length > 0 || origin === null) return
-  if (URL.canParse(origin) && isLoopback(new URL(origin).host)) return
+  if (URL.canParse(origin) && isLoopbackAddress(new URL(origin).host)) return
   throw new GatewayError(
     'keys_required',
     'This gateway has no keys and therefore serves its own machine only, but not the web pages that are shown on it. Set BACKSTORY_KEYS=name:key to let them in.',

@@ -1,8 +1,8 @@
 /** The body of a request as JSON, or a refusal that says what is wrong with it. */
 import { isObject, type JsonObject } from '../core/json/json.ts'
 import { readWellFormed } from '../core/json/well-formed-json.ts'
-import { refuseTooDeep } from '../dialects/checks/reject-deep-nesting.ts'
-import { GatewayError, messageOf } from '../core/errors/gateway-error.ts'
+import { rejectDeepNesting } from '../dialects/checks/reject-deep-nesting.ts'
+import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
 
 export interface JsonBody {
   readonly json: JsonObject
@@ -10,21 +10,21 @@ export interface JsonBody {
   readonly bytes: () => Uint8Array
 }
 
-export function jsonBody(given: Uint8Array): JsonBody {
+export function parseJsonBody(given: Uint8Array): JsonBody {
   const { text, bytes } = readWellFormed(given)
   return { json: asObject(parsed(text)), bytes: () => bytes }
 }
 
-export function jsonObject(bytes: Uint8Array): JsonObject {
+export function parseJsonObject(bytes: Uint8Array): JsonObject {
   return asObject(parsed(readWellFormed(bytes).text))
 }
 
 /** `{}` where nothing was sent. */
-export function maybeJsonObject(bytes: Uint8Array): JsonObject {
-  return bytes.length === 0 ? {} : jsonObject(bytes)
+export function parseOptionalJsonObject(bytes: Uint8Array): JsonObject {
+  return bytes.length === 0 ? {} : parseJsonObject(bytes)
 }
 
-export function jsonValue(bytes: Uint8Array): unknown {
+export function parseJsonValue(bytes: Uint8Array): unknown {
   return parsed(readWellFormed(bytes).text)
 }
 
@@ -40,11 +40,11 @@ function parsed(text: string): unknown {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new GatewayError('invalid_json', `${UNREAD}: ${broken(text, messageOf(cause))}.`, {
+    throw new GatewayError('invalid_json', `${UNREAD}: ${broken(text, errorMessage(cause))}.`, {
       cause,
     })
   }
-  refuseTooDeep(value)
+  rejectDeepNesting(value)
   return value
 }
 

@@ -1,9 +1,9 @@
 /** A body that is packed could only be passed on: nobody here reads it. */
 import { GatewayError } from '../core/errors/gateway-error.ts'
-import type { Exchange } from '../gateway/http-exchange-interface.ts'
+import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
 
 /** `encoding` is the header of the request. */
-export function unpacked(exchange: Exchange, encoding: string | null): Exchange {
+export function rejectEncodedBody(exchange: HttpExchange, encoding: string | null): HttpExchange {
   const said = (encoding ?? '').trim().toLowerCase()
   if (said === '' || said === 'identity') return exchange
   return {

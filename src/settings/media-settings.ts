@@ -1,11 +1,11 @@
 /** The settings of loading media, a part of the table of all. */
 import type { AllowedHost } from '../media/loading/check-url-safety.ts'
-import { oneOf, wholeNumber } from './scalar-readers.ts'
+import { choiceReader, wholeNumberReader } from './scalar-readers.ts'
 
 export const MEDIA_SETTINGS = {
   MEDIA_FETCH: {
     default: 'auto' as const,
-    read: oneOf('auto', 'off'),
+    read: choiceReader('auto', 'off'),
     sentence:
       'Whether images and files that a client names by address are loaded here (`auto`, or `off`) for upstreams that do not load them. Private addresses are never asked.',
   },
@@ -18,17 +18,17 @@ export const MEDIA_SETTINGS = {
   },
   MEDIA_FETCH_TIMEOUT_SECONDS: {
     default: 15,
-    read: wholeNumber(1, 300),
+    read: wholeNumberReader(1, 300),
     sentence: 'How long all media of a request may take to load.',
   },
   MEDIA_FETCH_MAX_MB: {
     default: 8,
-    read: wholeNumber(1, 100),
+    read: wholeNumberReader(1, 100),
     sentence: 'The largest medium that is loaded.',
   },
   MEDIA_MEMORY_MB: {
     default: 256,
-    read: wholeNumber(1, 65_536),
+    read: wholeNumberReader(1, 65_536),
     sentence:
       'How much loaded media the process holds at once. Above it a model is told that one could not be loaded.',
   },

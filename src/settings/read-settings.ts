@@ -4,10 +4,10 @@
  * once.
  */
 import { isObject } from '../core/json/json.ts'
-import { faultsIn, type Environment } from './scalar-readers.ts'
-import type { ContextSetting, NamedKey } from './structured-readers.ts'
+import { listFaultMessages, type Environment } from './scalar-readers.ts'
+import type { ContextSetting, NamedApiKey } from './structured-readers.ts'
 import { SETTINGS_TABLE, type Setting } from './settings-table.ts'
-import { LOCAL, tenantsOf } from './tenants.ts'
+import { LOCAL_TENANT, listTenants } from './tenants.ts'
 
 export type Settings = {
   readonly [Name in keyof typeof SETTINGS_TABLE]: (typeof SETTINGS_TABLE)[Name] extends Setting<
@@ -31,7 +31,7 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
     try {
       settings[name] = isUnset(raw) ? setting.default : setting.read(raw, environment)
     } catch (thrown) {
-      faults.push(...faultsIn(thrown).map((fault) => `${name} ${fault}`))
+      faults.push(...listFaultMessages(thrown).map((fault) => `${name} ${fault}`))
     }
   }
   faults.push(...strangers(settings))
@@ -52,7 +52,7 @@ function strangers({
   // Of keys that could not be read it is not known whose they are.
   if (keys === undefined) return []
   const { keys: wishes = {} } = (context ?? {}) as Partial<ContextSetting>
-  const known = new Set([LOCAL, ...tenantsOf(keys as readonly NamedKey[])])
+  const known = new Set([LOCAL_TENANT, ...listTenants(keys as readonly NamedApiKey[])])
   return Object.keys(wishes)
     .filter((name) => !known.has(name))
     .map(
@@ -61,7 +61,7 @@ function strangers({
 }
 
 /** The table of the README. */
-export function settingsTable(): string {
+export function renderSettingsTable(): string {
   const rows = Object.entries<Setting<unknown>>(SETTINGS_TABLE).map(([name, setting]) => {
     const shown = setting.shown ?? `\`${String(setting.default)}\``
     return `| \`${name}\` | ${shown} | ${setting.sentence} |`

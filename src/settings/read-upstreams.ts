@@ -3,18 +3,18 @@
  * "UPSTREAMS …".
  */
 import { isObject, type JsonObject } from '../core/json/json.ts'
-import { WIRES, type Account } from '../providers/provider-interface.ts'
-import { quirkFaults } from '../providers/quirks/validate-quirks.ts'
-import { isListOfTexts } from '../providers/quirks/quirk-value-kinds.ts'
-import { headerName, headerValue } from './header-readers.ts'
-import { readEach, within, type Environment } from './scalar-readers.ts'
-import { parsed, url } from './structured-readers.ts'
+import { WIRE_NAMES, type Account } from '../providers/provider-interface.ts'
+import { validateQuirks } from '../providers/quirks/validate-quirks.ts'
+import { isStringList } from '../providers/quirks/quirk-value-kinds.ts'
+import { readHeaderName, readHeaderValue } from './header-readers.ts'
+import { readAllOrThrow, prefixFaults, type Environment } from './scalar-readers.ts'
+import { parseJsonOrThrow, readUrl } from './structured-readers.ts'
 
-export function upstreams(raw: unknown, environment: Environment): readonly Account[] {
-  const list: unknown = typeof raw === 'string' ? parsed(raw, NOT_A_LIST) : raw
+export function readUpstreams(raw: unknown, environment: Environment): readonly Account[] {
+  const list: unknown = typeof raw === 'string' ? parseJsonOrThrow(raw, NOT_A_LIST) : raw
   if (!Array.isArray(list)) throw NOT_A_LIST
-  return readEach(list, (entry: unknown, at) =>
-    within(`entry ${at + 1}`, () => upstream(entry, environment)),
+  return readAllOrThrow(list, (entry: unknown, at) =>
+    prefixFaults(`entry ${at + 1}`, () => upstream(entry, environment)),
   )
 }
 
@@ -23,7 +23,7 @@ const NOT_A_LIST = new Error('must be a JSON list of upstreams.')
 function upstream(entry: unknown, environment: Environment): Account {
   if (!isObject(entry)) throw new Error('must be an object.')
   const others = Object.keys(entry).filter((name) => !Object.hasOwn(FIELDS, name))
-  const fields = readEach(
+  const fields = readAllOrThrow(
     Object.entries(FIELDS),
     ([name, read]) => [name, read(entry, environment)],
     others.map((name) => `has no field "${name}".`),
@@ -42,36 +42,37 @@ const FIELDS: {
   wire(entry) {
     const wire = wireOf(entry)
     if (wire !== undefined) return wire
-    throw new Error(`needs a "wire" of ${WIRES.join(', ')}.`)
+    throw new Error(`needs a "wire" of ${WIRE_NAMES.join(', ')}.`)
   },
   baseUrl(entry) {
     if (wireOf(entry) === 'demo') return 'demo://built-in'
     const { baseUrl } = entry
     if (typeof baseUrl !== 'string') throw new Error('needs a "baseUrl".')
-    return within('has a "baseUrl" that', () => url(baseUrl))
+    return prefixFaults('has a "baseUrl" that', () => readUrl(baseUrl))
   },
   apiKey({ apiKey = null }, environment) {
     if (apiKey === null) return null
     if (typeof apiKey !== 'string') throw new Error('has an "apiKey" that is not a text.')
-    if (!apiKey.startsWith('env:')) return within('has an "apiKey" that', () => headerValue(apiKey))
+    if (!apiKey.startsWith('env:'))
+      return prefixFaults('has an "apiKey" that', () => readHeaderValue(apiKey))
     const key = environment[apiKey.slice('env:'.length)]
-    return within(`takes its apiKey from ${apiKey}, which`, () => {
-      if (typeof key === 'string' && key.trim() !== '') return headerValue(key)
+    return prefixFaults(`takes its apiKey from ${apiKey}, which`, () => {
+      if (typeof key === 'string' && key.trim() !== '') return readHeaderValue(key)
       throw new Error('is not set.')
     })
   },
   models({ models = ['*'] }) {
-    if (isListOfTexts(models)) return models
+    if (isStringList(models)) return models
     throw new Error('has "models" that are not a list of texts.')
   },
   headers({ headers = {} }) {
-    if (!isObject(headers) || !isListOfTexts(Object.values(headers))) {
+    if (!isObject(headers) || !isStringList(Object.values(headers))) {
       throw new Error('has "headers" that are not texts by name.')
     }
-    const read = readEach(Object.entries(headers), ([name, value]) =>
-      within(`has a header ${JSON.stringify(name)} that`, () => [
-        headerName(name),
-        headerValue(value),
+    const read = readAllOrThrow(Object.entries(headers), ([name, value]) =>
+      prefixFaults(`has a header ${JSON.stringify(name)} that`, () => [
+        readHeaderName(name),
+        readHeaderValue(value),
       ]),
     )
     return Object.fromEntries(read) as Account['headers']
@@ -80,12 +81,12 @@ const FIELDS: {
     const { quirks = {} } = entry
     if (!isObject(quirks)) throw new Error('has "quirks" that are not an object.')
     const wire = wireOf(entry)
-    const faults = wire === undefined ? [] : quirkFaults(wire, quirks)
+    const faults = wire === undefined ? [] : validateQuirks(wire, quirks)
     if (faults.length === 0) return quirks
     throw new Error(`has quirks that make no sense: ${faults.join(' ')}`)
   },
 }
 
 function wireOf({ wire }: JsonObject): Account['wire'] | undefined {
-  return WIRES.find((name) => name === wire)
+  return WIRE_NAMES.find((name) => name === wire)
 }

@@ -2,19 +2,19 @@
  * Reads the value of a setting, which is text in the environment and may be anything in a file. A
  * fault is an Error whose message completes "NAME …".
  */
-import { messageOf } from '../core/errors/gateway-error.ts'
+import { errorMessage } from '../core/errors/gateway-error.ts'
 
 type Raw = unknown
 
 export type Environment = Readonly<Record<string, unknown>>
 
 /** What a reader has thrown: each completes "NAME …". */
-export function faultsIn(thrown: unknown): readonly string[] {
-  return thrown instanceof AggregateError ? thrown.errors.map(messageOf) : [messageOf(thrown)]
+export function listFaultMessages(thrown: unknown): readonly string[] {
+  return thrown instanceof AggregateError ? thrown.errors.map(errorMessage) : [errorMessage(thrown)]
 }
 
 /** Reads each of a list. The faults of all, and those found `before`, are thrown together. */
-export function readEach<One, Value>(
+export function readAllOrThrow<One, Value>(
   list: readonly One[],
   read: (one: One, at: number) => Value,
   before: readonly string[] = [],
@@ -24,7 +24,7 @@ export function readEach<One, Value>(
     try {
       return [read(one, at)]
     } catch (thrown) {
-      faults.push(...faultsIn(thrown))
+      faults.push(...listFaultMessages(thrown))
       return []
     }
   })
@@ -33,11 +33,11 @@ export function readEach<One, Value>(
 }
 
 /** With `words` in front of every fault. */
-export function within<Value>(words: string, read: () => Value): Value {
+export function prefixFaults<Value>(words: string, read: () => Value): Value {
   try {
     return read()
   } catch (thrown) {
-    throw allOf(faultsIn(thrown).map((fault) => `${words} ${fault}`))
+    throw allOf(listFaultMessages(thrown).map((fault) => `${words} ${fault}`))
   }
 }
 
@@ -46,12 +46,12 @@ function allOf(faults: readonly string[]): Error {
   return new AggregateError(errors, faults.join(' '))
 }
 
-export function text(raw: Raw): string {
+export function readText(raw: Raw): string {
   if (typeof raw === 'string') return raw
   throw new Error('must be a text.')
 }
 
-export function wholeNumber(min: number, max: number) {
+export function wholeNumberReader(min: number, max: number) {
   return (raw: Raw): number => {
     const value = wholeIn(raw, min, max)
     if (value !== null) return value
@@ -59,7 +59,7 @@ export function wholeNumber(min: number, max: number) {
   }
 }
 
-export function wholeNumberOrOff(min: number, max: number) {
+export function wholeNumberOrOffReader(min: number, max: number) {
   return (raw: Raw): number | 'off' => {
     const value = raw === 'off' ? raw : wholeIn(raw, min, max)
     if (value !== null) return value
@@ -76,7 +76,7 @@ function wholeIn(raw: Raw, min: number, max: number): number | null {
     : null
 }
 
-export function oneOf<const Word extends string>(...words: readonly Word[]) {
+export function choiceReader<const Word extends string>(...words: readonly Word[]) {
   return (raw: Raw): Word => {
     const found = words.find((word) => word === raw)
     if (found !== undefined) return found
@@ -85,15 +85,15 @@ export function oneOf<const Word extends string>(...words: readonly Word[]) {
 }
 
 /** `on` is without any. */
-export function ownLabels(raw: Raw): readonly string[] | 'off' {
-  const words = text(raw)
+export function readSpeakerLabels(raw: Raw): readonly string[] | 'off' {
+  const words = readText(raw)
   if (words === 'off' || words === 'on') return words === 'off' ? words : []
-  return commaList(words)
+  return readCommaList(words)
 }
 
 /** `a, b` as a list; nothing between two commas is left out. */
-export function commaList(raw: Raw): readonly string[] {
-  return text(raw)
+export function readCommaList(raw: Raw): readonly string[] {
+  return readText(raw)
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')

@@ -3,15 +3,15 @@
  * an Error whose message completes "NAME …".
  */
 import { isObject } from '../core/json/json.ts'
-import type { Wishes } from '../core/context-policy.ts'
-import { readWishes } from '../dialects/context-policy/parse-and-format-overrides.ts'
-import { messageOf } from '../core/errors/gateway-error.ts'
-import { commaList, text } from './scalar-readers.ts'
-import { placeOf } from '../store/database/database-url.ts'
+import type { PolicyOverrides } from '../core/context-policy.ts'
+import { readPolicyOverrides } from '../dialects/context-policy/parse-and-format-overrides.ts'
+import { errorMessage } from '../core/errors/gateway-error.ts'
+import { readCommaList, readText } from './scalar-readers.ts'
+import { parseDatabaseUrl } from '../store/database/database-url.ts'
 
 type Raw = unknown
 
-export interface NamedKey {
+export interface NamedApiKey {
   readonly name: string
   readonly key: string
 }
@@ -22,7 +22,7 @@ export interface StorageKeySetting {
   readonly key: Uint8Array
 }
 
-export function url(raw: Raw): string {
+export function readUrl(raw: Raw): string {
   const said = typeof raw === 'string' ? raw.trim() : ''
   // Of what an address can hold, so much goes into a request as it stands.
   if (URL.canParse(said) && /^(https?|demo):[\x21-\xFF]*$/.test(said)) {
@@ -33,13 +33,13 @@ export function url(raw: Raw): string {
   )
 }
 
-export function databaseUrl(raw: Raw): string {
-  const url = text(raw)
-  placeOf(url)
+export function readDatabaseUrl(raw: Raw): string {
+  const url = readText(raw)
+  parseDatabaseUrl(url)
   return url
 }
 
-export function namedKeys(raw: Raw): readonly NamedKey[] {
+export function readApiKeys(raw: Raw): readonly NamedApiKey[] {
   const keys = entriesOf(raw, namedKey, 'must be name:key,name:key; ')
   if (new Set(keys.map(({ key }) => key)).size < keys.length) {
     throw new Error('has the same key twice; each belongs to one name.')
@@ -47,13 +47,13 @@ export function namedKeys(raw: Raw): readonly NamedKey[] {
   return keys
 }
 
-function namedKey(pair: string): NamedKey | null {
+function namedKey(pair: string): NamedApiKey | null {
   const colon = pair.indexOf(':')
   const [name, key] = [pair.slice(0, colon), pair.slice(colon + 1)]
   return colon < 1 || key === '' ? null : { name, key }
 }
 
-export function storageKeys(raw: Raw): readonly StorageKeySetting[] {
+export function readStorageKeys(raw: Raw): readonly StorageKeySetting[] {
   const keys = entriesOf(
     raw,
     storageKey,
@@ -79,7 +79,7 @@ function entriesOf<Entry>(
   wanted: string,
   help = '',
 ): readonly Entry[] {
-  const entries = commaList(raw).map(read)
+  const entries = readCommaList(raw).map(read)
   const faulty = entries.flatMap((entry, at) => (entry === null ? [at + 1] : []))
   if (faulty.length > 0) {
     const named = faulty.length === 1 ? 'entry' : 'entries'
@@ -101,9 +101,9 @@ function bytesOfKey(words: string): Uint8Array | null {
   return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
 }
 
-export function aliases(raw: Raw): Readonly<Record<string, readonly string[]>> {
+export function readModelAliases(raw: Raw): Readonly<Record<string, readonly string[]>> {
   const fault = new Error('must be a JSON object of names, each with a model or a list of models.')
-  const json: unknown = typeof raw === 'string' ? parsed(raw, fault) : raw
+  const json: unknown = typeof raw === 'string' ? parseJsonOrThrow(raw, fault) : raw
   if (!isObject(json)) throw fault
   const entries = Object.entries(json).map(([name, models]) => {
     const list: readonly unknown[] = Array.isArray(models) ? models : [models]
@@ -115,14 +115,14 @@ export function aliases(raw: Raw): Readonly<Record<string, readonly string[]>> {
 
 /** What the operator says of contexts: of all, of those for some models, of those of some keys. */
 export interface ContextSetting {
-  readonly all: Wishes
-  readonly models: Readonly<Record<string, Wishes>>
-  readonly keys: Readonly<Record<string, Wishes>>
+  readonly all: PolicyOverrides
+  readonly models: Readonly<Record<string, PolicyOverrides>>
+  readonly keys: Readonly<Record<string, PolicyOverrides>>
 }
 
-export function contextSetting(raw: Raw): ContextSetting {
+export function readContextSetting(raw: Raw): ContextSetting {
   const isJson = typeof raw === 'string' && raw.trimStart().startsWith('{')
-  const json: unknown = isJson ? parsed(raw, NOT_A_CONTEXT) : raw
+  const json: unknown = isJson ? parseJsonOrThrow(raw, NOT_A_CONTEXT) : raw
   if (!isObject(json)) {
     const faults: string[] = []
     const all = wishesIn(json, 'policy', faults)
@@ -146,7 +146,7 @@ function wishesByName(
   said: unknown,
   path: string,
   faults: string[],
-): Readonly<Record<string, Wishes>> {
+): Readonly<Record<string, PolicyOverrides>> {
   if (!isObject(said)) throw new Error(`has \`${path}\` that are not an object.`)
   const entries = Object.entries(said).map(([name, wishes]) => {
     return [name, wishesIn(wishes, `${path}.${name}`, faults)] as const
@@ -154,11 +154,11 @@ function wishesByName(
   return Object.fromEntries(entries)
 }
 
-function wishesIn(said: unknown, path: string, faults: string[]): Wishes {
+function wishesIn(said: unknown, path: string, faults: string[]): PolicyOverrides {
   try {
-    return readWishes(said, path)
+    return readPolicyOverrides(said, path)
   } catch (fault) {
-    faults.push(messageOf(fault))
+    faults.push(errorMessage(fault))
     return {}
   }
 }
@@ -168,7 +168,7 @@ function throwNonsense(faults: readonly string[]): void {
 }
 
 /** JSON, or the fault that it is none. */
-export function parsed(raw: string, fault: Error): unknown {
+export function parseJsonOrThrow(raw: string, fault: Error): unknown {
   try {
     return JSON.parse(raw)
   } catch {

@@ -7,32 +7,32 @@
  */
 import type { Item } from '../core/item.ts'
 import type { JsonObject } from '../core/json/json.ts'
-import { oncePerObject } from '../core/caching/cache-per-object.ts'
-import type { Source } from '../core/prompt.ts'
-import { parseParams } from '../dialects/responses/parse/parse-responses-parameters.ts'
+import { cachePerObject } from '../core/caching/cache-per-object.ts'
+import type { PromptSource } from '../core/prompt.ts'
+import { parseResponsesParameters } from '../dialects/responses/parse/parse-responses-parameters.ts'
 import { openaiResponses } from '../providers/openai-responses/openai-responses.ts'
 import type { Account } from '../providers/provider-interface.ts'
 
 /** The text of an item, with the comma behind it; nothing for one that is not sent. */
-export function openTextOf(): (item: Item) => string {
-  return oncePerObject(encoded)
+export function createItemEncoder(): (item: Item) => string {
+  return cachePerObject(encoded)
 }
 
 function encoded(item: Item): string {
-  const { input } = bodyOf([item])
+  const { input } = encodeRequestBody([item])
   return (input as readonly JsonObject[]).map((each) => `${JSON.stringify(each)},`).join('')
 }
 
 /** What stands in front of all items. */
-export function textInFront(): string {
-  const { input: _input, stream: _stream, store: _store, ...fields } = bodyOf([])
+export function encodeLeadingFields(): string {
+  const { input: _input, stream: _stream, store: _store, ...fields } = encodeRequestBody([])
   return JSON.stringify(fields)
 }
 
 /** The body that the wire would send. */
-export function bodyOf(items: readonly Item[]): JsonObject {
+export function encodeRequestBody(items: readonly Item[]): JsonObject {
   const { body } = openaiResponses.encode(
-    { items, params: PARAMS, stream: false, source: SOURCE },
+    { items, params: SIMULATED_PARAMETERS, stream: false, source: SOURCE },
     ACCOUNT,
   )
   return body
@@ -49,15 +49,19 @@ const ACCOUNT: Account = {
   quirks: { rawReasoning: true },
 }
 
-export const PARAMS = parseParams({ model: 'simulated' })
+export const SIMULATED_PARAMETERS = parseResponsesParameters({ model: 'simulated' })
 
-const SOURCE: Source = {
+const SOURCE: PromptSource = {
   dialect: 'responses',
   body: {},
   bytes: () => new Uint8Array(),
   items: [],
-  params: PARAMS,
+  params: SIMULATED_PARAMETERS,
 }
 
 /** Who makes what is answered, and reads it again. */
-export const MAKER = { wire: 'responses', account: ACCOUNT.name, model: PARAMS.model } as const
+export const SIMULATED_ORIGIN = {
+  wire: 'responses',
+  account: ACCOUNT.name,
+  model: SIMULATED_PARAMETERS.model,
+} as const

@@ -8,12 +8,12 @@
  * that was shown before. An image is as long as text of what it is counted as, a thousand tokens.
  */
 import type { Item, Part } from '../core/item.ts'
-import { chanceFrom, type Chance } from './seeded-random.ts'
-import type { Exchange, Script } from './conversation-script.ts'
+import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
+import type { ScriptExchange, ConversationScript } from './conversation-script.ts'
 
-export const TURNS = 60
+export const DEFAULT_TURN_COUNT = 60
 
-export interface Making {
+export interface ConversationOptions {
   readonly turns?: number
   readonly hasImages?: boolean
   /** Nothing but questions and answers, without tools. */
@@ -22,13 +22,18 @@ export interface Making {
   readonly wordy?: number
 }
 
-export function makeConversation(
+export function generateConversation(
   seed: number,
-  { turns = TURNS, hasImages = false, isChat = false, wordy = 1 }: Making = {},
-): Script {
-  const chance = chanceFrom(seed)
+  {
+    turns = DEFAULT_TURN_COUNT,
+    hasImages = false,
+    isChat = false,
+    wordy = 1,
+  }: ConversationOptions = {},
+): ConversationScript {
+  const chance = createSeededRandom(seed)
   const images = hasImages ? openAlbum(seed) : () => []
-  const exchanges: Exchange[] = []
+  const exchanges: ScriptExchange[] = []
   let outputs: readonly Item[] = [message('system', `${seed}-system`, SYSTEM_CHARS)]
   for (let turn = 0; turn < turns; turn += 1) {
     const name = `${seed}-${turn}`
@@ -59,7 +64,7 @@ const LONGEST_OUTPUT = 60_000
 
 const STEPS = [0, 1, 1, 2, 3] as const
 
-function outputChars(chance: Chance): number {
+function outputChars(chance: SeededRandom): number {
   return Math.min(LONGEST_OUTPUT, Math.round(Math.exp(8.6 + chance.normal())))
 }
 
@@ -93,7 +98,7 @@ function message(
 
 /** What is shown with the next question. Its chance is its own, so that the words are those of any other. */
 function openAlbum(seed: number): () => readonly Part[] {
-  const chance = chanceFrom(seed + ALBUM)
+  const chance = createSeededRandom(seed + ALBUM)
   const shown: Part[] = []
   return () =>
     Array.from({ length: chance.oneOf(IMAGES) }, () => {

@@ -1,5 +1,5 @@
 /** What the requests of conversations under a policy come to. All of it is counted in characters. */
-export interface Measures {
+export interface PolicyCostMetrics {
   readonly requests: number
   readonly sent: number
   /** What a cache knew from the request before. */
@@ -17,7 +17,7 @@ export interface Measures {
   readonly largest: number
 }
 
-export const NOTHING_YET: Measures = {
+export const ZERO_COST_METRICS: PolicyCostMetrics = {
   requests: 0,
   sent: 0,
   cached: 0,
@@ -29,7 +29,7 @@ export const NOTHING_YET: Measures = {
   largest: 0,
 }
 
-export function together(a: Measures, b: Measures): Measures {
+export function addCostMetrics(a: PolicyCostMetrics, b: PolicyCostMetrics): PolicyCostMetrics {
   return {
     requests: a.requests + b.requests,
     sent: a.sent + b.sent,
@@ -47,10 +47,10 @@ export function together(a: Measures, b: Measures): Measures {
 export const CACHED_PRICE = 0.1
 
 /** In characters at the full price. */
-export function costOf({ sent, cached }: Measures): number {
+export function computeTotalCost({ sent, cached }: PolicyCostMetrics): number {
   return sent - cached + cached * CACHED_PRICE
 }
 
-export function shareOf(part: number, whole: number): number {
+export function computeRatio(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole
 }

@@ -5,14 +5,14 @@
  */
 import { isObject } from '../core/json/json.ts'
 import type { Item } from '../core/item.ts'
-import { isSealed } from '../core/reasoning/is-encrypted-or-signed.ts'
-import { wireOfSeal } from '../core/reasoning/detect-encrypted-content-wire.ts'
+import { isEncryptedReasoning } from '../core/reasoning/is-encrypted-or-signed.ts'
+import { detectEncryptedContentWire } from '../core/reasoning/detect-encrypted-content-wire.ts'
 import { parseMessages } from '../dialects/chat/parse/parse-messages.ts'
 import { parseItems } from '../dialects/responses/parse/parse-items.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
-import { scriptOf, type Script } from './conversation-script.ts'
+import { splitIntoScript, type ConversationScript } from './conversation-script.ts'
 
-export function readRecording(text: string, name: string): readonly Script[] {
+export function readRecording(text: string, name: string): readonly ConversationScript[] {
   const value = parsed(text, name)
   const isMany = Array.isArray(value) && value.length > 0 && value.every(isConversation)
   const all: readonly (readonly [unknown, string])[] = isMany
@@ -22,8 +22,8 @@ export function readRecording(text: string, name: string): readonly Script[] {
 }
 
 /** Items as they can be played: without their ids, and without saying who made them. */
-export function scriptOfItems(name: string, items: readonly Item[]): Script {
-  const script = scriptOf(name, items.map(playable))
+export function scriptOfItems(name: string, items: readonly Item[]): ConversationScript {
+  const script = splitIntoScript(name, items.map(playable))
   if (script.exchanges.length === 0) throw new Error(`${name} holds no items.`)
   return script
 }
@@ -50,7 +50,7 @@ function isConversation(value: unknown): boolean {
   return 'input' in value || 'messages' in value
 }
 
-function scriptFrom(value: unknown, name: string): Script {
+function scriptFrom(value: unknown, name: string): ConversationScript {
   try {
     return scriptOfItems(name, itemsOf(value))
   } catch (fault) {
@@ -92,7 +92,11 @@ function playable(item: Item): Item {
   if (rest.type !== 'reasoning') return rest
   const { encrypted_content: sealed, native } = rest
   if (typeof sealed === 'string' && sealed !== '') {
-    return wireOfSeal(sealed) === null ? rest : { ...rest, encrypted_content: `(${sealed}` }
+    return detectEncryptedContentWire(sealed) === null
+      ? rest
+      : { ...rest, encrypted_content: `(${sealed}` }
   }
-  return isSealed(rest) ? { ...rest, encrypted_content: `(${JSON.stringify(native)}` } : rest
+  return isEncryptedReasoning(rest)
+    ? { ...rest, encrypted_content: `(${JSON.stringify(native)}` }
+    : rest
 }

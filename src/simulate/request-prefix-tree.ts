@@ -3,20 +3,20 @@
  * everything in front of it: two requests begin alike up to a place exactly if both lead to it. So
  * texts are compared once, when they are added, and whole prefixes by identity.
  */
-export interface Place {
-  readonly next: Map<string, Place>
+export interface PrefixNode {
+  readonly next: Map<string, PrefixNode>
 }
 
-export function openPlace(): Place {
+export function createPrefixNode(): PrefixNode {
   return { next: new Map() }
 }
 
-export function placeBehind(place: Place, piece: string): Place {
+export function findNextPrefixNode(place: PrefixNode, piece: string): PrefixNode {
   // What is not sent is not there.
   if (piece === '') return place
   const known = place.next.get(piece)
   if (known !== undefined) return known
-  const opened = openPlace()
+  const opened = createPrefixNode()
   place.next.set(piece, opened)
   return opened
 }

@@ -1,22 +1,27 @@
 /** The standings as numbers for a machine: what `--json` prints, and what the README is written from. */
-import type { Standing } from './compare-policies.ts'
-import { CACHED_PRICE, costOf, shareOf, type Measures } from './policy-cost-metrics.ts'
+import type { PolicyResult } from './compare-policies.ts'
+import {
+  CACHED_PRICE,
+  computeTotalCost,
+  computeRatio,
+  type PolicyCostMetrics,
+} from './policy-cost-metrics.ts'
 
-export interface Figures {
+export interface SimulationNumbers {
   readonly basis: string
   readonly conversations: number
-  readonly policies: readonly PolicyFigures[]
+  readonly policies: readonly PolicyNumbers[]
 }
 
-export interface PolicyFigures extends Shown {
+export interface PolicyNumbers extends CostNumbers {
   readonly policy: string
   /** What it costs, with full replay at 1. */
   readonly of_replay: number
-  readonly by_conversation: readonly Shown[]
+  readonly by_conversation: readonly CostNumbers[]
 }
 
 /** Sizes are characters, of all conversations together. */
-export interface Shown {
+export interface CostNumbers {
   readonly requests: number
   readonly sent: number
   readonly cached: number
@@ -31,7 +36,10 @@ export interface Shown {
   readonly largest: number
 }
 
-export function figuresOf(standings: readonly Standing[], binds: boolean): Figures {
+export function convertResultsToNumbers(
+  standings: readonly PolicyResult[],
+  binds: boolean,
+): SimulationNumbers {
   return {
     basis: `Sizes are characters of what the Responses wire sends; what a cache knows from the request before costs ${CACHED_PRICE}; the model reads its reasoning behind ${binds ? 'the prefix only that it was made behind' : 'any prefix'}.`,
     conversations: standings[0]?.byScript.length ?? 0,
@@ -44,17 +52,17 @@ export function figuresOf(standings: readonly Standing[], binds: boolean): Figur
   }
 }
 
-function shown(measures: Measures, hasKnownSteps: boolean): Shown {
+function shown(measures: PolicyCostMetrics, hasKnownSteps: boolean): CostNumbers {
   const { requests, sent, cached, breaks, reasoning, reasoningMade, largest } = measures
   return {
     requests,
     sent,
     cached,
-    cost: Math.round(costOf(measures)),
+    cost: Math.round(computeTotalCost(measures)),
     breaks,
     breaks_outside_steps: hasKnownSteps ? measures.breaksOutsideSteps : null,
     reasoning_sent: reasoning,
-    reasoning_kept: rounded(shareOf(reasoning, reasoningMade)),
+    reasoning_kept: rounded(computeRatio(reasoning, reasoningMade)),
     reasoning_invalid: measures.reasoningInvalid,
     largest,
   }

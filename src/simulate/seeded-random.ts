@@ -2,7 +2,7 @@
  * Chance that is the same in every run and on every machine: a small generator (sfc32) that begins
  * with a number.
  */
-export interface Chance {
+export interface SeededRandom {
   /** At least 0 and less than 1. */
   readonly next: () => number
   /** Around 0, with a standard deviation of 1. */
@@ -10,7 +10,7 @@ export interface Chance {
   readonly oneOf: <Value>(values: readonly [Value, ...Value[]]) => Value
 }
 
-export function chanceFrom(seed: number): Chance {
+export function createSeededRandom(seed: number): SeededRandom {
   const next = sfc32(seed)
   // What follows from neighbouring seeds is alike at first.
   for (let turn = 0; turn < 16; turn += 1) next()

@@ -4,16 +4,16 @@
  * compares what it is sent, character by character, and trusts nobody's hashes.
  */
 import type { Item } from '../core/item.ts'
-import { openPlace, placeBehind, type Place } from './request-prefix-tree.ts'
-import { openTextOf, textInFront } from './encode-request-text.ts'
+import { createPrefixNode, findNextPrefixNode, type PrefixNode } from './request-prefix-tree.ts'
+import { createItemEncoder, encodeLeadingFields } from './encode-request-text.ts'
 
-export interface Provider {
-  readonly read: (items: readonly Item[]) => Reading
+export interface SimulatedProvider {
+  readonly read: (items: readonly Item[]) => RequestReading
   /** It has answered with these. */
   readonly make: (items: readonly Item[]) => void
 }
 
-export interface Reading {
+export interface RequestReading {
   readonly chars: number
   /** So much of it is known from the request before. */
   readonly cached: number
@@ -25,10 +25,10 @@ export interface Reading {
 }
 
 /** `binds` is whether it reads reasoning behind the prefix only that it was made behind. */
-export function openProvider(binds: boolean): Provider {
-  const textOf = openTextOf()
-  const front = { piece: textInFront(), place: openPlace() }
-  const madeAt = new Map<Item, Place>()
+export function createSimulatedProvider(binds: boolean): SimulatedProvider {
+  const textOf = createItemEncoder()
+  const front = { piece: encodeLeadingFields(), place: createPrefixNode() }
+  const madeAt = new Map<Item, PrefixNode>()
   let before: readonly Stretch[] = []
   return {
     read(items) {
@@ -42,7 +42,7 @@ export function openProvider(binds: boolean): Provider {
         }
         const piece = textOf(item)
         if (piece === '') continue
-        place = placeBehind(place, piece)
+        place = findNextPrefixNode(place, piece)
         stretches.push({ piece, place })
       }
       const shared = sharedStretches(before, stretches)
@@ -57,7 +57,7 @@ export function openProvider(binds: boolean): Provider {
       let place = before.at(-1)?.place ?? front.place
       for (const item of items) {
         madeAt.set(item, place)
-        place = placeBehind(place, textOf(item))
+        place = findNextPrefixNode(place, textOf(item))
       }
     },
   }
@@ -66,7 +66,7 @@ export function openProvider(binds: boolean): Provider {
 /** A piece of a request, and the place behind it. */
 interface Stretch {
   readonly piece: string
-  readonly place: Place
+  readonly place: PrefixNode
 }
 
 function sharedStretches(a: readonly Stretch[], b: readonly Stretch[]): number {

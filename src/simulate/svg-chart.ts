@@ -2,7 +2,7 @@
  * The figures as a chart in SVG: what each policy costs beside full replay, and how much of that is
  * paid for what a cache knew. It stands by itself, and is readable on light and on dark.
  */
-import type { Figures, PolicyFigures } from './results-as-numbers.ts'
+import type { SimulationNumbers, PolicyNumbers } from './results-as-numbers.ts'
 import { CACHED_PRICE } from './policy-cost-metrics.ts'
 
 const WIDTH = 760
@@ -12,7 +12,7 @@ const TOP = 62
 const ROW = 34
 const BAR = 20
 
-export function chart({ policies }: Figures): string {
+export function renderSvgChart({ policies }: SimulationNumbers): string {
   const most = Math.max(1, ...policies.map(({ of_replay: cost }) => cost))
   const scale = (WIDTH - LEFT - RIGHT) / most
   const bottom = TOP + policies.length * ROW
@@ -62,7 +62,7 @@ function legend(entries: readonly (readonly [string, string])[]): string {
 }
 
 function bar(
-  { policy, of_replay: cost, cost: chars, cached }: PolicyFigures,
+  { policy, of_replay: cost, cost: chars, cached }: PolicyNumbers,
   y: number,
   scale: number,
 ) {

@@ -1,8 +1,12 @@
 /** The figures for a person at a terminal: a table, and a bar for what each policy costs. */
-import type { Figures, PolicyFigures } from './results-as-numbers.ts'
+import type { SimulationNumbers, PolicyNumbers } from './results-as-numbers.ts'
 
 /** `width` is how many columns there are. */
-export function report(figures: Figures, title: string, width: number): string {
+export function renderTerminalReport(
+  figures: SimulationNumbers,
+  title: string,
+  width: number,
+): string {
   const { policies, basis } = figures
   return [
     ...wrapped(`${title} ${basis}`, Math.min(width, 100)),
@@ -22,7 +26,7 @@ const LEGEND =
 
 interface Column {
   readonly head: string
-  readonly cell: (row: PolicyFigures, conversations: number) => string
+  readonly cell: (row: PolicyNumbers, conversations: number) => string
 }
 
 const COLUMNS: readonly Column[] = [
@@ -35,7 +39,7 @@ const COLUMNS: readonly Column[] = [
   { head: 'largest', cell: ({ largest }) => size(largest) },
 ]
 
-function table({ policies, conversations }: Figures): readonly string[] {
+function table({ policies, conversations }: SimulationNumbers): readonly string[] {
   const columns = [
     ['policy', ...policies.map(({ policy }) => policy)],
     ...COLUMNS.map(({ head, cell }) => [head, ...policies.map((row) => cell(row, conversations))]),
@@ -53,7 +57,7 @@ function table({ policies, conversations }: Figures): readonly string[] {
 }
 
 /** The longest is as long as there is room. */
-function bars(policies: readonly PolicyFigures[], width: number): readonly string[] {
+function bars(policies: readonly PolicyNumbers[], width: number): readonly string[] {
   const longestName = Math.max(...policies.map(({ policy }) => policy.length))
   const most = Math.max(1, ...policies.map(({ of_replay: cost }) => cost))
   const room = Math.max(10, Math.min(width, 100) - longestName - 8)

@@ -2,7 +2,7 @@
  * What was seen lately, by name, as far as it is no more than so many characters. The least lately used
  * goes first.
  */
-export interface LatelySeen<Value> {
+export interface LruCache<Value> {
   readonly get: (name: string) => Value | undefined
   /** Whether it is there then. */
   readonly put: (name: string, value: Value) => boolean
@@ -10,11 +10,11 @@ export interface LatelySeen<Value> {
   readonly take: (name: string) => Value | undefined
 }
 
-export function latelySeen<Value>(
+export function createLruCache<Value>(
   maxChars: number,
   sizeOf: (value: Value) => number,
   onGone: (name: string, value: Value) => void = () => undefined,
-): LatelySeen<Value> {
+): LruCache<Value> {
   const entries = new Map<string, Value>()
   let chars = 0
   const take = (name: string): Value | undefined => {

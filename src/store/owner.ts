@@ -3,7 +3,7 @@
  * only by requests without a user. (The owner of a run is something else: the replica that makes it.)
  */
 import type { Caller } from '../core/client/caller.ts'
-import { toColumn } from './database/escape-column-text.ts'
+import { encodeColumn } from './database/escape-column-text.ts'
 
 /** As it is compared with columns, where nobody is the empty text. */
 export interface OwnerKey {
@@ -11,6 +11,6 @@ export interface OwnerKey {
   readonly user: string
 }
 
-export function ownerKey({ tenant, user }: Caller): OwnerKey {
-  return { tenant: toColumn(tenant), user: user === null ? '' : toColumn(user) }
+export function encodeOwner({ tenant, user }: Caller): OwnerKey {
+  return { tenant: encodeColumn(tenant), user: user === null ? '' : encodeColumn(user) }
 }

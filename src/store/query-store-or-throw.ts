@@ -2,7 +2,7 @@
 import { GatewayError } from '../core/errors/gateway-error.ts'
 
 /** `fault` tells the client what did not happen. */
-export async function askMemory<Value>(
+export async function queryStoreOrThrow<Value>(
   query: () => Promise<Value>,
   fault = 'The conversation could not be read because the database does not answer. Try again in a moment.',
 ): Promise<Value> {

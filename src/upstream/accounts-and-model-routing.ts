@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { Account } from '../providers/provider-interface.ts'
 import type { Settings } from '../settings/read-settings.ts'
 
-export function accountsFrom(settings: Settings): readonly Account[] {
+export function listAccounts(settings: Settings): readonly Account[] {
   const listed = settings.UPSTREAMS
   // Who lists an upstream by the name of a shortcut has said more of it.
   const short = shortcuts(settings).filter((one) => !listed.some(({ name }) => name === one.name))
@@ -20,7 +20,7 @@ export interface ConfiguredUpstreams {
 }
 
 /** An upstream, and the name that it knows the model by. */
-export interface Target {
+export interface UpstreamTarget {
   readonly account: Account
   readonly model: string
 }
@@ -29,11 +29,11 @@ export interface Target {
  * Whom to ask for a model, in order. An alias stands for one or several models. Otherwise the first
  * account whose patterns match serves, or the one that the model's prefix names: `local/qwen3`.
  */
-export function route(
+export function routeModel(
   { accounts, settings }: ConfiguredUpstreams,
   model: string,
   dialect: DialectName,
-): readonly [Target, ...Target[]] {
+): readonly [UpstreamTarget, ...UpstreamTarget[]] {
   const aliases = ownValue(settings.MODELS, model) ?? [model]
   const [first, ...others] = aliases.flatMap((name) => targetFor(accounts, name, dialect) ?? [])
   if (first !== undefined) return [first, ...others]
@@ -44,7 +44,7 @@ function targetFor(
   accounts: readonly Account[],
   model: string,
   dialect: DialectName,
-): Target | null {
+): UpstreamTarget | null {
   const slash = model.indexOf('/')
   const [prefix, rest] = [model.slice(0, Math.max(slash, 0)), model.slice(slash + 1)]
   const named = accounts.find((account) => account.name === prefix && serves(account, rest))
@@ -72,16 +72,16 @@ function twin(
 }
 
 /** What to list in `/v1/models` without asking anybody. */
-export function namedModels(account: Account): readonly string[] {
+export function listNamedModels(account: Account): readonly string[] {
   return account.models.filter((pattern) => !pattern.includes('*'))
 }
 
 function serves({ models }: Pick<Account, 'models'>, model: string): boolean {
-  return models.some((pattern) => matches(pattern, model))
+  return models.some((pattern) => matchesModelPattern(pattern, model))
 }
 
 /** `*` stands for any text, several times if need be. */
-export function matches(pattern: string, model: string): boolean {
+export function matchesModelPattern(pattern: string, model: string): boolean {
   // Nearly all patterns are not meant, and their beginning tells.
   const star = pattern.indexOf('*')
   if (star > 0 && !model.startsWith(pattern.slice(0, star))) return false

@@ -4,7 +4,7 @@
  * models set their own, which is why none of those is here. Who knows better says so: the account's
  * `contextWindow`, or `budget.window` of a policy.
  */
-import { matches } from './accounts-and-model-routing.ts'
+import { matchesModelPattern } from './accounts-and-model-routing.ts'
 
 const MILLION = 1_000_000
 
@@ -44,7 +44,7 @@ const WINDOWS: readonly (readonly [pattern: string, tokens: number])[] = [
 ]
 
 /** `null` for a model that nobody has told of. Routers name the maker in front: `openai/gpt-5`. */
-export function usualWindow(model: string): number | null {
+export function knownContextWindow(model: string): number | null {
   const name = model.slice(model.lastIndexOf('/') + 1)
-  return WINDOWS.find(([pattern]) => matches(pattern, name))?.[1] ?? null
+  return WINDOWS.find(([pattern]) => matchesModelPattern(pattern, name))?.[1] ?? null
 }

@@ -5,19 +5,19 @@
  */
 import { isObject, type Json } from '../core/json/json.ts'
 import { MEDIA_KINDS, type MediaKind } from '../core/media/content-part-media.ts'
-import { isListOfTexts } from '../providers/quirks/quirk-value-kinds.ts'
+import { isStringList } from '../providers/quirks/quirk-value-kinds.ts'
 import type { Account } from '../providers/provider-interface.ts'
-import { matches } from './accounts-and-model-routing.ts'
+import { matchesModelPattern } from './accounts-and-model-routing.ts'
 
-export function kindsSeen({ quirks }: Account, model: string): ReadonlySet<MediaKind> {
+export function resolveMediaKinds({ quirks }: Account, model: string): ReadonlySet<MediaKind> {
   const said = saidOf(quirks['sees'], model)
-  if (isListOfTexts(said)) return new Set(MEDIA_KINDS.filter((kind) => said.includes(kind)))
+  if (isStringList(said)) return new Set(MEDIA_KINDS.filter((kind) => said.includes(kind)))
   return isBlind(model) ? FILES_ONLY : EVERYTHING
 }
 
 function saidOf(sees: Json | undefined, model: string): Json | undefined {
   if (!isObject(sees)) return sees
-  const pattern = Object.keys(sees).find((name) => matches(name, model))
+  const pattern = Object.keys(sees).find((name) => matchesModelPattern(name, model))
   return pattern === undefined ? undefined : sees[pattern]
 }
 

@@ -1,9 +1,9 @@
 /** Runs in one process, and where no process lasts. */
 import { describe, expect, test } from 'vitest'
-import { webExchange } from '../../src/server/runtime/web-http-exchange.ts'
+import { createWebHttpExchange } from '../../src/server/runtime/web-http-exchange.ts'
 import { conversationId } from '../../src/core/turn-derived-ids.ts'
-import { runsByRequest } from '../../src/background/background-runs.ts'
-import { OWNERLESS_MS } from '../../src/store/background-runs/run-store-interface.ts'
+import { createRequestRuns } from '../../src/background/background-runs.ts'
+import { OWNERLESS_RUN_TIMEOUT_MS } from '../../src/store/background-runs/run-store-interface.ts'
 import { framesIn } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { newTurn } from '../store/turns.ts'
@@ -69,7 +69,7 @@ describe.concurrent('a memory that is away', () => {
 })
 
 describe.concurrent('a run in a conversation', () => {
-  async function conversationIn({ conversations }: Parameters<typeof runsByRequest>[0]) {
+  async function conversationIn({ conversations }: Parameters<typeof createRequestRuns>[0]) {
     const id = conversationId(newTurnId())
     const conversation = { id, ...ANN, metadata: {}, createdAtMs: 1 }
     await conversations.createConversation(conversation, null)
@@ -135,7 +135,7 @@ test('a run that is run again is asked the same, with all that its client had br
   }))
 
 describe.concurrent('where no process lasts', () => {
-  const visit = () => webExchange(new Request('http://localhost/'), () => undefined)
+  const visit = () => createWebHttpExchange(new Request('http://localhost/'), () => undefined)
 
   test('whoever reads an orphan has it run again, or ended', () =>
     inTown(async (town) => {
@@ -145,7 +145,7 @@ describe.concurrent('where no process lasts', () => {
       await until(async () => (await town.turn(told))?.output.length === 1)
       first.die()
       await town.shared.runs.retireReplica(first.id)
-      const runs = runsByRequest(town.shared)
+      const runs = createRequestRuns(town.shared)
       await runs.lookAfter({ id: told, caller: ANN, exchange: visit() })
       expect((await town.turn(told))?.state).toBe('failed')
       const follow = { id: untold, startingAfter: null, caller: ANN, exchange: visit() }
@@ -158,7 +158,7 @@ describe.concurrent('where no process lasts', () => {
     inTown(async (town) => {
       const first = await town.citizen()
       const id = await town.begin(first, '/hang')
-      const runs = runsByRequest(town.shared)
+      const runs = createRequestRuns(town.shared)
       for (const one of [id, 'resp_01JZZZZZZZZZZZZZZZZZ', 'resp_x']) {
         await runs.lookAfter({ id: one, caller: ANN, exchange: visit() })
       }
@@ -171,10 +171,10 @@ describe.concurrent('where no process lasts', () => {
       const turn = newTurn({ id: newTurnId(), ...ANN, createdAtMs: Date.now() })
       await town.shared.store.openTurn(turn)
       const look = { id: `resp_${turn.id}`, caller: ANN, exchange: visit() }
-      await runsByRequest(town.shared).lookAfter(look)
+      await createRequestRuns(town.shared).lookAfter(look)
       expect((await town.turn(look.id))?.state).toBe('open')
-      const later = { ...town.shared, nowMs: () => Date.now() + OWNERLESS_MS }
-      await runsByRequest(later).lookAfter(look)
+      const later = { ...town.shared, nowMs: () => Date.now() + OWNERLESS_RUN_TIMEOUT_MS }
+      await createRequestRuns(later).lookAfter(look)
       expect((await town.turn(look.id))?.state).toBe('failed')
     }))
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { responses } from '../../src/dialects/responses/responses-dialect.ts'
+import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
 import { startRun } from '../../src/background/generate-into-run-log.ts'
 import { newTurnId, testWorld } from './kit.ts'
 
@@ -11,7 +11,7 @@ test('a run lasts until what follows its answer is done, for the host may stop w
     await new Promise((resolve) => setTimeout(resolve, 50))
     steps.push('kept')
   }
-  const inbound = responses.parse({ model: 'demo', input: 'Hi', stream: true })
+  const inbound = responsesDialect.parse({ model: 'demo', input: 'Hi', stream: true })
   const room = {
     owner: 'R1',
     keep: () => undefined,
@@ -19,7 +19,7 @@ test('a run lasts until what follows its answer is done, for the host may stop w
   }
   const run = startRun(
     {
-      dialect: responses,
+      dialect: responsesDialect,
       inbound,
       caller: { tenant: 't', user: null },
       turnId: newTurnId(),

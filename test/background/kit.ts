@@ -1,19 +1,19 @@
 /** A world with a real memory and nothing else, and a client that can be full and can leave. */
 import { randomBytes } from 'node:crypto'
 import { EXPLAIN_HOOKS } from '../../src/explain/connect-explanations.ts'
-import type { Client } from '../../src/gateway/http-exchange-interface.ts'
-import { replica } from '../../src/gateway/replica-identity.ts'
+import type { ClientStream } from '../../src/gateway/http-exchange-interface.ts'
+import { createReplicaIdentity } from '../../src/gateway/replica-identity.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import type { EventGroup } from '../../src/store/background-runs/run-store-interface.ts'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
 import { createStores } from '../../src/store/create-stores.ts'
-import { withDemo } from '../../src/upstream/transport/demo-transport.ts'
-import type { World } from '../../src/gateway/dependencies-interface.ts'
+import { wrapWithDemoTransport } from '../../src/upstream/transport/demo-transport.ts'
+import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 import { newTurn } from '../store/turns.ts'
 
-export interface TestWorld extends World {
+export interface TestWorld extends GatewayDependencies {
   readonly logged: string[]
   readonly close: () => Promise<void>
 }
@@ -37,10 +37,10 @@ export async function testWorld(environment: Record<string, string> = {}): Promi
         quirks: { delayMs: 1 },
       },
     ],
-    transport: withDemo(() => {
+    transport: wrapWithDemoTransport(() => {
       throw new Error('not here')
     }),
-    replica: replica('R1'),
+    replica: createReplicaIdentity('R1'),
     hooks: EXPLAIN_HOOKS,
     newTurnId,
     nowMs: Date.now,
@@ -57,7 +57,10 @@ export function newTurnId(): string {
 }
 
 /** A run of `R1` with nothing in its log. */
-export async function openRun(world: World, fields: Partial<NewTurn> = {}): Promise<NewTurn> {
+export async function openRun(
+  world: GatewayDependencies,
+  fields: Partial<NewTurn> = {},
+): Promise<NewTurn> {
   const turn = newTurn({ id: newTurnId(), owner: 'R1', ...fields })
   await world.runs.openRun(turn, null)
   return turn
@@ -77,7 +80,7 @@ export function testClient(isSlow = false) {
   const gone: (() => void)[] = []
   const drained: (() => void)[] = []
   let isGone = false
-  const client: Client = {
+  const client: ClientStream = {
     write(text) {
       seen.writes += 1
       seen.text += typeof text === 'string' ? text : new TextDecoder().decode(text)

@@ -1,13 +1,16 @@
 /** Several replicas of one memory in this process. They can die as if they were killed. */
 import type { JsonObject } from '../../src/core/json/json.ts'
-import type { Inbound } from '../../src/core/client-request.ts'
-import { responses } from '../../src/dialects/responses/responses-dialect.ts'
-import { webExchange } from '../../src/server/runtime/web-http-exchange.ts'
-import { replica } from '../../src/gateway/replica-identity.ts'
-import { openRuns, type ProcessRuns } from '../../src/background/background-runs.ts'
-import type { Call, Transport } from '../../src/upstream/transport/transport-interface.ts'
+import type { ClientRequest } from '../../src/core/client-request.ts'
+import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
+import { createWebHttpExchange } from '../../src/server/runtime/web-http-exchange.ts'
+import { createReplicaIdentity } from '../../src/gateway/replica-identity.ts'
+import {
+  openProcessRuns,
+  type ProcessBackgroundRuns,
+} from '../../src/background/background-runs.ts'
+import type { UpstreamCall, Transport } from '../../src/upstream/transport/transport-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
-import type { World } from '../../src/gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 import { framesIn } from '../support/logs.ts'
 import { aMoment, newTurnId, testWorld, type TestWorld } from './kit.ts'
 
@@ -32,8 +35,8 @@ export type Town = ReturnType<typeof townOf>
 
 export interface Citizen {
   readonly id: string
-  readonly world: World
-  readonly runs: ProcessRuns
+  readonly world: GatewayDependencies
+  readonly runs: ProcessBackgroundRuns
   /** From then on nothing of it reaches the memory, and nothing comes back to it. */
   readonly die: () => void
   readonly isAlive: () => boolean
@@ -75,16 +78,16 @@ function townOf(memory: TestWorld) {
       const life = { isOver: false }
       const transport = watched(shared.transport, all.length === 0)
       const mortal = <Port extends object>(port: Port): Port => mortalPort(port, life)
-      const world: World = {
+      const world: GatewayDependencies = {
         ...shared,
         store: mortal(shared.store),
         runs: mortal(shared.runs),
         archive: mortal(shared.archive),
         conversations: mortal(shared.conversations),
         transport: transport.transport,
-        replica: replica(id),
+        replica: createReplicaIdentity(id),
       }
-      const runs = await openRuns(id, world)
+      const runs = await openProcessRuns(id, world)
       const die = (): void => void (life.isOver = true)
       const isAlive = (): boolean => !life.isOver
       const { cancelled, sent } = transport
@@ -101,7 +104,7 @@ function townOf(memory: TestWorld) {
     cancel: ({ runs }: Citizen, id: string) => runs.cancel(id, caller),
     async follow({ runs }: Citizen, id: string): Promise<string> {
       const request = new Request('http://localhost/')
-      const exchange = webExchange(request, () => undefined)
+      const exchange = createWebHttpExchange(request, () => undefined)
       const response = await runs.follow({ id, startingAfter: null, caller, exchange })
       return response.text()
     },
@@ -117,11 +120,11 @@ function townOf(memory: TestWorld) {
 
 /** `leaves` is when the client does. */
 export function asked(body: JsonObject, isResumable = false, leaves?: AbortSignal) {
-  const inbound: Inbound = responses.parse({ model: 'demo', ...body })
+  const inbound: ClientRequest = responsesDialect.parse({ model: 'demo', ...body })
   const request = new Request('http://localhost/', leaves && { signal: leaves })
-  const exchange = webExchange(request, () => undefined)
+  const exchange = createWebHttpExchange(request, () => undefined)
   const caller = ANN
-  return { dialect: responses, inbound, caller, exchange, isResumable }
+  return { dialect: responsesDialect, inbound, caller, exchange, isResumable }
 }
 
 function mortalPort<Port extends object>(port: Port, life: { readonly isOver: boolean }): Port {
@@ -151,7 +154,7 @@ function watched(transport: Transport, isMute: boolean) {
   return {
     cancelled: () => count,
     sent: () => bodies,
-    transport: (request: Parameters<Transport>[0]): Call => {
+    transport: (request: Parameters<Transport>[0]): UpstreamCall => {
       bodies.push(JSON.parse(String(request.body)))
       const isUnanswered = isMute && String(request.body).includes(UNANSWERED)
       const call = isUnanswered ? silence() : transport(request)
@@ -164,7 +167,7 @@ function watched(transport: Transport, isMute: boolean) {
   }
 }
 
-function silence(): Call {
+function silence(): UpstreamCall {
   let fail: (error: Error) => void = () => undefined
   const reply = new Promise<never>((_, reject) => (fail = reject))
   return { reply, cancel: () => fail(new Error('cancelled')) }

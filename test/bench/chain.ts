@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Item } from '../../src/core/item.ts'
-import { openStore } from '../../src/store/database/open-engine.ts'
+import { openTurnStore } from '../../src/store/database/open-engine.ts'
 import { assistant, ending, nextTurn, newTurn, placed, user } from '../store/turns.ts'
 
 const TURNS = 500
@@ -15,7 +15,7 @@ const TEXT = 'x'.repeat(1900)
 
 const folder = mkdtempSync(join(tmpdir(), 'backstory-chain-'))
 const path = join(folder, 'chain.db')
-const store = await openStore(`sqlite:${path}`)
+const store = await openTurnStore(`sqlite:${path}`)
 const twice = (item: Item): readonly Item[] => [item, item]
 
 let turn = newTurn({ input: twice(user(TEXT)) })

@@ -11,24 +11,24 @@
  * and over 100,000 items, which may take as much longer as there is more of them. Then the estimate of
  * the tokens of a long history.
  */
-import { itemTokens } from '../../src/core/items/item-tokens.ts'
+import { estimateItemTokens } from '../../src/core/items/item-tokens.ts'
 import type { Item, Part } from '../../src/core/item.ts'
-import { withItemField } from '../../src/core/items/author-time-and-reset-fields.ts'
+import { setGatewayField } from '../../src/core/items/author-time-and-reset-fields.ts'
 import {
   POLICY_NAMES,
-  policyWith,
+  resolvePolicy,
   type PolicyName,
-  type Wishes,
+  type PolicyOverrides,
 } from '../../src/core/context-policy.ts'
 import { estimateTokens } from '../../src/core/text/estimate-tokens.ts'
-import { coveredBefore } from '../../src/context/summaries/apply-summary.ts'
-import { keepValidReasoning } from '../../src/context/reasoning/drop-invalid-reasoning.ts'
-import { lookBack } from '../../src/context/reasoning/recompute-prefixes.ts'
+import { listCoveredItems } from '../../src/context/summaries/apply-summary.ts'
+import { dropInvalidReasoning } from '../../src/context/reasoning/drop-invalid-reasoning.ts'
+import { recomputePrefixes } from '../../src/context/reasoning/recompute-prefixes.ts'
 import {
-  additionsFor,
-  planFor,
-  rebuild,
-  rebuildOn,
+  listAdditionTransforms,
+  listTransforms,
+  runTransforms,
+  continueTransforms,
 } from '../../src/context/list-and-run-transforms.ts'
 
 const MOST_MS = 4
@@ -55,7 +55,7 @@ function asked(turn: number): Item {
   const image: readonly Part[] = turn % 10 === 0 ? [{ type: 'input_image', image_url: url }] : []
   const content: readonly Part[] = [{ type: 'input_text', text }, ...image]
   const said: Item = { type: 'message', role: 'user', content }
-  return turn % 5 === 0 ? withItemField(said, { author: { name: `A${turn % 3}` } }) : said
+  return turn % 5 === 0 ? setGatewayField(said, { author: { name: `A${turn % 3}` } }) : said
 }
 
 function outputOf(turn: number): string {
@@ -68,7 +68,7 @@ type Extent = 'alone' | 'with all windows' | 'with all that there is'
 
 const EXTENTS: readonly Extent[] = ['alone', 'with all windows', 'with all that there is']
 
-function wishesFor(policy: PolicyName, length: number, extent: Extent): Wishes {
+function wishesFor(policy: PolicyName, length: number, extent: Extent): PolicyOverrides {
   if (extent === 'alone') return { policy }
   const windows = { turns: length / 10, items: length / 3, tokens: length * 100 }
   if (extent === 'with all windows') return { policy, window: windows }
@@ -88,17 +88,17 @@ function planned(
   name: PolicyName,
   extent: Extent,
 ): () => readonly unknown[] {
-  const policy = policyWith([wishesFor(name, items.length, extent)])
-  const covered = coveredBefore(items, items.length / 5)
+  const policy = resolvePolicy([wishesFor(name, items.length, extent)])
+  const covered = listCoveredItems(items, items.length / 5)
   const summary = { id: 'sum_1', text: 'In short, why.', facts: [], covered }
   const reader = { wire: 'responses', account: 'a', compacts: false }
   const summed = extent === 'with all that there is' ? { summary } : {}
-  const plan = planFor({ policy, reader, conversation: items, hasNames: false, ...summed })
+  const plan = listTransforms({ policy, reader, conversation: items, hasNames: false, ...summed })
   return () => {
-    const changed = rebuild(items, [...plan, ...additionsFor(policy)])
-    const past = lookBack(changed)
+    const changed = runTransforms(items, [...plan, ...listAdditionTransforms(policy)])
+    const past = recomputePrefixes(changed)
     const validity = { ...reader, seed: () => '', checksPrefix: true, refusedBefore: [], past }
-    return rebuildOn(changed, [keepValidReasoning(validity)]).items
+    return continueTransforms(changed, [dropInvalidReasoning(validity)]).items
   }
 }
 
@@ -152,7 +152,8 @@ for (const policy of POLICY_NAMES) {
 
 const turns = Math.ceil(100_000 / (estimateTokens(small) / 200))
 const history = conversation(turns)
-const sum = (items: readonly Item[]) => items.reduce((total, item) => total + itemTokens(item), 0)
+const sum = (items: readonly Item[]) =>
+  items.reduce((total, item) => total + estimateItemTokens(item), 0)
 const count = bestMs(1, () => history, sum)
 const recount = bestMs(40, () => history, sum)
 row(`tokens of ${sum(history)}`, ms(count), '', ms(recount))

@@ -7,9 +7,9 @@
  * hand, the chat is looked through, and each is put in its place.
  */
 import type { Item } from '../../src/core/item.ts'
-import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
-import { applyRecall } from '../../src/recall/restore-forgotten-items.ts'
-import { planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
+import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'
+import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segments.ts'
 import { assistant, user } from '../store/turns.ts'
 
 const LENGTHS = [200, 2_000, 20_000]
@@ -27,7 +27,9 @@ const perItem = LENGTHS.map((turns) => {
   let items = 0
   for (let round = 0; round < ROUNDS; round += 1) {
     const startedAt = performance.now()
-    const recalled = applyRecall(chat, planRecall(chat), remembered, { replaysTools: true })
+    const recalled = restoreForgottenItems(chat, splitIntoSegments(chat), remembered, {
+      replaysTools: true,
+    })
     took = Math.min(took, performance.now() - startedAt)
     items = recalled.items.length
   }
@@ -50,9 +52,9 @@ function chatOf(turns: number): readonly Item[] {
   return [...said.flat(), user('And now?')]
 }
 
-function turnsOf(chat: readonly Item[]): readonly RememberedTurn[] {
+function turnsOf(chat: readonly Item[]): readonly RecordedTurn[] {
   let parent: string | null = null
-  return planRecall(chat).runs.map(({ start, end, fingerprint }, depth) => {
+  return splitIntoSegments(chat).runs.map(({ start, end, fingerprint }, depth) => {
     const id = String(depth).padStart(20, '0')
     const output = [...thoughts(depth), ...chat.slice(start, end)]
     const turn = { id, parent, depth, fingerprint, output: structuredClone(output) }

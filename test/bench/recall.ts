@@ -20,8 +20,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Item } from '../../src/core/item.ts'
-import { applyRecall } from '../../src/recall/restore-forgotten-items.ts'
-import { planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'
+import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segments.ts'
 import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
 import { openEngine } from '../../src/store/database/open-engine.ts'
 import {
@@ -149,7 +149,7 @@ async function seed(path: string, turns: number): Promise<readonly Item[]> {
   const { store } = createStores(engine)
   let parent: string | null = null
   let writing: Promise<unknown>[] = []
-  for (const [at, { fingerprint }] of planRecall(chat).runs.entries()) {
+  for (const [at, { fingerprint }] of splitIntoSegments(chat).runs.entries()) {
     const input = [user(`Question ${at}`)]
     const turn = newTurn({ tenant: TENANT, user: null, parent, depth: at, dialect: 'chat', input })
     const end = ending(turn, { items: placed(answerOf(at)), fingerprint })
@@ -178,9 +178,9 @@ function answerOf(at: number): readonly Item[] {
 }
 
 async function recalled(chat: readonly Item[], recall: RecallStore): Promise<void> {
-  const plan = planRecall(chat)
+  const plan = splitIntoSegments(chat)
   const turns = (await recall.findTurns({ tenant: TENANT, user: null, ...plan.keys })).turns
-  const { items } = applyRecall(chat, plan, turns, { replaysTools: true })
+  const { items } = restoreForgottenItems(chat, plan, turns, { replaysTools: true })
   const given = items.length - chat.length
   if (given < Math.min(chat.length >> 1, MAX_RECALLED_TURNS * 0.75) * THOUGHTS) {
     throw new Error(`Only ${given} items are given back.`)

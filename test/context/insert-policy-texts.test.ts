@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import type { ContextNote } from '../../src/core/context-policy.ts'
-import { headLength } from '../../src/core/items/rounds-and-pinned-items.ts'
-import { placeNotes } from '../../src/context/insert-policy-texts.ts'
+import type { PolicyText } from '../../src/core/context-policy.ts'
+import { countHeadItems } from '../../src/core/items/rounds-and-pinned-items.ts'
+import { insertPolicyTexts } from '../../src/context/insert-policy-texts.ts'
 import { grown, tidyConversation } from '../support/conversations.ts'
 import { expectIdempotent, expectLawful, expectPure, expectSteady } from '../support/laws.ts'
 import { show, talk } from '../support/talk.ts'
 
-const note = (depth: number, text = 'note', role: ContextNote['role'] = 'developer') => ({
+const note = (depth: number, text = 'note', role: PolicyText['role'] = 'developer') => ({
   text,
   depth,
   role,
 })
-const placed = (items: readonly Item[], ...entries: readonly ContextNote[]): string =>
-  show(placeNotes(entries).run(items).items)
+const placed = (items: readonly Item[], ...entries: readonly PolicyText[]): string =>
+  show(insertPolicyTexts(entries).run(items).items)
 
 const CHAT = talk`
   system: be brief
@@ -35,7 +35,9 @@ describe('a note stands at its depth, once (C68)', () => {
   })
 
   test('with a note of its own that says so', () => {
-    expect(placeNotes([note(0)]).run(CHAT).notes).toEqual([{ did: 'added', why: 'context-note' }])
+    expect(insertPolicyTexts([note(0)]).run(CHAT).notes).toEqual([
+      { did: 'added', why: 'context-note' },
+    ])
   })
 
   test('never inside a group of tools, nor between reasoning and what it led to', () => {
@@ -90,7 +92,7 @@ describe('a note stands at its depth, once (C68)', () => {
       `,
     ]
     for (const depth of [0, 1, 2, 5]) {
-      const { run } = placeNotes([note(depth)])
+      const { run } = insertPolicyTexts([note(depth)])
       expectSteady(run(asked).items, run(working).items)
     }
   })
@@ -109,7 +111,7 @@ test('several at one place stand in the order of who says them (C69)', () => {
 })
 
 test('is a message of its own, glued to nobody else’s text (C82)', () => {
-  const { items } = placeNotes([note(1)]).run(CHAT)
+  const { items } = insertPolicyTexts([note(1)]).run(CHAT)
   expect(CHAT.every((item) => items.includes(item))).toBe(true)
 })
 
@@ -125,14 +127,14 @@ const notes = fc.array(
 test('whatever the conversation, each stands there once, and parts nothing', () => {
   fc.assert(
     fc.property(tidyConversation, notes, (items, entries) => {
-      const { run } = placeNotes(entries)
+      const { run } = insertPolicyTexts(entries)
       expectPure(run, items)
       expectIdempotent(run, items)
       const { items: sent } = run(items)
       expectLawful(sent)
       expect(sent.filter((item) => items.includes(item))).toEqual(items)
       expect(sent).toHaveLength(items.length + entries.length)
-      expectSteady(items.slice(0, headLength(items)), sent)
+      expectSteady(items.slice(0, countHeadItems(items)), sent)
     }),
     { numRuns: 150 },
   )
@@ -141,7 +143,7 @@ test('whatever the conversation, each stands there once, and parts nothing', () 
 test('what stands before the first of them stays as it was sent', () => {
   fc.assert(
     fc.property(grown, notes, ([before, after], entries) => {
-      const { run } = placeNotes(entries)
+      const { run } = insertPolicyTexts(entries)
       const { items: sent } = run(before)
       const first = sent.findIndex((item) => !before.includes(item))
       expectSteady(sent.slice(0, first), run(after).items)

@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import { policyWith, type Wishes } from '../../src/core/context-policy.ts'
-import { planFor, rebuild, type Rules } from '../../src/context/list-and-run-transforms.ts'
+import { resolvePolicy, type PolicyOverrides } from '../../src/core/context-policy.ts'
+import {
+  listTransforms,
+  runTransforms,
+  type TransformListOptions,
+} from '../../src/context/list-and-run-transforms.ts'
 import type { Transform } from '../../src/context/transform-interface.ts'
 import { expectLawful } from '../support/laws.ts'
 import { show, talk } from '../support/talk.ts'
 import { expectLinear } from '../support/reads.ts'
 
-const rules = (wishes: Wishes = {}, more: Partial<Rules> = {}): Rules => ({
-  policy: policyWith([{ policy: 'replay', ...wishes }]),
+const rules = (
+  wishes: PolicyOverrides = {},
+  more: Partial<TransformListOptions> = {},
+): TransformListOptions => ({
+  policy: resolvePolicy([{ policy: 'replay', ...wishes }]),
   reader: null,
   ...more,
 })
@@ -16,7 +23,7 @@ const keep = (keepTurns: number) => ({ outputs: { keepTurns } })
 
 const CLEAN = ['after-reset', 'strip-markers', 'strip-details', 'defuse-notices']
 
-const namesOf = (of: Rules) => planFor(of).map(({ name }) => name)
+const namesOf = (of: TransformListOptions) => listTransforms(of).map(({ name }) => name)
 
 describe('planFor', () => {
   test('without a policy there is only cleaning and pruning', () => {
@@ -76,7 +83,7 @@ describe('planFor', () => {
         `,
       ),
     ]
-    const step = rebuild(items, planFor(rules({ window: { items: 4 } })))
+    const step = runTransforms(items, listTransforms(rules({ window: { items: 4 } })))
     expect(step.items.length).toBeLessThanOrEqual(16)
     expect(show(step.items.slice(0, 2))).toBe('user: go\nassistant: on my way')
     expectLawful(step.items)
@@ -98,7 +105,10 @@ describe('planFor', () => {
       user: well
       assistant: well
     `
-    const step = rebuild([...before, ...loop], planFor(rules({ window: { items: 4 } })))
+    const step = runTransforms(
+      [...before, ...loop],
+      listTransforms(rules({ window: { items: 4 } })),
+    )
     expect(step.items).toEqual([...before.slice(2), ...loop])
   })
 
@@ -111,7 +121,10 @@ describe('planFor', () => {
       output a found
       assistant: here it is
     `
-    const { items: kept, notes } = rebuild(items, planFor(rules({ window: { items: 3 } })))
+    const { items: kept, notes } = runTransforms(
+      items,
+      listTransforms(rules({ window: { items: 3 } })),
+    )
     expect(show(kept)).toBe('user: well?\nassistant: here it is')
     expect(notes.map(({ did, at, by }) => `${at} ${did} by ${by}`)).toEqual([
       '4 moved by prune-orphans',
@@ -133,9 +146,9 @@ describe('planFor', () => {
           assistant: ${String(at)}
         `,
       )
-    const all = (items: readonly Item[]) => rebuild(items, planFor(rules(keep(10))))
+    const all = (items: readonly Item[]) => runTransforms(items, listTransforms(rules(keep(10))))
     const few = (items: readonly Item[]) =>
-      rebuild(items, planFor(rules({ window: { items: 40 }, ...keep(10) })))
+      runTransforms(items, listTransforms(rules({ window: { items: 40 }, ...keep(10) })))
     expect(all(rounds(20_000)).notes.length).toBe(19_985)
     expect(few(rounds(20_000)).items.length).toBeLessThanOrEqual(40)
     expectLinear(500, rounds, all)
@@ -189,11 +202,11 @@ describe('rebuild', () => {
   const nothing: Transform = { name: 'nothing', run: (items) => ({ items, notes: [] }) }
   const items = [a, b, c, d].flat()
   const places = (...transforms: readonly Transform[]) =>
-    rebuild(items, transforms).notes.map(({ by, at }) => `${by} ${at}`)
+    runTransforms(items, transforms).notes.map(({ by, at }) => `${by} ${at}`)
 
   test('passes the very same list on when nothing changes', () => {
-    expect(rebuild(items, [nothing, nothing]).items).toBe(items)
-    expect(rebuild(items, [])).toMatchObject({ items, notes: [] })
+    expect(runTransforms(items, [nothing, nothing]).items).toBe(items)
+    expect(runTransforms(items, [])).toMatchObject({ items, notes: [] })
   })
 
   test('a note tells the place in the list of the request, whatever happened before', () => {
@@ -229,7 +242,7 @@ describe('rebuild', () => {
       name: 'remark',
       run: (items) => ({ items, notes: [{ did: 'changed', field: 'model', why: 'test' }] }),
     }
-    expect(rebuild(items, [remark]).notes).toEqual([
+    expect(runTransforms(items, [remark]).notes).toEqual([
       { did: 'changed', field: 'model', why: 'test', by: 'remark' },
     ])
   })

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { REASONS } from '../../src/context/note-descriptions.ts'
+import { NOTE_DESCRIPTIONS } from '../../src/context/note-descriptions.ts'
 
 const src = new URL('../../src/', import.meta.url)
 /** The files of some folders of `src`, at any depth, with their texts. */
@@ -18,7 +18,7 @@ const NO_CODES: ReadonlySet<string> = new Set(['other-message'])
 const halves: string[] = []
 
 function isKnown(code: string): boolean {
-  return code in REASONS || halves.some((half) => `${half}${code}` in REASONS)
+  return code in NOTE_DESCRIPTIONS || halves.some((half) => `${half}${code}` in NOTE_DESCRIPTIONS)
 }
 
 function codesIn(text: string): readonly string[] {
@@ -51,7 +51,7 @@ test('no sentence is left of a code that nobody writes', () => {
     [...all.matchAll(HALF)].some(
       ([, half = '']) => code.startsWith(half) && all.includes(`'${code.slice(half.length)}'`),
     )
-  expect(Object.keys(REASONS).filter((code) => !isWritten(code))).toEqual([])
+  expect(Object.keys(NOTE_DESCRIPTIONS).filter((code) => !isWritten(code))).toEqual([])
 })
 
 const FOLDERS = ['context', 'recall', 'media', 'memory', 'gateway', 'providers', 'server']
@@ -60,7 +60,7 @@ const FOLDERS = ['context', 'recall', 'media', 'memory', 'gateway', 'providers',
 const HALF = /\bwhy: `([a-z-]+-)\$\{/g
 
 test('a sentence is one, and reads like one', () => {
-  for (const [code, sentence] of Object.entries(REASONS)) {
+  for (const [code, sentence] of Object.entries(NOTE_DESCRIPTIONS)) {
     expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/)
     expect(sentence).toMatch(/^[A-Z`].*\.$/)
     expect(sentence.length).toBeLessThan(120)

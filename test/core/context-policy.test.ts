@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { policyWith, POLICY_NAMES, PRESETS } from '../../src/core/context-policy.ts'
+import { resolvePolicy, POLICY_NAMES, PRESETS } from '../../src/core/context-policy.ts'
 
 test('without a word it is retain', () => {
-  expect(policyWith([])).toBe(PRESETS.retain)
-  expect(policyWith([null, {}])).toEqual(PRESETS.retain)
+  expect(resolvePolicy([])).toBe(PRESETS.retain)
+  expect(resolvePolicy([null, {}])).toEqual(PRESETS.retain)
 })
 
 test.each(POLICY_NAMES)('%s is what its preset says', (policy) => {
-  expect(policyWith([{ policy }])).toEqual(PRESETS[policy])
+  expect(resolvePolicy([{ policy }])).toEqual(PRESETS[policy])
 })
 
 describe('of several wishes', () => {
   test('the last one goes first, number by number', () => {
-    const { window, outputs } = policyWith([
+    const { window, outputs } = resolvePolicy([
       { window: { items: 40, turns: 10 } },
       { window: { turns: 20 }, outputs: { keepTurns: 3 } },
     ])
@@ -21,7 +21,7 @@ describe('of several wishes', () => {
   })
 
   test('a preset that is named anew puts its own numbers, and leaves what no preset decides', () => {
-    const policy = policyWith([
+    const policy = resolvePolicy([
       { policy: 'lean', window: { items: 40 }, speakers: { names: 'prefix' } },
       { policy: 'replay' },
     ])
@@ -32,23 +32,23 @@ describe('of several wishes', () => {
   })
 
   test('null takes a limit back', () => {
-    expect(policyWith([{ window: { items: 40 } }, { window: { items: null } }]).window.items).toBe(
-      null,
-    )
+    expect(
+      resolvePolicy([{ window: { items: 40 } }, { window: { items: null } }]).window.items,
+    ).toBe(null)
   })
 
   test('notes add up, unless they are to replace what was said before', () => {
     const note = (text: string) => ({ text, depth: 0, role: 'developer' as const })
     const operator = { notes: { entries: [note('operator')] } }
     const textsOf = (entries: readonly { text: string }[]) => entries.map(({ text }) => text)
-    const added = policyWith([operator, { notes: { entries: [note('request')] } }])
+    const added = resolvePolicy([operator, { notes: { entries: [note('request')] } }])
     expect(textsOf(added.notes.entries)).toEqual(['operator', 'request'])
-    const replaced = policyWith([
+    const replaced = resolvePolicy([
       operator,
       { notes: { entries: [note('request')], mode: 'replace' } },
     ])
     expect(textsOf(replaced.notes.entries)).toEqual(['request'])
-    expect(textsOf(policyWith([operator, { window: { turns: 2 } }]).notes.entries)).toEqual([
+    expect(textsOf(resolvePolicy([operator, { window: { turns: 2 } }]).notes.entries)).toEqual([
       'operator',
     ])
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { itemId, placeOfItem, turnIdFromUlid } from '../../src/core/turn-derived-ids.ts'
+import { itemId, parseItemId, turnIdFromUlid } from '../../src/core/turn-derived-ids.ts'
 
 const TYPES = ['message', 'reasoning', 'function_call_output', 'web_search_call', 'of_the_future']
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'.split('')
@@ -17,7 +17,7 @@ test('a derived id says where its item stands', () => {
   fc.assert(
     fc.property(anyPlace, fc.constantFrom(...TYPES), (place, type) => {
       const id = itemId(type, place.turnId, place.index, place.side)
-      expect(placeOfItem(id)).toEqual(place)
+      expect(parseItemId(id)).toEqual(place)
       expect(id.length).toBeLessThanOrEqual(64)
       expect(id).toMatch(/^[a-zA-Z0-9_]+$/)
     }),
@@ -45,5 +45,5 @@ test.each([
   'resp_01JZZZZZZZZZZZZZZZZZ',
   'msg_01jzzzzzzzzzzzzzzzzz1',
 ])('%j is not derived from a place', (id) => {
-  expect(placeOfItem(id)).toBeNull()
+  expect(parseItemId(id)).toBeNull()
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import { isUserMessage } from '../../src/core/items/rounds-and-pinned-items.ts'
-import { sseDecoder } from '../../src/core/stream/sse.ts'
+import { createSseDecoder } from '../../src/core/stream/sse.ts'
 import { runStage } from '../../src/core/stream/stage.ts'
 import { conversation } from '../support/conversations.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
@@ -63,7 +63,7 @@ test('of the Responses API, streamed or not', async () => {
       input: asInput(items),
     })
     if (!stream) return
-    const messages = runStage(sseDecoder(), [Buffer.from(text)])
+    const messages = runStage(createSseDecoder(), [Buffer.from(text)])
     // What comes from a service of this language is its own, unless the gateway keeps it.
     const isOurs = model !== 'gpt-5'
     const strictness = { sentinel: isOurs || store, wholeResponses: isOurs }

@@ -4,7 +4,7 @@
  */
 import { expect } from 'vitest'
 import { createTestHarness } from 'wrangler'
-import { openD1, type D1 } from '../../src/store/database/d1-engine.ts'
+import { openD1, type D1Binding } from '../../src/store/database/d1-engine.ts'
 import { startGateway } from '../support/gateway.ts'
 import { storedFaults } from '../support/watch-explained.ts'
 
@@ -28,7 +28,7 @@ async function startWorker(environment: Readonly<Record<string, string>>): Promi
     workers: [{ configPath: 'wrangler.toml', vars: { MEDIA_FETCH: 'off', ...environment } }],
   })
   const { url } = await harness.listen()
-  const worker = harness.getWorker<{ DB: D1 }>()
+  const worker = harness.getWorker<{ DB: D1Binding }>()
   await worker.applyD1Migrations('DB')
   return {
     url: url.origin,

@@ -3,7 +3,7 @@
  * at most once a day, behind the answer, and what nobody has needed for long is gone.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expireUnused } from '../../src/gateway/record/expire-unused-turns.ts'
+import { expireUnusedTurns } from '../../src/gateway/record/expire-unused-turns.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { askInText, goneOn, type Message } from '../support/text-client.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
@@ -55,7 +55,7 @@ async function ask(): Promise<{ readonly thoughts: number; readonly touched: rea
   return { thoughts: text.split('A thought.').length - 1, touched: [...touched] }
 }
 
-const expire = () => expireUnused(gateway.world, { restMs: 0 })
+const expire = () => expireUnusedTurns(gateway.world, { restMs: 0 })
 
 test('a chat that is gone on with keeps its memory, and one that is left loses it', async () => {
   expect(await ask()).toEqual({ thoughts: 0, touched: [] })

@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import type { Layer } from '../../src/memory/memory-layer-interface.ts'
+import type { MemoryLayer } from '../../src/memory/memory-layer-interface.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { said, startScribe } from '../support/scribe.ts'
 import { serviceTown } from '../support/services/service-town.ts'
@@ -26,7 +26,7 @@ beforeEach(() => {
   withLayers(undefined)
 })
 
-function withLayers(memoryLayers: readonly Layer[] | undefined): void {
+function withLayers(memoryLayers: readonly MemoryLayer[] | undefined): void {
   Object.assign(town.gateway.world, { memoryLayers })
 }
 
@@ -171,7 +171,10 @@ function messagesSent(): readonly unknown[] {
   return town.services.received.at(-1)?.json['messages'] as readonly unknown[]
 }
 
-function made(name: string, fields: Pick<Layer, 'recall'> & Partial<Layer>): Layer {
+function made(
+  name: string,
+  fields: Pick<MemoryLayer, 'recall'> & Partial<MemoryLayer>,
+): MemoryLayer {
   return {
     name,
     slot: 100,

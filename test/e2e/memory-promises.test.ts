@@ -1,9 +1,9 @@
 /** Promises of the memory for text clients that were once broken, each by the story that broke it. */
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import { markerLine } from '../../src/core/markers/extract-turn-markers.ts'
-import { applyRecall } from '../../src/recall/restore-forgotten-items.ts'
-import { planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'
+import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segments.ts'
 import { openEngine } from '../../src/store/database/open-engine.ts'
 import { createStores } from '../../src/store/create-stores.ts'
 import { assistant, ending, newTurn, ORIGIN, placed, user } from '../store/turns.ts'
@@ -99,7 +99,7 @@ describe('whose reasoning it is', () => {
           },
         })
         const answers: string[] = []
-        for (const marker of [foreign, markerLine('0123456789ABCDEFGHJK')]) {
+        for (const marker of [foreign, formatMarkerLine('0123456789ABCDEFGHJK')]) {
           const chat = [
             said('user', 'Hi'),
             said('assistant', `${marker}\n\nHello`),
@@ -226,9 +226,14 @@ describe('what is sent', () => {
     const asked = newTurn({ id, input: [user('q')] })
     const turn = { ...asked, fingerprint: null, reasoningRefusedBy: null, usedAtMs: 0 }
     const output = [{ ...thought, origin: ORIGIN }]
-    const items = [user('q'), assistant(`${markerLine(id)}\n\nIt was`), user('Go on.')]
+    const items = [user('q'), assistant(`${formatMarkerLine(id)}\n\nIt was`), user('Go on.')]
     const policy = { replaysTools: true }
-    const recalled = applyRecall(items, planRecall(items), [{ ...turn, output }], policy)
+    const recalled = restoreForgottenItems(
+      items,
+      splitIntoSegments(items),
+      [{ ...turn, output }],
+      policy,
+    )
     const types = recalled.items.map(({ type }) => type)
     expect(types).toEqual(['message', 'reasoning', 'message', 'message'])
   })
@@ -294,12 +299,14 @@ describe('what is found', () => {
     const rounds = (count: number) =>
       Array.from({ length: count }, (_, at) => [
         user('q'),
-        assistant(`x${at}\n\n${markerLine(id)}`),
+        assistant(`x${at}\n\n${formatMarkerLine(id)}`),
       ]).flat()
     const recalled = (count: number) => {
       const items = rounds(count)
       return (given: readonly Item[]) =>
-        applyRecall(items, planRecall(items), [{ ...turn, output: given }], { replaysTools: true })
+        restoreForgottenItems(items, splitIntoSegments(items), [{ ...turn, output: given }], {
+          replaysTools: true,
+        })
     }
     expect(readsOf(output, recalled(1000))).toBe(readsOf(output, recalled(10)))
   })

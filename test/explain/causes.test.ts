@@ -5,12 +5,16 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../src/core/json/json.ts'
-import type { Wishes } from '../../src/core/context-policy.ts'
-import { responses } from '../../src/dialects/responses/responses-dialect.ts'
-import { sentFor } from '../../src/explain/store-sent-requests.ts'
-import { cacheTold, readSent, type Sent } from '../../src/explain/render-explanation-json.ts'
+import type { PolicyOverrides } from '../../src/core/context-policy.ts'
+import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
+import { encodeSentRequest } from '../../src/explain/store-sent-requests.ts'
+import {
+  predictCacheHit,
+  decodeSentRequest,
+  type ExplainedRequest,
+} from '../../src/explain/render-explanation-json.ts'
 import { NO_HISTORY } from '../../src/gateway/history/load-history-by-id.ts'
-import { prepareFor } from '../../src/gateway/prompt/prepare-request.ts'
+import { prepareRequest } from '../../src/gateway/prompt/prepare-request.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 
 const MODELS = ['chat-1', 'strict-1', 'responses-1', 'claude-1', 'gemini-1', 'demo-1'] as const
@@ -41,18 +45,18 @@ interface Asked {
   readonly instructions: string | null
   readonly tools: readonly JsonObject[]
   readonly input: readonly JsonObject[]
-  readonly wishes: Wishes
+  readonly wishes: PolicyOverrides
 }
 
-function sent(model: string, { wishes, ...asked }: Asked): Sent {
+function sent(model: string, { wishes, ...asked }: Asked): ExplainedRequest {
   const { world } = gateway
   const account = world.accounts.find(({ models }) => models[0]?.startsWith(model.slice(0, 3)))
   if (account === undefined) throw new Error('There is no such account.')
   const body = { model, store: false, ...asked } as JsonObject
-  const inbound = responses.parse(body)
-  const found = readSent(
-    sentFor(
-      prepareFor(
+  const inbound = responsesDialect.parse(body)
+  const found = decodeSentRequest(
+    encodeSentRequest(
+      prepareRequest(
         { account, model },
         { inbound: { ...inbound, wishes }, history: NO_HISTORY },
         world,
@@ -66,7 +70,7 @@ function sent(model: string, { wishes, ...asked }: Asked): Sent {
 
 function causeTold(model: string, before: Asked, now: Asked): JsonObject {
   const previous = { ...sent(model, before), id: 'before', round: 0, rounds: 1 }
-  return cacheTold(sent(model, now), previous)['cause'] as JsonObject
+  return predictCacheHit(sent(model, now), previous)['cause'] as JsonObject
 }
 
 /** A change of the second request, and what its explanation has to say then. */
@@ -98,7 +102,7 @@ const edited = (asked: Asked, at: number, edit: (text: string) => Json): Asked =
   return withInput(asked, asked.input.map(change))
 }
 
-const wishing = (asked: Asked, wishes: Wishes): Asked => ({
+const wishing = (asked: Asked, wishes: PolicyOverrides): Asked => ({
   ...asked,
   wishes: { ...asked.wishes, ...wishes },
 })
@@ -231,7 +235,7 @@ describe('who only goes on is never said to have changed anything (C102)', () =>
     mode: 'replace',
     entries: [NOTE, { ...NOTE, text: 'Another.', depth: 0 }],
   } as const
-  test.each<[Wishes]>([
+  test.each<[PolicyOverrides]>([
     [{ policy: 'replay', notes }],
     [{ policy: 'lean' }],
     [{ policy: 'capped' }],

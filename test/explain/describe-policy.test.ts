@@ -1,14 +1,14 @@
 /** A policy is told in the words that it is wished for in. */
 import { expect, test } from 'vitest'
-import { policyWith } from '../../src/core/context-policy.ts'
-import { readWishes } from '../../src/dialects/context-policy/parse-and-format-overrides.ts'
-import { policyTold } from '../../src/explain/describe-policy.ts'
+import { resolvePolicy } from '../../src/core/context-policy.ts'
+import { readPolicyOverrides } from '../../src/dialects/context-policy/parse-and-format-overrides.ts'
+import { describePolicy } from '../../src/explain/describe-policy.ts'
 
 const SAID = { policy: 'lean', summaries: { keep_turns: 2 }, media: { image_messages: 7 } }
 
 test('what is told of a field can be written into a request as it stands', () => {
-  const wishes = readWishes(SAID, 'backstory')
-  const told = policyTold(policyWith([wishes]), [{ by: 'request', wishes }])
+  const wishes = readPolicyOverrides(SAID, 'backstory')
+  const told = describePolicy(resolvePolicy([wishes]), [{ by: 'request', wishes }])
   expect(told).toEqual({
     name: 'lean',
     by: 'request',
@@ -20,8 +20,8 @@ test('what is told of a field can be written into a request as it stands', () =>
 })
 
 test('what nobody has wished for is the gateway’s', () => {
-  const policy = policyWith([{ policy: 'capped' }])
+  const policy = resolvePolicy([{ policy: 'capped' }])
   const without = { ...policy, outputs: { ...policy.outputs, expand: false } }
-  const { changes } = policyTold(without, [{ by: 'settings', wishes: { policy: 'capped' } }])
+  const { changes } = describePolicy(without, [{ by: 'settings', wishes: { policy: 'capped' } }])
   expect(changes).toEqual([{ field: 'outputs.expand', value: false, preset: true, by: 'gateway' }])
 })

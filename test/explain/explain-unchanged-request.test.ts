@@ -8,14 +8,14 @@ import type { Item } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import type { DialectName } from '../../src/core/prompt.ts'
 import { DIALECTS } from '../../src/dialects/dialect-registry.ts'
-import { parseWished } from '../../src/dialects/context-policy/parse-request-with-overrides.ts'
-import { explanationOf } from '../../src/explain/build-explanation.ts'
-import { sentFor, textOf } from '../../src/explain/store-sent-requests.ts'
-import { readSent } from '../../src/explain/render-explanation-json.ts'
-import { jsonBody } from '../../src/server/parse-json-body.ts'
+import { parseRequestWithOverrides } from '../../src/dialects/context-policy/parse-request-with-overrides.ts'
+import { explainPreparedRequest } from '../../src/explain/build-explanation.ts'
+import { encodeSentRequest, requestBodyText } from '../../src/explain/store-sent-requests.ts'
+import { decodeSentRequest } from '../../src/explain/render-explanation-json.ts'
+import { parseJsonBody } from '../../src/server/parse-json-body.ts'
 import { NO_HISTORY } from '../../src/gateway/history/load-history-by-id.ts'
-import { prepareFor } from '../../src/gateway/prompt/prepare-request.ts'
-import { upstreamRequest } from '../../src/gateway/send/build-http-request.ts'
+import { prepareRequest } from '../../src/gateway/prompt/prepare-request.ts'
+import { buildHttpRequest } from '../../src/gateway/send/build-http-request.ts'
 import { tidyConversation, conversation } from '../support/conversations.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { runs } from '../support/runs.ts'
@@ -43,13 +43,17 @@ function tellingsOf(api: DialectName, given: Uint8Array) {
   const { world } = gateway
   const account = world.accounts.find(({ wire }) => wire === api)
   if (account === undefined) throw new Error('There is no such account.')
-  const { json, bytes } = jsonBody(given)
-  const inbound = parseWished(DIALECTS[api], json, bytes)
-  const prepared = prepareFor({ account, model: 'm' }, { inbound, history: NO_HISTORY }, world)
-  const request = upstreamRequest(prepared)
-  const told = explanationOf(prepared, request, world.settings)
-  const kept = sentFor(prepared, world)
-  return { told: asKept({ ...told, body: textOf(request) }), kept, read: asKept(readSent(kept)) }
+  const { json, bytes } = parseJsonBody(given)
+  const inbound = parseRequestWithOverrides(DIALECTS[api], json, bytes)
+  const prepared = prepareRequest({ account, model: 'm' }, { inbound, history: NO_HISTORY }, world)
+  const request = buildHttpRequest(prepared)
+  const told = explainPreparedRequest(prepared, request, world.settings)
+  const kept = encodeSentRequest(prepared, world)
+  return {
+    told: asKept({ ...told, body: requestBodyText(request) }),
+    kept,
+    read: asKept(decodeSentRequest(kept)),
+  }
 }
 
 function asKept(value: unknown): unknown {
@@ -116,9 +120,9 @@ test('of a request with media, tools and instructions nothing but its bytes is k
 
 test('what cannot be read any more is not told', () => {
   const { kept } = tellings('chat', { model: 'm', messages: [{ role: 'user', content: 'Hi!' }] })
-  expect(readSent(kept)).not.toBeNull()
-  expect(readSent({ ...kept, body: '{"model":"m","messages":[3]}' })).toBeNull()
-  expect(readSent({ ...kept, body: '{' })).toBeNull()
+  expect(decodeSentRequest(kept)).not.toBeNull()
+  expect(decodeSentRequest({ ...kept, body: '{"model":"m","messages":[3]}' })).toBeNull()
+  expect(decodeSentRequest({ ...kept, body: '{' })).toBeNull()
 })
 
 test.each([

@@ -1,15 +1,30 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import { fatesOf, type Told } from '../../src/explain/item-dispositions.ts'
-import { planFor, rebuild } from '../../src/context/list-and-run-transforms.ts'
+import {
+  deriveItemDispositions,
+  type DispositionInput,
+} from '../../src/explain/item-dispositions.ts'
+import { listTransforms, runTransforms } from '../../src/context/list-and-run-transforms.ts'
 import { PRESETS } from '../../src/core/context-policy.ts'
 import { talk } from '../support/talk.ts'
 import { LEAN, LONG } from './long-output.ts'
 
-function fates(items: readonly Item[], policy = PRESETS.replay, more: Partial<Told> = {}) {
-  const rebuilt = rebuild(items, planFor({ policy, reader: null }))
+function fates(
+  items: readonly Item[],
+  policy = PRESETS.replay,
+  more: Partial<DispositionInput> = {},
+) {
+  const rebuilt = runTransforms(items, listTransforms({ policy, reader: null }))
   const { items: sent, places, notes } = rebuilt
-  return fatesOf({ items, remembered: 0, sent, places, notes, wire: 'responses', ...more })
+  return deriveItemDispositions({
+    items,
+    remembered: 0,
+    sent,
+    places,
+    notes,
+    wire: 'responses',
+    ...more,
+  })
 }
 
 test('tells of every item what became of it, in order (C36)', () => {

@@ -1,8 +1,8 @@
 /** With what a request is compared is what its conversation goes on from, or nothing. */
 import { expect, test } from 'vitest'
-import { previousSent } from '../../src/explain/load-previous-request.ts'
+import { loadPreviousRequest } from '../../src/explain/load-previous-request.ts'
 import { NO_HISTORY } from '../../src/gateway/history/load-history-by-id.ts'
-import type { World } from '../../src/gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 
 test.each([
   ['that goes on from it', { id: 'turn' }, ['turn']],
@@ -14,11 +14,11 @@ test.each([
       looked.push(turnId)
       return Promise.resolve(null)
     },
-  } as unknown as World['requests']
+  } as unknown as GatewayDependencies['requests']
   const recollection = { newest: { id: 'turn' }, parent, news: [] }
   const items = [{ type: 'message', role: 'assistant', content: [] }]
   const prepared = { history: { ...NO_HISTORY, recollection }, items } as never
   const owner = { tenant: 't', user: null }
-  expect(await previousSent(prepared, owner, { requests })).toBeUndefined()
+  expect(await loadPreviousRequest(prepared, owner, { requests })).toBeUndefined()
   expect(looked).toEqual(asked)
 })

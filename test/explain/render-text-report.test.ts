@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import { textPicture } from '../../src/explain/render-text-report.ts'
+import { renderTextReport } from '../../src/explain/render-text-report.ts'
 
 const CUT = { sentence: 'It is older than the window.', by: 'window-turns' }
 
@@ -11,7 +11,7 @@ function item(place: number | null, fate: string, ...reasons: readonly JsonObjec
 
 function linesOf(list: readonly JsonObject[], more: JsonObject = {}): readonly string[] {
   const upstream = { model: 'm', name: 'n', wire: 'chat' }
-  return textPicture({ upstream, items: { list }, ...more }).split('\n')
+  return renderTextReport({ upstream, items: { list }, ...more }).split('\n')
 }
 
 test('every item is one line, and a reason is told once for all that it holds for', () => {

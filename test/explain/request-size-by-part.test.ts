@@ -1,7 +1,10 @@
 /** The parts of a request are those of what is sent. */
 import { expect, test } from 'vitest'
-import { NO_WEIGHT, plus, weightOf } from '../../src/explain/item-size.ts'
-import { partsOf, type Made } from '../../src/explain/request-size-by-part.ts'
+import { ZERO_SIZE, addSizes, measureItem } from '../../src/explain/item-size.ts'
+import {
+  measureRequestParts,
+  type RequestSizeInput,
+} from '../../src/explain/request-size-by-part.ts'
 import { talk } from '../support/talk.ts'
 
 test('C45: what a wire has no word for is no part of it', () => {
@@ -11,26 +14,28 @@ test('C45: what a wire has no word for is no part of it', () => {
     assistant: Hello
     user: And now?
   `
-  const made = (unsaid: Made['unsaid']): Made => ({
+  const made = (unsaid: RequestSizeInput['unsaid']): RequestSizeInput => ({
     items,
-    weights: items.map(weightOf),
+    weights: items.map(measureItem),
     places: [0, 1, 2, 3],
     unsaid,
     params: { instructions: null, tools: [] },
     total: { bytes: 9000, tokens: 900 },
     correction: 1,
   })
-  const { parts: said } = partsOf(made(new Set([1])))
+  const { parts: said } = measureRequestParts(made(new Set([1])))
   const others = items.filter((_, at) => at !== 1)
-  const { parts: without } = partsOf({
+  const { parts: without } = measureRequestParts({
     ...made(new Set()),
     items: others,
-    weights: others.map(weightOf),
+    weights: others.map(measureItem),
     places: [0, 2, 3],
   })
   expect(said).toEqual(without)
-  expect(said.history).not.toEqual(NO_WEIGHT)
-  expect(partsOf(made(new Set())).parts.history.bytes).toBeGreaterThan(said.history.bytes)
+  expect(said.history).not.toEqual(ZERO_SIZE)
+  expect(measureRequestParts(made(new Set())).parts.history.bytes).toBeGreaterThan(
+    said.history.bytes,
+  )
 })
 
 test('C45: parts and what is over are the whole, whatever it is multiplied with', () => {
@@ -44,16 +49,16 @@ test('C45: parts and what is over are the whole, whatever it is multiplied with'
       { bytes: 9000, tokens: 900 },
       { bytes: 20, tokens: 3 },
     ]) {
-      const { parts } = partsOf({
+      const { parts } = measureRequestParts({
         items,
-        weights: items.map(weightOf),
+        weights: items.map(measureItem),
         places: [0, 1, 2],
         unsaid: new Set(),
         params: { instructions: 'Be brief.', tools: [] },
         total,
         correction,
       })
-      expect(Object.values(parts).reduce(plus)).toEqual(total)
+      expect(Object.values(parts).reduce(addSizes)).toEqual(total)
     }
   }
 })

@@ -11,7 +11,7 @@ import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
 import remarkHtml from 'remark-html'
 import { describe, expect, test } from 'vitest'
-import { shownText } from '../../src/dialects/chat/render/join-visible-text.ts'
+import { joinVisibleText } from '../../src/dialects/chat/render/join-visible-text.ts'
 import { answerOf, marked, outcomeOf, pieces, TURN, type Told } from '../support/marked-answers.ts'
 import { cutUp, markdown } from '../support/markdown-answers.ts'
 import { runs } from '../support/runs.ts'
@@ -56,9 +56,9 @@ describe.each(Object.entries(READERS))('%s', (_, render) => {
       fc.property(answers, ([said, readyAt, breaks]) => {
         const events = answerOf(...said)
         const told = marked(events, readyAt, { beginsWithBreak: breaks })
-        const text = shownText(told.outcome.items)
+        const text = joinVisibleText(told.outcome.items)
         if (!text.includes(TURN)) return
-        expect(seen(render, text)).toBe(seen(render, shownText(outcomeOf(events).items)))
+        expect(seen(render, text)).toBe(seen(render, joinVisibleText(outcomeOf(events).items)))
         for (const shown of prefixes(told)) expect(render(shown)).not.toContain(TURN)
       }),
       runs(35),
@@ -68,8 +68,8 @@ describe.each(Object.entries(READERS))('%s', (_, render) => {
   test.each(ODD)('is not misled by %j', (...texts) => {
     const events = answerOf(...texts.map((text) => text.split(/(?<=\n)/)))
     for (let readyAt = 0; readyAt <= events.length; readyAt += 1) {
-      const text = shownText(marked(events, readyAt).outcome.items)
-      expect(seen(render, text)).toBe(seen(render, shownText(outcomeOf(events).items)))
+      const text = joinVisibleText(marked(events, readyAt).outcome.items)
+      expect(seen(render, text)).toBe(seen(render, joinVisibleText(outcomeOf(events).items)))
       expect(render(text)).not.toContain(TURN)
     }
   })
@@ -80,10 +80,10 @@ describe.each(Object.entries(READERS))('%s', (_, render) => {
         const events = answerOf(...said)
         const items = marked(events, readyAt).outcome.items
         for (const [at, item] of items.entries()) {
-          const text = shownText([item])
+          const text = joinVisibleText([item])
           if (!text.includes(TURN)) continue
           expect(seen(render, text)).toBe(
-            seen(render, shownText(outcomeOf(events).items.slice(at, at + 1))),
+            seen(render, joinVisibleText(outcomeOf(events).items.slice(at, at + 1))),
           )
         }
       }),

@@ -1,13 +1,13 @@
 /** Streams that are passed on to a client of the upstream's own language, and what it is sent of them. */
-import { foldOutcome } from '../../src/core/fold-answer-outcome.ts'
-import { chat } from '../../src/dialects/chat/chat-dialect.ts'
-import { responses } from '../../src/dialects/responses/responses-dialect.ts'
+import { foldAnswerOutcome } from '../../src/core/fold-answer-outcome.ts'
+import { chatDialect } from '../../src/dialects/chat/chat-dialect.ts'
+import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
 import { openaiChat } from '../../src/providers/openai-chat/openai-chat.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/openai-responses.ts'
-import type { Rendition } from '../../src/gateway/respond/response-writer-interface.ts'
+import type { ResponseWriter } from '../../src/gateway/respond/response-writer-interface.ts'
 import {
-  sameLanguage,
-  type SameLanguage,
+  createPassThroughWriter,
+  type PassThroughOptions,
 } from '../../src/gateway/respond/pass-through/pass-through-stream.ts'
 import { plainAccount } from '../support/account.ts'
 
@@ -16,28 +16,32 @@ export const TURN_ID = '01JZZZZZZZZZZZZZZZZZ'
 /** Both sides of a language, and the least that can be asked in it. */
 const LANGUAGES = {
   chat: {
-    dialect: chat,
+    dialect: chatDialect,
     provider: openaiChat,
     body: { model: 'm', messages: [{ role: 'user', content: 'x' }] },
   },
-  responses: { dialect: responses, provider: openaiResponses, body: { model: 'm', input: 'x' } },
+  responses: {
+    dialect: responsesDialect,
+    provider: openaiResponses,
+    body: { model: 'm', input: 'x' },
+  },
 }
 
 /** `other` takes the place of what is usual. */
 export function passedOn(
   language: keyof typeof LANGUAGES,
   isKept: boolean,
-  other: (usual: SameLanguage) => Partial<SameLanguage> = () => ({}),
-): Rendition {
+  other: (usual: PassThroughOptions) => Partial<PassThroughOptions> = () => ({}),
+): ResponseWriter {
   const { dialect, provider, body } = LANGUAGES[language]
   const inbound = dialect.parse(body)
   const usual = {
     decoder: provider.decode(plainAccount(language)),
     retouch: dialect.retouch({ inbound, turnId: TURN_ID, createdAtMs: 0, stored: isKept }),
-    fold: foldOutcome(),
+    fold: foldAnswerOutcome(),
     isKept,
   }
-  return sameLanguage({ ...usual, ...other(usual) })
+  return createPassThroughWriter({ ...usual, ...other(usual) })
 }
 
 const plain = new TextDecoder()

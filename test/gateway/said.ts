@@ -1,9 +1,9 @@
 /** Answers of one message, with its text in pieces, and what is left of its text behind a guard. */
 import fc, { type Arbitrary } from 'fast-check'
-import type { StreamEvent, Usage } from '../../src/core/stream-event.ts'
+import type { StreamEvent, TokenUsage } from '../../src/core/stream-event.ts'
 import { textOf, type Item } from '../../src/core/item.ts'
 
-export const USAGE: Usage = {
+export const USAGE: TokenUsage = {
   inputTokens: 3,
   cachedTokens: null,
   cacheWriteTokens: null,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { randomNumbers } from '../../src/main/secure-random-numbers.ts'
+import { createSecureRandom } from '../../src/main/secure-random-numbers.ts'
 
 test('numbers are from 0 up to 1, spread evenly, and never those of somebody else', () => {
-  const [one, other] = [randomNumbers(), randomNumbers()]
+  const [one, other] = [createSecureRandom(), createSecureRandom()]
   const numbers = Array.from({ length: 32_000 }, one)
   expect(numbers.every((number) => number >= 0 && number < 1)).toBe(true)
   const counts = Array.from({ length: 32 }, () => 0)

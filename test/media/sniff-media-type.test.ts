@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { looksLikeMarkup, sniffMedia } from '../../src/media/sniff-media-type.ts'
+import { looksLikeMarkup, sniffMediaType } from '../../src/media/sniff-media-type.ts'
 import { fileOf, KINDS } from './pictures.ts'
 
 test.each(KINDS)('C85 a %s is known by its first bytes', (kind) => {
-  expect(sniffMedia(fileOf(kind))).toBe(kind)
+  expect(sniffMediaType(fileOf(kind))).toBe(kind)
 })
 
 test('an MP3 without tags is known by its frames, and AAC is none', () => {
-  expect(sniffMedia(new Uint8Array([0xff, 0xfb, 0x90, 0x64]))).toBe('audio/mpeg')
-  expect(sniffMedia(new Uint8Array([0xff, 0xf1, 0x50, 0x80]))).toBeNull()
+  expect(sniffMediaType(new Uint8Array([0xff, 0xfb, 0x90, 0x64]))).toBe('audio/mpeg')
+  expect(sniffMediaType(new Uint8Array([0xff, 0xf1, 0x50, 0x80]))).toBeNull()
 })
 
 test('text is no medium, and is told from one by its markup', () => {
@@ -20,17 +20,17 @@ test('text is no medium, and is told from one by its markup', () => {
     '<?xml version="1.0"?>',
     '<svg ',
   ]) {
-    expect(sniffMedia(bytes(text))).toBeNull()
+    expect(sniffMediaType(bytes(text))).toBeNull()
     expect(looksLikeMarkup(bytes(text))).toBe(true)
   }
-  expect(sniffMedia(bytes('BMX bikes are fun'))).toBeNull()
+  expect(sniffMediaType(bytes('BMX bikes are fun'))).toBeNull()
   expect(looksLikeMarkup(bytes('a < b'))).toBe(false)
 })
 
 test('whatever the bytes are, it answers', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
-      const type = sniffMedia(bytes)
+      const type = sniffMediaType(bytes)
       expect(type === null || /^\w+\/[\w-]+$/.test(type)).toBe(true)
       expect(typeof looksLikeMarkup(bytes)).toBe('boolean')
     }),

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { budgetFor, type Claim } from '../../src/memory/divide-layer-tokens.ts'
+import { divideTokens, type TokenClaim } from '../../src/memory/divide-layer-tokens.ts'
 
-const claim = (minTokens: number, maxTokens: number): Claim => ({ minTokens, maxTokens })
+const claim = (minTokens: number, maxTokens: number): TokenClaim => ({ minTokens, maxTokens })
 const someClaims = fc.array(fc.record({ minTokens: fc.nat(3000), maxTokens: fc.nat(5000) }), {
   maxLength: 6,
 })
@@ -22,13 +22,13 @@ describe('the tokens of layers (C39)', () => {
     ['nothing of nothing', 0, [claim(200, 900)], [0]],
     ['nobody', 100, [], []],
   ])('%s', (_, total, claims, shares) => {
-    expect(budgetFor(total, claims)).toEqual(shares)
+    expect(divideTokens(total, claims)).toEqual(shares)
   })
 
   test('are conserved, whole, never negative, and never more than one has a use for', () => {
     fc.assert(
       fc.property(fc.nat(10_000), someClaims, (total, claims) => {
-        const shares = budgetFor(total, claims)
+        const shares = divideTokens(total, claims)
         expect(sum(shares)).toBe(Math.min(total, sum(claims.map(({ maxTokens }) => maxTokens))))
         for (const [at, share] of shares.entries()) {
           expect(Number.isInteger(share) && share >= 0).toBe(true)
@@ -43,7 +43,7 @@ describe('the tokens of layers (C39)', () => {
       fc.property(fc.nat(20_000), someClaims, (total, claims) => {
         const least = claims.map((each) => Math.min(each.minTokens, each.maxTokens))
         if (sum(least) > total) return
-        const shares = budgetFor(total, claims)
+        const shares = divideTokens(total, claims)
         for (const [at, share] of shares.entries()) {
           expect(share).toBeGreaterThanOrEqual(least[at] ?? 0)
         }

@@ -1,15 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { itemTokens } from '../../src/core/items/item-tokens.ts'
+import { estimateItemTokens } from '../../src/core/items/item-tokens.ts'
 import { PRESETS } from '../../src/core/context-policy.ts'
-import type { Layer } from '../../src/memory/memory-layer-interface.ts'
-import { layerMessage } from '../../src/memory/insert-layer-blocks.ts'
-import { runLayers, wantedOf, type LayersContext } from '../../src/memory/load-layer-blocks.ts'
+import type { MemoryLayer } from '../../src/memory/memory-layer-interface.ts'
+import { renderLayerMessage } from '../../src/memory/insert-layer-blocks.ts'
+import {
+  loadLayerBlocks,
+  budgetRequestedLayers,
+  type SharedLayerContext,
+} from '../../src/memory/load-layer-blocks.ts'
 import type { LayerPorts } from '../../src/memory/memory-layer-interface.ts'
 
 const logged: unknown[] = []
 const RULES = { ...PRESETS.retain.layers, workingMemory: true, tokens: 1000 }
 const NOBODY = () => undefined
-const CONTEXT: LayersContext = {
+const CONTEXT: SharedLayerContext = {
   owner: { tenant: 't', user: null },
   thread: 'thread',
   parent: null,
@@ -23,7 +27,7 @@ const CONTEXT: LayersContext = {
   ports: { log: (...line) => void logged.push(line) } as Pick<LayerPorts, 'log'> as LayerPorts,
 }
 
-function layer(name: string, fields: Partial<Layer> = {}): Layer {
+function layer(name: string, fields: Partial<MemoryLayer> = {}): MemoryLayer {
   return {
     name,
     slot: 100,
@@ -47,7 +51,7 @@ const rash = layer('rash', {
 
 describe('layers are asked at once (C37)', () => {
   test('and told in the order of their slots', async () => {
-    const { blocks } = await runLayers(
+    const { blocks } = await loadLayerBlocks(
       CONTEXT,
       [layer('b', { slot: 2 }), layer('a', { slot: 1 })],
       NOBODY,
@@ -57,7 +61,7 @@ describe('layers are asked at once (C37)', () => {
 
   test('one that fails, throws at once or is slow is left out, and costs no other', async () => {
     logged.length = 0
-    const { blocks, notes } = await runLayers(
+    const { blocks, notes } = await loadLayerBlocks(
       CONTEXT,
       [hang, broken, rash, hang, layer('fine')],
       NOBODY,
@@ -80,7 +84,7 @@ describe('layers are asked at once (C37)', () => {
       isWanted: ({ facts }) => facts,
       recall: async () => Promise.resolve((asked.push('off'), null)),
     })
-    expect((await runLayers(CONTEXT, [off], NOBODY)).blocks).toEqual([])
+    expect((await loadLayerBlocks(CONTEXT, [off], NOBODY)).blocks).toEqual([])
     expect(asked).toEqual([])
   })
 })
@@ -97,7 +101,7 @@ describe('one that has too much to say (C39)', () => {
         }),
     })
     const long = layer('long', { slot: 1, recall: async () => Promise.resolve({ text: LONG }) })
-    const { blocks, notes } = await runLayers(
+    const { blocks, notes } = await loadLayerBlocks(
       CONTEXT,
       [long, short, layer('small', { slot: 300 })],
       NOBODY,
@@ -111,10 +115,12 @@ describe('one that has too much to say (C39)', () => {
       layer(name, {
         recall: async ({ tokens }) => Promise.resolve({ text: 'abcd'.repeat(tokens - 10) }),
       })
-    const { blocks } = await runLayers(CONTEXT, ['a', 'b', 'c'].map(filling), NOBODY)
-    const told = blocks.map((block) => itemTokens(layerMessage(block, block.text)))
+    const { blocks } = await loadLayerBlocks(CONTEXT, ['a', 'b', 'c'].map(filling), NOBODY)
+    const told = blocks.map((block) => estimateItemTokens(renderLayerMessage(block, block.text)))
     expect(told).toHaveLength(3)
     expect(told.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(RULES.tokens)
-    expect(wantedOf(['a', 'b'].map(filling), RULES).map(({ tokens }) => tokens)).toEqual([500, 500])
+    expect(
+      budgetRequestedLayers(['a', 'b'].map(filling), RULES).map(({ tokens }) => tokens),
+    ).toEqual([500, 500])
   })
 })

@@ -2,18 +2,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import { itemTokens } from '../../src/core/items/item-tokens.ts'
+import { estimateItemTokens } from '../../src/core/items/item-tokens.ts'
 import { PRESETS } from '../../src/core/context-policy.ts'
-import { EPOCH_ROUNDS } from '../../src/memory/versioned-layers/split-snapshot-and-changes.ts'
-import { layerOf, placeLayers } from '../../src/memory/insert-layer-blocks.ts'
-import { runLayers } from '../../src/memory/load-layer-blocks.ts'
-import { workingMemory } from '../../src/memory/versioned-layers/working-memory-layer.ts'
-import type { StoredVersion } from '../../src/store/memory-layers/memory-layer-store-interface.ts'
+import { SNAPSHOT_EPOCH_ROUNDS } from '../../src/memory/versioned-layers/split-snapshot-and-changes.ts'
+import { readItemLayer, insertLayerBlocks } from '../../src/memory/insert-layer-blocks.ts'
+import { loadLayerBlocks } from '../../src/memory/load-layer-blocks.ts'
+import { workingMemoryLayer } from '../../src/memory/versioned-layers/working-memory-layer.ts'
+import type { StoredLayerVersion } from '../../src/store/memory-layers/memory-layer-store-interface.ts'
 import type { LayerPorts } from '../../src/memory/memory-layer-interface.ts'
 import { assistant, user } from '../store/turns.ts'
 
 const RULES = { ...PRESETS.retain.layers, workingMemory: true }
-const ROUNDS = 2 * EPOCH_ROUNDS + 5
+const ROUNDS = 2 * SNAPSHOT_EPOCH_ROUNDS + 5
 
 /** The question of each round, and what was answered to those before. */
 const SAID: readonly Item[] = Array.from({ length: ROUNDS }, (_, round) => [
@@ -21,7 +21,7 @@ const SAID: readonly Item[] = Array.from({ length: ROUNDS }, (_, round) => [
   assistant(`answer ${round + 1}`),
 ]).flat()
 
-async function sentIn(round: number, log: readonly StoredVersion[]): Promise<readonly Item[]> {
+async function sentIn(round: number, log: readonly StoredLayerVersion[]): Promise<readonly Item[]> {
   const items = SAID.slice(0, 2 * round - 1)
   const known = log.filter((version) => version.round <= round)
   const context = {
@@ -39,8 +39,8 @@ async function sentIn(round: number, log: readonly StoredVersion[]): Promise<rea
       layers: { loadVersions: async () => Promise.resolve(known) },
     } as unknown as LayerPorts,
   }
-  const { blocks } = await runLayers(context, [workingMemory], () => undefined)
-  return placeLayers(blocks).run(items).items
+  const { blocks } = await loadLayerBlocks(context, [workingMemoryLayer], () => undefined)
+  return insertLayerBlocks(blocks).run(items).items
 }
 
 const someLog = fc
@@ -50,7 +50,7 @@ const someLog = fc
   .map((writes) => {
     let memory = {}
     let round = 1
-    return writes.map(({ gap, name, chars }, at): StoredVersion => {
+    return writes.map(({ gap, name, chars }, at): StoredLayerVersion => {
       memory = { ...memory, [name]: `${at} ${'x'.repeat(chars)}` }
       round += gap
       return { number: at + 1, round, body: { memory }, createdAtMs: 1, usedAtMs: 1 }
@@ -64,7 +64,7 @@ test('C43: with one more turn the prefix is sent again to the byte, but where al
       for (let round = 2; round <= ROUNDS; round += 1) {
         const after = await sentIn(round, log)
         const isSame = JSON.stringify(after.slice(0, before.length)) === JSON.stringify(before)
-        const isEpoch = (round - 1) % EPOCH_ROUNDS === 0
+        const isEpoch = (round - 1) % SNAPSHOT_EPOCH_ROUNDS === 0
         const isWritten = log.some((version) => version.round === round - 1)
         expect(isSame || isEpoch || isWritten).toBe(true)
         before = after
@@ -75,26 +75,26 @@ test('C43: with one more turn the prefix is sent again to the byte, but where al
 })
 
 test('a small change is never told by telling all anew', async () => {
-  const small = [2, 3, 5, 8].map((round, at): StoredVersion => {
+  const small = [2, 3, 5, 8].map((round, at): StoredLayerVersion => {
     const body = { memory: { a: at } }
     return { number: at + 1, round, body, createdAtMs: 1, usedAtMs: 1 }
   })
   let before = await sentIn(1, small)
-  for (let round = 2; round <= EPOCH_ROUNDS; round += 1) {
+  for (let round = 2; round <= SNAPSHOT_EPOCH_ROUNDS; round += 1) {
     const after = await sentIn(round, small)
     expect(after.slice(0, before.length)).toEqual(before)
     before = after
   }
-  expect(before.filter((item) => layerOf(item) !== null)).toHaveLength(4)
-  const next = await sentIn(EPOCH_ROUNDS + 1, small)
-  expect(next.filter((item) => layerOf(item) !== null)).toHaveLength(1)
+  expect(before.filter((item) => readItemLayer(item) !== null)).toHaveLength(4)
+  const next = await sentIn(SNAPSHOT_EPOCH_ROUNDS + 1, small)
+  expect(next.filter((item) => readItemLayer(item) !== null)).toHaveLength(1)
 })
 
 test('C39: what is told of it is never more than the layers may have', async () => {
   await fc.assert(
     fc.asyncProperty(someLog, fc.integer({ min: 1, max: ROUNDS }), async (log, round) => {
-      const told = (await sentIn(round, log)).filter((item) => layerOf(item) !== null)
-      const tokens = told.reduce((sum, item) => sum + itemTokens(item), 0)
+      const told = (await sentIn(round, log)).filter((item) => readItemLayer(item) !== null)
+      const tokens = told.reduce((sum, item) => sum + estimateItemTokens(item), 0)
       expect(tokens).toBeLessThanOrEqual(RULES.tokens)
     }),
     { numRuns: 60 },

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import type { Item, Message, Origin } from '../../src/core/item.ts'
 import type { Json, JsonObject } from '../../src/core/json/json.ts'
 import type { Note } from '../../src/core/note.ts'
-import type { Params } from '../../src/core/prompt.ts'
+import type { PromptParameters } from '../../src/core/prompt.ts'
 import type { WireName } from '../../src/providers/provider-interface.ts'
 import { PROVIDERS } from '../../src/providers/registry.ts'
 import { anthropicComplaints } from '../support/anthropic-laws.ts'
@@ -62,7 +62,12 @@ interface Sent {
 function send(way: Way, items: readonly Item[]): Sent {
   const { wire, model, effort = null, quirks = {} } = way
   const look = { type: 'function', name: 'look', description: null, parameters: null } as const
-  const params: Params = { ...NO_PARAMS, model, effort, tools: [{ ...look, strict: false }] }
+  const params: PromptParameters = {
+    ...NO_PARAMS,
+    model,
+    effort,
+    tools: [{ ...look, strict: false }],
+  }
   const bytes = () => new Uint8Array()
   const source = { dialect: 'responses', body: {}, bytes, items: [], params } as const
   const account = {

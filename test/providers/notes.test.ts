@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import { chat } from '../../src/dialects/chat/chat-dialect.ts'
+import { chatDialect } from '../../src/dialects/chat/chat-dialect.ts'
 import type { Dialect } from '../../src/core/ports/dialect-interface.ts'
-import { responses } from '../../src/dialects/responses/responses-dialect.ts'
+import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
 import type { Provider } from '../../src/providers/provider-interface.ts'
 import { PROVIDERS } from '../../src/providers/registry.ts'
 import { plainAccount } from '../support/account.ts'
@@ -33,8 +33,8 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
     })
 
     test.each([
-      ['chat', chat, CHAT],
-      ['responses', responses, RESPONSES],
+      ['chat', chatDialect, CHAT],
+      ['responses', responsesDialect, RESPONSES],
     ] as const)(
       'says of all that a %s client asks what became of it, and where',
       (_, dialect, body) => {
@@ -49,7 +49,7 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
 
     test('takes stop strings in order, each once, and leaves the rest to the gateway', () => {
       const stop = ['a', '', 'b', 'a', '\n', 'c', 'd', 'e', 'f']
-      const { body, unsentStops = [], notes } = sent(provider, responses, { ...ASK, stop })
+      const { body, unsentStops = [], notes } = sent(provider, responsesDialect, { ...ASK, stop })
       const given = stopsIn(body)
       const unique = ['a', 'b', '\n', 'c', 'd', 'e', 'f']
       expect([...given, ...unsentStops].toSorted()).toEqual(unique.toSorted())
@@ -64,7 +64,7 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
     })
 
     test('says nothing of defaults that it has no word for', () => {
-      const { notes } = sent(provider, chat, {
+      const { notes } = sent(provider, chatDialect, {
         model: 'm',
         messages: [{ role: 'user', content: 'Hi' }],
         n: 1,

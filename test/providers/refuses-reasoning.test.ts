@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import type { Account, WireName } from '../../src/providers/provider-interface.ts'
-import { checksPrefix } from '../../src/providers/requires-unchanged-reasoning-prefix.ts'
+import { requiresUnchangedReasoningPrefix } from '../../src/providers/requires-unchanged-reasoning-prefix.ts'
 import { PROVIDERS } from '../../src/providers/registry.ts'
 
 const ANTHROPIC = [
@@ -82,7 +82,7 @@ function checks(wire: WireName, model: string, quirks: JsonObject = {}): boolean
     headers: {},
     quirks,
   }
-  return checksPrefix(account, PROVIDERS[wire], model)
+  return requiresUnchangedReasoningPrefix(account, PROVIDERS[wire], model)
 }
 
 test.each<[WireName, string, boolean]>([

@@ -6,10 +6,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { Json, JsonObject } from '../../src/core/json/json.ts'
-import { placeLayers } from '../../src/memory/insert-layer-blocks.ts'
+import { insertLayerBlocks } from '../../src/memory/insert-layer-blocks.ts'
 import { PROVIDERS } from '../../src/providers/registry.ts'
-import { rebuild } from '../../src/context/list-and-run-transforms.ts'
-import { placeNotes } from '../../src/context/insert-policy-texts.ts'
+import { runTransforms } from '../../src/context/list-and-run-transforms.ts'
+import { insertPolicyTexts } from '../../src/context/insert-policy-texts.ts'
 import type { Transform } from '../../src/context/transform-interface.ts'
 import { NO_PARAMS } from '../support/no-params.ts'
 import { talk } from '../support/talk.ts'
@@ -43,9 +43,9 @@ const FIRST = talk`
 const SECOND = [...FIRST, ...talk`assistant: 1`, ...talk`user: two`]
 
 const volatile = (text: string) =>
-  placeLayers([{ name: 'facts', band: 'volatile', text, changes: [] }])
-const STABLE = placeLayers([{ name: 'memory', band: 'stable', text: 'noted', changes: [] }])
-const note = (depth: number) => placeNotes([{ text: 'remember', depth, role: 'developer' }])
+  insertLayerBlocks([{ name: 'facts', band: 'volatile', text, changes: [] }])
+const STABLE = insertLayerBlocks([{ name: 'memory', band: 'stable', text: 'noted', changes: [] }])
+const note = (depth: number) => insertPolicyTexts([{ text: 'remember', depth, role: 'developer' }])
 
 describe.each(WIRES)('$wire $model $quirks', (wire) => {
   test.each([
@@ -105,6 +105,6 @@ function sent(
     params,
   } as const
   const account = { name: 'a', wire, baseUrl: 'http://x', apiKey: null, models: ['*'] }
-  const prompt = { items: rebuild(items, told).items, params, stream: false, source }
+  const prompt = { items: runTransforms(items, told).items, params, stream: false, source }
   return PROVIDERS[wire].encode(prompt, { ...account, headers: {}, quirks }).body
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import { dropCovered } from '../../src/recall/drop-repeated-history.ts'
+import { dropRepeatedHistory } from '../../src/recall/drop-repeated-history.ts'
 import { tidyConversation } from '../support/conversations.ts'
 import { said } from '../support/recalled-stories.ts'
 import { show, talk } from '../support/talk.ts'
@@ -21,7 +21,7 @@ test('leaves out the answer that the output next to it belongs to', () => {
     call a weather {"in": "Rome"}
     output a 4 degrees
   `
-  const step = dropCovered(history, items)
+  const step = dropRepeatedHistory(history, items)
   expect(show(step.items)).toBe('output a 4 degrees')
   expect(step.items[0]).toBe(items[2])
   expect(step.notes).toEqual([
@@ -43,7 +43,7 @@ test('leaves a list alone that repeats nothing', () => {
     talk`assistant: Hi!`,
     [],
   ]) {
-    const step = dropCovered(history, items)
+    const step = dropRepeatedHistory(history, items)
     expect(step.items).toBe(items)
     expect(step.notes).toEqual([])
   }
@@ -60,9 +60,9 @@ test('keeps the output of a call whose id was used before', () => {
     call call_0
     output call_0 5 degrees
   `
-  expect(show(dropCovered(before, again).items)).toBe('output call_0 5 degrees')
+  expect(show(dropRepeatedHistory(before, again).items)).toBe('output call_0 5 degrees')
   const all = [...before.slice(1), ...again.slice(1)]
-  expect(show(dropCovered(before, all).items)).toBe('output call_0 5 degrees')
+  expect(show(dropRepeatedHistory(before, all).items)).toBe('output call_0 5 degrees')
 })
 
 test('knows calls that were made together by each other', () => {
@@ -79,7 +79,7 @@ test('knows calls that were made together by each other', () => {
     call b
     output b 2
   `
-  expect(show(dropCovered(before, items).items)).toBe('output a 1\noutput b 2')
+  expect(show(dropRepeatedHistory(before, items).items)).toBe('output a 1\noutput b 2')
 })
 
 test('knows the words of several messages that a client has made one of', () => {
@@ -99,7 +99,9 @@ test('knows the words of several messages that a client has made one of', () => 
     assistant: Two.
   `,
   ]
-  expect(show(dropCovered(before, items).items)).toBe('output a 1\nuser: and\nassistant: Two.')
+  expect(show(dropRepeatedHistory(before, items).items)).toBe(
+    'output a 1\nuser: and\nassistant: Two.',
+  )
 })
 
 test('knows reasoning and hosted items by their ids', () => {
@@ -114,7 +116,7 @@ test('knows reasoning and hosted items by their ids', () => {
     output a 1
   `,
   ]
-  expect(show(dropCovered(before, items).items)).toBe('output a 1')
+  expect(show(dropRepeatedHistory(before, items).items)).toBe('output a 1')
 })
 
 test('leaves nothing of a whole round that is repeated, and all that comes after it', () => {
@@ -127,7 +129,7 @@ test('leaves nothing of a whole round that is repeated, and all that comes after
       const before = all.slice(0, border < 0 ? all.length : border)
       const round = before.slice(start + 1).filter((item) => item.type !== 'reasoning')
       const news = talk`user: and?`
-      const step = dropCovered(before, [...round, ...news])
+      const step = dropRepeatedHistory(before, [...round, ...news])
       const calls = step.items.filter((item) => item.type === 'function_call')
       expect(calls).toEqual([])
       expect(step.items.at(-1)).toBe(news[0])
@@ -145,11 +147,11 @@ test('knows the end of what was said in several answers, made one message of', (
     assistant: Two.
     assistant: Three.
   `
-  expect(show(dropCovered(before, [said('Two.\n\nThree.'), said('Four.')]).items)).toBe(
+  expect(show(dropRepeatedHistory(before, [said('Two.\n\nThree.'), said('Four.')]).items)).toBe(
     'assistant: Four.',
   )
   const half = [said('wo.\n\nThree.')]
-  expect(dropCovered(before, half).items).toBe(half)
+  expect(dropRepeatedHistory(before, half).items).toBe(half)
 })
 
 describe('the work', () => {
@@ -163,7 +165,7 @@ describe('the work', () => {
           return Reflect.get(target, field) as unknown
         },
       })
-    dropCovered([...talk`user: hm`, ...tail].map(counted), repeated.map(counted))
+    dropRepeatedHistory([...talk`user: hm`, ...tail].map(counted), repeated.map(counted))
     return reads
   }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
-import { kinOf, type Kin } from '../../src/recall/turn-ancestry.ts'
-import { endKey, outputsAtHand } from '../../src/recall/find-recorded-tool-outputs.ts'
+import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
+import { buildTurnAncestry, type TurnAncestry } from '../../src/recall/turn-ancestry.ts'
+import { toolCallKey, indexRecordedOutputs } from '../../src/recall/find-recorded-tool-outputs.ts'
 import { talk } from '../support/talk.ts'
 
 function turn(
@@ -10,7 +10,7 @@ function turn(
   parent: number | null,
   input: readonly Item[],
   output: readonly Item[],
-): RememberedTurn {
+): RecordedTurn {
   return {
     id: String(id),
     thread: 't',
@@ -25,9 +25,9 @@ function turn(
   }
 }
 
-function found(attached: readonly RememberedTurn[], all: readonly RememberedTurn[]) {
-  const find = outputsAtHand(attached, kinOf(all))
-  return (of: RememberedTurn, id: string, nth = 0) => {
+function found(attached: readonly RecordedTurn[], all: readonly RecordedTurn[]) {
+  const find = indexRecordedOutputs(attached, buildTurnAncestry(all))
+  return (of: RecordedTurn, id: string, nth = 0) => {
     const output = find(of, `function ${id}`, nth)?.output
     return output?.type === 'function_call_output' ? output.output : null
   }
@@ -83,22 +83,22 @@ test('only an end of that side has a key', () => {
     thinks: hm
   `
   if (call === undefined || nameless === undefined) throw new Error()
-  expect(endKey(call, 'call')).toBe('function a')
-  expect(endKey(call, 'output')).toBe(null)
-  expect(endKey(nameless, 'call')).toBe(null)
+  expect(toolCallKey(call, 'call')).toBe('function a')
+  expect(toolCallKey(call, 'output')).toBe(null)
+  expect(toolCallKey(nameless, 'call')).toBe(null)
 })
 
 /** How many steps from a turn to its parent are made. */
-function stepsFor(count: number, attach: (turn: RememberedTurn) => boolean): number {
+function stepsFor(count: number, attach: (turn: RecordedTurn) => boolean): number {
   const chain = Array.from({ length: count }, (_, at) =>
     turn(at, at === 0 ? null : at - 1, talk`output nobody`, at === 0 ? talk`call nobody x` : []),
   )
   // The call is only on another branch, so that no way up finds it.
   const all = [turn(-1, null, [], talk`call other`), ...chain.slice(1)]
   const leaves = all.map((one, at) => turn(count + at, Number(one.id), talk`output other`, []))
-  const kin = kinOf([...all, ...leaves])
+  const kin = buildTurnAncestry([...all, ...leaves])
   let steps = 0
-  const counted: Kin = {
+  const counted: TurnAncestry = {
     ...kin,
     parent(of) {
       steps += 1
@@ -111,12 +111,12 @@ function stepsFor(count: number, attach: (turn: RememberedTurn) => boolean): num
       }
     },
   }
-  outputsAtHand([...all, ...leaves].filter(attach), counted)
+  indexRecordedOutputs([...all, ...leaves].filter(attach), counted)
   return steps
 }
 
 test('no way through the tree is gone twice', () => {
-  const isLeaf = ({ id }: RememberedTurn) => Number(id) % 2 === 0
+  const isLeaf = ({ id }: RecordedTurn) => Number(id) % 2 === 0
   for (const attach of [() => true, isLeaf]) {
     const steps = stepsFor(400, attach)
     expect(steps).toBeGreaterThan(400)

@@ -5,12 +5,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textOf, type Item } from '../../src/core/item.ts'
-import { markerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
 import { isUserMessage } from '../../src/core/items/rounds-and-pinned-items.ts'
-import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
-import { applyRecall } from '../../src/recall/restore-forgotten-items.ts'
-import { compactWords, saidIn } from '../../src/recall/text/normalize-text.ts'
-import { planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
+import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'
+import { normalizeText, normalizeTurnText } from '../../src/recall/text/normalize-text.ts'
+import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segments.ts'
 import {
   said,
   script,
@@ -50,8 +50,8 @@ function asks(one: Script, name: string): Script {
 }
 
 /** For each answer the turns that were really said in it. */
-function roundsOf({ steps }: Story): readonly (readonly RememberedTurn[])[] {
-  const rounds: RememberedTurn[][] = []
+function roundsOf({ steps }: Story): readonly (readonly RecordedTurn[])[] {
+  const rounds: RecordedTurn[][] = []
   for (const { turn, isFirstOfRound } of steps) {
     if (isFirstOfRound) rounds.push([turn])
     else rounds.at(-1)?.push(turn)
@@ -76,16 +76,16 @@ function sent({ story, ids, edit = [], isUnnamed }: Sent): readonly Item[] {
       return isUnnamed && round === 0 ? user('Something else was asked.') : item
     }
     const text = (edit[round] ?? ((same) => same))(textOf(item.content))
-    return said([...ids(round).map((id) => `${markerLine(id)}\n`), text].join('\n'))
+    return said([...ids(round).map((id) => `${formatMarkerLine(id)}\n`), text].join('\n'))
   })
   return [...items, user('And now?')]
 }
 
 /** Each recorded item that the model is told, and the number of the answer that it is in. */
-function told(items: readonly Item[], turns: readonly RememberedTurn[]) {
+function told(items: readonly Item[], turns: readonly RecordedTurn[]) {
   const owners = new Map(turns.flatMap((turn) => turn.output.map((item) => [item, turn] as const)))
-  const plan = planRecall(items)
-  const recalled = applyRecall(items, plan, turns, { replaysTools: true })
+  const plan = splitIntoSegments(items)
+  const recalled = restoreForgottenItems(items, plan, turns, { replaysTools: true })
   let round = -1
   return recalled.items.flatMap((item) => {
     if (isUserMessage(item)) round += 1
@@ -94,7 +94,7 @@ function told(items: readonly Item[], turns: readonly RememberedTurn[]) {
   })
 }
 
-function expectOwn(items: readonly Item[], turns: readonly RememberedTurn[], story: Story): void {
+function expectOwn(items: readonly Item[], turns: readonly RecordedTurn[], story: Story): void {
   const rounds = roundsOf(story)
   const wrong = told(items, turns).filter(
     ({ turn, round }) => rounds[round]?.includes(turn) !== true,
@@ -102,7 +102,7 @@ function expectOwn(items: readonly Item[], turns: readonly RememberedTurn[], sto
   expect(wrong).toEqual([])
 }
 
-function allOf(stories: readonly Story[]): readonly RememberedTurn[] {
+function allOf(stories: readonly Story[]): readonly RecordedTurn[] {
   return stories.flatMap((one) => [...one.steps.map(({ turn }) => turn), ...one.siblings])
 }
 
@@ -180,22 +180,24 @@ test('where many say the same, what is told was said in these words', () => {
 
 function expectSaidHere(
   items: readonly Item[],
-  turns: readonly RememberedTurn[],
+  turns: readonly RecordedTurn[],
   story: Story,
 ): void {
-  const words = roundsOf(story).map(saidIn)
+  const words = roundsOf(story).map(normalizeTurnText)
   const wrong = told(items, turns).filter(
-    ({ turn, round }) => words[round]?.includes(saidIn([turn])) !== true,
+    ({ turn, round }) => words[round]?.includes(normalizeTurnText([turn])) !== true,
   )
   expect(wrong).toEqual([])
   // No word of the client’s is lost over it.
-  const recalled = applyRecall(items, planRecall(items), turns, { replaysTools: true })
+  const recalled = restoreForgottenItems(items, splitIntoSegments(items), turns, {
+    replaysTools: true,
+  })
   expect(spoken(recalled.items)).toBe(spoken(items))
 }
 
 function spoken(items: readonly Item[]): string {
   return items
-    .map((item) => (item.type === 'message' ? compactWords(textOf(item.content)) : ''))
+    .map((item) => (item.type === 'message' ? normalizeText(textOf(item.content)) : ''))
     .join('')
 }
 
@@ -223,7 +225,7 @@ describe('nothing is told with words that are not there', () => {
     if (story === undefined) throw new Error('There is no story.')
     const items = sent({ story, ids, isUnnamed })
     expectSaidHere(items, turns, story)
-    return applyRecall(items, planRecall(items), turns, { replaysTools: true })
+    return restoreForgottenItems(items, splitIntoSegments(items), turns, { replaysTools: true })
   }
 
   test('two markers of another chat bring no step whose words are not, however its end fits', () => {

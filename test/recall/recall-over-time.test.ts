@@ -6,11 +6,17 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { expect, test } from 'vitest'
 import { textOf as contentOf, type Item } from '../../src/core/item.ts'
-import { markerLine } from '../../src/core/markers/extract-turn-markers.ts'
-import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
+import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
 import { isUserMessage } from '../../src/core/items/rounds-and-pinned-items.ts'
-import { applyRecall, type Recalled } from '../../src/recall/restore-forgotten-items.ts'
-import { fingerprintOf, planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import {
+  restoreForgottenItems,
+  type RestoredHistory,
+} from '../../src/recall/restore-forgotten-items.ts'
+import {
+  fingerprintAnswer,
+  splitIntoSegments,
+} from '../../src/recall/split-and-fingerprint-segments.ts'
 import { bare, said, user } from '../support/recalled-stories.ts'
 
 /** What the client keeps of one answer, and what was really said in it. */
@@ -58,7 +64,7 @@ const action: Arbitrary<Action> = fc.oneof(
 )
 
 interface Chat {
-  readonly turns: RememberedTurn[]
+  readonly turns: RecordedTurn[]
   readonly isMarked: boolean
   /** Told apart by what they say; else only a marker can. */
   readonly ownWords: boolean
@@ -93,7 +99,7 @@ function pathOf(
  * Question by question, all that was said to it. Where a note says that it could be either of two, less
  * is told, and nothing else: how many of these there are is given back.
  */
-function expectTold({ items: told, notes }: Recalled, expected: readonly Item[]): number {
+function expectTold({ items: told, notes }: RestoredHistory, expected: readonly Item[]): number {
   // What is not told has the place of what comes next.
   const questionOf = (at: number) => told.slice(0, at).filter(isUserMessage).length - 1
   const doubts = notes.filter(({ why }) => DOUBTS.has(why))
@@ -138,8 +144,8 @@ function answer(
   { more = [], isPlain = false }: { more?: Item[]; isPlain?: boolean } = {},
 ): Heard {
   const items = [...pathOf(node, textOf), ...more]
-  const plan = planRecall(items)
-  const recalled = applyRecall(items, plan, chat.turns, { replaysTools: true })
+  const plan = splitIntoSegments(items)
+  const recalled = restoreForgottenItems(items, plan, chat.turns, { replaysTools: true })
   const expected = [...pathOf(node, ({ truth, outputs }) => [...truth, ...outputs]), ...more]
   // What was continued was not kept.
   const isContinued = recalled.newsFrom === items.length
@@ -168,13 +174,13 @@ function answer(
       ? item.content.flatMap((part) => ('text' in part ? [part.text] : []))
       : [],
   )
-  const text = [...(chat.isMarked ? [`${markerLine(id)}\n`] : []), ...shown].join('\n')
+  const text = [...(chat.isMarked ? [`${formatMarkerLine(id)}\n`] : []), ...shown].join('\n')
   chat.turns.push({
     id,
     thread: 't',
     parent: recalled.parent?.id ?? (isContinued ? null : (recalled.used.at(-1)?.id ?? null)),
     depth: 0,
-    fingerprint: fingerprintOf(plan, [said(text), ...made]),
+    fingerprint: fingerprintAnswer(plan, [said(text), ...made]),
     reasoningRefusedBy: null,
     createdAtMs: 0,
     usedAtMs: 0,

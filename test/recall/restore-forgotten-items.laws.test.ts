@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import { ALONE, callEndOf, pairsOf } from '../../src/core/items/tool-call-pairs.ts'
-import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
-import { applyRecall } from '../../src/recall/restore-forgotten-items.ts'
-import { planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { UNPAIRED, callEndOf, findToolCallPairs } from '../../src/core/items/tool-call-pairs.ts'
+import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
+import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'
+import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segments.ts'
 import { conversation } from '../support/conversations.ts'
 import { deepFreeze } from '../support/laws.ts'
 import {
@@ -48,7 +48,7 @@ const habits = fc.oneof(marked, unmarked)
 interface World {
   readonly story: Story
   readonly items: readonly Item[]
-  readonly turns: readonly RememberedTurn[]
+  readonly turns: readonly RecordedTurn[]
 }
 
 function worldOf(scripts: readonly Script[], habits: Habits): World {
@@ -66,7 +66,7 @@ function worldOf(scripts: readonly Script[], habits: Habits): World {
 }
 
 function recall({ items, turns }: Pick<World, 'items' | 'turns'>) {
-  return applyRecall(items, planRecall(items), turns, ALL)
+  return restoreForgottenItems(items, splitIntoSegments(items), turns, ALL)
 }
 
 const scripts = fc.array(script, { minLength: 1, maxLength: 3 })
@@ -196,7 +196,7 @@ test('takes any list, and any turns of it', () => {
       fc.array(fc.nat(), { maxLength: 9 }),
       fc.boolean(),
       (items, cuts, replaysTools) => {
-        const plan = planRecall(items)
+        const plan = splitIntoSegments(items)
         const turns = cuts.map((cut, at) => ({
           id: String(at),
           thread: 't',
@@ -209,7 +209,7 @@ test('takes any list, and any turns of it', () => {
           input: items.slice(cut % 11, cut % 5),
           output: items.slice(cut % 13, (cut % 13) + 3),
         }))
-        const once = applyRecall(items, plan, turns, { replaysTools })
+        const once = restoreForgottenItems(items, plan, turns, { replaysTools })
         expect(once.notes.every(({ at }) => at !== undefined && at <= once.items.length)).toBe(true)
         if (once.used.length === 0) expect(once.items).toBe(items)
       },
@@ -234,10 +234,12 @@ test('leaves no call without its output that had one', () => {
   fc.assert(
     fc.property(scripts, habits, fc.boolean(), (scripts, habits, replaysTools) => {
       const { items, turns } = worldOf(scripts, habits)
-      const recalled = applyRecall(items, planRecall(items), turns, { replaysTools })
-      const partners = pairsOf(recalled.items)
+      const recalled = restoreForgottenItems(items, splitIntoSegments(items), turns, {
+        replaysTools,
+      })
+      const partners = findToolCallPairs(recalled.items)
       const alone = recalled.items.filter(
-        (item, at) => callEndOf(item) !== null && partners[at] === ALONE,
+        (item, at) => callEndOf(item) !== null && partners[at] === UNPAIRED,
       )
       expect(alone).toEqual([])
     }),
@@ -252,7 +254,9 @@ test('reads what it is given and nothing else', () => {
       deepFreeze(world.items)
       deepFreeze(world.turns)
       expect(recall(world)).toEqual(recall(world))
-      expect(applyRecall(world.items, planRecall(world.items), [], ALL).used).toEqual([])
+      expect(
+        restoreForgottenItems(world.items, splitIntoSegments(world.items), [], ALL).used,
+      ).toEqual([])
     }),
     runs(50),
   )

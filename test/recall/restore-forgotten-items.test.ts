@@ -1,36 +1,38 @@
 import { describe, expect, test } from 'vitest'
-import { houseCall, houseOutput } from '../../src/core/items/gateway-tool-items.ts'
+import {
+  markGatewayToolCall,
+  createGatewayToolOutput,
+} from '../../src/core/items/gateway-tool-items.ts'
 import type { Item } from '../../src/core/item.ts'
-import { markerLine } from '../../src/core/markers/extract-turn-markers.ts'
-import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
-import { applyRecall } from '../../src/recall/restore-forgotten-items.ts'
-import { fingerprintOf, planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
+import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'
+import {
+  fingerprintAnswer,
+  splitIntoSegments,
+} from '../../src/recall/split-and-fingerprint-segments.ts'
 import { said, user } from '../support/recalled-stories.ts'
 import { show, talk } from '../support/talk.ts'
 import { expectLinear } from '../support/reads.ts'
 
-function recall(items: readonly Item[], turns: readonly RememberedTurn[], replaysTools = true) {
-  return applyRecall(items, planRecall(items), turns, { replaysTools })
+function recall(items: readonly Item[], turns: readonly RecordedTurn[], replaysTools = true) {
+  return restoreForgottenItems(items, splitIntoSegments(items), turns, { replaysTools })
 }
 
 /** A memory that learns as the gateway does: of each answer, what was new before it and its name. */
 function memory() {
-  const turns: RememberedTurn[] = []
+  const turns: RecordedTurn[] = []
   return {
     turns,
     /** The client asked this, and was answered that; `echo` is what it will send back of it. */
-    answered(
-      items: readonly Item[],
-      output: readonly Item[],
-      echo = heard(output),
-    ): RememberedTurn {
+    answered(items: readonly Item[], output: readonly Item[], echo = heard(output)): RecordedTurn {
       const { parent, newsFrom } = recall(items, turns)
-      const turn: RememberedTurn = {
+      const turn: RecordedTurn = {
         id: String(turns.length).padStart(20, '0'),
         thread: 't',
         parent: parent?.id ?? null,
         depth: parent === null ? 0 : parent.depth + 1,
-        fingerprint: fingerprintOf(planRecall(items), echo),
+        fingerprint: fingerprintAnswer(splitIntoSegments(items), echo),
         reasoningRefusedBy: null,
         createdAtMs: 0,
         usedAtMs: 0,
@@ -47,12 +49,12 @@ function heard(output: readonly Item[]): readonly Item[] {
   return output.filter((item) => item.type === 'message' || item.type === 'function_call')
 }
 
-function marked(turn: RememberedTurn, text: string): Item {
+function marked(turn: RecordedTurn, text: string): Item {
   return said(markedText(turn, text))
 }
 
-function markedText({ id }: RememberedTurn, text: string): string {
-  return `${markerLine(id)}\n\n${text}`
+function markedText({ id }: RecordedTurn, text: string): string {
+  return `${formatMarkerLine(id)}\n\n${text}`
 }
 
 const warm = user('how warm is it?')
@@ -228,7 +230,7 @@ describe('two turns of the same name', () => {
 
   test('are neither taken, there nor elsewhere, if markers name them both', () => {
     const { turns, one, two } = twins()
-    const both = marked(two, `${markerLine(one.id)}\n\nHm.`)
+    const both = marked(two, `${formatMarkerLine(one.id)}\n\nHm.`)
     const recalled = recall([warm, said('OK.'), user('and?'), both], turns)
     expect(recalled.items).toEqual([warm, said('OK.'), user('and?'), said('Hm.')])
     expect(recalled.notes.map(({ at, why }) => [at, why])).toEqual([
@@ -245,7 +247,7 @@ test('a marker whose turn is not told has a note, also where another of the same
   const two = answered([warm], looking)
   const stopped = marked(two, 'Let me look.\nOK')
   const three = answered([warm, stopped], [...talk`thinks: three`, said('It is cold.')])
-  const text = `${markerLine(two.id)}\n\nLet me look.\nOK\n\n${markerLine(three.id)}\n\nIt is cold.`
+  const text = `${formatMarkerLine(two.id)}\n\nLet me look.\nOK\n\n${formatMarkerLine(three.id)}\n\nIt is cold.`
   const recalled = recall([warm, said(text), user('so?')], turns)
   expect(recalled.used).toEqual([three])
   expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
@@ -256,7 +258,7 @@ describe('markers', () => {
     const { turns, answered } = memory()
     const one = answered([warm], looked)
     const two = answered([warm, ...heard(looked), output ?? warm], found)
-    const text = `${markerLine(one.id)}\n\nLet me look.\n\n${markerLine(two.id)}\n\nIt is 4 degrees.`
+    const text = `${formatMarkerLine(one.id)}\n\nLet me look.\n\n${formatMarkerLine(two.id)}\n\nIt is 4 degrees.`
     const recalled = recall([warm, said(text), user('and?')], turns)
     expect(recalled.items).toEqual([warm, ...looked, output, ...found, user('and?')])
     expect(recalled.items[3]).toBe(looked[2])
@@ -271,11 +273,11 @@ describe('markers', () => {
   })
 
   test('that name nothing known are removed, and nothing else happens (C7)', () => {
-    const unknown = said(`${markerLine('Z'.repeat(20))}\n\nIt is 4 degrees.`)
+    const unknown = said(`${formatMarkerLine('Z'.repeat(20))}\n\nIt is 4 degrees.`)
     const recalled = recall([warm, unknown, user('and?')], [])
     expect(recalled.items).toEqual([warm, said('It is 4 degrees.'), user('and?')])
     expect(recalled.notes).toEqual([{ did: 'changed', at: 1, why: 'marker-unknown' }])
-    const alone = recall([warm, said(markerLine('Z'.repeat(20))), user('and?')], [])
+    const alone = recall([warm, said(formatMarkerLine('Z'.repeat(20))), user('and?')], [])
     expect(alone.items).toEqual([warm, user('and?')])
     expect(alone.notes).toEqual([{ did: 'dropped', at: 1, why: 'marker-unknown' }])
   })
@@ -284,13 +286,19 @@ describe('markers', () => {
     const [old, foreign] = ['0'.repeat(20), 'Z'.repeat(20)]
     const items = [
       warm,
-      said(`${markerLine(old)}\n\nIt is 4 degrees.`),
+      said(`${formatMarkerLine(old)}\n\nIt is 4 degrees.`),
       user('and?'),
-      said(`${markerLine(foreign)}\n\nSo what.`),
+      said(`${formatMarkerLine(foreign)}\n\nSo what.`),
       user('and?'),
     ]
     const policy = { replaysTools: true }
-    const { notes } = applyRecall(items, planRecall(items), [], policy, new Set([old]))
+    const { notes } = restoreForgottenItems(
+      items,
+      splitIntoSegments(items),
+      [],
+      policy,
+      new Set([old]),
+    )
     expect(notes.map(({ at, why }) => [at, why])).toEqual([
       [1, 'beyond-memory'],
       [3, 'marker-unknown'],
@@ -337,7 +345,7 @@ describe('markers', () => {
   test('of a turn without words are doubted where something was asked since', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], searched)
-    const plain = said(`Servus.\n\n${markerLine(turn.id)}`)
+    const plain = said(`Servus.\n\n${formatMarkerLine(turn.id)}`)
     const recalled = recall([warm, user('still there?'), plain, user('and?')], turns)
     expect(recalled.used).toEqual([])
     expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
@@ -346,7 +354,7 @@ describe('markers', () => {
   test('of a turn without words stand for its calls', () => {
     const { turns, answered } = memory()
     const turn = answered([warm], searched)
-    const recalled = recall([warm, said(markerLine(turn.id)), user('and?')], turns)
+    const recalled = recall([warm, said(formatMarkerLine(turn.id)), user('and?')], turns)
     expect(recalled.items).toEqual([warm, ...searched, user('and?')])
     expect(recalled.notes.map(({ did, why }) => [did, why])).toEqual([
       ['changed', 'marker-removed'],
@@ -543,7 +551,7 @@ describe('blanks', () => {
       [2, 'recalled'],
       [3, 'text-edited'],
     ])
-    const fenced = `\`\`\`\n${markerLine(turn.id)}\n\`\`\`\n\n${code}\n\nSo.`
+    const fenced = `\`\`\`\n${formatMarkerLine(turn.id)}\n\`\`\`\n\n${code}\n\nSo.`
     const recalled = recall([warm, said(fenced), user('and?')], turns)
     expect(recalled.items.slice(1, -1)).toEqual(turn.output)
     expect(recalled.notes.map(({ why }) => why)).toContain('text-restored')
@@ -555,7 +563,7 @@ describe('words that were cut off before they were recorded', () => {
     const { turns, answered } = memory()
     const { id } = answered([warm], recorded)
     const known = turns.map((turn) => ({ ...turn, fingerprint: null }))
-    const first = said(`${markerLine(id)}\n\n${text}`)
+    const first = said(`${formatMarkerLine(id)}\n\n${text}`)
     return show(recall([warm, first, ...more, user('and?')], known).items.slice(1, -1))
   }
 
@@ -602,7 +610,7 @@ describe('words that were cut off before they were recorded', () => {
     const known = [{ ...one, fingerprint: null }]
     turns.splice(0, 1, ...known)
     const two = answered([warm, marked(one, 'It was')], [...talk`thinks: two`, said('cold.')])
-    const text = `It was\n\n${markerLine(two.id)}\n\ncold.`
+    const text = `It was\n\n${formatMarkerLine(two.id)}\n\ncold.`
     expect(show(recall([warm, marked(one, text), user('and?')], turns).items.slice(1, -1))).toBe(
       'thinks: one\nassistant: It was\nthinks: two\nassistant: cold.',
     )
@@ -630,7 +638,7 @@ describe('words behind a search that nothing was recorded behind', () => {
   test('stand behind what the gateway has looked up by itself', () => {
     const [call] = talk`call h recall`
     if (call === undefined) throw new Error('no call')
-    const house = [houseCall(call), houseOutput('h', 'fog')]
+    const house = [markGatewayToolCall(call), createGatewayToolOutput('h', 'fog')]
     expect(recallOf(house, 'It is 4')).toBe(`${show(house)}\nassistant: It is 4`)
   })
 
@@ -680,7 +688,7 @@ describe('an answer that went on', () => {
   test('is both turns, although the first was edited before it went on', () => {
     const { turns, answered } = memory()
     const one = answered([warm], begun)
-    const edited = `${markerLine(one.id)}\n\nIt is 5 de`
+    const edited = `${formatMarkerLine(one.id)}\n\nIt is 5 de`
     const two = answered([warm, said(edited)], rest)
     const recalled = recall([warm, said(`${edited}\n\ngrees.`), user('and?')], turns)
     expect(recalled.used).toEqual([one, two])
@@ -703,7 +711,7 @@ test('an answer stands as a whole behind the words that it went on from, though 
   const recalled = (given: Item) =>
     show(recall([warm, given, user('and?')], turns).items.slice(1, -1))
   expect(recalled(said(`It is 4\n\n${markedText(turn, 'degrees.')}`))).toBe(show([begun, ...rest]))
-  expect(recalled(said(`It is 4\n\ndegrees.\n\n${markerLine(turn.id)}`))).toBe(
+  expect(recalled(said(`It is 4\n\ndegrees.\n\n${formatMarkerLine(turn.id)}`))).toBe(
     show([begun, ...rest]),
   )
 })
@@ -717,14 +725,14 @@ describe('an answer that went on from words and said nothing', () => {
     hosted web_search_call
   `
   const asking = user('and?')
-  const told = (items: readonly Item[], turns: readonly RememberedTurn[]) =>
+  const told = (items: readonly Item[], turns: readonly RecordedTurn[]) =>
     show(recall([warm, ...items, asking], turns).items.slice(1, -1))
 
   test('stands behind the words that it went on from, also where those were not kept', () => {
     const { turns, answered } = memory()
     const turn = answered([warm, said('It is 4')], thought, [])
     expect(turn.input).toEqual([])
-    const alone = markerLine(turn.id)
+    const alone = formatMarkerLine(turn.id)
     const shown = `assistant: It is 4\n${show(thought)}`
     expect(told([said(`It is 4\n\n${alone}`)], turns)).toBe(shown)
     expect(told([said('It is 4'), said(alone)], turns)).toBe(shown)
@@ -737,7 +745,7 @@ describe('an answer that went on from words and said nothing', () => {
     const two = answered([warm, said(begun)], searched, [])
     const shown = `${show(searched)}\nassistant: It is 4\n${show(searched)}\nassistant: degrees.`
     expect(told([said(`${begun}\n\n${markedText(two, 'degrees.')}`)], turns)).toBe(shown)
-    const twice = `${begun}\n\n${markerLine(two.id)}\n\n${markedText(two, 'degrees.')}`
+    const twice = `${begun}\n\n${formatMarkerLine(two.id)}\n\n${markedText(two, 'degrees.')}`
     expect(told([said(twice)], turns)).toBe(shown)
   })
 
@@ -793,7 +801,7 @@ describe('an answer that went on, and is stored with all that it was told', () =
     const { turns, one, two } = goneOn(silent, called)
     const mute = { ...one, output: silent }
     turns.splice(0, 1, mute)
-    const list = [warm, said(markerLine(mute.id)), ...heard(called), output ?? warm]
+    const list = [warm, said(formatMarkerLine(mute.id)), ...heard(called), output ?? warm]
     const recalled = recall(list, turns)
     expect(recalled.items).toEqual([warm, ...silent, ...called, output])
     expect(recalled.notes.map(({ why }) => why)).not.toContain('marker-doubted')
@@ -806,7 +814,7 @@ describe('an answer that went on, and is stored with all that it was told', () =
     const { turns, one, two } = goneOn(begun, talk`thinks: more`)
     const alike = [one, { ...two, fingerprint: one.fingerprint }]
     expect(turns).toHaveLength(2)
-    const both = said(`${markedText(one, 'It is 4 de')}\n\n${markerLine(two.id)}`)
+    const both = said(`${markedText(one, 'It is 4 de')}\n\n${formatMarkerLine(two.id)}`)
     const recalled = recall([warm, both, user('and?')], alike)
     expect(recalled.items).toEqual([warm, ...begun, ...talk`thinks: more`, user('and?')])
     expect(recalled.used).toEqual(alike)
@@ -941,7 +949,7 @@ test('a turn that is known to lie between two others of a text is not forgotten'
   const list = [warm, ...heard(looked), output ?? warm]
   answered(list, two)
   const three = answered([...list, ...heard(two), second ?? warm], found)
-  const text = `${markerLine(one.id)}\n\nLet me look.\n\n${markerLine(three.id)}\n\nIt is 4 degrees.`
+  const text = `${formatMarkerLine(one.id)}\n\nLet me look.\n\n${formatMarkerLine(three.id)}\n\nIt is 4 degrees.`
   const truth = [warm, ...looked, output, ...two, second, ...found, user('and?')]
   expect(recall([warm, said(text), user('and?')], turns).items).toEqual(truth)
 })
@@ -1025,7 +1033,7 @@ describe('calls', () => {
       [warm, ...heard(looked), output ?? warm],
       [...talk`hosted web_search_call`, ...found],
     )
-    const text = `${markerLine(one.id)}\n\nLet me look.\n\n${markerLine(two.id)}\n\nIt is 4 degrees.`
+    const text = `${formatMarkerLine(one.id)}\n\nLet me look.\n\n${formatMarkerLine(two.id)}\n\nIt is 4 degrees.`
     const items = [warm, said(text), user('and?')]
     expect(show(recall(items, turns, false).items.slice(1, -1))).toBe(
       'thinks: where?\nassistant: Let me look.\nthinks: cold\nassistant: It is 4 degrees.',
@@ -1094,10 +1102,10 @@ describe('calls', () => {
       const turn = answered(list, made)
       list.push(...made, ...results)
       truth.push(...made, ...results)
-      texts.push(`${markerLine(turn.id)}\n\nLooking ${at}.`)
+      texts.push(`${formatMarkerLine(turn.id)}\n\nLooking ${at}.`)
     }
     const last = answered(list, found)
-    texts.push(`${markerLine(last.id)}\n\nIt is 4 degrees.`)
+    texts.push(`${formatMarkerLine(last.id)}\n\nIt is 4 degrees.`)
     const items = [warm, said(texts.join('\n')), user('and?')]
     expect(recall(items, turns).items).toEqual([...truth, ...found, user('and?')])
   })
@@ -1221,7 +1229,7 @@ describe('the work in one run', () => {
         },
       })
     }
-    const turn: RememberedTurn = {
+    const turn: RecordedTurn = {
       id: '0'.repeat(20),
       thread: 't',
       parent: null,
@@ -1261,8 +1269,8 @@ describe('the work in one run', () => {
 
 test('is linear, and done with two thousand runs', () => {
   const recalledOf = (items: readonly Item[]) => {
-    const plan = planRecall(items)
-    const named = plan.runs.map(({ start, end, fingerprint }, at): RememberedTurn => ({
+    const plan = splitIntoSegments(items)
+    const named = plan.runs.map(({ start, end, fingerprint }, at): RecordedTurn => ({
       id: String(at).padStart(20, '0'),
       thread: 't',
       parent: at === 0 ? null : String(at - 1).padStart(20, '0'),
@@ -1277,7 +1285,7 @@ test('is linear, and done with two thousand runs', () => {
     // Twins without parents make every run a riddle that its successor solves.
     const twins = named.map((turn) => ({ ...turn, id: `1${turn.id.slice(1)}`, parent: null }))
     const turns = [...named.slice(0, -1), ...twins.slice(0, -1), ...named.slice(-1)]
-    return { named, recalled: applyRecall(items, plan, turns, { replaysTools: true }) }
+    return { named, recalled: restoreForgottenItems(items, plan, turns, { replaysTools: true }) }
   }
   const rounds = (count: number) =>
     Array.from({ length: count }).flatMap((_, at) => [
@@ -1339,7 +1347,7 @@ describe('an answer that says nothing', () => {
     const cold = user('how cold is it?')
     const asked = [warm, said(''), cold]
     const turn = gateway.answered(asked, silent, [])
-    const alone = said(markerLine(turn.id))
+    const alone = said(formatMarkerLine(turn.id))
     const next = user('and?')
     const told = recall([...asked, alone, next], gateway.turns)
     expect(show(told.items)).toBe(show([...asked, ...silent, next]))
@@ -1352,7 +1360,7 @@ describe('an answer that says nothing', () => {
     const gateway = memory()
     const [again, third] = [user('how warm is it?'), user('how warm is it?')]
     const turn = gateway.answered([warm, said(''), again], silent, [])
-    const alone = said(markerLine(turn.id))
+    const alone = said(formatMarkerLine(turn.id))
     const told = recall([warm, said(''), again, alone, third], gateway.turns)
     expect(show(told.items)).toBe(show([warm, said(''), again, ...silent, third]))
     const moved = recall([warm, alone, again, said(''), third], gateway.turns)
@@ -1367,7 +1375,7 @@ describe('an answer that says nothing', () => {
     const more = talk`call a weather {"in":"Rome"}`
     gateway.answered([...asked, text], more)
     const [, , cold] = asked
-    const alone = said(markerLine(turn.id))
+    const alone = said(formatMarkerLine(turn.id))
     const sent = [warm, alone, cold as Item, text, ...more, output as Item]
     expect(show(recall(sent, gateway.turns).items)).toBe(
       show([warm, cold as Item, ...found, ...more, output as Item]),
@@ -1380,7 +1388,7 @@ describe('an answer that says nothing', () => {
     gateway.answered([warm], calling)
     const called = [warm, ...heard(calling), output as Item]
     const turn = gateway.answered(called, silent, [])
-    const alone = said(markerLine(turn.id))
+    const alone = said(formatMarkerLine(turn.id))
     const [cold, next] = [user('how cold is it?'), user('and?')]
     const { items } = recall([...called, said(''), cold, alone, next], gateway.turns)
     expect(show(items)).toBe(show([warm, ...calling, output as Item, said(''), cold, next]))
@@ -1399,7 +1407,7 @@ describe('an answer that says nothing', () => {
       const turn = gateway.answered([warm, text, ...called, given], silent, [])
       gateway.answered([warm, text], [said('Or 5.')])
       const both = marked(first, 'It is 4 degrees.\n\nOr 5.')
-      const sent = [warm, both, ...called, there, said(markerLine(turn.id)), next]
+      const sent = [warm, both, ...called, there, said(formatMarkerLine(turn.id)), next]
       return recall(sent, gateway.turns).items
     }
     const before = [warm, ...found, said('Or 5.'), cold, ...calling, output as Item]
@@ -1422,7 +1430,7 @@ describe('an answer that says nothing', () => {
     gateway.answered(asked, looked)
     const called = [cold, ...heard(looked), output as Item]
     const turn = gateway.answered([warm, said(''), ...called], silent, [])
-    const alone = said(markerLine(turn.id))
+    const alone = said(formatMarkerLine(turn.id))
     const next = user('and?')
     const told = [cold, ...looked, output as Item]
     expect(show(recall([warm, said(''), ...called, alone, next], gateway.turns).items)).toBe(
@@ -1436,8 +1444,8 @@ describe('an answer that says nothing', () => {
   test('is no answer to those behind it, even in the fence that was put around its marker', () => {
     const gateway = memory()
     const turn = gateway.answered([warm], silent, [])
-    const fenced = said(`\`\`\`\n${markerLine(turn.id)}\n\`\`\``)
-    const [{ fingerprint } = { fingerprint: '' }] = planRecall([warm, fenced]).runs
+    const fenced = said(`\`\`\`\n${formatMarkerLine(turn.id)}\n\`\`\``)
+    const [{ fingerprint } = { fingerprint: '' }] = splitIntoSegments([warm, fenced]).runs
     expect(fingerprint).toBeNull()
   })
 
@@ -1446,7 +1454,7 @@ describe('an answer that says nothing', () => {
     const first = gateway.answered([warm], found)
     const text = marked(first, 'It is 4 degrees.')
     const second = gateway.answered([warm, text], silent, [])
-    const both = said(`${markedText(first, 'It is 4 degrees.')}\n\n${markerLine(second.id)}`)
+    const both = said(`${markedText(first, 'It is 4 degrees.')}\n\n${formatMarkerLine(second.id)}`)
     const next = user('and?')
     expect(show(recall([warm, both, next], gateway.turns).items)).toBe(
       show([warm, ...found, ...silent, next]),

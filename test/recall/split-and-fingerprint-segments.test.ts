@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import { markerLine } from '../../src/core/markers/extract-turn-markers.ts'
-import { fingerprintOf, planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import {
+  fingerprintAnswer,
+  splitIntoSegments,
+} from '../../src/recall/split-and-fingerprint-segments.ts'
 import { said, user } from '../support/recalled-stories.ts'
 import { talk } from '../support/talk.ts'
 import { expectLinear } from '../support/reads.ts'
@@ -11,12 +14,12 @@ const A = 'A'.repeat(20)
 const B = 'B'.repeat(20)
 
 function prints(items: readonly Item[]) {
-  return planRecall(items).runs.map(({ fingerprint }) => fingerprint)
+  return splitIntoSegments(items).runs.map(({ fingerprint }) => fingerprint)
 }
 
 describe('runs', () => {
   test('are what a model makes in one go, parted by everything else', () => {
-    const { runs } = planRecall(talk`
+    const { runs } = splitIntoSegments(talk`
       system: be brief
       user: how warm is it?
       thinks: somewhere
@@ -37,7 +40,7 @@ describe('runs', () => {
   })
 
   test('do not begin, end or part at a message with nothing in it', () => {
-    const plan = planRecall([
+    const plan = splitIntoSegments([
       user('one'),
       said(' \n'),
       user('two'),
@@ -50,15 +53,15 @@ describe('runs', () => {
   })
 
   test('know the turns that their text names, and the keys to ask for', () => {
-    const { runs, keys } = planRecall([
+    const { runs, keys } = splitIntoSegments([
       user('one'),
-      said(`${markerLine(A)}\n\nyes\n\n${markerLine(B)}`),
+      said(`${formatMarkerLine(A)}\n\nyes\n\n${formatMarkerLine(B)}`),
       ...talk`
         call a
         output a
         call a
       `,
-      said(`no\n\n${markerLine(A)}`),
+      said(`no\n\n${formatMarkerLine(A)}`),
     ])
     expect(runs.map(({ marks }) => marks)).toEqual([[A, B], [A]])
     expect(keys).toEqual({
@@ -71,7 +74,7 @@ describe('runs', () => {
   test('that say and call nothing have no fingerprint, and change no other', () => {
     const before = [user('one'), said('yes'), user('two')]
     const after = [user('three'), said('no')]
-    const silent = said(markerLine(A))
+    const silent = said(formatMarkerLine(A))
     expect(prints([...before, silent, ...after])).toEqual([
       prints(before)[0],
       null,
@@ -85,8 +88,8 @@ describe('the fingerprint', () => {
   const texts = ['Let me look.', 'It is 4 degrees.\n\n- one\n- two']
 
   test('is the same however a client joins the messages of an answer', () => {
-    const name = fingerprintOf(
-      planRecall(asked),
+    const name = fingerprintAnswer(
+      splitIntoSegments(asked),
       texts.map((text) => said(text)),
     )
     const ways = [
@@ -104,10 +107,10 @@ describe('the fingerprint', () => {
   test('knows neither markers nor the boxes in which tools and reasoning are shown', () => {
     const name = prints([...asked, said('It is 4 degrees.')])
     const ways = [
-      `${markerLine(A)}\n\nIt is 4 degrees.`,
-      `It is 4 degrees.\n\n${markerLine(A)}\n\n${markerLine(B)}`,
+      `${formatMarkerLine(A)}\n\nIt is 4 degrees.`,
+      `It is 4 degrees.\n\n${formatMarkerLine(A)}\n\n${formatMarkerLine(B)}`,
       `It is 4 degrees.\n\n&#91;${A}&#93;: #`,
-      `It is 4 degrees.\n\n\`\`\`\n${markerLine(A)}\n\`\`\``,
+      `It is 4 degrees.\n\n\`\`\`\n${formatMarkerLine(A)}\n\`\`\``,
       `<details type="reasoning" done="true">\n<summary>Thought</summary>\n> hm\n</details>\nIt is 4 degrees.`,
     ]
     for (const way of ways) expect(prints([...asked, said(way)])).toEqual(name)
@@ -148,8 +151,8 @@ describe('the fingerprint', () => {
   })
 
   test('of an answer that goes on is made of the words of both', () => {
-    const begun = planRecall([...asked, said('It is 4 de')])
-    const name = fingerprintOf(begun, [said('grees.')])
+    const begun = splitIntoSegments([...asked, said('It is 4 de')])
+    const name = fingerprintAnswer(begun, [said('grees.')])
     for (const text of ['It is 4 degrees.', 'It is 4 de\n\ngrees.']) {
       expect(prints([...asked, said(text)])).toEqual([name])
     }
@@ -172,8 +175,8 @@ describe('the fingerprint', () => {
     fc.assert(
       fc.property(fc.array(item), fc.array(word, { minLength: 1 }), (items, words) => {
         const answer = [said(`x${words.join('')}`)]
-        const name = fingerprintOf(planRecall(items), answer)
-        const back = planRecall([...items, ...answer, user('and?')])
+        const name = fingerprintAnswer(splitIntoSegments(items), answer)
+        const back = splitIntoSegments([...items, ...answer, user('and?')])
         expect(back.runs.at(-1)?.fingerprint).toBe(name)
         expect(back.keys.fingerprints).toContain(name)
       }),
@@ -183,9 +186,9 @@ describe('the fingerprint', () => {
 })
 
 test('is linear, and done with two thousand runs', () => {
-  const text = `${'a long answer with many words '.repeat(30)}\n\n${markerLine(A)}`
+  const text = `${'a long answer with many words '.repeat(30)}\n\n${formatMarkerLine(A)}`
   const rounds = (count: number) =>
     Array.from({ length: count }, (_, at) => [user(`question ${at}`), said(text)]).flat()
-  expect(planRecall(rounds(2000)).runs).toHaveLength(2000)
-  expectLinear(500, rounds, planRecall)
+  expect(splitIntoSegments(rounds(2000)).runs).toHaveLength(2000)
+  expectLinear(500, rounds, splitIntoSegments)
 })

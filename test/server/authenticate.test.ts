@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { isLoopback } from '../../src/server/runtime/is-loopback-address.ts'
-import { doorkeeper } from '../../src/server/authenticate.ts'
+import { isLoopbackAddress } from '../../src/server/runtime/is-loopback-address.ts'
+import { createAuthenticator } from '../../src/server/authenticate.ts'
 
 const here = () => true
 const elsewhere = () => false
 
 test('without keys this machine is served, and nobody else', () => {
-  const callerOf = doorkeeper([])
+  const callerOf = createAuthenticator([])
   expect(callerOf(null, here)).toEqual({ tenant: 'local', user: null })
   expect(() => callerOf('Bearer x', elsewhere)).toThrow(/Set BACKSTORY_KEYS/)
 })
 
 test('with keys the key decides, wherever it comes from', () => {
-  const callerOf = doorkeeper([
+  const callerOf = createAuthenticator([
     { name: 'a', key: 'one' },
     { name: 'b', key: 'two' },
   ])
@@ -35,5 +35,5 @@ test.each([
   ['127.0.0.1.example.com', false],
   ['', false],
 ])('%s is loopback: %s', (address, expected) => {
-  expect(isLoopback(address)).toBe(expected)
+  expect(isLoopbackAddress(address)).toBe(expected)
 })

@@ -3,13 +3,13 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { expect, test } from 'vitest'
-import type { Client, Exchange } from '../../src/gateway/http-exchange-interface.ts'
-import { nodeExchange } from '../../src/server/runtime/node-http-exchange.ts'
-import { webExchange } from '../../src/server/runtime/web-http-exchange.ts'
-import { frameExchange } from '../../src/server/websocket/frame-http-exchange.ts'
+import type { ClientStream, HttpExchange } from '../../src/gateway/http-exchange-interface.ts'
+import { createNodeHttpExchange } from '../../src/server/runtime/node-http-exchange.ts'
+import { createWebHttpExchange } from '../../src/server/runtime/web-http-exchange.ts'
+import { createFrameHttpExchange } from '../../src/server/websocket/frame-http-exchange.ts'
 
 /** An exchange whose client has gone, and how to let go of it. */
-type Left = () => Promise<{ readonly exchange: Exchange; readonly close: () => void }>
+type Left = () => Promise<{ readonly exchange: HttpExchange; readonly close: () => void }>
 
 const LEFT: Readonly<Record<string, Left>> = {
   async node() {
@@ -26,18 +26,21 @@ const LEFT: Readonly<Record<string, Left>> = {
     const gone = new Promise((resolve) => bindings.outgoing.once('close', resolve))
     asking.destroy()
     await gone
-    return { exchange: nodeExchange(bindings, () => undefined), close: () => void server.close() }
+    return {
+      exchange: createNodeHttpExchange(bindings, () => undefined),
+      close: () => void server.close(),
+    }
   },
   async web() {
     const client = new AbortController()
     const asked = new Request('http://localhost/', { signal: client.signal })
     client.abort()
-    return { exchange: webExchange(asked, () => undefined), close: () => undefined }
+    return { exchange: createWebHttpExchange(asked, () => undefined), close: () => undefined }
   },
   async frames() {
     const socket = { send: () => true, onDrain: () => undefined, close: () => undefined }
     const connection = { isLocal: () => true, waitUntil: () => undefined }
-    const { exchange, gone } = frameExchange(socket, null, connection)
+    const { exchange, gone } = createFrameHttpExchange(socket, null, connection)
     gone()
     return { exchange, close: () => undefined }
   },
@@ -46,7 +49,7 @@ const LEFT: Readonly<Record<string, Left>> = {
 test.each(Object.entries(LEFT))('%s: the exchange and its client say so, once', async (_, left) => {
   const { exchange, close } = await left()
   const told: string[] = []
-  let client: Client | null = null
+  let client: ClientStream | null = null
   exchange.onGone(() => told.push('exchange'))
   exchange.stream(200, {}, (begun) => {
     client = begun
@@ -54,6 +57,6 @@ test.each(Object.entries(LEFT))('%s: the exchange and its client say so, once', 
   })
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect(told).toEqual(['exchange', 'client'])
-  expect((client as Client | null)?.isGone()).toBe(true)
+  expect((client as ClientStream | null)?.isGone()).toBe(true)
   close()
 })

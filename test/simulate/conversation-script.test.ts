@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { scriptOf } from '../../src/simulate/conversation-script.ts'
+import { splitIntoScript } from '../../src/simulate/conversation-script.ts'
 import { show, talk } from '../support/talk.ts'
 
 test('an exchange is what was asked and what the model answered to it', () => {
-  const { exchanges } = scriptOf(
+  const { exchanges } = splitIntoScript(
     'x',
     talk`
       system: be brief
@@ -22,7 +22,7 @@ test('an exchange is what was asked and what the model answered to it', () => {
 })
 
 test('what begins with words of the model has asked nothing before', () => {
-  const { exchanges } = scriptOf('x', talk`assistant: hello`)
+  const { exchanges } = splitIntoScript('x', talk`assistant: hello`)
   expect(exchanges.map(({ asked, answer }) => [show(asked), show(answer)])).toEqual([
     ['', 'assistant: hello'],
   ])

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { textOf, type Item } from '../../src/core/item.ts'
-import { mediaIn } from '../../src/core/media/media-handles.ts'
-import { roundStarts } from '../../src/core/items/rounds-and-pinned-items.ts'
-import { makeConversation, TURNS } from '../../src/simulate/generate-conversation.ts'
-import type { Script } from '../../src/simulate/conversation-script.ts'
+import { listMedia } from '../../src/core/media/media-handles.ts'
+import { findRoundStarts } from '../../src/core/items/rounds-and-pinned-items.ts'
+import {
+  generateConversation,
+  DEFAULT_TURN_COUNT,
+} from '../../src/simulate/generate-conversation.ts'
+import type { ConversationScript } from '../../src/simulate/conversation-script.ts'
 
 const SEEDS = Array.from({ length: 20 }, (_, seed) => seed)
-const all = SEEDS.map((seed) => makeConversation(seed))
+const all = SEEDS.map((seed) => generateConversation(seed))
 
-function itemsOf({ exchanges }: Script): readonly Item[] {
+function itemsOf({ exchanges }: ConversationScript): readonly Item[] {
   return exchanges.flatMap(({ asked, answer }) => [...asked, ...answer])
 }
 
@@ -37,23 +40,23 @@ function charsOf(type: Item['type'], role?: string): readonly number[] {
 
 describe('a made conversation', () => {
   test('is the same for a seed every time, and another for another', () => {
-    expect(makeConversation(7)).toEqual(makeConversation(7))
-    expect(textIn(itemsOf(makeConversation(7))[1] as Item)).not.toBe(
-      textIn(itemsOf(makeConversation(8))[1] as Item),
+    expect(generateConversation(7)).toEqual(generateConversation(7))
+    expect(textIn(itemsOf(generateConversation(7))[1] as Item)).not.toBe(
+      textIn(itemsOf(generateConversation(8))[1] as Item),
     )
   })
 
   test('has sixty turns behind its instructions', () => {
     for (const script of all) {
       const items = itemsOf(script)
-      expect(roundStarts(items)).toHaveLength(TURNS)
+      expect(findRoundStarts(items)).toHaveLength(DEFAULT_TURN_COUNT)
       expect(items[0]).toMatchObject({ type: 'message', role: 'system' })
     }
   })
 
   test('has up to three tool steps in a turn, one and four tenths in the mean', () => {
     const outputs = charsOf('function_call_output').length
-    expect(outputs / (TURNS * all.length)).toBeCloseTo(1.4, 1)
+    expect(outputs / (DEFAULT_TURN_COUNT * all.length)).toBeCloseTo(1.4, 1)
     for (const script of all) {
       const questions = script.exchanges.map(({ asked }) => asked.at(-1)?.type === 'message')
       // A request for each step, and one for the answer: no more than four from question to question.
@@ -69,7 +72,9 @@ describe('a made conversation', () => {
     for (const { exchanges } of all) {
       const answers = exchanges.map(({ answer }) => answer.map(({ type }) => type).join())
       expect(new Set(answers)).toEqual(new Set(['reasoning,function_call', 'reasoning,message']))
-      expect(answers.filter((answer) => answer.endsWith('message'))).toHaveLength(TURNS)
+      expect(answers.filter((answer) => answer.endsWith('message'))).toHaveLength(
+        DEFAULT_TURN_COUNT,
+      )
     }
   })
 
@@ -94,12 +99,12 @@ describe('a made conversation', () => {
 
   test('has the same words with images, one to a question in the mean and now and then one again', () => {
     const shown = SEEDS.flatMap((seed) => {
-      const items = itemsOf(makeConversation(seed, { hasImages: true }))
-      const bare = itemsOf(makeConversation(seed))
+      const items = itemsOf(generateConversation(seed, { hasImages: true }))
+      const bare = itemsOf(generateConversation(seed))
       expect(items.map(textIn)).toEqual(bare.map(textIn))
-      return mediaIn(items)
+      return listMedia(items)
     })
-    expect(shown.length / (TURNS * SEEDS.length)).toBeCloseTo(1, 1)
+    expect(shown.length / (DEFAULT_TURN_COUNT * SEEDS.length)).toBeCloseTo(1, 1)
     const all = new Set(shown.map(({ identity }) => identity))
     expect(all.size / shown.length).toBeGreaterThan(0.85)
     expect(all.size / shown.length).toBeLessThan(0.95)
@@ -107,7 +112,7 @@ describe('a made conversation', () => {
   })
 
   test('is nothing but questions and answers, as long as they are wanted, if it is a chat', () => {
-    const items = itemsOf(makeConversation(1, { isChat: true, wordy: 4, turns: 3 }))
+    const items = itemsOf(generateConversation(1, { isChat: true, wordy: 4, turns: 3 }))
     expect(items.map(({ type }) => type)).not.toContain('function_call')
     expect(
       items

@@ -10,14 +10,14 @@ import {
   WITH_IMAGES,
 } from '../../.scripts/policy-figures.ts'
 import { POLICY_NAMES } from '../../src/core/context-policy.ts'
-import { chart } from '../../src/simulate/svg-chart.ts'
-import type { Figures } from '../../src/simulate/results-as-numbers.ts'
+import { renderSvgChart } from '../../src/simulate/svg-chart.ts'
+import type { SimulationNumbers } from '../../src/simulate/results-as-numbers.ts'
 
 const stored = storedFigures()
 const seeds = Array.from({ length: COMPARED }, (_, seed) => seed)
 const fresh = { bound: figuresFor(seeds, true), unbound: figuresFor(seeds, false) }
 
-const of = ({ policies }: Figures, name: string) => {
+const of = ({ policies }: SimulationNumbers, name: string) => {
   const found = policies.find(({ policy }) => policy === name)
   if (found === undefined) throw new Error(`${name} was not played.`)
   return found
@@ -103,6 +103,6 @@ describe('the figures of the README; `npm run docs:policies` writes them', () =>
   })
 
   test('are what the chart shows', () => {
-    expect(readFileSync(CHART, 'utf8')).toBe(chart(stored.bound))
+    expect(readFileSync(CHART, 'utf8')).toBe(renderSvgChart(stored.bound))
   })
 })

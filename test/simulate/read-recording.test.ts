@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { readRecording, scriptOfItems } from '../../src/simulate/read-recording.ts'
-import type { Script } from '../../src/simulate/conversation-script.ts'
+import type { ConversationScript } from '../../src/simulate/conversation-script.ts'
 import { show, talk } from '../support/talk.ts'
 
 const read = (value: unknown) => readRecording(JSON.stringify(value), 'chats.json')
-const told = ({ exchanges }: Script) =>
+const told = ({ exchanges }: ConversationScript) =>
   exchanges.map(({ asked, answer }) => [show(asked), show(answer)])
 
 const ITEMS = [

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { chart } from '../../src/simulate/svg-chart.ts'
-import type { Figures, PolicyFigures } from '../../src/simulate/results-as-numbers.ts'
-import { report } from '../../src/simulate/terminal-report.ts'
+import { renderSvgChart } from '../../src/simulate/svg-chart.ts'
+import type { SimulationNumbers, PolicyNumbers } from '../../src/simulate/results-as-numbers.ts'
+import { renderTerminalReport } from '../../src/simulate/terminal-report.ts'
 
-const whole: PolicyFigures = {
+const whole: PolicyNumbers = {
   policy: 'replay',
   of_replay: 1,
   requests: 10,
@@ -18,7 +18,7 @@ const whole: PolicyFigures = {
   largest: 700_000,
   by_conversation: [],
 }
-const other: PolicyFigures = {
+const other: PolicyNumbers = {
   ...whole,
   policy: 'a<b',
   of_replay: 0.5,
@@ -31,11 +31,16 @@ const other: PolicyFigures = {
   reasoning_invalid: 50,
   largest: 999,
 }
-const FIGURES: Figures = { basis: 'Counted so.', conversations: 2, policies: [whole, other] }
+const FIGURES: SimulationNumbers = {
+  basis: 'Counted so.',
+  conversations: 2,
+  policies: [whole, other],
+}
 
 describe('the report', () => {
   test('is a table, and a bar for each cost', () => {
-    expect(report(FIGURES, 'Two conversations.', 40)).toBe(`Two conversations. Counted so.
+    expect(renderTerminalReport(FIGURES, 'Two conversations.', 40))
+      .toBe(`Two conversations. Counted so.
 
 policy    sent  cached  breaks  unforeseen  reasoning  invalid  largest
 replay  2.0 MB  75.0 %   0.0 %           0    100.0 %    0.0 %   700 KB
@@ -56,7 +61,7 @@ a<b     █████████████ 0.50
   })
 
   test.each([20, 60, 80, 200])('has bars for %i columns', (width) => {
-    const lines = report(FIGURES, 'Two.', width).split('\n')
+    const lines = renderTerminalReport(FIGURES, 'Two.', width).split('\n')
     const bars = lines.filter((line) => line.includes('█'))
     expect(bars).toHaveLength(2)
     for (const line of bars) expect(line.length).toBeLessThanOrEqual(Math.max(width, 40))
@@ -64,7 +69,7 @@ a<b     █████████████ 0.50
 })
 
 describe('the chart', () => {
-  const svg = chart(FIGURES)
+  const svg = renderSvgChart(FIGURES)
 
   test('has a bar for each policy, as long as its cost, in the part paid and the part cached', () => {
     const widths = [...svg.matchAll(/<rect class="(\w+)"[^>]* width="([\d.]+)" height="20"/g)]

@@ -4,11 +4,11 @@
  *
  *     node append-turns.ts URL COUNT
  */
-import { openStore } from '../../src/store/database/open-engine.ts'
+import { openTurnStore } from '../../src/store/database/open-engine.ts'
 import { assistant, ending, newTurn, placed, user } from './turns.ts'
 
 const [url = '', count = ''] = process.argv.slice(2)
-const store = await openStore(url)
+const store = await openTurnStore(url)
 let left = Number(count)
 
 async function append(): Promise<void> {

@@ -1,18 +1,18 @@
 /** Whatever the archive is asked, no database goes through a whole table for it. */
-import { createArchiveStatements } from '../../src/store/turns/turn-management-statements.ts'
+import { createTurnManagementStatements } from '../../src/store/turns/turn-management-statements.ts'
 import { createConversationStatements } from '../../src/store/conversations/conversation-statements.ts'
-import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
-import { createItemStatements } from '../../src/store/turns/item-lookup-statements.ts'
+import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
+import { createItemLookupStatements } from '../../src/store/turns/item-lookup-statements.ts'
 import { followIndexes } from './query-plans.ts'
 
 const owner = { tenant: 't', user: '' }
 const key = { ...owner, id: 'x' }
 const listing = { ...owner, after: '', limit: 3, model: 'm', labels: [',"a":"b"'] }
 
-function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
-  const archive = createArchiveStatements(language)
+function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
+  const archive = createTurnManagementStatements(language)
   const conversations = createConversationStatements(language)
-  const items = createItemStatements(language)
+  const items = createItemLookupStatements(language)
   const shape = { order: 'asc', labels: 1 } as const
   const holder = { ...key, by: 'x', nowMs: 1, untilMs: 2 }
   return {

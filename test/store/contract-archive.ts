@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { itemId } from '../../src/core/turn-derived-ids.ts'
 import type { Item } from '../../src/core/item.ts'
 import type {
-  ArchiveStore,
+  TurnManagementStore,
   TurnPage,
 } from '../../src/store/turns/turn-management-store-interface.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createArchiveStore } from '../../src/store/turns/kysely-turn-management-store.ts'
-import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
-import type { NewTurn, Store } from '../../src/store/turns/turn-store-interface.ts'
+import { createTurnManagementStore } from '../../src/store/turns/kysely-turn-management-store.ts'
+import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import { counting } from './counting.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
@@ -26,14 +26,14 @@ import {
   user,
 } from './turns.ts'
 
-export function archiveContract(open: OpenEngine, vault: Vault): void {
+export function archiveContract(open: OpenEngine, vault: RowEncryption): void {
   let engine: Engine
-  let store: Store
-  let archive: ArchiveStore
+  let store: TurnStore
+  let archive: TurnManagementStore
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine, vault)
-    archive = createArchiveStore(engine, vault)
+    store = createTurnStore(engine, vault)
+    archive = createTurnManagementStore(engine, vault)
   })
   afterAll(() => engine.close())
 
@@ -293,7 +293,7 @@ export function archiveContract(open: OpenEngine, vault: Vault): void {
         'nothing',
         itemId('message', turn.id, 999),
       ]
-      const found = await createArchiveStore(watched, vault).findItems(OWNER, wanted)
+      const found = await createTurnManagementStore(watched, vault).findItems(OWNER, wanted)
       expect(trips.map(({ verb }) => verb)).toEqual(['read'])
       expect(Math.max(...(trips[0]?.queries ?? []).map((q) => q.parameters.length))).toBeLessThan(
         101,
@@ -333,7 +333,7 @@ export function archiveContract(open: OpenEngine, vault: Vault): void {
 
     test('are searched for in no database if none is wanted', async () => {
       const { engine: watched, trips } = counting(engine)
-      expect((await createArchiveStore(watched, vault).findItems(OWNER, [])).size).toBe(0)
+      expect((await createTurnManagementStore(watched, vault).findItems(OWNER, [])).size).toBe(0)
       expect(trips).toEqual([])
     })
   })

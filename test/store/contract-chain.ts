@@ -2,10 +2,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
-import type { NewTurn, Store } from '../../src/store/turns/turn-store-interface.ts'
+import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import { counting } from './counting.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
@@ -19,12 +19,12 @@ import {
   user,
 } from './turns.ts'
 
-export function chainContract(open: OpenEngine, vault: Vault): void {
+export function chainContract(open: OpenEngine, vault: RowEncryption): void {
   let engine: Engine
-  let store: Store
+  let store: TurnStore
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine, vault)
+    store = createTurnStore(engine, vault)
   })
   afterAll(() => engine.close())
 
@@ -153,7 +153,7 @@ export function chainContract(open: OpenEngine, vault: Vault): void {
 
   test('a verb is one round trip of few statements, however long the conversation', async () => {
     const { engine: counted, trips } = counting(engine)
-    const watched = createStore(counted, vault)
+    const watched = createTurnStore(counted, vault)
     const turns = [newTurn()]
     while (turns.length < 40) turns.push(nextTurn(turns.at(-1) as NewTurn))
     await tell(...turns)

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ConversationStore } from '../../src/store/conversations/conversation-store-interface.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createArchiveStore } from '../../src/store/turns/kysely-turn-management-store.ts'
+import { createTurnManagementStore } from '../../src/store/turns/kysely-turn-management-store.ts'
 import { createConversationStore } from '../../src/store/conversations/kysely-conversation-store.ts'
-import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
-import type { NewTurn, Store, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import type { NewTurn, TurnStore, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
@@ -22,13 +22,13 @@ import {
 
 const PLACE = { context: null, resetAfter: null }
 
-export function conversationContract(open: OpenEngine, vault: Vault): void {
+export function conversationContract(open: OpenEngine, vault: RowEncryption): void {
   let engine: Engine
-  let store: Store
+  let store: TurnStore
   let conversations: ConversationStore
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine, vault)
+    store = createTurnStore(engine, vault)
     conversations = createConversationStore(engine, vault)
   })
   afterAll(() => engine.close())
@@ -256,7 +256,7 @@ export function conversationContract(open: OpenEngine, vault: Vault): void {
       const chain = await store.loadChain(OWNER, outside.id)
       expect(chain?.map(({ deletedAtMs }) => deletedAtMs)).toEqual([9, 9, 9, null])
       const deletion = { ...OWNER, turnId: outside.id, dialect: 'responses', nowMs: 10 }
-      expect(await createArchiveStore(engine, vault).deleteTurn(deletion)).toBe('deleted')
+      expect(await createTurnManagementStore(engine, vault).deleteTurn(deletion)).toBe('deleted')
       expect(await Promise.all(turns.map(isStored))).toEqual(Array(4).fill(false))
     })
 

@@ -1,11 +1,11 @@
 /** What every database must do for facts: found by their words, by nobody but whose they are. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { wordsOf } from '../../src/core/text/search-terms.ts'
+import { extractSearchTerms } from '../../src/core/text/search-terms.ts'
 import type { StoredFact } from '../../src/store/facts/fact-store-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import { createStores } from '../../src/store/create-stores.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import { counting } from './counting.ts'
 import type { OpenEngine } from './engines.ts'
 import { newId, newTurn } from './turns.ts'
@@ -32,7 +32,7 @@ export function newFact(fields: Partial<StoredFact> = {}): StoredFact {
   }
 }
 
-export function factContract(open: OpenEngine, vault: Vault): void {
+export function factContract(open: OpenEngine, vault: RowEncryption): void {
   const opened = openedStores(open, vault)
 
   const save = async (fields: Partial<StoredFact> = {}): Promise<StoredFact> => {
@@ -45,7 +45,12 @@ export function factContract(open: OpenEngine, vault: Vault): void {
     who: Caller = opened.owner,
     scopes: readonly string[] = ['user'],
   ) =>
-    opened.stores.facts.searchFacts(who, { scopes, words: wordsOf(words), nowMs: NOW, limit: 10 })
+    opened.stores.facts.searchFacts(who, {
+      scopes,
+      words: extractSearchTerms(words),
+      nowMs: NOW,
+      limit: 10,
+    })
   const textsFor = async (...asked: Parameters<typeof search>) =>
     (await search(...asked)).facts.map(({ text }) => text)
   const core = (who: Caller = opened.owner, scopes: readonly string[] = ['user']) =>
@@ -119,7 +124,7 @@ export function factContract(open: OpenEngine, vault: Vault): void {
       await save({ text: 'The house is old' })
       const { engine: watched, trips } = counting(opened.engine)
       const { facts } = createStores(watched, vault)
-      const words = wordsOf('what is the name of the cat')
+      const words = extractSearchTerms('what is the name of the cat')
       const found = await facts.searchFacts(opened.owner, {
         scopes: ['user'],
         words,

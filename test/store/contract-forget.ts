@@ -1,31 +1,31 @@
 /** What every database must do to forget: what nobody needs by itself, what somebody names at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ConversationStore } from '../../src/store/conversations/conversation-store-interface.ts'
-import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
-import { createArchiveStore } from '../../src/store/turns/kysely-turn-management-store.ts'
+import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
+import { createTurnManagementStore } from '../../src/store/turns/kysely-turn-management-store.ts'
 import { createConversationStore } from '../../src/store/conversations/kysely-conversation-store.ts'
 import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
 import { createRunStore } from '../../src/store/background-runs/kysely-run-store.ts'
-import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
 import type {
   Expiry,
-  ExpiryPlace,
+  ExpiryCursor,
   RecallStore,
 } from '../../src/store/recall/recall-store-interface.ts'
-import type { NewTurn, Store } from '../../src/store/turns/turn-store-interface.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
 
-export function forgetContract(open: OpenEngine, vault: Vault): void {
+export function forgetContract(open: OpenEngine, vault: RowEncryption): void {
   let engine: Engine
-  let store: Store
+  let store: TurnStore
   let recall: RecallStore
   let conversations: ConversationStore
   let tenant: string
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine, vault)
+    store = createTurnStore(engine, vault)
     recall = createRecallStore(engine, vault)
     conversations = createConversationStore(engine, vault)
   })
@@ -34,7 +34,7 @@ export function forgetContract(open: OpenEngine, vault: Vault): void {
     tenant = newId()
   })
 
-  const query = (sql: string): Query => ({ name: null, sql, parameters: [] })
+  const query = (sql: string): SqlQuery => ({ name: null, sql, parameters: [] })
   const said = async (turn: NewTurn): Promise<NewTurn> => {
     await store.openTurn({ ...turn, input: [user('?')] })
     await store.closeTurn(ending(turn, { items: placed([assistant(turn.id)]) }))
@@ -72,7 +72,7 @@ export function forgetContract(open: OpenEngine, vault: Vault): void {
     const expire = async (before: number, fields: Partial<Expiry> = {}): Promise<number> => {
       const page = { of: 'all', unusedSinceMs: before, nowMs: 1_000_000, limit: 100 } as const
       let removed = 0
-      let after: ExpiryPlace | null = null
+      let after: ExpiryCursor | null = null
       let rounds = 0
       do {
         const expired = await recall.expireTurns({ ...page, after, ...fields })
@@ -182,7 +182,7 @@ export function forgetContract(open: OpenEngine, vault: Vault): void {
     test('takes along what is deleted and was there only for the sake of others', async () => {
       const first = await tell({ createdAtMs: 30 })
       const second = await follow(first, { createdAtMs: 1 })
-      const archive = createArchiveStore(engine, vault)
+      const archive = createTurnManagementStore(engine, vault)
       await archive.deleteTurn({ ...first, turnId: first.id, nowMs: 5 })
       await engine.write([
         query(`insert into stream_events (turn_id, first_number, last_number, tenant, text)

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'vitest'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
-import type { Work } from '../../src/store/deletion/derived-data-origin.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { DerivedDataOrigin } from '../../src/store/deletion/derived-data-origin.ts'
 import { newFact } from './contract-facts.ts'
 import { newVersion } from './contract-layers.ts'
 import { newSummary } from './contract-summaries.ts'
@@ -17,12 +17,15 @@ const NOW = 1_795_000_000_000
 const BEFORE = NOW - 1
 const LATER = NOW + 1
 
-export function forgottenContract(open: OpenEngine, vault: Vault): void {
+export function forgottenContract(open: OpenEngine, vault: RowEncryption): void {
   const opened = openedStores(open, vault)
   const alice = () => ({ tenant: opened.owner.tenant, user: 'al"ice\0' })
 
   /** What is written now, by work that was begun then, and whether it is kept. */
-  const written = async (owner: { tenant: string; user: string | null }, work: Work) => {
+  const written = async (
+    owner: { tenant: string; user: string | null },
+    work: DerivedDataOrigin,
+  ) => {
     const { summaries, facts, layers } = opened.stores
     const { begunAtMs, thread } = work
     const isConversation = thread?.startsWith('conv_') === true

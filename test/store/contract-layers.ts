@@ -1,12 +1,12 @@
 /** What every database must do for the memories of layers: a log of versions, each number taken once. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type {
-  LayerPlace,
-  NewVersion,
-  StoredVersion,
+  LayerKey,
+  NewLayerVersion,
+  StoredLayerVersion,
 } from '../../src/store/memory-layers/memory-layer-store-interface.ts'
 import { createStores } from '../../src/store/create-stores.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { counting } from './counting.ts'
 import { newId, newTurn } from './turns.ts'
@@ -14,7 +14,10 @@ import { openedStores } from './opened-stores.ts'
 
 const NOW = 1_795_000_000_000
 
-export function newVersion(place: LayerPlace, fields: Partial<NewVersion> = {}): NewVersion {
+export function newVersion(
+  place: LayerKey,
+  fields: Partial<NewLayerVersion> = {},
+): NewLayerVersion {
   return {
     id: `lay_${newId()}`,
     place,
@@ -30,7 +33,7 @@ export function newVersion(place: LayerPlace, fields: Partial<NewVersion> = {}):
   }
 }
 
-export function asStored(version: NewVersion): StoredVersion {
+export function asStored(version: NewLayerVersion): StoredLayerVersion {
   const {
     id: _id,
     place: _place,
@@ -42,19 +45,19 @@ export function asStored(version: NewVersion): StoredVersion {
   return stored
 }
 
-export function layerContract(open: OpenEngine, vault: Vault): void {
+export function layerContract(open: OpenEngine, vault: RowEncryption): void {
   const opened = openedStores(open, vault)
-  let place: LayerPlace
+  let place: LayerKey
   beforeEach(() => {
     place = { owner: opened.owner, layer: 'working_memory', thread: newId() }
   })
 
-  const save = async (where: LayerPlace, fields: Partial<NewVersion> = {}) => {
+  const save = async (where: LayerKey, fields: Partial<NewLayerVersion> = {}) => {
     const version = newVersion(where, fields)
     expect(await opened.stores.layers.saveVersion(version)).toBe(true)
     return version
   }
-  const load = (where: LayerPlace) => opened.stores.layers.loadVersions(where)
+  const load = (where: LayerKey) => opened.stores.layers.loadVersions(where)
 
   test('of each round the last version comes back as it was kept, in one query', async () => {
     await save(place, { number: 1, round: 1 })
@@ -78,11 +81,11 @@ export function layerContract(open: OpenEngine, vault: Vault): void {
     const made = Array.from({ length: 8 }, (_, at) => newVersion(place, { body: { at } }))
     const kept = await Promise.all(made.map((each) => opened.stores.layers.saveVersion(each)))
     expect(kept.filter(Boolean)).toHaveLength(1)
-    expect(await load(place)).toStrictEqual([asStored(made[kept.indexOf(true)] as NewVersion)])
+    expect(await load(place)).toStrictEqual([asStored(made[kept.indexOf(true)] as NewLayerVersion)])
   })
 
   test('is its opened.owner’s alone, of its layer and its thread', async () => {
-    const others: readonly LayerPlace[] = [
+    const others: readonly LayerKey[] = [
       { ...place, owner: { ...opened.owner, user: 'al"ice\0' } },
       { ...place, layer: 'observations' },
       { ...place, thread: null },
@@ -92,12 +95,12 @@ export function layerContract(open: OpenEngine, vault: Vault): void {
     for (const other of others) expect(await load(other)).toEqual([])
     for (const other of others) await save(other, { body: { other: true } })
     expect(await load(place)).toStrictEqual([asStored(mine)])
-    await opened.stores.layers.touchVersions(others[0] as LayerPlace, NOW + 5)
-    expect(await opened.stores.layers.deleteVersions(others[1] as LayerPlace)).toBe(true)
+    await opened.stores.layers.touchVersions(others[0] as LayerKey, NOW + 5)
+    expect(await opened.stores.layers.deleteVersions(others[1] as LayerKey)).toBe(true)
     expect(await load(place)).toStrictEqual([asStored(mine)])
     expect(await opened.stores.layers.deleteVersions(place)).toBe(true)
     expect(await opened.stores.layers.deleteVersions(place)).toBe(false)
-    expect(await load(others[0] as LayerPlace)).toHaveLength(1)
+    expect(await load(others[0] as LayerKey)).toHaveLength(1)
   })
 
   describe('it is forgotten', () => {
@@ -125,11 +128,11 @@ export function layerContract(open: OpenEngine, vault: Vault): void {
         ...place,
         owner: { ...opened.owner, user },
       }))
-      const hers = [alice as LayerPlace, { ...(alice as LayerPlace), thread: null }]
-      for (const each of [...hers, bob as LayerPlace]) await save(each)
+      const hers = [alice as LayerKey, { ...(alice as LayerKey), thread: null }]
+      for (const each of [...hers, bob as LayerKey]) await save(each)
       await opened.stores.recall.forgetUser(opened.owner.tenant, 'alice', NOW)
       for (const each of hers) expect(await load(each)).toEqual([])
-      expect(await load(bob as LayerPlace)).toHaveLength(1)
+      expect(await load(bob as LayerKey)).toHaveLength(1)
     })
 
     test('with its conversation', async () => {
@@ -158,13 +161,13 @@ export function layerContract(open: OpenEngine, vault: Vault): void {
       const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
         opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
       const [old, needed, brief] = ['a', 'b', 'c'].map((thread) => ({ ...place, thread }))
-      await save(old as LayerPlace, { usedAtMs: 1_000 })
-      await save(needed as LayerPlace, { usedAtMs: 1_000 })
-      await save(brief as LayerPlace, { usedAtMs: 1_000, isTemporary: true })
-      await opened.stores.layers.touchVersions(needed as LayerPlace, 3_000)
-      await opened.stores.layers.touchVersions(needed as LayerPlace, 2_500)
+      await save(old as LayerKey, { usedAtMs: 1_000 })
+      await save(needed as LayerKey, { usedAtMs: 1_000 })
+      await save(brief as LayerKey, { usedAtMs: 1_000, isTemporary: true })
+      await opened.stores.layers.touchVersions(needed as LayerKey, 3_000)
+      await opened.stores.layers.touchVersions(needed as LayerKey, 2_500)
       const left = async () =>
-        (await Promise.all([old, needed, brief].map((each) => load(each as LayerPlace)))).map(
+        (await Promise.all([old, needed, brief].map((each) => load(each as LayerKey)))).map(
           ({ length }) => length,
         )
       await expire('temporary', 2_000)

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createArchiveStore } from '../../src/store/turns/kysely-turn-management-store.ts'
+import { createTurnManagementStore } from '../../src/store/turns/kysely-turn-management-store.ts'
 import { createConversationStore } from '../../src/store/conversations/kysely-conversation-store.ts'
-import { createMediaStore } from '../../src/store/media/kysely-fetched-media-store.ts'
+import { createFetchedMediaStore } from '../../src/store/media/kysely-fetched-media-store.ts'
 import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
 import { createRunStore } from '../../src/store/background-runs/kysely-run-store.ts'
-import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import { counting } from './counting.ts'
 import type { OpenEngine } from './engines.ts'
 import { assistant, bytes, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
@@ -17,7 +17,7 @@ import { assistant, bytes, ending, newId, newTurn, nextTurn, placed, user } from
 const HOUR_MS = 60 * 60 * 1000
 const LONG_AGO = 1_700_000_000_000
 
-export function mediaContract(open: OpenEngine, vault: Vault): void {
+export function mediaContract(open: OpenEngine, vault: RowEncryption): void {
   let engine: Engine
   let tenant: string
   beforeAll(async () => {
@@ -36,7 +36,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
   const largestBody = () =>
     count(`select coalesce(max(length(body)), 0) as n from items where tenant = '${tenant}'`)
   const tell = async (turn: NewTurn, output: readonly Item[] = [assistant('I see.')]) => {
-    const store = createStore(engine, vault)
+    const store = createTurnStore(engine, vault)
     await store.openTurn(turn)
     await store.journalItems(turn.id, turn.tenant, placed(output.slice(0, 1)))
     await store.closeTurn(
@@ -62,8 +62,8 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       const output = [drawn(base64(4, 6_000)), assistant('There.')]
       const turn = await tell(own({ dialect: 'chat', input }), output)
       const keys = { tenant, user: null, turnIds: [], callIds: [], fingerprints: [turn.id] }
-      const archive = createArchiveStore(engine, vault)
-      const [chained] = (await createStore(engine, vault).loadChain(turn, turn.id)) ?? []
+      const archive = createTurnManagementStore(engine, vault)
+      const [chained] = (await createTurnStore(engine, vault).loadChain(turn, turn.id)) ?? []
       const [recalled] = (await createRecallStore(engine, vault).findTurns(keys)).turns
       const loaded = await archive.loadTurn(turn, turn.id)
       for (const read of [chained, recalled, loaded]) {
@@ -93,7 +93,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       await runs.startRun(hold)
       expect(await runs.endRun(hold, ending(run, { items: placed(output) }), null)).toBe(true)
       await createConversationStore(engine, vault).appendItems(added)
-      const store = createStore(engine, vault)
+      const store = createTurnStore(engine, vault)
       const [first] = (await store.loadChain(run, run.id)) ?? []
       const [second] = (await store.loadChain(added, added.id)) ?? []
       expect(bytes([...(first?.input ?? []), ...(first?.output ?? [])])).toEqual(
@@ -116,7 +116,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       const seen = await tell(nextTurn(plain, { input: [shown(picture(8))] }))
       const last = await tell(nextTurn(seen, { input: [shown(picture(9))] }))
       const { engine: counted, trips } = counting(engine)
-      const store = createStore(counted, vault)
+      const store = createTurnStore(counted, vault)
       await store.loadChain(plain, plain.id)
       expect(trips.flatMap(({ queries }) => queries).length).toBe(2)
       await store.loadChain(last, last.id)
@@ -130,7 +130,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       tenant = newId()
       const forged = shown(`data:image/png;base64,backstory-media:${id}`)
       const turn = await tell(own({ input: [forged, user(`backstory-media:${id}`)] }))
-      const [read] = (await createStore(engine, vault).loadChain(turn, turn.id)) ?? []
+      const [read] = (await createTurnStore(engine, vault).loadChain(turn, turn.id)) ?? []
       expect(bytes(read?.input ?? [])).toEqual(bytes(turn.input))
       // Nor to somebody who gets at the row of an item.
       await engine.write([
@@ -141,7 +141,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
         },
       ])
       const told = { ...vault, onUnreadable: () => undefined }
-      const [again] = (await createStore(engine, told).loadChain(turn, turn.id)) ?? []
+      const [again] = (await createTurnStore(engine, told).loadChain(turn, turn.id)) ?? []
       expect(JSON.stringify(again)).not.toContain(image.slice(-100))
     })
 
@@ -150,9 +150,9 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       const first = await tell(own({ input: [shown(image), shown(other)] }))
       const kept = await tell(own({ createdAtMs: LONG_AGO + 2 * HOUR_MS, input: [shown(image)] }))
       await expire()
-      expect(await createStore(engine, vault).loadChain(first, first.id)).toBeNull()
+      expect(await createTurnStore(engine, vault).loadChain(first, first.id)).toBeNull()
       expect(await mediaCount()).toBe(1)
-      const [read] = (await createStore(engine, vault).loadChain(kept, kept.id)) ?? []
+      const [read] = (await createTurnStore(engine, vault).loadChain(kept, kept.id)) ?? []
       expect(bytes(read?.input ?? [])).toEqual(bytes(kept.input))
       expect(await count(`select count(*) as n from media_pieces where tenant = '${tenant}'`)).toBe(
         1,
@@ -161,7 +161,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
 
     test('of a turn that was forgotten meanwhile are not written, and disturb nobody', async () => {
       const turn = own()
-      const store = createStore(engine, vault)
+      const store = createTurnStore(engine, vault)
       await store.openTurn(turn)
       await createRecallStore(engine, vault).forgetThread({
         ...turn,
@@ -178,7 +178,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
 
   describe('media that were loaded', () => {
     test('are found by their address, by their owner alone, and stay what they were', async () => {
-      const media = createMediaStore(engine, vault)
+      const media = createFetchedMediaStore(engine, vault)
       const [url, twin] = ['https://a.example/1.png', 'https://a.example/2.png']
       const first = { type: 'image/png', base64: base64(14, 1_200_000) }
       await media.keepLoaded(nobody(), url, first, LONG_AGO)
@@ -200,12 +200,12 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
     })
 
     test('C83 are not read when there is no room for them', async () => {
-      const media = createMediaStore(engine, vault)
+      const media = createFetchedMediaStore(engine, vault)
       const [large, small] = ['https://a.example/large', 'https://a.example/small']
       await media.keepLoaded(nobody(), large, { type: 'image/png', base64: base64(17, 9_000) }, 0)
       await media.keepLoaded(nobody(), small, { type: 'image/png', base64: base64(18, 60) }, 0)
       const { engine: counted, trips } = counting(engine)
-      const found = await createMediaStore(counted, vault).findLoaded(nobody(), {
+      const found = await createFetchedMediaStore(counted, vault).findLoaded(nobody(), {
         ...wanted([large, small]),
         hasRoom: (chars) => chars < 1000,
       })
@@ -218,7 +218,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       const url = 'https://a.example/daily'
       const medium = { type: 'image/png', base64: base64(19, 60) }
       const { engine: counted, trips } = counting(engine)
-      const media = createMediaStore(counted, vault)
+      const media = createFetchedMediaStore(counted, vault)
       await media.keepLoaded(nobody(), url, medium, LONG_AGO)
       const writes = () => trips.filter(({ verb }) => verb === 'write').length
       await media.findLoaded(nobody(), wanted([url], LONG_AGO + 23 * HOUR_MS))
@@ -229,7 +229,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
     })
 
     test('are kept for as long as they are needed', async () => {
-      const media = createMediaStore(engine, vault)
+      const media = createFetchedMediaStore(engine, vault)
       const medium = { type: 'image/png', base64: base64(16, 5_000) }
       const [old, needed] = ['https://a.example/old', 'https://a.example/needed']
       await media.keepLoaded(nobody(), old, medium, LONG_AGO - 48 * HOUR_MS)
@@ -248,7 +248,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
 
     test('go with the user at once, shown or loaded, but for what others show as well', async () => {
       const [hers, shared] = [picture(20), picture(21)]
-      const media = createMediaStore(engine, vault)
+      const media = createFetchedMediaStore(engine, vault)
       await tell(own({ user: 'ann', input: [shown(hers), shown(shared)] }))
       const other = await tell(own({ user: 'bob', input: [shown(shared)] }))
       await media.keepLoaded(ann(), url, loaded(22), LONG_AGO)
@@ -258,16 +258,16 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       expect(await mediaCount()).toBe(2)
       expect(await media.findLoaded(ann(), wanted([url]))).toEqual(new Map())
       expect((await media.findLoaded({ ...ann(), user: 'bob' }, wanted([url]))).size).toBe(1)
-      const [read] = (await createStore(engine, vault).loadChain(other, other.id)) ?? []
+      const [read] = (await createTurnStore(engine, vault).loadChain(other, other.id)) ?? []
       expect(bytes(read?.input ?? [])).toEqual(bytes(other.input))
     })
 
     test('are not loaded from the memory once the last turn of their thread is deleted', async () => {
-      const media = createMediaStore(engine, vault)
+      const media = createFetchedMediaStore(engine, vault)
       const turn = await tell(own({ user: 'ann' }))
       await media.keepLoaded(ann(turn.thread), url, loaded(26), LONG_AGO)
       const deletion = { ...ann(), turnId: turn.id, dialect: turn.dialect, nowMs: LONG_AGO }
-      const archive = createArchiveStore(engine, vault)
+      const archive = createTurnManagementStore(engine, vault)
       expect(await archive.deleteTurn({ ...deletion, user: 'bob' })).toBe('unknown')
       expect((await media.findLoaded(ann(), wanted([url]))).size).toBe(1)
       expect(await archive.deleteTurn(deletion)).toBe('deleted')
@@ -275,8 +275,8 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
     })
 
     test('go with a conversation at once, shown or loaded, but for what a fork of it shows', async () => {
-      const media = createMediaStore(engine, vault)
-      const archive = createArchiveStore(engine, vault)
+      const media = createFetchedMediaStore(engine, vault)
+      const archive = createTurnManagementStore(engine, vault)
       const conversations = createConversationStore(engine, vault)
       const id = `conv_${newId()}`
       const about = { tenant, user: 'ann', metadata: {}, createdAtMs: LONG_AGO }
@@ -299,7 +299,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
     })
 
     test('go when another was loaded from their address first', async () => {
-      const media = createMediaStore(engine, vault)
+      const media = createFetchedMediaStore(engine, vault)
       await media.keepLoaded(ann(), url, loaded(32), LONG_AGO + 2 * HOUR_MS)
       await media.keepLoaded(ann(), url, loaded(33), LONG_AGO + 2 * HOUR_MS)
       expect(await mediaCount()).toBe(2)
@@ -320,7 +320,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
 
     test('go with the thread at once, and are there when they are shown again', async () => {
       const image = picture(24)
-      const media = createMediaStore(engine, vault)
+      const media = createFetchedMediaStore(engine, vault)
       const turn = await tell(own({ user: 'ann', input: [shown(image)] }))
       await media.keepLoaded(ann(turn.thread), url, loaded(25), LONG_AGO)
       const recall = createRecallStore(engine, vault)
@@ -330,7 +330,7 @@ export function mediaContract(open: OpenEngine, vault: Vault): void {
       expect(await recall.forgetThread({ ...thread, user: 'ann' })).toBe(1)
       expect(await mediaCount()).toBe(0)
       const again = await tell(own({ user: 'ann', input: [shown(image)] }))
-      const [read] = (await createStore(engine, vault).loadChain(again, again.id)) ?? []
+      const [read] = (await createTurnStore(engine, vault).loadChain(again, again.id)) ?? []
       expect(bytes(read?.input ?? [])).toEqual(bytes(again.input))
     })
   })

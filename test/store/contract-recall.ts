@@ -2,28 +2,28 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createArchiveStore } from '../../src/store/turns/kysely-turn-management-store.ts'
+import { createTurnManagementStore } from '../../src/store/turns/kysely-turn-management-store.ts'
 import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
-import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
 import {
   MAX_NAMESAKES,
   type RecallKeys,
   type RecallStore,
 } from '../../src/store/recall/recall-store-interface.ts'
-import type { NewTurn, Store, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
+import type { NewTurn, TurnStore, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
 import { counting } from './counting.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { assistant, ending, newId, newTurn, nextTurn, ORIGIN, placed, user } from './turns.ts'
 
-export function recallContract(open: OpenEngine, vault: Vault): void {
+export function recallContract(open: OpenEngine, vault: RowEncryption): void {
   let engine: Engine
-  let store: Store
+  let store: TurnStore
   let recall: RecallStore
   let tenant: string
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine, vault)
+    store = createTurnStore(engine, vault)
     recall = createRecallStore(engine, vault)
   })
   afterAll(() => engine.close())
@@ -181,7 +181,7 @@ export function recallContract(open: OpenEngine, vault: Vault): void {
       const unanswered = await tell({ input: [user('hello?')] }, { state: 'failed', items: [] })
       const deleted = await tell({ dialect: 'chat' }, { fingerprint: 'said' })
       await tell({ parent: deleted.id })
-      await createArchiveStore(engine, vault).deleteTurn({
+      await createTurnManagementStore(engine, vault).deleteTurn({
         ...deleted,
         turnId: deleted.id,
         nowMs: 1,

@@ -1,31 +1,31 @@
 /** What every database must do to keep what was sent. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createArchiveStore } from '../../src/store/turns/kysely-turn-management-store.ts'
+import { createTurnManagementStore } from '../../src/store/turns/kysely-turn-management-store.ts'
 import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
-import { createRequestStore } from '../../src/store/upstream-requests/kysely-upstream-request-store.ts'
-import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createUpstreamRequestStore } from '../../src/store/upstream-requests/kysely-upstream-request-store.ts'
+import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
 import type {
-  RequestStore,
+  UpstreamRequestStore,
   RoundRequest,
   SentRequest,
 } from '../../src/store/upstream-requests/upstream-request-store-interface.ts'
-import type { NewTurn, Store } from '../../src/store/turns/turn-store-interface.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
-import { writtenTexts } from '../../src/store/upstream-requests/item-text-cache.ts'
+import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import { createItemTextCache } from '../../src/store/upstream-requests/item-text-cache.ts'
 import { counting } from './counting.ts'
 import type { OpenEngine } from './engines.ts'
 import { ending, newId, newTurn, nextTurn, user } from './turns.ts'
 
-export function requestContract(open: OpenEngine, vault: Vault): void {
+export function requestContract(open: OpenEngine, vault: RowEncryption): void {
   let engine: Engine
-  let store: Store
-  let requests: RequestStore
+  let store: TurnStore
+  let requests: UpstreamRequestStore
   let owner: { tenant: string; user: string | null }
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine, vault)
-    requests = createRequestStore(engine, vault)
+    store = createTurnStore(engine, vault)
+    requests = createUpstreamRequestStore(engine, vault)
   })
   afterAll(() => engine.close())
   beforeEach(() => {
@@ -51,13 +51,13 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
   const only = (body: string) => ({ ...textOf(body), round: 0, rounds: 1 })
   /** Without what another one has at hand. */
   const readAgain = (id: string, of = owner, round?: number): Promise<RoundRequest | null> =>
-    createRequestStore(engine, vault).loadRequest(of, id, round)
+    createUpstreamRequestStore(engine, vault).loadRequest(of, id, round)
   /** What is written meanwhile. */
   const watched = async (work: () => Promise<unknown>): Promise<number> => {
     const { engine: counted, trips } = counting(engine)
-    requests = createRequestStore(counted, vault)
+    requests = createUpstreamRequestStore(counted, vault)
     await work()
-    requests = createRequestStore(engine, vault)
+    requests = createUpstreamRequestStore(engine, vault)
     const writes = trips.filter(({ verb }) => verb === 'write').flatMap(({ queries }) => queries)
     return JSON.stringify(writes.map(({ parameters }) => parameters)).length
   }
@@ -95,9 +95,9 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
   })
 
   test('keeps what a request says in the words of its items once, and gives it back as it was', async () => {
-    const texts = writtenTexts()
-    store = createStore(engine, vault, texts)
-    requests = createRequestStore(engine, vault, texts)
+    const texts = createItemTextCache()
+    store = createTurnStore(engine, vault, texts)
+    requests = createUpstreamRequestStore(engine, vault, texts)
     const said = Array.from({ length: 20 }, (_, at) => `${at}: "naïve" 😀\n`.repeat(40))
     const messages = said.map((content) => ({ role: 'user', content }))
     const input = said.map(user)
@@ -121,7 +121,7 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
     const gone = `delete from items where turn_id = '${first.id}'`
     await engine.write([{ name: null, sql: gone, parameters: [] }])
     expect(await readAgain(second.id)).toBeNull()
-    requests = createRequestStore(engine, vault)
+    requests = createUpstreamRequestStore(engine, vault)
     const third = await told(second, next)
     expect(await readAgain(third.id)).toEqual(only(next.body))
   })
@@ -140,9 +140,9 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
     await requests.keepRequest(owner, first.id, async () => ({ rounds: [sent], base: null }))
     const second = await told(first, textOf(two))
     const { engine: watched, trips } = counting(engine)
-    requests = createRequestStore(watched, vault)
+    requests = createUpstreamRequestStore(watched, vault)
     const third = await told(second, textOf(three))
-    requests = createRequestStore(engine, vault)
+    requests = createUpstreamRequestStore(engine, vault)
     const writes = trips.filter(({ verb }) => verb === 'write').flatMap(({ queries }) => queries)
     expect(JSON.stringify(writes).length).toBeLessThan(10_000)
     for (const [at, turn] of [first, second, third].entries()) {
@@ -223,7 +223,7 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
     const first = await told(null, textOf('one'))
     const second = await told(first, textOf('one two'))
     const counted = counting(engine)
-    const fresh = createRequestStore(counted.engine, vault)
+    const fresh = createUpstreamRequestStore(counted.engine, vault)
     await fresh.loadRequest(owner, second.id)
     expect(counted.trips).toHaveLength(1)
     await fresh.loadRequest(owner, second.id)
@@ -256,7 +256,7 @@ export function requestContract(open: OpenEngine, vault: Vault): void {
     const parent = await told(null, textOf('one'))
     const turn = await told(parent, textOf('one two'))
     const deletion = { ...owner, turnId: turn.id, dialect: 'responses', nowMs: 1 }
-    expect(await createArchiveStore(engine, vault).deleteTurn(deletion)).toBe('deleted')
+    expect(await createTurnManagementStore(engine, vault).deleteTurn(deletion)).toBe('deleted')
     expect(await readAgain(turn.id)).toBeNull()
     expect(await readAgain(parent.id)).toEqual(only('one'))
     await createRecallStore(engine, vault).forgetThread({ ...owner, turnId: parent.id, nowMs: 1 })

@@ -1,17 +1,17 @@
 /** What every database must do for runs that outlive their client: fences, logs, leases. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { firstTurnIdAt } from '../../src/core/turn-derived-ids.ts'
+import { minTurnIdAt } from '../../src/core/turn-derived-ids.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createRunStore } from '../../src/store/background-runs/kysely-run-store.ts'
-import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
 import {
-  OWNERLESS_MS,
-  PAGE_GROUPS,
+  OWNERLESS_RUN_TIMEOUT_MS,
+  MAX_PAGE_GROUPS,
   type EventGroup,
   type RunStore,
 } from '../../src/store/background-runs/run-store-interface.ts'
-import type { NewTurn, Store } from '../../src/store/turns/turn-store-interface.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
@@ -26,13 +26,13 @@ import {
   user,
 } from './turns.ts'
 
-export function runContract(open: OpenEngine, vault: Vault): void {
+export function runContract(open: OpenEngine, vault: RowEncryption): void {
   let engine: Engine
-  let store: Store
+  let store: TurnStore
   let runs: RunStore
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine, vault)
+    store = createTurnStore(engine, vault)
     runs = createRunStore(engine, vault)
   })
   afterAll(() => engine.close())
@@ -87,13 +87,13 @@ export function runContract(open: OpenEngine, vault: Vault): void {
 
     test('is read by the page', async () => {
       const turn = await opened()
-      for (let at = 3; at < 3 + PAGE_GROUPS; at++) {
+      for (let at = 3; at < 3 + MAX_PAGE_GROUPS; at++) {
         await runs.recordRun(holdOf(turn), group(at, at), [])
       }
-      expect(await logOf(turn)).toHaveLength(PAGE_GROUPS)
-      expect(await logOf(turn, PAGE_GROUPS + 1)).toEqual([
-        group(PAGE_GROUPS + 1, PAGE_GROUPS + 1),
-        group(PAGE_GROUPS + 2, PAGE_GROUPS + 2),
+      expect(await logOf(turn)).toHaveLength(MAX_PAGE_GROUPS)
+      expect(await logOf(turn, MAX_PAGE_GROUPS + 1)).toEqual([
+        group(MAX_PAGE_GROUPS + 1, MAX_PAGE_GROUPS + 1),
+        group(MAX_PAGE_GROUPS + 2, MAX_PAGE_GROUPS + 2),
       ])
     })
 
@@ -275,17 +275,17 @@ export function runContract(open: OpenEngine, vault: Vault): void {
       await store.openTurn(plain)
       expect(await orphans(NOW)).toContain(turn.id)
       expect(await orphans(NOW)).not.toContain(plain.id)
-      expect(await orphans(NOW + OWNERLESS_MS)).toContain(plain.id)
+      expect(await orphans(NOW + OWNERLESS_RUN_TIMEOUT_MS)).toContain(plain.id)
       await store.closeTurn(ending(plain))
       await runs.endRun({ ...holdOf(turn), owner: turn.owner ?? '' }, ending(turn), null)
     })
 
     test('that is renewed clears away what nobody needs: old logs, but not of what goes on', async () => {
-      const beginning = firstTurnIdAt(Date.UTC(2020, 0))
+      const beginning = minTurnIdAt(Date.UTC(2020, 0))
       const [over, running, young] = [
         await opened({ id: `${beginning}A${newId().slice(11)}` }),
         await opened({ id: `${beginning}B${newId().slice(11)}` }),
-        await opened({ id: firstTurnIdAt(Date.now()) + newId().slice(10) }),
+        await opened({ id: minTurnIdAt(Date.now()) + newId().slice(10) }),
       ]
       await runs.endRun(holdOf(over), ending(over), group(3, 3))
       await runs.endRun(holdOf(young), ending(young), null)

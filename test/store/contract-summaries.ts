@@ -6,7 +6,7 @@ import type {
   NewSummary,
   StoredSummary,
 } from '../../src/store/summaries/summary-store-interface.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { counting } from './counting.ts'
 import { ending, newId, newTurn, nextTurn } from './turns.ts'
@@ -47,7 +47,7 @@ export function asStored(made: NewSummary): StoredSummary {
   return summary
 }
 
-export function summaryContract(open: OpenEngine, vault: Vault): void {
+export function summaryContract(open: OpenEngine, vault: RowEncryption): void {
   const opened = openedStores(open, vault)
 
   const save = async (fields: Partial<NewSummary> = {}): Promise<NewSummary> => {

@@ -1,20 +1,20 @@
 /** What every database must do for the store, whatever it is: round trips, repetition, failure. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
-import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
-import type { NewTurn, Store, StoredTurn } from '../../src/store/turns/turn-store-interface.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
+import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
+import type { NewTurn, TurnStore, StoredTurn } from '../../src/store/turns/turn-store-interface.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { ITEMS } from './items.ts'
 import { assistant, bytes, ending, newId, newTurn, ORIGIN, placed, user } from './turns.ts'
 
-export function turnContract(open: OpenEngine, vault: Vault): void {
+export function turnContract(open: OpenEngine, vault: RowEncryption): void {
   let engine: Engine
-  let store: Store
+  let store: TurnStore
   beforeAll(async () => {
     engine = await open()
-    store = createStore(engine, vault)
+    store = createTurnStore(engine, vault)
   })
   afterAll(() => engine.close())
 
@@ -187,8 +187,8 @@ export function turnContract(open: OpenEngine, vault: Vault): void {
   })
 
   describe('failure', () => {
-    const broken: Query = { name: null, sql: 'insert into nowhere values (1)', parameters: [] }
-    const recorded = (name: string): Query => ({
+    const broken: SqlQuery = { name: null, sql: 'insert into nowhere values (1)', parameters: [] }
+    const recorded = (name: string): SqlQuery => ({
       name: null,
       sql: `insert into migrations (name) values ('${name}')`,
       parameters: [],

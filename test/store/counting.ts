@@ -1,9 +1,9 @@
 /** An engine that takes down what is asked of the one behind it. */
-import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
+import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
 
 export interface Trip {
   readonly verb: 'read' | 'write'
-  readonly queries: readonly Query[]
+  readonly queries: readonly SqlQuery[]
 }
 
 export function counting(engine: Engine): { readonly engine: Engine; readonly trips: Trip[] } {

@@ -3,13 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getPlatformProxy } from 'wrangler'
-import { openD1, type D1 } from '../../src/store/database/d1-engine.ts'
+import { openD1, type D1Binding } from '../../src/store/database/d1-engine.ts'
 import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
 import { openPostgres } from '../../src/store/database/postgres-engine.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
-import { sealer } from '../../src/store/encryption/cipher.ts'
-import { OPEN_VAULT, type Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import { createStorageCipher } from '../../src/store/encryption/cipher.ts'
+import {
+  NO_ENCRYPTION,
+  type RowEncryption,
+} from '../../src/store/encryption/read-encrypted-rows.ts'
 import { isSampled } from '../support/sample.ts'
 import { createDatabase } from '../support/postgres.ts'
 
@@ -27,19 +30,22 @@ export const ENGINES: readonly (readonly [name: string, open: OpenEngine])[] = [
  * All of them once as they are and once sealed, which is the same for a file and for memory. A run has
  * one of Postgres and D1 sealed, and the other one as it is.
  */
-export const SEALED_OR_NOT: readonly (readonly [name: string, open: OpenEngine, vault: Vault])[] =
-  ENGINES.flatMap(([name, open], at) => {
-    const plain = [name, open, OPEN_VAULT] as const
-    const sealed = [`${name}, sealed`, open, sealedVault()] as const
-    if (name === 'a SQLite file') return [plain]
-    if (name === 'SQLite in memory') return [plain, sealed]
-    return [plain, sealed].filter((_, isSealed) => isSampled(at + isSealed, 2))
-  })
+export const SEALED_OR_NOT: readonly (readonly [
+  name: string,
+  open: OpenEngine,
+  vault: RowEncryption,
+])[] = ENGINES.flatMap(([name, open], at) => {
+  const plain = [name, open, NO_ENCRYPTION] as const
+  const sealed = [`${name}, sealed`, open, sealedVault()] as const
+  if (name === 'a SQLite file') return [plain]
+  if (name === 'SQLite in memory') return [plain, sealed]
+  return [plain, sealed].filter((_, isSealed) => isSampled(at + isSealed, 2))
+})
 
 /** Whoever cannot read a row in a contract has broken it. */
-function sealedVault(): Vault {
+function sealedVault(): RowEncryption {
   return {
-    sealer: sealer([{ kid: 'k1', key: new Uint8Array(32).fill(7) }]),
+    sealer: createStorageCipher([{ kid: 'k1', key: new Uint8Array(32).fill(7) }]),
     onUnreadable(count) {
       throw new Error(`${count} rows cannot be read.`)
     },
@@ -60,7 +66,7 @@ async function openOnPostgres(): Promise<Engine> {
 async function openLocalD1(): Promise<Engine> {
   process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false'
   process.env['WRANGLER_SEND_METRICS'] = 'false'
-  const { env, dispose } = await getPlatformProxy<{ readonly DB: D1 }>({
+  const { env, dispose } = await getPlatformProxy<{ readonly DB: D1Binding }>({
     configPath: new URL('../../wrangler.toml', import.meta.url).pathname,
     persist: false,
   })
@@ -68,8 +74,8 @@ async function openLocalD1(): Promise<Engine> {
 }
 
 /** Each `prepare` waits for the process of the database, so each text is prepared once. */
-function preparedOnce(database: D1): D1 {
-  const statements = new Map<string, ReturnType<D1['prepare']>>()
+function preparedOnce(database: D1Binding): D1Binding {
+  const statements = new Map<string, ReturnType<D1Binding['prepare']>>()
   return {
     prepare(sql) {
       const statement = statements.get(sql) ?? database.prepare(sql)

@@ -1,20 +1,20 @@
 import { describe } from 'vitest'
-import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
-import { createForgottenStatements } from '../../src/store/deletion/deletion-log-statements.ts'
+import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
+import { createDeletionLogStatements } from '../../src/store/deletion/deletion-log-statements.ts'
 import { createLayerStatements } from '../../src/store/memory-layers/memory-layer-statements.ts'
 import {
   createSummaryStatements,
   type NewSummaryRow,
 } from '../../src/store/summaries/summary-statements.ts'
-import type { NewVersionRow } from '../../src/store/memory-layers/memory-layer-statements.ts'
+import type { NewLayerVersionRow } from '../../src/store/memory-layers/memory-layer-statements.ts'
 import { forgottenContract } from './contract-forgotten.ts'
 import { SEALED_OR_NOT } from './engines.ts'
 import { followIndexes } from './query-plans.ts'
 
 describe.each(SEALED_OR_NOT)('forgetting on %s', (_, open, vault) => forgottenContract(open, vault))
 
-function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
-  const sql = createForgottenStatements(language)
+function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
+  const sql = createDeletionLogStatements(language)
   const key = { tenant: 't', user: 'u7', nowMs: 7 }
   const work = { id: '7', begunAtMs: 7, user_id: 'u7', of: '7' }
   const summary = {
@@ -34,7 +34,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, Query
     removeForgottenVersion: createLayerStatements(language).removeForgotten({
       ...work,
       parent: '6',
-    } as NewVersionRow),
+    } as NewLayerVersionRow),
   }
 }
 

@@ -1,13 +1,13 @@
 /** However many media are kept, none of their queries goes through all of them. */
-import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
-import { createForgetStatements } from '../../src/store/deletion/expiry-and-deletion-statements.ts'
+import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
+import { createExpiryAndDeletionStatements } from '../../src/store/deletion/expiry-and-deletion-statements.ts'
 import { createMediaStatements } from '../../src/store/media/media-statements.ts'
-import { createReleaseStatements } from '../../src/store/media/media-release-statements.ts'
+import { createMediaReleaseStatements } from '../../src/store/media/media-release-statements.ts'
 import { followIndexes } from './query-plans.ts'
 
-function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
+function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const media = createMediaStatements(language)
-  const release = createReleaseStatements(language)
+  const release = createMediaReleaseStatements(language)
   const thread = { tenant: 't', user: null, turnId: '7' }
   const deleted = { tenant: 't', user: '', id: '7' }
   const wanted = { tenant: 't', ids: '["7","8"]' }
@@ -48,7 +48,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, Query
     removeAddressesOfConversation: release.ofConversation.removeAddresses(deleted),
     releaseLoadedUnused: release.unused.loaded({ unusedSinceMs: 50 }),
     removeAddressesUnused: release.unused.removeAddresses({ unusedSinceMs: 50 }),
-    releaseShownByUnused: createForgetStatements(language).releaseShownByUnused('all')({
+    releaseShownByUnused: createExpiryAndDeletionStatements(language).releaseShownByUnused('all')({
       unusedSinceMs: 50,
       nowMs: 100,
       afterMs: 50,

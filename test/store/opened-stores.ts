@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import { createStores, type Stores } from '../../src/store/create-stores.ts'
-import type { Vault } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import { newId } from './turns.ts'
 
 export interface OpenedStores {
@@ -12,7 +12,7 @@ export interface OpenedStores {
   readonly owner: Caller
 }
 
-export function openedStores(open: () => Promise<Engine>, vault: Vault): OpenedStores {
+export function openedStores(open: () => Promise<Engine>, vault: RowEncryption): OpenedStores {
   const opened: { -readonly [Name in keyof OpenedStores]?: OpenedStores[Name] } = {}
   beforeAll(async () => {
     opened.engine = await open()

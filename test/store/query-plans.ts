@@ -1,10 +1,10 @@
 /** How the databases go about a query: each by an index, whatever else is in their tables. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
+import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
 import { ENGINES } from './engines.ts'
 
 export interface PlannedQueries {
-  readonly queriesFor: (language: Engine['language']) => Readonly<Record<string, Query>>
+  readonly queriesFor: (language: Engine['language']) => Readonly<Record<string, SqlQuery>>
   /** What a query itself has found or was given, which it goes through as a whole: an expression. */
   readonly own?: string
   /** A step that goes through something which is always short. */
@@ -37,7 +37,7 @@ export function followIndexes({ queriesFor, own, isShort, fill }: PlannedQueries
     const explain = name === 'Postgres' ? 'explain' : 'explain query plan'
 
     test.each(Object.keys(queriesFor('sqlite')))('%s follows an index', async (query) => {
-      const { sql, parameters } = queriesFor(engine.language)[query] as Query
+      const { sql, parameters } = queriesFor(engine.language)[query] as SqlQuery
       const [plan = []] = await engine.read([{ name: null, sql: `${explain} ${sql}`, parameters }])
       const steps = plan.map((step) => Object.values(step as object).join(' '))
       expect(steps.filter((step, at) => goesThroughAll(step, steps[at + 1]))).toEqual([])

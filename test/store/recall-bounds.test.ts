@@ -7,14 +7,14 @@ import type { Item } from '../../src/core/item.ts'
 import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
-import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import {
-  ITEM_BYTES,
-  MAX_KEYS,
+  ITEM_OVERHEAD_BYTES,
+  MAX_RECALL_KEYS,
   MAX_RECALLED_BYTES,
   MAX_RECALLED_TURNS,
-  STEPS,
+  BOUND_STEPS,
 } from '../../src/store/recall/recall-store-interface.ts'
 import { assistant, ending, newId, newTurn, placed, user } from './turns.ts'
 
@@ -67,7 +67,7 @@ const upTo = (to: number, from = 0): readonly number[] =>
   Array.from({ length: to - from }, (_, at) => from + at)
 
 test('there are never more bytes of them than there may be', async () => {
-  const size = MAX_RECALLED_BYTES / STEPS
+  const size = MAX_RECALLED_BYTES / BOUND_STEPS
   await keep(0, 6, 1, size)
   const six = await found(upTo(6).map(idOf))
   expect(six).toEqual(upTo(6, 3).map(idOf))
@@ -81,7 +81,7 @@ test('one that is too large by itself takes no other away', async () => {
 })
 
 test('of many small items there are no more than there may be either', async () => {
-  const items = MAX_RECALLED_BYTES / ITEM_BYTES / STEPS
+  const items = MAX_RECALLED_BYTES / ITEM_OVERHEAD_BYTES / BOUND_STEPS
   await keep(0, 5, items, 9)
   expect(await found(upTo(5).map(idOf))).toEqual(upTo(5, 2).map(idOf))
 })
@@ -91,7 +91,7 @@ describe('how large a turn is', () => {
     (await engine.read([{ name: null, sql: query, parameters: [] }]))[0]
 
   test('is known from its end on, with all its items and what they show', async () => {
-    const store = createStore(engine)
+    const store = createTurnStore(engine)
     const image = `data:image/png;base64,${'A'.repeat(9_000)}`
     const turn = newTurn({ tenant, user: null, input: [user('What is on it?'), shown(image)] })
     await store.openTurn(turn)
@@ -100,7 +100,7 @@ describe('how large a turn is', () => {
     await store.journalItems(turn.id, tenant, placed([assistant('A')]))
     await store.closeTurn(ending(turn, { items: placed([assistant('A'), assistant('cat.')]) }))
     const [row] = (await rowsOf(
-      `select turns.bytes, sum(octet_length(items.body) + ${ITEM_BYTES}) as own, count(*) as items
+      `select turns.bytes, sum(octet_length(items.body) + ${ITEM_OVERHEAD_BYTES}) as own, count(*) as items
        from turns join items on items.turn_id = turns.id where turns.id = '${turn.id}'`,
     )) as readonly [{ bytes: number; own: number; items: number }]
     expect(row).toMatchObject({ items: 4, bytes: row.own + 9_000 })
@@ -134,8 +134,8 @@ describe('turn by turn a chat begins where it began, but for one step now and th
   })
 
   test('when it has too many keys', async () => {
-    await keep(0, MAX_KEYS + 520, 1)
-    const counts = [-1, 0, 1, 2, 499, 500, 501].map((more) => MAX_KEYS + more)
+    await keep(0, MAX_RECALL_KEYS + 520, 1)
+    const counts = [-1, 0, 1, 2, 499, 500, 501].map((more) => MAX_RECALL_KEYS + more)
     const firsts = []
     for (const count of counts) firsts.push(firstAt(await found(upTo(count).map(idOf))))
     expect(firsts).toEqual([0, 0, 500, 500, 500, 500, 1000])
@@ -159,11 +159,11 @@ describe('what is beyond a bound is named', () => {
   }
 
   test('of markers: those that are not looked for', async () => {
-    await keep(MAX_KEYS - 10, MAX_KEYS + 10, 1)
-    const ids = Array.from({ length: MAX_KEYS + 10 }, (_, at) => idOf(at))
+    await keep(MAX_RECALL_KEYS - 10, MAX_RECALL_KEYS + 10, 1)
+    const ids = Array.from({ length: MAX_RECALL_KEYS + 10 }, (_, at) => idOf(at))
     const { found: there, left } = await beyond(ids)
     expect(there).toHaveLength(20)
-    expect(left).toEqual(ids.slice(0, MAX_KEYS / STEPS))
+    expect(left).toEqual(ids.slice(0, MAX_RECALL_KEYS / BOUND_STEPS))
   })
 
   test('of bytes: those that are found, and too much', async () => {

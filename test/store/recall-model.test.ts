@@ -8,7 +8,7 @@ import type { Item } from '../../src/core/item.ts'
 import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createRecallStore } from '../../src/store/recall/kysely-recall-store.ts'
-import { createStore } from '../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../src/store/turns/kysely-turn-store.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import { MAX_NAMESAKES, type RecallKeys } from '../../src/store/recall/recall-store-interface.ts'
 import { assistant, ending, newId, newTurn, placed } from './turns.ts'
@@ -63,7 +63,7 @@ const asked = fc.record({
 })
 
 test('what is found is exactly what is theirs and named', async () => {
-  const store = createStore(engine)
+  const store = createTurnStore(engine)
   const recall = createRecallStore(engine)
   const many = fc.array(recorded, { minLength: 8, maxLength: 20 })
   const law = fc.asyncProperty(
@@ -91,7 +91,7 @@ test('what is found is exactly what is theirs and named', async () => {
 })
 
 async function record(
-  store: ReturnType<typeof createStore>,
+  store: ReturnType<typeof createTurnStore>,
   world: string,
   id: string,
   { tenant, user: who, calls, outputs, fingerprint, state, isAnswered }: Recorded,

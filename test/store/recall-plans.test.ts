@@ -1,6 +1,6 @@
 /** However much others remember, no query of recall or of forgetting goes through all of it. */
-import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
-import { createForgetStatements } from '../../src/store/deletion/expiry-and-deletion-statements.ts'
+import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
+import { createExpiryAndDeletionStatements } from '../../src/store/deletion/expiry-and-deletion-statements.ts'
 import { createRecallStatements } from '../../src/store/recall/recall-statements.ts'
 import { followIndexes } from './query-plans.ts'
 
@@ -16,9 +16,9 @@ const page = { unusedSinceMs: 50, nowMs: 100, afterMs: 50, afterId: '', limit: 5
 const thread = { tenant: 't', turnId: '7', user: 'u7' }
 const user = { tenant: 't', user: 'u7' }
 
-function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
+function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const recall = createRecallStatements(language)
-  const forget = createForgetStatements(language)
+  const forget = createExpiryAndDeletionStatements(language)
   const { ofThread, ofUser } = forget
   return {
     recalled: recall.recalled(search),

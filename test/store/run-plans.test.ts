@@ -1,9 +1,9 @@
 /** However many turns and logs there are, no query about a run goes through all of them. */
-import type { Engine, Query } from '../../src/store/database/engine-interface.ts'
-import { createReplicaStatements } from '../../src/store/background-runs/replica-and-orphan-statements.ts'
-import { createRunStatements } from '../../src/store/background-runs/run-and-log-statements.ts'
-import { outputRows } from '../../src/store/turns/encode-turn-rows.ts'
-import { OPEN_VAULT } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
+import { createReplicaAndOrphanStatements } from '../../src/store/background-runs/replica-and-orphan-statements.ts'
+import { createRunAndLogStatements } from '../../src/store/background-runs/run-and-log-statements.ts'
+import { encodeOutputItems } from '../../src/store/turns/encode-turn-rows.ts'
+import { NO_ENCRYPTION } from '../../src/store/encryption/read-encrypted-rows.ts'
 import { followIndexes } from './query-plans.ts'
 import { assistant, placed } from './turns.ts'
 
@@ -26,10 +26,10 @@ const ending = {
   reasoning_refused_by: null,
 }
 
-function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
-  const runs = createRunStatements(language)
-  const replicas = createReplicaStatements(language)
-  const [item] = outputRows('x', 't', placed([assistant('hi')]), OPEN_VAULT.sealer)
+function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
+  const runs = createRunAndLogStatements(language)
+  const replicas = createReplicaAndOrphanStatements(language)
+  const [item] = encodeOutputItems('x', 't', placed([assistant('hi')]), NO_ENCRYPTION.sealer)
   if (item === undefined) throw new Error('There is an item.')
   return {
     holdRun: runs.holdRun(hold),

@@ -6,7 +6,7 @@
  * were lost, and in which others were moved or came twice, as the client kept them and as recorded.
  */
 import fc, { type Arbitrary } from 'fast-check'
-import { compactionItem } from '../../src/core/items/compaction-item.ts'
+import { createCompactionItem } from '../../src/core/items/compaction-item.ts'
 import type { Item, Part, Role } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { mishap } from './mishaps.ts'
@@ -196,7 +196,7 @@ function hosted(): Arbitrary<Item> {
     )
     .map((type) =>
       type === 'compaction of ours'
-        ? compactionItem('cmp_1', 'So far, so good.')
+        ? createCompactionItem('cmp_1', 'So far, so good.')
         : { type: 'opaque', raw: { type, id: 'x_1' } },
     )
 }

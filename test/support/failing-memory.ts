@@ -1,5 +1,5 @@
 /** The memory of a running gateway, whose verbs can be made to fail one by one and to come back. */
-import type { World } from '../../src/gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 
 /** What becomes of a verb that is asked for: it hangs, takes so many milliseconds, or fails. */
 export type Mishap = 'none' | 'hangs' | 'fails' | number
@@ -11,12 +11,12 @@ export type Mood = (verb: Verb) => Mishap
 export interface FailingMemory {
   mood: Mood
   /** The memory behind it, which is always well. */
-  readonly findTurns: World['recall']['findTurns']
+  readonly findTurns: GatewayDependencies['recall']['findTurns']
 }
 
 export const WELL: Mood = () => 'none'
 
-export function failingMemory({ store, recall }: World): FailingMemory {
+export function failingMemory({ store, recall }: GatewayDependencies): FailingMemory {
   const { findTurns } = recall
   const memory: FailingMemory = { mood: WELL, findTurns }
   const verbs: readonly (readonly [object, readonly Verb[]])[] = [

@@ -6,7 +6,7 @@ import OpenAI from 'openai'
 import { expect } from 'vitest'
 import type { Log } from '../../src/core/ports/log-interface.ts'
 import { serveNode } from '../../src/main/serve-node.ts'
-import type { World } from '../../src/gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 import { watchExplained, type Watch } from './watch-explained.ts'
 import { watches } from './watched.ts'
 
@@ -49,7 +49,7 @@ export async function startGateway(
 }
 
 /** By then every answer has ended, and its database is still there. */
-function lookBeforeItCloses(store: World['store'], watch: Watch): void {
+function lookBeforeItCloses(store: GatewayDependencies['store'], watch: Watch): void {
   const { close } = store
   const closed = async () => {
     watches.delete(watch)

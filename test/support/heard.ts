@@ -1,5 +1,5 @@
 /** What a client hears of an answer to one question, in either dialect and however it ends. */
-import { sseDecoder } from '../../src/core/stream/sse.ts'
+import { createSseDecoder } from '../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../src/core/stream/stage.ts'
 
 export const PATHS = { responses: '/v1/responses', chat: '/v1/chat/completions' } as const
@@ -27,7 +27,7 @@ export async function heard(dialect: Dialect, response: Response): Promise<Heard
     const { error } = JSON.parse(body) as { error?: { message: string } }
     return { text: '', failure: error?.message ?? null, responseId: '', messages: [] }
   }
-  const messages = runStage(sseDecoder(), [Buffer.from(body)])
+  const messages = runStage(createSseDecoder(), [Buffer.from(body)])
   const events = messages.flatMap(({ data }) => asJson(data))
   const [, responseId = ''] = /"id":"resp_([0-9A-Z]{20})"/.exec(body.slice(0, 10_000)) ?? []
   const told = dialect === 'responses' ? heardOfResponse(events) : heardOfChat(events)

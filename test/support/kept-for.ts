@@ -1,6 +1,6 @@
 /** What there is to be seen, in a memory, of the requests that were sent for an answer. */
 import { isCompaction } from '../../src/core/items/compaction-item.ts'
-import { isOfHouse } from '../../src/core/items/gateway-tool-items.ts'
+import { isGatewayToolItem } from '../../src/core/items/gateway-tool-items.ts'
 import type { Item } from '../../src/core/item.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import type { SentRequest } from '../../src/store/upstream-requests/upstream-request-store-interface.ts'
@@ -32,7 +32,7 @@ export async function keptFor(
 /** How often an upstream was asked, at least: an answer goes on behind outputs of the house. */
 function roundsIn(output: readonly Item[]): number {
   const isOutput = (item: Item | undefined): boolean =>
-    item?.type === 'function_call_output' && isOfHouse(item)
+    item?.type === 'function_call_output' && isGatewayToolItem(item)
   return 1 + output.filter((item, at) => isOutput(output[at - 1]) && !isOutput(item)).length
 }
 

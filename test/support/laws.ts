@@ -6,14 +6,14 @@
  * same object is looked into.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { isCompaction, isSummaryMessage } from '../../src/core/items/compaction-item.ts'
+import { isCompaction, isCompactionMessage } from '../../src/core/items/compaction-item.ts'
 import type { Item } from '../../src/core/item.ts'
 import { callEndOf } from '../../src/core/items/tool-call-pairs.ts'
-import { hasPin } from '../../src/core/items/rounds-and-pinned-items.ts'
-import { isToldSummary } from '../../src/core/items/summary-message.ts'
-import type { Step } from '../../src/context/transform-interface.ts'
+import { isPinnedByClient } from '../../src/core/items/rounds-and-pinned-items.ts'
+import { isHistorySummary } from '../../src/core/items/summary-message.ts'
+import type { TransformResult } from '../../src/context/transform-interface.ts'
 
-export type Run = (items: readonly Item[]) => Step
+export type Run = (items: readonly Item[]) => TransformResult
 
 function hold(isSo: boolean, otherwise: () => string): void {
   if (!isSo) throw new Error(otherwise())
@@ -42,7 +42,7 @@ export function expectDone(run: Run, items: readonly Item[]): void {
  * What is not passed on as it came has a note, and every note is true. In a plan, what was moved may
  * have lost what it was moved past.
  */
-export function expectHonest(items: readonly Item[], step: Step, isPlan = false): void {
+export function expectHonest(items: readonly Item[], step: TransformResult, isPlan = false): void {
   if (step.notes.length === 0) return hold(step.items === items, () => 'A change without a note.')
   const passedOn = new Map(step.items.map((item, place) => [item, place]))
   const { dropped, changed, moved, added } = noted(step)
@@ -69,7 +69,7 @@ export function expectHonest(items: readonly Item[], step: Step, isPlan = false)
   )
 }
 
-function noted({ notes }: Step) {
+function noted({ notes }: TransformResult) {
   const dropped = new Set<number>()
   const changed = new Set<number>()
   const moved = new Set<number>()
@@ -106,10 +106,10 @@ function isUser(item: Item | undefined): boolean {
 }
 
 /** What the client has pinned is not left out. A compaction, and reasoning that led to one, is a different matter. */
-export function expectPinned(items: readonly Item[], { notes }: Step): void {
+export function expectPinned(items: readonly Item[], { notes }: TransformResult): void {
   for (const { did, at } of notes) {
     const item = at === undefined ? undefined : items[at]
-    if (did !== 'dropped' || item === undefined || !hasPin(item)) continue
+    if (did !== 'dropped' || item === undefined || !isPinnedByClient(item)) continue
     hold(isCompaction(item) || item.type === 'reasoning', () => `${at}: it was pinned.`)
   }
 }
@@ -121,7 +121,7 @@ export function expectBothSides(items: readonly Item[], result: readonly Item[])
   hold(speaks(result, 'user') === speaks(items, 'user'), () => 'The user is not heard.')
   if (speaks(result, 'assistant') === speaks(items, 'assistant')) return
   const isToldOf = result.some(
-    (item) => isSummaryMessage(item) || isToldSummary(item) || isCompaction(item),
+    (item) => isCompactionMessage(item) || isHistorySummary(item) || isCompaction(item),
   )
   hold(isToldOf, () => 'The assistant is not heard.')
 }
@@ -157,7 +157,7 @@ export function expectWaiting(items: readonly Item[], result: readonly Item[]): 
  * With stubs in their places, no call is lost whose output can be told in words; unless it is a copy,
  * or its id is used again before anybody speaks.
  */
-export function expectAnswered(items: readonly Item[], step: Step): void {
+export function expectAnswered(items: readonly Item[], step: TransformResult): void {
   const sent = new Set(step.items)
   const copies = new Set(
     step.notes.filter(({ why }) => why === 'pair-duplicate').map(({ at }) => at),

@@ -1,6 +1,6 @@
 /** Logs made out of messages, as the tests of runs need them. */
 import type { EventGroup } from '../../src/store/background-runs/run-store-interface.ts'
-import { frame } from '../../src/core/stream/sse.ts'
+import { formatSseMessage } from '../../src/core/stream/sse.ts'
 import type { SseMessage } from '../../src/core/stream/stage.ts'
 
 /** `size` events a group. */
@@ -8,7 +8,7 @@ export function groupsOf(messages: readonly SseMessage[], size = 3): readonly Ev
   const groups: EventGroup[] = []
   for (let first = 0; first < messages.length; first += size) {
     const some = messages.slice(first, first + size)
-    groups.push({ first, last: first + some.length - 1, text: some.map(frame).join('') })
+    groups.push({ first, last: first + some.length - 1, text: some.map(formatSseMessage).join('') })
   }
   return groups
 }

@@ -1,12 +1,12 @@
 /** Answers with a marker put into them, without a dialect around: events in, events out. */
 import type { StreamEvent } from '../../src/core/stream-event.ts'
 import type { Item } from '../../src/core/item.ts'
-import { foldOutcome, type Outcome } from '../../src/core/fold-answer-outcome.ts'
+import { foldAnswerOutcome, type Outcome } from '../../src/core/fold-answer-outcome.ts'
 import {
-  marking,
-  type MarkingOptions,
+  wrapRendererWithMarker,
+  type MarkerOptions,
 } from '../../src/gateway/respond/markers/wrap-renderer-with-marker.ts'
-import { NOTHING } from '../../src/core/stream/stage.ts'
+import { NO_OUTPUT } from '../../src/core/stream/stage.ts'
 
 export const TURN = '01KQZ3V8M6T2X9R4B7C9'
 
@@ -21,7 +21,7 @@ export interface Told {
 export function marked(
   events: readonly StreamEvent[],
   readyAt = 0,
-  options: MarkingOptions = {},
+  options: MarkerOptions = {},
 ): Told {
   const told: StreamEvent[] = []
   const outcomes: Outcome[] = []
@@ -29,14 +29,14 @@ export function marked(
   const inner = {
     push: (event: StreamEvent) => {
       told.push(event)
-      return NOTHING
+      return NO_OUTPUT
     },
     end: (outcome: Outcome) => {
       outcomes.push(outcome)
-      return NOTHING
+      return NO_OUTPUT
     },
   }
-  const renderer = marking(inner, { turnId: TURN, isReady: () => isReady }, options)
+  const renderer = wrapRendererWithMarker(inner, { turnId: TURN, isReady: () => isReady }, options)
   for (const [at, event] of events.entries()) {
     isReady ||= at >= readyAt
     renderer.push(event)
@@ -48,7 +48,7 @@ export function marked(
 }
 
 export function outcomeOf(events: readonly StreamEvent[]): Outcome {
-  const fold = foldOutcome()
+  const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
   return fold.now()
 }

@@ -4,7 +4,7 @@
  */
 import fc, { type Arbitrary } from 'fast-check'
 import type { Item } from '../../src/core/item.ts'
-import { ALONE, pairsOf } from '../../src/core/items/tool-call-pairs.ts'
+import { UNPAIRED, findToolCallPairs } from '../../src/core/items/tool-call-pairs.ts'
 
 export type Mishap = (items: readonly Item[]) => readonly Item[]
 
@@ -61,8 +61,8 @@ export function mishap(): Arbitrary<Mishap> {
 
 /** The pair that an item is an end of, as it comes from the store. */
 function recordedPair(items: readonly Item[], at: number): readonly Item[] {
-  const [call, output] = [at, pairsOf(items)[at] ?? ALONE].toSorted((a, b) => a - b)
-  const ends = [items[call ?? ALONE], items[output ?? ALONE]]
+  const [call, output] = [at, findToolCallPairs(items)[at] ?? UNPAIRED].toSorted((a, b) => a - b)
+  const ends = [items[call ?? UNPAIRED], items[output ?? UNPAIRED]]
   return ends.flatMap((end, place) => {
     if (end === undefined) return []
     return place === 0 ? [{ ...copyOf(end), origin: ORIGIN }] : [copyOf(end)]

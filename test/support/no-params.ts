@@ -1,7 +1,7 @@
 /** The params of a request that says nothing but its model. */
-import type { Params } from '../../src/core/prompt.ts'
+import type { PromptParameters } from '../../src/core/prompt.ts'
 
-export const NO_PARAMS: Params = {
+export const NO_PARAMS: PromptParameters = {
   model: 'm',
   instructions: null,
   tools: [],

@@ -4,9 +4,12 @@
  */
 import fc, { type Arbitrary } from 'fast-check'
 import type { Item, Message } from '../../src/core/item.ts'
-import { markerLine } from '../../src/core/markers/extract-turn-markers.ts'
-import type { RememberedTurn } from '../../src/core/items/recorded-turn.ts'
-import { fingerprintOf, planRecall } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
+import {
+  fingerprintAnswer,
+  splitIntoSegments,
+} from '../../src/recall/split-and-fingerprint-segments.ts'
 
 /** What is made up; everything else follows from it. */
 export interface Script {
@@ -31,14 +34,14 @@ interface ScriptedAnswer {
 
 /** A turn on the way to the newest answer, and what it is an answer to. */
 export interface Step {
-  readonly turn: RememberedTurn
+  readonly turn: RecordedTurn
   readonly isFirstOfRound: boolean
 }
 
 export interface Story {
   readonly steps: readonly Step[]
   /** Of the same chat, but of no part of the way. */
-  readonly siblings: readonly RememberedTurn[]
+  readonly siblings: readonly RecordedTurn[]
 }
 
 export interface Habits {
@@ -103,24 +106,24 @@ export function withOwnWords(script: Script, name: string): Script {
 /** `name` is one digit, and different for every story of a test. */
 export function tell({ rounds, countsCalls }: Script, name: string, habits: Habits): Story {
   const steps: Step[] = []
-  const siblings: RememberedTurn[] = []
+  const siblings: RecordedTurn[] = []
   let made = 0
   const turnOf = (scripted: ScriptedAnswer, before: readonly Step[], input: readonly Item[]) => {
     const id = `${name}${String(made++).padStart(19, '0')}`
     const output = outputOf(scripted, id, countsCalls)
-    const plan = planRecall([...sentBack(before, habits, true), ...input])
+    const plan = splitIntoSegments([...sentBack(before, habits, true), ...input])
     return {
       id,
       thread: name,
       parent: before.at(-1)?.turn.id ?? null,
       depth: before.length,
-      fingerprint: fingerprintOf(plan, echo(output)),
+      fingerprint: fingerprintAnswer(plan, echo(output)),
       reasoningRefusedBy: null,
       createdAtMs: 0,
       usedAtMs: 0,
       input,
       output,
-    } satisfies RememberedTurn
+    } satisfies RecordedTurn
   }
   for (const { question, answers, siblings: others } of rounds) {
     for (const [at, scripted] of answers.entries()) {
@@ -170,7 +173,7 @@ export function user(text: string): Item {
   return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
 }
 
-function answersTo(turn: RememberedTurn | undefined): readonly Item[] {
+function answersTo(turn: RecordedTurn | undefined): readonly Item[] {
   return callsIn(turn?.output ?? []).map(({ call_id }, at) => ({
     type: 'function_call_output',
     call_id,
@@ -219,7 +222,7 @@ export function sentBack(
   steps: readonly Step[],
   { keepsCalls, marks, joiner }: Habits,
   isWorking = false,
-  edit: (text: string, turn: RememberedTurn, place: number) => string = (text) => text,
+  edit: (text: string, turn: RecordedTurn, place: number) => string = (text) => text,
 ): readonly Item[] {
   const ids = steps.map(({ turn }) => turn.id)
   const newest = steps.findLastIndex(({ isFirstOfRound }) => isFirstOfRound)
@@ -249,7 +252,7 @@ export function sentBack(
 }
 
 function marked(texts: readonly string[], id: string, marks: Marks): readonly string[] {
-  const line = markerLine(id)
+  const line = formatMarkerLine(id)
   switch (marks) {
     case 'none':
       return texts

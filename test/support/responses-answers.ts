@@ -3,9 +3,9 @@
  * anywhere, and ids that are missing, empty or taken. And answers that nobody would give.
  */
 import fc, { type Arbitrary } from 'fast-check'
-import type { Finish, StreamEvent, Usage } from '../../src/core/stream-event.ts'
+import type { AnswerFinishReason, StreamEvent, TokenUsage } from '../../src/core/stream-event.ts'
 import type { Item, Message, Part, Reasoning } from '../../src/core/item.ts'
-import { failureOf } from '../../src/core/errors/gateway-error.ts'
+import { createFailure } from '../../src/core/errors/gateway-error.ts'
 
 /** An event of an item, before it is known which. */
 type Said = (index: number) => StreamEvent
@@ -110,7 +110,7 @@ function withOwnCallIds(events: readonly StreamEvent[]): readonly StreamEvent[] 
 }
 
 function ending(): Arbitrary<StreamEvent> {
-  const usage: Arbitrary<Usage | null> = fc.constantFrom(null, {
+  const usage: Arbitrary<TokenUsage | null> = fc.constantFrom(null, {
     inputTokens: 7,
     cachedTokens: null,
     cacheWriteTokens: 2,
@@ -118,7 +118,7 @@ function ending(): Arbitrary<StreamEvent> {
     reasoningTokens: 1,
     totalTokens: 10,
   })
-  const finish = fc.constantFrom<Finish>('stop', 'stop', 'length', 'content-filter')
+  const finish = fc.constantFrom<AnswerFinishReason>('stop', 'stop', 'length', 'content-filter')
   return fc.oneof(
     {
       weight: 5,
@@ -130,7 +130,7 @@ function ending(): Arbitrary<StreamEvent> {
       weight: 1,
       arbitrary: fc.constantFrom('over "limit"', '').map((words) => ({
         type: 'answer-failed' as const,
-        failure: failureOf('rate_limit_exceeded', words),
+        failure: createFailure('rate_limit_exceeded', words),
       })),
     },
   )

@@ -3,13 +3,13 @@ import { readdirSync } from 'node:fs'
 import type { StreamEvent } from '../../src/core/stream-event.ts'
 import type { Item } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import { foldOutcome, type Outcome } from '../../src/core/fold-answer-outcome.ts'
-import type { Params, Prompt } from '../../src/core/prompt.ts'
-import type { Answering } from '../../src/core/ports/dialect-interface.ts'
-import type { Inbound } from '../../src/core/client-request.ts'
-import { responses } from '../../src/dialects/responses/responses-dialect.ts'
+import { foldAnswerOutcome, type Outcome } from '../../src/core/fold-answer-outcome.ts'
+import type { PromptParameters, Prompt } from '../../src/core/prompt.ts'
+import type { AnswerContext } from '../../src/core/ports/dialect-interface.ts'
+import type { ClientRequest } from '../../src/core/client-request.ts'
+import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
 import type { Account } from '../../src/providers/provider-interface.ts'
-import { sseDecoder } from '../../src/core/stream/sse.ts'
+import { createSseDecoder } from '../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../src/core/stream/stage.ts'
 import { readShared, sharedExists, sharedUrl } from './shared.ts'
 
@@ -37,7 +37,7 @@ export function recordedStreams(): readonly Recorded[] {
 function answersIn(name: string): readonly Recorded[] {
   const bytes = readShared(`fixtures/streams/${name}`)
   const messages = name.endsWith('.sse')
-    ? runStage(sseDecoder(), [bytes])
+    ? runStage(createSseDecoder(), [bytes])
     : bytes
         .toString()
         .split('\n')
@@ -69,18 +69,22 @@ export function accountWith(quirks: JsonObject): Account {
 
 export const ASK: JsonObject = { model: 'gpt-5', input: 'go' }
 
-export function parsed(body: JsonObject): Inbound {
-  return responses.parse(body)
+export function parsed(body: JsonObject): ClientRequest {
+  return responsesDialect.parse(body)
 }
 
-export function promptOf(inbound: Inbound, items = inbound.items, params = inbound.params): Prompt {
+export function promptOf(
+  inbound: ClientRequest,
+  items = inbound.items,
+  params = inbound.params,
+): Prompt {
   const { dialect, body, bytes, stream } = inbound
   const source = { dialect, body, bytes, items: inbound.items, params: inbound.params }
   return { items, params, stream, source }
 }
 
 /** The same, as a chat client would have asked it. */
-export function chatPrompt(items: readonly Item[], params: Partial<Params> = {}): Prompt {
+export function chatPrompt(items: readonly Item[], params: Partial<PromptParameters> = {}): Prompt {
   const all = { ...parsed(ASK).params, ...params }
   const source = {
     dialect: 'chat',
@@ -94,7 +98,10 @@ export function chatPrompt(items: readonly Item[], params: Partial<Params> = {})
 
 export const TURN_ID = '01HZY7Q3M4ABCDEFGH23'
 
-export function answeringTo(body: JsonObject = ASK, more: Partial<Answering> = {}): Answering {
+export function answeringTo(
+  body: JsonObject = ASK,
+  more: Partial<AnswerContext> = {},
+): AnswerContext {
   return {
     inbound: parsed(body),
     turnId: TURN_ID,
@@ -105,7 +112,7 @@ export function answeringTo(body: JsonObject = ASK, more: Partial<Answering> = {
 }
 
 export function outcomeOf(events: readonly StreamEvent[]): Outcome {
-  const fold = foldOutcome()
+  const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
   return fold.now()
 }
@@ -115,9 +122,9 @@ export const ENDED_AT_MS = 1_700_000_002_000
 /** All messages of a stream that tells these events. */
 export function rendered(
   events: readonly StreamEvent[],
-  answering: Answering = answeringTo(),
+  answering: AnswerContext = answeringTo(),
 ): readonly SseMessage[] {
-  const renderer = responses.stream(answering)
+  const renderer = responsesDialect.stream(answering)
   const messages = events.flatMap((event) => renderer.push(event))
   return [...messages, ...renderer.end(outcomeOf(events), ENDED_AT_MS)]
 }

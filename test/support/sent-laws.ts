@@ -2,14 +2,14 @@
  * What the gateway would send of a conversation, by each wire and under several policies, shown to
  * the checkers of the four wires.
  */
-import { policyWith } from '../../src/core/context-policy.ts'
+import { resolvePolicy } from '../../src/core/context-policy.ts'
 import type { Item } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import type { Params } from '../../src/core/prompt.ts'
-import { wellFormedJson } from '../../src/core/json/well-formed-json.ts'
+import type { PromptParameters } from '../../src/core/prompt.ts'
+import { stringifyWellFormed } from '../../src/core/json/well-formed-json.ts'
 import type { Account, WireName } from '../../src/providers/provider-interface.ts'
 import { PROVIDERS } from '../../src/providers/registry.ts'
-import { planFor, rebuild } from '../../src/context/list-and-run-transforms.ts'
+import { listTransforms, runTransforms } from '../../src/context/list-and-run-transforms.ts'
 import { anthropicComplaints } from './anthropic-laws.ts'
 import { chatFaults } from './chat-laws.ts'
 import { geminiFaults } from './gemini-laws.ts'
@@ -39,8 +39,8 @@ export const WIRES: readonly Wire[] = [
 ]
 
 const POLICIES = {
-  drop: policyWith([{ policy: 'replay', outputs: { keepTurns: 0, step: 1 } }]),
-  stub: policyWith([
+  drop: resolvePolicy([{ policy: 'replay', outputs: { keepTurns: 0, step: 1 } }]),
+  stub: resolvePolicy([
     { policy: 'replay', window: { items: 6 }, outputs: { keepTurns: 1, step: 1 } },
   ]),
 }
@@ -49,9 +49,9 @@ const POLICIES = {
 export function expectTaken(items: readonly Item[], unansweredCalls: 'drop' | 'stub'): void {
   for (const wire of WIRES) {
     const reader = { wire: wire.wire, account: wire.wire, compacts: false }
-    const plan = planFor({ policy: POLICIES[unansweredCalls], unansweredCalls, reader })
-    sentOn(wire, rebuild(items, plan).items)
-    const { path, body } = sentOn(wire, rebuild([...items, ...QUESTION], plan).items)
+    const plan = listTransforms({ policy: POLICIES[unansweredCalls], unansweredCalls, reader })
+    sentOn(wire, runTransforms(items, plan).items)
+    const { path, body } = sentOn(wire, runTransforms([...items, ...QUESTION], plan).items)
     const faults = wire.faults(path, body)
     if (faults.length > 0) throw new Error(`${wire.wire}: ${faults.join('\n')}`)
   }
@@ -61,12 +61,12 @@ const QUESTION = talk`user: so?`
 
 /** As bytes on the way out, and read as the upstream reads them. */
 export function sentOn({ wire, model }: Pick<Wire, 'wire' | 'model'>, items: readonly Item[]) {
-  const params: Params = { ...NO_PARAMS, model, tools: [LOOK] }
+  const params: PromptParameters = { ...NO_PARAMS, model, tools: [LOOK] }
   const bytes = () => new Uint8Array()
   const source = { dialect: 'responses', body: { model }, bytes, items: [], params } as const
   const prompt = { items, params, stream: true, source }
   const { path, body } = PROVIDERS[wire].encode(prompt, accountOf(wire))
-  const sent = new TextEncoder().encode(wellFormedJson(body))
+  const sent = new TextEncoder().encode(stringifyWellFormed(body))
   return { path, body: JSON.parse(DECODER.decode(sent)) as JsonObject }
 }
 

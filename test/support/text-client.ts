@@ -2,7 +2,7 @@
  * A client that keeps nothing but text: what it has been told is all that it sends back. It may be an
  * Open WebUI, which gets markers, or any other client of Chat Completions.
  */
-import { readMarkers } from '../../src/core/markers/extract-turn-markers.ts'
+import { extractMarkers } from '../../src/core/markers/extract-turn-markers.ts'
 import { framesIn } from './logs.ts'
 
 export interface Message {
@@ -54,7 +54,7 @@ export async function askInText({
   const { status } = response
   const body = stream ? await read(response, isHasty, heard) : await response.text()
   const told = stream ? toldInStream(body) : toldWhole(body)
-  const { text: words, marks } = readMarkers(told.text)
+  const { text: words, marks } = extractMarkers(told.text)
   return { ...told, status, words, turnIds: marks.map(({ turnId }) => turnId) }
 }
 

@@ -1,7 +1,7 @@
 /** Conversations of many: the items of a talk, or of a made-up conversation, with who has said them. */
 import fc from 'fast-check'
 import type { Item } from '../../src/core/item.ts'
-import { withItemField } from '../../src/core/items/author-time-and-reset-fields.ts'
+import { setGatewayField } from '../../src/core/items/author-time-and-reset-fields.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
 
 /** The same with a field of its own for some of its items, by place. */
@@ -11,7 +11,7 @@ export function said(
 ): readonly Item[] {
   return items.map((item, at) => {
     const field = fields[at]
-    return field === undefined ? item : withItemField(item, field)
+    return field === undefined ? item : setGatewayField(item, field)
   })
 }
 
@@ -40,6 +40,6 @@ export const voices = fields.map(
     (items: readonly Item[]): readonly Item[] =>
       items.map((item, at) => {
         const field = dealt[at % dealt.length] ?? null
-        return field === null ? item : withItemField(item, field)
+        return field === null ? item : setGatewayField(item, field)
       }),
 )

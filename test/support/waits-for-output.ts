@@ -1,8 +1,8 @@
 /** Whether any call is without its output. Where it stands at the end, a strict service says so. */
 import type { Item } from '../../src/core/item.ts'
-import { ALONE, callEndOf, pairsOf } from '../../src/core/items/tool-call-pairs.ts'
+import { UNPAIRED, callEndOf, findToolCallPairs } from '../../src/core/items/tool-call-pairs.ts'
 
 export function waitsForOutput(items: readonly Item[]): boolean {
-  const partners = pairsOf(items)
-  return items.some((item, at) => partners[at] === ALONE && callEndOf(item)?.side === 'call')
+  const partners = findToolCallPairs(items)
+  return items.some((item, at) => partners[at] === UNPAIRED && callEndOf(item)?.side === 'call')
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { turnIdOfResponse } from '../../src/core/turn-derived-ids.ts'
 import { openEngine } from '../../src/store/database/open-engine.ts'
-import type { World } from '../../src/gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 import { sqliteFile } from '../server/stored-object-routes/databases.ts'
 import { arrivedIn } from './arrived.ts'
 import { explainedFaults } from './explained.ts'
@@ -22,7 +22,7 @@ afterAll(() => upstream.close())
 
 /** What is found wrong once a gateway has answered whose memory of requests is not as it should be. */
 async function faultsWith(
-  spoil: (requests: World['requests']) => Partial<World['requests']>,
+  spoil: (requests: GatewayDependencies['requests']) => Partial<GatewayDependencies['requests']>,
   more: Readonly<Record<string, string>> = {},
   excuse: { readonly unexplained?: string } = {},
 ): Promise<readonly string[]> {
@@ -45,7 +45,7 @@ describe('of a stored answer', () => {
   })
 
   test('a request that is not the one that arrived is found', async () => {
-    const spoilt = ({ loadRequest }: World['requests']) => ({
+    const spoilt = ({ loadRequest }: GatewayDependencies['requests']) => ({
       async loadRequest(...asked: Parameters<typeof loadRequest>) {
         const sent = await loadRequest(...asked)
         return sent === null ? null : { ...sent, body: sent.body.replace('hello', 'goodbye') }
@@ -58,7 +58,7 @@ describe('of a stored answer', () => {
   })
 
   test('a request that went elsewhere is found', async () => {
-    const spoilt = ({ loadRequest }: World['requests']) => ({
+    const spoilt = ({ loadRequest }: GatewayDependencies['requests']) => ({
       async loadRequest(...asked: Parameters<typeof loadRequest>) {
         const sent = await loadRequest(...asked)
         return sent === null ? null : { ...sent, about: sent.about.replace('/v1/', '/v2/') }

@@ -4,17 +4,17 @@
  * looks into the database of each Worker, so that no test has to.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { inTime, LATE } from '../../src/core/wait-with-timeout.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../src/core/wait-with-timeout.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
-import { fromColumn } from '../../src/store/database/escape-column-text.ts'
+import { decodeColumn } from '../../src/store/database/escape-column-text.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import type { SentRequest } from '../../src/store/upstream-requests/upstream-request-store-interface.ts'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
 import { createStores } from '../../src/store/create-stores.ts'
-import { accountsFrom } from '../../src/upstream/accounts-and-model-routing.ts'
-import { vaultFor } from '../../src/main/create-row-encryption.ts'
-import type { World } from '../../src/gateway/dependencies-interface.ts'
+import { listAccounts } from '../../src/upstream/accounts-and-model-routing.ts'
+import { createRowEncryption } from '../../src/main/create-row-encryption.ts'
+import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 import { ARRIVED } from './arrived.ts'
 import { explainedFaults } from './explained.ts'
 import { keptFor, type Kept } from './kept-for.ts'
@@ -28,7 +28,7 @@ export interface Watch {
 }
 
 /** `unexplained` is why answers may be stored of which it cannot be told what was sent for them. */
-export function watchExplained(world: World, unexplained?: string): Watch {
+export function watchExplained(world: GatewayDependencies, unexplained?: string): Watch {
   const accounts = namesOf(world.accounts)
   const isExcused = unexplained !== undefined || world.settings.EXPLAIN_KEEP === 'off'
   const answers = noteAnswers(world)
@@ -39,8 +39,9 @@ export function watchExplained(world: World, unexplained?: string): Watch {
     const unknown: string[] = []
     const lookAt = async ([id, owner]: readonly [string, Caller]): Promise<void> => {
       const kept = keptFor({ id, owner }, world, accounts).catch((): 'unknown' => 'unknown')
-      const found = await inTime(kept, patienceMs)
-      if (found === LATE || found === 'unknown') return void unknown.push(`${id} cannot be read`)
+      const found = await waitWithTimeout(kept, patienceMs)
+      if (found === TIMED_OUT || found === 'unknown')
+        return void unknown.push(`${id} cannot be read`)
       // What another look has seen meanwhile has its arrival already.
       if (found === 'under way' || !answers.delete(id)) return
       if (!(isExcused && found === 'not kept')) faults.push(...faultsOf(id, found))
@@ -69,14 +70,14 @@ export async function storedFaults(
   environment: Readonly<Record<string, string>>,
 ): Promise<readonly string[]> {
   const settings = readSettings(environment)
-  const accounts = namesOf(accountsFrom(settings))
-  const vault = vaultFor(settings.STORAGE_KEYS, () => undefined)
+  const accounts = namesOf(listAccounts(settings))
+  const vault = createRowEncryption(settings.STORAGE_KEYS, () => undefined)
   const stores = createStores(engine, vault)
   const [rows = []] = await engine.read([TURNS])
   const faults: string[] = []
   for (const row of rows as readonly TurnRow[]) {
-    const [id, tenant] = [fromColumn(row.id), fromColumn(row.tenant)]
-    const answer = { id, owner: { tenant, user: row.user_id && fromColumn(row.user_id) } }
+    const [id, tenant] = [decodeColumn(row.id), decodeColumn(row.tenant)]
+    const answer = { id, owner: { tenant, user: row.user_id && decodeColumn(row.user_id) } }
     let kept = await keptFor(answer, stores, accounts)
     // A Worker writes it while its client has its answer already.
     for (let tries = 0; kept === 'not kept' && tries < 20; tries += 1) {
@@ -106,7 +107,7 @@ function faultsOf(id: string, kept: Kept): readonly string[] {
 }
 
 /** The answers that a gateway has begun to store, by their turns. */
-function noteAnswers({ store, runs }: World): Map<string, Caller> {
+function noteAnswers({ store, runs }: GatewayDependencies): Map<string, Caller> {
   const answers = new Map<string, Caller>()
   const noted = ({ id, tenant, user }: NewTurn): void => void answers.set(id, { tenant, user })
   const { openTurn } = store
@@ -118,7 +119,7 @@ function noteAnswers({ store, runs }: World): Map<string, Caller> {
 }
 
 /** The demo answers within the gateway: what is handed to it has arrived. */
-function witnessDemo(world: World): void {
+function witnessDemo(world: GatewayDependencies): void {
   const { transport } = world
   const witnessed: typeof transport = (request) => {
     const { protocol, pathname, search } = new URL(request.url)
@@ -137,6 +138,6 @@ function hasLeft(sent: SentRequest | null): boolean {
 
 const DEMO = 'demo:'
 
-function namesOf(accounts: World['accounts']): ReadonlySet<string> {
+function namesOf(accounts: GatewayDependencies['accounts']): ReadonlySet<string> {
   return new Set(accounts.map(({ name }) => name))
 }

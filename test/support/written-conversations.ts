@@ -4,14 +4,14 @@
  */
 import { textOf, type Item, type Role } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import { ALONE, pairsOf } from '../../src/core/items/tool-call-pairs.ts'
+import { UNPAIRED, findToolCallPairs } from '../../src/core/items/tool-call-pairs.ts'
 
 export function asInput(items: readonly Item[]): readonly JsonObject[] {
   return items.map((item) => (item.type === 'opaque' ? item.raw : (item as unknown as JsonObject)))
 }
 
 export function asMessages(items: readonly Item[]): readonly JsonObject[] {
-  const partners = pairsOf(items)
+  const partners = findToolCallPairs(items)
   const ids = new Map<number, string>()
   const messages: Record<string, unknown>[] = []
   let reasoning: JsonObject = {}
@@ -54,7 +54,7 @@ export function asMessages(items: readonly Item[]): readonly JsonObject[] {
       case 'custom_tool_call_output':
         messages.push({
           role: 'tool',
-          tool_call_id: ids.get(partners[at] ?? ALONE) ?? 'call_lost',
+          tool_call_id: ids.get(partners[at] ?? UNPAIRED) ?? 'call_lost',
           content: textOf(item.output),
         })
         break

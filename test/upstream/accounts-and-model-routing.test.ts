@@ -1,19 +1,23 @@
 import { expect, test } from 'vitest'
-import { accountsFrom, matches, route } from '../../src/upstream/accounts-and-model-routing.ts'
+import {
+  listAccounts,
+  matchesModelPattern,
+  routeModel,
+} from '../../src/upstream/accounts-and-model-routing.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 
 test('a pattern matches with any text in the place of a star', () => {
-  expect(matches('gpt-5', 'gpt-5')).toBe(true)
-  expect(matches('gpt-5', 'gpt-5-mini')).toBe(false)
-  expect(matches('gpt-*', 'gpt-5-mini')).toBe(true)
-  expect(matches('*/*', 'vendor/model')).toBe(true)
-  expect(matches('*/*', 'model')).toBe(false)
-  expect(matches('a*a', 'a')).toBe(false)
-  expect(matches('*b*c', 'abc')).toBe(true)
+  expect(matchesModelPattern('gpt-5', 'gpt-5')).toBe(true)
+  expect(matchesModelPattern('gpt-5', 'gpt-5-mini')).toBe(false)
+  expect(matchesModelPattern('gpt-*', 'gpt-5-mini')).toBe(true)
+  expect(matchesModelPattern('*/*', 'vendor/model')).toBe(true)
+  expect(matchesModelPattern('*/*', 'model')).toBe(false)
+  expect(matchesModelPattern('a*a', 'a')).toBe(false)
+  expect(matchesModelPattern('*b*c', 'abc')).toBe(true)
 })
 
 test('without any upstream there is the demo', () => {
-  const accounts = accountsFrom(readSettings({}))
+  const accounts = listAccounts(readSettings({}))
   expect(accounts.map(({ name }) => name)).toEqual(['demo'])
 })
 
@@ -22,7 +26,7 @@ test('a key can be taken from the environment, and must be there', () => {
     UPSTREAMS: '[{"name":"a","wire":"chat","baseUrl":"http://x/v1","apiKey":"env:SECRET"}]',
   }
   const settings = readSettings({ ...env, SECRET: 's' })
-  expect(accountsFrom(settings)[0]?.apiKey).toBe('s')
+  expect(listAccounts(settings)[0]?.apiKey).toBe('s')
   expect(() => readSettings(env)).toThrow(
     'UPSTREAMS entry 1 takes its apiKey from env:SECRET, which is not set.',
   )
@@ -31,7 +35,7 @@ test('a key can be taken from the environment, and must be there', () => {
 test('an upstream that is listed by the name of a shortcut takes its place', () => {
   const listed = '[{"name":"openai","wire":"responses","baseUrl":"http://x/v1","models":["*"]}]'
   const settings = readSettings({ UPSTREAMS: listed, OPENAI_API_KEY: 'a', ANTHROPIC_API_KEY: 'b' })
-  expect(accountsFrom(settings).map(({ name }) => name)).toEqual([
+  expect(listAccounts(settings).map(({ name }) => name)).toEqual([
     'openai',
     'anthropic',
     'openai-chat',
@@ -40,7 +44,7 @@ test('an upstream that is listed by the name of a shortcut takes its place', () 
 
 function worldOf(environment: Readonly<Record<string, unknown>>) {
   const settings = readSettings(environment)
-  return { settings, accounts: accountsFrom(settings) }
+  return { settings, accounts: listAccounts(settings) }
 }
 
 function asked(
@@ -48,7 +52,7 @@ function asked(
   model: string,
   dialect: 'chat' | 'responses' = 'chat',
 ) {
-  return route(world, model, dialect).map(({ account, model }) => `${account.name}: ${model}`)
+  return routeModel(world, model, dialect).map(({ account, model }) => `${account.name}: ${model}`)
 }
 
 test('the first upstream that matches serves, in the language of the client if it has it', () => {
@@ -79,7 +83,7 @@ test('an unknown model is refused as each of the two APIs does', () => {
   const world = worldOf({})
   const refused = (dialect: 'chat' | 'responses'): unknown => {
     try {
-      return route(world, 'x', dialect)
+      return routeModel(world, 'x', dialect)
     } catch (error) {
       return error
     }

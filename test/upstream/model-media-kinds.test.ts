@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import { quirkFaults } from '../../src/providers/quirks/validate-quirks.ts'
-import { kindsSeen } from '../../src/upstream/model-media-kinds.ts'
+import { validateQuirks } from '../../src/providers/quirks/validate-quirks.ts'
+import { resolveMediaKinds } from '../../src/upstream/model-media-kinds.ts'
 
 const account = (quirks: JsonObject) => ({
   name: 'a',
@@ -13,7 +13,7 @@ const account = (quirks: JsonObject) => ({
   quirks,
 })
 const seen = (model: string, quirks: JsonObject = {}) =>
-  [...kindsSeen(account(quirks), model)].join()
+  [...resolveMediaKinds(account(quirks), model)].join()
 const ALL = 'image,audio,video,file'
 
 test.each([
@@ -45,12 +45,12 @@ test('what the account says goes before what is known', () => {
 })
 
 test('what makes no sense is refused at the start', () => {
-  expect(quirkFaults('chat', { sees: ['image'] })).toEqual([])
-  expect(quirkFaults('chat', { sees: { '*': ['audio'] } })).toEqual([])
-  const [fault] = quirkFaults('chat', { sees: ['pictures'] })
+  expect(validateQuirks('chat', { sees: ['image'] })).toEqual([])
+  expect(validateQuirks('chat', { sees: { '*': ['audio'] } })).toEqual([])
+  const [fault] = validateQuirks('chat', { sees: ['pictures'] })
   expect(fault).toBe(
     'quirks.sees must be a list of: image, audio, video, file; or such lists by model.',
   )
-  expect(quirkFaults('chat', { sees: 'image' })).toHaveLength(1)
-  expect(quirkFaults('chat', { sees: { '*': true } })).toHaveLength(1)
+  expect(validateQuirks('chat', { sees: 'image' })).toHaveLength(1)
+  expect(validateQuirks('chat', { sees: { '*': true } })).toHaveLength(1)
 })

@@ -1,10 +1,10 @@
 /** Several who want to be called back. */
-export interface Callbacks {
+export interface CallbackList {
   readonly add: (callback: () => void) => void
   readonly call: () => void
 }
 
-export function callbacks(): Callbacks {
+export function createCallbackList(): CallbackList {
   const all: (() => void)[] = []
   return {
     add: (callback) => void all.push(callback),

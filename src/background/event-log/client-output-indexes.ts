@@ -2,17 +2,20 @@
  * Where the items of an answer stand for whoever is told it, and where they are kept: what is of the
  * house is kept among the others, and told to nobody.
  */
-import { isOfHouse } from '../../core/items/gateway-tool-items.ts'
+import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
 
-export interface ShownPlaces {
+export interface ClientOutputIndexes {
   /** The places of those items that are kept and told, for who is told them. */
   readonly shown: ReadonlySet<number>
   readonly keptAt: (shown: number) => number
 }
 
 /** `items` are those that are kept at the places. */
-export function shownPlaces(kept: ReadonlySet<number>, items: readonly Item[]): ShownPlaces {
+export function mapClientOutputIndexes(
+  kept: ReadonlySet<number>,
+  items: readonly Item[],
+): ClientOutputIndexes {
   const places = [...kept].toSorted((one, other) => one - other)
   // One that cannot be read leaves nobody knowing which is which.
   const isKnown = places.length === items.length
@@ -27,5 +30,5 @@ export function shownPlaces(kept: ReadonlySet<number>, items: readonly Item[]): 
 }
 
 function isHouseItem(item: Item | undefined): boolean {
-  return item !== undefined && isOfHouse(item)
+  return item !== undefined && isGatewayToolItem(item)
 }

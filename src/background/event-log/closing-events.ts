@@ -7,19 +7,23 @@
 import type { Failure } from '../../core/stream-event.ts'
 import type { Item } from '../../core/item.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
-import { errorOf } from '../../dialects/responses/render/render-response-fields.ts'
+import { renderResponseError } from '../../dialects/responses/render/render-response-fields.ts'
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
 import type { PlacedItem } from '../../store/turns/turn-store-interface.ts'
-import { frame, sseDecoder } from '../../core/stream/sse.ts'
-import { drafts, type Draft, type DraftPart } from './rebuild-items-from-events.ts'
+import { formatSseMessage, createSseDecoder } from '../../core/stream/sse.ts'
+import {
+  createPartialItemReader,
+  type PartialItem,
+  type PartialItemPart,
+} from './rebuild-items-from-events.ts'
 
-export interface LastWords {
+export interface ClosingEvents {
   readonly events: EventGroup
   /** What was said of messages that were not finished, to be kept with the others. */
   readonly items: readonly PlacedItem[]
 }
 
-export interface LogEnding {
+export interface RunLogEnding {
   readonly status: 'cancelled' | 'failed'
   readonly failure: Failure | null
   /** Places of the items that are kept already, whether their end was told or not. */
@@ -27,7 +31,10 @@ export interface LogEnding {
 }
 
 /** `null` for a log that has not begun. */
-export function lastWords(log: readonly EventGroup[], ending: LogEnding): LastWords | null {
+export function createClosingEvents(
+  log: readonly EventGroup[],
+  ending: RunLogEnding,
+): ClosingEvents | null {
   const told = readAll(log)
   if (told.response === null) return null
   const first = (log.at(-1)?.last ?? -1) + 1
@@ -41,7 +48,7 @@ export function lastWords(log: readonly EventGroup[], ending: LogEnding): LastWo
     if (!isFinished && saysSomething(item)) items.push({ position: at, item })
   }
   const { failure, status } = ending
-  const error = failure === null ? null : errorOf(failure)
+  const error = failure === null ? null : renderResponseError(failure)
   const response = { ...told.response, status, error, completed_at: null, output }
   if (failure !== null) {
     const { type, code, message, param } = failure
@@ -52,8 +59,8 @@ export function lastWords(log: readonly EventGroup[], ending: LogEnding): LastWo
 }
 
 function readAll(log: readonly EventGroup[]) {
-  const sse = sseDecoder()
-  const items = drafts()
+  const sse = createSseDecoder()
+  const items = createPartialItemReader()
   let response: JsonObject | null = null
   for (const { text } of log) {
     for (const { data } of sse.push(utf8.encode(text))) {
@@ -79,14 +86,14 @@ function writer(first: number): Voice {
   return {
     tell(type, fields) {
       const data = JSON.stringify({ type, ...fields, sequence_number: next++ })
-      text += frame({ event: type, data })
+      text += formatSseMessage({ event: type, data })
     },
     written: () => ({ first, last: next - 1, text }),
   }
 }
 
 /** Tells the end of an item that has none, and returns the item as it ends. */
-function close(draft: Draft, at: number, isFinished: boolean, voice: Voice): JsonObject {
+function close(draft: PartialItem, at: number, isFinished: boolean, voice: Voice): JsonObject {
   const { item } = draft
   const place = { item_id: item['id'], output_index: at }
   const content = draft.content.map((part, index) =>
@@ -124,7 +131,7 @@ const TEXTS: Words = {
 }
 
 function closePart(
-  { part, text, hasSaid, isDone }: DraftPart,
+  { part, text, hasSaid, isDone }: PartialItemPart,
   place: JsonObject,
   event: string,
   voice: Voice,
@@ -145,7 +152,7 @@ const CALLS: Words = {
   custom_tool_call: ['response.custom_tool_call_input.done', 'input'],
 }
 
-function closeCall(draft: Draft, place: JsonObject, voice: Voice): JsonObject {
+function closeCall(draft: PartialItem, place: JsonObject, voice: Voice): JsonObject {
   const [event, field] = wordsFor(CALLS, draft.item)
   if (event === undefined || field === undefined) return {}
   if (!draft.hasSaid) voice.tell(event, { ...place, [field]: draft.said })

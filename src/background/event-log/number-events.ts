@@ -5,10 +5,10 @@
  *
  * If the opening of a response has been told before (`first` is not 0), it is not told again.
  */
-import { parsedObject } from '../../core/json/json.ts'
-import { frame, sseDecoder } from '../../core/stream/sse.ts'
+import { tryParseJsonObject } from '../../core/json/json.ts'
+import { formatSseMessage, createSseDecoder } from '../../core/stream/sse.ts'
 import type { SseMessage } from '../../core/stream/stage.ts'
-import { OPENING } from './opening-events.ts'
+import { OPENING_EVENT_TYPES } from './opening-events.ts'
 
 export interface EventNumbering {
   /** Whole events in, whole events out. */
@@ -19,7 +19,7 @@ export interface EventNumbering {
 
 export function numberEvents(first: number): EventNumbering {
   const opening = openings(first > 0)
-  const sse = sseDecoder()
+  const sse = createSseDecoder()
   let next = first
 
   const anew = (bytes: Uint8Array): string => {
@@ -28,7 +28,7 @@ export function numberEvents(first: number): EventNumbering {
       if (message.data === '[DONE]' || opening.has(message)) continue
       const numbered = numberedMessage(message, next)
       if (numbered === null) continue
-      text += frame(numbered)
+      text += formatSseMessage(numbered)
       next += 1
     }
     return text
@@ -36,7 +36,7 @@ export function numberEvents(first: number): EventNumbering {
   return {
     push(written) {
       if (typeof written !== 'string') return anew(written)
-      const text = written.endsWith(DONE) ? written.slice(0, -DONE.length) : written
+      const text = written.endsWith(DONE_MESSAGE) ? written.slice(0, -DONE_MESSAGE.length) : written
       const count = opening.areOver() ? countNumbered(text, next) : null
       if (count === null) return anew(utf8.encode(text))
       next += count
@@ -46,7 +46,7 @@ export function numberEvents(first: number): EventNumbering {
   }
 }
 
-export const DONE = 'data: [DONE]\n\n'
+export const DONE_MESSAGE = 'data: [DONE]\n\n'
 
 const utf8 = new TextEncoder()
 
@@ -68,7 +68,9 @@ function openings(wereTold: boolean) {
     areOver: () => areOver,
     has(message: SseMessage): boolean {
       if (areOver) return false
-      const isOne = OPENING.has(message.event ?? parsedObject(message.data)?.['type'])
+      const isOne = OPENING_EVENT_TYPES.has(
+        message.event ?? tryParseJsonObject(message.data)?.['type'],
+      )
       areOver = !isOne
       return isOne
     },
@@ -84,7 +86,7 @@ function numberedMessage(message: SseMessage, number: number): SseMessage | null
   if (found?.length === 1 && event !== undefined) {
     return { event, data: data.replace(NUMBER, `"sequence_number":${number}`) }
   }
-  const json = parsedObject(data)
+  const json = tryParseJsonObject(data)
   if (json === null) return null
   const { type } = json
   return {

@@ -1,29 +1,34 @@
 /** The first events of a background response, which are told before any upstream is heard of. */
 import type { JsonObject } from '../../core/json/json.ts'
-import type { Answering, Dialect } from '../../core/ports/dialect-interface.ts'
+import type { AnswerContext, Dialect } from '../../core/ports/dialect-interface.ts'
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
-import { frameAll } from '../../core/stream/sse.ts'
+import { formatSseMessages } from '../../core/stream/sse.ts'
 
-export interface Opening {
+export interface OpeningEvents {
   readonly events: EventGroup
   /** The response as it is while it waits. */
   readonly response: JsonObject
 }
 
-export function opening(dialect: Dialect, answering: Answering): Opening {
+export function createOpeningEvents(dialect: Dialect, answering: AnswerContext): OpeningEvents {
   const begun = { type: 'answer-started', upstreamId: null, model: null } as const
   const messages = dialect.stream(answering).push(begun)
   const { response } = JSON.parse(messages[0]?.data ?? '{}') as { readonly response: JsonObject }
-  return { events: { first: 0, last: messages.length - 1, text: frameAll(messages) }, response }
+  return {
+    events: { first: 0, last: messages.length - 1, text: formatSseMessages(messages) },
+    response,
+  }
 }
 
 /** Whether nothing but the opening of a response has been told. */
-export function isOnlyOpened(log: readonly EventGroup[]): boolean {
+export function hasOnlyOpeningEvents(log: readonly EventGroup[]): boolean {
   const lines = log.flatMap(({ text }) => text.split('\n'))
-  return lines.every((line) => !line.startsWith('event: ') || OPENING.has(line.slice(7)))
+  return lines.every(
+    (line) => !line.startsWith('event: ') || OPENING_EVENT_TYPES.has(line.slice(7)),
+  )
 }
 
-export const OPENING: ReadonlySet<unknown> = new Set([
+export const OPENING_EVENT_TYPES: ReadonlySet<unknown> = new Set([
   'response.created',
   'response.queued',
   'response.in_progress',

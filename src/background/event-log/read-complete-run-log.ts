@@ -1,9 +1,9 @@
 /** A run with the whole of its log. `null` if there is none that its asker may know of. */
 import type { Caller } from '../../core/client/caller.ts'
 import {
-  PAGE_GROUPS,
+  MAX_PAGE_GROUPS,
   type EventGroup,
-  type LogPage,
+  type RunLogPage,
   type RunStore,
 } from '../../store/background-runs/run-store-interface.ts'
 
@@ -11,12 +11,12 @@ export async function readRun(
   owner: Caller,
   turnId: string,
   runs: RunStore,
-): Promise<LogPage | null> {
+): Promise<RunLogPage | null> {
   const groups: EventGroup[] = []
   for (let from = 0; ; from = (groups.at(-1)?.last ?? -1) + 1) {
     const page = await runs.readLog(owner, turnId, from)
     if (page === null) return null
     groups.push(...page.groups)
-    if (page.groups.length < PAGE_GROUPS) return { ...page, groups }
+    if (page.groups.length < MAX_PAGE_GROUPS) return { ...page, groups }
   }
 }

@@ -3,20 +3,20 @@
  * those that are not, what was said so far. Reads any stream of Responses events, ours or an
  * upstream's.
  */
-import { isObject, textIn, type Json, type JsonObject } from '../../core/json/json.ts'
+import { isObject, textOrEmpty, type Json, type JsonObject } from '../../core/json/json.ts'
 
-export interface Draft {
+export interface PartialItem {
   readonly item: JsonObject
   readonly isDone: boolean
   /** The parts of a message's or of reasoning's content, and those of its summary. */
-  readonly content: DraftPart[]
-  readonly summary: DraftPart[]
+  readonly content: PartialItemPart[]
+  readonly summary: PartialItemPart[]
   /** Arguments of a function call, or input of a custom call. */
   said: string
   hasSaid: boolean
 }
 
-export interface DraftPart {
+export interface PartialItemPart {
   readonly part: JsonObject
   text: string
   /** Whether its text was closed, and whether the part was. */
@@ -24,14 +24,14 @@ export interface DraftPart {
   isDone: boolean
 }
 
-export interface Drafts {
+export interface PartialItemReader {
   readonly read: (event: JsonObject) => void
   /** By place in the output. */
-  readonly all: ReadonlyMap<number, Draft>
+  readonly all: ReadonlyMap<number, PartialItem>
 }
 
-export function drafts(): Drafts {
-  const all = new Map<number, Draft>()
+export function createPartialItemReader(): PartialItemReader {
+  const all = new Map<number, PartialItem>()
   return {
     all,
     read(event) {
@@ -48,7 +48,7 @@ export function drafts(): Drafts {
   }
 }
 
-type Handler = (draft: Draft, event: JsonObject) => void
+type Handler = (draft: PartialItem, event: JsonObject) => void
 
 const HANDLERS: Readonly<Record<string, Handler | undefined>> = {
   'response.content_part.added': begin,
@@ -74,7 +74,7 @@ const HANDLERS: Readonly<Record<string, Handler | undefined>> = {
   'response.custom_tool_call_input.done': called,
 }
 
-function begin(draft: Draft, event: JsonObject): void {
+function begin(draft: PartialItem, event: JsonObject): void {
   const { part, content_index: content, summary_index: summary } = event
   if (!isObject(part)) return
   const fresh = { part: structuredClone(part), text: '', hasSaid: false, isDone: false }
@@ -82,33 +82,33 @@ function begin(draft: Draft, event: JsonObject): void {
   else if (typeof summary === 'number') draft.summary[summary] = fresh
 }
 
-function say(draft: Draft, event: JsonObject): void {
+function say(draft: PartialItem, event: JsonObject): void {
   const place = partOf(draft, event)
-  if (place !== undefined) place.text += textIn(event['delta'])
+  if (place !== undefined) place.text += textOrEmpty(event['delta'])
 }
 
-function said(draft: Draft, event: JsonObject): void {
+function said(draft: PartialItem, event: JsonObject): void {
   const place = partOf(draft, event)
   if (place === undefined) return
-  place.text = textIn(event['text'] ?? event['refusal'])
+  place.text = textOrEmpty(event['text'] ?? event['refusal'])
   place.hasSaid = true
 }
 
-function done(draft: Draft, event: JsonObject): void {
+function done(draft: PartialItem, event: JsonObject): void {
   const place = partOf(draft, event)
   if (place !== undefined) place.isDone = true
 }
 
-function call(draft: Draft, event: JsonObject): void {
-  draft.said += textIn(event['delta'])
+function call(draft: PartialItem, event: JsonObject): void {
+  draft.said += textOrEmpty(event['delta'])
 }
 
-function called(draft: Draft, event: JsonObject): void {
-  draft.said = textIn(event['arguments'] ?? event['input'])
+function called(draft: PartialItem, event: JsonObject): void {
+  draft.said = textOrEmpty(event['arguments'] ?? event['input'])
   draft.hasSaid = true
 }
 
-function partOf(draft: Draft, event: JsonObject): DraftPart | undefined {
+function partOf(draft: PartialItem, event: JsonObject): PartialItemPart | undefined {
   const { content_index: content, summary_index: summary } = event
   if (typeof content === 'number') return draft.content[content]
   return typeof summary === 'number' ? draft.summary[summary] : undefined

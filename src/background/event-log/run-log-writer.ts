@@ -7,13 +7,13 @@ import type { EventGroup } from '../../store/background-runs/run-store-interface
 import type { PlacedItem } from '../../store/turns/turn-store-interface.ts'
 
 /** `ending` is there in the last batch, and is what the run came to. */
-export interface Batch<Ending> {
+export interface RunLogBatch<Ending> {
   readonly events: EventGroup | null
   readonly items: readonly PlacedItem[]
   readonly ending: Ending | null
 }
 
-export interface WriteBehind<Ending> {
+export interface RunLogWriter<Ending> {
   /** `false` when so much waits that no more should come; `hasRoom` tells when it may. */
   readonly addEvents: (text: string, next: number) => boolean
   readonly addItem: (item: PlacedItem) => void
@@ -22,12 +22,12 @@ export interface WriteBehind<Ending> {
   readonly stop: () => Promise<void>
 }
 
-export interface Writing<Ending> {
+export interface RunLogWriterOptions<Ending> {
   /** The number of the first event that will be added. */
   readonly first: number
   /** Resolves to `false` if there is nothing more to be written here. */
-  readonly write: (batch: Batch<Ending>) => Promise<boolean>
-  readonly written: (batch: Batch<Ending>) => void
+  readonly write: (batch: RunLogBatch<Ending>) => Promise<boolean>
+  readonly written: (batch: RunLogBatch<Ending>) => void
   /** It was not the writer's any more, or could not be written for all the time there was. */
   readonly refused: () => void
   readonly hasRoom: () => void
@@ -41,7 +41,9 @@ const GATHER_CHARS = 64 * 1024
 /** With more than this waiting for a slow database, the upstream is held back. */
 const FULL_CHARS = 1024 * 1024
 
-export function writeBehind<Ending>(writing: Writing<Ending>): WriteBehind<Ending> {
+export function createRunLogWriter<Ending>(
+  writing: RunLogWriterOptions<Ending>,
+): RunLogWriter<Ending> {
   const gathered = gather<Ending>(writing.first)
   let isStopped = false
   let timer: ReturnType<typeof setTimeout> | null = null
@@ -110,7 +112,7 @@ function gather<Ending>(first: number) {
     isEmpty: () => to === from && items.length === 0 && ending === null,
     isUrgent: () => ending !== null || text.length >= GATHER_CHARS,
     chars: () => text.length,
-    take(): Batch<Ending> {
+    take(): RunLogBatch<Ending> {
       const events = to === from ? null : { first: from, last: to - 1, text }
       const batch = { events, items, ending }
       from = to
@@ -124,8 +126,8 @@ function gather<Ending>(first: number) {
 const RETRY_MS = 250
 
 async function insist<Ending>(
-  batch: Batch<Ending>,
-  { write, warn, patienceMs }: Writing<Ending>,
+  batch: RunLogBatch<Ending>,
+  { write, warn, patienceMs }: RunLogWriterOptions<Ending>,
   isStopped: () => boolean,
 ): Promise<boolean> {
   const giveUpAt = performance.now() + patienceMs

@@ -6,50 +6,55 @@
  * When the run turns out to be over or somebody else's, the log is lost: it writes no more, and
  * whoever writes to it finds its client gone, which cancels the upstream.
  */
-import type { Client } from '../../gateway/http-exchange-interface.ts'
-import { messageOf } from '../../core/errors/gateway-error.ts'
+import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { EventGroup, RunHold } from '../../store/background-runs/run-store-interface.ts'
-import type { Store, TurnEnding } from '../../store/turns/turn-store-interface.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
-import { callbacks } from './callbacks.ts'
+import type { TurnStore, TurnEnding } from '../../store/turns/turn-store-interface.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { createCallbackList } from './callbacks.ts'
 import { numberEvents } from './number-events.ts'
-import { writeBehind, type Batch } from './run-log-writer.ts'
+import { createRunLogWriter, type RunLogBatch } from './run-log-writer.ts'
 
 export interface RunLog {
   readonly hold: RunHold
-  readonly client: Client
-  readonly turns: Pick<Store, 'gathersItems' | 'journalItems' | 'closeTurn'>
+  readonly client: ClientStream
+  readonly turns: Pick<TurnStore, 'gathersItems' | 'journalItems' | 'closeTurn'>
   /** Resolves when nothing is written here any more. */
-  readonly over: Promise<LogEnd>
+  readonly over: Promise<RunLogEnd>
   /** Has it lost. Resolves when no write is under way any more. */
   readonly giveUp: () => Promise<void>
-  readonly listen: (listener: LogListener) => Listening
+  readonly listen: (listener: RunLogListener) => RunLogSubscription
 }
 
 /** A lost log may go on elsewhere: what came of its run is to be looked up. */
-export type LogEnd = 'ended' | 'lost'
+export type RunLogEnd = 'ended' | 'lost'
 
-export interface LogListener {
+export interface RunLogListener {
   /** Hears of every group of events once it is durable. */
   readonly recorded: (events: EventGroup) => void
-  readonly over: (end: LogEnd) => void
+  readonly over: (end: RunLogEnd) => void
 }
 
-export interface Listening {
+export interface RunLogSubscription {
   /** The first event that will be heard of; what is before it is durable. */
   readonly from: number
   readonly stop: () => void
 }
 
 /** `first` is the number of the first event that is not in the log yet. */
-export function runLog(hold: RunHold, first: number, patienceMs: number, world: World): RunLog {
+export function createRunLog(
+  hold: RunHold,
+  first: number,
+  patienceMs: number,
+  world: GatewayDependencies,
+): RunLog {
   const numbering = numberEvents(first)
-  const gone = callbacks()
-  const roomy = callbacks()
+  const gone = createCallbackList()
+  const roomy = createCallbackList()
   const audience = audienceFrom(first)
   let closing: TurnEnding | null = null
 
-  const behind = writeBehind<TurnEnding>({
+  const behind = createRunLogWriter<TurnEnding>({
     first,
     patienceMs,
     write: (batch) => writeBatch(batch, hold, world),
@@ -60,7 +65,7 @@ export function runLog(hold: RunHold, first: number, patienceMs: number, world: 
     refused: () => lose(),
     hasRoom: roomy.call,
     warn: (error) =>
-      world.log('warn', 'run-not-recorded', { turn: hold.turnId, why: messageOf(error) }),
+      world.log('warn', 'run-not-recorded', { turn: hold.turnId, why: errorMessage(error) }),
   })
   const lose = (): void => {
     if (audience.end('lost')) gone.call()
@@ -104,9 +109,9 @@ export function runLog(hold: RunHold, first: number, patienceMs: number, world: 
 }
 
 function writeBatch(
-  { events, items, ending }: Batch<TurnEnding>,
+  { events, items, ending }: RunLogBatch<TurnEnding>,
   hold: RunHold,
-  { runs }: World,
+  { runs }: GatewayDependencies,
 ): Promise<boolean> {
   if (ending === null) return runs.recordRun(hold, events, items)
   return runs.endRun(hold, { ...ending, items: [...items, ...ending.items] }, events)
@@ -114,11 +119,11 @@ function writeBatch(
 
 /** Who listens to a log, and whether there is still something to hear. */
 function audienceFrom(first: number) {
-  const listeners = new Set<LogListener>()
+  const listeners = new Set<RunLogListener>()
   let durable = first
   let isOver = false
-  let resolveOver: (end: LogEnd) => void = () => undefined
-  const over = new Promise<LogEnd>((resolve) => (resolveOver = resolve))
+  let resolveOver: (end: RunLogEnd) => void = () => undefined
+  const over = new Promise<RunLogEnd>((resolve) => (resolveOver = resolve))
   return {
     over,
     isOver: () => isOver,
@@ -127,7 +132,7 @@ function audienceFrom(first: number) {
       for (const listener of listeners) listener.recorded(events)
     },
     /** `false` if it is over already. */
-    end(how: LogEnd): boolean {
+    end(how: RunLogEnd): boolean {
       if (isOver) return false
       isOver = true
       for (const listener of listeners) listener.over(how)
@@ -135,7 +140,7 @@ function audienceFrom(first: number) {
       resolveOver(how)
       return true
     },
-    listen(listener: LogListener): Listening {
+    listen(listener: RunLogListener): RunLogSubscription {
       if (isOver) listener.over('lost')
       else listeners.add(listener)
       return { from: durable, stop: () => void listeners.delete(listener) }

@@ -1,11 +1,11 @@
 /** Lets one wait for something to happen, or for some time to pass. */
-export interface Bell {
+export interface Notifier {
   readonly ring: () => void
   /** `null`: for as long as it takes. What rang before is not heard. */
   readonly wait: (forMs: number | null) => Promise<void>
 }
 
-export function bell(): Bell {
+export function createNotifier(): Notifier {
   let ring = (): void => undefined
   return {
     ring: () => ring(),

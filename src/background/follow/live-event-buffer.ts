@@ -3,23 +3,23 @@
  * let go of: it is in the database.
  */
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
-import type { LogEnd, RunLog } from '../event-log/run-log.ts'
+import type { RunLogEnd, RunLog } from '../event-log/run-log.ts'
 
-export interface Ear {
+export interface LiveEventBuffer {
   /** Everything from this event on has been heard and not been let go of. */
   readonly from: () => number
   /** What was heard since it was last asked, in order. */
   readonly taken: () => readonly EventGroup[]
-  readonly end: () => LogEnd | null
+  readonly end: () => RunLogEnd | null
   readonly close: () => void
 }
 
 const FULL_CHARS = 1024 * 1024
 
-export function listenTo(log: RunLog, onNews: () => void): Ear {
+export function bufferLiveEvents(log: RunLog, onNews: () => void): LiveEventBuffer {
   let heard: EventGroup[] = []
   let chars = 0
-  let end: LogEnd | null = null
+  let end: RunLogEnd | null = null
   const listening = log.listen({
     recorded(group) {
       heard.push(group)

@@ -4,22 +4,22 @@
  * news of any other. A client that is full is waited for, and nothing is kept for it meanwhile: it
  * goes on from the database. A client that leaves does not touch the run.
  */
-import type { Client } from '../../gateway/http-exchange-interface.ts'
-import { messageOf } from '../../core/errors/gateway-error.ts'
+import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import {
-  PAGE_GROUPS,
+  MAX_PAGE_GROUPS,
   type EventGroup,
-  type LogPage,
+  type RunLogPage,
 } from '../../store/background-runs/run-store-interface.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
-import { bell } from './bell.ts'
-import { isInFlight, isOrphaned } from '../is-run-unfinished-or-orphaned.ts'
-import { listenTo, type Ear } from './live-event-buffer.ts'
-import { DONE } from '../event-log/number-events.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { createNotifier } from './bell.ts'
+import { isTurnUnfinished, isRunOrphaned } from '../is-run-unfinished-or-orphaned.ts'
+import { bufferLiveEvents, type LiveEventBuffer } from './live-event-buffer.ts'
+import { DONE_MESSAGE } from '../event-log/number-events.ts'
 import type { RunLog } from '../event-log/run-log.ts'
 
-export interface Following {
+export interface LogFollower {
   readonly whose: Caller
   readonly turnId: string
   /** The number of the first event that is wanted. */
@@ -27,7 +27,7 @@ export interface Following {
   /** The log, if it is written in this process. */
   readonly live: RunLog | null
   /** Takes care of a run that nobody works on any more. */
-  readonly rescue: (run: LogPage) => Promise<void>
+  readonly rescue: (run: RunLogPage) => Promise<void>
 }
 
 /** How often the news of a run elsewhere are looked for, and those of a database that is away. */
@@ -35,9 +35,13 @@ const POLL_MS = 200
 const AWAY_MS = 1_000
 
 /** Resolves when the client has it all, or has left. */
-export async function followLog(following: Following, client: Client, world: World): Promise<void> {
+export async function writeLogToClient(
+  following: LogFollower,
+  client: ClientStream,
+  world: GatewayDependencies,
+): Promise<void> {
   const reader = readerOf(client, following.from, world.settings.HEARTBEAT_SECONDS * 1000)
-  const ear = following.live === null ? null : listenTo(following.live, reader.wake)
+  const ear = following.live === null ? null : bufferLiveEvents(following.live, reader.wake)
   let isOver = false
   while (!isOver && !reader.isGone()) {
     isOver = hears(ear, reader)
@@ -52,12 +56,12 @@ export async function followLog(following: Following, client: Client, world: Wor
 type Reader = ReturnType<typeof readerOf>
 
 /** Whether all that the reader wants next is heard, so that nothing has to be looked up. */
-function hears(ear: Ear | null, reader: Reader): ear is Ear {
+function hears(ear: LiveEventBuffer | null, reader: Reader): ear is LiveEventBuffer {
   return ear !== null && ear.end() !== 'lost' && reader.next() >= ear.from()
 }
 
 /** Resolves to whether that was the end. */
-async function takeHeard(ear: Ear, reader: Reader): Promise<boolean> {
+async function takeHeard(ear: LiveEventBuffer, reader: Reader): Promise<boolean> {
   const groups = ear.taken()
   for (const group of groups) reader.give(group)
   if (ear.end() === 'ended') return true
@@ -66,28 +70,28 @@ async function takeHeard(ear: Ear, reader: Reader): Promise<boolean> {
 }
 
 async function takeRead(
-  { whose, turnId, rescue }: Following,
+  { whose, turnId, rescue }: LogFollower,
   reader: Reader,
-  { runs, nowMs, log }: World,
+  { runs, nowMs, log }: GatewayDependencies,
 ): Promise<boolean> {
   try {
     const page = await runs.readLog(whose, turnId, reader.next())
     if (page === null) return true
     for (const group of page.groups) reader.give(group)
-    if (page.groups.length === PAGE_GROUPS) return false
-    if (!isInFlight(page.state)) return true
-    if (isOrphaned(page, nowMs())) await rescue(page)
+    if (page.groups.length === MAX_PAGE_GROUPS) return false
+    if (!isTurnUnfinished(page.state)) return true
+    if (isRunOrphaned(page, nowMs())) await rescue(page)
     if (page.groups.length === 0) await reader.news(POLL_MS)
   } catch (error) {
-    log('warn', 'log-not-read', { turn: turnId, why: messageOf(error) })
+    log('warn', 'log-not-read', { turn: turnId, why: errorMessage(error) })
     await reader.news(AWAY_MS)
   }
   return false
 }
 
 /** A client that reads a log, and how far it has come. */
-function readerOf(client: Client, from: number, heartbeatMs: number) {
-  const { ring, wait } = bell()
+function readerOf(client: ClientStream, from: number, heartbeatMs: number) {
+  const { ring, wait } = createNotifier()
   let next = from
   const state = { isFull: false }
   let isQuiet = true
@@ -116,7 +120,7 @@ function readerOf(client: Client, from: number, heartbeatMs: number) {
     },
     end(): void {
       clearInterval(heart)
-      client.end(DONE)
+      client.end(DONE_MESSAGE)
     },
   }
 }

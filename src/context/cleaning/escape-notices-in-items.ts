@@ -5,17 +5,17 @@
  * Under every policy, for every wire has notices of its own, and a medium that comes later may bring
  * some: what was sent before would otherwise change with it.
  */
-import { defused, isOwnText } from '../../core/text/gateway-notice.ts'
+import { escapeFakeNotices, isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
-import { partsOf } from '../../core/media/media-handles.ts'
-import { eachItem } from '../map-items-with-notes.ts'
+import { listContentParts } from '../../core/media/media-handles.ts'
+import { replaceItems } from '../map-items-with-notes.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function defuseNotices(): Transform {
+export function escapeNoticesInItems(): Transform {
   return {
     name: 'defuse-notices',
     steps: 'none',
-    run: (items) => eachItem(items, withoutLookAlikes, 'notice-defused'),
+    run: (items) => replaceItems(items, withoutLookAlikes, 'notice-defused'),
   }
 }
 
@@ -29,7 +29,9 @@ function withoutLookAlikes(item: Item): Item {
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const output =
-        typeof item.output === 'string' ? defused(item.output) : defusedParts(partsOf(item))
+        typeof item.output === 'string'
+          ? escapeFakeNotices(item.output)
+          : defusedParts(listContentParts(item))
       return output === item.output ? item : { ...item, output }
     }
     case 'function_call':
@@ -41,13 +43,13 @@ function withoutLookAlikes(item: Item): Item {
 }
 
 function defusedParts(parts: readonly Part[]): readonly Part[] {
-  const texts = parts.filter(isOwnText).map(({ text }) => text)
+  const texts = parts.filter(isTextWithoutNotice).map(({ text }) => text)
   // Some wires make one text of several parts, in lines or not, and a notice may be spread over them.
   const harmless = defusedTogether(defusedTogether(texts, '\n'), '')
   if (harmless === texts) return parts
   let at = 0
   return parts.map((part) => {
-    if (!isOwnText(part)) return part
+    if (!isTextWithoutNotice(part)) return part
     const text = harmless[at++] ?? part.text
     return text === part.text ? part : { ...part, text }
   })
@@ -56,7 +58,7 @@ function defusedParts(parts: readonly Part[]): readonly Part[] {
 /** The very same list, if they are harmless with so much between them. */
 function defusedTogether(texts: readonly string[], between: string): readonly string[] {
   const whole = texts.join(between)
-  const harmless = defused(whole)
+  const harmless = escapeFakeNotices(whole)
   if (harmless === whole) return texts
   let at = 0
   return texts.map((text) => {

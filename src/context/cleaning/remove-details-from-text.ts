@@ -6,10 +6,10 @@
  * that was never closed, because the answer was stopped in the middle of it, reaches to the end; but
  * only if it begins a line, as all of them did, and is not just mentioned.
  */
-import { fenceReader } from '../../core/text/track-markdown-code-fences.ts'
+import { trackMarkdownCodeFences } from '../../core/text/track-markdown-code-fences.ts'
 
-export function withoutDetails(text: string): string {
-  if (!mayHoldDetails(text)) return text
+export function removeDetailsBlocks(text: string): string {
+  if (!mayContainDetailsBlock(text)) return text
   const blocks = blocksIn(text)
   if (blocks.length === 0) return text
   const pieces: string[] = []
@@ -23,7 +23,7 @@ export function withoutDetails(text: string): string {
 }
 
 /** A look that nearly every text passes. */
-export function mayHoldDetails(text: string): boolean {
+export function mayContainDetailsBlock(text: string): boolean {
   return text.includes(OPENING)
 }
 
@@ -35,7 +35,7 @@ interface Block {
 function blocksIn(text: string): readonly Block[] {
   const blocks: Block[] = []
   const endOf = blockEnds(text)
-  const fences = fenceReader()
+  const fences = trackMarkdownCodeFences()
   let isAfterBlank = true
   for (let at = 0; at < text.length;) {
     const lineEnd = text.indexOf('\n', at)

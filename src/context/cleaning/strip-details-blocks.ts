@@ -5,10 +5,10 @@
  */
 import type { Item, Message, Part, TextPart } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import { mayHoldDetails, withoutDetails } from './remove-details-from-text.ts'
+import { mayContainDetailsBlock, removeDetailsBlocks } from './remove-details-from-text.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function stripDetails(): Transform {
+export function stripDetailsBlocks(): Transform {
   return {
     name: 'strip-details',
     steps: 'none',
@@ -35,7 +35,8 @@ function hasNothing(item: Item): boolean {
 
 /** The same message, if there is no such block in it. */
 function stripped(message: Message): Message {
-  if (!message.content.some((part) => isText(part) && mayHoldDetails(part.text))) return message
+  if (!message.content.some((part) => isText(part) && mayContainDetailsBlock(part.text)))
+    return message
   const content = message.content.flatMap((part) => (isText(part) ? strippedPart(part) : part))
   const isSame =
     content.length === message.content.length &&
@@ -48,7 +49,7 @@ function isText(part: Part): part is TextPart {
 }
 
 function strippedPart(part: TextPart): TextPart | readonly [] {
-  const text = withoutDetails(part.text)
+  const text = removeDetailsBlocks(part.text)
   if (text === part.text) return part
   if (text === '') return []
   // They point at places in a text that is not that any more.

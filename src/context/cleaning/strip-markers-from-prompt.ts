@@ -5,21 +5,21 @@
  * client is given a marker in them.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
-import { holding, withParts } from '../../core/items/replace-content-parts.ts'
-import { withoutMarkers } from '../../core/markers/remove-markers.ts'
-import { eachItem } from '../map-items-with-notes.ts'
+import { setContentParts, replaceContentParts } from '../../core/items/replace-content-parts.ts'
+import { removeMarkers } from '../../core/markers/remove-markers.ts'
+import { replaceItems } from '../map-items-with-notes.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function stripMarkers(): Transform {
   return {
     name: 'strip-markers',
     steps: 'none',
-    run: (items) => eachItem(items, unmarked, 'marker-removed'),
+    run: (items) => replaceItems(items, stripItemMarkers, 'marker-removed'),
   }
 }
 
 /** The very same item if there is none. */
-export function unmarked(item: Item): Item {
+export function stripItemMarkers(item: Item): Item {
   switch (item.type) {
     case 'message':
       return unmarkedParts(item, item.content)
@@ -27,15 +27,15 @@ export function unmarked(item: Item): Item {
     case 'custom_tool_call_output': {
       const { output } = item
       if (typeof output !== 'string') return unmarkedParts(item, output)
-      const stripped = withoutMarkers(output)
+      const stripped = removeMarkers(output)
       return stripped === output ? item : { ...item, output: stripped }
     }
     case 'function_call': {
-      const stripped = withoutMarkers(item.arguments)
+      const stripped = removeMarkers(item.arguments)
       return stripped === item.arguments ? item : { ...item, arguments: stripped }
     }
     case 'custom_tool_call': {
-      const stripped = withoutMarkers(item.input)
+      const stripped = removeMarkers(item.input)
       return stripped === item.input ? item : { ...item, input: stripped }
     }
     case 'reasoning':
@@ -49,19 +49,19 @@ function unmarkedParts(item: Item, parts: readonly Part[]): Item {
   if (parts.every((part) => unmarkedPart(part) === part)) return item
   const stripped = parts.map(unmarkedPart)
   const left = stripped.filter((part, at) => part === parts[at] || saysSomething(part))
-  if (left.length === parts.length) return holding(item, left)
-  return withParts(item, left.length > 0 ? left : stripped.slice(0, 1))
+  if (left.length === parts.length) return setContentParts(item, left)
+  return replaceContentParts(item, left.length > 0 ? left : stripped.slice(0, 1))
 }
 
 function unmarkedPart(part: Part): Part {
   switch (part.type) {
     case 'input_text':
     case 'output_text': {
-      const text = withoutMarkers(part.text)
+      const text = removeMarkers(part.text)
       return text === part.text ? part : { ...part, text }
     }
     case 'refusal': {
-      const refusal = withoutMarkers(part.refusal)
+      const refusal = removeMarkers(part.refusal)
       return refusal === part.refusal ? part : { ...part, refusal }
     }
     case 'input_image':

@@ -9,15 +9,19 @@
  * decided in the same way ever after. An image that has gone, for this or for any other reason, counts as it
  * did when it was there. Reasoning is not counted: behind a change it is often not read at all.
  */
-import { countHidden, standsFor } from '../../core/text/gateway-notice.ts'
+import { countHiddenMedia, readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
-import { partsOf } from '../../core/media/media-handles.ts'
-import { mediumOf } from '../../core/media/content-part-media.ts'
-import { headLength, isPinned, roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { listContentParts } from '../../core/media/media-handles.ts'
+import { readPartMedia } from '../../core/media/content-part-media.ts'
+import {
+  countHeadItems,
+  isPinned,
+  findRoundStarts,
+} from '../../core/items/rounds-and-pinned-items.ts'
 import { estimateTokens, IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts'
-import { sumsOf, weightIn } from '../windows/item-weights.ts'
+import { computePrefixSums, weightBetween } from '../windows/item-weights.ts'
 
-export interface Paying {
+export interface ImageCutoffOptions {
   /** So many turns before the newest one keep their images. */
   readonly keepTurns: number
   readonly step: number
@@ -26,23 +30,23 @@ export interface Paying {
 }
 
 /** Images in front of this place go, but for those that always stay. */
-export function payingBorder(
+export function findImageCutoff(
   items: readonly Item[],
-  { keepTurns, step, outputsStay }: Paying,
+  { keepTurns, step, outputsStay }: ImageCutoffOptions,
 ): number {
-  const starts = roundStarts(items)
+  const starts = findRoundStarts(items)
   if (starts.length <= keepTurns + step) return 0
   const imagesAt = imagesThatGo(items)
   if (imagesAt.size === 0) return 0
-  const images = sumsOf(items.map((_, at) => (imagesAt.get(at) ?? 0) * IMAGE_TOKENS))
-  const words = sumsOf(items.map((item) => wordsOf(item, outputsStay)))
+  const images = computePrefixSums(items.map((_, at) => (imagesAt.get(at) ?? 0) * IMAGE_TOKENS))
+  const words = computePrefixSums(items.map((item) => wordsOf(item, outputsStay)))
   let border = 0
   for (let turn = keepTurns + step; turn < starts.length; turn += step) {
     const [to = 0, now = 0] = [starts[turn - keepTurns], starts[turn]]
-    const spared = weightIn(images, border, to)
+    const spared = weightBetween(images, border, to)
     if (spared === 0) continue
     const first = [...imagesAt.keys()].find((at) => at >= border) ?? to
-    const anew = weightIn(words, first, now) + weightIn(images, to, now)
+    const anew = weightBetween(words, first, now) + weightBetween(images, to, now)
     if (spared * CACHED_PRICE * turn * PAID_BACK_IN >= anew * (1 - CACHED_PRICE)) border = to
   }
   return border
@@ -51,17 +55,17 @@ export function payingBorder(
 /** How many can go or have gone, by the place of their item. */
 function imagesThatGo(items: readonly Item[]): ReadonlyMap<number, number> {
   const images = new Map<number, number>()
-  const head = headLength(items)
+  const head = countHeadItems(items)
   for (const [at, item] of items.entries()) {
     if (at < head || isPinned(item)) continue
-    const count = partsOf(item).reduce((sum, part) => sum + imagesOf(part), 0)
+    const count = listContentParts(item).reduce((sum, part) => sum + imagesOf(part), 0)
     if (count > 0) images.set(at, count)
   }
   return images
 }
 
 function imagesOf(part: Part): number {
-  return mediumOf(part)?.kind === 'image' ? 1 : countHidden(part, 'image')
+  return readPartMedia(part)?.kind === 'image' ? 1 : countHiddenMedia(part, 'image')
 }
 
 /** What a cache knows costs a tenth, as most providers have it. */
@@ -91,7 +95,9 @@ function wordsIn(content: string | readonly Part[]): number {
   if (typeof content === 'string') return estimateTokens(content)
   return content.reduce(
     (sum, part) =>
-      'text' in part && standsFor(part) === null ? sum + estimateTokens(part.text) : sum,
+      'text' in part && readNoticeMediaIdentities(part) === null
+        ? sum + estimateTokens(part.text)
+        : sum,
     0,
   )
 }

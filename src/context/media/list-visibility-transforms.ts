@@ -2,8 +2,8 @@
 import type { Item } from '../../core/item.ts'
 import { MEDIA_KINDS, type MediaKind } from '../../core/media/content-part-media.ts'
 import type { MediaRules } from '../../core/context-policy.ts'
-import { reuseImages } from './reshow-generated-images.ts'
-import { showMedia } from './replace-hidden-media.ts'
+import { reshowGeneratedImages } from './reshow-generated-images.ts'
+import { replaceHiddenMedia } from './replace-hidden-media.ts'
 import type { Transform } from '../transform-interface.ts'
 
 interface MediaPlan {
@@ -14,7 +14,7 @@ interface MediaPlan {
   readonly conversation?: readonly Item[] | undefined
 }
 
-export function planMedia({
+export function listVisibilityTransforms({
   rules,
   outputsStay = true,
   sees = ALL,
@@ -30,9 +30,9 @@ export function planMedia({
   return [
     // Before they are counted.
     ...(reuses
-      ? [reuseImages({ images: Math.min(images ?? MOST_REUSED, MOST_REUSED), ...whole })]
+      ? [reshowGeneratedImages({ images: Math.min(images ?? MOST_REUSED, MOST_REUSED), ...whole })]
       : []),
-    showMedia({ rules, outputsStay, sees, canView: view, ...whole }),
+    replaceHiddenMedia({ rules, outputsStay, sees, canView: view, ...whole }),
   ]
 }
 

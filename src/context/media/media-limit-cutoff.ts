@@ -5,7 +5,7 @@
  * The newest question is whole, whatever the limit, and what it shows is counted. What tools have
  * shown since may take up what is left, and one at least.
  */
-export interface Weighed {
+export interface WeighedMedia {
   /** Where it begins and ends, counted from the beginning of the conversation. */
   readonly from: number
   readonly to: number
@@ -15,7 +15,7 @@ export interface Weighed {
 }
 
 /** What begins before this is not shown, the question excepted. */
-export function mediaBorder(all: readonly Weighed[], limit: number): number {
+export function findMediaCutoff(all: readonly WeighedMedia[], limit: number): number {
   if (limit === 0) return Number.POSITIVE_INFINITY
   const firstSince = all.findIndex(({ zone }) => zone === 'since')
   const since = firstSince < 0 ? all.length : firstSince

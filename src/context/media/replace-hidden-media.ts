@@ -7,16 +7,20 @@
  * a turn is sent as before until the next one; that an image comes again is a step, too.
  */
 import type { Item, Part } from '../../core/item.ts'
-import { handlesIn, partsOf } from '../../core/media/media-handles.ts'
-import { hiddenNotice, type Hidden, type Telling } from '../../core/media/media-notices.ts'
+import { assignMediaHandles, listContentParts } from '../../core/media/media-handles.ts'
+import {
+  createHiddenMediaGroupNotice,
+  type HiddenMediaGroup,
+  type MediaNoticeOptions,
+} from '../../core/media/media-notices.ts'
 import type { MediaKind } from '../../core/media/content-part-media.ts'
 import type { Note } from '../../core/note.ts'
 import type { MediaRules } from '../../core/context-policy.ts'
-import { fatesOf, type Fate } from './select-media-to-hide.ts'
+import { selectMediaToHide, type HiddenMedia } from './select-media-to-hide.ts'
 import type { Transform } from '../transform-interface.ts'
-import { withParts } from '../../core/items/replace-content-parts.ts'
+import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 
-export interface Showing {
+export interface MediaVisibilityOptions {
   readonly rules: Pick<
     MediaRules,
     'window' | 'keepTurns' | 'step' | 'imageMessages' | 'images' | 'repeated' | 'bytes'
@@ -31,21 +35,21 @@ export interface Showing {
   readonly conversation?: readonly Item[]
 }
 
-export function showMedia({
+export function replaceHiddenMedia({
   rules,
   outputsStay = true,
   sees,
   canView,
   conversation,
-}: Showing): Transform {
+}: MediaVisibilityOptions): Transform {
   return {
     name: 'show-media',
     steps: 'lasting',
     run(items) {
-      const fates = fatesOf(items, { ...rules, outputsStay }, sees)
+      const fates = selectMediaToHide(items, { ...rules, outputsStay }, sees)
       const notes: Note[] = []
       if (fates.size === 0) return { items, notes }
-      const handles = handlesIn(conversation ?? items)
+      const handles = assignMediaHandles(conversation ?? items)
       const rebuilt = items.map((item, at) => {
         const hidden = fates.get(at)
         if (hidden === undefined) return item
@@ -61,13 +65,13 @@ export function showMedia({
 /** `hidden`: by the place of the part. Neighbours that are hidden for one reason share a notice. */
 function withNotices(
   item: Item,
-  hidden: ReadonlyMap<number, Fate>,
-  telling: Omit<Telling, 'type'>,
+  hidden: ReadonlyMap<number, HiddenMedia>,
+  telling: Omit<MediaNoticeOptions, 'type'>,
 ): Item {
   const isAssistant = item.type === 'message' && item.role === 'assistant'
   const type = isAssistant ? 'output_text' : 'input_text'
-  const parts: (Part | Hidden)[] = []
-  for (const [place, part] of partsOf(item).entries()) {
+  const parts: (Part | HiddenMediaGroup)[] = []
+  for (const [place, part] of listContentParts(item).entries()) {
     const fate = hidden.get(place)
     if (fate === undefined) {
       parts.push(part)
@@ -80,13 +84,15 @@ function withNotices(
     const identities = joins ? [...last.identities, identity] : [identity]
     parts.splice(joins ? -1 : parts.length, 1, { kind, why, identities })
   }
-  return withParts(
+  return replaceContentParts(
     item,
-    parts.map((part) => ('why' in part ? hiddenNotice(part, { ...telling, type }) : part)),
+    parts.map((part) =>
+      'why' in part ? createHiddenMediaGroupNotice(part, { ...telling, type }) : part,
+    ),
   )
 }
 
-const TOLD: Readonly<Record<Fate['why'], Hidden['why']>> = {
+const TOLD: Readonly<Record<HiddenMedia['why'], HiddenMediaGroup['why']>> = {
   'media-outside-window': 'older',
   'media-too-old': 'older',
   'media-over-limit': 'older',

@@ -6,25 +6,28 @@
  * the newest: so it is sent again like that with every later turn. An image that the conversation has
  * shown before is not added, or it would wander with every answer that mentions it.
  */
-import { byIdentity, type ByIdentity } from '../../core/media/media-identity-map.ts'
-import { standsFor } from '../../core/text/gateway-notice.ts'
+import {
+  createMediaIdentityMap,
+  type MediaIdentityMap,
+} from '../../core/media/media-identity-map.ts'
+import { readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import { textOf, type Item, type Message, type Part } from '../../core/item.ts'
-import { handlesIn, partsOf } from '../../core/media/media-handles.ts'
-import { markdownImages } from '../../core/media/find-markdown-images.ts'
-import { reusedNotice } from '../../core/media/media-notices.ts'
-import { mediumOf } from '../../core/media/content-part-media.ts'
+import { assignMediaHandles, listContentParts } from '../../core/media/media-handles.ts'
+import { findMarkdownImages } from '../../core/media/find-markdown-images.ts'
+import { createReusedImageNotice } from '../../core/media/media-notices.ts'
+import { readPartMedia } from '../../core/media/content-part-media.ts'
 import type { Note } from '../../core/note.ts'
 import type { Transform } from '../transform-interface.ts'
-import { withParts } from '../../core/items/replace-content-parts.ts'
+import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 
-export interface Reusing {
+export interface ImageReuseOptions {
   /** So many at most with one question, the last ones of the answer. */
   readonly images: number
   /** The whole conversation, if that is more than the list; handles are counted in it. */
   readonly conversation?: readonly Item[]
 }
 
-export function reuseImages({ images, conversation }: Reusing): Transform {
+export function reshowGeneratedImages({ images, conversation }: ImageReuseOptions): Transform {
   return {
     name: 'reuse-images',
     steps: 'none',
@@ -32,13 +35,17 @@ export function reuseImages({ images, conversation }: Reusing): Transform {
       const reused = reusedIn(items, images)
       const notes: Note[] = []
       if (reused.size === 0) return { items, notes }
-      const handles = handlesIn(conversation ?? items)
+      const handles = assignMediaHandles(conversation ?? items)
       const rebuilt = items.map((item, at) => {
         const urls = reused.get(at)
         if (urls === undefined) return item
         notes.push({ did: 'changed', at, why: 'images-reused' })
         const shown = urls.map((image_url): Part => ({ type: 'input_image', image_url }))
-        return withParts(item, [reusedNotice(urls, handles), ...shown, ...partsOf(item)])
+        return replaceContentParts(item, [
+          createReusedImageNotice(urls, handles),
+          ...shown,
+          ...listContentParts(item),
+        ])
       })
       return { items: rebuilt, notes }
     },
@@ -50,7 +57,7 @@ function reusedIn(items: readonly Item[], most: number): ReadonlyMap<number, rea
   const reused = new Map<number, readonly string[]>()
   // A look that most conversations pass.
   if (most === 0 || !items.some(mayHoldImages)) return reused
-  const shown = byIdentity<true>()
+  const shown = createMediaIdentityMap<true>()
   let answer: Message | null = null
   for (const [at, item] of items.entries()) {
     for (const identity of identitiesIn(item)) shown.set(identity, true)
@@ -72,20 +79,24 @@ function mayHoldImages(item: Item): boolean {
 
 function newestImages(
   { content }: Message,
-  shown: ByIdentity<true>,
+  shown: MediaIdentityMap<true>,
   most: number,
 ): readonly string[] {
   const urls = new Set(
-    markdownImages(textOf(content)).filter((url) => shown.get(url) === undefined),
+    findMarkdownImages(textOf(content)).filter((url) => shown.get(url) === undefined),
   )
   return [...urls].slice(-most)
 }
 
 /** Or has had one before its place was taken by a notice. */
 function hasImage({ content }: Message): boolean {
-  return content.some((part) => standsFor(part) !== null || mediumOf(part)?.kind === 'image')
+  return content.some(
+    (part) => readNoticeMediaIdentities(part) !== null || readPartMedia(part)?.kind === 'image',
+  )
 }
 
 function identitiesIn(item: Item): readonly string[] {
-  return partsOf(item).flatMap((part) => standsFor(part) ?? mediumOf(part)?.identity ?? [])
+  return listContentParts(item).flatMap(
+    (part) => readNoticeMediaIdentities(part) ?? readPartMedia(part)?.identity ?? [],
+  )
 }

@@ -1,22 +1,26 @@
 /** Which media are not shown, and why: `replace-hidden-media.ts` says what is promised of it. */
-import { byIdentity } from '../../core/media/media-identity-map.ts'
+import { createMediaIdentityMap } from '../../core/media/media-identity-map.ts'
 import type { Item } from '../../core/item.ts'
-import { partsOf } from '../../core/media/media-handles.ts'
-import { mediumOf, type MediaKind, type Medium } from '../../core/media/content-part-media.ts'
+import { listContentParts } from '../../core/media/media-handles.ts'
 import {
-  headLength,
+  readPartMedia,
+  type MediaKind,
+  type PartMedia,
+} from '../../core/media/content-part-media.ts'
+import {
+  countHeadItems,
   isAssistantMessage,
   isPinned,
   isUserMessage,
-  questionEnd,
-  roundStarts,
+  findQuestionEnd,
+  findRoundStarts,
 } from '../../core/items/rounds-and-pinned-items.ts'
-import { mediaBorder, type Weighed } from './media-limit-cutoff.ts'
-import { payingBorder } from './cache-aware-image-cutoff.ts'
-import type { Showing } from './replace-hidden-media.ts'
+import { findMediaCutoff, type WeighedMedia } from './media-limit-cutoff.ts'
+import { findImageCutoff } from './cache-aware-image-cutoff.ts'
+import type { MediaVisibilityOptions } from './replace-hidden-media.ts'
 
-export interface Fate {
-  readonly medium: Medium
+export interface HiddenMedia {
+  readonly medium: PartMedia
   readonly why:
     | 'media-outside-window'
     | 'media-too-old'
@@ -26,17 +30,21 @@ export interface Fate {
     | 'media-unseen'
 }
 
-type Rules = Showing['rules'] & { readonly outputsStay: boolean }
+type Rules = MediaVisibilityOptions['rules'] & { readonly outputsStay: boolean }
 
 /** Of what is hidden, by the place of the item and that of the part. */
-export type Fates = ReadonlyMap<number, ReadonlyMap<number, Fate>>
+export type HiddenMediaByPart = ReadonlyMap<number, ReadonlyMap<number, HiddenMedia>>
 
-export function fatesOf(items: readonly Item[], rules: Rules, sees: ReadonlySet<MediaKind>): Fates {
-  const fates = new Map<number, Map<number, Fate>>()
+export function selectMediaToHide(
+  items: readonly Item[],
+  rules: Rules,
+  sees: ReadonlySet<MediaKind>,
+): HiddenMediaByPart {
+  const fates = new Map<number, Map<number, HiddenMedia>>()
   const all = shotsIn(items)
   if (all.length === 0) return fates
-  const hide = ({ at, place, medium }: Shot, why: Fate['why']): void => {
-    const known = fates.get(at) ?? new Map<number, Fate>()
+  const hide = ({ at, place, medium }: Shot, why: HiddenMedia['why']): void => {
+    const known = fates.get(at) ?? new Map<number, HiddenMedia>()
     fates.set(at, known.set(place, { medium, why }))
   }
   const shots = all.filter((shot) => sees.has(shot.medium.kind))
@@ -56,8 +64,8 @@ export function fatesOf(items: readonly Item[], rules: Rules, sees: ReadonlySet<
 interface Shot {
   readonly at: number
   readonly place: number
-  readonly medium: Medium
-  readonly zone: Weighed['zone']
+  readonly medium: PartMedia
+  readonly zone: WeighedMedia['zone']
   /** It stands in what is always sent whole. */
   readonly isWhole: boolean
   /** It always does. */
@@ -68,19 +76,19 @@ interface Shot {
 
 function shotsIn(items: readonly Item[]): readonly Shot[] {
   const shots: Shot[] = []
-  const head = headLength(items)
-  const start = roundStarts(items).at(-1) ?? items.length
-  const end = questionEnd(items, start)
+  const head = countHeadItems(items)
+  const start = findRoundStarts(items).at(-1) ?? items.length
+  const end = findQuestionEnd(items, start)
   let unit = 0
   // Without iterators: most of a conversation has nothing to show.
   for (let at = 0; at < items.length; at += 1) {
     const item = items[at]
     if (item === undefined) continue
     if (!isUserMessage(item) || !isUserMessage(items[at - 1])) unit = at
-    const parts = partsOf(item)
+    const parts = listContentParts(item)
     for (let place = 0; place < parts.length; place += 1) {
       const part = parts[place]
-      const medium = part === undefined ? null : mediumOf(part)
+      const medium = part === undefined ? null : readPartMedia(part)
       if (medium === null) continue
       const zone = at < start ? 'before' : at < end ? 'question' : 'since'
       const isFixed = at < head || isPinned(item)
@@ -93,7 +101,7 @@ function shotsIn(items: readonly Item[]): readonly Shot[] {
 
 /** The images that come again, not counting what is said at once. */
 function repeatedIn(shots: readonly Shot[]): ReadonlySet<Shot> {
-  const last = byIdentity<number>()
+  const last = createMediaIdentityMap<number>()
   for (const { medium, unit } of shots) last.set(medium.identity, unit)
   return new Set(
     shots.filter(
@@ -108,17 +116,17 @@ function hiddenBy(
   shots: readonly Shot[],
   isRepeated: ReadonlySet<Shot>,
   { window, keepTurns, step, outputsStay, imageMessages, images, bytes }: Rules,
-): (shot: Shot) => Fate['why'] | null {
+): (shot: Shot) => HiddenMedia['why'] | null {
   const weighed = weigh(shots, isRepeated)
   const inWindow = window === null ? null : windowOf(items, window)
   const border = (scale: Scale, limit: number | null): number =>
-    limit === null ? 0 : mediaBorder(weighed.all[scale], limit)
+    limit === null ? 0 : findMediaCutoff(weighed.all[scale], limit)
   const borders = {
     items: border('items', imageMessages),
     images: border('images', images),
     bytes: border('bytes', bytes),
   }
-  const paying = keepTurns === null ? 0 : payingBorder(items, { keepTurns, step, outputsStay })
+  const paying = keepTurns === null ? 0 : findImageCutoff(items, { keepTurns, step, outputsStay })
   return (shot) => {
     if (inWindow !== null && !inWindow(shot.at)) return 'media-outside-window'
     const at = weighed.of.get(shot)
@@ -134,14 +142,18 @@ function hiddenBy(
 type Scale = 'items' | 'images' | 'bytes'
 
 interface Scales {
-  readonly all: Readonly<Record<Scale, readonly Weighed[]>>
+  readonly all: Readonly<Record<Scale, readonly WeighedMedia[]>>
   /** Where each begins. */
   readonly of: ReadonlyMap<Shot, Readonly<Record<Scale, number>>>
 }
 
 /** Each on three scales: how many items with images, how many images, how many bytes are before it. */
 function weigh(shots: readonly Shot[], isRepeated: ReadonlySet<Shot>): Scales {
-  const all = { items: [] as Weighed[], images: [] as Weighed[], bytes: [] as Weighed[] }
+  const all = {
+    items: [] as WeighedMedia[],
+    images: [] as WeighedMedia[],
+    bytes: [] as WeighedMedia[],
+  }
   const of = new Map<Shot, Record<Scale, number>>()
   let item = -1
   let itemsBefore = -1
@@ -172,7 +184,12 @@ function weigh(shots: readonly Shot[], isRepeated: ReadonlySet<Shot>): Scales {
   return { all, of }
 }
 
-function span(from: number, length: number, weight: number, zone: Weighed['zone']): Weighed {
+function span(
+  from: number,
+  length: number,
+  weight: number,
+  zone: WeighedMedia['zone'],
+): WeighedMedia {
   return { from, to: from + length, weight, zone }
 }
 

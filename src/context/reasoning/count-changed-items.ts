@@ -4,16 +4,16 @@
  * nothing touched stands between, no step of a plan can be seen by the older one and not by the newer.
  */
 import type { Item } from '../../core/item.ts'
-import { isOfModel } from '../../core/items/is-model-item.ts'
+import { isModelItem } from '../../core/items/is-model-item.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import { isFromOutside } from '../cut-points.ts'
-import type { Rebuilt, Stage } from '../list-and-run-transforms.ts'
-import type { Places } from '../transform-interface.ts'
+import { isNonAssistantMessage } from '../cut-points.ts'
+import type { PipelineResult, AppliedTransform } from '../list-and-run-transforms.ts'
+import type { OriginalPositions } from '../transform-interface.ts'
 
 /** `stages` are those that have to be asked; `places` tell what they have made of all in the end. */
-export function touchedPlaces(
+export function countChangedItems(
   items: readonly Item[],
-  { stages, places }: Pick<Rebuilt, 'stages' | 'places'>,
+  { stages, places }: Pick<PipelineResult, 'stages' | 'places'>,
 ): Uint32Array {
   const touched = new Uint8Array(items.length)
   touchNoted(touched, stages)
@@ -26,7 +26,7 @@ export function touchedPlaces(
   return before
 }
 
-function touchNoted(touched: Uint8Array, stages: readonly Stage[]): void {
+function touchNoted(touched: Uint8Array, stages: readonly AppliedTransform[]): void {
   for (const { transform, notes, places } of stages) {
     if (transform.steps === 'none') continue
     for (const { at } of notes) {
@@ -43,14 +43,14 @@ function touchNoted(touched: Uint8Array, stages: readonly Stage[]): void {
 function touchAround(
   touched: Uint8Array,
   items: readonly Item[],
-  stages: readonly Stage[],
-  sent: Places,
+  stages: readonly AppliedTransform[],
+  sent: OriginalPositions,
 ): void {
   const isAnyTime = stages.some(({ transform }) => transform.steps === undefined)
   if (!isAnyTime && !sent.includes(null)) return
   for (const [at, place] of sent.entries()) if (place === null) touched[sent[at - 1] ?? 0] = 1
   for (const [at, item] of items.entries()) {
-    if (isFromOutside(item) && (isAnyTime || !isUserMessage(item))) touched[at] = 1
+    if (isNonAssistantMessage(item) && (isAnyTime || !isUserMessage(item))) touched[at] = 1
   }
 }
 
@@ -59,11 +59,11 @@ function withAnswers(touched: Uint8Array, items: readonly Item[]): void {
   for (let at = 0; at < items.length; at += 1) {
     const [item, next] = [items[at], items[at + 1]]
     if (touched[at] !== 1 || item === undefined || next === undefined) continue
-    if (isOfModel(item) && isOfModel(next)) touched[at + 1] = 1
+    if (isModelItem(item) && isModelItem(next)) touched[at + 1] = 1
   }
 }
 
-function lastMoved(stages: readonly Stage[]): number {
+function lastMoved(stages: readonly AppliedTransform[]): number {
   let last = 0
   for (const { notes, places } of stages) {
     for (const { did, at } of notes) {

@@ -8,20 +8,24 @@
  */
 import type { Item } from '../../core/item.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
-import { hasPin, holdsOn, roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { keepWhere } from '../filter-items.ts'
+import {
+  isPinnedByClient,
+  hasLastingEffect,
+  findRoundStarts,
+} from '../../core/items/rounds-and-pinned-items.ts'
+import { filterItems } from '../filter-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function retainReasoning(keep: 'next_reply' | 'open_turn'): Transform {
+export function dropExpiredReasoning(keep: 'next_reply' | 'open_turn'): Transform {
   return {
     name: 'retain-reasoning',
     steps: 'lasting',
     run(items) {
       const border =
-        keep === 'open_turn' ? (roundStarts(items).at(-1) ?? 0) : startOfAnswered(items)
-      return keepWhere(
+        keep === 'open_turn' ? (findRoundStarts(items).at(-1) ?? 0) : startOfAnswered(items)
+      return filterItems(
         items,
-        (at, item) => item.type !== 'reasoning' || at >= border || hasPin(item),
+        (at, item) => item.type !== 'reasoning' || at >= border || isPinnedByClient(item),
         'reasoning-expired',
       )
     },
@@ -30,7 +34,7 @@ export function retainReasoning(keep: 'next_reply' | 'open_turn'): Transform {
 
 /** Where the newest round begins that was answered before the running one; 0 if there is none. */
 function startOfAnswered(items: readonly Item[]): number {
-  const starts = roundStarts(items)
+  const starts = findRoundStarts(items)
   for (let round = starts.length - 2; round >= 0; round -= 1) {
     const [start, end] = [starts[round] ?? 0, starts[round + 1] ?? items.length]
     for (let at = start; at < end; at += 1) if (isAnswer(items[at])) return start
@@ -47,7 +51,7 @@ function isAnswer(item: Item | undefined): boolean {
     case 'custom_tool_call':
       return true
     case 'opaque':
-      return callEndOf(item)?.side !== 'output' && !holdsOn(item)
+      return callEndOf(item)?.side !== 'output' && !hasLastingEffect(item)
     case 'reasoning':
     case 'function_call_output':
     case 'custom_tool_call_output':

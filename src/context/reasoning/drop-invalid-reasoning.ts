@@ -9,30 +9,30 @@
  * It comes last, when the list is otherwise as it is sent. An answer is told by its origin, which all
  * its items share as one object.
  */
-import { isCutOfHouse } from '../../core/items/gateway-tool-items.ts'
+import { isShortenedGatewayOutput } from '../../core/items/gateway-tool-items.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import { isSealed } from '../../core/reasoning/is-encrypted-or-signed.ts'
-import { withoutReasoning } from '../../core/reasoning/strip-reasoning.ts'
-import { behindNewestStep, isUnrecorded } from './find-valid-reasoning-start.ts'
-import type { Past } from './recompute-prefixes.ts'
-import { openPrefix, type Prefix } from './hash-prompt-prefix.ts'
-import type { Places, Transform } from '../transform-interface.ts'
+import { isEncryptedReasoning } from '../../core/reasoning/is-encrypted-or-signed.ts'
+import { stripReasoning } from '../../core/reasoning/strip-reasoning.ts'
+import { findValidReasoningStart, isUnrecordedReasoning } from './find-valid-reasoning-start.ts'
+import type { PrefixHistory } from './recompute-prefixes.ts'
+import { startPrefixHash, type RunningPrefixHash } from './hash-prompt-prefix.ts'
+import type { OriginalPositions, Transform } from '../transform-interface.ts'
 
-export interface Validity {
+export interface ReasoningValidity {
   /** Who is to read it. */
   readonly wire: string
   readonly account: string
-  /** What stands in front of the items (`prefixSeed`), if anybody needs to know. */
+  /** What stands in front of the items (`computePrefixSeed`), if anybody needs to know. */
   readonly seed: () => string
   readonly checksPrefix: boolean
   /** What tells where reasoning was made that nobody has recorded. Without it, it is believed. */
-  readonly past?: Past
+  readonly past?: PrefixHistory
   /** Answers before which the reader has refused all reasoning. */
   readonly refusedBefore: readonly Origin[]
 }
 
-export function keepValidReasoning(validity: Validity): Transform {
+export function dropInvalidReasoning(validity: ReasoningValidity): Transform {
   return {
     name: 'keep-valid-reasoning',
     run(items, places = items.map((_, at) => at)) {
@@ -48,10 +48,10 @@ export function keepValidReasoning(validity: Validity): Transform {
         const isRefused = at < border
         const why = isRefused
           ? 'reasoning-refused'
-          : at < step && isUnrecorded(item)
+          : at < step && isUnrecordedReasoning(item)
             ? 'reasoning-of-another-prefix'
             : faultOf(item, kept)
-        const fate = isRefused ? withoutReasoning(item, validity.wire) : keptUnless(why, item)
+        const fate = isRefused ? stripReasoning(item, validity.wire) : keptUnless(why, item)
         if (fate !== null) kept.push(fate)
         if (fate === item || why === null) continue
         notes.push({ did: fate === null ? 'dropped' : 'changed', at, why })
@@ -61,9 +61,13 @@ export function keepValidReasoning(validity: Validity): Transform {
   }
 }
 
-function stepBefore(items: readonly Item[], places: Places, { checksPrefix, past }: Validity) {
-  const mayBeInvalid = checksPrefix && past !== undefined && items.some(isUnrecorded)
-  return mayBeInvalid ? behindNewestStep(items, places, past) : 0
+function stepBefore(
+  items: readonly Item[],
+  places: OriginalPositions,
+  { checksPrefix, past }: ReasoningValidity,
+) {
+  const mayBeInvalid = checksPrefix && past !== undefined && items.some(isUnrecordedReasoning)
+  return mayBeInvalid ? findValidReasoningStart(items, places, past) : 0
 }
 
 function keptUnless(fault: string | null, item: Item): Item | null {
@@ -102,26 +106,26 @@ function sealedAnswers(items: readonly Item[]): Answers {
       if (origin !== undefined) begun.add(origin)
     }
     // What the house has answered in the middle of it was longer then.
-    if (origin !== undefined && isCutOfHouse(item)) torn.add(origin)
+    if (origin !== undefined && isShortenedGatewayOutput(item)) torn.add(origin)
     if (origin === undefined || item.type !== 'reasoning') continue
     if (isAgain) torn.add(origin)
-    if (isSealed(item)) sealed.add(origin)
+    if (isEncryptedReasoning(item)) sealed.add(origin)
   }
   return new Map([...sealed].map((origin) => [origin, torn.has(origin)]))
 }
 
 /** Says of each item, asked in order, what is wrong with the answer that it is part of. */
-function judge(answers: Answers, { wire, account, seed, checksPrefix }: Validity) {
+function judge(answers: Answers, { wire, account, seed, checksPrefix }: ReasoningValidity) {
   const isOwn = (origin: Origin) => origin.wire === wire && origin.account === account
   const isBound = (origin: Origin) => checksPrefix && isOwn(origin) && origin.prefixHash !== null
-  let prefix: Prefix | null = null
+  let prefix: RunningPrefixHash | null = null
   const faults = new Map<Origin, string | null>()
   let added = 0
   const faultIn = (origin: Origin, kept: readonly Item[]): string | null => {
     if (!isOwn(origin)) return 'reasoning-of-elsewhere'
     if (!isBound(origin)) return null
     // Nothing is hashed but what stands in front of an answer that is bound to it.
-    prefix ??= openPrefix(seed())
+    prefix ??= startPrefixHash(seed())
     for (const item of kept.slice(added)) prefix.add(item)
     added = kept.length
     const isTorn = answers.get(origin) === true

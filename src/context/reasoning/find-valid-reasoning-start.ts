@@ -10,15 +10,19 @@
  * What is older is left out, also what no step has touched: which of it was sent since then cannot be
  * told without asking for each answer what was kept when it was made.
  */
-import { isMadeUpstream } from '../../core/items/compaction-item.ts'
+import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
-import { isOfModel } from '../../core/items/is-model-item.ts'
-import { isSealed } from '../../core/reasoning/is-encrypted-or-signed.ts'
-import type { Past } from './recompute-prefixes.ts'
-import { isToldAlike } from './hash-prompt-prefix.ts'
-import type { Places } from '../transform-interface.ts'
+import { isModelItem } from '../../core/items/is-model-item.ts'
+import { isEncryptedReasoning } from '../../core/reasoning/is-encrypted-or-signed.ts'
+import type { PrefixHistory } from './recompute-prefixes.ts'
+import { hasSamePrefixText } from './hash-prompt-prefix.ts'
+import type { OriginalPositions } from '../transform-interface.ts'
 
-export function behindNewestStep(items: readonly Item[], places: Places, past: Past): number {
+export function findValidReasoningStart(
+  items: readonly Item[],
+  places: OriginalPositions,
+  past: PrefixHistory,
+): number {
   const answers = answersBroughtAlong(items)
   const placeOf = (answer: number): number | null => places[answers[answer] ?? -1] ?? null
   const isAsBefore = (answer: number): boolean => {
@@ -63,16 +67,16 @@ function answersBroughtAlong(items: readonly Item[]): readonly number[] {
   const starts = new Set<number>()
   let start = 0
   for (const [at, item] of items.entries()) {
-    if (!isOfModel(item) || isMadeUpstream(item)) start = at + 1
-    else if (isUnrecorded(item)) starts.add(start)
+    if (!isModelItem(item) || isUpstreamCompaction(item)) start = at + 1
+    else if (isUnrecordedReasoning(item)) starts.add(start)
   }
   return [...starts]
 }
 
-export function isUnrecorded(item: Item): boolean {
-  return item.type === 'reasoning' && item.origin === undefined && isSealed(item)
+export function isUnrecordedReasoning(item: Item): boolean {
+  return item.type === 'reasoning' && item.origin === undefined && isEncryptedReasoning(item)
 }
 
 function beginsWith(items: readonly Item[], before: readonly Item[]): boolean {
-  return before.every((item, at) => isToldAlike(item, items[at]))
+  return before.every((item, at) => hasSamePrefixText(item, items[at]))
 }

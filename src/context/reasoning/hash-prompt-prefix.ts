@@ -9,13 +9,13 @@
  * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks
  */
 import type { Item, Part } from '../../core/item.ts'
-import type { Params, Prompt } from '../../core/prompt.ts'
-import { digest, runningDigest } from '../../core/text/digest.ts'
+import type { PromptParameters, Prompt } from '../../core/prompt.ts'
+import { digestText, createRunningDigest } from '../../core/text/digest.ts'
 
 /** The name of a whole prompt: what an answer to it is made behind. */
-export function prefixHashOf(prompt: Pick<Prompt, 'items' | 'params'>, wire: string): string {
+export function hashPromptPrefix(prompt: Pick<Prompt, 'items' | 'params'>, wire: string): string {
   const { items, params } = prompt
-  const prefix = openPrefix(prefixSeed(params, wire))
+  const prefix = startPrefixHash(computePrefixSeed(params, wire))
   for (const item of items) prefix.add(item)
   return prefix.hash()
 }
@@ -25,22 +25,22 @@ export function prefixHashOf(prompt: Pick<Prompt, 'items' | 'params'>, wire: str
  * (https://developers.openai.com/api/docs/guides/preserved-reasoning); elsewhere everything that is
  * told in front of them does, and the model, which decides how some of it is told.
  */
-export function prefixSeed(params: Params, wire: string): string {
+export function computePrefixSeed(params: PromptParameters, wire: string): string {
   if (wire === 'responses') return ''
   const { model, instructions, tools, toolChoice, format } = params
   // Where only some tools are allowed, the others are not sent.
   const allowed = toolChoice?.type === 'allowed' ? toolChoice.names : null
-  return digest(JSON.stringify([model, instructions, tools, allowed, format]))
+  return digestText(JSON.stringify([model, instructions, tools, allowed, format]))
 }
 
-export interface Prefix {
+export interface RunningPrefixHash {
   readonly add: (item: Item) => void
   /** Of everything added so far. */
   readonly hash: () => string
 }
 
-export function openPrefix(seed: string): Prefix {
-  const running = runningDigest()
+export function startPrefixHash(seed: string): RunningPrefixHash {
+  const running = createRunningDigest()
   running.add(seed)
   return {
     add: (item) => running.add(toldOf(item)),
@@ -49,7 +49,7 @@ export function openPrefix(seed: string): Prefix {
 }
 
 /** Whether both count as the same in a prefix. */
-export function isToldAlike(one: Item, other: Item | undefined): boolean {
+export function hasSamePrefixText(one: Item, other: Item | undefined): boolean {
   return one === other || (other !== undefined && toldOf(one) === toldOf(other))
 }
 

@@ -4,17 +4,21 @@
  * have done something else then, it has done what it does now, and only the rest of it is run again.
  */
 import type { Item } from '../../core/item.ts'
-import { rebuildOn, type Rebuilt, type Stage } from '../list-and-run-transforms.ts'
-import { touchedPlaces } from './count-changed-items.ts'
+import {
+  continueTransforms,
+  type PipelineResult,
+  type AppliedTransform,
+} from '../list-and-run-transforms.ts'
+import { countChangedItems } from './count-changed-items.ts'
 
-export interface Past {
+export interface PrefixHistory {
   /** What would be sent of so many items from the beginning; `null` if all would be different. */
   readonly sentOf: (length: number) => readonly Item[] | null
   /** Whether anything from the one place up to the other is touched (`count-changed-items.ts`). */
   readonly isTouched: (from: number, to: number) => boolean
 }
 
-export function lookBack(rebuilt: Rebuilt): Past {
+export function recomputePrefixes(rebuilt: PipelineResult): PrefixHistory {
   const { stages } = rebuilt
   const first = stages.findIndex(mayHaveChanged)
   const { items, places } = stages[first] ?? rebuilt
@@ -27,15 +31,18 @@ export function lookBack(rebuilt: Rebuilt): Past {
       const behind = places.findIndex((place) => place !== null && place >= length)
       const end = behind < 0 ? items.length : behind
       const then = { items: items.slice(0, end), notes: [], places: places.slice(0, end) }
-      return rebuildOn(then, transforms).items
+      return continueTransforms(then, transforms).items
     },
     isTouched(from, to) {
-      touched ??= touchedPlaces(stages[0]?.items ?? items, { stages: rest, places: rebuilt.places })
+      touched ??= countChangedItems(stages[0]?.items ?? items, {
+        stages: rest,
+        places: rebuilt.places,
+      })
       return (touched[to] ?? 0) > (touched[from] ?? 0)
     },
   }
 }
 
-function mayHaveChanged({ transform: { steps }, notes }: Stage): boolean {
+function mayHaveChanged({ transform: { steps }, notes }: AppliedTransform): boolean {
   return steps === undefined || (steps === 'lasting' && notes.length > 0)
 }

@@ -2,25 +2,25 @@
  * What an author is called in a text, and in chat's field `name`. Whatever somebody calls himself, he
  * cannot begin a line of another speaker's with it, or pass for what the gateway says.
  */
-import { cutName, fitName, LONGEST_NAME } from '../../core/text/sanitize-name.ts'
-import type { Author } from '../../core/items/author-time-and-reset-fields.ts'
+import { truncateName, sanitizeName, MAX_NAME_CHARS } from '../../core/text/sanitize-name.ts'
+import type { ItemAuthor } from '../../core/items/author-time-and-reset-fields.ts'
 
 /** Empty if nothing is left of it. */
-export function labelOf({ name, id }: Author): string {
-  const label = fitName(name ?? id ?? '', UNFIT)
-  return label.length <= LONGEST_NAME ? label : cutName(label)
+export function formatSpeakerLabel({ name, id }: ItemAuthor): string {
+  const label = sanitizeName(name ?? id ?? '', UNFIT)
+  return label.length <= MAX_NAME_CHARS ? label : truncateName(label)
 }
 
 /** Brackets, what ends a label or a line, and what is not seen. */
 const UNFIT = /[[\]<>{}()|:：\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** OpenAI takes no blanks there, and neither `<`, `|`, `\` nor `/`. */
-export function fieldNameOf(author: Author): string {
-  return labelOf(author).replace(/[\s\\/]+/g, '_')
+export function formatSpeakerField(author: ItemAuthor): string {
+  return formatSpeakerLabel(author).replace(/[\s\\/]+/g, '_')
 }
 
 /** The text as said by somebody, unless it says so already. */
-export function spokenBy(label: string, text: string): string {
+export function prefixWithSpeakerLabel(label: string, text: string): string {
   const begin = `${label}:`
   return label === '' || text.trimStart().startsWith(begin) ? text : `${begin} ${text}`
 }

@@ -7,13 +7,13 @@
  * The placeholder is always the same text, said by nobody's role but the user's, so that a run that
  * grows does not change it.
  */
-import { hiddenFrom, isMadeUpstream } from '../../core/items/compaction-item.ts'
-import { noticePart } from '../../core/text/gateway-notice.ts'
+import { readHiddenAuthors, isUpstreamCompaction } from '../../core/items/compaction-item.ts'
+import { createNoticePart } from '../../core/text/gateway-notice.ts'
 import type { Item, Message } from '../../core/item.ts'
-import { authorOf, isCalled } from '../../core/items/author-time-and-reset-fields.ts'
+import { authorOf, matchesAuthor } from '../../core/items/author-time-and-reset-fields.ts'
 import type { Note } from '../../core/note.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
-import { bordersOf } from '../insertion-points.ts'
+import { findInsertionPoints } from '../insertion-points.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function hideAuthors(hidden: readonly string[]): Transform {
@@ -45,19 +45,19 @@ export function hideAuthors(hidden: readonly string[]): Transform {
 function tellingOf(items: readonly Item[], hidden: readonly string[]) {
   const began = hidden.map((who) => ({ who, at: items.findIndex((item) => isOf(item, [who])) }))
   return (item: Item, at: number): boolean => {
-    if (!isMadeUpstream(item) || item.origin === undefined) return false
-    const without = hiddenFrom(item)
+    if (!isUpstreamCompaction(item) || item.origin === undefined) return false
+    const without = readHiddenAuthors(item)
     return began.some((one) => one.at >= 0 && one.at < at && !without.includes(one.who))
   }
 }
 
 function isOf(item: Item, authors: readonly string[]): boolean {
   const author = authorOf(item)
-  return author !== null && authors.some((who) => isCalled(author, who))
+  return author !== null && authors.some((who) => matchesAuthor(author, who))
 }
 
 function placeholder(): Message {
-  const notice = noticePart('What a hidden author said here is not shown.')
+  const notice = createNoticePart('What a hidden author said here is not shown.')
   return { type: 'message', role: 'user', content: [notice] }
 }
 
@@ -68,7 +68,7 @@ function placeholder(): Message {
 function hiddenIn(items: readonly Item[], hidden: readonly string[]): readonly boolean[] | null {
   const isTheirs = items.map((item) => isOf(item, hidden))
   if (!isTheirs.includes(true)) return null
-  const borders = bordersOf(items)
+  const borders = findInsertionPoints(items)
   let start = 0
   for (let end = 1; end <= items.length; end += 1) {
     const isBorder = borders[end] === true || endsByItself(items[end - 1])

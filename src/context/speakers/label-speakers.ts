@@ -10,34 +10,37 @@
  * Each message is judged by itself, so that more of them change none. It comes when the groups are
  * whole, and before anything is counted by rounds.
  */
-import { isOwnText } from '../../core/text/gateway-notice.ts'
+import { isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
 import type { Item, Message, Part } from '../../core/item.ts'
 import {
   authorOf,
-  isCalled,
-  withItemField,
-  type Author,
+  matchesAuthor,
+  setGatewayField,
+  type ItemAuthor,
 } from '../../core/items/author-time-and-reset-fields.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
 import type { SpeakerRules } from '../../core/context-policy.ts'
-import { fieldNameOf, labelOf, spokenBy } from './author-label.ts'
+import { formatSpeakerField, formatSpeakerLabel, prefixWithSpeakerLabel } from './author-label.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export type Telling = Pick<SpeakerRules, 'persona' | 'actAs'> & {
+export type SpeakerLabelOptions = Pick<SpeakerRules, 'persona' | 'actAs'> & {
   readonly names: 'prefix' | 'name' | 'none'
   /** Whether what the assistant said is given its speaker's name as well. */
   readonly ofAssistants: boolean
 }
 
 /** `hasNames`: whether the wire has a field for who speaks. */
-export function tellingOf({ names, persona, actAs }: SpeakerRules, hasNames: boolean): Telling {
+export function resolveSpeakerLabelOptions(
+  { names, persona, actAs }: SpeakerRules,
+  hasNames: boolean,
+): SpeakerLabelOptions {
   const way = hasNames ? 'name' : names === 'auto' ? 'prefix' : 'none'
   const isSaid = names === 'prefix' || names === 'none'
   return { names: isSaid ? names : way, ofAssistants: names === 'prefix', persona, actAs }
 }
 
-export function tellSpeakers(telling: Telling): Transform {
+export function labelSpeakers(telling: SpeakerLabelOptions): Transform {
   return {
     name: 'tell-speakers',
     steps: 'none',
@@ -68,7 +71,7 @@ interface Told {
   readonly why: string
 }
 
-function toldItem(item: Item, telling: Telling): Told {
+function toldItem(item: Item, telling: SpeakerLabelOptions): Told {
   if (item.type !== 'message') return { item, why: '' }
   const { role: before } = item
   if (before !== 'user' && before !== 'assistant') return { item, why: '' }
@@ -86,10 +89,14 @@ const TOLD_AS = { user: 'told-as-user', assistant: 'told-as-assistant' } as cons
 
 type Role = 'user' | 'assistant'
 
-function roleOf(role: Role, author: Author | null, { persona, actAs }: Telling): Role {
-  if (actAs !== null) return author !== null && isCalled(author, actAs) ? 'assistant' : 'user'
+function roleOf(
+  role: Role,
+  author: ItemAuthor | null,
+  { persona, actAs }: SpeakerLabelOptions,
+): Role {
+  if (actAs !== null) return author !== null && matchesAuthor(author, actAs) ? 'assistant' : 'user'
   if (role === 'user' || persona === null || author === null) return role
-  return isCalled(author, persona) ? role : 'user'
+  return matchesAuthor(author, persona) ? role : 'user'
 }
 
 function turnedTo(role: Role, message: Message): Message {
@@ -105,9 +112,9 @@ function turnedTo(role: Role, message: Message): Message {
 
 function named(
   message: Message,
-  author: Author | null,
+  author: ItemAuthor | null,
   isTurned: boolean,
-  { names, ofAssistants, persona, actAs }: Telling,
+  { names, ofAssistants, persona, actAs }: SpeakerLabelOptions,
 ): Message {
   if (names === 'none') return withoutFieldName(message, author)
   const isUser = message.role === 'user'
@@ -116,15 +123,15 @@ function named(
   if (speaker === null) return message
   if (names === 'name') return withFieldName(message, speaker)
   const isNamed = isUser || (ofAssistants && persona === null && actAs === null)
-  return isNamed ? withSpeaker(message, author, labelOf(speaker)) : message
+  return isNamed ? withSpeaker(message, author, formatSpeakerLabel(speaker)) : message
 }
 
-function called(name: string): Author {
+function called(name: string): ItemAuthor {
   return { id: null, name }
 }
 
 /** Before the first words of it, and nowhere else. */
-function withSpeaker(message: Message, author: Author | null, label: string): Message {
+function withSpeaker(message: Message, author: ItemAuthor | null, label: string): Message {
   if (label === '') return message
   const bare = withoutFieldName(message, author)
   if (saysNothing(bare)) return bare
@@ -134,7 +141,7 @@ function withSpeaker(message: Message, author: Author | null, label: string): Me
   if (part === undefined || !('text' in part)) {
     return { ...bare, content: [{ type, text: `${label}:` }, ...bare.content] }
   }
-  const text = spokenBy(label, part.text)
+  const text = prefixWithSpeakerLabel(label, part.text)
   if (text === part.text) return bare
   return { ...bare, content: bare.content.with(at, { type: part.type, text }) }
 }
@@ -150,29 +157,29 @@ function isEmpty(part: Part): boolean {
 
 /** What stands for a medium is said by the gateway. */
 function isOwnWords(part: Part): boolean {
-  return isOwnText(part) && part.text !== ''
+  return isTextWithoutNotice(part) && part.text !== ''
 }
 
-function withFieldName(message: Message, author: Author): Message {
+function withFieldName(message: Message, author: ItemAuthor): Message {
   const { chat } = message.native ?? {}
   // What a client has written in its own language stays as it is.
   if (chat?.['name'] === author.name && author.name !== null) return message
-  const name = fieldNameOf(author)
+  const name = formatSpeakerField(author)
   if (name === '' || chat?.['name'] === name) return message
   return { ...message, native: { ...message.native, chat: { ...chat, name } } }
 }
 
 /** The name goes, but who has said it is still known. */
-function withoutFieldName(message: Message, author: Author | null): Message {
+function withoutFieldName(message: Message, author: ItemAuthor | null): Message {
   const { chat, ...others } = message.native ?? {}
   if (chat?.['name'] === undefined) return message
   const { name: _name, ...rest } = chat
   const native = Object.keys(rest).length === 0 ? others : { ...others, chat: rest }
   const bare: Message = { ...message, native }
-  return author === null ? bare : withItemField(bare, { author: known(author) })
+  return author === null ? bare : setGatewayField(bare, { author: known(author) })
 }
 
-function known({ id, name }: Author): JsonObject {
+function known({ id, name }: ItemAuthor): JsonObject {
   return { ...(id === null ? {} : { id }), ...(name === null ? {} : { name }) }
 }
 

@@ -10,16 +10,16 @@ import type { Item, Message } from '../../core/item.ts'
 import { textOfPart } from '../../core/item.ts'
 import {
   authorOf,
-  itemField,
+  readGatewayField,
   sentAtOf,
-  withItemField,
-  type Author,
+  setGatewayField,
+  type ItemAuthor,
 } from '../../core/items/author-time-and-reset-fields.ts'
 import type { Note } from '../../core/note.ts'
-import { hasPin } from '../../core/items/rounds-and-pinned-items.ts'
+import { isPinnedByClient } from '../../core/items/rounds-and-pinned-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function mergeRuns(): Transform {
+export function mergeConsecutiveMessages(): Transform {
   return {
     name: 'merge-runs',
     steps: 'none',
@@ -60,7 +60,7 @@ function runFrom(items: readonly Item[], start: number): readonly Message[] {
 
 interface Speech {
   readonly message: Message
-  readonly author: Author
+  readonly author: ItemAuthor
   readonly day: number | null
 }
 
@@ -70,7 +70,7 @@ function speechOf(item: Item): Speech | null {
   if (author === null || item.type !== 'message') return null
   const { role, phase, origin, content } = item
   if (role !== 'user' && role !== 'assistant') return null
-  if (phase !== undefined || origin !== undefined || hasPin(item)) return null
+  if (phase !== undefined || origin !== undefined || isPinnedByClient(item)) return null
   if (!isPlainText(content) || saysMore(item)) return null
   const sentAt = sentAtOf(item)
   return { message: item, author, day: sentAt === null ? null : Math.floor(sentAt / 86_400) }
@@ -104,7 +104,7 @@ function goesOn(before: Speech, next: Speech): boolean {
     before.author.id === next.author.id &&
     before.author.name === next.author.name &&
     before.day === next.day &&
-    itemField(next.message)?.['reset'] === undefined
+    readGatewayField(next.message)?.['reset'] === undefined
   )
 }
 
@@ -118,5 +118,5 @@ function merged(run: readonly Message[]): Message {
   const type = first.role === 'assistant' ? 'output_text' : 'input_text'
   const ids = run.flatMap(({ id }) => (id === undefined ? [] : [id]))
   const message: Message = { ...whole, content: [{ type, text }] }
-  return ids.length === 0 ? message : withItemField(message, { ids })
+  return ids.length === 0 ? message : setGatewayField(message, { ids })
 }

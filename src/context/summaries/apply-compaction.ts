@@ -10,23 +10,23 @@
 import {
   isCompaction,
   isCompactionTrigger,
-  isMadeUpstream,
-  isOurs,
-  isWholeCompaction,
-  standsForAll,
-  summaryIn,
-  summaryMessage,
+  isUpstreamCompaction,
+  isGatewayCompaction,
+  isCompleteCompaction,
+  replacesUserMessages,
+  readGatewayCompaction,
+  createCompactionMessage,
 } from '../../core/items/compaction-item.ts'
-import { instructionsLength } from '../../core/items/leading-instructions.ts'
+import { countLeadingInstructions } from '../../core/items/leading-instructions.ts'
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import { isToldSummary } from '../../core/items/summary-message.ts'
-import { answerFirst } from './move-items-after-compaction.ts'
-import { pinnedPlaces, type Stays } from '../find-undroppable-items.ts'
-import { readsCompaction, type Reader } from './can-read-compaction.ts'
+import { isHistorySummary } from '../../core/items/summary-message.ts'
+import { moveAnswerFirst } from './move-items-after-compaction.ts'
+import { createPinnedItemPredicate, type KeepPredicate } from '../find-undroppable-items.ts'
+import { canReadCompaction, type CompactionSupport } from './can-read-compaction.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function applyCompaction(reader: Reader): Transform {
+export function applyCompaction(reader: CompactionSupport): Transform {
   return {
     name: 'apply-compaction',
     steps: 'lasting',
@@ -37,7 +37,7 @@ export function applyCompaction(reader: Reader): Transform {
       const place = placeIn(items, reader)
       const kept: Item[] = []
       const places: number[] = []
-      const stays = pinnedPlaces(items)
+      const stays = createPinnedItemPredicate(items)
       for (const [at, item] of items.entries()) {
         const isStaying = at < place.newest && outlasts(item, at, stays, place)
         const { item: fate, why } = isStaying
@@ -49,7 +49,7 @@ export function applyCompaction(reader: Reader): Transform {
         places.push(at)
       }
       if (!place.isOfAll) return notes.length === 0 ? { items, notes } : { items: kept, notes }
-      const first = answerFirst(kept, instructionsLength(items))
+      const first = moveAnswerFirst(kept, countLeadingInstructions(items))
       for (const note of first.notes) notes.push({ ...note, at: places[note.at ?? 0] ?? 0 })
       return notes.length === 0 ? { items, notes } : { items: first.items, notes }
     },
@@ -69,14 +69,16 @@ interface Place {
   readonly summarised: number
 }
 
-function placeIn(items: readonly Item[], reader: Reader): Place {
-  const summarised = items.findLastIndex(isToldSummary)
+function placeIn(items: readonly Item[], reader: CompactionSupport): Place {
+  const summarised = items.findLastIndex(isHistorySummary)
   const newest = items.findLastIndex(
     (item, at) =>
-      isCompaction(item) && readsCompaction(item, reader) && (at > summarised || isOurs(item)),
+      isCompaction(item) &&
+      canReadCompaction(item, reader) &&
+      (at > summarised || isGatewayCompaction(item)),
   )
   const item = items[newest]
-  return { newest, isOfAll: item !== undefined && standsForAll(item), summarised }
+  return { newest, isOfAll: item !== undefined && replacesUserMessages(item), summarised }
 }
 
 interface Fate {
@@ -89,7 +91,7 @@ function fateOf(
   at: number,
   items: readonly Item[],
   { newest, summarised }: Place,
-  reader: Reader,
+  reader: CompactionSupport,
 ): Fate {
   if (isCompactionTrigger(item)) {
     const isAble = reader.compacts && reader.wire === 'responses'
@@ -98,16 +100,16 @@ function fateOf(
   }
   if (at < newest) return { item: null, why: 'compacted' }
   if (!isCompaction(item)) return { item, why: null }
-  const summary = summaryIn(item)
-  if (summary !== null) return { item: summaryMessage(summary), why: 'compaction-told' }
-  if (at < summarised && isMadeUpstream(item)) return { item: null, why: 'summarised' }
-  if (readsCompaction(item, reader)) return { item, why: null }
-  const isReadable = !isOurs(item) && isWholeCompaction(item)
+  const summary = readGatewayCompaction(item)
+  if (summary !== null) return { item: createCompactionMessage(summary), why: 'compaction-told' }
+  if (at < summarised && isUpstreamCompaction(item)) return { item: null, why: 'summarised' }
+  if (canReadCompaction(item, reader)) return { item, why: null }
+  const isReadable = !isGatewayCompaction(item) && isCompleteCompaction(item)
   return { item: null, why: isReadable ? 'compaction-made-elsewhere' : 'compaction-unreadable' }
 }
 
 /** What somebody other than the model said, and what goes on to hold after its place. */
-function outlasts(item: Item, at: number, stays: Stays, { isOfAll }: Place): boolean {
+function outlasts(item: Item, at: number, stays: KeepPredicate, { isOfAll }: Place): boolean {
   if (item.type === 'message' && item.role !== 'assistant') {
     return !isOfAll || item.role !== 'user' || stays(at, item)
   }

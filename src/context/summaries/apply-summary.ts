@@ -8,14 +8,18 @@
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import { holdsOn } from '../../core/items/rounds-and-pinned-items.ts'
-import { isToldSummary, toldSummary, type SummaryWords } from '../../core/items/summary-message.ts'
-import { isFromOutside } from '../cut-points.ts'
-import { alwaysSent } from '../windows/item-weights.ts'
-import type { Stays } from '../find-undroppable-items.ts'
+import { hasLastingEffect } from '../../core/items/rounds-and-pinned-items.ts'
+import {
+  isHistorySummary,
+  createHistorySummaryMessage,
+  type SummaryContent,
+} from '../../core/items/summary-message.ts'
+import { isNonAssistantMessage } from '../cut-points.ts'
+import { createAlwaysSentItemPredicate } from '../windows/item-weights.ts'
+import type { KeepPredicate } from '../find-undroppable-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export interface AppliedSummary extends SummaryWords {
+export interface AppliedSummary extends SummaryContent {
   readonly id: string
   /** What it stands for, in order, without what stays all the same. */
   readonly covered: readonly Item[]
@@ -34,7 +38,7 @@ export function applySummary(
       const unchanged = { items, notes: [] }
       const end = coveredEnd(items, summary.covered)
       if (end === null || items.some((item, at) => at >= end && isCompacted(item))) return unchanged
-      const stays = alwaysSent(items)
+      const stays = createAlwaysSentItemPredicate(items)
       const notes: Note[] = []
       const kept: Item[] = []
       for (const [at, item] of items.slice(0, end).entries()) {
@@ -43,23 +47,23 @@ export function applySummary(
       }
       const detail = `The summary ${summary.id} is told instead of ${notes.length} items.`
       notes.push({ did: 'added', why: 'summary-told', detail })
-      return { items: [...kept, toldSummary(summary), ...items.slice(end)], notes }
+      return { items: [...kept, createHistorySummaryMessage(summary), ...items.slice(end)], notes }
     },
   }
 }
 
 /** What of the items before a border a summary would stand for. */
-export function coveredBefore(items: readonly Item[], border: number): readonly Item[] {
-  const stays = alwaysSent(items)
+export function listCoveredItems(items: readonly Item[], border: number): readonly Item[] {
+  const stays = createAlwaysSentItemPredicate(items)
   return items.slice(0, border).filter((item, at) => !stays(at, item))
 }
 
 /** Behind the last item that is covered; `null` if the list does not begin with them. */
 function coveredEnd(items: readonly Item[], covered: readonly Item[]): number | null {
-  const stays = alwaysSent(items)
+  const stays = createAlwaysSentItemPredicate(items)
   let next = 0
   for (const [at, item] of items.entries()) {
-    if (next === covered.length || isToldSummary(item)) break
+    if (next === covered.length || isHistorySummary(item)) break
     if (stays(at, item)) continue
     if (item !== covered[next]) return null
     next += 1
@@ -69,11 +73,12 @@ function coveredEnd(items: readonly Item[], covered: readonly Item[]): number | 
 }
 
 /** Nothing may stand between a pinned call, or reasoning, and what belongs to it. */
-function behindPinned(items: readonly Item[], end: number, stays: Stays): number {
+function behindPinned(items: readonly Item[], end: number, stays: KeepPredicate): number {
   let behind = end
   for (let item = items[behind]; item !== undefined; item = items[behind]) {
     const isLedTo = items[behind - 1]?.type === 'reasoning'
-    if (isFromOutside(item) || !stays(behind, item) || (holdsOn(item) && !isLedTo)) break
+    if (isNonAssistantMessage(item) || !stays(behind, item) || (hasLastingEffect(item) && !isLedTo))
+      break
     behind += 1
   }
   return behind

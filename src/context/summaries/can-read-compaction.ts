@@ -4,20 +4,28 @@
  * where that is known; over Anthropic's only for a model that compacts, over Responses for any. One
  * that broke off upstream stands for nothing.
  */
-import { isOurs, isWholeCompaction, makerOf, summaryIn } from '../../core/items/compaction-item.ts'
-import type { Opaque } from '../../core/item.ts'
+import {
+  isGatewayCompaction,
+  isCompleteCompaction,
+  readCompactionWire,
+  readGatewayCompaction,
+} from '../../core/items/compaction-item.ts'
+import type { OpaqueItem } from '../../core/item.ts'
 
 /** Who is asked. */
-export interface Reader {
+export interface CompactionSupport {
   readonly wire: string
   readonly account: string
   /** Whether it makes compactions itself, and so understands that it is asked for one. */
   readonly compacts: boolean
 }
 
-export function readsCompaction(item: Opaque, { wire, account, compacts }: Reader): boolean {
-  if (isOurs(item)) return summaryIn(item) !== null
-  if (makerOf(item) !== wire || !isWholeCompaction(item)) return false
+export function canReadCompaction(
+  item: OpaqueItem,
+  { wire, account, compacts }: CompactionSupport,
+): boolean {
+  if (isGatewayCompaction(item)) return readGatewayCompaction(item) !== null
+  if (readCompactionWire(item) !== wire || !isCompleteCompaction(item)) return false
   if (wire === 'anthropic' ? !compacts : wire !== 'responses') return false
   // Without an origin the client has brought it along, and knows where from.
   const { origin } = item

@@ -7,25 +7,25 @@
  * judges reasoning. What was said before is moved where it is dropped (`apply-compaction.ts`): without
  * the rest, an instruction in the middle would look like one at the head.
  */
-import { standsForAll } from '../../core/items/compaction-item.ts'
-import { instructionsLength } from '../../core/items/leading-instructions.ts'
+import { replacesUserMessages } from '../../core/items/compaction-item.ts'
+import { countLeadingInstructions } from '../../core/items/leading-instructions.ts'
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import { ALONE, isCallOutput, pairsOf } from '../../core/items/tool-call-pairs.ts'
-import { isFromOutside } from '../cut-points.ts'
-import type { Step, Transform } from '../transform-interface.ts'
+import { UNPAIRED, isCallOutput, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
+import { isNonAssistantMessage } from '../cut-points.ts'
+import type { TransformResult, Transform } from '../transform-interface.ts'
 
-export function behindCompaction(): Transform {
+export function moveItemsAfterCompaction(): Transform {
   return {
     name: 'behind-compaction',
     steps: 'lasting',
-    run: (items) => answerFirst(items, instructionsLength(items)),
+    run: (items) => moveAnswerFirst(items, countLeadingInstructions(items)),
   }
 }
 
 /** The same behind a head that is known. */
-export function answerFirst(items: readonly Item[], head: number): Step {
-  const newest = items.findLastIndex(standsForAll)
+export function moveAnswerFirst(items: readonly Item[], head: number): TransformResult {
+  const newest = items.findLastIndex(replacesUserMessages)
   if (newest <= head) return { items, notes: [] }
   const end = endOfAnswer(items, newest)
   const answer = items.slice(newest, end)
@@ -41,15 +41,15 @@ const WHY = 'compaction-first'
  * the house has answered them, it went on behind these without a word of what stands in front.
  */
 function endOfAnswer(items: readonly Item[], compaction: number): number {
-  const partners = pairsOf(items)
+  const partners = findToolCallPairs(items)
   const origin = items[compaction]?.origin
-  let furthestPartner = ALONE
+  let furthestPartner = UNPAIRED
   for (let at = compaction + 1; at < items.length; at += 1) {
     const [before, after] = [items[at - 1], items[at]]
-    furthestPartner = Math.max(furthestPartner, partners[at - 1] ?? ALONE)
+    furthestPartner = Math.max(furthestPartner, partners[at - 1] ?? UNPAIRED)
     if (before === undefined || after === undefined || furthestPartner >= at) continue
     if (origin !== undefined && after.origin === origin) continue
-    if (isFromOutside(after) || isCallOutput(before)) return at
+    if (isNonAssistantMessage(after) || isCallOutput(before)) return at
   }
   return items.length
 }

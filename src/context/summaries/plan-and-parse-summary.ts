@@ -5,28 +5,28 @@
  * A summary goes on from the one before it, and only what was said since then is told anew. What is
  * too long for one question is told in several, each with the summary of those before.
  */
-import { itemTokens } from '../../core/items/item-tokens.ts'
+import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import type { Item } from '../../core/item.ts'
-import { pairsOf } from '../../core/items/tool-call-pairs.ts'
-import { roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { FACTS_HEADING, type SummaryWords } from '../../core/items/summary-message.ts'
-import { coveredBefore } from './apply-summary.ts'
-import { headAndTail } from '../tool-outputs/split-head-and-tail.ts'
+import { findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
+import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { FACTS_HEADING, type SummaryContent } from '../../core/items/summary-message.ts'
+import { listCoveredItems } from './apply-summary.ts'
+import { splitHeadAndTail } from '../tool-outputs/split-head-and-tail.ts'
 import { hideAuthors } from '../speakers/hide-authors.ts'
-import { alwaysSent } from '../windows/item-weights.ts'
-import { chaptersOf } from './plan-compaction.ts'
+import { createAlwaysSentItemPredicate } from '../windows/item-weights.ts'
+import { splitTranscript } from './plan-compaction.ts'
 import { pruneOrphans } from '../tool-calls/prune-orphans.ts'
-import { stripDetails } from '../cleaning/strip-details-blocks.ts'
+import { stripDetailsBlocks } from '../cleaning/strip-details-blocks.ts'
 import { stripMarkers } from '../cleaning/strip-markers-from-prompt.ts'
-import type { ToBeSummed } from './select-summarizable-items.ts'
-import { transcript } from './render-transcript.ts'
+import type { SummarizableItems } from './select-summarizable-items.ts'
+import { renderTranscript } from './render-transcript.ts'
 
-export interface Kept {
+export interface SummaryRetention {
   readonly keepTurns: number
   readonly keepTokens: number
 }
 
-export interface Cut {
+export interface SummaryCut {
   /** The place of the first item that is kept. */
   readonly at: number
   /** How many turns are in front of it. */
@@ -37,12 +37,12 @@ export interface Cut {
  * The newest cut that leaves as much as is to be kept. `null` where there is none, or none behind
  * `after`, up to where there is a summary already.
  */
-export function summaryCut(
+export function findSummaryCut(
   items: readonly Item[],
-  { keepTurns, keepTokens }: Kept,
+  { keepTurns, keepTokens }: SummaryRetention,
   after: number,
-): Cut | null {
-  const starts = roundStarts(items)
+): SummaryCut | null {
+  const starts = findRoundStarts(items)
   const parts = partsPair(items)
   const covered = coveredCounts(items)
   const before = covered[after] ?? 0
@@ -51,7 +51,7 @@ export function summaryCut(
   for (let turns = starts.length - 1; turns > 0; turns -= 1) {
     const at = starts[turns] ?? 0
     if (at <= after) return null
-    while (behind > at) tokens += itemTokens(items[--behind] as Item)
+    while (behind > at) tokens += estimateItemTokens(items[--behind] as Item)
     const leavesEnough = starts.length - turns >= keepTurns && tokens >= keepTokens
     const standsForMore = (covered[at] ?? 0) > before
     if (leavesEnough && parts[at] === 0 && standsForMore) return { at, turns }
@@ -63,7 +63,7 @@ export function summaryCut(
 function partsPair(items: readonly Item[]): Uint8Array {
   const parts = new Uint8Array(items.length)
   let furthest = -1
-  for (const [at, partner] of pairsOf(items).entries()) {
+  for (const [at, partner] of findToolCallPairs(items).entries()) {
     if (furthest >= at) parts[at] = 1
     furthest = Math.max(furthest, partner)
   }
@@ -72,7 +72,7 @@ function partsPair(items: readonly Item[]): Uint8Array {
 
 /** Of each place, how many items in front of it a summary can stand for. */
 function coveredCounts(items: readonly Item[]): Uint32Array {
-  const stays = alwaysSent(items)
+  const stays = createAlwaysSentItemPredicate(items)
   const counts = new Uint32Array(items.length + 1)
   let count = 0
   for (const [at, item] of items.entries()) {
@@ -83,20 +83,20 @@ function coveredCounts(items: readonly Item[]): Uint32Array {
 }
 
 /** What is new in front of a cut, as text, in pieces that a model can take. */
-export function summaryChapters(
-  { items, hidden }: ToBeSummed,
+export function buildSummarySections(
+  { items, hidden }: SummarizableItems,
   after: number,
-  { at }: Cut,
+  { at }: SummaryCut,
   chapterTokens: number,
 ): readonly string[] {
-  const old = new Set(coveredBefore(items, after))
-  const fresh = coveredBefore(items, at).filter((item) => !old.has(item))
+  const old = new Set(listCoveredItems(items, after))
+  const fresh = listCoveredItems(items, at).filter((item) => !old.has(item))
   // What is between a client and the gateway was never said.
-  const said = [hideAuthors(hidden), stripMarkers(), stripDetails(), pruneOrphans()].reduce<
+  const said = [hideAuthors(hidden), stripMarkers(), stripDetailsBlocks(), pruneOrphans()].reduce<
     readonly Item[]
   >((left, { run }) => run(left).items, fresh)
-  return chaptersOf(
-    transcript(said).map((entry) => shortened(entry, chapterTokens)),
+  return splitTranscript(
+    renderTranscript(said).map((entry) => shortened(entry, chapterTokens)),
     chapterTokens,
   )
 }
@@ -104,7 +104,7 @@ export function summaryChapters(
 /** No character is more than a token, so that this always fits. */
 function shortened(entry: string, maxChars: number): string {
   if (entry.length <= maxChars) return entry
-  const { head, tail, leftOut } = headAndTail(
+  const { head, tail, leftOut } = splitHeadAndTail(
     entry,
     Math.floor((maxChars * 2) / 3),
     Math.floor(maxChars / 4),
@@ -113,10 +113,10 @@ function shortened(entry: string, maxChars: number): string {
 }
 
 /** Which question it is that a summary answers, to tell old ones from new. */
-export const PROMPT_VERSION = 1
+export const SUMMARY_PROMPT_VERSION = 1
 
 /** One question to a model, as the fields of a request. */
-export function summaryQuestion(focus: string | null) {
+export function createSummaryPrompt(focus: string | null) {
   return (before: string | null, chapter: string) => {
     const earlier = before === null ? '' : `<summary_so_far>\n${before}\n</summary_so_far>\n\n`
     const regard = focus === null ? '' : `\n\n<focus>\n${focus}\n</focus>\n${FOCUS}`
@@ -129,7 +129,7 @@ export function summaryQuestion(focus: string | null) {
 }
 
 /** What the model has written, with its list of facts as a list. */
-export function readSummary(written: string): SummaryWords {
+export function parseSummary(written: string): SummaryContent {
   const lines = written.split('\n')
   const start = lines.findIndex((line) => line.trim() === FACTS_HEADING)
   if (start === -1) return { text: written.trim(), facts: [] }

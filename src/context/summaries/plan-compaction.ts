@@ -4,11 +4,11 @@
  * A summary goes on from the one before it: only what was said since then is told anew. What is too
  * long for one question is told in several, each with the summary of those before.
  */
-import { isSummaryMessage, toldSummary } from '../../core/items/compaction-item.ts'
+import { isCompactionMessage, readCompactionMessage } from '../../core/items/compaction-item.ts'
 import type { Item, Message } from '../../core/item.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
-import { transcript } from './render-transcript.ts'
+import { renderTranscript } from './render-transcript.ts'
 
 export interface CompactionPlan {
   /** What the user said stays, word for word. */
@@ -21,21 +21,21 @@ export interface CompactionPlan {
 
 /** `items` are as `applyCompaction` leaves them: an older compaction is told already. */
 export function planCompaction(items: readonly Item[], chapterTokens: number): CompactionPlan {
-  const told = items.findLastIndex(isSummaryMessage)
+  const told = items.findLastIndex(isCompactionMessage)
   const summary = items[told]
   return {
     kept: items.filter((item): item is Message => isUserMessage(item)),
-    before: summary?.type === 'message' ? toldSummary(summary) : null,
-    chapters: chaptersOf(transcript(items.slice(told + 1)), chapterTokens),
+    before: summary?.type === 'message' ? readCompactionMessage(summary) : null,
+    chapters: splitTranscript(renderTranscript(items.slice(told + 1)), chapterTokens),
   }
 }
 
 /** What a compaction would replace: nothing that the user said, nor instructions. */
-export function replacedBy(items: readonly Item[]): readonly Item[] {
+export function listReplacedItems(items: readonly Item[]): readonly Item[] {
   return items.filter((item) => item.type !== 'message' || item.role === 'assistant')
 }
 
-export function chaptersOf(entries: readonly string[], maxTokens: number): readonly string[] {
+export function splitTranscript(entries: readonly string[], maxTokens: number): readonly string[] {
   const chapters: string[] = []
   let open: string[] = []
   let tokens = 0
@@ -53,7 +53,7 @@ export function chaptersOf(entries: readonly string[], maxTokens: number): reado
 }
 
 /** One question to the model, as the fields of a request. */
-export function chapterQuestion(before: string | null, chapter: string) {
+export function buildCompactionPrompt(before: string | null, chapter: string) {
   const earlier = before === null ? '' : `<summary_so_far>\n${before}\n</summary_so_far>\n\n`
   return {
     instructions: INSTRUCTIONS,

@@ -3,11 +3,11 @@
  * is shortened to its beginning and its end, so that no single output drowns all others. What was
  * said is indented, and so can never be taken for a word of ours.
  */
-import { textOfPart, type Item, type Opaque, type Part } from '../../core/item.ts'
-import { headAndTail } from '../tool-outputs/split-head-and-tail.ts'
+import { textOfPart, type Item, type OpaqueItem, type Part } from '../../core/item.ts'
+import { splitHeadAndTail } from '../tool-outputs/split-head-and-tail.ts'
 
 /** The outputs that the model has not answered yet are what it needs most. */
-export function transcript(items: readonly Item[]): readonly string[] {
+export function renderTranscript(items: readonly Item[]): readonly string[] {
   const answered = items.findLastIndex((item) => item.type === 'message')
   return items.flatMap((item, at) => entryOf(item, at > answered) ?? [])
 }
@@ -64,7 +64,7 @@ function toldPart(part: Part): string {
 }
 
 /** Whatever a hosted tool has done, without what only a machine can read. */
-function toldOpaque(item: Opaque, maxChars: number): string {
+function toldOpaque(item: OpaqueItem, maxChars: number): string {
   if (item.raw['type'] === 'compaction') return '[an earlier summary that cannot be read]'
   const { type, id: _id, status: _status, encrypted_content: _sealed, ...rest } = item.raw
   const text = JSON.stringify(rest, (_, value: unknown) =>
@@ -76,6 +76,6 @@ function toldOpaque(item: Opaque, maxChars: number): string {
 function short(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text
   const headChars = Math.floor((maxChars * 2) / 3)
-  const { head, tail, leftOut } = headAndTail(text, headChars, Math.floor(maxChars / 3))
+  const { head, tail, leftOut } = splitHeadAndTail(text, headChars, Math.floor(maxChars / 3))
   return `${head}\n[… ${leftOut} characters left out …]\n${tail}`.toWellFormed()
 }

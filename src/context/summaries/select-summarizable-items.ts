@@ -4,16 +4,16 @@
  */
 import type { Item } from '../../core/item.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
-import { afterReset } from '../windows/drop-before-reset.ts'
+import { dropBeforeReset } from '../windows/drop-before-reset.ts'
 
-export interface ToBeSummed {
+export interface SummarizableItems {
   readonly items: readonly Item[]
   readonly hidden: readonly string[]
 }
 
-export function toBeSummed(
+export function selectSummarizableItems(
   items: readonly Item[],
   { speakers }: Pick<ContextPolicy, 'speakers'>,
-): ToBeSummed {
-  return { items: afterReset().run(items).items, hidden: speakers.hidden }
+): SummarizableItems {
+  return { items: dropBeforeReset().run(items).items, hidden: speakers.hidden }
 }

@@ -9,12 +9,15 @@
  * by its own id.
  */
 import { textOf, type Item } from '../../core/item.ts'
-import { isObject, parsedJson, type Json, type JsonObject } from '../../core/json/json.ts'
-import { ALONE, callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { isObject, tryParseJson, type Json, type JsonObject } from '../../core/json/json.ts'
+import { UNPAIRED, callEndOf } from '../../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 
 /** The places of copies, calls and outputs. `partners` is as `pairsOf` gives it. */
-export function findCopies(items: readonly Item[], partners: Int32Array): ReadonlySet<number> {
+export function findDuplicateCalls(
+  items: readonly Item[],
+  partners: Int32Array,
+): ReadonlySet<number> {
   const copies = new Set<number>()
   const findings = { items, partners, copies }
   const firsts = new Map<string, number>()
@@ -56,7 +59,7 @@ function mayHoldCopies(places: readonly number[], { items, partners }: Findings)
   const first = isRecorded(items[places[0] ?? 0])
   return places.some((at) => {
     const item = items[at]
-    return isRecorded(item) !== first || item?.id !== undefined || partners[at] === ALONE
+    return isRecorded(item) !== first || item?.id !== undefined || partners[at] === UNPAIRED
   })
 }
 
@@ -70,7 +73,7 @@ interface Alike {
 }
 
 function nothingAlike(): Alike {
-  return { answered: new Map(), unanswered: [], lastOutput: ALONE }
+  return { answered: new Map(), unanswered: [], lastOutput: UNPAIRED }
 }
 
 /** Of the calls under one id, those that mean the same are compared with each other. */
@@ -80,7 +83,7 @@ function judgeCalls(places: readonly number[], { items, partners, copies }: Find
     const meaning = callMeaning(items[at])
     const known = alike.get(meaning) ?? nothingAlike()
     alike.set(meaning, known)
-    const place = partners[at] ?? ALONE
+    const place = partners[at] ?? UNPAIRED
     const output = items[place]
     if (output === undefined) {
       // Made together with a call like it, and there is one output for both.
@@ -145,7 +148,7 @@ function callMeaning(item: Item | undefined): string {
     const { name } = item
     // Some write nothing where others write an object without fields.
     const text = item.arguments.trim() === '' ? '{}' : item.arguments
-    const value = parsedJson(text) as Json | null
+    const value = tryParseJson(text) as Json | null
     return `function ${name} ${(value === null ? null : canonical(value)) ?? text}`
   }
   if (item?.type === 'custom_tool_call') return `custom ${item.name} ${item.input}`

@@ -6,7 +6,7 @@
 import type { Item } from '../../core/item.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
 
-export function isInOrder(items: readonly Item[]): boolean {
+export function hasValidItemOrder(items: readonly Item[]): boolean {
   /** The calls whose outputs are still to come. */
   const waiting = new Set<string>()
   const ids = new Set<string>()

@@ -11,25 +11,25 @@
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import { ALONE, callEndOf, pairsOf } from '../../core/items/tool-call-pairs.ts'
-import { stubFor } from './stub-missing-outputs.ts'
-import { findCopies } from './find-duplicate-calls.ts'
-import { isInOrder } from './has-valid-item-order.ts'
+import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
+import { createStubOutput } from './stub-missing-outputs.ts'
+import { findDuplicateCalls } from './find-duplicate-calls.ts'
+import { hasValidItemOrder } from './has-valid-item-order.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export interface Pruning {
+export interface OrphanPruningOptions {
   /** What becomes of an unanswered call in the middle: with `stub`, `answerCalls` comes next. */
   readonly unanswered?: 'drop' | 'stub'
 }
 
-export function pruneOrphans({ unanswered = 'drop' }: Pruning = {}): Transform {
+export function pruneOrphans({ unanswered = 'drop' }: OrphanPruningOptions = {}): Transform {
   return {
     name: 'prune-orphans',
     steps: 'lasting',
     run(items) {
-      if (isInOrder(items)) return { items, notes: [] }
+      if (hasValidItemOrder(items)) return { items, notes: [] }
       const kinds = items.map(kindOf)
-      const partners = pairsOf(items)
+      const partners = findToolCallPairs(items)
       const lost = lostEnds({ items, kinds, partners }, unanswered === 'stub')
       const order = withoutStrayReasoning(kinds, lost, withOutputsAtCalls(kinds, partners, lost))
       const notes = notesOn(items, order, lost)
@@ -60,8 +60,8 @@ type Lost = ReadonlyMap<number, string>
 
 function lostEnds({ items, kinds, partners }: Seen, keepsForStub: boolean): Lost {
   const lost = new Map<number, string>()
-  for (const at of findCopies(items, partners)) lost.set(at, 'pair-duplicate')
-  if (kinds.every((kind, at) => !isEnd(kind) || partners[at] !== ALONE)) return lost
+  for (const at of findDuplicateCalls(items, partners)) lost.set(at, 'pair-duplicate')
+  if (kinds.every((kind, at) => !isEnd(kind) || partners[at] !== UNPAIRED)) return lost
   const unanswered: number[] = []
   // The ids of calls that are answered, up to where somebody speaks.
   const taken = new Set<string>()
@@ -70,15 +70,15 @@ function lostEnds({ items, kinds, partners }: Seen, keepsForStub: boolean): Lost
     const kind = kinds[at]
     if (kind === 'assistant' || kind === 'other-message') taken.clear()
     if (item === undefined || lost.has(at)) continue
-    if (kind === 'output' && partners[at] === ALONE) lost.set(at, 'output-without-call')
+    if (kind === 'output' && partners[at] === UNPAIRED) lost.set(at, 'output-without-call')
     if (kind !== 'call') continue
     const { family, callId } = callEndOf(item) ?? NO_END
     const id = `${family} ${callId}`
-    if (partners[at] !== ALONE) taken.add(id)
+    if (partners[at] !== UNPAIRED) taken.add(id)
     else if (callId === '') lost.set(at, 'call-malformed')
     // Beside one that took its id over, it would be taken for the one that was answered.
     else if (taken.has(id)) lost.set(at, 'call-without-output')
-    else if (!keepsForStub || stubFor(item) === null) unanswered.push(at)
+    else if (!keepsForStub || createStubOutput(item) === null) unanswered.push(at)
   }
   if (unanswered.length === 0) return lost
   const end = runningEnd(kinds, partners, lost)
@@ -101,7 +101,7 @@ function runningEnd(kinds: readonly Kind[], partners: Int32Array, lost: Lost): n
     const kind = kinds[at]
     if (kind === 'call' || kind === 'hosted') isMade = true
     // An output that answers an older call is moved there.
-    else if (isMade && kind === 'output' && (partners[at] ?? ALONE) >= start) return at + 1
+    else if (isMade && kind === 'output' && (partners[at] ?? UNPAIRED) >= start) return at + 1
   }
   return start
 }
@@ -130,7 +130,7 @@ function withOutputsAtCalls(
     const kind = kinds[at] as Kind
     if (lost.has(at)) continue
     if (kind === 'output') {
-      const own: Batch | undefined = batchOf.get(partners[at] ?? ALONE)
+      const own: Batch | undefined = batchOf.get(partners[at] ?? UNPAIRED)
       if (own === undefined) continue
       if (own !== batch || own.hasLooseReasoning) {
         own.late.push(at)

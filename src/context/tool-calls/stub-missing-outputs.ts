@@ -8,13 +8,14 @@
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import { ALONE, callEndOf, pairsOf } from '../../core/items/tool-call-pairs.ts'
+import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
 import type { Transform } from '../transform-interface.ts'
 
 /** Says nothing about the tool: whether a call that was interrupted had an effect, nobody knows. */
-export const STUB = '[No result of this tool call was recorded. It may or may not have run.]'
+export const STUB_OUTPUT_TEXT =
+  '[No result of this tool call was recorded. It may or may not have run.]'
 
-export function answerCalls(): Transform {
+export function stubMissingOutputs(): Transform {
   return {
     name: 'answer-calls',
     steps: 'lasting',
@@ -35,23 +36,23 @@ export function answerCalls(): Transform {
 }
 
 /** `null` for a call whose output cannot be told in words, and for what is no call. */
-export function stubFor(item: Item): Item | null {
+export function createStubOutput(item: Item): Item | null {
   const { type } = item
   if (type === 'function_call') {
-    return { type: 'function_call_output', call_id: item.call_id, output: STUB }
+    return { type: 'function_call_output', call_id: item.call_id, output: STUB_OUTPUT_TEXT }
   }
   if (type === 'custom_tool_call') {
-    return { type: 'custom_tool_call_output', call_id: item.call_id, output: STUB }
+    return { type: 'custom_tool_call_output', call_id: item.call_id, output: STUB_OUTPUT_TEXT }
   }
   return null
 }
 
 /** What is to be added behind which place. */
 function stubsBehind(items: readonly Item[]): ReadonlyMap<number, readonly Item[]> {
-  const partners = pairsOf(items)
+  const partners = findToolCallPairs(items)
   const stubs = new Map<number, readonly Item[]>()
   let open: Item[] = []
-  let end = ALONE
+  let end = UNPAIRED
   let isAnswered = false
   for (const [at, item] of items.entries()) {
     const side = callEndOf(item)?.side ?? null
@@ -64,7 +65,7 @@ function stubsBehind(items: readonly Item[]): ReadonlyMap<number, readonly Item[
     if (item.type === 'message' || item.type === 'reasoning') continue
     end = at
     if (side === 'output') isAnswered = true
-    const stub = side === 'call' && partners[at] === ALONE ? stubFor(item) : null
+    const stub = side === 'call' && partners[at] === UNPAIRED ? createStubOutput(item) : null
     if (stub !== null) open.push(stub)
   }
   return stubs

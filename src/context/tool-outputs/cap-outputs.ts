@@ -13,33 +13,33 @@ import {
   type TextPart,
   type ToolOutput,
 } from '../../core/item.ts'
-import { isOwnText } from '../../core/text/gateway-notice.ts'
-import { eachItem } from '../map-items-with-notes.ts'
-import { headAndTail } from './split-head-and-tail.ts'
-import { oncePerItem } from './memoize-per-item.ts'
+import { isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
+import { replaceItems } from '../map-items-with-notes.ts'
+import { splitHeadAndTail } from './split-head-and-tail.ts'
+import { createItemMemo } from './memoize-per-item.ts'
 import { shortenJson } from './shorten-json.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export interface Cap {
+export interface OutputCap {
   /** At least 200: the note must have room. Characters are counted as JavaScript does, in UTF-16. */
   readonly maxChars: number
   /** Whether the model is offered the tool to read the rest. */
   readonly expand: boolean
 }
 
-export const EXPAND_OUTPUT = 'expand_output'
+export const EXPAND_OUTPUT_TOOL_NAME = 'expand_output'
 
-export function capOutputs(cap: Cap): Transform {
-  const capped = outputCapper(cap)
+export function capOutputs(cap: OutputCap): Transform {
+  const capped = createOutputCapper(cap)
   return {
     name: 'cap-outputs',
     steps: 'none',
-    run: (items) => eachItem(items, capped, 'output-capped'),
+    run: (items) => replaceItems(items, capped, 'output-capped'),
   }
 }
 
 /** The same item, if it is no output, or not too long. */
-export function outputCapper(cap: Cap): (item: Item) => Item {
+export function createOutputCapper(cap: OutputCap): (item: Item) => Item {
   const settings = `${cap.maxChars} ${cap.expand}`
   return (item) => {
     if (!isToolOutput(item)) return item
@@ -48,27 +48,27 @@ export function outputCapper(cap: Cap): (item: Item) => Item {
   }
 }
 
-const once = oncePerItem()
+const once = createItemMemo()
 
 /** What the gateway says there of itself is nothing that a tool has put out. */
 function charsIn(output: string | readonly Part[]): number {
   if (typeof output === 'string') return output.length
   let chars = 0
-  for (const part of output) if (isOwnText(part)) chars += part.text.length
+  for (const part of output) if (isTextWithoutNotice(part)) chars += part.text.length
   return chars
 }
 
-function cut(item: ToolOutput, cap: Cap): Item {
+function cut(item: ToolOutput, cap: OutputCap): Item {
   const { output, call_id } = item
   if (typeof output === 'string') return { ...item, output: cutText(output, call_id, cap) }
-  const texts = output.filter(isOwnText)
+  const texts = output.filter(isTextWithoutNotice)
   if (texts.length > 1) return { ...item, output: cutParts(output, texts, call_id, cap) }
   const short = (part: Part) =>
-    isOwnText(part) ? { ...part, text: cutText(part.text, call_id, cap) } : part
+    isTextWithoutNotice(part) ? { ...part, text: cutText(part.text, call_id, cap) } : part
   return { ...item, output: output.map(short) }
 }
 
-function cutText(text: string, callId: string, cap: Cap): string {
+function cutText(text: string, callId: string, cap: OutputCap): string {
   const json = cutJson(text, callId, cap)
   if (json !== null) return json
   const { head, note, tail } = pieces(text, callId, cap)
@@ -76,7 +76,7 @@ function cutText(text: string, callId: string, cap: Cap): string {
 }
 
 /** With the hint as the last field, or the last element, where there is one to give. */
-function cutJson(text: string, callId: string, { maxChars, expand }: Cap): string | null {
+function cutJson(text: string, callId: string, { maxChars, expand }: OutputCap): string | null {
   const hint = expand ? hintFor({ callId, from: 0, to: Math.floor(maxChars / 2) }) : ''
   if (hint === '') return shortenJson(text, maxChars)
   const said = JSON.stringify(`Shortened from ${text.length} characters.${hint}`)
@@ -92,7 +92,7 @@ function cutParts(
   parts: readonly Part[],
   texts: readonly TextPart[],
   callId: string,
-  cap: Cap,
+  cap: OutputCap,
 ): readonly Part[] {
   const whole = texts.map(({ text }) => text).join('')
   const { head, note, tail } = pieces(whole, callId, cap)
@@ -100,7 +100,7 @@ function cutParts(
   let start = 0
   let isTold = false
   return parts.flatMap((part): readonly Part[] => {
-    if (!isOwnText(part)) return [part]
+    if (!isTextWithoutNotice(part)) return [part]
     const from = start
     start += part.text.length
     if (start <= head.length) return [part]
@@ -124,7 +124,7 @@ interface Pieces {
   readonly tail: string
 }
 
-function pieces(text: string, callId: string, { maxChars, expand }: Cap): Pieces {
+function pieces(text: string, callId: string, { maxChars, expand }: OutputCap): Pieces {
   const { length } = text
   const longest = noteFor({ callId, from: length, to: length }, length, expand)
   // Some call ids are longer than what would be left of the output.
@@ -132,7 +132,7 @@ function pieces(text: string, callId: string, { maxChars, expand }: Cap): Pieces
   const noteChars = isHinted ? longest.length : noteFor(null, length, false).length
   // Two line breaks go around it.
   const chars = Math.max(0, Math.floor((maxChars - noteChars - 2) / 2))
-  const { head, tail, leftOut } = headAndTail(text, chars, chars)
+  const { head, tail, leftOut } = splitHeadAndTail(text, chars, chars)
   const missing = { callId, from: head.length, to: length - tail.length }
   return { head, note: noteFor(missing, leftOut, isHinted), tail }
 }
@@ -151,5 +151,5 @@ function noteFor(missing: Missing | null, leftOut: number, isHinted: boolean): s
 
 function hintFor({ callId, from, to }: Missing): string {
   const range = JSON.stringify({ call_id: callId, from, to })
-  return ` To read on, call ${EXPAND_OUTPUT} with ${range}.`
+  return ` To read on, call ${EXPAND_OUTPUT_TOOL_NAME} with ${range}.`
 }

@@ -5,9 +5,9 @@
  */
 import type { Item } from '../../core/item.ts'
 
-export type OncePerItem = (item: Item, settings: string, make: () => Item) => Item
+export type ItemMemo = (item: Item, settings: string, make: () => Item) => Item
 
-export function oncePerItem(): OncePerItem {
+export function createItemMemo(): ItemMemo {
   const results = new WeakMap<Item, { readonly settings: string; readonly item: Item }>()
   return (item, settings, make) => {
     const known = results.get(item)

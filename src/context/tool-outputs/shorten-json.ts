@@ -7,7 +7,7 @@
  * rest. The same text always gives the same result, and a long number is still the one that was written.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
-import { headAndTail } from './split-head-and-tail.ts'
+import { splitHeadAndTail } from './split-head-and-tail.ts'
 
 /**
  * At most `limit` characters; the text itself if it has no more. `null` for what is no object and no
@@ -115,7 +115,7 @@ function cutString(text: string, room: number): string {
   let chars = room - FLOOR
   while (chars > 2) {
     const tailChars = Math.floor(chars / 3)
-    const { head, tail, leftOut } = headAndTail(text, chars - tailChars, tailChars)
+    const { head, tail, leftOut } = splitHeadAndTail(text, chars - tailChars, tailChars)
     const short = JSON.stringify(`${head} ${leftOutOf(leftOut, 'character')} ${tail}`)
     if (short.length <= room) return short
     // Some characters are written as several.

@@ -6,33 +6,37 @@
  * it moved with every round, each question would change the prompt's prefix: that costs more at a
  * provider with a cache than to send everything whole. Nothing in the text depends on the age.
  */
-import { roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { eachItem } from '../map-items-with-notes.ts'
-import { outputShortener, type Lengths } from './shorten-output.ts'
+import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { replaceItems } from '../map-items-with-notes.ts'
+import { createOutputShortener, type OutputLengths } from './shorten-output.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export interface Shortening extends Partial<Lengths> {
+export interface OutputShorteningOptions extends Partial<OutputLengths> {
   /** So many rounds before the newest one stay whole; with 0 the newest one alone does. */
   readonly rounds: number
   readonly step?: number
 }
 
-export function shortenToolOutputs({
+export function shortenOldOutputs({
   rounds,
   step = Math.max(1, Math.min(5, rounds)),
   minChars = 800,
   headChars = 256,
   tailChars = 128,
-}: Shortening): Transform {
-  const shorten = outputShortener({ minChars, headChars, tailChars })
+}: OutputShorteningOptions): Transform {
+  const shorten = createOutputShortener({ minChars, headChars, tailChars })
   return {
     name: 'shorten-tool-outputs',
     steps: 'lasting',
     run(items) {
-      const starts = roundStarts(items)
+      const starts = findRoundStarts(items)
       const border = Math.floor((starts.length - 1 - rounds) / step) * step
       const oldEnd = border > 0 ? (starts[border] ?? 0) : 0
-      return eachItem(items, (item, at) => (at < oldEnd ? shorten(item) : item), 'output-too-old')
+      return replaceItems(
+        items,
+        (item, at) => (at < oldEnd ? shorten(item) : item),
+        'output-too-old',
+      )
     },
   }
 }

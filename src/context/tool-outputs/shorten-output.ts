@@ -3,19 +3,19 @@
  * much is missing. What is JSON stays JSON (`shortenJson`), and what comes out depends on the output alone.
  */
 import { isToolOutput, type Item, type Part, type ToolOutput } from '../../core/item.ts'
-import { headAndTail } from './split-head-and-tail.ts'
-import { oncePerItem } from './memoize-per-item.ts'
+import { splitHeadAndTail } from './split-head-and-tail.ts'
+import { createItemMemo } from './memoize-per-item.ts'
 import { shortenJson } from './shorten-json.ts'
 
 /** Characters are counted as JavaScript does, in UTF-16. */
-export interface Lengths {
+export interface OutputLengths {
   readonly minChars: number
   readonly headChars: number
   readonly tailChars: number
 }
 
 /** The same item, if it is no output, or not too long. */
-export function outputShortener(lengths: Lengths): (item: Item) => Item {
+export function createOutputShortener(lengths: OutputLengths): (item: Item) => Item {
   const { minChars, headChars, tailChars } = lengths
   const settings = `${minChars} ${headChars} ${tailChars}`
   const shorten = (text: string) => shortened(text, lengths)
@@ -25,7 +25,7 @@ export function outputShortener(lengths: Lengths): (item: Item) => Item {
   }
 }
 
-const once = oncePerItem()
+const once = createItemMemo()
 
 function withShortOutput(item: ToolOutput, shorten: (text: string) => string): ToolOutput {
   if (typeof item.output === 'string') {
@@ -43,7 +43,7 @@ function withShortText(part: Part, shorten: (text: string) => string): Part {
   return text === part.text ? part : { ...part, text }
 }
 
-function shortened(text: string, { minChars, headChars, tailChars }: Lengths): string {
+function shortened(text: string, { minChars, headChars, tailChars }: OutputLengths): string {
   if (text.length < minChars || text.length <= headChars + tailChars) return text
   return (
     shortenJson(text, headChars + LONGEST_NOTE + tailChars) ?? cutText(text, headChars, tailChars)
@@ -52,7 +52,7 @@ function shortened(text: string, { minChars, headChars, tailChars }: Lengths): s
 
 function cutText(text: string, headChars: number, tailChars: number): string {
   if (isShortened(text, headChars, tailChars)) return text
-  const { head, tail, leftOut } = headAndTail(text, headChars, tailChars)
+  const { head, tail, leftOut } = splitHeadAndTail(text, headChars, tailChars)
   const short = `${head}\n[${leftOut}${LEFT_OUT}\n${tail}`
   return short.length < text.length ? short : text
 }

@@ -4,15 +4,15 @@
  *
  * It comes before everything that counts, pairs or reads: to these the conversation begins here.
  */
-import { isCompaction, isSummaryMessage } from '../../core/items/compaction-item.ts'
+import { isCompaction, isCompactionMessage } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
-import { resetAt } from '../../core/items/author-time-and-reset-fields.ts'
-import { isToldSummary } from '../../core/items/summary-message.ts'
-import { keepWhere } from '../filter-items.ts'
-import { pinnedPlaces } from '../find-undroppable-items.ts'
+import { readHistoryReset } from '../../core/items/author-time-and-reset-fields.ts'
+import { isHistorySummary } from '../../core/items/summary-message.ts'
+import { filterItems } from '../filter-items.ts'
+import { createPinnedItemPredicate } from '../find-undroppable-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function afterReset(): Transform {
+export function dropBeforeReset(): Transform {
   return {
     name: 'after-reset',
     steps: 'lasting',
@@ -20,19 +20,19 @@ export function afterReset(): Transform {
       const start = startOf(items)
       if (start === 0) return { items, notes: [] }
       const head = instructionsIn(items)
-      const isPinned = pinnedPlaces(items)
+      const isPinned = createPinnedItemPredicate(items)
       const stays = (at: number, item: Item): boolean =>
         at >= start || at < head || (isPinned(at, item) && !tellsOfBefore(item))
-      return keepWhere(items, stays, 'before-reset')
+      return filterItems(items, stays, 'before-reset')
     },
   }
 }
 
 function startOf(items: readonly Item[]): number {
-  const newest = items.findLastIndex((item) => resetAt(item) !== null)
+  const newest = items.findLastIndex((item) => readHistoryReset(item) !== null)
   const item = items[newest]
   if (item === undefined) return 0
-  return resetAt(item) === 'behind' ? newest + 1 : newest
+  return readHistoryReset(item) === 'behind' ? newest + 1 : newest
 }
 
 function instructionsIn(items: readonly Item[]): number {
@@ -43,5 +43,5 @@ function instructionsIn(items: readonly Item[]): number {
 }
 
 function tellsOfBefore(item: Item): boolean {
-  return isCompaction(item) || isSummaryMessage(item) || isToldSummary(item)
+  return isCompaction(item) || isCompactionMessage(item) || isHistorySummary(item)
 }

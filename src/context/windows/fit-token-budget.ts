@@ -6,29 +6,33 @@
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
-import { outputCapper } from '../tool-outputs/cap-outputs.ts'
-import { alwaysSentWhole } from './item-weights.ts'
-import { planRoom, type Room, type RoomPlan } from './plan-token-budget.ts'
-import { mostIn } from './token-budget-weights.ts'
-import { outputShortener } from '../tool-outputs/shorten-output.ts'
+import { createOutputCapper } from '../tool-outputs/cap-outputs.ts'
+import { createAlwaysSentGroupPredicate } from './item-weights.ts'
+import {
+  planTokenBudget,
+  type TokenBudgetOptions,
+  type TokenBudgetPlan,
+} from './plan-token-budget.ts'
+import { estimateMaxTokens } from './token-budget-weights.ts'
+import { createOutputShortener } from '../tool-outputs/shorten-output.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export interface FitRoom {
+export interface TokenBudgetFitOptions {
   /** In tokens, as items are weighed. At least 1. */
   readonly most: number
   readonly policy: Pick<ContextPolicy, 'outputs' | 'reasoning' | 'media'>
   readonly seesImages?: boolean
 }
 
-export function fitRoom(fit: FitRoom): Transform {
-  const room = roomOf(fit)
+export function fitTokenBudget(fit: TokenBudgetFitOptions): Transform {
+  const room = createTokenBudgetOptions(fit)
   return {
     name: 'window-room',
     steps: 'lasting',
     run(items) {
-      if (mostIn(items) <= room.most) return { items, notes: [] }
-      const stays = alwaysSentWhole(items)
-      const plan = planRoom(items, stays, room)
+      if (estimateMaxTokens(items) <= room.most) return { items, notes: [] }
+      const stays = createAlwaysSentGroupPredicate(items)
+      const plan = planTokenBudget(items, stays, room)
       const notes: Note[] = []
       const rebuilt: Item[] = []
       for (const [at, item] of items.entries()) {
@@ -46,20 +50,29 @@ export function fitRoom(fit: FitRoom): Transform {
   }
 }
 
-export function roomOf({ most, policy, seesImages = true }: FitRoom): Room {
+export function createTokenBudgetOptions({
+  most,
+  policy,
+  seesImages = true,
+}: TokenBudgetFitOptions): TokenBudgetOptions {
   const { keepTurns, step, longerThan, head, tail } = policy.outputs
   return {
     most,
     keepTurns,
     step,
-    shortened: outputShortener({ minChars: longerThan, headChars: head, tailChars: tail }),
-    capped: outputCapper({ maxChars: 500, expand: false }),
+    shortened: createOutputShortener({ minChars: longerThan, headChars: head, tailChars: tail }),
+    capped: createOutputCapper({ maxChars: 500, expand: false }),
     keepsReasoning: policy.reasoning.keep !== 'open_turn',
     images: seesImages ? (policy.media.images ?? Infinity) : 0,
   }
 }
 
-function fitted(item: Item, at: number, { hard, shortened }: RoomPlan, room: Room) {
+function fitted(
+  item: Item,
+  at: number,
+  { hard, shortened }: TokenBudgetPlan,
+  room: TokenBudgetOptions,
+) {
   if (hard[at] === 1) return { item: room.capped(item), why: 'output-capped' }
   const isOld = at < shortened
   return { item: isOld ? room.shortened(item) : item, why: 'output-too-old' }

@@ -6,13 +6,13 @@
  * What counts is what the provider has counted, not an estimate. Where nobody has, nothing is said.
  */
 import { isCompaction } from '../../core/items/compaction-item.ts'
-import { noticePart } from '../../core/text/gateway-notice.ts'
+import { createNoticePart } from '../../core/text/gateway-notice.ts'
 import type { Item, Message, Origin } from '../../core/item.ts'
-import { roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { bordersOf } from '../insertion-points.ts'
+import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { findInsertionPoints } from '../insertion-points.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export interface BudgetExit {
+export interface BudgetWarningOptions {
   /** In tokens. */
   readonly window: number
   /** A share of it. */
@@ -21,7 +21,7 @@ export interface BudgetExit {
   readonly counted: (origin: Origin) => number | null
 }
 
-export function warnOfBudget(exit: BudgetExit): Transform {
+export function addBudgetWarning(exit: BudgetWarningOptions): Transform {
   return {
     name: 'warn-of-budget',
     run(items) {
@@ -37,13 +37,19 @@ export function warnOfBudget(exit: BudgetExit): Transform {
 }
 
 /** How many steps the model has made since it was due to be warned; `null` if it is not. */
-export function stepsSinceWarning(items: readonly Item[], exit: BudgetExit): number | null {
+export function countStepsSinceWarning(
+  items: readonly Item[],
+  exit: BudgetWarningOptions,
+): number | null {
   const place = placeOf(items, exit)
   return place === null ? null : new Set(originsOf(items.slice(place))).size
 }
 
-function placeOf(items: readonly Item[], { window, warnAt, counted }: BudgetExit): number | null {
-  const question = roundStarts(items).at(-1)
+function placeOf(
+  items: readonly Item[],
+  { window, warnAt, counted }: BudgetWarningOptions,
+): number | null {
+  const question = findRoundStarts(items).at(-1)
   if (question === undefined || items.at(-1)?.type === 'message') return null
   // What a compaction was made of is counted with its answer, and is not there any more.
   const compacted = new Set(items.filter(isCompaction).map(({ origin }) => origin))
@@ -51,7 +57,7 @@ function placeOf(items: readonly Item[], { window, warnAt, counted }: BudgetExit
     (origin) => !compacted.has(origin) && (counted(origin) ?? 0) >= window * warnAt,
   )
   if (full === undefined) return null
-  const borders = bordersOf(items)
+  const borders = findInsertionPoints(items)
   const end = items.findLastIndex(({ origin }) => origin === full) + 1
   // Behind the outputs of its calls.
   const place = borders.indexOf(true, end)
@@ -67,7 +73,7 @@ function warning(warnAt: number): Message {
   return {
     type: 'message',
     role: 'developer',
-    content: [noticePart(text)],
+    content: [createNoticePart(text)],
     native: { backstory: { warning: true } },
   }
 }

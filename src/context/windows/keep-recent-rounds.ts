@@ -6,42 +6,42 @@
  * prompt's prefix each time, and a provider's cache and its preserved reasoning with it. What
  * is said weighs what it weighed when it was said, so that a cut never goes back.
  *
- * What wins over what, here and in `boundHistory`:
+ * What wins over what, here and in `trimLongRounds`:
  *  1. the head, pinned items and the newest question are sent, whole, under any cap;
  *  2. a call and its output, or reasoning and what follows it, are never parted;
  *  3. the newest message of the assistant is sent, if there is one (where items or tokens are
  *     counted: one turn is the running turn alone);
- *  4. at most four windows are sent (`boundHistory`, which thins within a round for that);
+ *  4. at most four windows are sent (`trimLongRounds`, which thins within a round for that);
  *  5. a round is sent whole, so the running tool loop too;
  *  6. at most one window is sent.
  */
 import type { Item } from '../../core/item.ts'
-import { isAssistantMessage, roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { keepWhere } from '../filter-items.ts'
-import { alwaysSentWhole, MEASURES, sum } from './item-weights.ts'
+import { isAssistantMessage, findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { filterItems } from '../filter-items.ts'
+import { createAlwaysSentGroupPredicate, ITEM_WEIGHTS, sumWeights } from './item-weights.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface HistoryWindow {
-  readonly by: keyof typeof MEASURES
+  readonly by: keyof typeof ITEM_WEIGHTS
   /** At least 1. */
   readonly most: number
 }
 
-export function windowHistory({ by, most }: HistoryWindow): Transform {
-  const weigh = MEASURES[by]
+export function keepRecentRounds({ by, most }: HistoryWindow): Transform {
+  const weigh = ITEM_WEIGHTS[by]
   const stride = Math.ceil(most / 2)
   return {
     name: `window-${by}`,
     steps: 'lasting',
     run(items) {
-      const stays = alwaysSentWhole(items)
+      const stays = createAlwaysSentGroupPredicate(items)
       const weights = weigh(items, stays)
-      const excess = sum(weights) - most
+      const excess = sumWeights(weights) - most
       if (excess <= 0) return { items, notes: [] }
-      const starts = roundStarts(items)
+      const starts = findRoundStarts(items)
       const enough = cutAt(starts, weights, Math.ceil(excess / stride) * stride)
       const cut = by === 'turns' ? enough : withAnswer(items, starts, enough)
-      return keepWhere(items, (at, item) => at >= cut || stays(at, item), 'windowed')
+      return filterItems(items, (at, item) => at >= cut || stays(at, item), 'windowed')
     },
   }
 }

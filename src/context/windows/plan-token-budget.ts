@@ -12,12 +12,16 @@
  * is what an item weighs by itself (`token-budget-weights.ts`), so that these places do not move.
  */
 import type { Item } from '../../core/item.ts'
-import { roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts'
-import type { Stays } from '../find-undroppable-items.ts'
-import { roomWeights, type Fates, type RoomWeights } from './token-budget-weights.ts'
+import type { KeepPredicate } from '../find-undroppable-items.ts'
+import {
+  computeBudgetWeights,
+  type ItemReductions,
+  type TokenBudgetWeights,
+} from './token-budget-weights.ts'
 
-export interface Room extends Fates {
+export interface TokenBudgetOptions extends ItemReductions {
   /** Tokens, at least 1. */
   readonly most: number
   /** What is shortened anyway: behind so many turns, in such steps. `null` if nothing is. */
@@ -28,7 +32,7 @@ export interface Room extends Fates {
 }
 
 /** By places in the list. */
-export interface RoomPlan {
+export interface TokenBudgetPlan {
   /** What is in front of it is left out, but for what stays. */
   readonly cut: number
   /** Outputs in front of it are shortened. */
@@ -37,10 +41,14 @@ export interface RoomPlan {
   readonly hard: Uint8Array
 }
 
-export function planRoom(items: readonly Item[], stays: Stays, room: Room): RoomPlan {
-  const starts = roundStarts(items)
+export function planTokenBudget(
+  items: readonly Item[],
+  stays: KeepPredicate,
+  room: TokenBudgetOptions,
+): TokenBudgetPlan {
+  const starts = findRoundStarts(items)
   const begins = starts[0] === 0 ? starts : [0, ...starts]
-  const weights = roomWeights(items, stays, room)
+  const weights = computeBudgetWeights(items, stays, room)
   const fold = openFold(weights, room, starts[0] === 0 ? 0 : 1)
   for (const [turn, start] of begins.entries()) {
     const end = begins[turn + 1] ?? items.length
@@ -52,7 +60,7 @@ export function planRoom(items: readonly Item[], stays: Stays, room: Room): Room
 }
 
 /** What had to go so far. Turns are told by their number; what stands before the first one is one, too. */
-function openFold(weights: RoomWeights, room: Room, preamble: number) {
+function openFold(weights: TokenBudgetWeights, room: TokenBudgetOptions, preamble: number) {
   const { most, images } = room
   /** Of each turn, where it begins, and what is in front of it. */
   const turns: Turn[] = []
@@ -101,7 +109,7 @@ function openFold(weights: RoomWeights, room: Room, preamble: number) {
         images: weights.images[end] ?? 0,
       }
     },
-    plan(): RoomPlan {
+    plan(): TokenBudgetPlan {
       if (!isShortening) return { cut: 0, shortened: 0, hard }
       return { cut: turnAt(cut).start, shortened: turnAt(border).start, hard }
     },
@@ -109,7 +117,11 @@ function openFold(weights: RoomWeights, room: Room, preamble: number) {
 }
 
 /** Up to which turn outputs are shortened as long as everything fits. */
-function usualBorder(newest: number, preamble: number, { keepTurns, step }: Room): number {
+function usualBorder(
+  newest: number,
+  preamble: number,
+  { keepTurns, step }: TokenBudgetOptions,
+): number {
   if (keepTurns === null) return 0
   const over = Math.floor((newest - preamble - keepTurns) / step) * step
   return over > 0 ? preamble + over : 0

@@ -3,18 +3,18 @@
  * over, and where there is no other way. Each is told from the item alone, so that it never changes;
  * images are told apart, because how many of them are shown does.
  */
-import { standsFor } from '../../core/text/gateway-notice.ts'
+import { readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
-import { itemTokens } from '../../core/items/item-tokens.ts'
-import { markdownImages } from '../../core/media/find-markdown-images.ts'
-import { partsOf } from '../../core/media/media-handles.ts'
-import { mediumOf } from '../../core/media/content-part-media.ts'
-import { hasPin } from '../../core/items/rounds-and-pinned-items.ts'
+import { estimateItemTokens } from '../../core/items/item-tokens.ts'
+import { findMarkdownImages } from '../../core/media/find-markdown-images.ts'
+import { listContentParts } from '../../core/media/media-handles.ts'
+import { readPartMedia } from '../../core/media/content-part-media.ts'
+import { isPinnedByClient } from '../../core/items/rounds-and-pinned-items.ts'
 import { estimateTokens, IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts'
-import type { Stays } from '../find-undroppable-items.ts'
+import type { KeepPredicate } from '../find-undroppable-items.ts'
 
 /** All in front of each place of a list, and, at the last one, everything. */
-export interface RoomWeights {
+export interface TokenBudgetWeights {
   /** What is sent in any case. */
   readonly stays: Sums
   /** As it was said. */
@@ -29,20 +29,24 @@ export interface RoomWeights {
 type Sums = Float64Array
 
 /** What becomes of an item. */
-export interface Fates {
+export interface ItemReductions {
   readonly shortened: (item: Item) => Item
   readonly capped: (item: Item) => Item
   readonly keepsReasoning: boolean
 }
 
-export function roomWeights(items: readonly Item[], stays: Stays, fates: Fates): RoomWeights {
+export function computeBudgetWeights(
+  items: readonly Item[],
+  stays: KeepPredicate,
+  fates: ItemReductions,
+): TokenBudgetWeights {
   const sums = () => new Float64Array(items.length + 1)
   const weights = { stays: sums(), open: sums(), settled: sums(), hard: sums(), images: sums() }
   const add = (to: Sums, at: number, weight: number) => void (to[at + 1] = (to[at] ?? 0) + weight)
   for (const [at, item] of items.entries()) {
     const isAlways = stays(at, item)
     const { open, settled, hard, images } = isAlways ? NOTHING : weightOf(item, fates)
-    add(weights.stays, at, isAlways ? itemTokens(item) : 0)
+    add(weights.stays, at, isAlways ? estimateItemTokens(item) : 0)
     add(weights.open, at, open)
     add(weights.settled, at, settled)
     add(weights.hard, at, hard)
@@ -52,7 +56,7 @@ export function roomWeights(items: readonly Item[], stays: Stays, fates: Fates):
 }
 
 /** No beginning of a list comes to more. Nothing has to be shortened to know it. */
-export function mostIn(items: readonly Item[]): number {
+export function estimateMaxTokens(items: readonly Item[]): number {
   let tokens = 0
   for (const item of items) {
     const pictures = picturesIn(item)
@@ -63,16 +67,19 @@ export function mostIn(items: readonly Item[]): number {
 
 const NOTHING = { open: 0, settled: 0, hard: 0, images: 0 }
 
-function weightOf(item: Item, { shortened, capped, keepsReasoning }: Fates): typeof NOTHING {
+function weightOf(
+  item: Item,
+  { shortened, capped, keepsReasoning }: ItemReductions,
+): typeof NOTHING {
   const pictures = picturesIn(item)
   const open = bareTokens(item, pictures)
-  const isGone = item.type === 'reasoning' && !keepsReasoning && !hasPin(item)
+  const isGone = item.type === 'reasoning' && !keepsReasoning && !isPinnedByClient(item)
   const settled = isGone ? 0 : bareTokens(shortened(item), pictures)
   return { open, settled, hard: bareTokens(capped(item), pictures), images: pictures.count }
 }
 
 function bareTokens(item: Item, pictures: Pictures): number {
-  return Math.max(0, itemTokens(item) - pictures.tokens)
+  return Math.max(0, estimateItemTokens(item) - pictures.tokens)
 }
 
 interface Pictures {
@@ -84,7 +91,7 @@ interface Pictures {
 function picturesIn(item: Item): Pictures {
   let count = 0
   let tokens = 0
-  for (const part of partsOf(item)) {
+  for (const part of listContentParts(item)) {
     const { shown, worth } = picturesOf(part)
     count += shown
     tokens += worth
@@ -93,10 +100,12 @@ function picturesIn(item: Item): Pictures {
 }
 
 function picturesOf(part: Part): { readonly shown: number; readonly worth: number } {
-  if (standsFor(part) !== null) return { shown: 0, worth: estimateTokens(part) - NOTICE }
-  if (mediumOf(part)?.kind === 'image') return { shown: 1, worth: estimateTokens(part) - NOTICE }
+  if (readNoticeMediaIdentities(part) !== null)
+    return { shown: 0, worth: estimateTokens(part) - NOTICE }
+  if (readPartMedia(part)?.kind === 'image')
+    return { shown: 1, worth: estimateTokens(part) - NOTICE }
   if (part.type !== 'output_text' || !part.text.includes('](data:image/')) return NONE_OF_THEM
-  const written = markdownImages(part.text).filter((url) => url.startsWith('data:'))
+  const written = findMarkdownImages(part.text).filter((url) => url.startsWith('data:'))
   const chars = written.reduce((all, url) => all + url.length, 0)
   return { shown: written.length, worth: Math.floor(chars / 4) - NOTICE * written.length }
 }

@@ -1,51 +1,61 @@
 /**
  * Thins what is still too long with whole rounds in it: a round of hundreds of tool steps. The
  * oldest groups behind its question are dropped, each group whole: reasoning with what it led to,
- * calls with their outputs. `windowHistory` says what wins over what.
+ * calls with their outputs. `keepRecentRounds` says what wins over what.
  *
- * This cut, too, moves in steps of half of `most`. In a history that `windowHistory` has cut they
+ * This cut, too, moves in steps of half of `most`. In a history that `keepRecentRounds` has cut they
  * are counted from that cut, where a provider's cache begins anew anyway.
  */
 import type { Item } from '../../core/item.ts'
 import {
-  headLength,
+  countHeadItems,
   isAssistantMessage,
-  questionEnd,
-  roundStarts,
+  findQuestionEnd,
+  findRoundStarts,
 } from '../../core/items/rounds-and-pinned-items.ts'
-import { groupBorders } from '../cut-points.ts'
-import { keepWhere } from '../filter-items.ts'
-import { alwaysSentWhole, MEASURES, sumsOf, weightIn, type Sums } from './item-weights.ts'
+import { findCutPoints } from '../cut-points.ts'
+import { filterItems } from '../filter-items.ts'
+import {
+  createAlwaysSentGroupPredicate,
+  ITEM_WEIGHTS,
+  computePrefixSums,
+  weightBetween,
+  type PrefixSums,
+} from './item-weights.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export interface Bound {
+export interface RoundTrimLimit {
   readonly by: 'items' | 'tokens'
   /** At least 1. */
   readonly most: number
 }
 
-export function boundHistory({ by, most }: Bound): Transform {
-  const weigh = MEASURES[by]
+export function trimLongRounds({ by, most }: RoundTrimLimit): Transform {
+  const weigh = ITEM_WEIGHTS[by]
   return {
     name: `bound-${by}`,
     steps: 'lasting',
     run(items) {
-      const stays = alwaysSentWhole(items)
-      const before = sumsOf(weigh(items, stays))
-      if (weightIn(before, 0, items.length) <= most) return { items, notes: [] }
+      const stays = createAlwaysSentGroupPredicate(items)
+      const before = computePrefixSums(weigh(items, stays))
+      if (weightBetween(before, 0, items.length) <= most) return { items, notes: [] }
       const isKept = thinned(items, before, most)
-      return keepWhere(items, (at, item) => isKept(at) || stays(at, item), 'windowed')
+      return filterItems(items, (at, item) => isKept(at) || stays(at, item), 'windowed')
     },
   }
 }
 
-function thinned(items: readonly Item[], before: Sums, most: number): (at: number) => boolean {
-  const head = headLength(items)
+function thinned(
+  items: readonly Item[],
+  before: PrefixSums,
+  most: number,
+): (at: number) => boolean {
+  const head = countHeadItems(items)
   const stride = Math.ceil(most / 2)
   // Room for what is kept from before the cut.
   const room = Math.floor(most / 4)
-  const excess = weightIn(before, 0, items.length) - (most - room)
-  const borders = groupBorders(items, head)
+  const excess = weightBetween(before, 0, items.length) - (most - room)
+  const borders = findCutPoints(items, head)
   const anchorsAt = openAnchors(items, head)
   let step = Math.ceil(excess / stride) - 1
   for (const border of borders) {
@@ -77,7 +87,7 @@ interface Anchors {
 
 /** Asked for one cut after the other, it reads on from where it was. */
 function openAnchors(items: readonly Item[], head: number): (cut: number) => Anchors {
-  const starts = roundStarts(items)
+  const starts = findRoundStarts(items)
   let round = -1
   let read = head
   let behindAnswer = head
@@ -87,16 +97,16 @@ function openAnchors(items: readonly Item[], head: number): (cut: number) => Anc
     const question = starts[round] ?? cut
     let answer = Math.max(head, behindAnswer - 1)
     while (answer > head && items[answer - 1]?.type === 'reasoning') answer -= 1
-    return { cut, question, behindQuestion: questionEnd(items, question), behindAnswer, answer }
+    return { cut, question, behindQuestion: findQuestionEnd(items, question), behindAnswer, answer }
   }
 }
 
-function keptWeight(before: Sums, anchors: Anchors, length: number): number {
+function keptWeight(before: PrefixSums, anchors: Anchors, length: number): number {
   const { cut, question, behindQuestion, behindAnswer, answer } = anchors
   return (
-    weightIn(before, cut, length) +
-    weightIn(before, question, Math.min(cut, behindQuestion)) +
-    weightIn(before, answer, behindAnswer)
+    weightBetween(before, cut, length) +
+    weightBetween(before, question, Math.min(cut, behindQuestion)) +
+    weightBetween(before, answer, behindAnswer)
   )
 }
 

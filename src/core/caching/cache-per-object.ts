@@ -1,5 +1,5 @@
 /** Makes a value when it is first asked for of an object, and has it for as long as there is that object. */
-export function oncePerObject<Of extends object, Value extends object | string>(
+export function cachePerObject<Of extends object, Value extends object | string>(
   make: (of: Of) => Value,
 ): (of: Of) => Value {
   const made = new WeakMap<Of, Value>()

@@ -1,5 +1,5 @@
 /** What is known of the program that asks, and what follows from it for an answer. */
-export interface Client {
+export interface ClientTraits {
   /** Open WebUI takes more than OpenAI's words, and less: `client/` says how it is recognised. */
   readonly isOpenWebUi: boolean
   /** Whether its answers may carry a marker, by which it brings back what it does not keep. */
@@ -13,7 +13,7 @@ export interface Client {
 }
 
 /** One of whom nothing is known but that it speaks the API. */
-export const PLAIN_CLIENT: Client = {
+export const DEFAULT_CLIENT_TRAITS: ClientTraits = {
   isOpenWebUi: false,
   isMarked: false,
   isTask: false,

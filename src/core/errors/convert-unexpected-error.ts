@@ -5,7 +5,7 @@
 import type { Log } from '../ports/log-interface.ts'
 import { GatewayError } from './gateway-error.ts'
 
-export function asGatewayError(error: unknown, log: Log): GatewayError {
+export function convertUnexpectedError(error: unknown, log: Log): GatewayError {
   if (error instanceof GatewayError) return error
   log('error', 'unexpected', {
     why: error instanceof Error ? (error.stack ?? error.message) : String(error),

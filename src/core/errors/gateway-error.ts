@@ -4,7 +4,7 @@
  */
 import type { Failure } from '../stream-event.ts'
 import type { JsonObject } from '../json/json.ts'
-import { shortFailure } from '../text/truncate-failure.ts'
+import { truncateFailure } from '../text/truncate-failure.ts'
 
 const CODES = {
   invalid_json: 400,
@@ -58,11 +58,13 @@ export class GatewayError extends Error {
     super(message, { cause: more.cause })
     this.name = 'GatewayError'
     this.headers = more.headers ?? {}
-    this.failure = shortFailure(typeof what === 'string' ? failureOf(what, message, more) : what)
+    this.failure = truncateFailure(
+      typeof what === 'string' ? createFailure(what, message, more) : what,
+    )
   }
 }
 
-export function failureOf(
+export function createFailure(
   code: ErrorCode,
   message: string,
   more: { readonly param?: string | null; readonly status?: number } = {},
@@ -73,13 +75,13 @@ export function failureOf(
 }
 
 /** The body that OpenAI's clients understand: all four keys, always. */
-export function errorBody(failure: Failure): JsonObject {
+export function createErrorBody(failure: Failure): JsonObject {
   const { message, type, param, code } = failure
   return { error: { message, type, param, code } }
 }
 
 /** OpenAI has no code for it. */
-export function notFound(message: string, param: string | null = null): GatewayError {
+export function createNotFoundError(message: string, param: string | null = null): GatewayError {
   return new GatewayError({
     status: 404,
     type: 'invalid_request_error',
@@ -90,6 +92,6 @@ export function notFound(message: string, param: string | null = null): GatewayE
 }
 
 /** For the log: what went wrong, in the words of whoever says it. */
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -8,22 +8,22 @@ import type { Item } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
 
 /** At least one of id and name is there. */
-export interface Author {
+export interface ItemAuthor {
   readonly id: string | null
   readonly name: string | null
 }
 
-export function itemField(item: Item): JsonObject | undefined {
+export function readGatewayField(item: Item): JsonObject | undefined {
   return item.native?.['backstory']
 }
 
 /** The same item with more said of it. */
-export function withItemField<Kind extends Item>(item: Kind, field: JsonObject): Kind {
-  return { ...item, native: { ...item.native, backstory: { ...itemField(item), ...field } } }
+export function setGatewayField<Kind extends Item>(item: Kind, field: JsonObject): Kind {
+  return { ...item, native: { ...item.native, backstory: { ...readGatewayField(item), ...field } } }
 }
 
 /** `null` where nobody is named. Chat's own `name` names who is not named otherwise. */
-export function authorOf(item: Item): Author | null {
+export function authorOf(item: Item): ItemAuthor | null {
   const { native } = item
   // Nearly all items end here.
   if (native === undefined) return null
@@ -35,20 +35,20 @@ export function authorOf(item: Item): Author | null {
 }
 
 /** Whether somebody is who is meant by an id or a name. */
-export function isCalled({ id, name }: Author, who: string): boolean {
+export function matchesAuthor({ id, name }: ItemAuthor, who: string): boolean {
   return id === who || name === who
 }
 
 /** Seconds since 1970; `null` where nobody says when. */
 export function sentAtOf(item: Item): number | null {
-  const sentAt = itemField(item)?.['sent_at']
+  const sentAt = readGatewayField(item)?.['sent_at']
   return typeof sentAt === 'number' ? sentAt : null
 }
 
 /** Nothing that stands before a conversation's reset is replayed: not before this item, or not it either. */
-export type Reset = 'before' | 'behind'
+export type HistoryReset = 'before' | 'behind'
 
-export function resetAt(item: Item): Reset | null {
+export function readHistoryReset(item: Item): HistoryReset | null {
   const { native } = item
   if (native === undefined) return null
   const reset = native['backstory']?.['reset']

@@ -6,7 +6,7 @@
 import type { Item } from '../item.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 
-export interface ChatNative extends JsonObject {
+export interface ChatOnlyFields extends JsonObject {
   readonly reasoning_details?: readonly Json[]
   /** The field in which a client sent a reasoning's text; it goes back under the same name. */
   readonly $field?: string
@@ -18,27 +18,27 @@ export interface ChatNative extends JsonObject {
   readonly $legacy?: boolean
 }
 
-const NONE: ChatNative = {}
+const NONE: ChatOnlyFields = {}
 
 /** Whether it is a word of ours, which is not for a client to say. */
-export function isAboutItem(name: string): boolean {
+export function isItemLevelField(name: string): boolean {
   return name.startsWith('$')
 }
 
-export function chatNative(item: Item): ChatNative {
+export function readChatOnlyFields(item: Item): ChatOnlyFields {
   return item.native?.['chat'] ?? NONE
 }
 
 /** The fields of the message alone; `undefined` if there are none, which is nearly always. */
-export function messageFields(item: Item): JsonObject | undefined {
+export function readChatMessageFields(item: Item): JsonObject | undefined {
   const native = item.native?.['chat']
   if (native === undefined) return undefined
-  const fields = Object.entries(native).filter(([name]) => !isAboutItem(name))
+  const fields = Object.entries(native).filter(([name]) => !isItemLevelField(name))
   return fields.length > 0 ? Object.fromEntries(fields) : undefined
 }
 
 /** The entries of a list that are objects, whatever else it holds. */
-export function objectsIn(list: unknown): readonly JsonObject[] {
+export function filterObjects(list: unknown): readonly JsonObject[] {
   if (!Array.isArray(list)) return []
   return list.every(isObject) ? list : list.filter(isObject)
 }

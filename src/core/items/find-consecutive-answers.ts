@@ -9,13 +9,13 @@
  * belongs to it, or in front of its calls, which is therefore no such place, unless something of
  * another answer stands before them.
  */
-import { isOfModel } from './is-model-item.ts'
+import { isModelItem } from './is-model-item.ts'
 import { isCallOutput } from './tool-call-pairs.ts'
-import { holdsOn, isAssistantMessage } from './rounds-and-pinned-items.ts'
+import { hasLastingEffect, isAssistantMessage } from './rounds-and-pinned-items.ts'
 import { isToolCall, type Item, type Origin } from '../item.ts'
 
 /** The places of the first items of answers that went on with what stands right before them. */
-export function continuations(items: readonly Item[]): readonly number[] {
+export function findConsecutiveAnswers(items: readonly Item[]): readonly number[] {
   const begun = new Set<Origin>()
   const places: number[] = []
   let before: Item | null = null
@@ -38,7 +38,7 @@ export function continuations(items: readonly Item[]): readonly number[] {
 
 /** What others say, and what tools return, parts two answers, and so does what holds from there on. */
 function isSaid(item: Item): boolean {
-  return isOfModel(item) && !holdsOn(item)
+  return isModelItem(item) && !hasLastingEffect(item)
 }
 
 function wentOn(before: Item, item: Item): boolean {

@@ -1,9 +1,9 @@
 /** Whether only a model makes such an item, or the service that it runs on, or the house for it. */
-import { isOfHouse } from './gateway-tool-items.ts'
+import { isGatewayToolItem } from './gateway-tool-items.ts'
 import type { Item } from '../item.ts'
 import { callEndOf } from './tool-call-pairs.ts'
 
-export function isOfModel(item: Item): boolean {
+export function isModelItem(item: Item): boolean {
   switch (item.type) {
     case 'message':
       return item.role === 'assistant'
@@ -14,7 +14,7 @@ export function isOfModel(item: Item): boolean {
     case 'custom_tool_call':
       return true
     case 'function_call_output':
-      return isOfHouse(item)
+      return isGatewayToolItem(item)
     case 'custom_tool_call_output':
       return false
   }

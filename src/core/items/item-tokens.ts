@@ -5,7 +5,7 @@
 import type { Item } from '../item.ts'
 import { estimateTokens } from '../text/estimate-tokens.ts'
 
-export function itemTokens(item: Item): number {
+export function estimateItemTokens(item: Item): number {
   const known = KNOWN.get(item)
   if (known !== undefined) return known
   const tokens = estimated(item)
@@ -14,7 +14,7 @@ export function itemTokens(item: Item): number {
 }
 
 /** The same for who asks once, and has nothing remembered for it. */
-export function itemTokensOnce(item: Item): number {
+export function estimateItemTokensUncached(item: Item): number {
   return KNOWN.get(item) ?? estimated(item)
 }
 

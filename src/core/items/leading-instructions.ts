@@ -9,7 +9,7 @@ import type { Item } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
 
 /** How many items lead. */
-export function instructionsLength(items: readonly Item[]): number {
+export function countLeadingInstructions(items: readonly Item[]): number {
   const end = items.findIndex((item) => !isInstruction(item))
   return end < 0 ? items.length : end
 }
@@ -19,14 +19,14 @@ export function isInstruction(item: Item): boolean {
   return (
     item.type === 'message' &&
     (item.role === 'system' || item.role === 'developer') &&
-    !isToldInPlace(item)
+    !isInsertedInstruction(item)
   )
 }
 
 /** To be said of an item under `native.backstory`. */
-export const TOLD_IN_PLACE: JsonObject = { inPlace: true }
+export const INSERTED_INSTRUCTION_FIELD: JsonObject = { inPlace: true }
 
 /** A client cannot say this of an item, so it is ours. */
-export function isToldInPlace({ native }: Item): boolean {
+export function isInsertedInstruction({ native }: Item): boolean {
   return native?.['backstory']?.['inPlace'] === true
 }

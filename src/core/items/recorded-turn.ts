@@ -1,7 +1,7 @@
 /** A recorded turn, as far as it is needed to give a client's text its backstory again. */
 import type { Item } from '../item.ts'
 
-export interface RememberedTurn {
+export interface RecordedTurn {
   readonly id: string
   readonly thread: string
   readonly parent: string | null

@@ -3,27 +3,27 @@
  * put to the new ones, it would bring back what they stand for. Of a part that is left where it was,
  * it stays.
  */
-import { chatNative } from './chat-only-fields.ts'
+import { readChatOnlyFields } from './chat-only-fields.ts'
 import type { Item, Part } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
-import { partsOf } from '../media/media-handles.ts'
+import { listContentParts } from '../media/media-handles.ts'
 
 /** The very same item, if the very same parts. */
-export function withParts(item: Item, parts: readonly Part[]): Item {
-  const before = partsOf(item)
+export function replaceContentParts(item: Item, parts: readonly Part[]): Item {
+  const before = listContentParts(item)
   if (parts === before) return item
-  const { $parts: said, ...chat } = chatNative(item)
-  if (said === undefined) return holding(item, parts)
+  const { $parts: said, ...chat } = readChatOnlyFields(item)
+  if (said === undefined) return setContentParts(item, parts)
   // What was kept before such names were refused may hold anything.
   const extras: readonly (JsonObject | null)[] =
     Array.isArray(said) && said.length === parts.length ? said : []
   const left = extras.map((extra, at) => (parts[at] === before[at] ? extra : null))
   const rest: JsonObject = left.some((extra) => extra !== null) ? { ...chat, $parts: left } : chat
-  return holding({ ...item, native: { ...item.native, chat: rest } }, parts)
+  return setContentParts({ ...item, native: { ...item.native, chat: rest } }, parts)
 }
 
 /** With all that a wire said of the old ones. */
-export function holding(item: Item, parts: readonly Part[]): Item {
+export function setContentParts(item: Item, parts: readonly Part[]): Item {
   switch (item.type) {
     case 'message':
       return { ...item, content: parts }

@@ -7,19 +7,19 @@
 import type { Item } from '../item.ts'
 
 /** `bare` is the item without its origin, for who has that already. */
-export function itemText(item: Item, bare = withoutOrigin(item)): string {
+export function serializeItem(item: Item, bare = removeOrigin(item)): string {
   const text = JSON.stringify(bare)
   BYTES.set(item, Buffer.byteLength(text))
   return text
 }
 
-export function itemBytes(item: Item): number {
-  return BYTES.get(item) ?? Buffer.byteLength(JSON.stringify(withoutOrigin(item)))
+export function measureItemBytes(item: Item): number {
+  return BYTES.get(item) ?? Buffer.byteLength(JSON.stringify(removeOrigin(item)))
 }
 
 const BYTES = new WeakMap<Item, number>()
 
-export function withoutOrigin(item: Item): object {
+export function removeOrigin(item: Item): object {
   if (item.origin === undefined) return item
   const { origin: _origin, ...rest } = item
   return rest

@@ -4,30 +4,30 @@
  */
 import type { Item, Message } from '../item.ts'
 
-export interface SummaryWords {
+export interface SummaryContent {
   readonly text: string
   /** Word for word. */
   readonly facts: readonly string[]
 }
 
-export function toldSummary({ text, facts }: SummaryWords): Message {
+export function createHistorySummaryMessage({ text, facts }: SummaryContent): Message {
   return {
     type: 'message',
     role: 'developer',
-    content: [{ type: 'input_text', text: HEADER + inWords({ text, facts }) }],
+    content: [{ type: 'input_text', text: HEADER + formatHistorySummary({ text, facts }) }],
     native: { backstory: { summary: true } },
   }
 }
 
 /** As it is told, and as whoever goes on from it is given it. */
-export function inWords({ text, facts }: SummaryWords): string {
+export function formatHistorySummary({ text, facts }: SummaryContent): string {
   if (facts.length === 0) return text
   const list = `${FACTS_HEADING}\n${facts.map((fact) => `- ${fact}`).join('\n')}`
   return text === '' ? list : `${list}\n\n${text}`
 }
 
 /** A client cannot say this of an item, so it is ours. */
-export function isToldSummary(item: Item | undefined): boolean {
+export function isHistorySummary(item: Item | undefined): boolean {
   return item?.native?.['backstory']?.['summary'] === true
 }
 

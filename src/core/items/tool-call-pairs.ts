@@ -7,7 +7,7 @@
 import type { Item } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
 
-export interface CallEnd {
+export interface ToolCallEnd {
   /** A call is answered only by an output of its own family. */
   readonly family: string
   /** Empty where the item names none, or a name is missing that no provider does without. */
@@ -16,7 +16,7 @@ export interface CallEnd {
 }
 
 /** `null` for everything that is neither a call nor the output of one. */
-export function callEndOf(item: Item): CallEnd | null {
+export function callEndOf(item: Item): ToolCallEnd | null {
   switch (item.type) {
     case 'function_call':
       return { family: 'function', callId: item.name === '' ? '' : item.call_id, side: 'call' }
@@ -38,7 +38,7 @@ export function isCallOutput(item: Item): boolean {
   return callEndOf(item)?.side === 'output'
 }
 
-type Read = (raw: JsonObject) => CallEnd | null
+type Read = (raw: JsonObject) => ToolCallEnd | null
 
 const OPAQUE: ReadonlyMap<unknown, Read> = new Map<string, Read>([
   ['computer_call', end('computer', 'call', 'call_id')],
@@ -56,11 +56,11 @@ const OPAQUE: ReadonlyMap<unknown, Read> = new Map<string, Read>([
   ['tool_search_output', ifClientRuns(end('tool_search', 'output', 'call_id'))],
 ])
 
-function opaqueEnd(raw: JsonObject): CallEnd | null {
+function opaqueEnd(raw: JsonObject): ToolCallEnd | null {
   return OPAQUE.get(raw['type'])?.(raw) ?? null
 }
 
-function end(family: string, side: CallEnd['side'], field: string, orElse = field): Read {
+function end(family: string, side: ToolCallEnd['side'], field: string, orElse = field): Read {
   return (raw) => {
     const callId = raw[field] ?? raw[orElse]
     return { family, callId: typeof callId === 'string' ? callId : '', side }
@@ -73,18 +73,18 @@ function ifClientRuns(read: Read): Read {
 }
 
 /** The partner of what has none, and of what is no end of a call. */
-export const ALONE = -1
+export const UNPAIRED = -1
 
 /**
- * For each item the place of its other end, or `ALONE`.
+ * For each item the place of its other end, or `UNPAIRED`.
  *
  * Ids may repeat, for some providers count their calls from 0 in every answer. Calls that were made
  * together are answered in their order; a call that is made later, behind a message or an output,
  * takes its id over from an older one that is still waiting. So a call that never got an output
  * does not get that of a later turn, and an item that is added at the end parts no older pair.
  */
-export function pairsOf(items: readonly Item[]): Int32Array {
-  const partners = new Int32Array(items.length).fill(ALONE)
+export function findToolCallPairs(items: readonly Item[]): Int32Array {
+  const partners = new Int32Array(items.length).fill(UNPAIRED)
   const families = new Map<string, Map<string, Waiting>>()
   let moment = 0
   for (let at = 0; at < items.length; at += 1) {

@@ -5,7 +5,7 @@
 import type { Json } from './json.ts'
 import type { Tool, ToolChoice } from '../prompt.ts'
 
-export function toolChoiceJson(choice: ToolChoice, tools: readonly Tool[]): Json {
+export function encodeResponsesToolChoice(choice: ToolChoice, tools: readonly Tool[]): Json {
   switch (choice.type) {
     case 'auto':
     case 'none':

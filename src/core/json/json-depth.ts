@@ -2,9 +2,9 @@
  * How deep a JSON may be nested. Whoever writes a value again needs a stack as deep as that, and finds
  * out in the middle of it that there is none.
  */
-export const MAX_DEPTH = 500
+export const MAX_JSON_DEPTH = 500
 
-export function isNestedTooDeeply(value: unknown, levels = MAX_DEPTH): boolean {
+export function isNestedTooDeeply(value: unknown, levels = MAX_JSON_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
   if (Array.isArray(value)) {

@@ -14,12 +14,12 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** The text, `''` for anything that is none. */
-export function textIn(value: Json | undefined): string {
+export function textOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
 /** The list, an empty one for anything that is none. */
-export function listIn(value: Json | undefined): readonly Json[] {
+export function listOrEmpty(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
@@ -32,7 +32,7 @@ export function ownValue<Value>(
 }
 
 /** `null` for what is not JSON, and for JSON's own null. */
-export function parsedJson(text: string): unknown {
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -41,7 +41,7 @@ export function parsedJson(text: string): unknown {
 }
 
 /** `null` for what is not a JSON object. */
-export function parsedObject(text: string): JsonObject | null {
-  const json = parsedJson(text)
+export function tryParseJsonObject(text: string): JsonObject | null {
+  const json = tryParseJson(text)
   return isObject(json) ? json : null
 }

@@ -1,7 +1,7 @@
 /** An object with some fields set, and those set to `undefined` gone. What changes nothing copies nothing. */
 import type { Json, JsonObject } from './json.ts'
 
-export function amend(
+export function patchObject(
   object: JsonObject,
   changes: Readonly<Record<string, Json | undefined>>,
 ): JsonObject {

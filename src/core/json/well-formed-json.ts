@@ -4,9 +4,9 @@
  * request with it: "The request body is not valid JSON: no low surrogate in string". In its place
  * goes the character that stands for one that is broken.
  */
-import { once } from '../caching/lazy-value.ts'
+import { createLazyValue } from '../caching/lazy-value.ts'
 
-export function wellFormedJson(value: unknown): string {
+export function stringifyWellFormed(value: unknown): string {
   return mended(JSON.stringify(value))
 }
 
@@ -14,11 +14,11 @@ export function wellFormedJson(value: unknown): string {
  * A body as if a client had written it. Most are never sent as they are, and a long one is long to write:
  * it is written when somebody asks for it, and once.
  */
-export function bytesOf(body: unknown): () => Uint8Array {
-  return once(() => utf8.encode(wellFormedJson(body)))
+export function createLazyJsonBytes(body: unknown): () => Uint8Array {
+  return createLazyValue(() => utf8.encode(stringifyWellFormed(body)))
 }
 
-export interface WellFormed {
+export interface WellFormedText {
   readonly text: string
   /** That very text, but for a byte order mark in front of it. */
   readonly bytes: Uint8Array
@@ -28,7 +28,7 @@ export interface WellFormed {
  * A JSON as it came: the very same bytes, if every character in them is whole. What is no UTF-8 is read
  * as broken characters, and written as such.
  */
-export function readWellFormed(bytes: Uint8Array): WellFormed {
+export function readWellFormed(bytes: Uint8Array): WellFormedText {
   const read = decoder.decode(bytes)
   const text = mended(read)
   const isWhole = text === read && !read.includes(BROKEN)

@@ -5,15 +5,15 @@
  * Reading is lenient, for clients glue, indent and escape: an id of ours does not occur by accident.
  * Removing undoes what `gateway/respond/markers/wrap-renderer-with-marker.ts` has written, to the byte.
  */
-import { fenceReader } from '../text/track-markdown-code-fences.ts'
-import { markedLine, SIGNS, type MarkedLine } from './parse-marker-line.ts'
-import { remainsOf } from './text-cutter.ts'
+import { trackMarkdownCodeFences } from '../text/track-markdown-code-fences.ts'
+import { parseMarkerLine, MARKER_SIGNS, type MarkerLine } from './parse-marker-line.ts'
+import { createTextCutter } from './text-cutter.ts'
 
-export function markerLine(turnId: string): string {
+export function formatMarkerLine(turnId: string): string {
   return `[${turnId}]: #`
 }
 
-export interface MarkedText {
+export interface MarkerExtraction {
   /** The text without its markers. */
   readonly text: string
   /**
@@ -24,8 +24,8 @@ export interface MarkedText {
 }
 
 /** The very same string as `text` where there is none. Code and quotes name no turn. */
-export function readMarkers(text: string): MarkedText {
-  if (!mayBeMarked(text)) return { text, marks: [] }
+export function extractMarkers(text: string): MarkerExtraction {
+  if (!mayContainMarker(text)) return { text, marks: [] }
   const reader = readerOf(text)
   for (let at = 0; at < text.length;) at = reader.readLine(at)
   return reader.marked()
@@ -35,7 +35,7 @@ export function readMarkers(text: string): MarkedText {
  * A look that nearly every text passes, at the end of every marker, however it is escaped. It is taken at
  * all that a client sends, and a word is found much quicker than a pattern.
  */
-export function mayBeMarked(text: string): boolean {
+export function mayContainMarker(text: string): boolean {
   const mayEnd = text.includes(': #') || text.includes(': &') || text.includes(': \\')
   return mayEnd && MAY_BE_MARKED.test(text)
 }
@@ -43,12 +43,12 @@ export function mayBeMarked(text: string): boolean {
 const MAY_BE_MARKED = /[\];]: [#&\\]/
 
 /** Everything that looks like a marker gone, damaged ones and those in fences as well: to compare words by. */
-export function withoutAnyMarker(text: string): string {
+export function removeMarkerLikeText(text: string): string {
   return text.includes('[') || text.includes('&') ? text.replace(ANY_MARKER, '') : text
 }
 
 const ANY_MARKER = new RegExp(
-  `${SIGNS.open}[0-9A-HJKMNP-TV-Z]{20}${SIGNS.close}(?::(?:[ \\t]*${SIGNS.hash})?)?`,
+  `${MARKER_SIGNS.open}[0-9A-HJKMNP-TV-Z]{20}${MARKER_SIGNS.close}(?::(?:[ \\t]*${MARKER_SIGNS.hash})?)?`,
   'gi',
 )
 
@@ -58,8 +58,8 @@ const OWN_BREAKS = 2
 const BLANK_LINE = /^[ \t\r]*$/
 
 function readerOf(text: string) {
-  const remains = remainsOf(text)
-  const fences = fenceReader()
+  const remains = createTextCutter(text)
+  const fences = trackMarkdownCodeFences()
   const marks: { readonly turnId: string; readonly at: number }[] = []
   /** Blank lines since the last line with words, of those that remain. */
   let blankLines = 0
@@ -76,7 +76,7 @@ function readerOf(text: string) {
   const keepRest = (
     line: string,
     start: number,
-    { from, to, before, behind }: MarkedLine,
+    { from, to, before, behind }: MarkerLine,
   ): void => {
     remains.cut(start, start + from)
     mark(before)
@@ -85,7 +85,7 @@ function readerOf(text: string) {
     keep(line.slice(from, to))
   }
   /** With one blank line behind it, and with all that is blank if nothing else comes. */
-  const dropLine = (start: number, next: number, { before, behind }: MarkedLine): number => {
+  const dropLine = (start: number, next: number, { before, behind }: MarkerLine): number => {
     const isLast = wordsFrom(text, next) === text.length
     const end = isLast ? text.length : afterBlankLine(text, next)
     remains.cut(start, end)
@@ -104,13 +104,13 @@ function readerOf(text: string) {
         blankLines += 1
         return next
       }
-      const found = fences.holds(line) ? null : markedLine(line)
+      const found = fences.holds(line) ? null : parseMarkerLine(line)
       if (found === null) keep(line)
       else if (found.from === found.to) return dropLine(start, next, found)
       else keepRest(line, start, found)
       return next
     },
-    marked(): MarkedText {
+    marked(): MarkerExtraction {
       if (marks.length === 0) return { text, marks }
       // A later marker may have taken line breaks behind which an earlier one stood.
       let limit = remains.length()

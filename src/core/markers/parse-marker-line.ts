@@ -2,7 +2,7 @@
  * The markers in one line of a text: at its beginning, whatever is glued behind them, and at its
  * end. Not in a line that is set off as code, in a quote, or at the end of one that opens a fence.
  */
-export interface MarkedLine {
+export interface MarkerLine {
   /** What is left of the line lies between these two places. */
   readonly from: number
   readonly to: number
@@ -12,7 +12,7 @@ export interface MarkedLine {
 }
 
 /** `null` where there is none. */
-export function markedLine(line: string): MarkedLine | null {
+export function parseMarkerLine(line: string): MarkerLine | null {
   const start = afterBlanks(line, 0)
   if (start > 3 || line.lastIndexOf('\t', start - 1) !== -1) return null
   const [before, from] = marksAtStart(line, start)
@@ -22,13 +22,13 @@ export function markedLine(line: string): MarkedLine | null {
 }
 
 /** The signs of a marker, as they are and as HTML or Markdown escapes them. */
-export const SIGNS = {
+export const MARKER_SIGNS = {
   open: String.raw`(?:\\?\[|&(?:#0{0,4}91|#[xX]0{0,4}5[bB]|lsqb|lbrack);)`,
   close: String.raw`(?:\\?\]|&(?:#0{0,4}93|#[xX]0{0,4}5[dD]|rsqb|rbrack);)`,
   hash: String.raw`(?:\\?#|&(?:#0{0,4}35|#[xX]0{0,4}23|num);)`,
 } as const
 
-const MARKER = `${SIGNS.open}([0-9A-HJKMNP-TV-Z]{20})${SIGNS.close}: ${SIGNS.hash}`
+const MARKER = `${MARKER_SIGNS.open}([0-9A-HJKMNP-TV-Z]{20})${MARKER_SIGNS.close}: ${MARKER_SIGNS.hash}`
 const AT_START = new RegExp(MARKER, 'y')
 const AT_END = new RegExp(`${MARKER}$`)
 /** No marker is longer. */

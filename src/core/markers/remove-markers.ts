@@ -1,19 +1,19 @@
 /**
  * A text in which no marker is left, wherever it stands: what a model is given. A tool has put it into
  * a line of JSON, a user behind a `>`, a channel into the middle of a sentence. Here nothing is
- * recalled, so that fences and quotes make no difference, and what `readMarkers` takes away to the byte
+ * recalled, so that fences and quotes make no difference, and what `extractMarkers` takes away to the byte
  * it has taken away before.
  *
  * The line breaks of a marker go with it, so that those of its place are left, and so do breaks that
  * are escaped, once or several times over. An escape goes as a whole or stays: JSON stays JSON.
  */
-import { SIGNS } from './parse-marker-line.ts'
-import { mayBeMarked, readMarkers } from './extract-turn-markers.ts'
-import { remainsOf } from './text-cutter.ts'
+import { MARKER_SIGNS } from './parse-marker-line.ts'
+import { mayContainMarker, extractMarkers } from './extract-turn-markers.ts'
+import { createTextCutter } from './text-cutter.ts'
 
 /** The very same string if there is none. */
-export function withoutMarkers(text: string): string {
-  return mayBeMarked(text) ? withoutHidden(readMarkers(unfenced(text)).text) : text
+export function removeMarkers(text: string): string {
+  return mayContainMarker(text) ? withoutHidden(extractMarkers(unfenced(text)).text) : text
 }
 
 /** A fence with nothing in it but a marker was put around that: it would be left empty. */
@@ -23,8 +23,8 @@ function unfenced(text: string): string {
 
 /** A marker that is made by what was taken out of its middle is one, too. */
 function withoutHidden(text: string): string {
-  if (!mayBeMarked(text)) return text
-  const remains = remainsOf(text)
+  if (!mayContainMarker(text)) return text
+  const remains = createTextCutter(text)
   let isMarked = false
   let from = 0
   for (const { index } of text.matchAll(LAST_SIGN)) {
@@ -49,7 +49,7 @@ const LAST_SIGN = /[#;]/g
 const MAY_END = /[ \\]#$|[m53];$/
 /** An escape of an escape is one of those, too, in pairs. */
 const ESCAPED = String.raw`\\{0,8}`
-const [OPEN, CLOSE, HASH] = [SIGNS.open, SIGNS.close, SIGNS.hash].map((sign) =>
+const [OPEN, CLOSE, HASH] = [MARKER_SIGNS.open, MARKER_SIGNS.close, MARKER_SIGNS.hash].map((sign) =>
   sign.replace(String.raw`\\?`, ESCAPED),
 )
 const SIGN = `${OPEN}[0-9A-HJKMNP-TV-Z]{20}${CLOSE}: ${HASH}`

@@ -1,5 +1,5 @@
 /** What remains of a text from which pieces are cut, one behind the other. Nothing is copied before the end. */
-export interface Remains {
+export interface TextCutter {
   readonly cut: (from: number, to: number) => void
   /** Of the line breaks at the end of what remains in front of the last cut, at most `most`. */
   readonly breaksAtEnd: (most: number) => number
@@ -15,7 +15,7 @@ export interface Remains {
   readonly text: () => string
 }
 
-export function remainsOf(text: string): Remains {
+export function createTextCutter(text: string): TextCutter {
   const spans: { readonly start: number; end: number }[] = []
   let rest = 0
   let length = 0

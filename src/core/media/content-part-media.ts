@@ -6,7 +6,7 @@ export const MEDIA_KINDS = ['image', 'audio', 'video', 'file'] as const
 
 export type MediaKind = (typeof MEDIA_KINDS)[number]
 
-export interface Medium {
+export interface PartMedia {
   readonly kind: MediaKind
   /** The same for the same medium and for no other: all of its data, or its address. */
   readonly identity: string
@@ -15,7 +15,7 @@ export interface Medium {
 }
 
 /** `null` for words, and for what nobody understands. */
-export function mediumOf(part: Part): Medium | null {
+export function readPartMedia(part: Part): PartMedia | null {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -32,19 +32,19 @@ export function mediumOf(part: Part): Medium | null {
   }
 }
 
-export function imageByUrl(url: string): Medium {
+export function createImageMedia(url: string): PartMedia {
   return medium('image', url)
 }
 
-function medium(kind: MediaKind, identity: string): Medium {
+function medium(kind: MediaKind, identity: string): PartMedia {
   return identity.startsWith('data:') ? held(kind, identity) : { kind, identity, bytes: 0 }
 }
 
-function held(kind: MediaKind, base64: string): Medium {
+function held(kind: MediaKind, base64: string): PartMedia {
   return { kind, identity: base64, bytes: Math.ceil((base64.length * 3) / 4) }
 }
 
-function mediumOfFile({ file_data, file_url, file_id, filename }: FilePart): Medium {
+function mediumOfFile({ file_data, file_url, file_id, filename }: FilePart): PartMedia {
   const identity = file_data ?? file_url ?? file_id ?? filename ?? ''
   const kind = kindOfType(/^data:(\w+)\//.exec(identity.slice(0, 20))?.[1])
   return file_data === undefined ? medium(kind, identity) : held(kind, identity)
@@ -55,7 +55,7 @@ function kindOfType(type: string | undefined): MediaKind {
 }
 
 /** As several services write it: `{ type: 'video_url', video_url: { url } }`. */
-function mediumOfOpaque(raw: JsonObject): Medium | null {
+function mediumOfOpaque(raw: JsonObject): PartMedia | null {
   const { type } = raw
   if (typeof type !== 'string') return null
   const kind = OPAQUE_KINDS.get(type)

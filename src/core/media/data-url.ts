@@ -6,7 +6,7 @@ export interface DataUrl {
 }
 
 /** `null` for what is no such URL. */
-export function readDataUrl(url: string): DataUrl | null {
+export function parseDataUrl(url: string): DataUrl | null {
   if (!isDataUrl(url)) return null
   const comma = url.indexOf(',')
   const head = url.slice('data:'.length, Math.max(comma, 0)).toLowerCase()
@@ -20,6 +20,6 @@ export function isDataUrl(url: string): boolean {
   return url.startsWith('data:') || /^data:/i.test(url)
 }
 
-export function dataUrl(type: string, base64: string): string {
+export function buildDataUrl(type: string, base64: string): string {
   return `data:${type};base64,${base64}`
 }

@@ -2,9 +2,9 @@
  * The images in a text: what Markdown writes as `![…](https://…)`, or with a `data:` URL. Not those
  * in fenced code, behind a backtick or in a `<details>` block, for they are not shown to anybody.
  */
-import { fenceReader } from '../text/track-markdown-code-fences.ts'
+import { trackMarkdownCodeFences } from '../text/track-markdown-code-fences.ts'
 
-export function markdownImages(text: string): readonly string[] {
+export function findMarkdownImages(text: string): readonly string[] {
   // A look that nearly every text passes.
   if (!text.includes('![')) return NONE
   const shown = HIDING.some((mark) => text.includes(mark)) ? shownLines(text) : text
@@ -25,7 +25,7 @@ const NONE: readonly string[] = []
 const HIDING = ['```', '~~~', '<details']
 
 function shownLines(text: string): string {
-  const fences = fenceReader()
+  const fences = trackMarkdownCodeFences()
   let depth = 0
   let isAfterBlank = true
   const shown: string[] = []

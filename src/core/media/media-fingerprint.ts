@@ -7,12 +7,12 @@ import type { Part } from '../item.ts'
 import type { Json } from '../json/json.ts'
 
 /** Stands for one of which only the name is kept. */
-export function namedMedia(part: Part): Part {
-  return { type: 'opaque', raw: { type: NAMED, name: mediaName(part) } }
+export function createFingerprintPart(part: Part): Part {
+  return { type: 'opaque', raw: { type: NAMED, name: fingerprintMedia(part) } }
 }
 
 /** Empty for what is text. */
-export function mediaName(part: Part): string {
+export function fingerprintMedia(part: Part): string {
   switch (part.type) {
     case 'input_text':
     case 'output_text':

@@ -3,12 +3,12 @@
  * apart only by comparing each with each other; here they are told apart by samples first, and what
  * the samples leave is compared in full.
  */
-export interface ByIdentity<Value> {
+export interface MediaIdentityMap<Value> {
   readonly get: (identity: string) => Value | undefined
   readonly set: (identity: string, value: Value) => void
 }
 
-export function byIdentity<Value>(): ByIdentity<Value> {
+export function createMediaIdentityMap<Value>(): MediaIdentityMap<Value> {
   const buckets = new Map<string, Entry<Value>[]>()
   const find = (identity: string, bucket: readonly Entry<Value>[] | undefined) =>
     bucket?.find((entry) => entry.identity === identity)

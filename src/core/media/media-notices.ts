@@ -3,7 +3,7 @@
  * changes from turn to turn: what is out of the window and what is one too many are told alike, for
  * the first goes over into the second.
  */
-import { noticePart, type NoticePart } from '../text/gateway-notice.ts'
+import { createNoticePart, type NoticePart } from '../text/gateway-notice.ts'
 import type { TextPart } from '../item.ts'
 import type { MediaHandles } from './media-handles.ts'
 import type { MediaKind } from './content-part-media.ts'
@@ -11,41 +11,44 @@ import type { MediaKind } from './content-part-media.ts'
 /** What the tool is called that shows a medium by its handle. */
 export const VIEW_MEDIA = 'view_media'
 
-export interface Hidden {
+export interface HiddenMediaGroup {
   readonly kind: MediaKind
   /** `older`: only newer ones are shown. `repeated`: it comes again later. `unseen`: the model is blind to it. */
   readonly why: 'older' | 'repeated' | 'unseen'
   readonly identities: readonly string[]
 }
 
-export interface Telling {
+export interface MediaNoticeOptions {
   readonly handles: MediaHandles
   /** Whether the model is offered the tool. */
   readonly canView: boolean
   readonly type?: TextPart['type']
 }
 
-export function hiddenNotice(
-  { kind, why, identities }: Hidden,
-  { handles, canView, type = 'input_text' }: Telling,
+export function createHiddenMediaGroupNotice(
+  { kind, why, identities }: HiddenMediaGroup,
+  { handles, canView, type = 'input_text' }: MediaNoticeOptions,
 ): NoticePart {
   const names = namesOf(identities, handles)
   const are = identities.length === 1 ? ONE : SEVERAL
   const hint = canView && why === 'older' && names !== '' ? ` ${are.view}` : ''
-  return noticePart(
+  return createNoticePart(
     `${subjectOf(kind, identities.length, names)} ${REASONS[why](are, kind)}${hint}`,
     { type, kind, standsFor: identities },
   )
 }
 
 /** In front of images from an answer that are shown with the question behind it. */
-export function reusedNotice(identities: readonly string[], handles: MediaHandles): NoticePart {
+export function createReusedImageNotice(
+  identities: readonly string[],
+  handles: MediaHandles,
+): NoticePart {
   const names = namesOf(identities, handles)
   const what =
     identities.length === 1
       ? `The image that follows${names} is`
       : `The ${identities.length} images that follow${names} are`
-  return noticePart(`${what} from the assistant’s last answer, not from the user.`)
+  return createNoticePart(`${what} from the assistant’s last answer, not from the user.`)
 }
 
 function namesOf(identities: readonly string[], handles: MediaHandles): string {
@@ -85,7 +88,9 @@ const SEVERAL: Words = {
   view: `The tool ${VIEW_MEDIA} shows them.`,
 }
 
-const REASONS: Readonly<Record<Hidden['why'], (words: Words, kind: MediaKind) => string>> = {
+const REASONS: Readonly<
+  Record<HiddenMediaGroup['why'], (words: Words, kind: MediaKind) => string>
+> = {
   older: ({ they, them, are }) =>
     `${they} ${are} not shown any more, because only newer ones are. Do not describe ${them} as if you saw ${them}.`,
   repeated: ({ they, come }) => `${they} ${come} again later in this conversation.`,

@@ -3,12 +3,12 @@ import type { StreamEvent, Failure } from '../stream-event.ts'
 import type { JsonObject } from '../json/json.ts'
 import type { Outcome } from '../fold-answer-outcome.ts'
 import type { DialectName } from '../prompt.ts'
-import type { SseMessage, WordsAlone } from '../stream/stage.ts'
-import type { Inbound } from '../client-request.ts'
+import type { SseMessage, TextDeltaPattern } from '../stream/stage.ts'
+import type { ClientRequest } from '../client-request.ts'
 
 /** What an answer is called and what it echoes. */
-export interface Answering {
-  readonly inbound: Inbound
+export interface AnswerContext {
+  readonly inbound: ClientRequest
   /** 20 characters; a dialect puts its own prefix in front. */
   readonly turnId: string
   readonly createdAtMs: number
@@ -22,11 +22,11 @@ export interface Dialect {
    * Throws a GatewayError with status, code and param for whatever a client may send. Without `bytes`,
    * nobody has written it yet.
    */
-  readonly parse: (body: JsonObject, bytes?: () => Uint8Array) => Inbound
-  readonly stream: (answering: Answering) => Renderer
-  readonly whole: (outcome: Outcome, answering: Answering, endedAtMs?: number) => JsonObject
+  readonly parse: (body: JsonObject, bytes?: () => Uint8Array) => ClientRequest
+  readonly stream: (answering: AnswerContext) => AnswerRenderer
+  readonly whole: (outcome: Outcome, answering: AnswerContext, endedAtMs?: number) => JsonObject
   /** Mends answers of an upstream that speaks this dialect itself. */
-  readonly retouch: (answering: Answering) => Retouch
+  readonly retouch: (answering: AnswerContext) => PassThroughPatcher
 }
 
 /**
@@ -34,7 +34,7 @@ export interface Dialect {
  * `[DONE]` included, and is called when the outcome is safe. Whatever it is given, what it renders
  * is a legal stream: it closes what is open and invents what is missing.
  */
-export interface Renderer {
+export interface AnswerRenderer {
   readonly push: (event: StreamEvent) => readonly SseMessage[]
   readonly end: (outcome: Outcome, endedAtMs: number) => readonly SseMessage[]
 }
@@ -44,7 +44,7 @@ export interface Renderer {
  * identity. It sees every message of the stream in order, and parses only those that it must:
  * a cheap look at `event` or at the text tells most of them.
  */
-export interface Retouch {
+export interface PassThroughPatcher {
   readonly message: (message: SseMessage) => SseMessage
   /**
    * Before that: tells calls that came without an id the one that was invented for them. `events`
@@ -52,7 +52,7 @@ export interface Retouch {
    */
   readonly calls?: (message: SseMessage, events: readonly StreamEvent[]) => SseMessage
   /** Which messages only say more, and change nothing else however many they are. */
-  readonly wordsAlone: WordsAlone
+  readonly wordsAlone: TextDeltaPattern
   /** From this message on the stream waits for the outcome to be safe. */
   readonly isEnding: (message: SseMessage) => boolean
   /** `outcome` is what was understood of it. */

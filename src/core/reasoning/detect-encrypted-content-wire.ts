@@ -3,6 +3,6 @@
  * gateway put there itself begins with the name of the wire that understands it; what OpenAI sealed
  * is base64 and has no colon.
  */
-export function wireOfSeal(sealed: string): string | null {
+export function detectEncryptedContentWire(sealed: string): string | null {
   return /^([a-z]+):/.exec(sealed)?.[1] ?? null
 }

@@ -3,11 +3,11 @@
  * else without the signatures that its wire puts on calls, texts and media. What bears none is the
  * same object.
  */
-import { amend } from '../json/patch-object.ts'
-import type { Item, Opaque } from '../item.ts'
+import { patchObject } from '../json/patch-object.ts'
+import type { Item, OpaqueItem } from '../item.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 
-export function withoutReasoning(item: Item, wire: string): Item | null {
+export function stripReasoning(item: Item, wire: string): Item | null {
   if (item.type === 'reasoning') return null
   const plain = item.type === 'opaque' && wire === 'gemini' ? withoutSignedPart(item) : item
   const own = item.native?.[wire]
@@ -18,7 +18,7 @@ export function withoutReasoning(item: Item, wire: string): Item | null {
 
 const UNSIGNED: Readonly<Record<string, (own: JsonObject) => JsonObject>> = {
   gemini: (own) =>
-    amend(own, {
+    patchObject(own, {
       thoughtSignature: undefined,
       signatures: undefined,
       chars: undefined,
@@ -26,18 +26,18 @@ const UNSIGNED: Readonly<Record<string, (own: JsonObject) => JsonObject>> = {
     }),
   chat(own) {
     const entry = own['$entry']
-    return amend(own, {
+    return patchObject(own, {
       reasoning_details: undefined,
       // Where services of this wire have the signature of a call.
-      ...(isObject(entry) ? { $entry: amend(entry, { extra_content: undefined }) } : {}),
+      ...(isObject(entry) ? { $entry: patchObject(entry, { extra_content: undefined }) } : {}),
     })
   },
 }
 
 /** A part that nobody here understands is kept as it came, its signature among the rest. */
-function withoutSignedPart(item: Opaque): Opaque {
+function withoutSignedPart(item: OpaqueItem): OpaqueItem {
   const { part } = item.raw
   if (item.raw['type'] !== 'gemini:part' || !isObject(part)) return item
-  const unsigned = amend(part, { thoughtSignature: undefined })
+  const unsigned = patchObject(part, { thoughtSignature: undefined })
   return unsigned === part ? item : { ...item, raw: { ...item.raw, part: unsigned } }
 }

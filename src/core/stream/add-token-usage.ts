@@ -1,7 +1,7 @@
 /** Tokens of several questions, added up. What nobody said stays unsaid. */
-import type { Usage } from '../stream-event.ts'
+import type { TokenUsage } from '../stream-event.ts'
 
-export const NOTHING_USED: Usage = {
+export const ZERO_TOKEN_USAGE: TokenUsage = {
   inputTokens: 0,
   cachedTokens: null,
   cacheWriteTokens: null,
@@ -10,7 +10,7 @@ export const NOTHING_USED: Usage = {
   totalTokens: 0,
 }
 
-export function usedTogether(all: Usage, more: Usage | null): Usage {
+export function addTokenUsage(all: TokenUsage, more: TokenUsage | null): TokenUsage {
   if (more === null) return all
   return {
     inputTokens: all.inputTokens + more.inputTokens,

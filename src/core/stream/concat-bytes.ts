@@ -1,5 +1,5 @@
 /** One array of bytes out of several; the only one is returned as it is. */
-export function joined(chunks: readonly Uint8Array[]): Uint8Array {
+export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   const only = chunks[0]
   if (chunks.length === 1 && only !== undefined) return only
   let size = 0

@@ -3,16 +3,16 @@
  * and a last event without its blank line; writing uses LF and keeps an event in one piece.
  */
 import { createParser } from 'eventsource-parser'
-import { joined } from './concat-bytes.ts'
+import { concatBytes } from './concat-bytes.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { NOTHING, type SseMessage, type Stage } from './stage.ts'
+import { NO_OUTPUT, type SseMessage, type Stage } from './stage.ts'
 
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 /** Throws a GatewayError when a single event grows beyond `maxEventBytes`: there is no telling where it ends. */
-export function sseDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<Uint8Array, SseMessage> {
+export function createSseDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<Uint8Array, SseMessage> {
   const text = new TextDecoder()
-  const reader = sseReader(maxEventBytes)
+  const reader = createSseTextDecoder(maxEventBytes)
   return {
     push: (chunk) => reader.push(text.decode(chunk, { stream: true })),
     end: () => [...reader.push(text.decode()), ...reader.end()],
@@ -20,7 +20,7 @@ export function sseDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<Uint8Array, S
 }
 
 /** The same of what is text already. */
-export function sseReader(maxEventBytes = MAX_EVENT_BYTES): Stage<string, SseMessage> {
+export function createSseTextDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<string, SseMessage> {
   let messages: SseMessage[] = []
   const parser = createParser({
     maxBufferSize: maxEventBytes,
@@ -30,7 +30,7 @@ export function sseReader(maxEventBytes = MAX_EVENT_BYTES): Stage<string, SseMes
     },
   })
   const taken = (): readonly SseMessage[] => {
-    if (messages.length === 0) return NOTHING
+    if (messages.length === 0) return NO_OUTPUT
     const ready = messages
     messages = []
     return ready
@@ -54,14 +54,14 @@ function endless(): GatewayError {
   )
 }
 
-export function frame({ event, data }: SseMessage): string {
+export function formatSseMessage({ event, data }: SseMessage): string {
   const lines = data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data
   return event === undefined ? `data: ${lines}\n\n` : `event: ${event}\ndata: ${lines}\n\n`
 }
 
-export function frameAll(messages: readonly SseMessage[]): string {
+export function formatSseMessages(messages: readonly SseMessage[]): string {
   let text = ''
-  for (const message of messages) text += frame(message)
+  for (const message of messages) text += formatSseMessage(message)
   return text
 }
 
@@ -70,7 +70,7 @@ export function frameAll(messages: readonly SseMessage[]): string {
  * Otherwise an error written behind a broken stream would stand inside half an event. Throws when
  * the rest grows beyond `maxEventBytes`.
  */
-export function wholeEvents(maxEventBytes = MAX_EVENT_BYTES): WholeEvents {
+export function createSseBoundaryBuffer(maxEventBytes = MAX_EVENT_BYTES): SseBoundaryBuffer {
   let kept: Uint8Array[] = []
   let keptBytes = 0
   let before: Uint8Array = EMPTY
@@ -80,7 +80,7 @@ export function wholeEvents(maxEventBytes = MAX_EVENT_BYTES): WholeEvents {
     if (keptBytes > maxEventBytes) throw endless()
   }
   const release = (): Uint8Array => {
-    const bytes = kept.length === 0 ? EMPTY : joined(kept)
+    const bytes = kept.length === 0 ? EMPTY : concatBytes(kept)
     kept = []
     keptBytes = 0
     return bytes
@@ -88,7 +88,7 @@ export function wholeEvents(maxEventBytes = MAX_EVENT_BYTES): WholeEvents {
   return {
     push(chunk) {
       const end = eventsEnd(chunk, before)
-      before = chunk.length < LOOK_BACK ? joined([before, chunk]).slice(-LOOK_BACK) : chunk
+      before = chunk.length < LOOK_BACK ? concatBytes([before, chunk]).slice(-LOOK_BACK) : chunk
       if (kept.length === 0 && end === chunk.length) return chunk
       if (end === 0) {
         keep(chunk)
@@ -103,7 +103,7 @@ export function wholeEvents(maxEventBytes = MAX_EVENT_BYTES): WholeEvents {
   }
 }
 
-export interface WholeEvents {
+export interface SseBoundaryBuffer {
   readonly push: (chunk: Uint8Array) => Uint8Array
   /** What is left when the stream is over: nothing, or an event that was never closed. */
   readonly rest: () => Uint8Array

@@ -12,7 +12,7 @@ export interface SseMessage {
 }
 
 /** The mark behind the last event of a stream. */
-export function isDone({ data }: SseMessage): boolean {
+export function isDoneMarker({ data }: SseMessage): boolean {
   return data.startsWith('[DONE]')
 }
 
@@ -20,13 +20,13 @@ export function isDone({ data }: SseMessage): boolean {
  * Tells by the data of an event that it only says some words, however often it came: `before` fits up
  * to their quote, `after` from the quote behind them on, and none of `more` at all.
  */
-export interface WordsAlone {
+export interface TextDeltaPattern {
   readonly before: RegExp
   readonly after: RegExp
   readonly more: readonly RegExp[]
 }
 
-export const NOTHING: readonly never[] = []
+export const NO_OUTPUT: readonly never[] = []
 
 /** Runs all of `values` through `stage`, its end included. */
 export function runStage<In, Out>(stage: Stage<In, Out>, values: Iterable<In>): Out[] {

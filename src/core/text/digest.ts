@@ -4,7 +4,7 @@
  */
 import { createHash, hash } from 'node:crypto'
 
-export function digest(text: string): string {
+export function digestText(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22)
 }
 
@@ -14,7 +14,7 @@ export interface RunningDigest {
   readonly soFar: () => string
 }
 
-export function runningDigest(): RunningDigest {
+export function createRunningDigest(): RunningDigest {
   const hash = createHash('sha256')
   return {
     add: (text) => void hash.update(text),

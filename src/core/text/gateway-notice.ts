@@ -6,7 +6,7 @@
  * A notice of ours is known by a mark that no JSON can hold, so no client can forge it and no wire
  * sends it.
  */
-import { cutName, fitName } from './sanitize-name.ts'
+import { truncateName, sanitizeName } from './sanitize-name.ts'
 import { textOf, textOfPart, type Part, type TextPart } from '../item.ts'
 import type { MediaKind } from '../media/content-part-media.ts'
 
@@ -25,15 +25,15 @@ const BY_GATEWAY = Symbol('by the gateway')
 const OPENING = '[Gateway notice: '
 
 /** `text` is made of sentences; nothing in it may change from turn to turn. */
-export function noticePart(
+export function createNoticePart(
   text: string,
   { type = 'input_text', kind = null, standsFor: identities = [] }: NoticeOptions = {},
 ): NoticePart {
-  return { type, text: noticeText(text), [BY_GATEWAY]: { kind, identities } }
+  return { type, text: formatNotice(text), [BY_GATEWAY]: { kind, identities } }
 }
 
 /** The words alone, for a wire, behind which nobody looks for the mark. */
-export function noticeText(text: string): string {
+export function formatNotice(text: string): string {
   return `${OPENING}${text}]`
 }
 
@@ -41,8 +41,8 @@ export function noticeText(text: string): string {
  * What others call something, to stand within a notice: it cannot end it, begin another, or go on for
  * long.
  */
-export function calledInNotice(name: string): string {
-  return cutName(fitName(name, UNFIT))
+export function sanitizeNoticeName(name: string): string {
+  return truncateName(sanitizeName(name, UNFIT))
 }
 
 const UNFIT = /[[\]［］【】〔〕\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
@@ -54,17 +54,20 @@ export interface NoticeOptions {
 }
 
 /** What a notice of ours stands for; `null` for what others say. */
-export function standsFor(part: Part): readonly string[] | null {
+export function readNoticeMediaIdentities(part: Part): readonly string[] | null {
   return stoodFor(part)?.identities ?? null
 }
 
 /** Whether it is text of whoever the item is by, and not a notice of ours in the middle of that. */
-export function isOwnText(part: Part): part is TextPart {
-  return (part.type === 'input_text' || part.type === 'output_text') && standsFor(part) === null
+export function isTextWithoutNotice(part: Part): part is TextPart {
+  return (
+    (part.type === 'input_text' || part.type === 'output_text') &&
+    readNoticeMediaIdentities(part) === null
+  )
 }
 
 /** How many media of a kind a notice of ours stands for. */
-export function countHidden(part: Part, kind: MediaKind): number {
+export function countHiddenMedia(part: Part, kind: MediaKind): number {
   const stood = stoodFor(part)
   return stood?.kind === kind ? stood.identities.length : 0
 }
@@ -74,14 +77,17 @@ function stoodFor(part: Part): StandsFor | null {
 }
 
 /** All text in order, for a wire that has no parts: a notice stands in a line of its own. */
-export function textWithNotices(content: string | readonly Part[]): string {
-  if (typeof content === 'string' || !content.some((part) => standsFor(part) !== null)) {
+export function joinTextAndNotices(content: string | readonly Part[]): string {
+  if (
+    typeof content === 'string' ||
+    !content.some((part) => readNoticeMediaIdentities(part) !== null)
+  ) {
     return textOf(content)
   }
   let text = ''
   let isAfterNotice = false
   for (const part of content) {
-    const isNotice = standsFor(part) !== null
+    const isNotice = readNoticeMediaIdentities(part) !== null
     const more = textOfPart(part)
     text += text !== '' && more !== '' && (isNotice || isAfterNotice) ? `\n${more}` : more
     isAfterNotice = isNotice || (isAfterNotice && more === '')
@@ -93,7 +99,7 @@ export function textWithNotices(content: string | readonly Part[]): string {
  * The same text with round brackets where it would begin like a notice, and of the same length; the
  * very text if it nowhere does.
  */
-export function defused(text: string): string {
+export function escapeFakeNotices(text: string): string {
   // A look that many texts pass, and a hundred times quicker than the pattern.
   if (!BRACKETS.some((bracket) => text.includes(bracket))) return text
   return text.replace(LOOK_ALIKE, (found) => `(${found.slice(1)}`)

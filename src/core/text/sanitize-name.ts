@@ -4,17 +4,17 @@
  */
 
 /** In one line, with one blank for each run of what is unfit. */
-export function fitName(name: string, unfit: RegExp): string {
+export function sanitizeName(name: string, unfit: RegExp): string {
   return name.replace(unfit, ' ').replace(/ {2,}/g, ' ').trim()
 }
 
 /** In characters; OpenAI takes no more. */
-export const LONGEST_NAME = 64
+export const MAX_NAME_CHARS = 64
 
 /** Its beginning. A character of two halves is not parted. */
-export function cutName(name: string): string {
+export function truncateName(name: string): string {
   return name
-    .slice(0, LONGEST_NAME)
+    .slice(0, MAX_NAME_CHARS)
     .toWellFormed()
     .replace(/\uFFFD$/, '')
     .trimEnd()

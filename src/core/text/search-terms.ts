@@ -2,7 +2,10 @@
  * The words of a text, by which it is found again and told apart from others: in lower case, without
  * accents, each once. What is written without spaces is cut into pairs of characters.
  */
-export function wordsOf(text: string, most: number = Number.POSITIVE_INFINITY): readonly string[] {
+export function extractSearchTerms(
+  text: string,
+  most: number = Number.POSITIVE_INFINITY,
+): readonly string[] {
   const plain = text.toLowerCase().normalize('NFKD').replace(MARKS, '').normalize('NFKC')
   const words = new Set<string>()
   for (const [run] of plain.matchAll(RUNS)) {
@@ -14,7 +17,7 @@ export function wordsOf(text: string, most: number = Number.POSITIVE_INFINITY): 
 }
 
 /** From 0 to 1: how many of the words that two texts have between them stand in both. */
-export function likeness(some: readonly string[], others: readonly string[]): number {
+export function compareTerms(some: readonly string[], others: readonly string[]): number {
   if (some.length === 0 || others.length === 0) return 0
   const known = new Set(others)
   const shared = some.reduce((count, word) => (known.has(word) ? count + 1 : count), 0)

@@ -4,13 +4,13 @@
  *
  * No character is cut in half, so that what stands in between is text by itself.
  */
-export interface Delta {
+export interface TextDiff {
   readonly prefix: number
   readonly suffix: number
   readonly middle: string
 }
 
-export function deltaOf(base: string, text: string): Delta {
+export function diffText(base: string, text: string): TextDiff {
   const most = Math.min(base.length, text.length)
   let prefix = commonLength(most, (at, end) => base.slice(at, end) === text.slice(at, end))
   if (isHigh(text, prefix - 1)) prefix -= 1
@@ -24,12 +24,12 @@ export function deltaOf(base: string, text: string): Delta {
   return { prefix, suffix, middle: text.slice(prefix, textEnd - suffix) }
 }
 
-export function withDelta(base: string, { prefix, suffix, middle }: Delta): string {
+export function applyTextDiff(base: string, { prefix, suffix, middle }: TextDiff): string {
   return base.slice(0, prefix) + middle + base.slice(base.length - suffix)
 }
 
 /** How many characters are the same from one place on in each; no character is cut in half. */
-export function commonLengthFrom(
+export function countCommonChars(
   one: string,
   oneAt: number,
   other: string,

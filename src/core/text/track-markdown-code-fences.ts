@@ -5,7 +5,7 @@
  * Readers of Markdown do not agree on a fence that its list item or its quote ends before it is
  * closed. Such a fence is taken to end there, and from then on the reader says that it is in doubt.
  */
-export interface FenceReader {
+export interface CodeFenceTracker {
   /** Reads the next line. Whether it opens a fence, closes one, or stands in one. */
   readonly read: (line: string, isAfterBlank: boolean) => boolean
   /** Whether an open fence would take the line for its own. Reads nothing. */
@@ -16,7 +16,7 @@ export interface FenceReader {
   readonly isInDoubt: () => boolean
 }
 
-export function fenceReader(): FenceReader {
+export function trackMarkdownCodeFences(): CodeFenceTracker {
   let fence: Fence | null = null
   let quoted: Fence | null = null
   let isInList = false

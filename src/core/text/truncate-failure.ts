@@ -5,7 +5,7 @@
 import type { Failure } from '../stream-event.ts'
 
 /** The very same failure, if it is short. */
-export function shortFailure(failure: Failure): Failure {
+export function truncateFailure(failure: Failure): Failure {
   const { message, type, code, param } = failure
   const isShort =
     message.length <= MESSAGE_CHARS &&

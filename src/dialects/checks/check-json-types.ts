@@ -9,11 +9,11 @@ type Unknown = unknown
 
 export function asString(value: Unknown, path: string): string {
   if (typeof value === 'string') return value
-  throw wrongType(value, path, 'a string')
+  throw createWrongTypeError(value, path, 'a string')
 }
 
 /** A blank names nobody. */
-export function asWords(value: unknown, path: string): string {
+export function asNonBlankString(value: unknown, path: string): string {
   const words = asString(value, path)
   if (words.trim() !== '') return words
   throw new GatewayError('invalid_value', `Invalid value for \`${path}\`: it is blank.`, {
@@ -23,16 +23,16 @@ export function asWords(value: unknown, path: string): string {
 
 export function asObject(value: Unknown, path: string): JsonObject {
   if (isObject(value)) return value
-  throw wrongType(value, path, 'an object')
+  throw createWrongTypeError(value, path, 'an object')
 }
 
 export function asList(value: Unknown, path: string): readonly Unknown[] {
   if (Array.isArray(value)) return value as readonly Unknown[]
-  throw wrongType(value, path, 'an array')
+  throw createWrongTypeError(value, path, 'an array')
 }
 
 /** `null` and absent both mean that the client did not say. */
-export function maybe<Value>(
+export function readOptional<Value>(
   read: (value: Unknown, path: string) => Value,
   value: Unknown,
   path: string,
@@ -42,24 +42,24 @@ export function maybe<Value>(
 
 export function asBoolean(value: Unknown, path: string): boolean {
   if (typeof value === 'boolean') return value
-  throw wrongType(value, path, 'a boolean')
+  throw createWrongTypeError(value, path, 'a boolean')
 }
 
 export function asNumber(value: Unknown, path: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
-  throw wrongType(value, path, 'a number')
+  throw createWrongTypeError(value, path, 'a number')
 }
 
 export function asInteger(value: Unknown, path: string): number {
   if (Number.isInteger(value)) return value as number
-  throw wrongType(value, path, 'an integer')
+  throw createWrongTypeError(value, path, 'an integer')
 }
 
 export function asOneOf<Word extends string>(words: readonly Word[]) {
   return (value: Unknown, path: string): Word => {
     const found = words.find((word) => word === value)
     if (found !== undefined) return found
-    if (value === undefined) throw missing(path)
+    if (value === undefined) throw createMissingFieldError(path)
     throw new GatewayError(
       'invalid_value',
       `Invalid value for \`${path}\`: ${shown(value)}. Supported values are: ${words.map((word) => `'${word}'`).join(', ')}.`,
@@ -69,7 +69,7 @@ export function asOneOf<Word extends string>(words: readonly Word[]) {
 }
 
 /** `path` is where the object stands, `null` for the body itself. */
-export function refuseOthers(
+export function rejectUnknownFields(
   said: JsonObject,
   known: readonly string[],
   path: string | null,
@@ -77,12 +77,12 @@ export function refuseOthers(
   const other = Object.keys(said).find((name) => !known.includes(name))
   if (other === undefined) return
   const name = other.slice(0, MAX_SHOWN_CHARS)
-  throw unknownField(path === null ? name : `${path}.${name}`, known)
+  throw createUnknownFieldError(path === null ? name : `${path}.${name}`, known)
 }
 
 const MAX_SHOWN_CHARS = 80
 
-export function unknownField(path: string, known: readonly string[]): GatewayError {
+export function createUnknownFieldError(path: string, known: readonly string[]): GatewayError {
   return new GatewayError(
     'unknown_parameter',
     `Unknown parameter: '${path}'. Known here are: ${known.map((name) => `'${name}'`).join(', ')}.`,
@@ -90,7 +90,7 @@ export function unknownField(path: string, known: readonly string[]): GatewayErr
   )
 }
 
-export function missing(path: string): GatewayError {
+export function createMissingFieldError(path: string): GatewayError {
   return new GatewayError(
     'missing_required_parameter',
     `Missing required parameter: \`${path}\`.`,
@@ -100,8 +100,8 @@ export function missing(path: string): GatewayError {
   )
 }
 
-export function wrongType(value: Unknown, path: string, wanted: string): GatewayError {
-  if (value === undefined) return missing(path)
+export function createWrongTypeError(value: Unknown, path: string, wanted: string): GatewayError {
+  if (value === undefined) return createMissingFieldError(path)
   return new GatewayError(
     'invalid_type',
     `Invalid type for \`${path}\`: expected ${wanted}, but got ${kindOf(value)} instead.`,

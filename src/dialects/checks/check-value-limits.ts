@@ -3,18 +3,18 @@ import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { asInteger, asNumber, asObject, asString } from './check-json-types.ts'
 
-export function asDecimalIn(least: number, most: number) {
+export function asDecimalBetween(least: number, most: number) {
   return (value: unknown, path: string): number =>
     within(asNumber(value, path), least, most, 'decimal', path)
 }
 
-export function asIntegerIn(least: number, most: number) {
+export function asIntegerBetween(least: number, most: number) {
   return (value: unknown, path: string): number =>
     within(asInteger(value, path), least, most, 'integer', path)
 }
 
 /** By how many characters it has. */
-export function asTextIn(least: number, most: number) {
+export function asTextOfLength(least: number, most: number) {
   return (value: unknown, path: string): string => {
     const text = asString(value, path)
     shorterThan(text, most, path, path)

@@ -8,7 +8,7 @@ import { asList, asString } from './check-json-types.ts'
 const MAX_STOPS = 64
 const MAX_CHARS = 1024
 
-export function asStops(value: unknown, path: string): readonly string[] {
+export function asStopSequences(value: unknown, path: string): readonly string[] {
   if (typeof value === 'string') return [checked(value, path)]
   const list = asList(value, path)
   if (list.length > MAX_STOPS) {

@@ -1,11 +1,11 @@
 /** What a client nests without end is refused before anybody works on it. */
-import { isNestedTooDeeply, MAX_DEPTH } from '../../core/json/json-depth.ts'
+import { isNestedTooDeeply, MAX_JSON_DEPTH } from '../../core/json/json-depth.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
-export function refuseTooDeep(value: unknown): void {
+export function rejectDeepNesting(value: unknown): void {
   if (!isNestedTooDeeply(value)) return
   throw new GatewayError(
     'invalid_value',
-    `The request is nested too deeply. Send it with at most ${MAX_DEPTH} levels.`,
+    `The request is nested too deeply. Send it with at most ${MAX_JSON_DEPTH} levels.`,
   )
 }

@@ -13,10 +13,10 @@ import {
   asObject,
   asOneOf,
   asString,
-  unknownField,
+  createUnknownFieldError,
 } from '../checks/check-json-types.ts'
 
-export function asMemorySchema(value: unknown, path: string): JsonObject {
+export function checkWorkingMemorySchema(value: unknown, path: string): JsonObject {
   const schema = asObject(value, path)
   check(schema, path, MAX_DEPTH)
   const { length } = JSON.stringify(schema)
@@ -35,7 +35,7 @@ function check(value: unknown, path: string, depth: number): void {
   if (depth === 0) throw fault(path, `is nested more than ${MAX_DEPTH} levels deep`)
   for (const [word, said] of Object.entries(asObject(value, path))) {
     const read = WORDS.get(word)
-    if (read === undefined) throw unknownField(`${path}.${word}`, [...WORDS.keys()])
+    if (read === undefined) throw createUnknownFieldError(`${path}.${word}`, [...WORDS.keys()])
     read(said, `${path}.${word}`, depth - 1)
   }
 }

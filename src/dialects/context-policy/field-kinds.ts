@@ -1,18 +1,29 @@
 /** One field of a policy as somebody may write it: how it is read, and what people are told of it. */
-import { asBoolean, asList, asOneOf, asString, asWords, maybe } from '../checks/check-json-types.ts'
-import { asIntegerIn } from '../checks/check-value-limits.ts'
+import {
+  asBoolean,
+  asList,
+  asOneOf,
+  asString,
+  asNonBlankString,
+  readOptional,
+} from '../checks/check-json-types.ts'
+import { asIntegerBetween } from '../checks/check-value-limits.ts'
 
 type Reader<Value> = (value: unknown, path: string) => Value
 
-export interface Field<Value> {
+export interface PolicyField<Value> {
   readonly read: Reader<Value>
   /** What may be written there, for people. */
   readonly what: string
   readonly sentence: string
 }
 
-export function limit(least: number, most: number, sentence: string): Field<number | null> {
-  const read = asIntegerIn(least, most)
+export function limitField(
+  least: number,
+  most: number,
+  sentence: string,
+): PolicyField<number | null> {
+  const read = asIntegerBetween(least, most)
   return {
     read: (value, path) => (value === null ? null : read(value, path)),
     what: `number from ${least}, or null`,
@@ -20,11 +31,14 @@ export function limit(least: number, most: number, sentence: string): Field<numb
   }
 }
 
-export function number(least: number, most: number, sentence: string): Field<number> {
-  return { read: asIntegerIn(least, most), what: `number from ${least}`, sentence }
+export function numberField(least: number, most: number, sentence: string): PolicyField<number> {
+  return { read: asIntegerBetween(least, most), what: `number from ${least}`, sentence }
 }
 
-export function word<Word extends string>(words: readonly Word[], sentence: string): Field<Word> {
+export function choiceField<Word extends string>(
+  words: readonly Word[],
+  sentence: string,
+): PolicyField<Word> {
   return {
     read: (value, path) => asOneOf(words)(asString(value, path), path),
     what: words.map((each) => `\`${each}\``).join(', '),
@@ -32,17 +46,22 @@ export function word<Word extends string>(words: readonly Word[], sentence: stri
   }
 }
 
-export function yesOrNo(sentence: string): Field<boolean> {
+export function booleanField(sentence: string): PolicyField<boolean> {
   return { read: asBoolean, what: '`true`, `false`', sentence }
 }
 
-export function name(sentence: string): Field<string | null> {
-  return { read: (value, path) => maybe(asWords, value, path), what: 'text, or null', sentence }
+export function textField(sentence: string): PolicyField<string | null> {
+  return {
+    read: (value, path) => readOptional(asNonBlankString, value, path),
+    what: 'text, or null',
+    sentence,
+  }
 }
 
-export function names(sentence: string): Field<readonly string[]> {
+export function textListField(sentence: string): PolicyField<readonly string[]> {
   return {
-    read: (value, path) => asList(value, path).map((entry, at) => asWords(entry, `${path}[${at}]`)),
+    read: (value, path) =>
+      asList(value, path).map((entry, at) => asNonBlankString(entry, `${path}[${at}]`)),
     what: 'list of texts',
     sentence,
   }

@@ -3,11 +3,11 @@
  * come of different people's wishes nobody is at fault: an output is shortened only if less is left of
  * it, and a reserve that leaves nothing is taken for half of the window.
  */
-import type { Wishes } from '../../core/context-policy.ts'
+import type { PolicyOverrides } from '../../core/context-policy.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
-export function contradictionsIn(
-  { outputs, budget }: Wishes,
+export function findContradictingNumbers(
+  { outputs, budget }: PolicyOverrides,
   path: string,
 ): readonly GatewayError[] {
   const { longerThan, head, tail } = outputs ?? {}

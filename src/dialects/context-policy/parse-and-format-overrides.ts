@@ -2,25 +2,25 @@
  * Reads what somebody wishes of a context: the field `backstory` of a request, the setting `CONTEXT`,
  * what is said of a conversation. What makes no sense is refused with its path.
  */
-import { POLICY_NAMES, type PolicyName, type Wishes } from '../../core/context-policy.ts'
+import { POLICY_NAMES, type PolicyName, type PolicyOverrides } from '../../core/context-policy.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
-import { writtenName } from '../../core/text/snake-case.ts'
+import { toSnakeCase } from '../../core/text/snake-case.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { asObject, asOneOf, asString, unknownField } from '../checks/check-json-types.ts'
-import { contradictionsIn } from './find-contradicting-numbers.ts'
-import type { Field } from './field-kinds.ts'
-import { WISH_FIELDS } from './policy-fields.ts'
+import { asObject, asOneOf, asString, createUnknownFieldError } from '../checks/check-json-types.ts'
+import { findContradictingNumbers } from './find-contradicting-numbers.ts'
+import type { PolicyField } from './field-kinds.ts'
+import { POLICY_FIELDS } from './policy-fields.ts'
 
 /** A name alone is a policy. Throws a GatewayError that tells of every fault, at the place of the first. */
-export function readWishes(value: unknown, path: string): Wishes {
+export function readPolicyOverrides(value: unknown, path: string): PolicyOverrides {
   const { wishes, faults } = readFields(value, path)
   throwAll(faults)
-  throwAll(contradictionsIn(wishes, path))
+  throwAll(findContradictingNumbers(wishes, path))
   return wishes
 }
 
 /** What has been kept: what contradicts itself was let in before, and is as sensible as it was. */
-export function readKeptWishes(value: unknown, path: string): Wishes {
+export function readStoredPolicyOverrides(value: unknown, path: string): PolicyOverrides {
   const { wishes, faults } = readFields(value, path)
   throwAll(faults)
   return wishes
@@ -36,7 +36,7 @@ function throwAll(faults: readonly GatewayError[]): void {
 
 function readFields(value: unknown, path: string) {
   const faults: GatewayError[] = []
-  const wishes = tried(faults, (): Wishes => {
+  const wishes = tried(faults, (): PolicyOverrides => {
     if (typeof value === 'string') return { policy: asPolicy(value, path) }
     const said = asObject(value, path)
     const sections = Object.entries(said).map(([section, raw]) => {
@@ -68,7 +68,7 @@ function readEntry(
   const place = `${path}.${section}`
   if (section === 'policy') return [['policy', asPolicy(raw, place)]]
   const table = Object.hasOwn(FIELDS, section) ? FIELDS[section] : undefined
-  if (table === undefined) throw unknownField(place, ['policy', ...Object.keys(FIELDS)])
+  if (table === undefined) throw createUnknownFieldError(place, ['policy', ...Object.keys(FIELDS)])
   return [[section, readSection(table, asObject(raw, place), place, faults)]]
 }
 
@@ -77,9 +77,9 @@ type Entry = readonly [string, unknown]
 const asPolicy = (value: unknown, path: string): PolicyName =>
   asOneOf(POLICY_NAMES)(asString(value, path), path)
 
-type Fields = Readonly<Record<string, Field<unknown>>>
+type Fields = Readonly<Record<string, PolicyField<unknown>>>
 
-const FIELDS: Readonly<Record<string, Fields>> = WISH_FIELDS
+const FIELDS: Readonly<Record<string, Fields>> = POLICY_FIELDS
 
 function readSection(
   fields: Fields,
@@ -96,22 +96,22 @@ function readSection(
 
 function readField(fields: Fields, written: string, raw: unknown, path: string): Entry {
   const place = `${path}.${written}`
-  const known = Object.keys(fields).find((field) => writtenName(field) === written)
+  const known = Object.keys(fields).find((field) => toSnakeCase(field) === written)
   const field = known === undefined ? undefined : fields[known]
   if (known === undefined || field === undefined) {
-    throw unknownField(place, Object.keys(fields).map(writtenName))
+    throw createUnknownFieldError(place, Object.keys(fields).map(toSnakeCase))
   }
   return [known, field.read(raw, place)]
 }
 
 /** As they would be written in a request. */
-export function writtenWishes(wishes: Wishes): JsonObject {
+export function formatPolicyOverrides(wishes: PolicyOverrides): JsonObject {
   return Object.fromEntries(
     Object.entries(wishes).map(([section, said]) => [
       section,
       isObject(said)
         ? Object.fromEntries(
-            Object.entries(said).map(([field, value]) => [writtenName(field), value]),
+            Object.entries(said).map(([field, value]) => [toSnakeCase(field), value]),
           )
         : said,
     ]),

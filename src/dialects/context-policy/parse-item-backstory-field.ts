@@ -9,23 +9,23 @@ import {
   asObject,
   asOneOf,
   asString,
-  maybe,
-  missing,
-  refuseOthers,
+  readOptional,
+  createMissingFieldError,
+  rejectUnknownFields,
 } from '../checks/check-json-types.ts'
-import { asIntegerIn } from '../checks/check-value-limits.ts'
+import { asIntegerBetween } from '../checks/check-value-limits.ts'
 
 /** `null` for one that says nothing. */
-export function parseItemField(value: unknown, path: string): JsonObject | null {
+export function parseItemBackstoryField(value: unknown, path: string): JsonObject | null {
   // Nearly all items have none.
   if (value === undefined || value === null) return null
   const said = asObject(value, path)
-  refuseOthers(said, FIELDS, path)
-  const sentAt = maybe(asMoment, said['sent_at'], `${path}.sent_at`)
-  const author = maybe(parseAuthor, said['author'], `${path}.author`)
+  rejectUnknownFields(said, FIELDS, path)
+  const sentAt = readOptional(asMoment, said['sent_at'], `${path}.sent_at`)
+  const author = readOptional(parseAuthor, said['author'], `${path}.author`)
   const field: Record<string, Json> = {}
   for (const name of ['pin', 'reset']) {
-    if (maybe(asBoolean, said[name], `${path}.${name}`) === true) field[name] = true
+    if (readOptional(asBoolean, said[name], `${path}.${name}`) === true) field[name] = true
   }
   if (author !== null) field['author'] = author
   if (sentAt !== null) field['sent_at'] = sentAt
@@ -35,16 +35,16 @@ export function parseItemField(value: unknown, path: string): JsonObject | null 
 const FIELDS = ['pin', 'author', 'reset', 'sent_at']
 const AUTHOR = ['id', 'name', 'type']
 
-const asMoment = asIntegerIn(0, Number.MAX_SAFE_INTEGER)
+const asMoment = asIntegerBetween(0, Number.MAX_SAFE_INTEGER)
 const asType = asOneOf(['user', 'bot', 'assistant'])
 
 function parseAuthor(value: unknown, path: string): JsonObject {
   const said = asObject(value, path)
-  refuseOthers(said, AUTHOR, path)
-  const id = maybe(asWord, said['id'], `${path}.id`)
-  const name = maybe(asWord, said['name'], `${path}.name`)
-  const type = maybe(asString, said['type'], `${path}.type`)
-  if (id === null && name === null) throw missing(`${path}.id`)
+  rejectUnknownFields(said, AUTHOR, path)
+  const id = readOptional(asWord, said['id'], `${path}.id`)
+  const name = readOptional(asWord, said['name'], `${path}.name`)
+  const type = readOptional(asString, said['type'], `${path}.type`)
+  if (id === null && name === null) throw createMissingFieldError(`${path}.id`)
   return {
     ...(id === null ? {} : { id }),
     ...(name === null ? {} : { name }),
@@ -67,7 +67,7 @@ const LONGEST = 256
 const LISTS = ['messages', 'input', 'instructions'] as const
 
 /** A body without the fields that no upstream shall see; the very same if there are none. */
-export function withoutItemFields(body: JsonObject): JsonObject {
+export function removeItemBackstoryFields(body: JsonObject): JsonObject {
   let left = body
   for (const list of LISTS) {
     const entries: unknown = body[list]

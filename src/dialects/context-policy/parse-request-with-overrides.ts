@@ -4,25 +4,25 @@
  * place nobody finds them in what the client wrote.
  */
 import type { JsonObject } from '../../core/json/json.ts'
-import { bytesOf } from '../../core/json/well-formed-json.ts'
-import { maybe } from '../checks/check-json-types.ts'
+import { createLazyJsonBytes } from '../../core/json/well-formed-json.ts'
+import { readOptional } from '../checks/check-json-types.ts'
 import type { Dialect } from '../../core/ports/dialect-interface.ts'
-import type { Inbound } from '../../core/client-request.ts'
-import { withoutItemFields } from './parse-item-backstory-field.ts'
-import { readWishes } from './parse-and-format-overrides.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import { removeItemBackstoryFields } from './parse-item-backstory-field.ts'
+import { readPolicyOverrides } from './parse-and-format-overrides.ts'
 
 /** Without `bytes`, nobody has written it yet. */
-export function parseWished(
+export function parseRequestWithOverrides(
   dialect: Dialect,
   written: JsonObject,
-  bytes?: Inbound['bytes'],
-): Inbound {
+  bytes?: ClientRequest['bytes'],
+): ClientRequest {
   const asked = withoutWishes(written)
-  const wishes = maybe(readWishes, written['backstory'], 'backstory')
+  const wishes = readOptional(readPolicyOverrides, written['backstory'], 'backstory')
   const inbound = dialect.parse(asked, bytes)
-  const body = withoutItemFields(asked)
+  const body = removeItemBackstoryFields(asked)
   if (body === written) return inbound
-  return { ...inbound, wishes, body, bytes: bytesOf(body) }
+  return { ...inbound, wishes, body, bytes: createLazyJsonBytes(body) }
 }
 
 function withoutWishes(written: JsonObject): JsonObject {

@@ -1,18 +1,18 @@
 /** All that can be wished of a context, as the table of the README. */
 import { isObject } from '../../core/json/json.ts'
 import { POLICY_NAMES, PRESETS, type ContextPolicy } from '../../core/context-policy.ts'
-import { WISH_FIELDS } from './policy-fields.ts'
-import { writtenName } from '../../core/text/snake-case.ts'
+import { POLICY_FIELDS } from './policy-fields.ts'
+import { toSnakeCase } from '../../core/text/snake-case.ts'
 
-export function wishesTable(): string {
-  const rows = Object.entries(WISH_FIELDS).flatMap(([section, fields]) =>
+export function renderPolicyTable(): string {
+  const rows = Object.entries(POLICY_FIELDS).flatMap(([section, fields]) =>
     Object.entries(fields).map(([field, { what, sentence }]) => {
       const defaults = POLICY_NAMES.map((policy) => shown(PRESETS[policy], section, field))
       const same = defaults.every((value) => value === defaults[0])
       const told = same
         ? defaults[0]
         : POLICY_NAMES.map((policy, at) => `${policy}: ${defaults[at]}`).join('<br>')
-      return `| \`${section}.${writtenName(field)}\` | ${what} | ${told} | ${sentence} |`
+      return `| \`${section}.${toSnakeCase(field)}\` | ${what} | ${told} | ${sentence} |`
     }),
   )
   return ['| field | value | default | meaning |', '|---|---|---|---|', ...rows].join('\n')

@@ -4,13 +4,13 @@
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
-import { MOVING_FIELD, PROMPT_FIELDS } from './prompt-field-order.ts'
+import { CACHE_CONTROL_FIELD, PROMPT_FIELDS } from './prompt-field-order.ts'
 
-export interface Comparison {
+export interface RequestComparison {
   readonly sameBytes: number
   readonly sameTokens: number
   /** Where the first difference stands; `null` if there is none. */
-  readonly path: Path | null
+  readonly path: JsonPath | null
   /** How many characters of the text at that path are the same. */
   readonly offset: number
   /** Whether the first request had nothing there: the second goes on where it ended. */
@@ -23,9 +23,9 @@ export interface Comparison {
   readonly text: string | null
 }
 
-export type Path = readonly (string | number)[]
+export type JsonPath = readonly (string | number)[]
 
-export function compareRequests(before: JsonObject, now: JsonObject): Comparison {
+export function compareRequests(before: JsonObject, now: JsonObject): RequestComparison {
   let [bytes, tokens] = [0, 0]
   for (const field of PROMPT_FIELDS) {
     const [old, own] = [before[field], now[field]]
@@ -59,7 +59,7 @@ export function compareRequests(before: JsonObject, now: JsonObject): Comparison
 const NOTHING_THERE = { offset: 0, isNew: false, isGrown: false, isOfLast: false, text: null }
 
 /** As in `messages[3].content[0].text`. */
-export function writtenPath(path: Path): string {
+export function formatJsonPath(path: JsonPath): string {
   return path.reduce<string>(
     (text, step) =>
       typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`,
@@ -75,10 +75,14 @@ function listOf(value: Json | undefined): readonly Json[] {
 }
 
 function stillText(value: Json): string {
-  return JSON.stringify(value, (key, inner: Json) => (key === MOVING_FIELD ? undefined : inner))
+  return JSON.stringify(value, (key, inner: Json) =>
+    key === CACHE_CONTROL_FIELD ? undefined : inner,
+  )
 }
 
-type Difference = Pick<Comparison, 'offset' | 'isGrown' | 'text'> & { readonly path: Path }
+type Difference = Pick<RequestComparison, 'offset' | 'isGrown' | 'text'> & {
+  readonly path: JsonPath
+}
 
 /** Down to the deepest value that is not the same. */
 function differenceOf(before: Json, now: Json): Difference {
@@ -113,7 +117,7 @@ function stepInto(old: Json | undefined, own: Json | undefined): string | number
     return at < 0 ? null : at
   }
   if (!isObject(old) || !isObject(own)) return null
-  return Object.keys(own).find((name) => name !== MOVING_FIELD && differs(name)) ?? null
+  return Object.keys(own).find((name) => name !== CACHE_CONTROL_FIELD && differs(name)) ?? null
 }
 
 function sameChars(old: Json | undefined, own: Json | undefined): number {

@@ -1,7 +1,7 @@
 /** Who has made a request differ from the one before it, and with which decision. */
-import type { FateNote } from '../item-dispositions.ts'
+import type { DispositionNote } from '../item-dispositions.ts'
 
-export interface Cause {
+export interface DifferenceCause {
   readonly who: 'nobody' | 'client' | 'gateway' | 'route'
   /** The place of the item that it is about. */
   readonly place?: number | null
@@ -12,11 +12,15 @@ export interface Cause {
 }
 
 /** One sentence for a note. */
-export type SentenceOf = (note: FateNote) => string
+export type DescribeNote = (note: DispositionNote) => string
 
-type About = Pick<Cause, 'place'>
+type About = Pick<DifferenceCause, 'place'>
 
-export function decided(note: FateNote, sentenceOf: SentenceOf, about: About = {}): Cause {
+export function causeFromNote(
+  note: DispositionNote,
+  sentenceOf: DescribeNote,
+  about: About = {},
+): DifferenceCause {
   const { by, why } = note
   return {
     who: 'gateway',
@@ -28,7 +32,11 @@ export function decided(note: FateNote, sentenceOf: SentenceOf, about: About = {
 }
 
 /** A decision of which nothing is left makes a difference, too. */
-export function undone(note: FateNote, sentenceOf: SentenceOf, about: About = {}): Cause {
-  const cause = decided(note, sentenceOf, about)
+export function causeFromEndedNote(
+  note: DispositionNote,
+  sentenceOf: DescribeNote,
+  about: About = {},
+): DifferenceCause {
+  const cause = causeFromNote(note, sentenceOf, about)
   return { ...cause, sentence: `It was so before, and is not any more: ${cause.sentence}` }
 }

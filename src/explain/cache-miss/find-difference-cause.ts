@@ -4,31 +4,36 @@
  * became of each item, then and now, in the order in which a model reads: tools, instructions, and
  * what was said. What the gateway has decided goes before what its client may have done.
  */
-import type { Cause } from './difference-cause.ts'
-import { causeInFields, causeInTools, isOther, type Sides } from './find-field-cause.ts'
-import { causeInItems } from './find-item-cause.ts'
-import type { Comparison } from './compare-requests.ts'
-import type { Fate } from '../item-dispositions.ts'
-import { lineOf } from '../item-preview.ts'
+import type { DifferenceCause } from './difference-cause.ts'
+import {
+  findFieldCause,
+  findToolCause,
+  differsInClientField,
+  type RequestPair,
+} from './find-field-cause.ts'
+import { findItemCause } from './find-item-cause.ts'
+import type { RequestComparison } from './compare-requests.ts'
+import type { ItemDisposition } from '../item-dispositions.ts'
+import { previewText } from '../item-preview.ts'
 import { INSTRUCTION_FIELDS } from './prompt-field-order.ts'
 
-export interface Compared extends Sides {
-  readonly comparison: Comparison
+export interface ComparedRequestPair extends RequestPair {
+  readonly comparison: RequestComparison
 }
 
-export function causeOf(sides: Compared): Cause {
+export function findDifferenceCause(sides: ComparedRequestPair): DifferenceCause {
   const { comparison, before, now } = sides
   const { path, isNew, isGrown, isOfLast } = comparison
   if (path === null) return { who: 'nobody', sentence: 'Nothing is different.' }
-  if (path[0] === 'tools') return causeInTools(sides) ?? UNEXPLAINED
+  if (path[0] === 'tools') return findToolCause(sides) ?? UNEXPLAINED
   const isInFront = INSTRUCTION_FIELDS.some((field) => field === path[0])
   // All that was sent before is sent again: whatever else is decided now is of no account.
   if (isNew && !isInFront) return NEW
-  if (isOther('instructions', sides)) return OTHER_INSTRUCTIONS
+  if (differsInClientField('instructions', sides)) return OTHER_INSTRUCTIONS
   const [former, own] = [before.fates.filter(isSent), now.fates.filter(isSent)]
-  const inItems = causeInItems(former, own, sides)
+  const inItems = findItemCause(former, own, sides)
   if (inItems !== null) return inItems
-  const inFields = causeInFields(sides)
+  const inFields = findFieldCause(sides)
   if (inFields !== null) return inFields
   if (before.about.upstream['unchanged'] !== now.about.upstream['unchanged']) return WRITTEN_ANEW
   if (isInFront) return UNEXPLAINED
@@ -38,34 +43,40 @@ export function causeOf(sides: Compared): Cause {
   return causeInText(comparison, own.slice(0, former.length)) ?? (isJoined ? NEW : UNEXPLAINED)
 }
 
-const NEW: Cause = { who: 'nobody', sentence: 'From here on it is new: the conversation goes on.' }
+const NEW: DifferenceCause = {
+  who: 'nobody',
+  sentence: 'From here on it is new: the conversation goes on.',
+}
 
-const UNEXPLAINED: Cause = {
+const UNEXPLAINED: DifferenceCause = {
   who: 'nobody',
   sentence: 'Nothing that is known of the two requests says why.',
 }
 
-const OTHER_INSTRUCTIONS: Cause = {
+const OTHER_INSTRUCTIONS: DifferenceCause = {
   who: 'client',
   sentence: 'The request has other instructions than the one before it.',
 }
 
 /** A client may say the same in other words than a wire does. */
-const WRITTEN_ANEW: Cause = {
+const WRITTEN_ANEW: DifferenceCause = {
   who: 'gateway',
   why: 'written-anew',
   sentence:
     "Of the two requests one was passed on in the client's own bytes, and one was written by the gateway.",
 }
 
-function isSent({ fate }: Fate): boolean {
+function isSent({ fate }: ItemDisposition): boolean {
   return fate !== 'dropped'
 }
 
 /** An edit that is as long as what it replaces is seen only in what was sent. */
-function causeInText({ text }: Comparison, sent: readonly Fate[]): Cause | null {
+function causeInText(
+  { text }: RequestComparison,
+  sent: readonly ItemDisposition[],
+): DifferenceCause | null {
   if (text === null) return null
-  const line = lineOf(text)
+  const line = previewText(text)
   const [found, ...others] = sent.filter(({ place, preview }) => place !== null && preview === line)
   if (found === undefined) return null
   return others.length === 0

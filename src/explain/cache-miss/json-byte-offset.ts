@@ -2,10 +2,10 @@
  * At which byte of a JSON text the value at a path begins, or the character of a text at that path.
  * Nothing is parsed but what lies on the way, so that the bytes that were sent are the ones counted.
  */
-import type { Path } from './compare-requests.ts'
+import type { JsonPath } from './compare-requests.ts'
 
 /** `null` if there is nothing at that path. */
-export function byteOf(json: string, path: Path, offset: number): number | null {
+export function findJsonByteOffset(json: string, path: JsonPath, offset: number): number | null {
   let at = skipBlanks(json, 0)
   for (const step of path) {
     const next = childAt(json, at, step)

@@ -17,4 +17,4 @@ export const PROMPT_FIELDS = [
 export const INSTRUCTION_FIELDS = ['systemInstruction', 'system', 'instructions'] as const
 
 /** Marks of what is to be cached move from turn to turn, and what they mark stays the same. */
-export const MOVING_FIELD = 'cache_control'
+export const CACHE_CONTROL_FIELD = 'cache_control'

@@ -5,31 +5,34 @@
 import type { Caller } from '../../core/client/caller.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import type { Recorder } from '../record/recorder-interface.ts'
-import type { World } from '../dependencies-interface.ts'
-import type { Prepared } from '../prompt/prepare-request.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
 
-export interface Answered {
+export interface AnsweredRequest {
   /** What was sent, to whoever answered. */
-  readonly prepared: Prepared
+  readonly prepared: PreparedRequest
   /** All that was sent for it so far, in order: the same, unless it is asked for in several rounds. */
-  readonly sent: () => readonly Prepared[]
+  readonly sent: () => readonly PreparedRequest[]
   readonly caller: Caller
   readonly turnId: string
   readonly recorder: Recorder
 }
 
 /** `null` where there is nothing to do behind this answer. */
-export type Following = (answered: Answered, world: World) => Follower | null
+export type AfterAnswerTask = (
+  answered: AnsweredRequest,
+  world: GatewayDependencies,
+) => Follower | null
 
 /** `told` is what the answer came to, once its client has heard it. */
 type Follower = (told: Promise<Outcome>) => Promise<unknown>
 
 /** The recorder of an answer, with what follows once the answer is settled. */
-export function followed(
-  answered: Answered,
-  followings: readonly Following[],
+export function attachAfterAnswerTasks(
+  answered: AnsweredRequest,
+  followings: readonly AfterAnswerTask[],
   waitUntil: (work: Promise<unknown>) => void,
-  world: World,
+  world: GatewayDependencies,
 ): Recorder {
   const { recorder } = answered
   const followers = followings.flatMap((following) => following(answered, world) ?? [])

@@ -1,21 +1,25 @@
 /** What layers keep of an answer, once it is given, which is nobody's business but their own. */
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
-import { messageOf } from '../../core/errors/gateway-error.ts'
-import { mayKeepMemory } from '../history/memory-thread-and-storage-permission.ts'
-import type { Question } from '../../memory/memory-layer-interface.ts'
-import { wantedOf } from '../../memory/load-layer-blocks.ts'
-import type { World } from '../dependencies-interface.ts'
-import { route } from '../../upstream/accounts-and-model-routing.ts'
-import type { Answered, Following } from './run-after-answer.ts'
-import type { Prepared } from '../prompt/prepare-request.ts'
-import { summarise } from '../summaries/request-summary.ts'
-import { contextOf, layersOf, wantsLayers } from '../prompt/additions/load-memory-blocks.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
+import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
+import type { LayerQuestion } from '../../memory/memory-layer-interface.ts'
+import { budgetRequestedLayers } from '../../memory/load-layer-blocks.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
+import type { AnsweredRequest, AfterAnswerTask } from './run-after-answer.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
+import { requestSummary } from '../summaries/request-summary.ts'
+import {
+  buildLayerContext,
+  listMemoryLayers,
+  isAnyLayerRequested,
+} from '../prompt/additions/load-memory-blocks.ts'
 
 /** Layers are told of an answer behind its end, where anything of it may be kept. */
-export const tellLayers: Following = (answered, world) => {
+export const updateMemoryLayers: AfterAnswerTask = (answered, world) => {
   const { policy, inbound, history } = answered.prepared
-  if (inbound.client.isTask || !wantsLayers(policy.layers, world)) return null
-  if (!mayKeepMemory(inbound, history, world.settings)) return null
+  if (inbound.client.isTask || !isAnyLayerRequested(policy.layers, world)) return null
+  if (!mayStoreMemory(inbound, history, world.settings)) return null
   return async (told) => {
     const outcome = await told
     // What is not finished is not gone on from.
@@ -25,21 +29,21 @@ export const tellLayers: Following = (answered, world) => {
 
 /** Never rejects. */
 async function tellAll(
-  { prepared, caller, turnId }: Answered,
+  { prepared, caller, turnId }: AnsweredRequest,
   outcome: Outcome,
-  world: World,
+  world: GatewayDependencies,
 ): Promise<void> {
   const { policy, inbound, history, items } = prepared
   const asked = { inbound, history, items, rules: policy.layers, turnId }
-  const context = contextOf(asked, caller, world)
+  const context = buildLayerContext(asked, caller, world)
   if (context.round === 0) return
-  const ask = (question: Question) => answerTo(question, prepared, world)
+  const ask = (question: LayerQuestion) => answerTo(question, prepared, world)
   await Promise.all(
-    wantedOf(layersOf(world), policy.layers).map(async ({ layer, tokens }) => {
+    budgetRequestedLayers(listMemoryLayers(world), policy.layers).map(async ({ layer, tokens }) => {
       try {
         await layer.remember?.({ ...context, tokens }, { outcome, ask })
       } catch (error) {
-        world.log('warn', 'layer-not-kept', { layer: layer.name, why: messageOf(error) })
+        world.log('warn', 'layer-not-kept', { layer: layer.name, why: errorMessage(error) })
       }
     }),
   )
@@ -47,18 +51,18 @@ async function tellAll(
 
 /** By whoever writes the summaries, too. */
 async function answerTo(
-  { instructions, input }: Question,
-  { policy, inbound }: Prepared,
-  world: World,
+  { instructions, input }: LayerQuestion,
+  { policy, inbound }: PreparedRequest,
+  world: GatewayDependencies,
 ): Promise<string> {
   const model = policy.summaries.model ?? inbound.params.model
   const content = [{ type: 'input_text', text: input }]
   const question = () => ({ instructions, input: [{ type: 'message', role: 'user', content }] })
   const asked = {
-    targets: route(world, model, inbound.dialect),
+    targets: routeModel(world, model, inbound.dialect),
     model,
     onCall: () => undefined,
     isGone: () => false,
   }
-  return (await summarise({ before: null, chapters: [''], question }, asked, world)).text
+  return (await requestSummary({ before: null, chapters: [''], question }, asked, world)).text
 }

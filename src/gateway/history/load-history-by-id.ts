@@ -6,24 +6,28 @@ import type { Caller } from '../../core/client/caller.ts'
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import type { Wishes } from '../../core/context-policy.ts'
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import type { PolicyOverrides } from '../../core/context-policy.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import type { Inbound } from '../../core/client-request.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { ToldLayers } from '../../memory/load-layer-blocks.ts'
+import type { LayerResults } from '../../memory/load-layer-blocks.ts'
 import type { LoadedMedia } from '../../media/loading/load-result-types.ts'
-import type { RecallPlan } from '../../recall/split-and-fingerprint-segments.ts'
-import type { ConversationPlace } from '../../store/conversations/conversation-store-interface.ts'
+import type { SegmentedHistory } from '../../recall/split-and-fingerprint-segments.ts'
+import type { ConversationState } from '../../store/conversations/conversation-store-interface.ts'
 
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { World } from '../dependencies-interface.ts'
-import { askMemory } from '../../store/query-store-or-throw.ts'
-import { unknownConversation, type Hold } from './lock-conversation.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
+import { createConversationNotFoundError, type ConversationLock } from './lock-conversation.ts'
 import type { ActiveSummary } from '../summaries/load-summary.ts'
-import { itemsOf, wishesOf, type Holding } from './read-conversation-overrides-and-items.ts'
+import {
+  listConversationItems,
+  readConversationOverrides,
+  type ConversationSettings,
+} from './read-conversation-overrides-and-items.ts'
 
-export interface History {
+export interface LoadedHistory {
   readonly items: readonly Item[]
   /** The turn that the new one follows, `null` at the start of a conversation. */
   readonly parent: StoredTurn | null
@@ -32,12 +36,12 @@ export interface History {
   /** The turns that were needed, so that they are kept. */
   readonly needed: readonly NeededTurn[]
   /** By which the answer will be found again; `null` where nobody will look for it. */
-  readonly plan: Pick<RecallPlan, 'next'> | null
+  readonly plan: Pick<SegmentedHistory, 'next'> | null
   /** What was found out about a chat that its client sends as a whole. */
-  readonly recollection: Recollection | null
-  readonly refusals: readonly Refusal[]
+  readonly recollection: RecallResult | null
+  readonly refusals: readonly ReasoningRejection[]
   /** What is said of the context by others than the request: for its key, for its conversation. */
-  readonly wishes: readonly Wishes[]
+  readonly wishes: readonly PolicyOverrides[]
   /** How many tokens an answer came to, with all that was given for it; `null` if nobody knows of any. */
   readonly counted: ((origin: Origin) => number | null) | null
   /** What was loaded for the request, if anything had to be. */
@@ -51,14 +55,14 @@ export interface History {
   /** One that stands for more, and is told from the next question on. */
   readonly nextSummary?: ActiveSummary
   /** What the layers tell beside it, where any are wanted. */
-  readonly layers?: ToldLayers
+  readonly layers?: LayerResults
 }
 
-export interface Recollection {
+export interface RecallResult {
   /** The newest turn of the chat that is known. What is kept beside the chat is kept with it. */
-  readonly newest: RememberedTurn | null
+  readonly newest: RecordedTurn | null
   /** The turn that is gone on from: the same, or none where an answer is continued that was not kept. */
-  readonly parent: RememberedTurn | null
+  readonly parent: RecordedTurn | null
   /** What is new since the model last spoke, as the client gave it. */
   readonly news: readonly Item[]
 }
@@ -67,12 +71,12 @@ export interface Recollection {
 export type NeededTurn = Pick<StoredTurn, 'id' | 'usedAtMs'>
 
 /** An upstream that refused the reasoning of everything before the turn of this origin. */
-export interface Refusal {
+export interface ReasoningRejection {
   readonly account: string
   readonly origin: Origin
 }
 
-export const NO_HISTORY: History = {
+export const NO_HISTORY: LoadedHistory = {
   items: [],
   parent: null,
   notes: [],
@@ -88,12 +92,12 @@ export const NO_HISTORY: History = {
 }
 
 /** `hold` is the conversation of the request, if it is to be added to. */
-export async function loadHistory(
-  inbound: Inbound,
+export async function loadHistoryById(
+  inbound: ClientRequest,
   caller: Caller,
-  world: World,
-  hold: Hold | null = null,
-): Promise<History> {
+  world: GatewayDependencies,
+  hold: ConversationLock | null = null,
+): Promise<LoadedHistory> {
   const { previousResponseId, conversationId } = inbound.memory
   if (previousResponseId !== null) return afterResponse(inbound, previousResponseId, caller, world)
   if (conversationId === null) return NO_HISTORY
@@ -103,19 +107,19 @@ export async function loadHistory(
 }
 
 function historyOf(
-  { items }: Inbound,
+  { items }: ClientRequest,
   chain: readonly StoredTurn[],
-  place: Holding,
-  world: World,
-): History {
+  place: ConversationSettings,
+  world: GatewayDependencies,
+): LoadedHistory {
   return {
     ...NO_HISTORY,
-    wishes: wishesOf(place, world),
-    items: itemsOf(chain, place),
+    wishes: readConversationOverrides(place, world),
+    items: listConversationItems(chain, place),
     parent: chain.at(-1) ?? null,
     notes: chain.flatMap(lossIn),
     needed: chain,
-    refusals: chain.flatMap(refusalOf),
+    refusals: chain.flatMap(listReasoningRejections),
     counted: (origin) => countedIn(chain, origin),
     answeringSinceMs: items.some(isUserMessage) ? null : answeringSince(chain),
   }
@@ -138,21 +142,21 @@ function countedIn(chain: readonly StoredTurn[], origin: Origin): number | null 
   return usage?.newestTokens ?? usage?.totalTokens ?? null
 }
 
-export function refusalOf({
+export function listReasoningRejections({
   reasoningRefusedBy,
   output,
-}: Pick<StoredTurn, 'reasoningRefusedBy' | 'output'>): readonly Refusal[] {
+}: Pick<StoredTurn, 'reasoningRefusedBy' | 'output'>): readonly ReasoningRejection[] {
   const origin = output.find((item) => item.origin !== undefined)?.origin
   if (reasoningRefusedBy === null || origin === undefined) return []
   return [{ account: reasoningRefusedBy, origin }]
 }
 
 async function afterResponse(
-  inbound: Inbound,
+  inbound: ClientRequest,
   id: string,
   owner: Caller,
-  world: World,
-): Promise<History> {
+  world: GatewayDependencies,
+): Promise<LoadedHistory> {
   const turnId = turnIdOfResponse(id)
   const chain = turnId === null ? null : await chainOf(world, owner, turnId)
   const parent = chain?.at(-1)
@@ -166,28 +170,34 @@ async function afterResponse(
 async function placeBefore(
   { conversation }: StoredTurn,
   owner: Caller,
-  { conversations }: World,
-): Promise<Holding> {
+  { conversations }: GatewayDependencies,
+): Promise<ConversationSettings> {
   if (conversation === null) return NOTHING_HOLDS
-  const place = await askMemory(() => conversations.findConversation(owner, conversation))
+  const place = await queryStoreOrThrow(() => conversations.findConversation(owner, conversation))
   return place ?? NOTHING_HOLDS
 }
 
-const NOTHING_HOLDS: Holding = { context: null, resetAfter: null }
+const NOTHING_HOLDS: ConversationSettings = { context: null, resetAfter: null }
 
 /** A chat completion or a deleted response cannot be gone on from under a response's id. */
 function isResponse({ dialect, deletedAtMs }: StoredTurn): boolean {
   return dialect === 'responses' && deletedAtMs === null
 }
 
-async function placeOf(id: string, owner: Caller, world: World): Promise<ConversationPlace> {
-  const conversation = await askMemory(() => world.conversations.findConversation(owner, id))
-  if (conversation === null) throw unknownConversation(id, 'conversation')
+async function placeOf(
+  id: string,
+  owner: Caller,
+  world: GatewayDependencies,
+): Promise<ConversationState> {
+  const conversation = await queryStoreOrThrow(() =>
+    world.conversations.findConversation(owner, id),
+  )
+  if (conversation === null) throw createConversationNotFoundError(id, 'conversation')
   return conversation
 }
 
-function chainOf({ store }: World, owner: Caller, turnId: string) {
-  return askMemory(() => store.loadChain(owner, turnId))
+function chainOf({ store }: GatewayDependencies, owner: Caller, turnId: string) {
+  return queryStoreOrThrow(() => store.loadChain(owner, turnId))
 }
 
 function responseNotFound(id: string): GatewayError {

@@ -6,26 +6,33 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Note } from '../../core/note.ts'
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
-import type { Inbound } from '../../core/client-request.ts'
-import { messageOf } from '../../core/errors/gateway-error.ts'
-import { inTime, LATE } from '../../core/wait-with-timeout.ts'
-import { applyRecall } from '../../recall/restore-forgotten-items.ts'
-import { planRecall, type RecallPlan } from '../../recall/split-and-fingerprint-segments.ts'
-import { NOTHING_FOUND, type FoundTurns } from '../../store/recall/recall-store-interface.ts'
-import type { World } from '../dependencies-interface.ts'
-import { NO_HISTORY, refusalOf } from './load-history-by-id.ts'
-import type { Remembered } from './load-request-history.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
+import { restoreForgottenItems } from '../../recall/restore-forgotten-items.ts'
+import {
+  splitIntoSegments,
+  type SegmentedHistory,
+} from '../../recall/split-and-fingerprint-segments.ts'
+import { NO_TURNS_FOUND, type FoundTurns } from '../../store/recall/recall-store-interface.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { NO_HISTORY, listReasoningRejections } from './load-history-by-id.ts'
+import type { RequestHistory } from './load-request-history.ts'
 
-export async function recall(asked: Inbound, caller: Caller, world: World): Promise<Remembered> {
+export async function loadHistoryByRecall(
+  asked: ClientRequest,
+  caller: Caller,
+  world: GatewayDependencies,
+): Promise<RequestHistory> {
   const { settings } = world
   const isRemembered = settings.REMEMBER === 'on' && !asked.client.isTask
   if (!isRemembered) return { asked, inbound: asked, history: NO_HISTORY }
-  const plan = planRecall(asked.items)
+  const plan = splitIntoSegments(asked.items)
   const found = await findTurns(plan, caller, world)
-  const { turns, beyond } = found ?? NOTHING_FOUND
+  const { turns, beyond } = found ?? NO_TURNS_FOUND
   const policy = { replaysTools: settings.PERSIST_TOOL_RESULTS === 'on' }
-  const recalled = applyRecall(asked.items, plan, turns, policy, beyond)
+  const recalled = restoreForgottenItems(asked.items, plan, turns, policy, beyond)
   const { items, notes, parent, begun, newsFrom, used } = recalled
   const inbound =
     items === asked.items ? asked : { ...asked, items, given: asked.given ?? asked.items }
@@ -39,7 +46,7 @@ export async function recall(asked: Inbound, caller: Caller, world: World): Prom
     // All words of the chat stand in its runs, and nobody asks for those any more.
     plan: { next: plan.next },
     recollection,
-    refusals: used.flatMap(refusalOf),
+    refusals: used.flatMap(listReasoningRejections),
     answeringSinceMs: begun?.createdAtMs ?? null,
   }
   return { asked, inbound, history }
@@ -47,18 +54,18 @@ export async function recall(asked: Inbound, caller: Caller, world: World): Prom
 
 /** `null` if nobody knows. */
 async function findTurns(
-  { keys }: RecallPlan,
+  { keys }: SegmentedHistory,
   { tenant, user }: Caller,
-  { recall, log }: World,
+  { recall, log }: GatewayDependencies,
 ): Promise<FoundTurns | null> {
   const { turnIds, callIds, fingerprints } = keys
-  if (turnIds.length + callIds.length + fingerprints.length === 0) return NOTHING_FOUND
+  if (turnIds.length + callIds.length + fingerprints.length === 0) return NO_TURNS_FOUND
   try {
-    const found = await inTime(recall.findTurns({ tenant, user, ...keys }), PATIENCE_MS)
-    if (found !== LATE) return found
+    const found = await waitWithTimeout(recall.findTurns({ tenant, user, ...keys }), PATIENCE_MS)
+    if (found !== TIMED_OUT) return found
     log('warn', 'not-recalled', { why: 'It took too long.' })
   } catch (error) {
-    log('warn', 'not-recalled', { why: messageOf(error) })
+    log('warn', 'not-recalled', { why: errorMessage(error) })
   }
   return null
 }
@@ -74,8 +81,8 @@ const NOT_REACHED: Note = {
 }
 
 /** Ids begin with the time. */
-function newestOf(turns: readonly RememberedTurn[]): RememberedTurn | null {
-  return turns.reduce<RememberedTurn | null>(
+function newestOf(turns: readonly RecordedTurn[]): RecordedTurn | null {
+  return turns.reduce<RecordedTurn | null>(
     (newest, turn) => (newest === null || turn.id > newest.id ? turn : newest),
     null,
   )

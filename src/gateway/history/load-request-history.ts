@@ -5,30 +5,30 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { ownValue } from '../../core/json/json.ts'
-import type { Inbound } from '../../core/client-request.ts'
-import { dropCovered } from '../../recall/drop-repeated-history.ts'
-import { planRecall } from '../../recall/split-and-fingerprint-segments.ts'
-import type { World } from '../dependencies-interface.ts'
-import type { Hold } from './lock-conversation.ts'
-import { loadHistory, type History } from './load-history-by-id.ts'
-import { recall } from './load-history-by-recall.ts'
-import { resolveReferences } from './resolve-item-references.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import { dropRepeatedHistory } from '../../recall/drop-repeated-history.ts'
+import { splitIntoSegments } from '../../recall/split-and-fingerprint-segments.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { ConversationLock } from './lock-conversation.ts'
+import { loadHistoryById, type LoadedHistory } from './load-history-by-id.ts'
+import { loadHistoryByRecall } from './load-history-by-recall.ts'
+import { resolveItemReferences } from './resolve-item-references.ts'
 
-export interface Remembered {
+export interface RequestHistory {
   /** As the client means it. */
-  readonly asked: Inbound
+  readonly asked: ClientRequest
   /** The same, with what it has forgotten put back: the very same, if that is nothing. */
-  readonly inbound: Inbound
-  readonly history: History
+  readonly inbound: ClientRequest
+  readonly history: LoadedHistory
 }
 
 /** `hold` is the conversation of the request, if it is to be added to. */
-export async function remember(
-  given: Inbound,
+export async function loadRequestHistory(
+  given: ClientRequest,
   caller: Caller,
-  world: World,
-  hold: Hold | null = null,
-): Promise<Remembered> {
+  world: GatewayDependencies,
+  hold: ConversationLock | null = null,
+): Promise<RequestHistory> {
   const askedAtMs = world.nowMs()
   const remembered = await rememberedFor(given, caller, world, hold)
   const ofKey = ownValue(world.settings.CONTEXT.keys, caller.tenant)
@@ -38,33 +38,33 @@ export async function remember(
 }
 
 async function rememberedFor(
-  given: Inbound,
+  given: ClientRequest,
   caller: Caller,
-  world: World,
-  hold: Hold | null,
-): Promise<Remembered> {
-  const asked = await resolveReferences(given, caller, world)
-  const history = await loadHistory(asked, caller, world, hold)
+  world: GatewayDependencies,
+  hold: ConversationLock | null,
+): Promise<RequestHistory> {
+  const asked = await resolveItemReferences(given, caller, world)
+  const history = await loadHistoryById(asked, caller, world, hold)
   const { previousResponseId, conversationId } = asked.memory
   if (previousResponseId !== null) return toBeFound(withoutCovered(asked, history))
   if (conversationId !== null) return { asked, inbound: asked, history }
-  return recall(asked, caller, world)
+  return loadHistoryByRecall(asked, caller, world)
 }
 
 /**
  * Open WebUI names a response within a tool loop only, and sends its text with the next question. So
  * does whoever repeats what the response holds.
  */
-function toBeFound(remembered: Remembered): Remembered {
+function toBeFound(remembered: RequestHistory): RequestHistory {
   const { inbound, history } = remembered
   if (!inbound.client.isOpenWebUi && inbound.given === undefined) return remembered
-  const { next } = planRecall([...history.items, ...inbound.items])
+  const { next } = splitIntoSegments([...history.items, ...inbound.items])
   return { ...remembered, history: { ...history, plan: { next } } }
 }
 
 /** Who names a response need not repeat what it holds, but some do. */
-function withoutCovered(asked: Inbound, history: History): Remembered {
-  const { items, notes } = dropCovered(history.items, asked.items)
+function withoutCovered(asked: ClientRequest, history: LoadedHistory): RequestHistory {
+  const { items, notes } = dropRepeatedHistory(history.items, asked.items)
   if (items === asked.items) return { asked, inbound: asked, history }
   const inbound = { ...asked, items, given: asked.given ?? asked.items }
   const placed = notes.map((note) =>

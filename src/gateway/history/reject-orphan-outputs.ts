@@ -5,12 +5,15 @@
  * Where a client brings its whole history along, orphans are left out instead, with a note.
  */
 import type { Item } from '../../core/item.ts'
-import { callEndOf, type CallEnd } from '../../core/items/tool-call-pairs.ts'
-import type { Inbound } from '../../core/client-request.ts'
+import { callEndOf, type ToolCallEnd } from '../../core/items/tool-call-pairs.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
 /** `before` is what is remembered. Throws a GatewayError. */
-export function refuseOrphans(before: readonly Item[], { items, memory }: Inbound): void {
+export function rejectOrphanOutputs(
+  before: readonly Item[],
+  { items, memory }: ClientRequest,
+): void {
   if (memory.previousResponseId === null) return
   const outputs = endsIn(items, 'output')
   if (outputs.length === 0) return
@@ -27,13 +30,13 @@ export function refuseOrphans(before: readonly Item[], { items, memory }: Inboun
   })
 }
 
-function endsIn(items: readonly Item[], side: CallEnd['side']): readonly CallEnd[] {
+function endsIn(items: readonly Item[], side: ToolCallEnd['side']): readonly ToolCallEnd[] {
   return items.flatMap((item) => {
     const end = callEndOf(item)
     return end?.side === side ? [end] : []
   })
 }
 
-function nameOf({ family, callId }: CallEnd): string {
+function nameOf({ family, callId }: ToolCallEnd): string {
   return `${family} ${callId}`
 }

@@ -4,30 +4,30 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Item } from '../../core/item.ts'
-import type { Inbound } from '../../core/client-request.ts'
-import { notFound } from '../../core/errors/gateway-error.ts'
-import type { World } from '../dependencies-interface.ts'
-import { askMemory } from '../../store/query-store-or-throw.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import { createNotFoundError } from '../../core/errors/gateway-error.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 
 /** The very same request, if it has no references. */
-export async function resolveReferences(
-  inbound: Inbound,
+export async function resolveItemReferences(
+  inbound: ClientRequest,
   caller: Caller,
-  world: World,
-): Promise<Inbound> {
-  const items = await resolvedItems(inbound.items, caller, world)
+  world: GatewayDependencies,
+): Promise<ClientRequest> {
+  const items = await resolveReferencedItems(inbound.items, caller, world)
   return items === inbound.items ? inbound : { ...inbound, items, given: inbound.items }
 }
 
 /** The very same list, if it has no references. */
-export async function resolvedItems(
+export async function resolveReferencedItems(
   items: readonly Item[],
   caller: Caller,
-  { archive }: Pick<World, 'archive'>,
+  { archive }: Pick<GatewayDependencies, 'archive'>,
 ): Promise<readonly Item[]> {
   const ids = items.map(referenceIn).filter((id) => id !== null)
   if (ids.length === 0) return items
-  const found = await askMemory(() => archive.findItems(caller, ids))
+  const found = await queryStoreOrThrow(() => archive.findItems(caller, ids))
   return items.map((item) => {
     const id = referenceIn(item)
     if (id === null) return item
@@ -44,7 +44,7 @@ function referenceIn(item: Item): string | null {
 }
 
 function unknownItem(id: string) {
-  return notFound(
+  return createNotFoundError(
     `Item with id '${id.slice(0, 80)}' not found. A reference must name an item of a stored response or of a conversation; to use any other, send the item itself.`,
     'input',
   )

@@ -3,20 +3,20 @@
  * more often than once a day, and never on the way of a request.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import { messageOf } from '../../core/errors/gateway-error.ts'
-import type { World } from '../dependencies-interface.ts'
-import type { History } from './load-history-by-id.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { LoadedHistory } from './load-history-by-id.ts'
 
-export async function keepNeeded(
-  { needed }: History,
+export async function touchLoadedTurns(
+  { needed }: LoadedHistory,
   { tenant }: Caller,
-  { recall, nowMs, log }: World,
+  { recall, nowMs, log }: GatewayDependencies,
 ): Promise<void> {
   const now = nowMs()
   const old = needed.flatMap(({ id, usedAtMs }) => (usedAtMs < now - DAY_MS ? [id] : []))
   if (old.length === 0) return
   await recall.touchTurns(tenant, old, now).catch((error: unknown) => {
-    log('warn', 'turns-not-touched', { why: messageOf(error) })
+    log('warn', 'turns-not-touched', { why: errorMessage(error) })
   })
 }
 

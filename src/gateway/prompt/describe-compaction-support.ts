@@ -1,9 +1,9 @@
 /** Who is to read a conversation, as far as it decides which compactions are told. */
-import type { Reader } from '../../context/summaries/can-read-compaction.ts'
-import type { Target } from '../../upstream/accounts-and-model-routing.ts'
-import { compactsFrom } from './size/upstream-compaction-threshold.ts'
+import type { CompactionSupport } from '../../context/summaries/can-read-compaction.ts'
+import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
+import { minCompactionThreshold } from './size/upstream-compaction-threshold.ts'
 
-export function readerOf({ account, model }: Target): Reader {
+export function describeCompactionSupport({ account, model }: UpstreamTarget): CompactionSupport {
   const { wire, name } = account
-  return { wire, account: name, compacts: compactsFrom({ account, model }) !== null }
+  return { wire, account: name, compacts: minCompactionThreshold({ account, model }) !== null }
 }

@@ -2,16 +2,16 @@
  * Whether anybody says anything of a part of the policy. No preset switches it on, and hardly any
  * request asks for it: that is told here without making a policy.
  */
-import type { Wishes } from '../../core/context-policy.ts'
+import type { PolicyOverrides } from '../../core/context-policy.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import type { Wishing } from './resolve-request-policy.ts'
+import type { PolicySources } from './resolve-request-policy.ts'
 
-export function isWished(
+export function hasSummaryOrLayerOverride(
   part: 'summaries' | 'layers',
-  { inbound, history }: Wishing,
+  { inbound, history }: PolicySources,
   { CONTEXT: { all, models } }: Settings,
 ): boolean {
-  const saysSo = (said: Wishes | null): boolean => said?.[part] !== undefined
+  const saysSo = (said: PolicyOverrides | null): boolean => said?.[part] !== undefined
   return (
     saysSo(inbound.wishes) ||
     saysSo(all) ||

@@ -2,26 +2,26 @@
 import type { Account } from '../../providers/provider-interface.ts'
 import type { Transform } from '../../context/transform-interface.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import { correctTypes } from '../../media/transforms/correct-or-hide-mislabeled-media.ts'
-import { fitMedia } from '../../media/transforms/hide-media-over-limit.ts'
+import { correctMediaTypes } from '../../media/transforms/correct-or-hide-mislabeled-media.ts'
+import { hideMediaOverLimit } from '../../media/transforms/hide-media-over-limit.ts'
 import type { LoadedMedia } from '../../media/loading/load-result-types.ts'
-import { mediaReader } from '../../media/resolve-upstream-media-support.ts'
-import { refuseAddresses } from '../../media/transforms/block-private-urls.ts'
-import { showLoaded } from '../../media/transforms/embed-loaded-media.ts'
+import { resolveMediaSupport } from '../../media/resolve-upstream-media-support.ts'
+import { blockPrivateUrls } from '../../media/transforms/block-private-urls.ts'
+import { embedLoadedMedia } from '../../media/transforms/embed-loaded-media.ts'
 
-export function mediaSteps(
+export function listUpstreamMediaTransforms(
   account: Account,
   loaded: LoadedMedia | null,
   { MEDIA_FETCH_ALLOW }: Pick<Settings, 'MEDIA_FETCH_ALLOW'>,
 ): readonly Transform[] {
-  const reader = mediaReader(account)
+  const reader = resolveMediaSupport(account)
   const { imageChars, requestChars } = reader
   return [
-    ...(loaded === null ? [] : [showLoaded(loaded, reader)]),
-    correctTypes(),
+    ...(loaded === null ? [] : [embedLoadedMedia(loaded, reader)]),
+    correctMediaTypes(),
     // Behind what tells an address from an image that stands in its place.
-    refuseAddresses(reader, MEDIA_FETCH_ALLOW),
+    blockPrivateUrls(reader, MEDIA_FETCH_ALLOW),
     // Last, because what was loaded counts as well.
-    ...(imageChars === null && requestChars === null ? [] : [fitMedia(reader)]),
+    ...(imageChars === null && requestChars === null ? [] : [hideMediaOverLimit(reader)]),
   ]
 }

@@ -4,65 +4,69 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Note } from '../../core/note.ts'
-import { NOTHING_USED } from '../../core/stream/add-token-usage.ts'
-import type { Inbound } from '../../core/client-request.ts'
-import type { History } from '../history/load-history-by-id.ts'
-import { refuseOrphans } from '../history/reject-orphan-outputs.ts'
-import type { AnswerEvents } from '../send/answer-event-source-interface.ts'
-import type { World } from '../dependencies-interface.ts'
-import type { Target } from '../../upstream/accounts-and-model-routing.ts'
-import type { Answer } from '../send/upstream-answer-types.ts'
-import type { Asking } from '../send/send-with-fallback.ts'
-import { compactIfDue, toldWith, withCompaction } from '../summaries/compact-conversation.ts'
-import { fit } from './size/fit-to-window.ts'
-import { ownAnswer } from '../send/create-local-answer.ts'
-import { prepareFor, type Prepared } from './prepare-request.ts'
-import { summariseFirst } from '../summaries/summarize-before-sending.ts'
+import { ZERO_TOKEN_USAGE } from '../../core/stream/add-token-usage.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import type { LoadedHistory } from '../history/load-history-by-id.ts'
+import { rejectOrphanOutputs } from '../history/reject-orphan-outputs.ts'
+import type { AnswerEventSource } from '../send/answer-event-source-interface.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
+import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
+import type { SendOptions } from '../send/send-with-fallback.ts'
+import {
+  compactIfDue,
+  startAnswerWithCompaction,
+  appendCompaction,
+} from '../summaries/compact-conversation.ts'
+import { fitToWindow } from './size/fit-to-window.ts'
+import { createLocalAnswer } from '../send/create-local-answer.ts'
+import { prepareRequest, type PreparedRequest } from './prepare-request.ts'
+import { summarizeBeforeSending } from '../summaries/summarize-before-sending.ts'
 
-export interface Readied {
+export interface FittingRequest {
   /** For the target that is asked first. */
-  readonly first: Prepared
+  readonly first: PreparedRequest
   /** For any of them. */
-  readonly prepare: (target: Target) => Prepared
+  readonly prepare: (target: UpstreamTarget) => PreparedRequest
   /** The answer, if it needs no model. */
-  readonly own: Answer | null
+  readonly own: UpstreamAnswer | null
 }
 
-type Targets = Omit<Asking, 'prepare' | 'targets'> & {
-  readonly targets: readonly [Target, ...Target[]]
+type Targets = Omit<SendOptions, 'prepare' | 'targets'> & {
+  readonly targets: readonly [UpstreamTarget, ...UpstreamTarget[]]
   readonly caller: Caller
 }
 
-export async function readied(
-  inbound: Inbound,
-  remembered: History,
+export async function prepareFittingRequest(
+  inbound: ClientRequest,
+  remembered: LoadedHistory,
   turnId: string,
   asking: Targets,
-  world: World,
-): Promise<Readied> {
+  world: GatewayDependencies,
+): Promise<FittingRequest> {
   const [target] = asking.targets
-  refuseOrphans(remembered.items, inbound)
-  const unsummarised = prepareFor(target, { inbound, history: remembered }, world)
-  if (!inbound.generates) return whole(unsummarised, ownAnswer([], NOTHING_USED))
-  const history = await summariseFirst(unsummarised, asking.caller, asking, world)
+  rejectOrphanOutputs(remembered.items, inbound)
+  const unsummarised = prepareRequest(target, { inbound, history: remembered }, world)
+  if (!inbound.generates) return whole(unsummarised, createLocalAnswer([], ZERO_TOKEN_USAGE))
+  const history = await summarizeBeforeSending(unsummarised, asking.caller, asking, world)
   const first =
-    history === remembered ? unsummarised : prepareFor(target, { inbound, history }, world)
+    history === remembered ? unsummarised : prepareRequest(target, { inbound, history }, world)
   const { model } = inbound.params
   const compacted = await compactIfDue(first, { ...asking, model }, turnId, world)
   if (compacted === null || compacted === 'failed') {
-    const prepareOther = (other: Target) =>
-      fit(prepareFor(other, { inbound, history }, world), world)
-    const fitting = fit(first, world)
+    const prepareOther = (other: UpstreamTarget) =>
+      fitToWindow(prepareRequest(other, { inbound, history }, world), world)
+    const fitting = fitToWindow(first, world)
     const noted = { ...fitting, notes: [...fitting.notes, FAILED] }
     return ready(target, compacted === null ? fitting : noted, prepareOther)
   }
   if (inbound.context?.compactNow === true) {
-    return whole(first, ownAnswer([compacted.item], compacted.usage))
+    return whole(first, createLocalAnswer([compacted.item], compacted.usage))
   }
-  const shorter = withCompaction(inbound, compacted)
-  const prepareOther = (other: Target) =>
-    toldWith(
-      fit(prepareFor(other, { inbound: shorter, history }, world), world),
+  const shorter = appendCompaction(inbound, compacted)
+  const prepareOther = (other: UpstreamTarget) =>
+    startAnswerWithCompaction(
+      fitToWindow(prepareRequest(other, { inbound: shorter, history }, world), world),
       compacted,
       inbound,
     )
@@ -77,10 +81,14 @@ const FAILED: Note = {
   detail: 'No summary could be made, so the conversation was sent as it is.',
 }
 
-function ready(target: Target, first: Prepared, prepareOther: Readied['prepare']): Readied {
+function ready(
+  target: UpstreamTarget,
+  first: PreparedRequest,
+  prepareOther: FittingRequest['prepare'],
+): FittingRequest {
   return { first, prepare: (to) => (to === target ? first : prepareOther(to)), own: null }
 }
 
-function whole(first: Prepared, events: AnswerEvents): Readied {
+function whole(first: PreparedRequest, events: AnswerEventSource): FittingRequest {
   return { first, prepare: () => first, own: { prepared: first, events } }
 }

@@ -4,12 +4,12 @@
  */
 import type { Item } from '../../core/item.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { encodePlan } from './encode-planned-request.ts'
-import type { Planned } from './plan-request.ts'
-import { listOf, placeIn } from './reject-unsupported-features.ts'
+import { encodePlannedRequest } from './encode-planned-request.ts'
+import type { PlannedRequest } from './plan-request.ts'
+import { itemListField, itemParamPath } from './reject-unsupported-features.ts'
 
 /** The same, if there is something to be sent. Throws a GatewayError. */
-export function refuseEmpty(planned: Planned): Planned {
+export function rejectEmptyPrompt(planned: PlannedRequest): PlannedRequest {
   const { inbound, items, prompt, account } = planned
   const isLeft = (item: Item): boolean => isSpoken(item) || (isOwn && !isSystem(item))
   // Hosted items and reasoning are of their own wire: to any other they are nothing to answer.
@@ -21,11 +21,11 @@ export function refuseEmpty(planned: Planned): Planned {
     if (isAsked) return planned
   }
   // What the wire has no words for is lost as well.
-  const { notes } = encodePlan(planned)
+  const { notes } = encodePlannedRequest(planned)
   const loss = notes.find(({ did, at }) => did === 'dropped' && at !== undefined)
   const why = WHY.get(loss?.why ?? '') ?? 'Send at least one message of the user.'
-  const param = loss?.at === undefined ? listOf(inbound) : placeIn(planned, loss.at)
-  const message = `Nothing of '${listOf(inbound)}' can be sent to the model. ${why}`
+  const param = loss?.at === undefined ? itemListField(inbound) : itemParamPath(planned, loss.at)
+  const message = `Nothing of '${itemListField(inbound)}' can be sent to the model. ${why}`
   throw new GatewayError('invalid_value', message, { param })
 }
 

@@ -7,18 +7,21 @@
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import type { Target } from '../../upstream/accounts-and-model-routing.ts'
+import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Inbound } from '../../core/client-request.ts'
-import type { Planned } from './plan-request.ts'
-import type { Prepared } from './prepare-request.ts'
-import { REASONS } from '../../context/note-descriptions.ts'
-import type { World } from '../dependencies-interface.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import type { PlannedRequest } from './plan-request.ts'
+import type { PreparedRequest } from './prepare-request.ts'
+import { NOTE_DESCRIPTIONS } from '../../context/note-descriptions.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
 
 export const UNSUPPORTED_HEADER = 'x-backstory-unsupported'
 
 /** The header is the setting for one request. */
-export function withUnsupported(world: World, header: string | null): World {
+export function applyUnsupportedHeader(
+  world: GatewayDependencies,
+  header: string | null,
+): GatewayDependencies {
   if (header === null || header === world.settings.UNSUPPORTED) return world
   if (header === 'note' || header === 'reject') {
     return { ...world, settings: { ...world.settings, UNSUPPORTED: header } }
@@ -29,13 +32,13 @@ export function withUnsupported(world: World, header: string | null): World {
   )
 }
 
-type Targets = readonly [Target, ...Target[]]
+type Targets = readonly [UpstreamTarget, ...UpstreamTarget[]]
 
 /** Those to which the whole request can be told. Throws if there is none, and that is wanted. */
-export function ableTargets(
+export function filterCapableTargets(
   targets: Targets,
-  prepare: (target: Target) => Prepared,
-  { settings }: World,
+  prepare: (target: UpstreamTarget) => PreparedRequest,
+  { settings }: GatewayDependencies,
 ): Targets {
   if (settings.UNSUPPORTED === 'note') return targets
   const refusals = targets.map((target) => refusalOf(prepare(target)))
@@ -44,29 +47,32 @@ export function ableTargets(
   return [first, ...others]
 }
 
-function refusalOf(prepared: Prepared): GatewayError | null {
+function refusalOf(prepared: PreparedRequest): GatewayError | null {
   const loss = prepared.notes.find((note) => isLoss(note, prepared))
   if (loss === undefined) return null
-  const param = loss.field ?? placeIn(prepared, loss.at ?? 0)
-  const why = sentenceOf(loss, prepared)
+  const param = loss.field ?? itemParamPath(prepared, loss.at ?? 0)
+  const why = describeNote(loss, prepared)
   return new GatewayError('unsupported_parameter', `Unsupported parameter: '${param}'. ${why}`, {
     param,
   })
 }
 
 /** What happened to something that a note is about, with what is peculiar to this case. */
-export function sentenceOf(
+export function describeNote(
   { why, detail }: Pick<Note, 'why' | 'detail'>,
-  { provider }: Pick<Prepared, 'provider'>,
+  { provider }: Pick<PreparedRequest, 'provider'>,
 ): string | undefined {
   const sentence = provider.notes[why]?.[1]
-  if (sentence === undefined) return detail ?? REASONS[why]
+  if (sentence === undefined) return detail ?? NOTE_DESCRIPTIONS[why]
   if (detail === undefined) return sentence
   return `${sentence.replace(/\.$/, '')} (${detail}).`
 }
 
 /** The gateway's own edits have a reason of their own; a wire's notes say what it cannot say. */
-function isLoss({ did, at, field, by }: Note, { provider, items, history }: Prepared): boolean {
+function isLoss(
+  { did, at, field, by }: Note,
+  { provider, items, history }: PreparedRequest,
+): boolean {
   if (did !== 'dropped' || by !== provider.wire) return false
   if (field !== undefined) return true
   const item = at === undefined || at < history.items.length ? undefined : items[at]
@@ -92,9 +98,9 @@ function isOfClient(item: Item): boolean {
 }
 
 /** Which entry of the list it is can be told only where every entry has made one item. */
-export function placeIn({ inbound, history }: Planned, at: number): string {
+export function itemParamPath({ inbound, history }: PlannedRequest, at: number): string {
   const { body, items } = inbound
-  const list = listOf(inbound)
+  const list = itemListField(inbound)
   const place = at - history.items.length
   const entries = body[list]
   const isOneToOne = Array.isArray(entries) && entries.length === items.length
@@ -102,6 +108,6 @@ export function placeIn({ inbound, history }: Planned, at: number): string {
 }
 
 /** What a client calls its conversation. */
-export function listOf({ dialect }: Inbound): 'messages' | 'input' {
+export function itemListField({ dialect }: ClientRequest): 'messages' | 'input' {
   return dialect === 'chat' ? 'messages' : 'input'
 }

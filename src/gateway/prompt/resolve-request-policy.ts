@@ -3,34 +3,38 @@
  * is said of the conversation, and what the request says itself, each going before those in front.
  */
 import {
-  policyWith,
+  resolvePolicy,
   type ContextPolicy,
   type OutputRules,
-  type Wishes,
+  type PolicyOverrides,
 } from '../../core/context-policy.ts'
-import type { Inbound } from '../../core/client-request.ts'
-import type { History } from '../history/load-history-by-id.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import type { LoadedHistory } from '../history/load-history-by-id.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import { matches } from '../../upstream/accounts-and-model-routing.ts'
+import { matchesModelPattern } from '../../upstream/accounts-and-model-routing.ts'
 
-export function policyFor(model: string, wishing: Wishing, settings: Settings): ContextPolicy {
-  return policyWith(levelsFor(model, wishing, settings).map(({ wishes }) => wishes))
+export function resolveRequestPolicy(
+  model: string,
+  wishing: PolicySources,
+  settings: Settings,
+): ContextPolicy {
+  return resolvePolicy(listPolicyLevels(model, wishing, settings).map(({ wishes }) => wishes))
 }
 
 /** Who may say something of it. */
-export interface Wishing {
-  readonly inbound: Pick<Inbound, 'wishes'>
-  readonly history: Pick<History, 'wishes'>
+export interface PolicySources {
+  readonly inbound: Pick<ClientRequest, 'wishes'>
+  readonly history: Pick<LoadedHistory, 'wishes'>
 }
 
 /** Who says what, the last one going before all others. */
-export function levelsFor(
+export function listPolicyLevels(
   model: string,
-  { inbound, history }: Wishing,
+  { inbound, history }: PolicySources,
   settings: Settings,
-): readonly { readonly by: string; readonly wishes: Wishes | null }[] {
+): readonly { readonly by: string; readonly wishes: PolicyOverrides | null }[] {
   const { all, models, keys } = settings.CONTEXT
-  const ofModel = Object.keys(models).find((pattern) => matches(pattern, model))
+  const ofModel = Object.keys(models).find((pattern) => matchesModelPattern(pattern, model))
   const ofKeys = Object.values(keys)
   return [
     { by: 'settings', wishes: all },
@@ -45,7 +49,7 @@ export function levelsFor(
 }
 
 /** Three wishes have settings of their own, by the names that they have had elsewhere; most say nothing. */
-function inSettingsOfTheirOwn(settings: Settings): Wishes | null {
+function inSettingsOfTheirOwn(settings: Settings): PolicyOverrides | null {
   const {
     HISTORY_MAX_ITEMS: items,
     TOOL_OUTPUT_RETENTION_TURNS: turns,

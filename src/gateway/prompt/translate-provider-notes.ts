@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
 
 /** `places` says where each item that the wire was given stood at first; `null` for one added. */
-export function clientNotes(
+export function translateProviderNotes(
   notes: readonly Note[],
   places: readonly (number | null)[],
   body: JsonObject,

@@ -3,14 +3,14 @@
  * waits a while for its turn, and then is given without the promise that it is kept. It is kept
  * nevertheless if the database comes back.
  */
-import { inTime, LATE } from '../../core/wait-with-timeout.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
 import type { Recorder } from './recorder-interface.ts'
 
 /** `late` hears of a turn that was not waited for. */
-export function openInTime(recorder: Recorder, late: () => void): Recorder {
+export function addTurnOpenTimeout(recorder: Recorder, late: () => void): Recorder {
   let isLate = false
-  const opened = inTime(recorder.opened, PATIENCE_MS).then((opened) => {
-    isLate = opened === LATE
+  const opened = waitWithTimeout(recorder.opened, PATIENCE_MS).then((opened) => {
+    isLate = opened === TIMED_OUT
     if (isLate) late()
     return opened === true
   })

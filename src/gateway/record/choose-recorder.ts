@@ -5,23 +5,23 @@
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
-import type { Inbound } from '../../core/client-request.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
-import type { World } from '../dependencies-interface.ts'
-import type { Hold } from '../history/lock-conversation.ts'
-import { keepOnly } from './filter-recorded-items.ts'
-import { keptOf } from './select-request-parts-to-store.ts'
-import type { History } from '../history/load-history-by-id.ts'
-import { openInTime } from './add-turn-open-timeout.ts'
-import { placeTurn } from './find-parent-turn.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { ConversationLock } from '../history/lock-conversation.ts'
+import { filterRecordedItems } from './filter-recorded-items.ts'
+import { selectRequestPartsToStore } from './select-request-parts-to-store.ts'
+import type { LoadedHistory } from '../history/load-history-by-id.ts'
+import { addTurnOpenTimeout } from './add-turn-open-timeout.ts'
+import { findParentTurn } from './find-parent-turn.ts'
 import { recordTurn } from './record-turn.ts'
 import { NOT_RECORDED, type Recorder } from './recorder-interface.ts'
-import { rememberTurn, type Worth } from './record-turn-on-demand.ts'
-import { rememberedInput } from './replace-media-by-fingerprint.ts'
-import { worthOf } from './item-retention-rule.ts'
+import { recordTurnOnDemand, type ItemRetentionRule } from './record-turn-on-demand.ts'
+import { replaceMediaByFingerprint } from './replace-media-by-fingerprint.ts'
+import { createRetentionRule } from './item-retention-rule.ts'
 
 /** What of a turn is known without its history. */
-export type BareTurn = Pick<
+export type TurnIdentity = Pick<
   NewTurn,
   'id' | 'tenant' | 'user' | 'owner' | 'origin' | 'createdAtMs' | 'dialect'
 >
@@ -29,17 +29,17 @@ export type BareTurn = Pick<
 /** What a turn stands on. */
 interface Grounds {
   /** The request as its client means it, before anything was put into it. */
-  readonly asked: Inbound
+  readonly asked: ClientRequest
   /** The same with what was put into it. */
-  readonly inbound: Inbound
-  readonly history: History
-  readonly hold: Hold | null
+  readonly inbound: ClientRequest
+  readonly history: LoadedHistory
+  readonly hold: ConversationLock | null
 }
 
-export function recorderFor(
-  bare: BareTurn,
+export function chooseRecorder(
+  bare: TurnIdentity,
   { asked, inbound, history, hold }: Grounds,
-  world: World,
+  world: GatewayDependencies,
   waitUntil: (work: Promise<unknown>) => void,
 ): Recorder {
   const { memory, client } = asked
@@ -55,17 +55,20 @@ export function recorderFor(
     background: false,
     isTemporary: client.isTemporary && memory.store !== true,
   }
-  const bareWorth = worthOf(client, asked.dialect, world.settings)
+  const bareWorth = createRetentionRule(client, asked.dialect, world.settings)
   const worth = goesOn(recollection) ? withCalls(bareWorth) : bareWorth
   const { isWorth } = worth
   const { isMarked } = client
   const late = () => world.log('warn', 'turn-late', { turn: found.id })
   if (isStored) {
-    const turn: NewTurn = { ...found, ...keptOf(storedForm(asked, inbound)) }
-    const recording = { placed: placeTurn(turn, parent, world), hold, isWorth, isMarked }
-    return openInTime(keepOnly(worth.isKept, recordTurn(turn, recording, world), turn.id), late)
+    const turn: NewTurn = { ...found, ...selectRequestPartsToStore(storedForm(asked, inbound)) }
+    const recording = { placed: findParentTurn(turn, parent, world), hold, isWorth, isMarked }
+    return addTurnOpenTimeout(
+      filterRecordedItems(worth.isKept, recordTurn(turn, recording, world), turn.id),
+      late,
+    )
   }
-  const turnOf = (): NewTurn => ({ ...found, ...keptOf(asked) })
+  const turnOf = (): NewTurn => ({ ...found, ...selectRequestPartsToStore(asked) })
   const aside = world.aside?.(turnOf(), [...history.items, ...asked.items])
   if (aside !== undefined) return aside
   if (memory.store === false || recollection === null) return NOT_RECORDED
@@ -74,15 +77,15 @@ export function recorderFor(
     const placed = Promise.resolve(rememberedTurn(turnOf(), recollection))
     return recordTurn(found, { placed, hold: null, isWorth, isMarked }, world)
   }
-  return rememberTurn(open, worth, { late, waitUntil })
+  return recordTurnOnDemand(open, worth, { late, waitUntil })
 }
 
-function goesOn(recollection: History['recollection']): boolean {
+function goesOn(recollection: LoadedHistory['recollection']): boolean {
   return recollection !== null && recollection.newest !== null && recollection.news.length === 0
 }
 
 /** In what its client sends back, a call looks like one of the answer that it goes on with. */
-function withCalls(worth: Worth): Worth {
+function withCalls(worth: ItemRetentionRule): ItemRetentionRule {
   return { ...worth, isWorth: (item) => worth.isWorth(item) || callEndOf(item)?.side === 'call' }
 }
 
@@ -90,21 +93,21 @@ function withCalls(worth: Worth): Worth {
  * Stored is what the model was told, with what its client had forgotten, so that whoever goes on from
  * there is given all of it. A stored chat is listed as the messages that its client sent.
  */
-function storedForm(asked: Inbound, inbound: Inbound): Inbound {
+function storedForm(asked: ClientRequest, inbound: ClientRequest): ClientRequest {
   return asked.dialect === 'chat' ? asked : inbound
 }
 
 /** What is known of where it stands needs not be found out, and its client asks for nothing of it. */
 function rememberedTurn(
   turn: NewTurn,
-  { newest, parent, news }: NonNullable<History['recollection']>,
+  { newest, parent, news }: NonNullable<LoadedHistory['recollection']>,
 ): { readonly turn: NewTurn; readonly contentHash: null } {
   const placed = {
     ...turn,
     thread: newest?.thread ?? turn.id,
     parent: parent?.id ?? null,
     depth: parent === null ? 0 : parent.depth + 1,
-    input: rememberedInput(news),
+    input: replaceMediaByFingerprint(news),
     request: shortFields(turn.request),
   }
   return { turn: placed, contentHash: null }

@@ -3,11 +3,11 @@
  * are not meant to last after two days. A turn on which something stands stays as long as that. It is
  * done in small rounds with rests between them, so that nobody who asks for something waits for it.
  */
-import { messageOf } from '../../core/errors/gateway-error.ts'
-import type { Expiry, ExpiryPlace } from '../../store/recall/recall-store-interface.ts'
-import type { World } from '../dependencies-interface.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
+import type { Expiry, ExpiryCursor } from '../../store/recall/recall-store-interface.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
 
-export type Expiring = Pick<World, 'recall' | 'settings' | 'nowMs' | 'log'>
+export type ExpiryDependencies = Pick<GatewayDependencies, 'recall' | 'settings' | 'nowMs' | 'log'>
 
 /** Turns of one round. */
 const ROUND = 500
@@ -16,23 +16,23 @@ const MAX_ROUNDS = 200
 const REST_MS = 100
 const DAY_MS = 24 * 60 * 60 * 1000
 
-export interface ExpiryBounds {
+export interface ExpiryLimits {
   readonly rounds?: number
   readonly restMs?: number
   readonly signal?: AbortSignal
 }
 
 /** Resolves to how many turns were removed. A database that fails is told once, and asked next time. */
-export async function expireUnused(
-  { recall, settings, nowMs, log }: Expiring,
-  { rounds = MAX_ROUNDS, restMs = REST_MS, signal }: ExpiryBounds = {},
+export async function expireUnusedTurns(
+  { recall, settings, nowMs, log }: ExpiryDependencies,
+  { rounds = MAX_ROUNDS, restMs = REST_MS, signal }: ExpiryLimits = {},
 ): Promise<number> {
   const now = nowMs()
   let left = rounds
   let removed = 0
   /** From the newest to the oldest. Who goes may have been the last on which somebody stood. */
   const sweep = async (of: Expiry['of'], days: number): Promise<void> => {
-    let after: ExpiryPlace | null = null
+    let after: ExpiryCursor | null = null
     let removedNow = 0
     do {
       if (left < rounds) await rest(restMs)
@@ -58,7 +58,7 @@ export async function expireUnused(
     if (settings.RETENTION_DAYS !== null) await sweep('all', settings.RETENTION_DAYS)
   } catch (error) {
     // Of a process that stops, the database may be gone already.
-    if (signal?.aborted !== true) log('warn', 'turns-not-expired', { why: messageOf(error) })
+    if (signal?.aborted !== true) log('warn', 'turns-not-expired', { why: errorMessage(error) })
   }
   if (removed > 0) log('info', 'turns-expired', { turns: removed })
   return removed
@@ -76,7 +76,7 @@ const FIRST_MS = 5 * 60 * 1000
 const EVERY_MS = 60 * 60 * 1000
 
 /** For a process that lasts. Returns what stops it, at once; a round that is under way is finished. */
-export function expireHourly(world: Expiring): () => void {
+export function expireTurnsHourly(world: ExpiryDependencies): () => void {
   const stopping = new AbortController()
   const { signal } = stopping
   let timer: ReturnType<typeof setTimeout>
@@ -85,7 +85,7 @@ export function expireHourly(world: Expiring): () => void {
     timer = setTimeout(() => void run(), milliseconds * (0.8 + 0.4 * Math.random())).unref()
   }
   const run = async (): Promise<void> => {
-    await expireUnused(world, { signal })
+    await expireUnusedTurns(world, { signal })
     if (!signal.aborted) wait(EVERY_MS)
   }
   wait(FIRST_MS)

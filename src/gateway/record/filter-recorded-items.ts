@@ -5,9 +5,13 @@
 import { itemId } from '../../core/turn-derived-ids.ts'
 import type { Item } from '../../core/item.ts'
 import type { Recorder } from './recorder-interface.ts'
-import type { Worth } from './record-turn-on-demand.ts'
+import type { ItemRetentionRule } from './record-turn-on-demand.ts'
 
-export function keepOnly(isKept: Worth['isKept'], recorder: Recorder, turnId: string): Recorder {
+export function filterRecordedItems(
+  isKept: ItemRetentionRule['isKept'],
+  recorder: Recorder,
+  turnId: string,
+): Recorder {
   let isAsTold = true
   return {
     ...recorder,

@@ -3,37 +3,37 @@
  * brings its whole history with it stands behind the turn at whose end exactly that had been said, and
  * only what was said since then is stored again.
  */
-import { messageOf } from '../../core/errors/gateway-error.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import {
   MAX_CONTENT_HASHES,
   type ContentTurn,
 } from '../../store/turns/turn-management-store-interface.ts'
 import type { NewTurn, StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { World } from '../dependencies-interface.ts'
-import { contentHash, hashedFromStart, type Border } from './hash-conversation-content.ts'
-import { recordRequest } from './omit-repeated-request-fields.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { extendContentHash, hashHistory, type AnswerBoundary } from './hash-conversation-content.ts'
+import { omitRepeatedRequestFields } from './omit-repeated-request-fields.ts'
 
-export interface PlacedTurn {
+export interface TurnWithParent {
   readonly turn: NewTurn
   /** The hash of everything said before the answer; `null` where nobody will look for it. */
   readonly contentHash: string | null
 }
 
 /** `parent` is the turn that the request itself names. */
-export async function placeTurn(
+export async function findParentTurn(
   turn: NewTurn,
   parent: StoredTurn | null,
-  world: World,
-): Promise<PlacedTurn> {
+  world: GatewayDependencies,
+): Promise<TurnWithParent> {
   const { input } = turn
   if (parent !== null) {
     const { contentHash: before } = parent
-    const hash = before === null ? null : contentHash(before, input)
+    const hash = before === null ? null : extendContentHash(before, input)
     return { turn: withRequest(turn, parent.digests), contentHash: hash }
   }
   // A conversation can lose items, and is then not what was said any more.
   if (turn.conversation !== null) return { turn: withRequest(turn, {}), contentHash: null }
-  const { hash, borders } = hashedFromStart(input)
+  const { hash, borders } = hashHistory(input)
   const found = await standsBehind(turn, borders.slice(0, MAX_CONTENT_HASHES), world)
   if (found === null) return { turn: withRequest(turn, {}), contentHash: hash }
   const { before, at } = found
@@ -48,13 +48,13 @@ export async function placeTurn(
 }
 
 function withRequest(turn: NewTurn, before: StoredTurn['digests']): NewTurn {
-  return { ...turn, ...recordRequest(turn.request, before) }
+  return { ...turn, ...omitRepeatedRequestFields(turn.request, before) }
 }
 
 async function standsBehind(
   { id, tenant, user }: NewTurn,
-  borders: readonly Border[],
-  { archive, log }: World,
+  borders: readonly AnswerBoundary[],
+  { archive, log }: GatewayDependencies,
 ): Promise<{ readonly before: ContentTurn; readonly at: number } | null> {
   if (borders.length === 0) return null
   try {
@@ -64,7 +64,7 @@ async function standsBehind(
     return before === null || border === undefined ? null : { before, at: border.at }
   } catch (error) {
     // It costs room and nothing else.
-    log('warn', 'turn-not-placed', { turn: id, why: messageOf(error) })
+    log('warn', 'turn-not-placed', { turn: id, why: errorMessage(error) })
     return null
   }
 }

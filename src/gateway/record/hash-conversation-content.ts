@@ -4,36 +4,36 @@
  * outputs in their order. Ids, states, and what only a wire has to say of an answer are left out, and
  * so is reasoning, which most clients forget, and what is of the house, of which they know nothing.
  */
-import { messageFields } from '../../core/items/chat-only-fields.ts'
-import { isOfHouse } from '../../core/items/gateway-tool-items.ts'
+import { readChatMessageFields } from '../../core/items/chat-only-fields.ts'
+import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item, Message, Part } from '../../core/item.ts'
 import { isObject, type Json } from '../../core/json/json.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
-import { digest } from '../../core/text/digest.ts'
+import { digestText } from '../../core/text/digest.ts'
 
 /** The hash of nothing said yet. */
 const NOTHING_SAID = ''
 
 /** The hash of what `before` names with the items behind it. */
-export function contentHash(before: string, items: readonly Item[]): string {
+export function extendContentHash(before: string, items: readonly Item[]): string {
   return items.reduce(withItem, before)
 }
 
-export interface Border {
+export interface AnswerBoundary {
   /** How many items stand in front of it. */
   readonly at: number
   readonly hash: string
 }
 
-export interface Said {
+export interface HashedHistory {
   /** The hash of all of it. */
   readonly hash: string
   /** Where an answer ends and somebody else goes on, newest first. */
-  readonly borders: readonly Border[]
+  readonly borders: readonly AnswerBoundary[]
 }
 
-export function hashedFromStart(items: readonly Item[]): Said {
-  const borders: Border[] = []
+export function hashHistory(items: readonly Item[]): HashedHistory {
+  const borders: AnswerBoundary[] = []
   let hash = NOTHING_SAID
   items.forEach((item, at) => {
     if (at > 0 && isAnswer(items[at - 1]) && !isAnswer(item)) borders.push({ at, hash })
@@ -45,7 +45,7 @@ export function hashedFromStart(items: readonly Item[]): Said {
 }
 
 function isAnswer(item: Item | undefined): boolean {
-  if (item !== undefined && isOfHouse(item)) return true
+  if (item !== undefined && isGatewayToolItem(item)) return true
   switch (item?.type) {
     case 'message':
       return item.role === 'assistant'
@@ -64,12 +64,12 @@ function isAnswer(item: Item | undefined): boolean {
 
 function withItem(hash: string, item: Item): string {
   const said = saidBy(item)
-  return said === null ? hash : digest(`${hash}\n${said}`)
+  return said === null ? hash : digestText(`${hash}\n${said}`)
 }
 
 /** `null` for what is as good as nothing. */
 function saidBy(item: Item): string | null {
-  if (isOfHouse(item)) return null
+  if (isGatewayToolItem(item)) return null
   switch (item.type) {
     case 'message':
       return saidInMessage(item)
@@ -95,7 +95,7 @@ function saidBy(item: Item): string | null {
  */
 function saidInMessage(item: Message): string | null {
   const { role } = item
-  const fields = role === 'assistant' ? null : (messageFields(item) ?? null)
+  const fields = role === 'assistant' ? null : (readChatMessageFields(item) ?? null)
   const parts = saidInParts(item.content)
   const [only] = parts
   if (parts.length === 1 && typeof only === 'string' && fields === null) return `${role}: ${only}`

@@ -2,15 +2,19 @@
  * What of an answer is worth keeping for a client that did not ask for it: what it will not send back
  * by itself, and what the model is better off with.
  */
-import type { Client } from '../../core/client/client-traits.ts'
+import type { ClientTraits } from '../../core/client/client-traits.ts'
 import { isCompaction } from '../../core/items/compaction-item.ts'
-import { isOfHouse } from '../../core/items/gateway-tool-items.ts'
+import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
 import type { DialectName } from '../../core/prompt.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import type { Worth } from './record-turn-on-demand.ts'
+import type { ItemRetentionRule } from './record-turn-on-demand.ts'
 
-export function worthOf(client: Client, dialect: DialectName, settings: Settings): Worth {
+export function createRetentionRule(
+  client: ClientTraits,
+  dialect: DialectName,
+  settings: Settings,
+): ItemRetentionRule {
   const keepsReasoning = settings.PERSIST_REASONING !== 'disabled'
   const keepsTools = settings.PERSIST_TOOL_RESULTS === 'on'
   // Open WebUI sends its tool calls back; of others that need markers nobody knows.
@@ -18,7 +22,7 @@ export function worthOf(client: Client, dialect: DialectName, settings: Settings
   const forgetsFields = client.isMarked || client.isOpenWebUi
 
   const isWorth = (item: Item): boolean => {
-    if (isOfHouse(item)) return keepsTools
+    if (isGatewayToolItem(item)) return keepsTools
     switch (item.type) {
       case 'reasoning':
         return keepsReasoning

@@ -3,15 +3,18 @@
  * before. A client sends its tools and instructions again with every request.
  */
 import type { Json, JsonObject } from '../../core/json/json.ts'
-import { digest } from '../../core/text/digest.ts'
-import type { Digests } from '../../store/turns/turn-store-interface.ts'
+import { digestText } from '../../core/text/digest.ts'
+import type { FieldDigests } from '../../store/turns/turn-store-interface.ts'
 
-export interface RecordedRequest {
+export interface DeduplicatedRequest {
   readonly request: JsonObject
-  readonly digests: Digests
+  readonly digests: FieldDigests
 }
 
-export function recordRequest(request: JsonObject, before: Digests): RecordedRequest {
+export function omitRepeatedRequestFields(
+  request: JsonObject,
+  before: FieldDigests,
+): DeduplicatedRequest {
   const digests: Record<string, string> = {}
   const kept: Record<string, Json | undefined> = {}
   for (const [name, value] of Object.entries(request)) {
@@ -20,7 +23,7 @@ export function recordRequest(request: JsonObject, before: Digests): RecordedReq
       kept[name] = value
       continue
     }
-    const own = digest(text)
+    const own = digestText(text)
     digests[name] = own
     if (before[name] !== own) kept[name] = value
   }

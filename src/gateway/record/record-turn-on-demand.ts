@@ -5,10 +5,10 @@
  * is slow holds its end back for a moment only. What it is still about to write is not given up.
  */
 import type { Item } from '../../core/item.ts'
-import { inTime, LATE } from '../../core/wait-with-timeout.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
 import type { Recorder } from './recorder-interface.ts'
 
-export interface Worth {
+export interface ItemRetentionRule {
   /** Whether it is of use later, and would be lost. */
   readonly isWorth: (item: Item) => boolean
   /** Whether such an item has begun, as far as can be told. */
@@ -17,17 +17,17 @@ export interface Worth {
   readonly isKept: (item: Item) => boolean
 }
 
-export interface Afterwards {
+export interface LateWriteHandlers {
   /** Hears of a turn whose end was told before it was written. */
   readonly late: () => void
   /** Has the process live until it is written all the same. */
   readonly waitUntil: (work: Promise<unknown>) => void
 }
 
-export function rememberTurn(
+export function recordTurnOnDemand(
   open: () => Recorder,
-  worth: Worth,
-  { late, waitUntil }: Afterwards,
+  worth: ItemRetentionRule,
+  { late, waitUntil }: LateWriteHandlers,
 ): Recorder {
   const early: (readonly [Item, number])[] = []
   let recorder: Recorder | null = null
@@ -59,7 +59,7 @@ export function rememberTurn(
       const kept = { ...outcome, items: outcome.items.filter(worth.isKept) }
       const settled = opened().settle(kept, ending, made)
       waitUntil(settled)
-      if ((await inTime(settled, PATIENCE_MS)) === LATE) late()
+      if ((await waitWithTimeout(settled, PATIENCE_MS)) === TIMED_OUT) late()
       return outcome
     },
   }

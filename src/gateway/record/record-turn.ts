@@ -3,33 +3,33 @@
  * they are finished, closed before the client hears the end. Nothing of it delays a token, but for the
  * first words of an answer that is to name its turn (`soonNamed`).
  */
-import { withoutHouse } from '../../core/items/gateway-tool-items.ts'
+import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import type { DialectName } from '../../core/prompt.ts'
-import { chatEcho } from '../../dialects/chat/predict-items-sent-back.ts'
-import { failureOf, messageOf } from '../../core/errors/gateway-error.ts'
+import { predictItemsSentBack } from '../../dialects/chat/predict-items-sent-back.ts'
+import { createFailure, errorMessage } from '../../core/errors/gateway-error.ts'
 import type {
   NewTurn,
   PlacedItem,
-  Store,
+  TurnStore,
   TurnEnding,
 } from '../../store/turns/turn-store-interface.ts'
-import type { World } from '../dependencies-interface.ts'
-import { contentHash } from './hash-conversation-content.ts'
-import type { Hold } from '../history/lock-conversation.ts'
-import { inTime } from '../../core/wait-with-timeout.ts'
-import type { PlacedTurn } from './find-parent-turn.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { extendContentHash } from './hash-conversation-content.ts'
+import type { ConversationLock } from '../history/lock-conversation.ts'
+import { waitWithTimeout } from '../../core/wait-with-timeout.ts'
+import type { TurnWithParent } from './find-parent-turn.ts'
 import type { Recorder } from './recorder-interface.ts'
 
 /** A burst of items makes one write, and an answer that ends at once needs no journal at all. */
 const JOURNAL_DELAY_MS = 25
 
-export interface Recording {
+export interface TurnRecordingOptions {
   /** The turn as it is to be stored. */
-  readonly placed: Promise<PlacedTurn>
+  readonly placed: Promise<TurnWithParent>
   /** The conversation that it is to add to. */
-  readonly hold: Hold | null
+  readonly hold: ConversationLock | null
   /** Whether an item is one that its client will forget. */
   readonly isWorth: (item: Item) => boolean
   /** Whether the answer is to name the turn, which waits for what it holds to be written. */
@@ -39,8 +39,8 @@ export interface Recording {
 /** `turn` is what is known of it before it has found its place. */
 export function recordTurn(
   turn: Pick<NewTurn, 'id' | 'tenant' | 'user' | 'dialect'>,
-  { placed, hold, isWorth, isMarked = false }: Recording,
-  world: World,
+  { placed, hold, isWorth, isMarked = false }: TurnRecordingOptions,
+  world: GatewayDependencies,
 ): Recorder {
   const { store, log } = world
   let isOpen = false
@@ -61,7 +61,7 @@ export function recordTurn(
     isKeeping: () => false,
     mayBeNamed,
     soonNamed: () =>
-      !holdsWorth || mayBeNamed() ? null : inTime(journal.written(), NAMING_PATIENCE_MS),
+      !holdsWorth || mayBeNamed() ? null : waitWithTimeout(journal.written(), NAMING_PATIENCE_MS),
     async settle(outcome, ending, made) {
       if (!(await opened)) {
         await hold?.letGo()
@@ -84,7 +84,7 @@ export function recordTurn(
         // What is told is what is kept.
         return isClosed ? outcome : { ...outcome, finish: null, failure: GIVEN_UP }
       } catch (error) {
-        log('error', 'turn-not-closed', { turn: turn.id, why: messageOf(error) })
+        log('error', 'turn-not-closed', { turn: turn.id, why: errorMessage(error) })
         // It must not look for ever as if it were still on its way.
         world.replica.letGo({ turnId: turn.id, tenant: turn.tenant, user: turn.user })
         return { ...outcome, finish: null, failure: NOT_KEPT }
@@ -95,15 +95,15 @@ export function recordTurn(
 
 /** Whether the turn is durable. */
 async function openPlaced(
-  placed: Promise<PlacedTurn>,
+  placed: Promise<TurnWithParent>,
   turnId: string,
-  { store, log }: World,
+  { store, log }: GatewayDependencies,
 ): Promise<boolean> {
   try {
     await store.openTurn((await placed).turn)
     return true
   } catch (error) {
-    log('warn', 'turn-not-opened', { turn: turnId, why: messageOf(error) })
+    log('warn', 'turn-not-opened', { turn: turnId, why: errorMessage(error) })
     return false
   }
 }
@@ -111,19 +111,19 @@ async function openPlaced(
 /** Longer than a write takes, and so short that nobody sees it in front of the first word. */
 const NAMING_PATIENCE_MS = 50
 
-const NOT_KEPT = failureOf(
+const NOT_KEPT = createFailure(
   'store_unavailable',
   'The answer could not be kept because the database does not answer, so it must not be relied on. Ask again.',
 )
 
 /** This process was away for so long that another one took it for dead. */
-const GIVEN_UP = failureOf(
+const GIVEN_UP = createFailure(
   'store_unavailable',
   'The answer was given up while the gateway was away from its database, so it must not be relied on. Ask again.',
 )
 
-interface Journaling extends Pick<Recording, 'isWorth'> {
-  readonly store: Store
+interface Journaling extends Pick<TurnRecordingOptions, 'isWorth'> {
+  readonly store: TurnStore
   readonly opened: Promise<boolean>
   readonly delayMs: number
 }
@@ -131,7 +131,7 @@ interface Journaling extends Pick<Recording, 'isWorth'> {
 function journalOf(
   turn: Pick<NewTurn, 'id' | 'tenant'>,
   { store, opened, isWorth, delayMs }: Journaling,
-  log: World['log'],
+  log: GatewayDependencies['log'],
 ) {
   const worthIn = (items: readonly PlacedItem[]): number =>
     items.filter(({ item }) => isWorth(item)).length
@@ -149,7 +149,7 @@ function journalOf(
     } catch (error) {
       // They are written again when the turn is closed.
       waiting.unshift(...items)
-      if (!isWarned) log('warn', 'items-not-journaled', { turn: turn.id, why: messageOf(error) })
+      if (!isWarned) log('warn', 'items-not-journaled', { turn: turn.id, why: errorMessage(error) })
       isWarned = true
     }
   }
@@ -193,12 +193,12 @@ function endingOf(
 ): Omit<TurnEnding, 'origin' | 'items' | 'endedAtMs'> {
   const { finish, failure, usage, model: servedModel } = outcome
   const isCancelled = ending === 'cancelled' && finish === null
-  const state = isCancelled ? 'cancelled' : endedState(outcome)
+  const state = isCancelled ? 'cancelled' : resolveTurnState(outcome)
   return { turnId: turn.id, tenant: turn.tenant, state, usage, failure, finish, servedModel }
 }
 
 /** The state of a turn whose answer came to this. */
-export function endedState({ finish }: Outcome): Exclude<TurnEnding['state'], 'cancelled'> {
+export function resolveTurnState({ finish }: Outcome): Exclude<TurnEnding['state'], 'cancelled'> {
   return finish === 'stop' ? 'complete' : finish === null ? 'failed' : 'incomplete'
 }
 
@@ -209,6 +209,9 @@ function hashAtEnd(
   before: string | null,
 ): string | null {
   if (before === null || finish === null) return null
-  const told = withoutHouse(items)
-  return contentHash(before, dialect === ('chat' satisfies DialectName) ? chatEcho(told) : told)
+  const told = removeGatewayToolItems(items)
+  return extendContentHash(
+    before,
+    dialect === ('chat' satisfies DialectName) ? predictItemsSentBack(told) : told,
+  )
 }

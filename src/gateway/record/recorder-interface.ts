@@ -1,5 +1,5 @@
 /** Who keeps an answer while it happens, as those see it who tell it to its client. */
-import type { Usage } from '../../core/stream-event.ts'
+import type { TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
@@ -27,12 +27,12 @@ export interface Recorder {
   readonly settle: (
     outcome: Outcome,
     ending: 'finished' | 'cancelled',
-    made: Made,
+    made: AnswerProvenance,
   ) => Promise<Outcome>
 }
 
 /** How an answer came about. */
-export interface Made {
+export interface AnswerProvenance {
   /** Who made it, which need not be whom the turn was opened for. Only of what is kept its prefix is named. */
   readonly origin: () => Origin
   /** By which it is found again from its client's words. Only of what is kept it is worth its hash. */
@@ -40,7 +40,7 @@ export interface Made {
   /** The upstream that would not have the reasoning of before. */
   readonly reasoningRefusedBy: string | null
   /** As the upstream reported it, with what it had been taken for, if anybody asked that. */
-  readonly usage?: Usage
+  readonly usage?: TokenUsage
 }
 
 /** For an answer that nobody asked to keep. */

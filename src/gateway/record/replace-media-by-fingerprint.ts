@@ -4,12 +4,15 @@
  * again with every request, only by name.
  */
 import type { Item } from '../../core/item.ts'
-import { mediaName, namedMedia } from '../../core/media/media-fingerprint.ts'
+import { fingerprintMedia, createFingerprintPart } from '../../core/media/media-fingerprint.ts'
 
-export function rememberedInput(items: readonly Item[]): readonly Item[] {
+export function replaceMediaByFingerprint(items: readonly Item[]): readonly Item[] {
   return items.map((item) => {
-    if (item.type !== 'message' || item.content.every((part) => mediaName(part) === '')) return item
-    const content = item.content.map((part) => (mediaName(part) === '' ? part : namedMedia(part)))
+    if (item.type !== 'message' || item.content.every((part) => fingerprintMedia(part) === ''))
+      return item
+    const content = item.content.map((part) =>
+      fingerprintMedia(part) === '' ? part : createFingerprintPart(part),
+    )
     return { ...item, content }
   })
 }

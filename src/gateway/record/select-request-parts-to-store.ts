@@ -1,19 +1,19 @@
 /** What of a request is kept with its turn: what it asked for, by what it is listed, and its items. */
 import type { Item } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import type { Inbound } from '../../core/client-request.ts'
-import { writtenWishes } from '../../dialects/context-policy/parse-and-format-overrides.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import { formatPolicyOverrides } from '../../dialects/context-policy/parse-and-format-overrides.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
 
-export function keptOf({
+export function selectRequestPartsToStore({
   dialect,
   items,
   body,
   memory,
   wishes,
-}: Inbound): Pick<NewTurn, 'request' | 'input' | 'metadata'> {
+}: ClientRequest): Pick<NewTurn, 'request' | 'input' | 'metadata'> {
   const { input: _input, messages: _messages, ...said } = body
-  const request = wishes === null ? said : { ...said, backstory: writtenWishes(wishes) }
+  const request = wishes === null ? said : { ...said, backstory: formatPolicyOverrides(wishes) }
   if (dialect === 'responses') return { request, input: withoutInstructions(items, request) }
   const { metadata: _metadata, ...rest } = request
   return { request: rest, input: items, metadata: memory.metadata }

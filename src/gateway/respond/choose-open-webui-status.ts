@@ -2,15 +2,21 @@
  * What a user of Open WebUI is told above an answer, in small print. Nobody else is sent it, and what an
  * upstream says under its name is never passed on.
  */
-import type { Client } from '../../core/client/client-traits.ts'
+import type { ClientTraits } from '../../core/client/client-traits.ts'
 import type { Note } from '../../core/note.ts'
-import { statusLine, type StatusLine } from '../../core/stream/open-webui-status-message.ts'
+import {
+  createOpenWebUiStatusMessage,
+  type OpenWebUiStatusMessage,
+} from '../../core/stream/open-webui-status-message.ts'
 
 /** One line about what a user may miss in the answer; `null` where there is nothing to say, or nobody. */
-export function statusFor(client: Client, notes: readonly Note[]): StatusLine | null {
+export function chooseStatusLine(
+  client: ClientTraits,
+  notes: readonly Note[],
+): OpenWebUiStatusMessage | null {
   if (!client.isOpenWebUi || client.isTask) return null
   const text = WORDS.find(({ codes }) => notes.some(({ why }) => codes.includes(why)))?.text
-  return text === undefined ? null : statusLine(text, true)
+  return text === undefined ? null : createOpenWebUiStatusMessage(text, true)
 }
 
 /** By the codes of notes, what matters most first: one line is read, several are not. */

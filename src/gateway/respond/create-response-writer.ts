@@ -2,54 +2,62 @@
  * How an answer is told to its client: passed on as it comes, where the upstream speaks the client's
  * language and nothing has to be changed, else told anew, with what this client in particular needs.
  */
-import { statusFor } from './choose-open-webui-status.ts'
+import { chooseStatusLine } from './choose-open-webui-status.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { textOf } from '../../core/item.ts'
 import type { Outcome, OutcomeFold } from '../../core/fold-answer-outcome.ts'
 import { isAssistantMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import type { Answering, Dialect, Renderer } from '../../core/ports/dialect-interface.ts'
-import type { Inbound } from '../../core/client-request.ts'
+import type { AnswerContext, Dialect, AnswerRenderer } from '../../core/ports/dialect-interface.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
 import type { Recorder } from '../record/recorder-interface.ts'
-import { REFUSED } from '../../providers/request/drop-rejected-parameters.ts'
-import type { AnswerEvents } from '../send/answer-event-source-interface.ts'
-import { fromBody } from './parse-sse-for-writer.ts'
-import { guarded, guardedWhole, type Guard } from './event-filters/apply-event-filters.ts'
-import { heldWords } from './markers/delay-first-text.ts'
-import { hideHouse, outcomeShown } from './hide-gateway-tools.ts'
-import { markedOutcome, marking, type MarkingOptions } from './markers/wrap-renderer-with-marker.ts'
-import { prefaced } from './prepend-message.ts'
-import { renditionOfJson } from './render-json-body-as-stream.ts'
-import type { Rendition } from './response-writer-interface.ts'
-import { sameLanguage } from './pass-through/pass-through-stream.ts'
+import { REJECTED_BY_UPSTREAM } from '../../providers/request/drop-rejected-parameters.ts'
+import type { AnswerEventSource } from '../send/answer-event-source-interface.ts'
+import { createSseBodyWriter } from './parse-sse-for-writer.ts'
+import {
+  applyEventFilters,
+  filterEventList,
+  type EventFilter,
+} from './event-filters/apply-event-filters.ts'
+import { delayFirstText } from './markers/delay-first-text.ts'
+import { hideGatewayTools, removeGatewayToolsFromOutcome } from './hide-gateway-tools.ts'
+import {
+  addMarkerToOutcome,
+  wrapRendererWithMarker,
+  type MarkerOptions,
+} from './markers/wrap-renderer-with-marker.ts'
+import { prependMessage } from './prepend-message.ts'
+import { createJsonBodyRenderer } from './render-json-body-as-stream.ts'
+import type { ResponseWriter } from './response-writer-interface.ts'
+import { createPassThroughWriter } from './pass-through/pass-through-stream.ts'
 import type { Stage } from '../../core/stream/stage.ts'
-import { streamedOrWhole } from './select-writer-by-first-byte.ts'
-import { translated } from './translate-stream.ts'
-import { nearlyFull } from '../prompt/size/end-tool-loop-near-limit.ts'
-import type { Prepared } from '../prompt/prepare-request.ts'
-import type { ReadAnswer } from '../send/read-buffered-answer.ts'
-import { trimmed } from './trimmed-items-header.ts'
-import type { World } from '../dependencies-interface.ts'
+import { selectWriterByFirstByte } from './select-writer-by-first-byte.ts'
+import { createTranslatingWriter } from './translate-stream.ts'
+import { readBudgetStatus } from '../prompt/size/end-tool-loop-near-limit.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
+import type { BufferedAnswer } from '../send/read-buffered-answer.ts'
+import { formatTrimmedHeader } from './trimmed-items-header.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
 
 /** All that an answer is told from. */
-export interface Parts {
+export interface ResponseParts {
   readonly dialect: Dialect
-  readonly prepared: Prepared
-  readonly guards: readonly Guard[]
-  readonly answering: Answering
+  readonly prepared: PreparedRequest
+  readonly guards: readonly EventFilter[]
+  readonly answering: AnswerContext
   readonly fold: OutcomeFold
   readonly recorder: Recorder
-  readonly world: World
+  readonly world: GatewayDependencies
   /** What the request came to in one line, where its client wants to know. */
   readonly contextLine?: string | null
 }
 
 /** An upstream may answer whole where a stream was asked for. It is told as that stream. */
-export function renditionFor(parts: Parts): Rendition {
+export function createResponseWriter(parts: ResponseParts): ResponseWriter {
   const { dialect, prepared, guards, answering, fold, world } = parts
   const { provider, account, prompt } = prepared
-  return streamedOrWhole(streamRendition(parts), () =>
-    renditionOfJson({
-      decode: (body) => guardedWhole(provider.decodeWhole(body, account, prompt), guards),
+  return selectWriterByFirstByte(streamRendition(parts), () =>
+    createJsonBodyRenderer({
+      decode: (body) => filterEventList(provider.decodeWhole(body, account, prompt), guards),
       renderer: shown(dialect.stream(answering), parts),
       fold,
       now: world.nowMs,
@@ -58,42 +66,55 @@ export function renditionFor(parts: Parts): Rendition {
 }
 
 /** Where nobody has to decode it, it is told anew as it is. */
-export function renditionOfEvents(
-  { end }: AnswerEvents,
-  parts: Parts,
-): Rendition<readonly StreamEvent[]> {
+export function createEventResponseWriter(
+  { end }: AnswerEventSource,
+  parts: ResponseParts,
+): ResponseWriter<readonly StreamEvent[]> {
   return toldAnew({ push: (events: readonly StreamEvent[]) => events, end }, parts)
 }
 
 /** The client's own language goes through as it is, but for what must be ours. */
-function streamRendition(parts: Parts): Rendition {
+function streamRendition(parts: ResponseParts): ResponseWriter {
   const { dialect, prepared, answering, fold, recorder } = parts
   const decoder = prepared.provider.decode(prepared.account, prepared.prompt)
   if (speaks(parts)) {
     const retouch = dialect.retouch(answering)
     const { stored: isKept } = answering
     const isKeeping = () => isKept || recorder.isKeeping()
-    return sameLanguage({ decoder, fold, retouch, isKept, isKeeping })
+    return createPassThroughWriter({ decoder, fold, retouch, isKept, isKeeping })
   }
-  return fromBody(toldAnew(decoder, parts))
+  return createSseBodyWriter(toldAnew(decoder, parts))
 }
 
-function toldAnew<Chunk>(decoder: Stage<Chunk, StreamEvent>, parts: Parts): Rendition<Chunk> {
+function toldAnew<Chunk>(
+  decoder: Stage<Chunk, StreamEvent>,
+  parts: ResponseParts,
+): ResponseWriter<Chunk> {
   const { dialect, guards, answering, fold, recorder, world } = parts
   const renderer = shown(dialect.stream(answering), parts)
   const { isMarked } = answering.inbound.client
-  const held = isMarked ? heldWords(recorder.soonNamed) : null
-  return translated({ decoder: guarded(decoder, guards), fold, renderer, now: world.nowMs, held })
+  const held = isMarked ? delayFirstText(recorder.soonNamed) : null
+  return createTranslatingWriter({
+    decoder: applyEventFilters(decoder, guards),
+    fold,
+    renderer,
+    now: world.nowMs,
+    held,
+  })
 }
 
 /** An answer that was not streamed, as the text of a body. */
-export function wholeFor(parts: Parts, outcome: Outcome, theirs: ReadAnswer['body']): BodyInit {
+export function renderResponseBody(
+  parts: ResponseParts,
+  outcome: Outcome,
+  theirs: BufferedAnswer['body'],
+): BodyInit {
   const { dialect, answering, recorder, world } = parts
   if (theirs === null || !speaks(parts)) {
     const isNamed = answering.inbound.client.isMarked && recorder.mayBeNamed()
     const options = continuing(answering.inbound)
-    const said = outcomeShown(outcome)
-    const told = isNamed ? markedOutcome(said, answering.turnId, options) : said
+    const said = removeGatewayToolsFromOutcome(outcome)
+    const told = isNamed ? addMarkerToOutcome(said, answering.turnId, options) : said
     return JSON.stringify(dialect.whole(told, answering, world.nowMs()))
   }
   const body = dialect.retouch(answering).whole(theirs.json, outcome)
@@ -101,23 +122,26 @@ export function wholeFor(parts: Parts, outcome: Outcome, theirs: ReadAnswer['bod
 }
 
 /** As its client is told it: without what is of the house, and marked, if it will bring the marker back. */
-function shown(plain: Renderer, parts: Parts): Renderer {
+function shown(plain: AnswerRenderer, parts: ResponseParts): AnswerRenderer {
   const renderer = marked(plain, parts)
-  return parts.prepared.house.length === 0 ? renderer : hideHouse(renderer)
+  return parts.prepared.house.length === 0 ? renderer : hideGatewayTools(renderer)
 }
 
-function marked(plain: Renderer, { answering, recorder, prepared }: Parts): Renderer {
+function marked(
+  plain: AnswerRenderer,
+  { answering, recorder, prepared }: ResponseParts,
+): AnswerRenderer {
   const { inbound, turnId } = answering
   const { client } = inbound
-  const renderer = prefaced(plain, statusFor(client, prepared.notes))
+  const renderer = prependMessage(plain, chooseStatusLine(client, prepared.notes))
   const options = continuing(inbound)
   if (!client.isMarked && options.beginsWithBreak !== true) return renderer
   const isReady = client.isMarked ? recorder.mayBeNamed : () => false
-  return marking(renderer, { turnId, isReady }, options)
+  return wrapRendererWithMarker(renderer, { turnId, isReady }, options)
 }
 
 /** Open WebUI puts what it is given directly behind the text that it asks to have continued. */
-function continuing({ client, items, given = items }: Inbound): MarkingOptions {
+function continuing({ client, items, given = items }: ClientRequest): MarkerOptions {
   const last = given.at(-1)
   if (!client.isOpenWebUi || last?.type !== 'message' || !isAssistantMessage(last)) return {}
   return { beginsWithBreak: true, continued: textOf(last.content) }
@@ -127,22 +151,22 @@ function continuing({ client, items, given = items }: Inbound): MarkingOptions {
  * Whether the answer comes in the client's own language, and may go on as it comes: not to a client
  * that is told more than its language has words for.
  */
-function speaks({ prepared, guards, dialect, answering: { inbound } }: Parts): boolean {
+function speaks({ prepared, guards, dialect, answering: { inbound } }: ResponseParts): boolean {
   const { isMarked, isOpenWebUi } = inbound.client
   if (guards.length > 0 || isMarked || isOpenWebUi) return false
   return prepared.provider.speaks(prepared.prompt, prepared.account) === dialect.name
 }
 
 /** What a client should know of its request at once: each header only where there is something to tell. */
-export function ourHeaders(parts: Parts): Readonly<Record<string, string>> {
+export function buildResponseHeaders(parts: ResponseParts): Readonly<Record<string, string>> {
   const { answering, prepared, contextLine = null } = parts
-  const refused = prepared.notes.filter(({ why }) => why === REFUSED)
+  const refused = prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM)
   const told = {
     'x-request-id': `req_${answering.turnId}`,
     'x-backstory-context': contextLine,
     'x-backstory-dropped': refused.map(({ field }) => field).join(', '),
-    'x-backstory-trimmed': trimmed(prepared),
-    'x-backstory-budget': nearlyFull(prepared),
+    'x-backstory-trimmed': formatTrimmedHeader(prepared),
+    'x-backstory-budget': readBudgetStatus(prepared),
   }
   return Object.fromEntries(
     Object.entries(told).flatMap(([name, value]) =>

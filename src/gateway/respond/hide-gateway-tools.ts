@@ -3,19 +3,19 @@
  * is recorded of the answer is all of it, for this stands around the renderer alone.
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
-import { isOfHouse, withoutHouse } from '../../core/items/gateway-tool-items.ts'
+import { isGatewayToolItem, removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
-import type { Renderer } from '../../core/ports/dialect-interface.ts'
-import { NOTHING } from '../../core/stream/stage.ts'
+import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
+import { NO_OUTPUT } from '../../core/stream/stage.ts'
 
-export function hideHouse(renderer: Renderer): Renderer {
+export function hideGatewayTools(renderer: AnswerRenderer): AnswerRenderer {
   /** The place that each item has for the client; `null` for one that it does not see. */
   const places: (number | null)[] = []
   let shown = 0
   const seen = (event: StreamEvent): StreamEvent | null => {
     if (!('index' in event)) return event
     if (event.type === 'item-started') {
-      places[event.index] = isOfHouse(event.item) ? null : shown++
+      places[event.index] = isGatewayToolItem(event.item) ? null : shown++
     }
     const index = places[event.index] ?? null
     if (index === event.index) return event
@@ -24,14 +24,14 @@ export function hideHouse(renderer: Renderer): Renderer {
   return {
     push(event) {
       const told = seen(event)
-      return told === null ? NOTHING : renderer.push(told)
+      return told === null ? NO_OUTPUT : renderer.push(told)
     },
-    end: (outcome, endedAtMs) => renderer.end(outcomeShown(outcome), endedAtMs),
+    end: (outcome, endedAtMs) => renderer.end(removeGatewayToolsFromOutcome(outcome), endedAtMs),
   }
 }
 
 /** The very same, if there is nothing to hide. */
-export function outcomeShown(outcome: Outcome): Outcome {
-  const items = withoutHouse(outcome.items)
+export function removeGatewayToolsFromOutcome(outcome: Outcome): Outcome {
+  const items = removeGatewayToolItems(outcome.items)
   return items === outcome.items ? outcome : { ...outcome, items }
 }

@@ -1,10 +1,10 @@
 /** A rendition of an upstream's body, made of one of the messages in it. */
-import type { Rendition } from './response-writer-interface.ts'
-import { sseDecoder } from '../../core/stream/sse.ts'
+import type { ResponseWriter } from './response-writer-interface.ts'
+import { createSseDecoder } from '../../core/stream/sse.ts'
 import type { SseMessage } from '../../core/stream/stage.ts'
 
-export function fromBody(rendition: Rendition<SseMessage>): Rendition {
-  const sse = sseDecoder()
+export function createSseBodyWriter(rendition: ResponseWriter<SseMessage>): ResponseWriter {
+  const sse = createSseDecoder()
   const read = (messages: readonly SseMessage[]): string => {
     let text = ''
     for (const message of messages) text += rendition.push(message)

@@ -1,9 +1,12 @@
 /** A stream with one message in front of all that is rendered: what is said about the answer. */
-import type { Renderer } from '../../core/ports/dialect-interface.ts'
+import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import type { SseMessage } from '../../core/stream/stage.ts'
 
 /** The very same renderer where there is nothing to say. */
-export function prefaced(renderer: Renderer, preface: SseMessage | null): Renderer {
+export function prependMessage(
+  renderer: AnswerRenderer,
+  preface: SseMessage | null,
+): AnswerRenderer {
   if (preface === null) return renderer
   let waiting: readonly SseMessage[] = [preface]
   const behind = (messages: readonly SseMessage[]): readonly SseMessage[] => {

@@ -5,26 +5,26 @@
 import type { Failure, StreamEvent } from '../../core/stream-event.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { OutcomeFold } from '../../core/fold-answer-outcome.ts'
-import type { Renderer } from '../../core/ports/dialect-interface.ts'
-import { NOT_JSON } from '../../upstream/transport/read-body.ts'
-import { gatheredJson } from '../send/buffer-json-body.ts'
-import type { Rendition } from './response-writer-interface.ts'
-import { frame } from '../../core/stream/sse.ts'
+import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
+import { NOT_JSON_FAILURE } from '../../upstream/transport/read-body.ts'
+import { bufferJsonBody } from '../send/buffer-json-body.ts'
+import type { ResponseWriter } from './response-writer-interface.ts'
+import { formatSseMessage } from '../../core/stream/sse.ts'
 
-export function renditionOfJson(parts: {
+export function createJsonBodyRenderer(parts: {
   /** What the body says, guards included. */
   readonly decode: (body: JsonObject) => readonly StreamEvent[]
-  readonly renderer: Renderer
+  readonly renderer: AnswerRenderer
   readonly fold: OutcomeFold
   readonly now: () => number
-}): Rendition {
+}): ResponseWriter {
   const { decode, renderer, fold, now } = parts
-  const body = gatheredJson()
+  const body = bufferJsonBody()
 
   const events = (failure: Failure | null): readonly StreamEvent[] => {
     if (failure !== null) return failed(failure)
     const json = body.read()
-    return json === null ? failed(NOT_JSON) : decode(json)
+    return json === null ? failed(NOT_JSON_FAILURE) : decode(json)
   }
   return {
     push(chunk) {
@@ -37,12 +37,12 @@ export function renditionOfJson(parts: {
       let text = ''
       for (const event of events(failure)) {
         fold.push(event)
-        for (const message of renderer.push(event)) text += frame(message)
+        for (const message of renderer.push(event)) text += formatSseMessage(message)
       }
       return text
     },
     outcome: fold.now,
-    end: (outcome) => renderer.end(outcome, now()).map(frame).join(''),
+    end: (outcome) => renderer.end(outcome, now()).map(formatSseMessage).join(''),
   }
 }
 

@@ -1,24 +1,33 @@
 /** A response as it is now, from its turn: what was asked is told again, and how far it has come. */
 import type { Failure } from '../../core/stream-event.ts'
-import { withoutHouse } from '../../core/items/gateway-tool-items.ts'
+import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
-import type { Answering } from '../../core/ports/dialect-interface.ts'
-import { parseWished } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import type { AnswerContext } from '../../core/ports/dialect-interface.ts'
+import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import {
-  progressOf,
-  type Progress,
+  progressFromOutcome,
+  type ResponseProgress,
 } from '../../dialects/responses/render/render-response-fields.ts'
-import { included } from '../../dialects/responses/render/apply-include.ts'
-import { responses } from '../../dialects/responses/responses-dialect.ts'
-import { shownAs } from '../../dialects/responses/render/render-response.ts'
-import { failureOf } from '../../core/errors/gateway-error.ts'
+import { applyInclude } from '../../dialects/responses/render/apply-include.ts'
+import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
+import { renderResponseProgress } from '../../dialects/responses/render/render-response.ts'
+import { createFailure } from '../../core/errors/gateway-error.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 
-export function responseOf(turn: StoredTurn, include: readonly string[] = []): JsonObject {
-  const response = shownAs(progressIn(turn), withoutHouse(turn.output), answeringOf(turn, include))
+export function renderStoredResponse(
+  turn: StoredTurn,
+  include: readonly string[] = [],
+): JsonObject {
+  const response = renderResponseProgress(
+    progressIn(turn),
+    removeGatewayToolItems(turn.output),
+    answeringOf(turn, include),
+  )
   const words = new Set(include)
-  const output = (response['output'] as readonly JsonObject[]).map((item) => included(item, words))
+  const output = (response['output'] as readonly JsonObject[]).map((item) =>
+    applyInclude(item, words),
+  )
   return { ...response, output }
 }
 
@@ -26,27 +35,27 @@ export function responseOf(turn: StoredTurn, include: readonly string[] = []): J
  * The request is understood again as it was then, except for what is to be shown of the answer. Of one
  * that cannot be read any more it is known which model was asked.
  */
-function answeringOf(turn: StoredTurn, include: readonly string[]): Answering {
+function answeringOf(turn: StoredTurn, include: readonly string[]): AnswerContext {
   const { model } = turn.origin
   const body = { model, ...turn.request, input: [] as readonly Json[], include }
   return {
-    inbound: parseWished(responses, body),
+    inbound: parseRequestWithOverrides(responsesDialect, body),
     turnId: turn.id,
     createdAtMs: turn.createdAtMs,
     stored: true,
   }
 }
 
-function progressIn(turn: StoredTurn): Progress {
-  const progress = progressOf(outcomeIn(turn), turn.endedAtMs)
+function progressIn(turn: StoredTurn): ResponseProgress {
+  const progress = progressFromOutcome(outcomeFromTurn(turn), turn.endedAtMs)
   const { state } = turn
   if (state === 'queued' || state === 'cancelled') return { ...progress, status: state }
   return progress
 }
 
-export function outcomeIn(turn: StoredTurn): Outcome {
+export function outcomeFromTurn(turn: StoredTurn): Outcome {
   return {
-    items: withoutHouse(turn.output),
+    items: removeGatewayToolItems(turn.output),
     finish: finishIn(turn),
     failure: turn.state === 'failed' ? (turn.failure ?? BROKEN) : null,
     usage: turn.usage,
@@ -60,4 +69,7 @@ function finishIn({ state, finish }: StoredTurn): Outcome['finish'] {
   return state === 'incomplete' ? (finish ?? 'length') : null
 }
 
-const BROKEN: Failure = failureOf('upstream_broken', 'The answer broke off before it was complete.')
+const BROKEN: Failure = createFailure(
+  'upstream_broken',
+  'The answer broke off before it was complete.',
+)

@@ -8,7 +8,7 @@
 import type { Failure } from '../../core/stream-event.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 
-export interface Rendition<Chunk = Uint8Array> {
+export interface ResponseWriter<Chunk = Uint8Array> {
   /** Whole events to be sent now; of length 0 for none. Throws a GatewayError on a stream that cannot be read. */
   readonly push: (chunk: Chunk) => string | Uint8Array
   /** Whether the answer has come to its end, though the upstream's body may still be open. */

@@ -2,14 +2,17 @@
  * Chooses how to read an answer that was asked for as a stream: some upstreams send it whole. It is
  * told by its first character, because a content type is easily wrong and no event begins with `{`.
  */
-import type { Rendition } from './response-writer-interface.ts'
+import type { ResponseWriter } from './response-writer-interface.ts'
 
-export function streamedOrWhole(streamed: Rendition, whole: () => Rendition): Rendition {
+export function selectWriterByFirstByte(
+  streamed: ResponseWriter,
+  whole: () => ResponseWriter,
+): ResponseWriter {
   let chosen = streamed
   let isOpen = true
   return {
     push(chunk) {
-      const isObject = isOpen ? beginsAsObject(chunk) : null
+      const isObject = isOpen ? startsWithJsonObject(chunk) : null
       if (isObject !== null) {
         isOpen = false
         if (isObject) chosen = whole()
@@ -27,7 +30,7 @@ export function streamedOrWhole(streamed: Rendition, whole: () => Rendition): Re
 }
 
 /** `null` while there is nothing to tell it by. */
-export function beginsAsObject(chunk: Uint8Array): boolean | null {
+export function startsWithJsonObject(chunk: Uint8Array): boolean | null {
   const first = firstByte(chunk)
   return first === null ? null : first === BRACE
 }

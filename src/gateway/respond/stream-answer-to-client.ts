@@ -10,29 +10,29 @@
 import type { Failure } from '../../core/stream-event.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
-import type { Client } from '../http-exchange-interface.ts'
-import { failureOf, GatewayError } from '../../core/errors/gateway-error.ts'
-import { asGatewayError } from '../../core/errors/convert-unexpected-error.ts'
-import type { Source } from '../../core/stream/push-source.ts'
-import type { Rendition } from './response-writer-interface.ts'
+import type { ClientStream } from '../http-exchange-interface.ts'
+import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
+import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
+import type { PushSource } from '../../core/stream/push-source.ts'
+import type { ResponseWriter } from './response-writer-interface.ts'
 
-export interface Relay<Chunk> extends Receiving {
-  readonly source: Source<Chunk>
-  readonly rendition: Rendition<Chunk>
+export interface AnswerStreamParts<Chunk> extends AnswerStreamTarget {
+  readonly source: PushSource<Chunk>
+  readonly rendition: ResponseWriter<Chunk>
 }
 
 /** The end of it that is the same, whatever comes. */
-export interface Receiving {
-  readonly client: Client
+export interface AnswerStreamTarget {
+  readonly client: ClientStream
   /** Makes the outcome safe. What it resolves to is what the client is told. */
   readonly settle: (outcome: Outcome, ending: 'finished' | 'cancelled') => Promise<Outcome>
   readonly heartbeatMs: number
   readonly log: Log
 }
 
-const GONE = failureOf('upstream_broken', 'The client went away.')
+const GONE = createFailure('upstream_broken', 'The client went away.')
 
-export function relay<Chunk>(parts: Relay<Chunk>): void {
+export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): void {
   const { source, rendition, client, settle, heartbeatMs, log } = parts
   let over = false
   const { send, stopBeating } = heartbeat(client, heartbeatMs)
@@ -58,11 +58,11 @@ export function relay<Chunk>(parts: Relay<Chunk>): void {
     try {
       return rendition.close(failure)
     } catch (error) {
-      return asGatewayError(error, log)
+      return convertUnexpectedError(error, log)
     }
   }
   const breakOff = (error: unknown): void => {
-    asGatewayError(error, log)
+    convertUnexpectedError(error, log)
     client.breakOff()
   }
 
@@ -78,7 +78,7 @@ export function relay<Chunk>(parts: Relay<Chunk>): void {
 
   const failed = (error: unknown): void => {
     // Told before it is cancelled, which would be heard of as a broken connection.
-    finish(asGatewayError(error, log).failure)
+    finish(convertUnexpectedError(error, log).failure)
     source.cancel()
   }
 
@@ -111,7 +111,7 @@ export function relay<Chunk>(parts: Relay<Chunk>): void {
 }
 
 /** Writes to a client, and to one that has heard nothing for so long something that says nothing. */
-function heartbeat(client: Client, heartbeatMs: number) {
+function heartbeat(client: ClientStream, heartbeatMs: number) {
   let quiet = true
   const timer = setInterval(() => {
     if (quiet) client.write(': ping\n\n')

@@ -1,26 +1,26 @@
 /** A stream told anew: decoded, rendered in the client's dialect. */
-import { isTerminal, type Failure, type StreamEvent } from '../../core/stream-event.ts'
+import { isTerminalEvent, type Failure, type StreamEvent } from '../../core/stream-event.ts'
 import type { OutcomeFold } from '../../core/fold-answer-outcome.ts'
-import type { Renderer } from '../../core/ports/dialect-interface.ts'
-import type { Guarded } from './event-filters/apply-event-filters.ts'
-import type { HeldWords } from './markers/delay-first-text.ts'
-import type { Rendition } from './response-writer-interface.ts'
-import { frame } from '../../core/stream/sse.ts'
+import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
+import type { FilteredDecoder } from './event-filters/apply-event-filters.ts'
+import type { FirstTextDelay } from './markers/delay-first-text.ts'
+import type { ResponseWriter } from './response-writer-interface.ts'
+import { formatSseMessage } from '../../core/stream/sse.ts'
 
-export function translated<Chunk>(parts: {
-  readonly decoder: Guarded<Chunk>
-  readonly renderer: Renderer
+export function createTranslatingWriter<Chunk>(parts: {
+  readonly decoder: FilteredDecoder<Chunk>
+  readonly renderer: AnswerRenderer
   readonly fold: OutcomeFold
   readonly now: () => number
   /** Of a client whose answer is to name its turn. */
-  readonly held?: HeldWords | null
-}): Rendition<Chunk> {
+  readonly held?: FirstTextDelay | null
+}): ResponseWriter<Chunk> {
   const { decoder, renderer, fold, now, held = null } = parts
   let over = false
 
   const rendered = (event: StreamEvent): string => {
     let text = ''
-    for (const message of renderer.push(event)) text += frame(message)
+    for (const message of renderer.push(event)) text += formatSseMessage(message)
     return text
   }
   const renderedAll = (events: readonly StreamEvent[]): string => events.map(rendered).join('')
@@ -28,7 +28,7 @@ export function translated<Chunk>(parts: {
     let text = ''
     for (const event of events) {
       if (over) break
-      over = isTerminal(event)
+      over = isTerminalEvent(event)
       fold.push(event)
       text += held === null ? rendered(event) : renderedAll(held.push(event))
     }
@@ -46,7 +46,7 @@ export function translated<Chunk>(parts: {
     outcome: fold.now,
     end(outcome) {
       const before = held === null ? '' : renderedAll(held.release())
-      return before + renderer.end(outcome, now()).map(frame).join('')
+      return before + renderer.end(outcome, now()).map(formatSseMessage).join('')
     },
     later: (send) => held?.later((events) => send(() => renderedAll(events))),
   }

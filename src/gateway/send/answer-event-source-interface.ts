@@ -3,9 +3,9 @@
  * or that it joins of several. It flows as a body does.
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
-import type { Source } from '../../core/stream/push-source.ts'
+import type { PushSource } from '../../core/stream/push-source.ts'
 
-export interface AnswerEvents extends Source<readonly StreamEvent[]> {
+export interface AnswerEventSource extends PushSource<readonly StreamEvent[]> {
   /**
    * Ends it here, whatever would still come, as the end of a decoder does: yields the ends of what is
    * open, and the one terminal event; nothing behind that one.

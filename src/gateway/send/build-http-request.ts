@@ -1,15 +1,15 @@
 /** What goes to an upstream, to the byte: the same text to whoever asks for it, written once. */
 import type { JsonObject } from '../../core/json/json.ts'
-import { oncePerObject } from '../../core/caching/cache-per-object.ts'
-import { wellFormedJson } from '../../core/json/well-formed-json.ts'
+import { cachePerObject } from '../../core/caching/cache-per-object.ts'
+import { stringifyWellFormed } from '../../core/json/well-formed-json.ts'
 import type { UpstreamRequest } from '../../upstream/transport/transport-interface.ts'
-import type { Prepared } from '../prompt/prepare-request.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
 
-export function upstreamRequest({
+export function buildHttpRequest({
   account,
   provider,
   encoded,
-}: Pick<Prepared, 'account' | 'provider' | 'encoded'>): UpstreamRequest {
+}: Pick<PreparedRequest, 'account' | 'provider' | 'encoded'>): UpstreamRequest {
   const { body, bytes, path, headers } = encoded
   return {
     method: 'POST',
@@ -25,4 +25,4 @@ export function upstreamRequest({
 }
 
 /** What is sent is what is explained afterwards, to the byte. */
-const writtenOnce = oncePerObject<JsonObject, string>(wellFormedJson)
+const writtenOnce = cachePerObject<JsonObject, string>(stringifyWellFormed)

@@ -1,18 +1,18 @@
 /** Asks another of an upstream's endpoints with those fields of a request that it understands. */
 import type { JsonObject } from '../../core/json/json.ts'
-import { withBody } from '../../providers/request/replace-body.ts'
-import type { Prepared } from '../prompt/prepare-request.ts'
-import { upstreamRequest } from './build-http-request.ts'
-import type { Call } from '../../upstream/transport/transport-interface.ts'
-import { readJson, refusalOf } from '../../upstream/transport/read-body.ts'
-import type { World } from '../dependencies-interface.ts'
+import { replaceRequestBody } from '../../providers/request/replace-body.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
+import { buildHttpRequest } from './build-http-request.ts'
+import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
+import { readJsonBody, readErrorReply } from '../../upstream/transport/read-body.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
 
-export async function askEndpoint(
+export async function callOtherEndpoint(
   path: string,
   fields: readonly string[],
-  prepared: Prepared,
-  world: World,
-  onCall: (call: Call) => void = () => undefined,
+  prepared: PreparedRequest,
+  world: GatewayDependencies,
+  onCall: (call: UpstreamCall) => void = () => undefined,
 ): Promise<JsonObject> {
   const { encoded, provider } = prepared
   const body = Object.fromEntries(
@@ -22,10 +22,10 @@ export async function askEndpoint(
     }),
   )
   const call = world.transport(
-    upstreamRequest({ ...prepared, encoded: { ...withBody(encoded, body), path } }),
+    buildHttpRequest({ ...prepared, encoded: { ...replaceRequestBody(encoded, body), path } }),
   )
   onCall(call)
   const reply = await call.reply
-  if (reply.status < 200 || reply.status >= 300) throw await refusalOf(call, reply, provider)
-  return (await readJson(call, reply)).json
+  if (reply.status < 200 || reply.status >= 300) throw await readErrorReply(call, reply, provider)
+  return (await readJsonBody(call, reply)).json
 }

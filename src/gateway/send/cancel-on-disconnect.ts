@@ -1,10 +1,10 @@
 /** A client that may leave at any time. It takes the call with it that is under way for it. */
-import type { Exchange } from '../http-exchange-interface.ts'
-import type { Call } from '../../upstream/transport/transport-interface.ts'
+import type { HttpExchange } from '../http-exchange-interface.ts'
+import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 
-export function watchLeaving(exchange: Pick<Exchange, 'onGone'>) {
+export function cancelOnDisconnect(exchange: Pick<HttpExchange, 'onGone'>) {
   let isGone = false
-  let newest: Call | null = null
+  let newest: UpstreamCall | null = null
   const cancel = (): void => {
     isGone = true
     newest?.cancel()
@@ -12,7 +12,7 @@ export function watchLeaving(exchange: Pick<Exchange, 'onGone'>) {
   exchange.onGone(cancel)
   return {
     isGone: () => isGone,
-    onCall: (call: Call): void => {
+    onCall: (call: UpstreamCall): void => {
       newest = call
       if (isGone) call.cancel()
     },

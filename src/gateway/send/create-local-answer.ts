@@ -2,11 +2,11 @@
  * An answer that no model gives: a warm-up that only prepares what is asked next, a compaction that
  * was asked for by itself. It goes the way of any other answer, so it is kept and told like one.
  */
-import type { StreamEvent, Usage } from '../../core/stream-event.ts'
+import type { StreamEvent, TokenUsage } from '../../core/stream-event.ts'
 import type { Item } from '../../core/item.ts'
-import type { AnswerEvents } from './answer-event-source-interface.ts'
+import type { AnswerEventSource } from './answer-event-source-interface.ts'
 
-export function ownAnswer(items: readonly Item[], usage: Usage): AnswerEvents {
+export function createLocalAnswer(items: readonly Item[], usage: TokenUsage): AnswerEventSource {
   const events = eventsOf(items, usage)
   return {
     flow(sink) {
@@ -21,7 +21,7 @@ export function ownAnswer(items: readonly Item[], usage: Usage): AnswerEvents {
   }
 }
 
-function eventsOf(items: readonly Item[], usage: Usage): readonly StreamEvent[] {
+function eventsOf(items: readonly Item[], usage: TokenUsage): readonly StreamEvent[] {
   return [
     { type: 'answer-started', upstreamId: null, model: null },
     ...items.flatMap((item, index): readonly StreamEvent[] => [

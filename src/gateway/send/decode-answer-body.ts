@@ -6,13 +6,13 @@ import type { StreamEvent } from '../../core/stream-event.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Account, Provider } from '../../providers/provider-interface.ts'
 import type { Prompt } from '../../core/prompt.ts'
-import { NOT_JSON } from '../../upstream/transport/read-body.ts'
-import { gatheredJson } from './buffer-json-body.ts'
-import { sseDecoder } from '../../core/stream/sse.ts'
-import { NOTHING, type SseMessage, type Stage } from '../../core/stream/stage.ts'
-import { beginsAsObject } from '../respond/select-writer-by-first-byte.ts'
+import { NOT_JSON_FAILURE } from '../../upstream/transport/read-body.ts'
+import { bufferJsonBody } from './buffer-json-body.ts'
+import { createSseDecoder } from '../../core/stream/sse.ts'
+import { NO_OUTPUT, type SseMessage, type Stage } from '../../core/stream/stage.ts'
+import { startsWithJsonObject } from '../respond/select-writer-by-first-byte.ts'
 
-export function readAnswerEvents(asked: {
+export function decodeAnswerBody(asked: {
   readonly provider: Provider
   readonly account: Account
   readonly prompt: Prompt
@@ -21,9 +21,9 @@ export function readAnswerEvents(asked: {
   return {
     push(chunk) {
       if (chosen === null) {
-        const isObject = beginsAsObject(chunk)
+        const isObject = startsWithJsonObject(chunk)
         // White space in front of either.
-        if (isObject === null) return NOTHING
+        if (isObject === null) return NO_OUTPUT
         chosen = isObject ? wholeBody(asked) : streamedBody(asked)
       }
       return chosen.push(chunk)
@@ -32,10 +32,10 @@ export function readAnswerEvents(asked: {
   }
 }
 
-type Asked = Parameters<typeof readAnswerEvents>[0]
+type Asked = Parameters<typeof decodeAnswerBody>[0]
 
 function streamedBody({ provider, account, prompt }: Asked): Stage<Uint8Array, StreamEvent> {
-  const sse = sseDecoder()
+  const sse = createSseDecoder()
   const decoder = provider.decode(account, prompt)
   const decoded = (messages: readonly SseMessage[]): readonly StreamEvent[] =>
     messages.length === 1 && messages[0] !== undefined
@@ -48,15 +48,15 @@ function streamedBody({ provider, account, prompt }: Asked): Stage<Uint8Array, S
 }
 
 function wholeBody({ provider, account, prompt }: Asked): Stage<Uint8Array, StreamEvent> {
-  const body = gatheredJson()
+  const body = bufferJsonBody()
   return {
     push(chunk) {
       body.add(chunk)
-      return NOTHING
+      return NO_OUTPUT
     },
     end() {
       const json = body.read()
-      if (json === null) throw new GatewayError(NOT_JSON)
+      if (json === null) throw new GatewayError(NOT_JSON_FAILURE)
       return provider.decodeWhole(json, account, prompt)
     },
   }

@@ -2,18 +2,18 @@
  * What an upstream answers as events, from the first byte to the terminal event. What it sends behind that is
  * let go by.
  */
-import { isTerminal, type StreamEvent } from '../../core/stream-event.ts'
+import { isTerminalEvent, type StreamEvent } from '../../core/stream-event.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
-import { asGatewayError } from '../../core/errors/convert-unexpected-error.ts'
-import type { AnswerEvents } from './answer-event-source-interface.ts'
-import type { Flow, Source } from '../../core/stream/push-source.ts'
-import { NOTHING, type Stage } from '../../core/stream/stage.ts'
+import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
+import type { AnswerEventSource } from './answer-event-source-interface.ts'
+import type { FlowControl, PushSource } from '../../core/stream/push-source.ts'
+import { NO_OUTPUT, type Stage } from '../../core/stream/stage.ts'
 
-export function decodedAnswer(
-  body: Source<Uint8Array>,
+export function createDecodedEventSource(
+  body: PushSource<Uint8Array>,
   reader: Stage<Uint8Array, StreamEvent>,
   log: Log,
-): AnswerEvents {
+): AnswerEventSource {
   let isOver = false
   return {
     flow(sink) {
@@ -22,19 +22,19 @@ export function decodedAnswer(
         try {
           const heard = events()
           sink.chunk(heard)
-          if (isOver || !heard.some(isTerminal)) return
+          if (isOver || !heard.some(isTerminalEvent)) return
           isOver = true
           // Nobody holds back any more what nobody waits for.
           flow.resume()
           sink.end()
         } catch (error) {
           // Told before it is cancelled, which would be heard of as a broken connection.
-          sink.failed(asGatewayError(error, log).failure)
+          sink.failed(convertUnexpectedError(error, log).failure)
           isOver = true
           body.cancel()
         }
       }
-      const flow: Flow = body.flow({
+      const flow: FlowControl = body.flow({
         chunk: (bytes) => read(() => reader.push(bytes)),
         end: () => read(reader.end),
         failed(failure) {
@@ -45,13 +45,13 @@ export function decodedAnswer(
     },
     cancel: body.cancel,
     end() {
-      if (isOver) return NOTHING
+      if (isOver) return NO_OUTPUT
       isOver = true
       try {
         return reader.end()
       } catch {
         // What cannot be read has no end.
-        return NOTHING
+        return NO_OUTPUT
       }
     },
   }

@@ -4,13 +4,13 @@
  * then made on.
  */
 import type { Note } from '../../core/note.ts'
-import { clientNotes } from '../prompt/translate-provider-notes.ts'
-import { withoutReasoning as itemWithout } from '../../core/reasoning/strip-reasoning.ts'
-import type { Prepared } from '../prompt/prepare-request.ts'
-import { withoutRefusedBefore } from '../../providers/request/drop-rejected-parameters.ts'
+import { translateProviderNotes } from '../prompt/translate-provider-notes.ts'
+import { stripReasoning as itemWithout } from '../../core/reasoning/strip-reasoning.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
+import { dropPreviouslyRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
 
 /** `null` when there was nothing of the kind in it. */
-export function withoutReasoning(prepared: Prepared): Prepared | null {
+export function prepareRetryWithoutReasoning(prepared: PreparedRequest): PreparedRequest | null {
   const { account, provider, prompt, places, inbound } = prepared
   const kept: (typeof prompt.items)[number][] = []
   const keptPlaces: (number | null)[] = []
@@ -28,7 +28,7 @@ export function withoutReasoning(prepared: Prepared): Prepared | null {
   }
   if (notes.length === 0) return null
   const asked = { ...prompt, items: kept }
-  const encoded = withoutRefusedBefore(provider.encode(asked, account), prepared.notes)
+  const encoded = dropPreviouslyRejectedParameters(provider.encode(asked, account), prepared.notes)
   // What was noted on the body of the first request does not hold for this one.
   const lasting = prepared.notes.filter(({ by }) => by !== provider.wire)
   return {
@@ -36,7 +36,11 @@ export function withoutReasoning(prepared: Prepared): Prepared | null {
     prompt: asked,
     encoded,
     places: keptPlaces,
-    notes: [...lasting, ...notes, ...clientNotes(encoded.notes, keptPlaces, inbound.body)],
+    notes: [
+      ...lasting,
+      ...notes,
+      ...translateProviderNotes(encoded.notes, keptPlaces, inbound.body),
+    ],
     reasoningRefused: true,
   }
 }

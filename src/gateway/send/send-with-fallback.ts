@@ -2,35 +2,38 @@
  * Asks one upstream after the other until one begins to answer. All of this happens before the first
  * byte: afterwards there is no second attempt, and of a failed one the client sees nothing.
  */
-import { GatewayError, messageOf } from '../../core/errors/gateway-error.ts'
-import { withoutRefused } from '../../providers/request/drop-rejected-parameters.ts'
-import type { Source } from '../../core/stream/push-source.ts'
-import { refuseEncoded } from '../../upstream/transport/reject-content-encoding.ts'
-import { bodyOf, refusalOf } from '../../upstream/transport/read-body.ts'
-import type { Call } from '../../upstream/transport/transport-interface.ts'
-import type { World } from '../dependencies-interface.ts'
-import type { Target } from '../../upstream/accounts-and-model-routing.ts'
-import type { Prepared } from '../prompt/prepare-request.ts'
-import { upstreamRequest } from './build-http-request.ts'
-import { withoutReasoning } from './prepare-retry-without-reasoning.ts'
+import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
+import { dropRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
+import type { PushSource } from '../../core/stream/push-source.ts'
+import { rejectContentEncoding } from '../../upstream/transport/reject-content-encoding.ts'
+import { getBodySource, readErrorReply } from '../../upstream/transport/read-body.ts'
+import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
+import { buildHttpRequest } from './build-http-request.ts'
+import { prepareRetryWithoutReasoning } from './prepare-retry-without-reasoning.ts'
 
-export interface Asked {
-  readonly prepared: Prepared
+export interface RawAnswer {
+  readonly prepared: PreparedRequest
   /** Of what it answers, in its wire. */
-  readonly body: Source<Uint8Array>
+  readonly body: PushSource<Uint8Array>
 }
 
-export interface Asking {
+export interface SendOptions {
   /** In the order of preference; not empty. */
-  readonly targets: readonly Target[]
+  readonly targets: readonly UpstreamTarget[]
   /** What each is sent is made anew for it: media, limits and parameters differ. */
-  readonly prepare: (target: Target) => Prepared
+  readonly prepare: (target: UpstreamTarget) => PreparedRequest
   /** Hears of every call, so that a client that leaves can take back the newest. */
-  readonly onCall: (call: Call) => void
+  readonly onCall: (call: UpstreamCall) => void
   readonly isGone: () => boolean
 }
 
-export async function ask(asking: Asking, world: World): Promise<Asked> {
+export async function sendWithFallback(
+  asking: SendOptions,
+  world: GatewayDependencies,
+): Promise<RawAnswer> {
   const { targets, isGone } = asking
   let refusal: Error | null = null
   for (const [at, target] of targets.entries()) {
@@ -40,7 +43,7 @@ export async function ask(asking: Asking, world: World): Promise<Asked> {
     } catch (error) {
       if (isGone() || !(error instanceof Error) || !isWorthAnother(error)) throw error
       const isLast = at === targets.length - 1
-      const told = { upstream: target.account.name, why: messageOf(error) }
+      const told = { upstream: target.account.name, why: errorMessage(error) }
       world.log('warn', isLast ? 'upstream-failed' : 'next-upstream', told)
       if (!(error instanceof Unfit)) refusal = error
     }
@@ -51,7 +54,7 @@ export async function ask(asking: Asking, world: World): Promise<Asked> {
 /** The request cannot be made for an upstream that is asked only because another has failed. */
 class Unfit extends Error {}
 
-function preparedInstead(target: Target, { prepare }: Asking): Prepared {
+function preparedInstead(target: UpstreamTarget, { prepare }: SendOptions): PreparedRequest {
   try {
     return prepare(target)
   } catch (error) {
@@ -63,18 +66,22 @@ function preparedInstead(target: Target, { prepare }: Asking): Prepared {
  * An upstream that refuses an optional parameter is asked again without it, if that is wanted; one
  * that refuses reasoning is asked once more without any.
  */
-async function askOne(first: Prepared, asking: Asking, world: World): Promise<Asked> {
+async function askOne(
+  first: PreparedRequest,
+  asking: SendOptions,
+  world: GatewayDependencies,
+): Promise<RawAnswer> {
   let prepared = first
   for (let retries = 0; ; retries += 1) {
     if (asking.isGone()) throw nobodyAsks()
-    const call = world.transport(upstreamRequest(prepared))
+    const call = world.transport(buildHttpRequest(prepared))
     asking.onCall(call)
     const reply = await call.reply
     if (reply.status >= 200 && reply.status < 300) {
-      refuseEncoded(call, reply)
-      return { prepared, body: bodyOf(call, reply) }
+      rejectContentEncoding(call, reply)
+      return { prepared, body: getBodySource(call, reply) }
     }
-    const refusal = await refusalOf(call, reply, prepared.provider)
+    const refusal = await readErrorReply(call, reply, prepared.provider)
     const lighter = retries < MAX_RETRIES ? lightened(prepared, refusal) : null
     const next = lighter ?? unreasoned(prepared, refusal)
     if (next === null) throw refusal
@@ -92,16 +99,18 @@ function nobodyAsks(): GatewayError {
   return new GatewayError('upstream_unreachable', why, { status: 499 })
 }
 
-function lightened(prepared: Prepared, { failure }: GatewayError): Prepared | null {
+function lightened(prepared: PreparedRequest, { failure }: GatewayError): PreparedRequest | null {
   if (prepared.account.quirks['degrade'] !== true) return null
-  const encoded = withoutRefused(prepared.encoded, failure)
+  const encoded = dropRejectedParameters(prepared.encoded, failure)
   if (encoded === null) return null
   const notes = [...prepared.notes, ...encoded.notes.slice(prepared.encoded.notes.length)]
   return { ...prepared, encoded, notes }
 }
 
-function unreasoned(prepared: Prepared, { failure }: GatewayError): Prepared | null {
-  return prepared.provider.refusesReasoning?.(failure) === true ? withoutReasoning(prepared) : null
+function unreasoned(prepared: PreparedRequest, { failure }: GatewayError): PreparedRequest | null {
+  return prepared.provider.refusesReasoning?.(failure) === true
+    ? prepareRetryWithoutReasoning(prepared)
+    : null
 }
 
 /** Whatever says something about the upstream and not about the request. */

@@ -1,20 +1,20 @@
 /** An answer on its way: as the bytes of an upstream, which its provider decodes, or as events. */
 import type { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { AnswerEvents } from './answer-event-source-interface.ts'
-import type { Asked } from './send-with-fallback.ts'
-import type { Prepared } from '../prompt/prepare-request.ts'
+import type { AnswerEventSource } from './answer-event-source-interface.ts'
+import type { RawAnswer } from './send-with-fallback.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
 
-export type Answer = (Asked | Told) & Partial<AskedInRounds>
+export type UpstreamAnswer = (RawAnswer | DecodedAnswer) & Partial<MultiRoundAnswer>
 
-export interface Told {
-  readonly prepared: Prepared
-  readonly events: AnswerEvents
+export interface DecodedAnswer {
+  readonly prepared: PreparedRequest
+  readonly events: AnswerEventSource
 }
 
 /** What is known of one that is asked for in several rounds. */
-export interface AskedInRounds {
+export interface MultiRoundAnswer {
   /** All that was sent for the answer so far, in order. */
-  readonly sent: () => readonly Prepared[]
+  readonly sent: () => readonly PreparedRequest[]
   /** With what a later round was refused, if one was. */
   readonly refusal: () => GatewayError | null
 }

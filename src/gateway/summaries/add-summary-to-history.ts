@@ -1,46 +1,49 @@
 /** The history of a request with the summary that stands for its beginning, where summaries are wanted. */
 import type { Caller } from '../../core/client/caller.ts'
 import type { ContextPolicy, SummaryRules } from '../../core/context-policy.ts'
-import type { Inbound } from '../../core/client-request.ts'
-import type { History } from '../history/load-history-by-id.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import type { LoadedHistory } from '../history/load-history-by-id.ts'
 import { loadSummary, type ActiveSummary } from './load-summary.ts'
-import { toBeSummed } from '../../context/summaries/select-summarizable-items.ts'
-import type { World } from '../dependencies-interface.ts'
-import { route } from '../../upstream/accounts-and-model-routing.ts'
-import { isWished } from '../prompt/has-summary-or-layer-override.ts'
-import { policyFor } from '../prompt/resolve-request-policy.ts'
+import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
+import { hasSummaryOrLayerOverride } from '../prompt/has-summary-or-layer-override.ts'
+import { resolveRequestPolicy } from '../prompt/resolve-request-policy.ts'
 
 /** The very same history, and nothing is looked at, if nobody wants any. */
-export async function withSummary(
-  inbound: Inbound,
-  history: History,
+export async function addSummaryToHistory(
+  inbound: ClientRequest,
+  history: LoadedHistory,
   caller: Caller,
-  world: World,
-): Promise<History> {
-  if (inbound.client.isTask || !isWished('summaries', { inbound, history }, world.settings))
-    return history
-  const targets = route(world, inbound.params.model, inbound.dialect)
-  const policies = targets.map(({ model }) =>
-    policyFor(model, { inbound, history }, world.settings),
+  world: GatewayDependencies,
+): Promise<LoadedHistory> {
+  if (
+    inbound.client.isTask ||
+    !hasSummaryOrLayerOverride('summaries', { inbound, history }, world.settings)
   )
-  const policy = policies.find(({ summaries }) => wantsSummaries(summaries))
+    return history
+  const targets = routeModel(world, inbound.params.model, inbound.dialect)
+  const policies = targets.map(({ model }) =>
+    resolveRequestPolicy(model, { inbound, history }, world.settings),
+  )
+  const policy = policies.find(({ summaries }) => areSummariesEnabled(summaries))
   if (policy === undefined) return history
-  const told = toBeSummed([...history.items, ...inbound.items], policy)
+  const told = selectSummarizableItems([...history.items, ...inbound.items], policy)
   const { summary, nextSummary } = await loadSummary(told, history.answeringSinceMs, caller, world)
   if (nextSummary !== undefined) return { ...history, summary, nextSummary }
   return summary === null ? history : { ...history, summary }
 }
 
-export function wantsSummaries({ trigger }: SummaryRules): boolean {
+export function areSummariesEnabled({ trigger }: SummaryRules): boolean {
   return trigger !== 'off'
 }
 
 /** The summary as this policy wants it: not at all, or not if it tells of somebody who is hidden. */
-export function summaryFor(
+export function selectSummary(
   { summaries, speakers }: ContextPolicy,
-  { summary }: History,
+  { summary }: LoadedHistory,
 ): ActiveSummary | null {
-  if (summary === null || !wantsSummaries(summaries)) return null
+  if (summary === null || !areSummariesEnabled(summaries)) return null
   const isTold = speakers.hidden.some((author) => !summary.hidden.includes(author))
   return isTold ? null : summary
 }

@@ -4,41 +4,44 @@
  * first item of the answer, so whoever goes on from there has it. If it cannot be made, everything
  * stays as it was.
  */
-import { compactionItem } from '../../core/items/compaction-item.ts'
-import type { Usage } from '../../core/stream-event.ts'
+import { createCompactionItem } from '../../core/items/compaction-item.ts'
+import type { TokenUsage } from '../../core/stream-event.ts'
 import { itemId } from '../../core/turn-derived-ids.ts'
-import type { Opaque } from '../../core/item.ts'
+import type { OpaqueItem } from '../../core/item.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
-import type { Inbound } from '../../core/client-request.ts'
-import { tokensOf, windowOf } from '../prompt/size/estimate-tokens-and-window.ts'
-import { planned, type Planned } from '../prompt/plan-request.ts'
-import type { Prepared } from '../prompt/prepare-request.ts'
-import { hasEndpoint } from '../../providers/has-responses-endpoint.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import {
+  estimateRequestTokens,
+  resolveContextWindow,
+} from '../prompt/size/estimate-tokens-and-window.ts'
+import { planRequest, type PlannedRequest } from '../prompt/plan-request.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
+import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
 import {
   planCompaction,
-  replacedBy,
+  listReplacedItems,
   type CompactionPlan,
 } from '../../context/summaries/plan-compaction.ts'
-import { summarise, type Summarising } from './request-summary.ts'
-import type { World } from '../dependencies-interface.ts'
+import { requestSummary, type SummaryModelOptions } from './request-summary.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
 
-export interface Compacted {
-  readonly item: Opaque
-  readonly usage: Usage
+export interface CompactionResult {
+  readonly item: OpaqueItem
+  readonly usage: TokenUsage
 }
 
 /** `null` when there is no need, or nothing to gain. What was asked for by name must not fail. */
 export async function compactIfDue(
-  first: Prepared,
-  asked: Summarising,
+  first: PreparedRequest,
+  asked: SummaryModelOptions,
   turnId: string,
-  world: World,
-): Promise<Compacted | 'failed' | null> {
+  world: GatewayDependencies,
+): Promise<CompactionResult | 'failed' | null> {
   if (!isCompactionDue(first)) return null
   try {
-    const { text, usage } = await summarise(planOf(first, world), asked, world)
+    const { text, usage } = await requestSummary(planOf(first, world), asked, world)
     world.log('info', 'compacted', { turn: turnId, tokens: usage.totalTokens })
-    return { item: compactionItem(itemId('compaction', turnId, 0), text), usage }
+    return { item: createCompactionItem(itemId('compaction', turnId, 0), text), usage }
   } catch (error) {
     if (isAskedFor(first) || asked.isGone()) throw error
     const why = error instanceof Error ? error.message : String(error)
@@ -48,43 +51,49 @@ export async function compactIfDue(
 }
 
 /** Who makes compactions itself is left to do so. */
-export function isCompactionDue(first: Prepared): boolean {
-  if (hasEndpoint(first.account, 'compact')) return false
+export function isCompactionDue(first: PreparedRequest): boolean {
+  if (hasResponsesEndpoint(first.account, 'compact')) return false
   if (isAskedFor(first)) return true
   const limit = limitOf(first)
   if (limit === null) return false
-  const tokens = tokensOf(first)
+  const tokens = estimateRequestTokens(first)
   // What would be replaced must be worth it: a user's own words stay as they are.
-  return tokens > limit && estimateTokens(replacedBy(first.prompt.items)) * 10 > tokens
+  return tokens > limit && estimateTokens(listReplacedItems(first.prompt.items)) * 10 > tokens
 }
 
-function isAskedFor({ inbound }: Prepared): boolean {
+function isAskedFor({ inbound }: PreparedRequest): boolean {
   return inbound.context?.compactNow === true
 }
 
 /** Where no threshold is named, a fifth of the window is left for what is to come. */
-function limitOf(first: Prepared): number | null {
+function limitOf(first: PreparedRequest): number | null {
   const { compactAbove = null } = first.inbound.context ?? {}
   if (compactAbove !== 'window') return compactAbove
-  const window = windowOf(first)
+  const window = resolveContextWindow(first)
   return window === null ? null : window * 0.8
 }
 
-function planOf(first: Prepared, world: World): CompactionPlan {
-  return planFor(unshortened(first, world), windowOf(first))
+function planOf(first: PreparedRequest, world: GatewayDependencies): CompactionPlan {
+  return planConversationCompaction(planWithoutWindows(first, world), resolveContextWindow(first))
 }
 
 /** Of all that there is, in chapters that who sums it up can take. */
-export function planFor({ prompt: { items } }: Planned, window: number | null): CompactionPlan {
+export function planConversationCompaction(
+  { prompt: { items } }: PlannedRequest,
+  window: number | null,
+): CompactionPlan {
   return planCompaction(items, window === null ? CHAPTER_TOKENS : Math.ceil(window / 2))
 }
 
 /** With what a window would leave out or shorten: it is to be summed up, too. */
-export function unshortened(cut: Planned, world: World): Planned {
+export function planWithoutWindows(
+  cut: PlannedRequest,
+  world: GatewayDependencies,
+): PlannedRequest {
   const { account, inbound, history, prompt } = cut
   const wishes = { ...inbound.wishes, policy: 'replay' as const, notes: NO_NOTES }
   const whole = { ...inbound, wishes }
-  return planned({ account, model: prompt.params.model }, { inbound: whole, history }, world)
+  return planRequest({ account, model: prompt.params.model }, { inbound: whole, history }, world)
 }
 
 /** They are told beside the conversation, and are no part of it. */
@@ -94,11 +103,18 @@ const NO_NOTES = { mode: 'replace', entries: [] } as const
 const CHAPTER_TOKENS = 60_000
 
 /** The compaction stands behind everything that was given, and in front of what the model says. */
-export function withCompaction(inbound: Inbound, { item }: Compacted): Inbound {
+export function appendCompaction(
+  inbound: ClientRequest,
+  { item }: CompactionResult,
+): ClientRequest {
   return { ...inbound, items: [...inbound.items, item] }
 }
 
 /** The client has asked what it has asked; the compaction belongs to the answer. */
-export function toldWith(prepared: Prepared, { item }: Compacted, inbound: Inbound): Prepared {
+export function startAnswerWithCompaction(
+  prepared: PreparedRequest,
+  { item }: CompactionResult,
+  inbound: ClientRequest,
+): PreparedRequest {
   return { ...prepared, inbound, begins: item }
 }

@@ -2,29 +2,33 @@
  * Whether a conversation is to be summed up, and up to where. What makes a summary is one thing at a
  * time: so many tokens, so many turns, or somebody's request.
  */
-import { itemTokens } from '../../core/items/item-tokens.ts'
+import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import type { Item } from '../../core/item.ts'
-import { ALONE, callEndOf, pairsOf } from '../../core/items/tool-call-pairs.ts'
-import { roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { summaryCut, type Cut, type Kept } from '../../context/summaries/plan-and-parse-summary.ts'
-import type { ToBeSummed } from '../../context/summaries/select-summarizable-items.ts'
+import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
+import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import {
-  roomIn,
-  tokensOf,
-  USUAL_WINDOW,
-  windowOf,
+  findSummaryCut,
+  type SummaryCut,
+  type SummaryRetention,
+} from '../../context/summaries/plan-and-parse-summary.ts'
+import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import {
+  computeConversationBudget,
+  estimateRequestTokens,
+  DEFAULT_CONTEXT_WINDOW,
+  resolveContextWindow,
 } from '../prompt/size/estimate-tokens-and-window.ts'
-import type { Prepared } from '../prompt/prepare-request.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
 
 /**
  * After an answer: `told` is all there is by then, `said` what the answer adds to the request. Not while
  * tools are at work: the turn would go on behind another beginning than its reasoning was made behind.
  */
-export function summaryDue(
-  prepared: Prepared,
-  { items }: ToBeSummed,
+export function decideSummaryAfterAnswer(
+  prepared: PreparedRequest,
+  { items }: SummarizableItems,
   said: readonly Item[],
-): Cut | null {
+): SummaryCut | null {
   if (waitsForTools(said)) return null
   const { policy, history } = prepared
   const { trigger, above, ...kept } = policy.summaries
@@ -32,17 +36,18 @@ export function summaryDue(
   const { at: after, turns } = nextSummary?.border ?? NOTHING_COVERED
   if (trigger === 'turns') {
     const most = above < 1 ? USUAL_TURNS : above
-    if (roundStarts(items).length - turns < most) return null
-    const cut = summaryCut(items, kept, after)
+    if (findRoundStarts(items).length - turns < most) return null
+    const cut = findSummaryCut(items, kept, after)
     const isWorthIt =
       cut !== null && cut.turns - turns >= (turns === 0 ? 1 : leastTurns(most, kept))
     return isWorthIt ? cut : null
   }
   // Who compacts by itself has done so by now, if it was time.
   if (trigger !== 'tokens' || prepared.prompt.compactAbove !== undefined) return null
-  const limit = above > 1 ? above : above * (windowOf(prepared) ?? USUAL_WINDOW)
-  if (tokensOf(prepared) + weigh(said) <= limit) return null
-  const cut = summaryCut(items, kept, after)
+  const limit =
+    above > 1 ? above : above * (resolveContextWindow(prepared) ?? DEFAULT_CONTEXT_WINDOW)
+  if (estimateRequestTokens(prepared) + weigh(said) <= limit) return null
+  const cut = findSummaryCut(items, kept, after)
   if (cut === null) return null
   const left = weigh(items.slice(cut.at)) + weigh(said)
   const least = turns === 0 ? 0 : Math.max(LEAST_TOKENS, left * LEAST_GAIN)
@@ -53,13 +58,13 @@ export function summaryDue(
  * Where what is kept is too much by itself, each turn would make a summary, and a new prefix. So one
  * that goes on from another stands for as many more turns as are kept, or as are asked for.
  */
-function leastTurns(most: number, { keepTurns }: Kept): number {
+function leastTurns(most: number, { keepTurns }: SummaryRetention): number {
   return Math.max(LEAST_TURNS, Math.min(most, keepTurns))
 }
 
 function waitsForTools(said: readonly Item[]): boolean {
-  const partners = pairsOf(said)
-  return said.some((item, at) => callEndOf(item)?.side === 'call' && partners[at] === ALONE)
+  const partners = findToolCallPairs(said)
+  return said.some((item, at) => callEndOf(item)?.side === 'call' && partners[at] === UNPAIRED)
 }
 
 const NOTHING_COVERED = { at: 0, turns: 0 }
@@ -76,16 +81,20 @@ const LEAST_GAIN = 1 / 8
 const LEAST_TOKENS = 500
 
 /** Before it is sent: it would not fit what its model can take for all that is known. */
-export function summaryNeeded(first: Prepared, { items }: ToBeSummed): Cut | null {
+export function decideSummaryBeforeSending(
+  first: PreparedRequest,
+  { items }: SummarizableItems,
+): SummaryCut | null {
   const { trigger } = first.policy.summaries
   if (trigger !== 'tokens' && trigger !== 'turns') return null
-  const window = windowOf(first)
-  if (window === null || tokensOf(first) <= roomIn(window, first)) return null
+  const window = resolveContextWindow(first)
+  if (window === null || estimateRequestTokens(first) <= computeConversationBudget(window, first))
+    return null
   const { policy, history } = first
   // One that waits for the next question waits no longer.
-  return summaryCut(items, policy.summaries, history.summary?.border.at ?? 0)
+  return findSummaryCut(items, policy.summaries, history.summary?.border.at ?? 0)
 }
 
 function weigh(items: readonly Item[]): number {
-  return items.reduce((sum, item) => sum + itemTokens(item), 0)
+  return items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
 }

@@ -7,12 +7,12 @@
  * Forks of a conversation share these names as far as they share what was said, and one that was edited
  * has others from there on.
  */
-import { roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { alwaysSent } from '../../context/windows/item-weights.ts'
-import type { ToBeSummed } from '../../context/summaries/select-summarizable-items.ts'
-import { contentHash } from '../record/hash-conversation-content.ts'
+import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { createAlwaysSentItemPredicate } from '../../context/windows/item-weights.ts'
+import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import { extendContentHash } from '../record/hash-conversation-content.ts'
 
-export interface SummaryBorder {
+export interface SummaryPrefix {
   /** The place of the first item behind it. */
   readonly at: number
   /** How many turns are in front of it. */
@@ -21,14 +21,17 @@ export interface SummaryBorder {
 }
 
 /** Oldest first, in one pass. */
-export function summaryBorders({ items, hidden }: ToBeSummed): readonly SummaryBorder[] {
-  const stays = alwaysSent(items)
-  const borders: SummaryBorder[] = []
+export function hashSummaryPrefixes({
+  items,
+  hidden,
+}: SummarizableItems): readonly SummaryPrefix[] {
+  const stays = createAlwaysSentItemPredicate(items)
+  const borders: SummaryPrefix[] = []
   let hash = hidden.length === 0 ? '' : JSON.stringify([...new Set(hidden)].toSorted())
   let at = 0
-  for (const [turns, start] of roundStarts(items).entries()) {
+  for (const [turns, start] of findRoundStarts(items).entries()) {
     const said = items.slice(at, start).filter((item, place) => !stays(at + place, item))
-    hash = contentHash(hash, said)
+    hash = extendContentHash(hash, said)
     at = start
     // Nothing is in front of the first turn but what was there before anybody asked.
     if (turns > 0) borders.push({ at, turns, hash })

@@ -1,20 +1,20 @@
 /** All summaries that stand for a beginning of a conversation; the first is told, the others are not. */
 import type { Caller } from '../../core/client/caller.ts'
-import { askMemory } from '../../store/query-store-or-throw.ts'
+import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import { findSummaries, type ActiveSummary } from './load-summary.ts'
-import { summaryBorders } from './hash-summary-prefixes.ts'
-import { toBeSummed } from '../../context/summaries/select-summarizable-items.ts'
-import type { World } from '../dependencies-interface.ts'
-import type { Planned } from '../prompt/plan-request.ts'
+import { hashSummaryPrefixes } from './hash-summary-prefixes.ts'
+import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { PlannedRequest } from '../prompt/plan-request.ts'
 
-export async function summariesOf(
-  { items, policy }: Pick<Planned, 'items' | 'policy'>,
+export async function listConversationSummaries(
+  { items, policy }: Pick<PlannedRequest, 'items' | 'policy'>,
   caller: Caller,
-  world: World,
+  world: GatewayDependencies,
 ): Promise<readonly ActiveSummary[]> {
-  const told = toBeSummed(items, policy)
-  const borders = summaryBorders(told)
-  return askMemory(() => findSummaries(told, borders, caller, world, MOST_LISTED))
+  const told = selectSummarizableItems(items, policy)
+  const borders = hashSummaryPrefixes(told)
+  return queryStoreOrThrow(() => findSummaries(told, borders, caller, world, MOST_LISTED))
 }
 
 const MOST_LISTED = 1000

@@ -7,23 +7,23 @@
  *
  * A memory that does not answer, or not in time, costs nothing but itself: all is sent as it was said.
  */
-import { messageOf } from '../../core/errors/gateway-error.ts'
-import { coveredBefore, type AppliedSummary } from '../../context/summaries/apply-summary.ts'
-import type { ToBeSummed } from '../../context/summaries/select-summarizable-items.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
+import { listCoveredItems, type AppliedSummary } from '../../context/summaries/apply-summary.ts'
+import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { StoredSummary } from '../../store/summaries/summary-store-interface.ts'
-import type { World } from '../dependencies-interface.ts'
-import { inTime, LATE } from '../../core/wait-with-timeout.ts'
-import { summaryBorders, type SummaryBorder } from './hash-summary-prefixes.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
+import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
 
 export interface ActiveSummary extends AppliedSummary {
-  readonly border: SummaryBorder
+  readonly border: SummaryPrefix
   readonly stored: StoredSummary
   /** Of whom it tells nothing. */
   readonly hidden: readonly string[]
 }
 
-export interface SummariesNow {
+export interface SummaryLookup {
   readonly summary: ActiveSummary | null
   /** The one that stands for most, if it is not told yet. */
   readonly nextSummary?: ActiveSummary
@@ -31,26 +31,29 @@ export interface SummariesNow {
 
 /** `sinceMs`: when the first answer to the newest question was begun; `null` if there is none. */
 export async function loadSummary(
-  told: ToBeSummed,
+  told: SummarizableItems,
   sinceMs: number | null,
   owner: Caller,
-  world: Pick<World, 'summaries' | 'log'>,
-): Promise<SummariesNow> {
-  const borders = summaryBorders(told)
+  world: Pick<GatewayDependencies, 'summaries' | 'log'>,
+): Promise<SummaryLookup> {
+  const borders = hashSummaryPrefixes(told)
   if (borders.length === 0) return NONE
   try {
-    const found = await inTime(findSummaries(told, borders, owner, world, ENOUGH), PATIENCE_MS)
-    if (found !== LATE) return atItsTime(found, sinceMs)
+    const found = await waitWithTimeout(
+      findSummaries(told, borders, owner, world, ENOUGH),
+      PATIENCE_MS,
+    )
+    if (found !== TIMED_OUT) return atItsTime(found, sinceMs)
     world.log('warn', 'summary-not-loaded', { why: 'It took too long.' })
   } catch (error) {
-    world.log('warn', 'summary-not-loaded', { why: messageOf(error) })
+    world.log('warn', 'summary-not-loaded', { why: errorMessage(error) })
   }
   return NONE
 }
 
-const NONE: SummariesNow = { summary: null }
+const NONE: SummaryLookup = { summary: null }
 
-function atItsTime(found: readonly ActiveSummary[], sinceMs: number | null): SummariesNow {
+function atItsTime(found: readonly ActiveSummary[], sinceMs: number | null): SummaryLookup {
   const [longest] = found
   if (longest === undefined) return NONE
   const wasThere = ({ stored }: ActiveSummary) => sinceMs === null || stored.createdAtMs <= sinceMs
@@ -60,10 +63,10 @@ function atItsTime(found: readonly ActiveSummary[], sinceMs: number | null): Sum
 
 /** Throws when the database does not answer. */
 export async function findSummary(
-  told: ToBeSummed,
-  borders: readonly SummaryBorder[],
+  told: SummarizableItems,
+  borders: readonly SummaryPrefix[],
   owner: Caller,
-  world: Pick<World, 'summaries'>,
+  world: Pick<GatewayDependencies, 'summaries'>,
 ): Promise<ActiveSummary | null> {
   const [longest] = await findSummaries(told, borders, owner, world, ENOUGH)
   return longest ?? null
@@ -74,28 +77,28 @@ const ENOUGH = 3
 
 /** Of all that there are so many, the one that stands for most first. */
 export async function findSummaries(
-  told: ToBeSummed,
-  borders: readonly SummaryBorder[],
+  told: SummarizableItems,
+  borders: readonly SummaryPrefix[],
   { tenant, user }: Caller,
-  { summaries }: Pick<World, 'summaries'>,
+  { summaries }: Pick<GatewayDependencies, 'summaries'>,
   limit: number,
 ): Promise<readonly ActiveSummary[]> {
   const hashes = borders.slice(-MAX_BORDERS).map(({ hash }) => hash)
   const found = await summaries.findSummaries({ tenant, user }, hashes, limit)
   return found.flatMap((stored) => {
     const border = borders.findLast(({ hash }) => hash === stored.prefixHash)
-    return border === undefined ? [] : [active(told, border, stored)]
+    return border === undefined ? [] : [buildActiveSummary(told, border, stored)]
   })
 }
 
-export function active(
-  told: ToBeSummed,
-  border: SummaryBorder,
+export function buildActiveSummary(
+  told: SummarizableItems,
+  border: SummaryPrefix,
   stored: StoredSummary,
 ): ActiveSummary {
   const { id, text, facts } = stored
   const { items, hidden } = told
-  return { id, text, facts, border, stored, hidden, covered: coveredBefore(items, border.at) }
+  return { id, text, facts, border, stored, hidden, covered: listCoveredItems(items, border.at) }
 }
 
 /** A user waits for the first word that long at most on account of a database. */

@@ -6,35 +6,39 @@
  * elsewhere, the first is kept, and the other one is forgotten.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import type { Usage } from '../../core/stream-event.ts'
+import type { TokenUsage } from '../../core/stream-event.ts'
 import { responseId } from '../../core/turn-derived-ids.ts'
-import { itemTokens } from '../../core/items/item-tokens.ts'
-import { inWords, toldSummary } from '../../core/items/summary-message.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { keepSummary, type Keeping, type WrittenSummary } from './save-summary.ts'
-import { findSummary, type ActiveSummary } from './load-summary.ts'
-import { memoryPlace } from '../history/memory-thread-and-storage-permission.ts'
-import { summaryBorders, type SummaryBorder } from './hash-summary-prefixes.ts'
-import { inTime } from '../../core/wait-with-timeout.ts'
-import { factsOfSummary } from '../../memory/facts/save-summary-facts.ts'
-import { coveredBefore } from '../../context/summaries/apply-summary.ts'
+import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import {
-  PROMPT_VERSION,
-  readSummary,
-  summaryChapters,
-  summaryQuestion,
-  type Cut,
+  formatHistorySummary,
+  createHistorySummaryMessage,
+} from '../../core/items/summary-message.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { saveSummary, type SummaryStorageOptions, type WrittenSummary } from './save-summary.ts'
+import { findSummary, type ActiveSummary } from './load-summary.ts'
+import { resolveMemoryThread } from '../history/memory-thread-and-storage-permission.ts'
+import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
+import { waitWithTimeout } from '../../core/wait-with-timeout.ts'
+import { saveSummaryFacts } from '../../memory/facts/save-summary-facts.ts'
+import { listCoveredItems } from '../../context/summaries/apply-summary.ts'
+import {
+  SUMMARY_PROMPT_VERSION,
+  parseSummary,
+  buildSummarySections,
+  createSummaryPrompt,
+  type SummaryCut,
 } from '../../context/summaries/plan-and-parse-summary.ts'
-import type { ToBeSummed } from '../../context/summaries/select-summarizable-items.ts'
-import type { World } from '../dependencies-interface.ts'
-import { route, type Target } from '../../upstream/accounts-and-model-routing.ts'
-import type { Asking } from '../send/send-with-fallback.ts'
-import { windowOf } from '../prompt/size/estimate-tokens-and-window.ts'
-import type { Planned } from '../prompt/plan-request.ts'
-import { summarise } from './request-summary.ts'
+import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { routeModel, type UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
+import type { SendOptions } from '../send/send-with-fallback.ts'
+import { resolveContextWindow } from '../prompt/size/estimate-tokens-and-window.ts'
+import type { PlannedRequest } from '../prompt/plan-request.ts'
+import { requestSummary } from './request-summary.ts'
 
 /** If it is made anew, then from all that was said, in the place of one that there is. */
-export interface SummaryWish extends Keeping, Pick<Asking, 'onCall' | 'isGone'> {
+export interface SummaryOptions
+  extends SummaryStorageOptions, Pick<SendOptions, 'onCall' | 'isGone'> {
   /** Who writes it. */
   readonly model: string
   readonly focus: string | null
@@ -43,18 +47,18 @@ export interface SummaryWish extends Keeping, Pick<Asking, 'onCall' | 'isGone'> 
 export interface MadeSummary {
   readonly summary: ActiveSummary
   /** What it took; `null` where there was one already. */
-  readonly usage: Usage | null
+  readonly usage: TokenUsage | null
 }
 
 /** `busy`: it is being made already. Throws when no whole summary comes of it. */
-export async function makeSummary(
-  planned: Planned,
-  told: ToBeSummed,
-  cut: Cut,
-  wish: SummaryWish,
-  world: World,
+export async function makeAndSaveSummary(
+  planned: PlannedRequest,
+  told: SummarizableItems,
+  cut: SummaryCut,
+  wish: SummaryOptions,
+  world: GatewayDependencies,
 ): Promise<MadeSummary | 'busy'> {
-  const borders = summaryBorders(told)
+  const borders = hashSummaryPrefixes(told)
   const border = borders.find(({ at }) => at === cut.at)
   if (border === undefined) throw new Error('A cut is at the border of two turns.')
   const end = beginMaking(borders, border, wish.caller, world)
@@ -68,7 +72,7 @@ export async function makeSummary(
     const before = isGoneOnFrom(there, wish) ? there : null
     const { written, usage } = await write(planned, told, { border, before }, wish, world)
     const { onCall: _onCall, isGone: _isGone, model: _model, focus: _focus, ...keeping } = wish
-    const summary = await keepSummary(told, written, keeping, world)
+    const summary = await saveSummary(told, written, keeping, world)
     await keepFacts(planned, written, wish, world)
     const { tokensBefore, tokensAfter } = written
     const tokensUsed = usage.totalTokens
@@ -81,16 +85,16 @@ export async function makeSummary(
 
 /** What it keeps word for word outlives the conversation, where facts are wanted. */
 async function keepFacts(
-  { policy: { layers }, inbound, history }: Planned,
+  { policy: { layers }, inbound, history }: PlannedRequest,
   { facts, items }: WrittenSummary,
-  { caller, turn, isKept, isTemporary }: SummaryWish,
-  world: World,
+  { caller, turn, isKept, isTemporary }: SummaryOptions,
+  world: GatewayDependencies,
 ): Promise<void> {
   if (!layers.facts || !isKept || isTemporary || facts.length === 0) return
-  const { thread, begunAtMs } = memoryPlace(inbound, history, turn)
+  const { thread, begunAtMs } = resolveMemoryThread(inbound, history, turn)
   const response = turn === null ? null : responseId(turn)
   const summed = { owner: caller, facts, scope: layers.scope, thread, begunAtMs, response, items }
-  await inTime(factsOfSummary(summed, world), FACTS_PATIENCE_MS)
+  await waitWithTimeout(saveSummaryFacts(summed, world), FACTS_PATIENCE_MS)
 }
 
 const FACTS_PATIENCE_MS = 2000
@@ -98,40 +102,40 @@ const FACTS_PATIENCE_MS = 2000
 /** How often in a row one goes on from another before all is read again: what is retold fades. */
 const MAX_GENERATIONS = 8
 
-function isGoneOnFrom(there: ActiveSummary | null, { isAnew }: SummaryWish): boolean {
+function isGoneOnFrom(there: ActiveSummary | null, { isAnew }: SummaryOptions): boolean {
   return there !== null && !isAnew && there.stored.generation < MAX_GENERATIONS
 }
 
 async function write(
-  planned: Planned,
-  told: ToBeSummed,
+  planned: PlannedRequest,
+  told: SummarizableItems,
   { border, before }: Pick<WrittenSummary, 'border' | 'before'>,
-  { model, focus, onCall, isGone }: SummaryWish,
-  world: World,
-): Promise<{ readonly written: WrittenSummary; readonly usage: Usage }> {
-  const targets = route(world, model, planned.inbound.dialect)
+  { model, focus, onCall, isGone }: SummaryOptions,
+  world: GatewayDependencies,
+): Promise<{ readonly written: WrittenSummary; readonly usage: TokenUsage }> {
+  const targets = routeModel(world, model, planned.inbound.dialect)
   const room = chapterTokens(planned, targets[0])
   const plan = {
-    before: before === null ? null : inWords(before),
-    chapters: summaryChapters(told, before?.border.at ?? 0, border, room),
-    question: summaryQuestion(focus),
+    before: before === null ? null : formatHistorySummary(before),
+    chapters: buildSummarySections(told, before?.border.at ?? 0, border, room),
+    question: createSummaryPrompt(focus),
   }
-  const { text, usage } = await summarise(plan, { targets, model, onCall, isGone }, world)
-  const words = readSummary(text)
+  const { text, usage } = await requestSummary(plan, { targets, model, onCall, isGone }, world)
+  const words = parseSummary(text)
   if (words.text === '' && words.facts.length === 0) throw nothingSaid()
-  const covered = coveredBefore(told.items, border.at)
-  const tokensBefore = covered.reduce((sum, item) => sum + itemTokens(item), 0)
-  const size = { tokensBefore, tokensAfter: itemTokens(toldSummary(words)) }
-  const promptVersion = PROMPT_VERSION
+  const covered = listCoveredItems(told.items, border.at)
+  const tokensBefore = covered.reduce((sum, item) => sum + estimateItemTokens(item), 0)
+  const size = { tokensBefore, tokensAfter: estimateItemTokens(createHistorySummaryMessage(words)) }
+  const promptVersion = SUMMARY_PROMPT_VERSION
   const written = { ...words, ...size, border, before, items: covered.length, model, promptVersion }
   return { written, usage }
 }
 
 /** Half of what the writer can take: the rest is for the summary before, and for its answer. */
-function chapterTokens(planned: Planned, { account, model }: Target): number {
+function chapterTokens(planned: PlannedRequest, { account, model }: UpstreamTarget): number {
   const { prompt } = planned
   const params = { ...prompt.params, model }
-  const window = windowOf({ ...planned, account, prompt: { ...prompt, params } })
+  const window = resolveContextWindow({ ...planned, account, prompt: { ...prompt, params } })
   return window === null ? USUAL_CHAPTER : Math.max(LEAST_CHAPTER, Math.floor(window / 2))
 }
 
@@ -151,16 +155,16 @@ function nothingSaid(): GatewayError {
  * are. What was given up by its host in the middle is not waited for for ever.
  */
 function beginMaking(
-  borders: readonly SummaryBorder[],
-  border: SummaryBorder,
+  borders: readonly SummaryPrefix[],
+  border: SummaryPrefix,
   { tenant, user }: Caller,
-  { summaries, nowMs }: World,
+  { summaries, nowMs }: GatewayDependencies,
 ): (() => void) | null {
   const making = MAKING.get(summaries) ?? new Map<string, number>()
   MAKING.set(summaries, making)
   const now = nowMs()
   for (const [name, sinceMs] of making) if (sinceMs < now - GIVEN_UP_MS) making.delete(name)
-  const nameOf = ({ hash }: SummaryBorder) => JSON.stringify([tenant, user, hash])
+  const nameOf = ({ hash }: SummaryPrefix) => JSON.stringify([tenant, user, hash])
   if (making.size >= MOST_AT_ONCE) return null
   if (making.size > 0 && borders.some((each) => making.has(nameOf(each)))) return null
   const name = nameOf(border)

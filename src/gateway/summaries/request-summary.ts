@@ -2,68 +2,72 @@
  * Lets the model that is asked sum up its own conversation. Each chapter is a request like any
  * other, of its own and kept nowhere.
  */
-import type { Usage } from '../../core/stream-event.ts'
+import type { TokenUsage } from '../../core/stream-event.ts'
 import { textOf } from '../../core/item.ts'
-import { foldOutcome, type Outcome } from '../../core/fold-answer-outcome.ts'
-import type { Wishes } from '../../core/context-policy.ts'
-import { NOTHING_USED, usedTogether } from '../../core/stream/add-token-usage.ts'
-import type { Target } from '../../upstream/accounts-and-model-routing.ts'
-import { ask, type Asking } from '../send/send-with-fallback.ts'
-import { responses } from '../../dialects/responses/responses-dialect.ts'
+import { foldAnswerOutcome, type Outcome } from '../../core/fold-answer-outcome.ts'
+import type { PolicyOverrides } from '../../core/context-policy.ts'
+import { ZERO_TOKEN_USAGE, addTokenUsage } from '../../core/stream/add-token-usage.ts'
+import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
+import { sendWithFallback, type SendOptions } from '../send/send-with-fallback.ts'
+import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { NO_HISTORY } from '../history/load-history-by-id.ts'
-import { prepareFor } from '../prompt/prepare-request.ts'
-import { readAnswer } from '../send/read-buffered-answer.ts'
-import { chapterQuestion, type CompactionPlan } from '../../context/summaries/plan-compaction.ts'
-import type { World } from '../dependencies-interface.ts'
+import { prepareRequest } from '../prompt/prepare-request.ts'
+import { readBufferedAnswer } from '../send/read-buffered-answer.ts'
+import {
+  buildCompactionPrompt,
+  type CompactionPlan,
+} from '../../context/summaries/plan-compaction.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
 
-export interface Summary {
+export interface GeneratedSummary {
   readonly text: string
   /** Of all chapters together. */
-  readonly usage: Usage
+  readonly usage: TokenUsage
 }
 
-export interface Summarising extends Pick<Asking, 'targets' | 'onCall' | 'isGone'> {
+export interface SummaryModelOptions extends Pick<SendOptions, 'targets' | 'onCall' | 'isGone'> {
   readonly model: string
 }
 
-export interface SummingUp extends Pick<CompactionPlan, 'before' | 'chapters'> {
+export interface SummaryMaterial extends Pick<CompactionPlan, 'before' | 'chapters'> {
   /** How the model is asked for it; as for a compaction, if nobody says. */
-  readonly question?: typeof chapterQuestion
+  readonly question?: typeof buildCompactionPrompt
 }
 
 /** Throws a GatewayError when the model does not give a whole summary. */
-export async function summarise(
-  { before, chapters, question = chapterQuestion }: SummingUp,
-  asked: Summarising,
-  world: World,
-): Promise<Summary> {
+export async function requestSummary(
+  { before, chapters, question = buildCompactionPrompt }: SummaryMaterial,
+  asked: SummaryModelOptions,
+  world: GatewayDependencies,
+): Promise<GeneratedSummary> {
   let text = before
-  let usage = NOTHING_USED
+  let usage = ZERO_TOKEN_USAGE
   for (const chapter of chapters) {
     const outcome = await askAbout(question(text, chapter), asked, world)
     text = summaryOf(outcome)
-    usage = usedTogether(usage, outcome.usage)
+    usage = addTokenUsage(usage, outcome.usage)
   }
   return { text: text ?? '', usage }
 }
 
 async function askAbout(
-  question: ReturnType<typeof chapterQuestion>,
-  { model, ...asked }: Summarising,
-  world: World,
+  question: ReturnType<typeof buildCompactionPrompt>,
+  { model, ...asked }: SummaryModelOptions,
+  world: GatewayDependencies,
 ): Promise<Outcome> {
   const body = { model, ...question, store: false }
-  const inbound = { ...responses.parse(body), wishes: ALL_OF_IT }
-  const prepare = (target: Target) => prepareFor(target, { inbound, history: NO_HISTORY }, world)
-  const { events } = await readAnswer(await ask({ ...asked, prepare }, world))
-  const fold = foldOutcome()
+  const inbound = { ...responsesDialect.parse(body), wishes: ALL_OF_IT }
+  const prepare = (target: UpstreamTarget) =>
+    prepareRequest(target, { inbound, history: NO_HISTORY }, world)
+  const { events } = await readBufferedAnswer(await sendWithFallback({ ...asked, prepare }, world))
+  const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
   return fold.now()
 }
 
 /** A summary is of all that it is given, and of nothing that stands beside a conversation. */
-const ALL_OF_IT: Wishes = {
+const ALL_OF_IT: PolicyOverrides = {
   policy: 'replay',
   notes: { mode: 'replace', entries: [] },
   layers: { workingMemory: false, observations: false, facts: false },

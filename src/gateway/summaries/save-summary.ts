@@ -3,16 +3,16 @@
  * first is kept, whichever replica it comes from, and is what everybody goes on with.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import type { SummaryWords } from '../../core/items/summary-message.ts'
-import { messageOf } from '../../core/errors/gateway-error.ts'
-import { inTime, LATE } from '../../core/wait-with-timeout.ts'
-import type { ToBeSummed } from '../../context/summaries/select-summarizable-items.ts'
-import type { World } from '../dependencies-interface.ts'
-import { active, findSummary, type ActiveSummary } from './load-summary.ts'
-import { summaryBorders, type SummaryBorder } from './hash-summary-prefixes.ts'
+import type { SummaryContent } from '../../core/items/summary-message.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
+import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { buildActiveSummary, findSummary, type ActiveSummary } from './load-summary.ts'
+import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
 
-export interface WrittenSummary extends SummaryWords {
-  readonly border: SummaryBorder
+export interface WrittenSummary extends SummaryContent {
+  readonly border: SummaryPrefix
   /** How many items it stands for. */
   readonly items: number
   readonly tokensBefore: number
@@ -23,7 +23,7 @@ export interface WrittenSummary extends SummaryWords {
   readonly before: ActiveSummary | null
 }
 
-export interface Keeping {
+export interface SummaryStorageOptions {
   readonly caller: Caller
   /** The turn after which it is made, if that is kept, and one before it that is kept for sure. */
   readonly turn: string | null
@@ -40,11 +40,11 @@ export interface Keeping {
 }
 
 /** Resolves to the one that stands for the beginning from now on. */
-export async function keepSummary(
-  told: ToBeSummed,
+export async function saveSummary(
+  told: SummarizableItems,
   written: WrittenSummary,
-  keeping: Keeping,
-  world: World,
+  keeping: SummaryStorageOptions,
+  world: GatewayDependencies,
 ): Promise<ActiveSummary> {
   const { border, before, ...words } = written
   const { caller, isKept, isPromised, isAnew, ...ties } = keeping
@@ -62,17 +62,17 @@ export async function keepSummary(
     createdAtMs: now,
     usedAtMs: now,
   }
-  const own = active(told, border, summary)
+  const own = buildActiveSummary(told, border, summary)
   if (!isKept) return own
   try {
-    const saved = await inTime(world.summaries.saveSummary(summary, isAnew), PATIENCE_MS)
-    if (saved === LATE) throw new Error('It took too long.')
+    const saved = await waitWithTimeout(world.summaries.saveSummary(summary, isAnew), PATIENCE_MS)
+    if (saved === TIMED_OUT) throw new Error('It took too long.')
     if (saved) return own
     // Somebody was faster, or it was forgotten while it was written.
-    return (await findSummary(told, summaryBorders(told), caller, world)) ?? own
+    return (await findSummary(told, hashSummaryPrefixes(told), caller, world)) ?? own
   } catch (error) {
     if (isPromised) throw error
-    world.log('warn', 'summary-not-kept', { why: messageOf(error) })
+    world.log('warn', 'summary-not-kept', { why: errorMessage(error) })
     return own
   }
 }

@@ -4,52 +4,52 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Item } from '../../core/item.ts'
-import { messageOf } from '../../core/errors/gateway-error.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { DAY_MS } from '../history/touch-loaded-turns.ts'
-import { mayBeKept } from '../history/memory-thread-and-storage-permission.ts'
-import { toBeSummed } from '../../context/summaries/select-summarizable-items.ts'
-import type { World } from '../dependencies-interface.ts'
-import type { Answered, Following } from '../after-answer/run-after-answer.ts'
-import { makeSummary, type SummaryWish } from './make-and-save-summary.ts'
-import type { Planned } from '../prompt/plan-request.ts'
-import type { Prepared } from '../prompt/prepare-request.ts'
-import { summaryDue } from './decide-when-to-summarize.ts'
-import { wantsSummaries } from './add-summary-to-history.ts'
+import { mayStoreRequest } from '../history/memory-thread-and-storage-permission.ts'
+import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { AnsweredRequest, AfterAnswerTask } from '../after-answer/run-after-answer.ts'
+import { makeAndSaveSummary, type SummaryOptions } from './make-and-save-summary.ts'
+import type { PlannedRequest } from '../prompt/plan-request.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
+import { decideSummaryAfterAnswer } from './decide-when-to-summarize.ts'
+import { areSummariesEnabled } from './add-summary-to-history.ts'
 
-export const summariseAfter: Following = (answered, world) => {
+export const summarizeAfterAnswer: AfterAnswerTask = (answered, world) => {
   const { policy, inbound } = answered.prepared
   // Housekeeping is no conversation.
-  if (!wantsSummaries(policy.summaries) || inbound.client.isTask) return null
+  if (!areSummariesEnabled(policy.summaries) || inbound.client.isTask) return null
   return async (told) => {
     try {
       const { finish, items } = await told
       // What is not finished is not gone on from.
       if (finish !== null) await sumUp(answered, items, world)
     } catch (error) {
-      world.log('warn', 'not-summarised', { turn: answered.turnId, why: messageOf(error) })
+      world.log('warn', 'not-summarised', { turn: answered.turnId, why: errorMessage(error) })
     }
   }
 }
 
 async function sumUp(
-  { prepared, caller, turnId }: Answered,
+  { prepared, caller, turnId }: AnsweredRequest,
   said: readonly Item[],
-  world: World,
+  world: GatewayDependencies,
 ): Promise<void> {
   await keepActive(prepared, caller, world)
-  const told = toBeSummed([...prepared.items, ...said], prepared.policy)
-  const cut = summaryDue(prepared, told, said)
+  const told = selectSummarizableItems([...prepared.items, ...said], prepared.policy)
+  const cut = decideSummaryAfterAnswer(prepared, told, said)
   if (cut === null) return
-  const wish = { ...wishOf(prepared, caller), turn: turnId }
+  const wish = { ...createSummaryOptions(prepared, caller), turn: turnId }
   // Who wants nothing kept has nothing kept.
-  if (wish.isKept) await makeSummary(prepared, told, cut, wish, world)
+  if (wish.isKept) await makeAndSaveSummary(prepared, told, cut, wish, world)
 }
 
 /** That it is needed is said once a day. */
 async function keepActive(
-  { history }: Prepared,
+  { history }: PreparedRequest,
   { tenant, user }: Caller,
-  { summaries, nowMs }: World,
+  { summaries, nowMs }: GatewayDependencies,
 ): Promise<void> {
   const { stored } = history.summary ?? {}
   if (stored === undefined || stored.usedAtMs > nowMs() - DAY_MS) return
@@ -57,7 +57,10 @@ async function keepActive(
 }
 
 /** What a policy wants of a summary that nobody waits for. */
-export function wishOf({ policy, inbound, history }: Planned, caller: Caller): SummaryWish {
+export function createSummaryOptions(
+  { policy, inbound, history }: PlannedRequest,
+  caller: Caller,
+): SummaryOptions {
   const { model, focus } = policy.summaries
   const { memory, client, params } = inbound
   return {
@@ -67,7 +70,7 @@ export function wishOf({ policy, inbound, history }: Planned, caller: Caller): S
     conversation: memory.conversationId,
     begunAtMs: history.askedAtMs,
     isTemporary: client.isTemporary && memory.store !== true,
-    isKept: mayBeKept(inbound, history),
+    isKept: mayStoreRequest(inbound, history),
     isPromised: false,
     isAnew: false,
     model: model ?? params.model,

@@ -8,14 +8,14 @@
  */
 import { isToolOutput } from '../../core/item.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
-import { EXPAND_OUTPUT } from '../../context/tool-outputs/cap-outputs.ts'
-import { expandOutput as pieceOf } from '../../context/tool-outputs/read-output-range.ts'
-import type { HouseTool } from './gateway-tool-interface.ts'
+import { EXPAND_OUTPUT_TOOL_NAME } from '../../context/tool-outputs/cap-outputs.ts'
+import { readOutputRange as pieceOf } from '../../context/tool-outputs/read-output-range.ts'
+import type { GatewayTool } from './gateway-tool-interface.ts'
 
-export const expandOutput: HouseTool = {
+export const expandOutputTool: GatewayTool = {
   tool: {
     type: 'function',
-    name: EXPAND_OUTPUT,
+    name: EXPAND_OUTPUT_TOOL_NAME,
     description:
       'Reads characters of a tool output that was cut in this conversation. Where it was cut, a note names its call_id.',
     parameters: {

@@ -1,9 +1,9 @@
 /** Lets a model forget a fact that it was shown, because it is wrong or because its user wants it gone. */
-import { factScopes } from '../../memory/facts/core-and-relevant-facts.ts'
-import { handleOf } from '../../memory/facts/render-facts.ts'
-import type { HouseTool } from './gateway-tool-interface.ts'
+import { listFactScopes } from '../../memory/facts/core-and-relevant-facts.ts'
+import { formatFactHandle } from '../../memory/facts/render-facts.ts'
+import type { GatewayTool } from './gateway-tool-interface.ts'
 
-export const forgetFact: HouseTool = {
+export const forgetFactTool: GatewayTool = {
   tool: {
     type: 'function',
     name: 'forget',
@@ -25,13 +25,13 @@ export const forgetFact: HouseTool = {
     const handle = id.trim().replace(/^\[|\]$/g, '')
     const unknown = `There is no note ${JSON.stringify(handle.slice(0, 64))}.`
     if (!HANDLE.test(handle)) return unknown
-    const scopes = factScopes({ rules: policy.layers, thread: memory?.thread ?? null })
+    const scopes = listFactScopes({ rules: policy.layers, thread: memory?.thread ?? null })
     const found = await world.facts.factsEnding(caller, handle)
     const [fact, other] = found.filter(({ scope }) => scopes.includes(scope))
     if (fact === undefined) return unknown
     if (other !== undefined) return `There are several notes ${handle}.`
     await world.facts.deleteFact(caller, fact.id)
-    return `Forgotten: [${handleOf(fact)}].`
+    return `Forgotten: [${formatFactHandle(fact)}].`
   },
 }
 

@@ -7,37 +7,37 @@
  */
 import type { Note } from '../../core/note.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
-import type { FunctionTool, Params, ToolChoice } from '../../core/prompt.ts'
-import { expandOutput } from './expand-output-tool.ts'
-import { forgetFact } from './forget-fact-tool.ts'
-import type { Asking, HouseTool } from './gateway-tool-interface.ts'
-import { rememberFact } from './remember-fact-tool.ts'
-import { updateWorkingMemory } from './update-working-memory-tool.ts'
-import { viewMedia } from './view-media-tool.ts'
+import type { FunctionTool, PromptParameters, ToolChoice } from '../../core/prompt.ts'
+import { expandOutputTool } from './expand-output-tool.ts'
+import { forgetFactTool } from './forget-fact-tool.ts'
+import type { ToolOfferContext, GatewayTool } from './gateway-tool-interface.ts'
+import { rememberFactTool } from './remember-fact-tool.ts'
+import { updateWorkingMemoryTool } from './update-working-memory-tool.ts'
+import { viewMediaTool } from './view-media-tool.ts'
 
-const HOUSE_TOOLS: readonly HouseTool[] = [
-  expandOutput,
-  viewMedia,
-  updateWorkingMemory,
-  rememberFact,
-  forgetFact,
+const HOUSE_TOOLS: readonly GatewayTool[] = [
+  expandOutputTool,
+  viewMediaTool,
+  updateWorkingMemoryTool,
+  rememberFactTool,
+  forgetFactTool,
 ]
 
-export interface Offered {
-  readonly tools: readonly HouseTool[]
+export interface ToolOffer {
+  readonly tools: readonly GatewayTool[]
   /** The very same, if nothing is offered. */
-  readonly params: Params
+  readonly params: PromptParameters
   /** As it can be kept: what is not offered, the model is not told to use. The very same, if it is. */
   readonly policy: ContextPolicy
   readonly notes: readonly Note[]
 }
 
-export function offerTools(asking: Asking): Offered {
+export function offerTools(asking: ToolOfferContext): ToolOffer {
   const offered = offeredIn(asking)
   return { ...offered, policy: keptBy(offered.tools, asking.policy) }
 }
 
-function offeredIn(asking: Asking): Omit<Offered, 'policy'> {
+function offeredIn(asking: ToolOfferContext): Omit<ToolOffer, 'policy'> {
   const { params, isTask } = asking
   const wanted = isTask ? NONE : HOUSE_TOOLS.filter((tool) => tool.isOffered(asking))
   if (wanted.length === 0 || !mayBeOffered(params)) return { tools: NONE, params, notes: NO_NOTES }
@@ -59,20 +59,20 @@ function offeredIn(asking: Asking): Omit<Offered, 'policy'> {
   }
 }
 
-function described({ tool, moreWords }: HouseTool, policy: ContextPolicy): FunctionTool {
+function described({ tool, moreWords }: GatewayTool, policy: ContextPolicy): FunctionTool {
   const more = moreWords?.(policy) ?? ''
   return more === '' ? tool : { ...tool, description: `${tool.description} ${more}` }
 }
 
-function keptBy(tools: readonly HouseTool[], policy: ContextPolicy): ContextPolicy {
+function keptBy(tools: readonly GatewayTool[], policy: ContextPolicy): ContextPolicy {
   const { outputs, media } = policy
-  const expand = outputs.expand && tools.includes(expandOutput)
-  const view = media.view && tools.includes(viewMedia)
+  const expand = outputs.expand && tools.includes(expandOutputTool)
+  const view = media.view && tools.includes(viewMediaTool)
   if (expand === outputs.expand && view === media.view) return policy
   return { ...policy, outputs: { ...outputs, expand }, media: { ...media, view } }
 }
 
-const NONE: readonly HouseTool[] = []
+const NONE: readonly GatewayTool[] = []
 const NO_NOTES: readonly Note[] = []
 
 /**
@@ -80,7 +80,7 @@ const NO_NOTES: readonly Note[] = []
  * might get none, because not every service takes both, and one that wants a call has made a mistake
  * that is better told.
  */
-function mayBeOffered({ tools, toolChoice, format, extra }: Params): boolean {
+function mayBeOffered({ tools, toolChoice, format, extra }: PromptParameters): boolean {
   if ((extra['n'] ?? 1) !== 1) return false
   if (tools.length > 0) return true
   const isText = format === null || format.type === 'text'

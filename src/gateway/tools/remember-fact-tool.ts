@@ -1,20 +1,20 @@
 /** Lets a model keep a fact for later conversations of its user, or for later in this one. */
 import {
-  FACT_CHARS,
-  hasWords,
-  keepFact,
-  MOST_AREA_CHARS,
-  scopeOf,
-  type SaidFact,
+  FACT_CHAR_LIMITS,
+  hasSearchTerms,
+  saveFact,
+  MAX_AREA_CHARS,
+  resolveFactScope,
+  type FactInput,
 } from '../../memory/facts/save-fact.ts'
-import { REMEMBER } from '../../memory/facts/is-fact-in-conversation.ts'
-import { handleOf } from '../../memory/facts/render-facts.ts'
-import type { HouseTool } from './gateway-tool-interface.ts'
+import { REMEMBER_TOOL_NAME } from '../../memory/facts/is-fact-in-conversation.ts'
+import { formatFactHandle } from '../../memory/facts/render-facts.ts'
+import type { GatewayTool } from './gateway-tool-interface.ts'
 
-export const rememberFact: HouseTool = {
+export const rememberFactTool: GatewayTool = {
   tool: {
     type: 'function',
-    name: REMEMBER,
+    name: REMEMBER_TOOL_NAME,
     description:
       'Keeps a fact that will be worth knowing later, such as a name, a preference or a decision: one sentence that stands by itself. Notes that fit are shown to you with later questions. Keep nothing that is told already, and no secrets.',
     parameters: {
@@ -22,7 +22,7 @@ export const rememberFact: HouseTool = {
       properties: {
         text: {
           type: 'string',
-          description: `One sentence of ${FACT_CHARS.least} to ${FACT_CHARS.most} characters.`,
+          description: `One sentence of ${FACT_CHAR_LIMITS.least} to ${FACT_CHAR_LIMITS.most} characters.`,
         },
         area: {
           type: 'string',
@@ -45,27 +45,27 @@ export const rememberFact: HouseTool = {
     if (typeof said === 'string') return said
     if (memory?.isTemporary === true) return 'Nothing is kept of a temporary chat.'
     const thread = memory?.thread ?? null
-    const scope = scopeOf(caller, policy.layers.scope, thread)
+    const scope = resolveFactScope(caller, policy.layers.scope, thread)
     if (scope === null) return 'Nothing can be kept of this conversation.'
     const source = { thread, response: null, items: null }
-    const fact = await keepFact({ ...said, scope, source }, caller, world, memory)
-    return `Kept as [${handleOf(fact)}].`
+    const fact = await saveFact({ ...said, scope, source }, caller, world, memory)
+    return `Kept as [${formatFactHandle(fact)}].`
   },
 }
 
 /** What is to be kept, or what is wrong with it. */
 function saidIn(
-  { text, area, importance, days }: Parameters<HouseTool['run']>[0],
+  { text, area, importance, days }: Parameters<GatewayTool['run']>[0],
   nowMs: number,
-): Omit<SaidFact, 'scope' | 'source'> | string {
+): Omit<FactInput, 'scope' | 'source'> | string {
   if (typeof text !== 'string') return '`text` must be a string.'
   const words = text.trim()
-  if (words.length < FACT_CHARS.least || words.length > FACT_CHARS.most) {
-    return `Not kept: \`text\` must have ${FACT_CHARS.least} to ${FACT_CHARS.most} characters, and has ${words.length}.`
+  if (words.length < FACT_CHAR_LIMITS.least || words.length > FACT_CHAR_LIMITS.most) {
+    return `Not kept: \`text\` must have ${FACT_CHAR_LIMITS.least} to ${FACT_CHAR_LIMITS.most} characters, and has ${words.length}.`
   }
-  if (!hasWords(words)) return 'Not kept: there are no words in `text`.'
-  if (isSaid(area) && (typeof area !== 'string' || area.length > MOST_AREA_CHARS)) {
-    return `\`area\` must be a string of at most ${MOST_AREA_CHARS} characters.`
+  if (!hasSearchTerms(words)) return 'Not kept: there are no words in `text`.'
+  if (isSaid(area) && (typeof area !== 'string' || area.length > MAX_AREA_CHARS)) {
+    return `\`area\` must be a string of at most ${MAX_AREA_CHARS} characters.`
   }
   if (isSaid(importance) && !isWithin(importance, 0, 1)) {
     return '`importance` must be a number from 0 to 1.'

@@ -4,14 +4,14 @@
  */
 import type { Item } from '../../core/item.ts'
 import type { SpeakerRules } from '../../core/context-policy.ts'
-import { afterReset } from '../../context/windows/drop-before-reset.ts'
+import { dropBeforeReset } from '../../context/windows/drop-before-reset.ts'
 import { hideAuthors } from '../../context/speakers/hide-authors.ts'
 
 /** The very same list, if that is all of it. */
-export function withinReach(
+export function selectReadableItems(
   items: readonly Item[],
   { hidden }: Pick<SpeakerRules, 'hidden'>,
 ): readonly Item[] {
-  const since = afterReset().run(items).items
+  const since = dropBeforeReset().run(items).items
   return hidden.length === 0 ? since : hideAuthors(hidden).run(since).items
 }

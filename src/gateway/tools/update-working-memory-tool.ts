@@ -3,22 +3,22 @@
  * it has seen itself write.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
-import { roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { MAX_DEPTH, mergeChanges } from '../../memory/versioned-layers/json-merge-patch.ts'
+import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { MAX_PATCH_DEPTH, applyMergePatch } from '../../memory/versioned-layers/json-merge-patch.ts'
 import {
-  schemaCheck,
-  type SchemaCheck,
+  createWorkingMemoryCheck,
+  type WorkingMemoryCheck,
 } from '../../memory/versioned-layers/check-working-memory-value.ts'
-import { saveState } from '../../memory/versioned-layers/save-next-version.ts'
-import { versionPlace } from '../../memory/versioned-layers/load-and-render-versions.ts'
+import { saveNextVersion } from '../../memory/versioned-layers/save-next-version.ts'
+import { resolveVersionLocation } from '../../memory/versioned-layers/load-and-render-versions.ts'
 import {
-  memoryIn,
-  MOST_CHARS,
+  readWorkingMemory,
+  MAX_WORKING_MEMORY_CHARS,
   WORKING_MEMORY,
 } from '../../memory/versioned-layers/working-memory-layer.ts'
-import type { HouseTool } from './gateway-tool-interface.ts'
+import type { GatewayTool } from './gateway-tool-interface.ts'
 
-export const updateWorkingMemory: HouseTool = {
+export const updateWorkingMemoryTool: GatewayTool = {
   tool: {
     type: 'function',
     name: 'update_working_memory',
@@ -45,22 +45,22 @@ export const updateWorkingMemory: HouseTool = {
     if (!isObject(changes)) return '`changes` must be a JSON object.'
     const scope = { owner: caller, rules: policy.layers, thread: memory?.thread ?? null }
     const { schema } = policy.layers
-    const misfit = schema === null ? null : await schemaCheck(schema)
-    const place = versionPlace(WORKING_MEMORY, scope)
+    const misfit = schema === null ? null : await createWorkingMemoryCheck(schema)
+    const place = resolveVersionLocation(WORKING_MEMORY, scope)
     if (place === null || memory === undefined) return 'Nothing can be kept of this conversation.'
     let fault = ''
-    const writing = { ...memory, place, round: roundStarts(items).length }
-    const kept = await saveState(
+    const writing = { ...memory, place, round: findRoundStarts(items).length }
+    const kept = await saveNextVersion(
       writing,
       (before) => {
-        const changed = changedMemory(memoryIn(before?.body ?? {}), changes, misfit)
+        const changed = changedMemory(readWorkingMemory(before?.body ?? {}), changes, misfit)
         if (typeof changed !== 'string') return { memory: changed }
         fault = changed
         return null
       },
       world,
     )
-    return kept === null ? fault : `Kept. ${sizeOf(memoryIn(kept))}`
+    return kept === null ? fault : `Kept. ${sizeOf(readWorkingMemory(kept))}`
   },
 }
 
@@ -68,18 +68,18 @@ export const updateWorkingMemory: HouseTool = {
 function changedMemory(
   before: JsonObject,
   changes: JsonObject,
-  misfit: SchemaCheck | null,
+  misfit: WorkingMemoryCheck | null,
 ): JsonObject | string {
-  const after = mergeChanges(before, changes)
-  if (after === null) return `Not kept: it is nested more than ${MAX_DEPTH} levels deep.`
+  const after = applyMergePatch(before, changes)
+  if (after === null) return `Not kept: it is nested more than ${MAX_PATCH_DEPTH} levels deep.`
   const { length } = JSON.stringify(after)
-  if (length <= MOST_CHARS) {
+  if (length <= MAX_WORKING_MEMORY_CHARS) {
     const fault = misfit?.(after) ?? null
     return fault === null ? after : `Not kept: it does not match its JSON Schema. ${fault}`
   }
-  return `Not kept: with this the working memory would have ${length} characters as JSON, and ${MOST_CHARS} is the most. Remove what is no longer needed with null, or be brief.`
+  return `Not kept: with this the working memory would have ${length} characters as JSON, and ${MAX_WORKING_MEMORY_CHARS} is the most. Remove what is no longer needed with null, or be brief.`
 }
 
 function sizeOf(memory: JsonObject): string {
-  return `The working memory has ${JSON.stringify(memory).length} of ${MOST_CHARS} characters now.`
+  return `The working memory has ${JSON.stringify(memory).length} of ${MAX_WORKING_MEMORY_CHARS} characters now.`
 }

@@ -3,11 +3,11 @@
  * first medium of a conversation on, whether or not one is left out already: a list of tools that
  * changes once is the least that can be had. A model that is blind to all of them is not offered it.
  */
-import { mediaIn, mediaOf } from '../../core/media/media-handles.ts'
+import { listMedia, findMediaByHandle } from '../../core/media/media-handles.ts'
 import { VIEW_MEDIA } from '../../core/media/media-notices.ts'
-import type { HouseTool } from './gateway-tool-interface.ts'
+import type { GatewayTool } from './gateway-tool-interface.ts'
 
-export const viewMedia: HouseTool = {
+export const viewMediaTool: GatewayTool = {
   tool: {
     type: 'function',
     name: VIEW_MEDIA,
@@ -22,10 +22,10 @@ export const viewMedia: HouseTool = {
     strict: false,
   },
   isOffered: ({ policy, items, sees }) =>
-    policy.media.view && mediaIn(items).some(({ kind }) => sees.has(kind)),
+    policy.media.view && listMedia(items).some(({ kind }) => sees.has(kind)),
   run({ handle }, { items, withinReach }) {
     if (typeof handle !== 'string') return '`handle` must be a string.'
-    const part = mediaOf(items, handle, withinReach)
+    const part = findMediaByHandle(items, handle, withinReach)
     if (part === null) return `There is no ${JSON.stringify(handle.slice(0, 64))} here.`
     return [{ type: 'input_text', text: `This is ${handle}:` }, part]
   },

@@ -1,8 +1,8 @@
 /** What was asked for on the command line. What makes no sense is told in a sentence. */
-import { takenApart } from './parse-command-line.ts'
+import { parseCommandLine } from './parse-command-line.ts'
 import { turnIdOfCompletion, turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 
-export interface Arguments {
+export interface ExplainArguments {
   /** The id of an answer, or where a request stands: a file, or `-` for the input. */
   readonly of: { readonly answer: string } | { readonly request: string }
   readonly format: 'text' | 'json' | 'body'
@@ -13,13 +13,18 @@ export interface Arguments {
 }
 
 /** A text is what is wrong; `null` for who only wants to know what can be asked. */
-export function readArguments(words: readonly string[]): Arguments | string | null {
-  const said = takenApart(words, { flags: FLAGS, options: OPTIONS, names: 1, usage: USAGE })
+export function parseExplainArguments(words: readonly string[]): ExplainArguments | string | null {
+  const said = parseCommandLine(words, {
+    flags: FLAGS,
+    options: OPTIONS,
+    names: 1,
+    usage: EXPLAIN_USAGE,
+  })
   if (typeof said === 'string') return said
   const { options, names } = said
   if (options.has('--help') || options.has('-h')) return null
   const [name] = names
-  if (name === undefined) return `What is to be explained?\n${USAGE}`
+  if (name === undefined) return `What is to be explained?\n${EXPLAIN_USAGE}`
   if (options.has('--json') && options.has('--body'))
     return '--json and --body are two forms of the same.'
   const isAnswer = (turnIdOfResponse(name) ?? turnIdOfCompletion(name)) !== null
@@ -41,7 +46,7 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--user', 'the id of a user'],
 ])
 
-export const USAGE = `Usage: npm start -- explain FILE|-|ID [options]
+export const EXPLAIN_USAGE = `Usage: npm start -- explain FILE|-|ID [options]
   FILE, -      a request body of either API, from a file or from the input: what would be sent for it
   ID           of an answer that is kept, as in resp_…: what was sent for it
   --json       all that is known of it, for a machine

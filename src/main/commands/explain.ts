@@ -6,17 +6,17 @@ import type { Caller } from '../../core/client/caller.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
 import { explainAnswer } from '../../server/endpoints/explain-answer.ts'
-import { explain } from '../../server/endpoints/explain-request.ts'
-import { readArguments, USAGE, type Arguments } from './explain-arguments.ts'
-import { jsonLog } from '../json-log.ts'
-import { openWorld } from '../create-node-dependencies.ts'
+import { explainRequest } from '../../server/endpoints/explain-request.ts'
+import { parseExplainArguments, EXPLAIN_USAGE, type ExplainArguments } from './explain-arguments.ts'
+import { createJsonLog } from '../json-log.ts'
+import { createNodeDependencies } from '../create-node-dependencies.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import type { Terminal } from './simulate.ts'
-import { onlyTenant, tenantsOf } from '../../settings/tenants.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
+import type { CommandEnvironment } from './simulate.ts'
+import { findOnlyTenant, listTenants } from '../../settings/tenants.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 
-export interface ReadingTerminal extends Pick<
-  Terminal,
+export interface ExplainEnvironment extends Pick<
+  CommandEnvironment,
   'environment' | 'configFile' | 'read' | 'print' | 'complain'
 > {
   /** All that is written to the command. */
@@ -24,13 +24,13 @@ export interface ReadingTerminal extends Pick<
 }
 
 /** Resolves to the code to exit with: 1 for what cannot be explained. */
-export async function explainCommand(
+export async function runExplainCommand(
   words: readonly string[],
-  terminal: ReadingTerminal,
+  terminal: ExplainEnvironment,
 ): Promise<0 | 1> {
-  const asked = readArguments(words)
+  const asked = parseExplainArguments(words)
   if (asked === null) {
-    terminal.print(`${USAGE}\n`)
+    terminal.print(`${EXPLAIN_USAGE}\n`)
     return 0
   }
   try {
@@ -44,11 +44,15 @@ export async function explainCommand(
   }
 }
 
-async function explained(asked: Arguments, terminal: ReadingTerminal): Promise<string> {
+async function explained(asked: ExplainArguments, terminal: ExplainEnvironment): Promise<string> {
   // Before a database is opened for it.
   const body = 'request' in asked.of ? await bodyAt(asked.of.request, terminal) : null
   const { environment, configFile, complain } = terminal
-  const { world, close } = await openWorld(environment, configFile(), warnings(complain))
+  const { world, close } = await createNodeDependencies(
+    environment,
+    configFile(),
+    warnings(complain),
+  )
   try {
     const answer = await answered(asked, body, world)
     return await answer.text()
@@ -58,19 +62,19 @@ async function explained(asked: Arguments, terminal: ReadingTerminal): Promise<s
 }
 
 function answered(
-  { of, format, round, key, user }: Arguments,
+  { of, format, round, key, user }: ExplainArguments,
   body: JsonObject | null,
-  world: World,
+  world: GatewayDependencies,
 ): Promise<Response> {
   const caller: Caller = { tenant: tenantOf(key, world.settings), user }
   const query = new URLSearchParams({ format, ...(round === null ? {} : { round }) })
   const request = { url: `http://localhost/?${query}`, headers: new Headers() }
   return 'answer' in of
     ? explainAnswer(request, of.answer, caller, world)
-    : explain(request, body ?? {}, caller, world)
+    : explainRequest(request, body ?? {}, caller, world)
 }
 
-async function bodyAt(path: string, { read, input }: ReadingTerminal): Promise<JsonObject> {
+async function bodyAt(path: string, { read, input }: ExplainEnvironment): Promise<JsonObject> {
   const what = path === '-' ? 'The input' : path
   let text: string
   try {
@@ -91,8 +95,8 @@ async function bodyAt(path: string, { read, input }: ReadingTerminal): Promise<J
 }
 
 function tenantOf(key: string | null, { BACKSTORY_KEYS: keys }: Settings): string {
-  const tenant = key ?? onlyTenant(keys)
-  const names = tenantsOf(keys)
+  const tenant = key ?? findOnlyTenant(keys)
+  const names = listTenants(keys)
   const there = names.join(', ')
   if (tenant === null) throw new Error(`There are several keys (${there}); --key says whose it is.`)
   if (names.includes(tenant)) return tenant
@@ -101,7 +105,7 @@ function tenantOf(key: string | null, { BACKSTORY_KEYS: keys }: Settings): strin
 
 /** Who asks wants an answer; of the rest only what went wrong. */
 function warnings(complain: (line: string) => void): Log {
-  const log = jsonLog(complain, Date.now)
+  const log = createJsonLog(complain, Date.now)
   return (level, event, fields) => {
     if (level !== 'info') log(level, event, fields)
   }

@@ -1,5 +1,5 @@
 /** A command line taken apart: flags, options with what they need, and words that stand by themselves. */
-export interface Vocabulary {
+export interface CommandLineSyntax {
   readonly flags: ReadonlySet<string>
   /** What each of them needs. */
   readonly options: ReadonlyMap<string, string>
@@ -8,16 +8,16 @@ export interface Vocabulary {
   readonly usage: string
 }
 
-export interface Said {
+export interface ParsedCommandLine {
   readonly options: ReadonlyMap<string, string>
   readonly names: readonly string[]
 }
 
 /** A text is what is wrong. */
-export function takenApart(
+export function parseCommandLine(
   words: readonly string[],
-  { flags, options, names: most = 0, usage }: Vocabulary,
-): Said | string {
+  { flags, options, names: most = 0, usage }: CommandLineSyntax,
+): ParsedCommandLine | string {
   const said = new Map<string, string>()
   const names: string[] = []
   for (let at = 0; at < words.length; at += 1) {

@@ -1,28 +1,28 @@
 /** What was asked for on the command line. What makes no sense is told in a sentence. */
-import { takenApart } from './parse-command-line.ts'
-import { policyWith } from '../../core/context-policy.ts'
-import { readWishes } from '../../dialects/context-policy/parse-and-format-overrides.ts'
+import { parseCommandLine } from './parse-command-line.ts'
+import { resolvePolicy } from '../../core/context-policy.ts'
+import { readPolicyOverrides } from '../../dialects/context-policy/parse-and-format-overrides.ts'
 import {
-  CONTESTANT_NAMES,
-  contestantOf,
-  contestantsFor,
-  type Contestant,
+  CANDIDATE_NAMES,
+  createPolicyCandidate,
+  listPolicyCandidates,
+  type PolicyCandidate,
 } from '../../simulate/policy-candidates.ts'
-import type { Comparison } from '../../simulate/compare-policies.ts'
+import type { PolicyComparison } from '../../simulate/compare-policies.ts'
 
-export interface Arguments extends Omit<Comparison, 'scripts'> {
+export interface SimulateArguments extends Omit<PolicyComparison, 'scripts'> {
   readonly seeds: readonly number[]
   /** Whether those that are made have images. */
   readonly images: boolean
   /** `null` for conversations that are made. */
-  readonly source: Source | null
+  readonly source: ConversationSource | null
   readonly json: boolean
   /** Where a chart is to be written. */
   readonly svg: string | null
   readonly help: boolean
 }
 
-export type Source =
+export type ConversationSource =
   | { readonly from: 'file'; readonly path: string }
   | {
       readonly from: 'memory'
@@ -33,14 +33,14 @@ export type Source =
     }
 
 /** A text is what is wrong. */
-export function readArguments(words: readonly string[]): Arguments | string {
-  const said = takenApart(words, { flags: FLAGS, options: OPTIONS, usage: USAGE })
+export function parseSimulateArguments(words: readonly string[]): SimulateArguments | string {
+  const said = parseCommandLine(words, { flags: FLAGS, options: OPTIONS, usage: SIMULATE_USAGE })
   return typeof said === 'string' ? said : understood(said.options)
 }
 
-function understood(said: ReadonlyMap<string, string>): Arguments | string {
+function understood(said: ReadonlyMap<string, string>): SimulateArguments | string {
   const binds = !said.has('--unbound')
-  const all = contestantsFor(binds)
+  const all = listPolicyCandidates(binds)
   const contestants = contestantsIn(all, said.get('--policies'), said.get('--context'), binds)
   if (typeof contestants === 'string') return contestants
   const seeds = seedsIn(said.get('--seeds') ?? '0-19')
@@ -78,8 +78,8 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--svg', 'a file'],
 ])
 
-export const USAGE = `Usage: npm run simulate -- [options]
-  --policies NAMES   which to compare, of ${CONTESTANT_NAMES.join(', ')}
+export const SIMULATE_USAGE = `Usage: npm run simulate -- [options]
+  --policies NAMES   which to compare, of ${CANDIDATE_NAMES.join(', ')}
   --context JSON     a policy of your own beside them: '{"policy": "retain", "outputs": {"keep_turns": 4}}'
   --seeds 0-19       which conversations are made
   --images           and that they show images, up to two with each question
@@ -91,20 +91,23 @@ export const USAGE = `Usage: npm run simulate -- [options]
   --svg FILE         writes a chart as well`
 
 function contestantsIn(
-  all: readonly Contestant[],
+  all: readonly PolicyCandidate[],
   names: string | undefined,
   context: string | undefined,
   binds: boolean,
-): readonly Contestant[] | string {
-  const asked = names?.split(',').map((name) => name.trim()) ?? CONTESTANT_NAMES
-  const unknown = asked.find((name) => !CONTESTANT_NAMES.includes(name))
+): readonly PolicyCandidate[] | string {
+  const asked = names?.split(',').map((name) => name.trim()) ?? CANDIDATE_NAMES
+  const unknown = asked.find((name) => !CANDIDATE_NAMES.includes(name))
   if (unknown !== undefined)
-    return `There is no policy "${unknown}" for --policies. There are ${CONTESTANT_NAMES.join(', ')}.`
+    return `There is no policy "${unknown}" for --policies. There are ${CANDIDATE_NAMES.join(', ')}.`
   const known = all.filter(({ name }) => asked.includes(name))
   if (context === undefined) return known
   try {
-    const wishes = readWishes(context.startsWith('{') ? JSON.parse(context) : context, 'context')
-    return [...known, contestantOf('your own', policyWith([wishes]), binds)]
+    const wishes = readPolicyOverrides(
+      context.startsWith('{') ? JSON.parse(context) : context,
+      'context',
+    )
+    return [...known, createPolicyCandidate('your own', resolvePolicy([wishes]), binds)]
   } catch (fault) {
     return `--context: ${fault instanceof Error ? fault.message : String(fault)}`
   }
@@ -126,7 +129,7 @@ function seedsIn(text: string): readonly number[] | string {
   return [...new Set(seeds)]
 }
 
-function sourceIn(said: ReadonlyMap<string, string>): Source | null | string {
+function sourceIn(said: ReadonlyMap<string, string>): ConversationSource | null | string {
   const [path, conversation, response] = [
     said.get('--from'),
     said.get('--conversation'),

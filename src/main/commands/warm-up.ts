@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveNode } from '../serve-node.ts'
 
-export async function rehearse(): Promise<void> {
+export async function warmUp(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'backstory-rehearsal-'))
   try {
     const serving = await serveNode(environmentIn(folder), {}, () => {})

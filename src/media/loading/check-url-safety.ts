@@ -3,7 +3,7 @@
  * credentials, no ports of other services, no names and no numbers of this network. What a name
  * stands for is looked at again when it is connected to.
  */
-import { literalIn } from './is-public-ip-address.ts'
+import { classifyIpLiteral } from './is-public-ip-address.ts'
 
 /** A host that may be asked whatever it is: `port` of `null` for those of its scheme. */
 export interface AllowedHost {
@@ -12,7 +12,7 @@ export interface AllowedHost {
 }
 
 /** Whether a text names something by an address of any kind. */
-export function hasScheme(text: string): boolean {
+export function hasUrlScheme(text: string): boolean {
   return /^\s*[a-z][a-z\d+.-]*:/i.test(text)
 }
 
@@ -20,9 +20,9 @@ export function hasScheme(text: string): boolean {
  * Whether an upstream may be told to load it: one that stands in this network would ask for it from
  * within. Ports are its own affair; what parsers read in several ways is not passed on.
  */
-export function leadsOutside(text: string, allowed: readonly AllowedHost[]): boolean {
+export function isPublicUrl(text: string, allowed: readonly AllowedHost[]): boolean {
   const url = AMBIGUOUS.test(text) ? null : webUrl(text)
-  return url !== null && (isAllowed(url, allowed) || isPublicHost(url.hostname))
+  return url !== null && (isAllowedHost(url, allowed) || isPublicHost(url.hostname))
 }
 
 /** Some see a host in front of a backslash and some behind it; some leave out what is not printed. */
@@ -30,9 +30,9 @@ export function leadsOutside(text: string, allowed: readonly AllowedHost[]): boo
 const AMBIGUOUS = /[\\\u0000-\u001f\u007f]/
 
 /** `null` if it must not be asked for. */
-export function fetchableUrl(text: string, allowed: readonly AllowedHost[]): URL | null {
+export function parseFetchableUrl(text: string, allowed: readonly AllowedHost[]): URL | null {
   const url = webUrl(text)
-  if (url === null || isAllowed(url, allowed)) return url
+  if (url === null || isAllowedHost(url, allowed)) return url
   // The parser leaves out a port that is the scheme's own.
   return url.port === '' && isPublicHost(url.hostname) ? url : null
 }
@@ -48,14 +48,14 @@ function webUrl(text: string): URL | null {
 const MAX_CHARS = 8192
 
 /** Whether the operator has named it, so that its addresses need not be public. */
-export function isAllowed({ hostname, port }: URL, allowed: readonly AllowedHost[]): boolean {
+export function isAllowedHost({ hostname, port }: URL, allowed: readonly AllowedHost[]): boolean {
   return allowed.some(
     (one) => one.host === hostname && (one.port === '*' || (one.port ?? '') === port),
   )
 }
 
 function isPublicHost(hostname: string): boolean {
-  const literal = literalIn(hostname)
+  const literal = classifyIpLiteral(hostname)
   return literal === null ? !isInternalName(hostname) : literal === 'public'
 }
 

@@ -5,13 +5,13 @@
  * The many ways to write an address (`0x7f.1`, `2130706433`, `::ffff:127.0.0.1`) are read by the URL
  * parser of the platform, which is the one that goes on to connect.
  */
-export function isPublicAddress(text: string): boolean {
+export function isPublicIpAddress(text: string): boolean {
   const host = URL.parse(`http://${text.includes(':') ? `[${text}]` : text}/`)?.hostname
-  return host !== undefined && literalIn(host) === 'public'
+  return host !== undefined && classifyIpLiteral(host) === 'public'
 }
 
 /** What a host of a parsed URL is; `null` for a name. */
-export function literalIn(host: string): 'public' | 'private' | null {
+export function classifyIpLiteral(host: string): 'public' | 'private' | null {
   if (host.startsWith('[')) return isPublic6(groupsOf(host.slice(1, -1))) ? 'public' : 'private'
   // A host that ends in a number is an IPv4 address to the parser, or no host at all.
   if (!/^\d+\.\d+\.\d+\.\d+$/.test(host)) return null

@@ -1,16 +1,19 @@
 /** Which media have to be loaded before an upstream can be asked, the newest first. */
 import type { Item } from '../../core/item.ts'
-import { partsOf } from '../../core/media/media-handles.ts'
-import type { MediaReader } from '../resolve-upstream-media-support.ts'
-import { remoteMedium, type MediumKind } from '../find-and-embed-remote-media.ts'
+import { listContentParts } from '../../core/media/media-handles.ts'
+import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
+import { findRemoteMedia, type RemoteMediaKind } from '../find-and-embed-remote-media.ts'
 
-export type LoadingPlan = ReadonlyMap<string, MediumKind>
+export type MediaUrlsToLoad = ReadonlyMap<string, RemoteMediaKind>
 
-export function planLoading(items: readonly Item[], { loads }: MediaReader): LoadingPlan {
-  const plan = new Map<string, MediumKind>()
+export function listMediaUrlsToLoad(
+  items: readonly Item[],
+  { loads }: UpstreamMediaSupport,
+): MediaUrlsToLoad {
+  const plan = new Map<string, RemoteMediaKind>()
   for (const item of items.toReversed()) {
-    for (const part of partsOf(item).toReversed()) {
-      const medium = remoteMedium(part)
+    for (const part of listContentParts(item).toReversed()) {
+      const medium = findRemoteMedia(part)
       if (medium !== null && !loads(part, medium.url)) plan.set(medium.url, medium.kind)
     }
   }
@@ -18,6 +21,6 @@ export function planLoading(items: readonly Item[], { loads }: MediaReader): Loa
 }
 
 /** Whether there is any medium that is named by an address. */
-export function namesMedia(items: readonly Item[]): boolean {
-  return items.some((item) => partsOf(item).some((part) => remoteMedium(part) !== null))
+export function hasRemoteMedia(items: readonly Item[]): boolean {
+  return items.some((item) => listContentParts(item).some((part) => findRemoteMedia(part) !== null))
 }

@@ -1,14 +1,14 @@
 /** What came of the media that a request names by address, by that address. */
-import type { Medium } from '../find-and-embed-remote-media.ts'
+import type { InlineMedia } from '../find-and-embed-remote-media.ts'
 
-export type LoadedMedia = ReadonlyMap<string, Medium | LoadFault>
+export type LoadedMedia = ReadonlyMap<string, InlineMedia | LoadFault>
 
 /** Why a medium could not be loaded. */
 export interface LoadFault {
-  readonly fault: FaultCode
+  readonly fault: LoadFaultCode
 }
 
-export const FAULTS = {
+export const LOAD_FAULT_REASONS = {
   'media-blocked': 'its address is not one that may be asked',
   'media-unreachable': 'its address does not answer',
   'media-gone': 'there is nothing at its address',
@@ -19,4 +19,4 @@ export const FAULTS = {
   'media-memory': 'the gateway is busy with others',
 } as const
 
-export type FaultCode = keyof typeof FAULTS
+export type LoadFaultCode = keyof typeof LOAD_FAULT_REASONS

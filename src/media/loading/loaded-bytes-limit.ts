@@ -2,19 +2,19 @@
  * How many bytes of loaded media this process holds at once. Who finds it full goes without and is
  * not kept waiting; with each request that is over there is room again.
  */
-export interface MediaMemory {
-  readonly lease: () => Lease
+export interface LoadedBytesLimit {
+  readonly lease: () => LoadedBytesLease
   readonly bytesHeld: () => number
 }
 
-export interface Lease {
+export interface LoadedBytesLease {
   /** Whether there is room for so many bytes more. */
   readonly take: (bytes: number) => boolean
   /** Gives back so many bytes; all of them, if it is not said. */
   readonly letGo: (bytes?: number) => void
 }
 
-export function mediaMemory(maxBytes: number): MediaMemory {
+export function createLoadedBytesLimit(maxBytes: number): LoadedBytesLimit {
   let held = 0
   return {
     bytesHeld: () => held,

@@ -4,41 +4,41 @@
  * for each there is a medium or a reason.
  */
 import type { FetchMedia } from './follow-media-redirects.ts'
-import type { FaultCode, LoadedMedia, LoadFault } from './load-result-types.ts'
-import type { Lease, MediaMemory } from './loaded-bytes-limit.ts'
-import { mediumOf } from './verify-fetched-media.ts'
-import type { LoadingPlan } from './list-urls-to-load.ts'
-import type { Medium, MediumKind } from '../find-and-embed-remote-media.ts'
+import type { LoadFaultCode, LoadedMedia, LoadFault } from './load-result-types.ts'
+import type { LoadedBytesLease, LoadedBytesLimit } from './loaded-bytes-limit.ts'
+import { verifyFetchedMedia } from './verify-fetched-media.ts'
+import type { MediaUrlsToLoad } from './list-urls-to-load.ts'
+import type { InlineMedia, RemoteMediaKind } from '../find-and-embed-remote-media.ts'
 
 /** What was loaded before, of one tenant, by address. Never rejects. */
-export interface KeptMedia {
+export interface LoadedMediaCache {
   /** `null` for one that there was no room for. */
   readonly find: (
     urls: readonly string[],
     hasRoom: (chars: number) => boolean,
-  ) => Promise<ReadonlyMap<string, Medium | null>>
-  readonly keep: (url: string, medium: Medium) => void
+  ) => Promise<ReadonlyMap<string, InlineMedia | null>>
+  readonly keep: (url: string, medium: InlineMedia) => void
 }
 
 export interface MediaLoader {
-  readonly load: (plan: LoadingPlan, kept: KeptMedia) => Promise<Loading>
+  readonly load: (plan: MediaUrlsToLoad, kept: LoadedMediaCache) => Promise<MediaLoad>
 }
 
-export interface Loading {
+export interface MediaLoad {
   readonly loaded: LoadedMedia
   /** The request is over that needed them. */
   readonly letGo: () => void
 }
 
-export interface LoaderParts {
+export interface MediaLoaderOptions {
   readonly fetchMedia: FetchMedia
-  readonly memory: MediaMemory
+  readonly memory: LoadedBytesLimit
   /** Of one medium. */
   readonly maxBytes: number
   /** For all media of a request. */
   readonly timeoutMs: number
   readonly nowMs: () => number
-  readonly onFault: (fault: FaultCode) => void
+  readonly onFault: (fault: LoadFaultCode) => void
 }
 
 const AT_ONCE = 6
@@ -50,12 +50,12 @@ function mostOf(count: number): number {
   return count - Math.max(0, Math.ceil((count - MAX_MEDIA) / STEP)) * STEP
 }
 
-export function mediaLoader(parts: LoaderParts): MediaLoader {
+export function createMediaLoader(parts: MediaLoaderOptions): MediaLoader {
   const failed = recentFaults(parts.nowMs)
   return {
     async load(plan, kept) {
       const lease = parts.memory.lease()
-      const loaded = new Map<string, Medium | LoadFault>()
+      const loaded = new Map<string, InlineMedia | LoadFault>()
       const urls = [...plan.keys()]
       for (const url of urls.splice(mostOf(urls.length))) {
         loaded.set(url, { fault: 'media-too-many' })
@@ -85,11 +85,11 @@ export function mediaLoader(parts: LoaderParts): MediaLoader {
 
 async function loadOne(
   url: string,
-  kind: MediumKind,
-  lease: Lease,
+  kind: RemoteMediaKind,
+  lease: LoadedBytesLease,
   signal: AbortSignal,
-  { fetchMedia, maxBytes }: LoaderParts,
-): Promise<Medium | LoadFault> {
+  { fetchMedia, maxBytes }: MediaLoaderOptions,
+): Promise<InlineMedia | LoadFault> {
   if (signal.aborted) return { fault: 'media-late' }
   let size = 0
   const refuse = (bytes: number): LoadFault | null => {
@@ -99,7 +99,7 @@ async function loadOne(
     return null
   }
   const fetched = await fetchMedia(url, { signal, refuse })
-  const medium = 'fault' in fetched ? fetched : mediumOf(kind, url, fetched)
+  const medium = 'fault' in fetched ? fetched : verifyFetchedMedia(kind, url, fetched)
   if ('fault' in medium) lease.letGo(size)
   return medium
 }

@@ -7,46 +7,46 @@ import { lookup as systemLookup, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import Agent from 'undici/lib/dispatcher/agent.js'
-import { joined } from '../../core/stream/concat-bytes.ts'
+import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import {
-  faultOfStatus,
-  FETCH_HEADERS,
-  followed,
-  referredTo,
-  type Fetched,
+  faultForStatus,
+  MEDIA_FETCH_HEADERS,
+  followMediaRedirects,
+  readRedirectUrl,
+  type FetchedMedia,
   type FetchLimits,
   type FetchMedia,
 } from './follow-media-redirects.ts'
 import type { LoadFault } from './load-result-types.ts'
-import { isAllowed, type AllowedHost } from './check-url-safety.ts'
-import { isPublicAddress } from './is-public-ip-address.ts'
+import { isAllowedHost, type AllowedHost } from './check-url-safety.ts'
+import { isPublicIpAddress } from './is-public-ip-address.ts'
 
 /** All addresses of a name, as the system's resolver gives them. */
-export type LookUp = (
+export type DnsLookup = (
   hostname: string,
   options: { readonly all: true },
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
-export interface NodeMedia {
+export interface NodeMediaFetcher {
   readonly fetchMedia: FetchMedia
   readonly close: () => Promise<void>
 }
 
-export function nodeMedia(
+export function createNodeMediaFetcher(
   { allowed, maxBytes }: { readonly allowed: readonly AllowedHost[]; readonly maxBytes: number },
-  lookUp: LookUp = systemLookup,
-): NodeMedia {
+  lookUp: DnsLookup = systemLookup,
+): NodeMediaFetcher {
   const open = new Agent({ ...LIMITS, connect: { timeout: CONNECT_MS } })
   const guarded = new Agent({
     ...LIMITS,
     connect: { timeout: CONNECT_MS, lookup: guardedLookup(lookUp) },
   })
   const fetchMedia: FetchMedia = (text, limits) =>
-    followed(text, allowed, async (url) => {
-      const answer = await ask(isAllowed(url, allowed) ? open : guarded, url, limits)
+    followMediaRedirects(text, allowed, async (url) => {
+      const answer = await ask(isAllowedHost(url, allowed) ? open : guarded, url, limits)
       if ('fault' in answer) return answer
-      const to = referredTo(answer.status, answer.headers['location'] ?? null, url)
+      const to = readRedirectUrl(answer.status, answer.headers['location'] ?? null, url)
       return to === null ? fetchedFrom(answer, maxBytes) : { to }
     })
   return {
@@ -61,14 +61,14 @@ const CONNECT_MS = 10_000
 const LIMITS = { pipelining: 1, keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000 } as const
 
 /** If any of the addresses is not public, none is used. */
-function guardedLookup(lookUp: LookUp): LookupFunction {
+function guardedLookup(lookUp: DnsLookup): LookupFunction {
   return (hostname, options, done) => {
     lookUp(hostname, { all: true }, (error, addresses) => {
       const [first] = addresses ?? []
       if (error !== null || first === undefined) {
         return done(error ?? new Error('There is no such host.'), '', 0)
       }
-      if (!addresses.every(({ address }) => isPublicAddress(address))) {
+      if (!addresses.every(({ address }) => isPublicIpAddress(address))) {
         return done(new BlockedError(), '', 0)
       }
       if (options.all === true) return done(null, addresses)
@@ -106,7 +106,7 @@ function ask(agent: Agent, url: URL, { signal, refuse }: FetchLimits): Promise<A
         origin: url.origin,
         path: url.pathname + url.search,
         method: 'GET',
-        headers: { ...FETCH_HEADERS, 'accept-encoding': 'identity' },
+        headers: { ...MEDIA_FETCH_HEADERS, 'accept-encoding': 'identity' },
       },
       {
         onRequestStart(controller) {
@@ -123,7 +123,7 @@ function ask(agent: Agent, url: URL, { signal, refuse }: FetchLimits): Promise<A
           if (fault !== null) return finish(fault)
           chunks.push(chunk)
         },
-        onResponseEnd: () => finish({ ...head, bytes: joined(chunks) }),
+        onResponseEnd: () => finish({ ...head, bytes: concatBytes(chunks) }),
         onResponseError: (_, error) => finish({ fault: faultOf(error) }),
       },
     )
@@ -150,8 +150,11 @@ function singleValues(
 }
 
 /** A server may compress though it was asked not to: so much and no more is unpacked. */
-function fetchedFrom({ status, headers, bytes }: Answer, maxBytes: number): Fetched | LoadFault {
-  const fault = faultOfStatus(status)
+function fetchedFrom(
+  { status, headers, bytes }: Answer,
+  maxBytes: number,
+): FetchedMedia | LoadFault {
+  const fault = faultForStatus(status)
   if (fault !== null) return fault
   const encoding = headers['content-encoding'] ?? 'identity'
   const type = headers['content-type'] ?? null

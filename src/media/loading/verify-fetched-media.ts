@@ -1,10 +1,14 @@
 /** What was fetched, as the medium that it was asked for as. */
-import type { Fetched } from './follow-media-redirects.ts'
+import type { FetchedMedia } from './follow-media-redirects.ts'
 import type { LoadFault } from './load-result-types.ts'
-import type { MediumKind, Medium } from '../find-and-embed-remote-media.ts'
-import { looksLikeMarkup, sniffMedia } from '../sniff-media-type.ts'
+import type { RemoteMediaKind, InlineMedia } from '../find-and-embed-remote-media.ts'
+import { looksLikeMarkup, sniffMediaType } from '../sniff-media-type.ts'
 
-export function mediumOf(kind: MediumKind, url: string, fetched: Fetched): Medium | LoadFault {
+export function verifyFetchedMedia(
+  kind: RemoteMediaKind,
+  url: string,
+  fetched: FetchedMedia,
+): InlineMedia | LoadFault {
   const { bytes } = fetched
   if (bytes.length === 0) return { fault: 'media-gone' }
   const type = typeOf(kind, url, fetched)
@@ -16,8 +20,8 @@ export function mediumOf(kind: MediumKind, url: string, fetched: Fetched): Mediu
 }
 
 /** `null` if it is none of its kind. Its bytes go before what its server says. */
-function typeOf(kind: MediumKind, url: string, { bytes, type }: Fetched): string | null {
-  const sniffed = sniffMedia(bytes)
+function typeOf(kind: RemoteMediaKind, url: string, { bytes, type }: FetchedMedia): string | null {
+  const sniffed = sniffMediaType(bytes)
   const said = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
   switch (kind) {
     case 'image':

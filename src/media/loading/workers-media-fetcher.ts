@@ -2,47 +2,50 @@
  * Fetches media where there is only `fetch`. Addresses are looked at as they are written; that a name
  * leads into no private network is the platform's to see to, which on Workers has none.
  */
-import { joined } from '../../core/stream/concat-bytes.ts'
+import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import {
-  faultOfStatus,
-  FETCH_HEADERS,
-  followed,
-  referredTo,
-  type Fetched,
+  faultForStatus,
+  MEDIA_FETCH_HEADERS,
+  followMediaRedirects,
+  readRedirectUrl,
+  type FetchedMedia,
   type FetchLimits,
   type FetchMedia,
-  type Hop,
+  type FetchHop,
 } from './follow-media-redirects.ts'
 import type { LoadFault } from './load-result-types.ts'
 import type { AllowedHost } from './check-url-safety.ts'
 
-export function fetchedMedia(allowed: readonly AllowedHost[]): FetchMedia {
+export function createWorkersMediaFetcher(allowed: readonly AllowedHost[]): FetchMedia {
   return async (text, limits) => {
     try {
-      return await followed(text, allowed, (url) => ask(url, limits))
+      return await followMediaRedirects(text, allowed, (url) => ask(url, limits))
     } catch {
       return { fault: limits.signal.aborted ? 'media-late' : 'media-unreachable' }
     }
   }
 }
 
-async function ask(url: URL, limits: FetchLimits): Promise<Hop> {
+async function ask(url: URL, limits: FetchLimits): Promise<FetchHop> {
   const response = await fetch(url, {
-    headers: FETCH_HEADERS,
+    headers: MEDIA_FETCH_HEADERS,
     redirect: 'manual',
     credentials: 'omit',
     signal: limits.signal,
   })
   const { status, headers } = response
-  const to = referredTo(status, headers.get('location'), url)
+  const to = readRedirectUrl(status, headers.get('location'), url)
   if (to === null) return bodyOf(response, limits)
   await response.body?.cancel()
   return { to }
 }
 
 /** As it is unpacked: that is what is counted. */
-async function bodyOf(response: Response, { refuse }: FetchLimits): Promise<Fetched | LoadFault> {
-  const fault = faultOfStatus(response.status)
+async function bodyOf(
+  response: Response,
+  { refuse }: FetchLimits,
+): Promise<FetchedMedia | LoadFault> {
+  const fault = faultForStatus(response.status)
   const reader = response.body?.getReader()
   if (fault !== null || reader === undefined) {
     await reader?.cancel()
@@ -51,7 +54,7 @@ async function bodyOf(response: Response, { refuse }: FetchLimits): Promise<Fetc
   const chunks: Uint8Array[] = []
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) return { bytes: joined(chunks), type: response.headers.get('content-type') }
+    if (done) return { bytes: concatBytes(chunks), type: response.headers.get('content-type') }
     const refused = refuse(value.length)
     if (refused !== null) {
       await reader.cancel()

@@ -7,23 +7,23 @@ import type { Part } from '../../core/item.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { MediaKind } from '../../core/media/content-part-media.ts'
 import type { Transform } from '../../context/transform-interface.ts'
-import { eachPart, type Changed } from './map-parts.ts'
-import { FAULTS } from '../loading/load-result-types.ts'
-import { mediaNotice } from '../hidden-media-notice.ts'
-import type { MediaReader } from '../resolve-upstream-media-support.ts'
-import { hasScheme, leadsOutside, type AllowedHost } from '../loading/check-url-safety.ts'
+import { mapParts, type PartChange } from './map-parts.ts'
+import { LOAD_FAULT_REASONS } from '../loading/load-result-types.ts'
+import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
+import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
+import { hasUrlScheme, isPublicUrl, type AllowedHost } from '../loading/check-url-safety.ts'
 
-export function refuseAddresses(
-  { schemes }: Pick<MediaReader, 'schemes'>,
+export function blockPrivateUrls(
+  { schemes }: Pick<UpstreamMediaSupport, 'schemes'>,
   allowed: readonly AllowedHost[],
 ): Transform {
   const isFine = (url: string): boolean =>
-    isDataUrl(url) || schemes.some((scheme) => url.startsWith(scheme)) || leadsOutside(url, allowed)
+    isDataUrl(url) || schemes.some((scheme) => url.startsWith(scheme)) || isPublicUrl(url, allowed)
   return {
     name: 'media',
     steps: 'none',
     run: (items) =>
-      eachPart(items, (part, _, beside) => {
+      mapParts(items, (part, _, beside) => {
         const all = isObject(beside)
           ? [...addressesOf(part), ...addressesIn(beside)]
           : addressesOf(part)
@@ -67,7 +67,7 @@ const NONE: readonly Address[] = []
 
 /** Where base64 belongs, some services take an address. */
 function schemed(data: string | undefined): readonly string[] {
-  return data !== undefined && hasScheme(data) ? [data] : []
+  return data !== undefined && hasUrlScheme(data) ? [data] : []
 }
 
 /** As several services write it: `{ type: 'video_url', video_url: { url } }`, or `{ file: { file_url } }`. */
@@ -76,7 +76,7 @@ function addressesIn(raw: JsonObject): readonly Address[] {
     const said = raw[field]
     const texts = isObject(said) ? [said['url'], said[`${kind}_url`]] : [said]
     return texts.flatMap((url) =>
-      typeof url === 'string' && hasScheme(url) ? [{ kind, url }] : [],
+      typeof url === 'string' && hasUrlScheme(url) ? [{ kind, url }] : [],
     )
   })
 }
@@ -92,8 +92,8 @@ const NAMED: readonly (readonly [field: string, kind: MediaKind])[] = [
   ['file', 'file'],
 ]
 
-function notAsked(kind: MediaKind): Changed {
-  const why = FAULTS['media-blocked']
+function notAsked(kind: MediaKind): PartChange {
+  const why = LOAD_FAULT_REASONS['media-blocked']
   const detail = `The ${kind} is not passed on: ${why}. A notice stands in its place.`
-  return { part: mediaNotice(kind, why), why: 'media-blocked', detail }
+  return { part: createHiddenMediaNotice(kind, why), why: 'media-blocked', detail }
 }

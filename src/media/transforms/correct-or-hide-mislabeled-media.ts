@@ -4,20 +4,25 @@
  * not would tell its model nothing. Only the beginning is looked at, however large a medium is.
  */
 import type { AudioPart, FilePart, ImagePart, OpaquePart, Part } from '../../core/item.ts'
-import { dataUrl, isDataUrl, readDataUrl } from '../../core/media/data-url.ts'
+import { buildDataUrl, isDataUrl, parseDataUrl } from '../../core/media/data-url.ts'
 import type { Transform } from '../../context/transform-interface.ts'
-import { firstBytes, holdsNothing } from '../decode-and-check-base64-start.ts'
-import { eachPart, type Changed } from './map-parts.ts'
-import { mediaNotice } from '../hidden-media-notice.ts'
-import { hasScheme } from '../loading/check-url-safety.ts'
-import { videoUrl } from '../find-and-embed-remote-media.ts'
-import { isSniffed, looksLikeMarkup, looksLikeText, sniffMedia } from '../sniff-media-type.ts'
+import { decodeFirstBytes, isEmptyOrInvalidBase64 } from '../decode-and-check-base64-start.ts'
+import { mapParts, type PartChange } from './map-parts.ts'
+import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
+import { hasUrlScheme } from '../loading/check-url-safety.ts'
+import { readVideoUrl } from '../find-and-embed-remote-media.ts'
+import {
+  isSniffableType,
+  looksLikeMarkup,
+  looksLikeText,
+  sniffMediaType,
+} from '../sniff-media-type.ts'
 
-export function correctTypes(): Transform {
-  return { name: 'media', steps: 'none', run: (items) => eachPart(items, changed) }
+export function correctMediaTypes(): Transform {
+  return { name: 'media', steps: 'none', run: (items) => mapParts(items, changed) }
 }
 
-function changed(part: Part): Changed | null {
+function changed(part: Part): PartChange | null {
   switch (part.type) {
     case 'input_image':
       return imageOf(part)
@@ -34,56 +39,57 @@ function changed(part: Part): Changed | null {
   }
 }
 
-function imageOf(part: ImagePart): Changed | null {
+function imageOf(part: ImagePart): PartChange | null {
   const { image_url: url } = part
   if (typeof url !== 'string') return null
-  const data = readDataUrl(url) ?? bareImage(url)
+  const data = parseDataUrl(url) ?? bareImage(url)
   if (data === null) return isDataUrl(url) ? notShown('image') : null
-  if (holdsNothing(data.base64)) return notShown('image')
-  const bytes = firstBytes(data.base64)
-  const type = sniffMedia(bytes)
-  if (type === null) return looksLikeText(bytes) || isSniffed(data.type) ? notShown('image') : null
+  if (isEmptyOrInvalidBase64(data.base64)) return notShown('image')
+  const bytes = decodeFirstBytes(data.base64)
+  const type = sniffMediaType(bytes)
+  if (type === null)
+    return looksLikeText(bytes) || isSniffableType(data.type) ? notShown('image') : null
   if (!type.startsWith('image/')) return notShown('image')
   const isRight = isSame(type, data.type) && url.startsWith('data:')
-  return isRight ? null : corrected({ ...part, image_url: dataUrl(type, data.base64) })
+  return isRight ? null : corrected({ ...part, image_url: buildDataUrl(type, data.base64) })
 }
 
 /** Where an address belongs, some clients put the image itself. */
 function bareImage(url: string): { readonly type: string; readonly base64: string } | null {
-  if (hasScheme(url)) return null
-  return sniffMedia(firstBytes(url))?.startsWith('image/') === true
+  if (hasUrlScheme(url)) return null
+  return sniffMediaType(decodeFirstBytes(url))?.startsWith('image/') === true
     ? { type: '', base64: url }
     : null
 }
 
 /** Only of a file that says it is one of the kinds that can be told. */
-function fileOf(part: FilePart): Changed | null {
+function fileOf(part: FilePart): PartChange | null {
   // Who names a file by its id may leave the rest empty.
   if (part.file_data?.trim() === '')
     return typeof part.file_id === 'string' ? null : notShown('file')
-  const data = part.file_data === undefined ? null : readDataUrl(part.file_data)
+  const data = part.file_data === undefined ? null : parseDataUrl(part.file_data)
   if (data === null || !/^(image\/|application\/pdf)/.test(data.type)) return null
-  if (holdsNothing(data.base64)) return notShown('file')
-  const bytes = firstBytes(data.base64)
-  const type = sniffMedia(bytes)
+  if (isEmptyOrInvalidBase64(data.base64)) return notShown('file')
+  const bytes = decodeFirstBytes(data.base64)
+  const type = sniffMediaType(bytes)
   if (type === null) {
     const isSvg = data.type === 'image/svg+xml'
     return looksLikeMarkup(bytes) && !isSvg ? notShown('file') : null
   }
   return isSame(type, data.type)
     ? null
-    : corrected({ ...part, file_data: dataUrl(type, data.base64) })
+    : corrected({ ...part, file_data: buildDataUrl(type, data.base64) })
 }
 
 /** Some services take it as a URL. */
-function audioOf(part: AudioPart): Changed | null {
+function audioOf(part: AudioPart): PartChange | null {
   const { data, format } = part.input_audio
-  const inline = readDataUrl(data)
-  if (inline === null && hasScheme(data)) return null
+  const inline = parseDataUrl(data)
+  if (inline === null && hasUrlScheme(data)) return null
   const base64 = inline?.base64 ?? data
-  if (holdsNothing(base64)) return notShown('audio')
-  const bytes = firstBytes(base64)
-  const type = sniffMedia(bytes)
+  if (isEmptyOrInvalidBase64(base64)) return notShown('audio')
+  const bytes = decodeFirstBytes(base64)
+  const type = sniffMediaType(bytes)
   // Samples without a head begin with anything.
   if (type === null) return looksLikeText(bytes) ? notShown('audio') : null
   if (type.startsWith('image/') || type === 'application/pdf') return notShown('audio')
@@ -92,10 +98,10 @@ function audioOf(part: AudioPart): Changed | null {
   return corrected({ ...part, input_audio: { ...part.input_audio, format: right[0] ?? format } })
 }
 
-function videoOf(part: OpaquePart): Changed | null {
-  const data = readDataUrl(videoUrl(part) ?? '')
+function videoOf(part: OpaquePart): PartChange | null {
+  const data = parseDataUrl(readVideoUrl(part) ?? '')
   if (data === null) return null
-  const isNone = holdsNothing(data.base64) || looksLikeText(firstBytes(data.base64))
+  const isNone = isEmptyOrInvalidBase64(data.base64) || looksLikeText(decodeFirstBytes(data.base64))
   return isNone ? notShown('video') : null
 }
 
@@ -115,13 +121,13 @@ function isSame(one: string, other: string): boolean {
   return (ALIASES.get(one) ?? one) === (ALIASES.get(other) ?? other)
 }
 
-function corrected(part: Part): Changed {
+function corrected(part: Part): PartChange {
   const detail = 'The medium is of another type than it was said to be; its bytes tell.'
   return { part, why: 'media-type-corrected', detail }
 }
 
-function notShown(what: string): Changed {
-  const part = mediaNotice(what, `it is no ${what} of a kind that can be read`)
+function notShown(what: string): PartChange {
+  const part = createHiddenMediaNotice(what, `it is no ${what} of a kind that can be read`)
   const detail = 'The medium is not what it was said to be; a notice stands in its place.'
   return { part, why: 'media-mislabelled', detail }
 }

@@ -3,29 +3,29 @@
  * them itself. What could not be loaded becomes a notice, so that the model knows of it.
  */
 import type { Transform } from '../../context/transform-interface.ts'
-import { eachPart } from './map-parts.ts'
-import { FAULTS, type LoadedMedia } from '../loading/load-result-types.ts'
-import { mediaNotice } from '../hidden-media-notice.ts'
-import type { MediaReader } from '../resolve-upstream-media-support.ts'
-import { remoteMedium, withMedium } from '../find-and-embed-remote-media.ts'
+import { mapParts } from './map-parts.ts'
+import { LOAD_FAULT_REASONS, type LoadedMedia } from '../loading/load-result-types.ts'
+import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
+import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
+import { findRemoteMedia, embedMedia } from '../find-and-embed-remote-media.ts'
 
-export function showLoaded(loaded: LoadedMedia, { loads }: MediaReader): Transform {
+export function embedLoadedMedia(loaded: LoadedMedia, { loads }: UpstreamMediaSupport): Transform {
   return {
     name: 'media',
     steps: 'none',
     run: (items) =>
-      eachPart(items, (part) => {
-        const medium = remoteMedium(part)
+      mapParts(items, (part) => {
+        const medium = findRemoteMedia(part)
         const found = medium === null ? undefined : loaded.get(medium.url)
         if (medium === null || found === undefined || loads(part, medium.url)) return null
         const { kind } = medium
         if ('base64' in found) {
           const detail = `The ${kind} was loaded from its address, which the upstream does not do.`
-          return { part: withMedium(part, found), why: 'media-loaded', detail }
+          return { part: embedMedia(part, found), why: 'media-loaded', detail }
         }
-        const why = FAULTS[found.fault]
+        const why = LOAD_FAULT_REASONS[found.fault]
         const detail = `The ${kind} was not loaded: ${why}. A notice stands in its place.`
-        return { part: mediaNotice(kind, why), why: found.fault, detail }
+        return { part: createHiddenMediaNotice(kind, why), why: found.fault, detail }
       }),
   }
 }

@@ -2,21 +2,21 @@
  * Media that an upstream would refuse for their size become notices: each image that is too large by
  * itself, and the oldest of those that are too much together. They go in steps, each of a quarter of
  * what a request may hold, so that what is sent stays the same until the next one. What the newest
- * question shows is left: it is sent, or the request is refused (`refuseTooLarge`).
+ * question shows is left: it is sent, or the request is refused (`rejectLargeMedia`).
  */
 import type { Item, Part } from '../../core/item.ts'
-import { partsOf } from '../../core/media/media-handles.ts'
+import { listContentParts } from '../../core/media/media-handles.ts'
 import type { Note } from '../../core/note.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import type { Transform } from '../../context/transform-interface.ts'
-import { readDataUrl } from '../../core/media/data-url.ts'
-import { eachPart } from './map-parts.ts'
-import { mediaNotice } from '../hidden-media-notice.ts'
-import type { MediaReader } from '../resolve-upstream-media-support.ts'
+import { parseDataUrl } from '../../core/media/data-url.ts'
+import { mapParts } from './map-parts.ts'
+import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
+import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
 
-type Limits = Pick<MediaReader, 'imageChars' | 'requestChars'>
+type Limits = Pick<UpstreamMediaSupport, 'imageChars' | 'requestChars'>
 
-export function fitMedia(limits: Limits): Transform {
+export function hideMediaOverLimit(limits: Limits): Transform {
   const { imageChars, requestChars } = limits
   return {
     name: 'media',
@@ -25,15 +25,15 @@ export function fitMedia(limits: Limits): Transform {
       if (!items.some(holdsMedia)) return { items, notes: NONE }
       const newest = newestQuestion(items)
       const isTooLarge = (part: Part): boolean =>
-        part.type === 'input_image' && imageChars !== null && charsOf(part) > imageChars
+        part.type === 'input_image' && imageChars !== null && countBase64Chars(part) > imageChars
       const upTo = requestChars === null ? 0 : cutOf(items, newest, requestChars, isTooLarge)
-      return eachPart(items, (part, at) => {
+      return mapParts(items, (part, at) => {
         if (at >= newest) return null
-        const isOld = at < upTo && charsOf(part) > 0
+        const isOld = at < upTo && countBase64Chars(part) > 0
         if (!isOld && !isTooLarge(part)) return null
         const [why, words] = isOld ? TOO_MUCH : TOO_LARGE
         const detail = `An older medium is not sent: ${words}. A notice stands in its place.`
-        return { part: mediaNotice(wordFor(part), words), why, detail }
+        return { part: createHiddenMediaNotice(wordFor(part), words), why, detail }
       })
     },
   }
@@ -42,7 +42,7 @@ export function fitMedia(limits: Limits): Transform {
 const NONE: readonly Note[] = []
 
 function holdsMedia(item: Item): boolean {
-  return partsOf(item).some((part) => charsOf(part) > 0)
+  return listContentParts(item).some((part) => countBase64Chars(part) > 0)
 }
 
 const TOO_LARGE = ['media-oversized', 'it is larger than this model is shown'] as const
@@ -67,8 +67,8 @@ function cutOf(
   isTooLarge: (part: Part) => boolean,
 ): number {
   const sizes = items.map((item, at) =>
-    partsOf(item).reduce(
-      (sum, part) => sum + (at < newest && isTooLarge(part) ? 0 : charsOf(part)),
+    listContentParts(item).reduce(
+      (sum, part) => sum + (at < newest && isTooLarge(part) ? 0 : countBase64Chars(part)),
       0,
     ),
   )
@@ -86,7 +86,7 @@ function cutOf(
 const STEPS = 4
 
 /** How much base64 it holds. */
-export function charsOf(part: Part): number {
+export function countBase64Chars(part: Part): number {
   switch (part.type) {
     case 'input_image':
       return inlineChars(part.image_url)
@@ -106,7 +106,7 @@ export function charsOf(part: Part): number {
 }
 
 function inlineChars(url: unknown): number {
-  return typeof url === 'string' ? (readDataUrl(url)?.base64.length ?? 0) : 0
+  return typeof url === 'string' ? (parseDataUrl(url)?.base64.length ?? 0) : 0
 }
 
 function wordFor({ type }: Part): string {
@@ -114,14 +114,14 @@ function wordFor({ type }: Part): string {
 }
 
 /** A sentence on what the newest question shows that cannot be sent; `null` if all of it can. */
-export function tooLargeToSend(items: readonly Item[], limits: Limits): TooLarge | null {
+export function findOversizedMedia(items: readonly Item[], limits: Limits): OversizedMedia | null {
   const { imageChars, requestChars } = limits
   let all = 0
   let last = -1
   for (let at = newestQuestion(items); at < items.length; at++) {
     const item = items[at]
-    for (const part of item === undefined ? [] : partsOf(item)) {
-      const size = charsOf(part)
+    for (const part of item === undefined ? [] : listContentParts(item)) {
+      const size = countBase64Chars(part)
       if (size > 0) last = at
       all += size
       if (part.type === 'input_image' && imageChars !== null && size > imageChars) {
@@ -136,7 +136,7 @@ export function tooLargeToSend(items: readonly Item[], limits: Limits): TooLarge
   }
 }
 
-export interface TooLarge {
+export interface OversizedMedia {
   readonly at: number
   readonly sentence: string
 }

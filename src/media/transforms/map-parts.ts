@@ -1,13 +1,13 @@
 /** Puts other parts in the place of some, with a note on each. The very same list, if all are fine. */
-import { chatNative } from '../../core/items/chat-only-fields.ts'
+import { readChatOnlyFields } from '../../core/items/chat-only-fields.ts'
 import type { Item, Part } from '../../core/item.ts'
 import type { Json } from '../../core/json/json.ts'
-import { partsOf } from '../../core/media/media-handles.ts'
+import { listContentParts } from '../../core/media/media-handles.ts'
 import type { Note } from '../../core/note.ts'
-import { withParts } from '../../core/items/replace-content-parts.ts'
-import type { Step } from '../../context/transform-interface.ts'
+import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
+import type { TransformResult } from '../../context/transform-interface.ts'
 
-export interface Changed {
+export interface PartChange {
   readonly part: Part
   readonly why: string
   readonly detail: string
@@ -17,17 +17,17 @@ export interface Changed {
  * `change` gives `null` for a part that is to stay, as nearly all do. `beside` is what else the client has
  * written into it, if chat has brought it.
  */
-export function eachPart(
+export function mapParts(
   items: readonly Item[],
-  change: (part: Part, at: number, beside: Json) => Changed | null,
-): Step {
+  change: (part: Part, at: number, beside: Json) => PartChange | null,
+): TransformResult {
   const notes: Note[] = []
   let rebuilt: Item[] | null = null
   // Counted, because all that a client sends goes by here, and nearly none of it is anything but text.
   for (let at = 0; at < items.length; at += 1) {
     const item = items[at] as Item
-    const before = partsOf(item)
-    const said = chatNative(item).$parts
+    const before = listContentParts(item)
+    const said = readChatOnlyFields(item).$parts
     // What was kept before such names were refused may hold anything.
     const extras: readonly Json[] = Array.isArray(said) ? said : []
     let parts: Part[] | null = null
@@ -40,7 +40,7 @@ export function eachPart(
     }
     if (parts === null) continue
     rebuilt ??= [...items]
-    rebuilt[at] = withParts(item, parts)
+    rebuilt[at] = replaceContentParts(item, parts)
   }
   return { items: rebuilt ?? items, notes }
 }

@@ -7,16 +7,16 @@
  * what fits the question, behind the history. Nothing but whose they are and when they were last
  * told otherwise decides where a fact stands, so that every replica tells the same.
  */
-import { namedAtMs } from '../../core/turn-derived-ids.ts'
-import { wordsOf } from '../../core/text/search-terms.ts'
-import { messageOf } from '../../core/errors/gateway-error.ts'
+import { readIdTimeMs } from '../../core/turn-derived-ids.ts'
+import { extractSearchTerms } from '../../core/text/search-terms.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { USER_SCOPE, type StoredFact } from '../../store/facts/fact-store-interface.ts'
-import type { Layer, LayerContext } from '../memory-layer-interface.ts'
+import type { MemoryLayer, LayerContext } from '../memory-layer-interface.ts'
 import { rankFacts } from './rank-facts.ts'
-import { saidIn } from './is-fact-in-conversation.ts'
-import { fittingFacts, toldFacts } from './render-facts.ts'
+import { createFactInConversationTest } from './is-fact-in-conversation.ts'
+import { selectFittingFacts, renderFacts } from './render-facts.ts'
 
-export const coreFacts: Layer = {
+export const coreFactsLayer: MemoryLayer = {
   name: 'core_facts',
   slot: 120,
   isWanted: (rules) => rules.facts,
@@ -26,12 +26,12 @@ export const coreFacts: Layer = {
   timeoutMs: 500,
   async recall(context) {
     const { stable } = await coreOf(context)
-    const text = toldFacts(stable, { ...CORE, tokens: Math.min(CORE.tokens, context.tokens) })
+    const text = renderFacts(stable, { ...CORE, tokens: Math.min(CORE.tokens, context.tokens) })
     return text === '' ? null : { text }
   },
 }
 
-export const facts: Layer = {
+export const matchingFactsLayer: MemoryLayer = {
   name: 'facts',
   slot: 300,
   isWanted: (rules) => rules.facts,
@@ -41,14 +41,14 @@ export const facts: Layer = {
   timeoutMs: 500,
   async recall(context, after) {
     const [{ stable, later }, found] = await Promise.all([coreOf(context), fittingIn(context)])
-    const inFront = new Set(fittingFacts(stable, CORE).map(({ id }) => id))
+    const inFront = new Set(selectFittingFacts(stable, CORE).map(({ id }) => id))
     const ranked = found(new Set([...inFront, ...later.map(({ id }) => id)]))
-    const isSaid = saidIn(context.items)
+    const isSaid = createFactInConversationTest(context.items)
     const wanted = [...later, ...ranked].filter(({ text }) => !isSaid(text))
     const telling = { heading: HEADING, tokens: context.tokens, most: CORE.most + MOST_FITTING }
-    const told = fittingFacts(wanted, telling)
+    const told = selectFittingFacts(wanted, telling)
     after(noteUse(told, context))
-    return told.length === 0 ? null : { text: toldFacts(told, telling) }
+    return told.length === 0 ? null : { text: renderFacts(told, telling) }
   },
 }
 
@@ -61,7 +61,7 @@ const MOST_CANDIDATES = 64
 const MOST_WORDS = 64
 
 /** Of a conversation, and where that is wanted of whatever its user has. */
-export function factScopes({
+export function listFactScopes({
   rules,
   thread,
 }: Pick<LayerContext, 'rules' | 'thread'>): readonly string[] {
@@ -77,9 +77,9 @@ interface Core {
 
 async function coreOf(context: LayerContext): Promise<Core> {
   const { owner, thread, ports } = context
-  const search = { scopes: factScopes(context), nowMs: ports.nowMs(), limit: 2 * CORE.most }
+  const search = { scopes: listFactScopes(context), nowMs: ports.nowMs(), limit: 2 * CORE.most }
   const core = await ports.facts.coreFacts(owner, search)
-  const began = thread === null ? null : namedAtMs(thread)
+  const began = thread === null ? null : readIdTimeMs(thread)
   // What runs out some day would change what stands in front.
   const isStable = ({ changedAtMs, validUntilMs }: StoredFact): boolean =>
     validUntilMs === null && (began === null || changedAtMs <= began)
@@ -93,9 +93,9 @@ type Ranked = (without: ReadonlySet<string>) => readonly StoredFact[]
 
 async function fittingIn(context: LayerContext): Promise<Ranked> {
   const { owner, ports, question, thread } = context
-  const words = wordsOf(bothEnds(question), MOST_WORDS)
+  const words = extractSearchTerms(bothEnds(question), MOST_WORDS)
   const nowMs = ports.nowMs()
-  const search = { scopes: factScopes(context), words, nowMs, limit: MOST_CANDIDATES }
+  const search = { scopes: listFactScopes(context), words, nowMs, limit: MOST_CANDIDATES }
   const found = await ports.facts.searchFacts(owner, search)
   return (without) => {
     const others = found.facts.filter((fact) => !without.has(fact.id) && !isSummedUp(fact, thread))
@@ -123,7 +123,7 @@ async function noteUse(told: readonly StoredFact[], { owner, ports }: LayerConte
   try {
     await ports.facts.touchFacts(owner, ids, now)
   } catch (error) {
-    ports.log('warn', 'facts-not-touched', { why: messageOf(error) })
+    ports.log('warn', 'facts-not-touched', { why: errorMessage(error) })
   }
 }
 

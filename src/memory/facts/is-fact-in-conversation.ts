@@ -6,21 +6,21 @@
  * it: what is said behind the question does not count, and what was kept behind it counts as said.
  */
 import { textOf, type Item } from '../../core/item.ts'
-import { parsedObject } from '../../core/json/json.ts'
-import { questionEnd, roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { wordsOf } from '../../core/text/search-terms.ts'
+import { tryParseJsonObject } from '../../core/json/json.ts'
+import { findQuestionEnd, findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { extractSearchTerms } from '../../core/text/search-terms.ts'
 
-export function saidIn(items: readonly Item[]): (text: string) => boolean {
+export function createFactInConversationTest(items: readonly Item[]): (text: string) => boolean {
   let texts: readonly string[] | null = null
   const known = new Map<string, ReadonlySet<string>>()
   const wordsIn = (text: string): ReadonlySet<string> => {
-    const words = known.get(text) ?? new Set(wordsOf(text))
+    const words = known.get(text) ?? new Set(extractSearchTerms(text))
     known.set(text, words)
     return words
   }
   return (fact) => {
     texts ??= newestTexts(items)
-    const words = wordsOf(fact)
+    const words = extractSearchTerms(fact)
     const longest = words.reduce(
       (longer, word) => (word.length > longer.length ? word : longer),
       '',
@@ -37,7 +37,7 @@ export function saidIn(items: readonly Item[]): (text: string) => boolean {
 const NEARLY_ALL = 0.85
 
 /** The tool by which a model keeps facts. */
-export const REMEMBER = 'remember'
+export const REMEMBER_TOOL_NAME = 'remember'
 
 function newestTexts(items: readonly Item[]): readonly string[] {
   const asked = behindQuestion(items)
@@ -55,8 +55,8 @@ function newestTexts(items: readonly Item[]): readonly string[] {
 const LOOKED_AT_CHARS = 40_000
 
 function behindQuestion(items: readonly Item[]): number {
-  const start = roundStarts(items).at(-1)
-  return start === undefined ? items.length : questionEnd(items, start)
+  const start = findRoundStarts(items).at(-1)
+  return start === undefined ? items.length : findQuestionEnd(items, start)
 }
 
 function textIn(item: Item | undefined): string {
@@ -65,7 +65,7 @@ function textIn(item: Item | undefined): string {
 }
 
 function keptIn(item: Item): readonly string[] {
-  if (item.type !== 'function_call' || item.name !== REMEMBER) return []
-  const text = parsedObject(item.arguments)?.['text']
+  if (item.type !== 'function_call' || item.name !== REMEMBER_TOOL_NAME) return []
+  const text = tryParseJsonObject(item.arguments)?.['text']
   return typeof text === 'string' ? [text] : []
 }

@@ -3,20 +3,20 @@
  * counting for more, by how important a fact is, and by how long ago somebody needed it. What says
  * much the same as a better one goes behind what says something else.
  */
-import { likeness, wordsOf } from '../../core/text/search-terms.ts'
+import { compareTerms, extractSearchTerms } from '../../core/text/search-terms.ts'
 import {
   CORE_IMPORTANCE,
   type FoundFacts,
   type StoredFact,
 } from '../../store/facts/fact-store-interface.ts'
 
-export interface Ranking {
+export interface FactRankingOptions {
   readonly words: readonly string[]
   readonly nowMs: number
   readonly most: number
 }
 
-export function rankFacts(found: FoundFacts, ranking: Ranking): readonly StoredFact[] {
+export function rankFacts(found: FoundFacts, ranking: FactRankingOptions): readonly StoredFact[] {
   const fitting = found.facts
     .map((fact) => scored(fact, found, ranking))
     .filter(({ relevance }) => relevance >= LEAST_RELEVANCE)
@@ -36,14 +36,18 @@ interface Scored {
   readonly score: number
 }
 
-function scored(fact: StoredFact, found: FoundFacts, { words: asked, nowMs }: Ranking): Scored {
-  const words = wordsOf(fact.text)
+function scored(
+  fact: StoredFact,
+  found: FoundFacts,
+  { words: asked, nowMs }: FactRankingOptions,
+): Scored {
+  const words = extractSearchTerms(fact.text)
   const relevance = relevanceOf(words, asked, found)
   const { importance } = fact
   const score =
     WEIGHTS.relevance * relevance +
     WEIGHTS.importance * importance +
-    WEIGHTS.recency * recencyOf(fact, nowMs)
+    WEIGHTS.recency * scoreRecency(fact, nowMs)
   return { fact, words, relevance, score }
 }
 
@@ -90,7 +94,7 @@ function weightOf(word: string): number {
 const SHORT = /^\p{Script=Latin}{1,3}$/u
 
 /** Half of it is gone after 60 days. It does not fade what must not be forgotten. */
-export function recencyOf(
+export function scoreRecency(
   { importance, usedAtMs }: Pick<StoredFact, 'importance' | 'usedAtMs'>,
   nowMs: number,
 ): number {
@@ -112,7 +116,7 @@ function diverse(fitting: readonly Scored[], most: number): readonly StoredFact[
     const [next] = left.splice(best, 1)
     if (next === undefined) break
     chosen.push(next.fact)
-    for (const each of left) each.known = Math.max(each.known, likeness(each.words, next.words))
+    for (const each of left) each.known = Math.max(each.known, compareTerms(each.words, next.words))
   }
   return chosen
 }

@@ -2,28 +2,28 @@
  * Facts in words, a line each, from the oldest. They are what users and models have said some time:
  * in front of them stands that they are notes, and what looks like a tag in them is none.
  */
-import { defused } from '../../core/text/gateway-notice.ts'
+import { escapeFakeNotices } from '../../core/text/gateway-notice.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import type { StoredFact } from '../../store/facts/fact-store-interface.ts'
 
-export interface Telling {
+export interface FactListOptions {
   readonly heading: string
   readonly tokens: number
   readonly most: number
 }
 
 /** `''` if there are none, or none fits. */
-export function toldFacts(facts: readonly StoredFact[], telling: Telling): string {
-  const told = fittingFacts(facts, telling)
+export function renderFacts(facts: readonly StoredFact[], telling: FactListOptions): string {
+  const told = selectFittingFacts(facts, telling)
   if (told.length === 0) return ''
   const lines = told.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(lineOf)
   return [telling.heading, ...lines].join('\n')
 }
 
 /** As many as there is room for, those that come first before others. */
-export function fittingFacts(
+export function selectFittingFacts(
   facts: readonly StoredFact[],
-  { heading, tokens, most }: Telling,
+  { heading, tokens, most }: FactListOptions,
 ): readonly StoredFact[] {
   let left = tokens - estimateTokens(`${heading}\n`)
   return facts.slice(0, most).filter((fact) => {
@@ -35,16 +35,16 @@ export function fittingFacts(
 }
 
 /** By these characters of its id the model names a fact. */
-export const HANDLE_CHARS = 8
+export const FACT_HANDLE_CHARS = 8
 
-export function handleOf({ id }: Pick<StoredFact, 'id'>): string {
-  return id.slice(-HANDLE_CHARS)
+export function formatFactHandle({ id }: Pick<StoredFact, 'id'>): string {
+  return id.slice(-FACT_HANDLE_CHARS)
 }
 
 function lineOf(fact: StoredFact): string {
-  return `- [${handleOf(fact)}] ${plain(fact.text)}`
+  return `- [${formatFactHandle(fact)}] ${plain(fact.text)}`
 }
 
 function plain(text: string): string {
-  return defused(text.replace(/\s+/g, ' ').replace(/<(?=[/!?\p{L}])/gu, '‹'))
+  return escapeFakeNotices(text.replace(/\s+/g, ' ').replace(/<(?=[/!?\p{L}])/gu, '‹'))
 }

@@ -2,20 +2,20 @@
  * Keeps a fact. What says nearly the same as one that is there takes its place, under its name; what
  * says the same in other words of the same kind only renews it, so that it is told as before.
  */
-import { likeness, wordsOf } from '../../core/text/search-terms.ts'
+import { compareTerms, extractSearchTerms } from '../../core/text/search-terms.ts'
 import {
-  isCore,
+  isCoreFact,
   USER_SCOPE,
   type FactSource,
   type FactStore,
   type StoredFact,
 } from '../../store/facts/fact-store-interface.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import type { Work } from '../../store/deletion/derived-data-origin.ts'
+import type { DerivedDataOrigin } from '../../store/deletion/derived-data-origin.ts'
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
 /** What is said of a fact; `null` for what is not said. */
-export interface SaidFact {
+export interface FactInput {
   readonly text: string
   readonly scope: string
   readonly area: string | null
@@ -24,24 +24,24 @@ export interface SaidFact {
   readonly source: FactSource | null
 }
 
-export type FactKeeper = Pick<LayerPorts, 'facts' | 'nowMs' | 'newTurnId'>
+export type FactSaveDependencies = Pick<LayerPorts, 'facts' | 'nowMs' | 'newTurnId'>
 
-export const FACT_CHARS = { least: 10, most: 500 }
-export const MOST_AREA_CHARS = 64
+export const FACT_CHAR_LIMITS = { least: 10, most: 500 }
+export const MAX_AREA_CHARS = 64
 
 /** Without a word there is nothing to find it by. */
-export function hasWords(text: string): boolean {
-  return wordsOf(text, 1).length > 0
+export function hasSearchTerms(text: string): boolean {
+  return extractSearchTerms(text, 1).length > 0
 }
 
-export async function keepFact(
-  said: SaidFact,
+export async function saveFact(
+  said: FactInput,
   { tenant, user }: Caller,
-  ports: FactKeeper,
-  work?: Work,
+  ports: FactSaveDependencies,
+  work?: DerivedDataOrigin,
 ): Promise<StoredFact> {
   const owner = { tenant, user }
-  const words = wordsOf(said.text)
+  const words = extractSearchTerms(said.text)
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const known = await knownAs(words, said.scope, owner, ports.facts)
     if (known !== null) {
@@ -73,7 +73,7 @@ async function knownAs(
   const found = await facts.searchFacts(owner, search)
   let [closest, most]: [StoredFact | null, number] = [null, ALIKE]
   for (const fact of found.facts) {
-    const alike = likeness(wordsOf(fact.text), words)
+    const alike = compareTerms(extractSearchTerms(fact.text), words)
     if (alike < most || (closest !== null && alike === most)) continue
     closest = fact
     most = alike
@@ -83,7 +83,11 @@ async function knownAs(
 
 const CANDIDATES = 24
 
-function newFact(said: SaidFact, { tenant, user }: Caller, ports: FactKeeper): StoredFact {
+function newFact(
+  said: FactInput,
+  { tenant, user }: Caller,
+  ports: FactSaveDependencies,
+): StoredFact {
   const now = ports.nowMs()
   return {
     id: `fact_${ports.newTurnId()}`,
@@ -105,8 +109,8 @@ function newFact(said: SaidFact, { tenant, user }: Caller, ports: FactKeeper): S
 const USUAL_IMPORTANCE = 0.5
 
 /** What is not said anew stays; who says it again wants it to last. */
-function renewedBy(said: SaidFact, known: StoredFact, now: number): StoredFact {
-  const isSame = likeness(wordsOf(known.text), wordsOf(said.text)) === 1
+function renewedBy(said: FactInput, known: StoredFact, now: number): StoredFact {
+  const isSame = compareTerms(extractSearchTerms(known.text), extractSearchTerms(said.text)) === 1
   const ranOut = known.validUntilMs !== null && known.validUntilMs <= now
   const renewed = {
     ...known,
@@ -117,12 +121,12 @@ function renewedBy(said: SaidFact, known: StoredFact, now: number): StoredFact {
     usedAtMs: Math.max(now, known.usedAtMs),
     source: isSame ? known.source : said.source,
   }
-  const isToldAlike = isSame && !ranOut && isCore(renewed) === isCore(known)
+  const isToldAlike = isSame && !ranOut && isCoreFact(renewed) === isCoreFact(known)
   return isToldAlike ? renewed : { ...renewed, changedAtMs: now }
 }
 
 /** Of a conversation where that is wanted, or nobody is known whose it could be otherwise. */
-export function scopeOf(
+export function resolveFactScope(
   { user }: Caller,
   wanted: 'conversation' | 'user',
   thread: string | null,

@@ -4,12 +4,18 @@
  *
  * A fact that cannot be kept costs nothing but itself.
  */
-import { messageOf } from '../../core/errors/gateway-error.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { LayerPorts } from '../memory-layer-interface.ts'
-import { FACT_CHARS, hasWords, keepFact, scopeOf, type FactKeeper } from './save-fact.ts'
+import {
+  FACT_CHAR_LIMITS,
+  hasSearchTerms,
+  saveFact,
+  resolveFactScope,
+  type FactSaveDependencies,
+} from './save-fact.ts'
 
-export interface SummedFacts {
+export interface SummaryFacts {
   readonly owner: Caller
   readonly facts: readonly string[]
   readonly scope: 'conversation' | 'user'
@@ -22,11 +28,11 @@ export interface SummedFacts {
 }
 
 /** Never rejects. Resolves to how many were kept or renewed. */
-export async function factsOfSummary(
-  { owner, facts, scope: wanted, thread, begunAtMs, response, items }: SummedFacts,
-  ports: FactKeeper & Pick<LayerPorts, 'log'>,
+export async function saveSummaryFacts(
+  { owner, facts, scope: wanted, thread, begunAtMs, response, items }: SummaryFacts,
+  ports: FactSaveDependencies & Pick<LayerPorts, 'log'>,
 ): Promise<number> {
-  const scope = scopeOf(owner, wanted, thread)
+  const scope = resolveFactScope(owner, wanted, thread)
   if (scope === null) return 0
   const source = { thread, response, items: [0, items] as const }
   const said = { scope, area: null, importance: null, validUntilMs: null, source }
@@ -36,11 +42,11 @@ export async function factsOfSummary(
       .map((fact) => fact.trim())
       .filter(isFact)
       .slice(-MOST_FACTS)) {
-      await keepFact({ ...said, text }, owner, ports, { begunAtMs, thread })
+      await saveFact({ ...said, text }, owner, ports, { begunAtMs, thread })
       kept += 1
     }
   } catch (error) {
-    ports.log('warn', 'facts-not-kept', { why: messageOf(error) })
+    ports.log('warn', 'facts-not-kept', { why: errorMessage(error) })
   }
   return kept
 }
@@ -49,5 +55,9 @@ export async function factsOfSummary(
 const MOST_FACTS = 8
 
 function isFact(text: string): boolean {
-  return text.length >= FACT_CHARS.least && text.length <= FACT_CHARS.most && hasWords(text)
+  return (
+    text.length >= FACT_CHAR_LIMITS.least &&
+    text.length <= FACT_CHAR_LIMITS.most &&
+    hasSearchTerms(text)
+  )
 }

@@ -2,9 +2,9 @@
 import type { JsonObject } from '../../core/json/json.ts'
 
 /** What is wrong with a memory, in words for whoever wrote it; `null` if it is as it should be. */
-export type SchemaCheck = (memory: JsonObject) => string | null
+export type WorkingMemoryCheck = (memory: JsonObject) => string | null
 
-export async function schemaCheck(schema: JsonObject): Promise<SchemaCheck> {
+export async function createWorkingMemoryCheck(schema: JsonObject): Promise<WorkingMemoryCheck> {
   const { Validator } = await import('@cfworker/json-schema')
   const validator = new Validator(schema, '2020-12', false)
   return (memory) => {

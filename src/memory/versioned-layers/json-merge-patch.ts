@@ -1,31 +1,31 @@
 /**
  * A JSON object with changes put into it: objects are merged at every depth, arrays and all else are
  * replaced, `null` deletes (RFC 7396). Names by which code could be reached through an object are left
- * out at every depth. `changesBetween` is the way back: what has to be put into one to get the other.
+ * out at every depth. `createMergePatch` is the way back: what has to be put into one to get the other.
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
-/** `null` for what is nested deeper than `MAX_DEPTH`. */
-export function mergeChanges(before: JsonObject, changes: JsonObject): JsonObject | null {
-  if (!isWithin(changes, MAX_DEPTH)) return null
+/** `null` for what is nested deeper than `MAX_PATCH_DEPTH`. */
+export function applyMergePatch(before: JsonObject, changes: JsonObject): JsonObject | null {
+  if (!isWithin(changes, MAX_PATCH_DEPTH)) return null
   const merged = put(before, changes)
-  return isWithin(merged, MAX_DEPTH) ? merged : null
+  return isWithin(merged, MAX_PATCH_DEPTH) ? merged : null
 }
 
-export const MAX_DEPTH = 32
+export const MAX_PATCH_DEPTH = 32
 
 /** A copy without names that are no data. `null` for what is nested too deep. */
-export function cleaned(object: JsonObject): JsonObject | null {
-  return isWithin(object, MAX_DEPTH) ? (copied(object) as JsonObject) : null
+export function copySafeFields(object: JsonObject): JsonObject | null {
+  return isWithin(object, MAX_PATCH_DEPTH) ? (copied(object) as JsonObject) : null
 }
 
 /** `null` stands for what is gone. */
-export function changesBetween(before: JsonObject, after: JsonObject): JsonObject {
+export function createMergePatch(before: JsonObject, after: JsonObject): JsonObject {
   const gone = Object.keys(before).filter((name) => !Object.hasOwn(after, name))
   const changed = Object.entries(after).flatMap(([name, value]): [string, Json][] => {
     const old = ownOf(before, name)
     if (value === undefined || isEqual(old, value)) return []
-    return [[name, isObject(old) && isObject(value) ? changesBetween(old, value) : value]]
+    return [[name, isObject(old) && isObject(value) ? createMergePatch(old, value) : value]]
   })
   return Object.fromEntries([...gone.map((name) => [name, null] as const), ...changed])
 }

@@ -6,14 +6,14 @@
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type {
-  LayerPlace,
-  StoredVersion,
+  LayerKey,
+  StoredLayerVersion,
 } from '../../store/memory-layers/memory-layer-store-interface.ts'
-import { anchored } from './split-snapshot-and-changes.ts'
-import type { Band, Block, LayerContext } from '../memory-layer-interface.ts'
+import { splitSnapshotAndChanges } from './split-snapshot-and-changes.ts'
+import type { LayerBand, LayerBlock, LayerContext } from '../memory-layer-interface.ts'
 
 /** How a state is read from what is stored, and told. */
-export interface Words<State> {
+export interface StateRenderer<State> {
   readonly layer: string
   readonly read: (body: JsonObject) => State
   /** In at most so many tokens; `''` if there is nothing to tell. */
@@ -24,15 +24,15 @@ export interface Words<State> {
 
 type Scoped = Pick<LayerContext, 'owner' | 'rules'>
 
-export function bandOf(context: Scoped): Band {
+export function resolveVersionedBand(context: Scoped): LayerBand {
   return isOfUser(context) ? 'volatile' : 'stable'
 }
 
 /** `null` where there is nowhere to keep anything. */
-export function versionPlace(
+export function resolveVersionLocation(
   layer: string,
   context: Scoped & Pick<LayerContext, 'thread'>,
-): LayerPlace | null {
+): LayerKey | null {
   const owner = { tenant: context.owner.tenant, user: context.owner.user }
   if (isOfUser(context)) return { owner, layer, thread: null }
   return context.thread === null ? null : { owner, layer, thread: context.thread }
@@ -42,11 +42,11 @@ function isOfUser({ owner, rules }: Scoped): boolean {
   return rules.scope === 'user' && owner.user !== null
 }
 
-export async function recallVersions<State>(
+export async function renderVersions<State>(
   context: LayerContext,
-  words: Words<State>,
-): Promise<Block | null> {
-  const place = versionPlace(words.layer, context)
+  words: StateRenderer<State>,
+): Promise<LayerBlock | null> {
+  const place = resolveVersionLocation(words.layer, context)
   if (place === null) return null
   const versions = await context.ports.layers.loadVersions(place)
   const newest = versions.at(-1)
@@ -57,16 +57,16 @@ export async function recallVersions<State>(
 
 function stableBlock<State>(
   { round, tokens }: LayerContext,
-  versions: readonly StoredVersion[],
-  { read, tell, tellChange }: Words<State>,
-): Block {
+  versions: readonly StoredLayerVersion[],
+  { read, tell, tellChange }: StateRenderer<State>,
+): LayerBlock {
   const states = versions.map((version) => ({ round: version.round, state: read(version.body) }))
   const forChanges = Math.min(MOST_CHANGES, Math.floor(tokens / 2))
   const weigh = (change: { readonly before: State | null; readonly after: State }): number => {
     const text = tellChange(change.before, change.after)
     return text === '' ? 0 : estimateTokens(text) + TAG_TOKENS
   }
-  const { base, changes } = anchored(states, round, weigh, forChanges)
+  const { base, changes } = splitSnapshotAndChanges(states, round, weigh, forChanges)
   return {
     text: base === null ? '' : tell(base, tokens - forChanges),
     changes: changes.flatMap((change) => {
@@ -83,9 +83,9 @@ const MOST_CHANGES = 256
 const TAG_TOKENS = 40
 
 /** That they are needed is said once a day. */
-export async function keepVersions(
-  place: LayerPlace,
-  versions: readonly StoredVersion[],
+export async function touchVersions(
+  place: LayerKey,
+  versions: readonly StoredLayerVersion[],
   { ports }: Pick<LayerContext, 'ports'>,
 ): Promise<void> {
   const usedAtMs = versions.at(-1)?.usedAtMs

@@ -2,36 +2,36 @@
  * Observations: when a conversation has grown by so much, a model is asked in the background for what
  * is worth remembering of it. Only what it says is kept; where it fails, nothing is.
  */
-import { isOfModel } from '../../core/items/is-model-item.ts'
+import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { Item } from '../../core/item.ts'
-import { itemTokens } from '../../core/items/item-tokens.ts'
+import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { textOf } from '../../core/item.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
-import { digest } from '../../core/text/digest.ts'
-import { unmarked } from '../../context/cleaning/strip-markers-from-prompt.ts'
-import { transcript } from '../../context/summaries/render-transcript.ts'
-import type { Answered, Layer, LayerContext } from '../memory-layer-interface.ts'
-import { saveState } from './save-next-version.ts'
+import { digestText } from '../../core/text/digest.ts'
+import { stripItemMarkers } from '../../context/cleaning/strip-markers-from-prompt.ts'
+import { renderTranscript } from '../../context/summaries/render-transcript.ts'
+import type { LayerAnswer, MemoryLayer, LayerContext } from '../memory-layer-interface.ts'
+import { saveNextVersion } from './save-next-version.ts'
 import {
-  bandOf,
-  keepVersions,
-  recallVersions,
-  versionPlace,
-  type Words,
+  resolveVersionedBand,
+  touchVersions,
+  renderVersions,
+  resolveVersionLocation,
+  type StateRenderer,
 } from './load-and-render-versions.ts'
 
 const OBSERVATIONS = 'observations'
 
-export const observations: Layer = {
+export const observationLayer: MemoryLayer = {
   name: OBSERVATIONS,
   slot: 200,
   isWanted: (rules) => rules.observations,
-  band: bandOf,
+  band: resolveVersionedBand,
   minTokens: 200,
   maxTokens: 2500,
   timeoutMs: 500,
-  recall: (context) => recallVersions(context, WORDS),
+  recall: (context) => renderVersions(context, WORDS),
   remember: observe,
 }
 
@@ -50,10 +50,10 @@ interface Observed {
   readonly seen: readonly (readonly [conversation: string, tokens: number])[]
 }
 
-const WORDS: Words<Observed> = {
+const WORDS: StateRenderer<Observed> = {
   layer: OBSERVATIONS,
   read: observedIn,
-  tell: ({ points }, tokens) => toldPoints(points, tokens),
+  tell: ({ points }, tokens) => renderObservations(points, tokens),
   tellChange(before, after) {
     const known = new Set(before?.points)
     const fresh = after.points.filter((point) => !known.has(point))
@@ -62,7 +62,7 @@ const WORDS: Words<Observed> = {
 }
 
 /** The newest first, and as many of them as there is room for. */
-export function toldPoints(points: readonly string[], tokens: number): string {
+export function renderObservations(points: readonly string[], tokens: number): string {
   const told: string[] = []
   let left = tokens
   for (const point of points.toReversed()) {
@@ -87,12 +87,12 @@ function observedIn({ points, seen }: JsonObject): Observed {
   }
 }
 
-async function observe(context: LayerContext, { outcome, ask }: Answered): Promise<void> {
+async function observe(context: LayerContext, { outcome, ask }: LayerAnswer): Promise<void> {
   const { ports } = context
-  const place = versionPlace(OBSERVATIONS, context)
+  const place = resolveVersionLocation(OBSERVATIONS, context)
   if (place === null) return
   const versions = await ports.layers.loadVersions(place)
-  await keepVersions(place, versions, context)
+  await touchVersions(place, versions, context)
   const before = observedIn(versions.at(-1)?.body ?? {})
   const items = [...context.items, ...outcome.items]
   const conversation = nameOf(context)
@@ -102,9 +102,9 @@ async function observe(context: LayerContext, { outcome, ask }: Answered): Promi
   if (end === null) return
   try {
     const said = await ask(questionFor(before.points, grown))
-    const points = pointsIn(said, before.points)
+    const points = parseObservations(said, before.points)
     const asked = versions.at(-1)?.number ?? 0
-    await saveState(
+    await saveNextVersion(
       { ...context, place },
       (newest) => {
         // Somebody else has observed it meanwhile.
@@ -126,7 +126,7 @@ async function observe(context: LayerContext, { outcome, ask }: Answered): Promi
 function nameOf({ thread, items }: LayerContext): string {
   if (thread !== null) return thread
   const first = items.find((item) => item.type === 'message' && item.role === 'user')
-  return digest(first?.type === 'message' ? textOf(first.content) : '')
+  return digestText(first?.type === 'message' ? textOf(first.content) : '')
 }
 
 function seenOf({ seen }: Observed, conversation: string): number {
@@ -147,7 +147,7 @@ function grownIn(
   let tokens = 0
   let from = 0
   for (const [at, item] of items.entries()) {
-    tokens += isSaid(item) ? itemTokens(item) : 0
+    tokens += isSaid(item) ? estimateItemTokens(item) : 0
     if (tokens <= seen) from = at + 1
   }
   const isGrown = tokens - seen >= GROWN_TOKENS
@@ -156,12 +156,12 @@ function grownIn(
 
 /** Instructions are nothing that was observed, and thoughts are the model's own. */
 function isSaid(item: Item): boolean {
-  if (item.type === 'message') return item.role === 'user' || isOfModel(item)
+  if (item.type === 'message') return item.role === 'user' || isModelItem(item)
   return item.type !== 'reasoning'
 }
 
 function questionFor(known: readonly string[], grown: readonly Item[]) {
-  const told = transcript(grown.map(unmarked)).join('\n').slice(-MOST_INPUT_CHARS)
+  const told = renderTranscript(grown.map(stripItemMarkers)).join('\n').slice(-MOST_INPUT_CHARS)
   const before = known.slice(-20)
   const earlier = before.length === 0 ? '' : `<known>\n${listed(before)}\n</known>\n\n`
   return {
@@ -175,7 +175,7 @@ const INSTRUCTIONS = `You keep a list of observations about the user of an assis
 Write down what will still matter later: who the user is, what they want and prefer, decisions, names, dates and facts. At most five points, each one line that begins with "- " and stands by itself. Write nothing that is not in the conversation, and nothing that is known already. If there is nothing of the kind, write NONE. Write in the language of the conversation.`
 
 /** Only what was written as a point is one. */
-export function pointsIn(text: string, known: readonly string[]): readonly string[] {
+export function parseObservations(text: string, known: readonly string[]): readonly string[] {
   const there = new Set(known)
   const points = text.split('\n').flatMap((line) => {
     const point = /^\s{0,8}[-*•]\s{1,4}(\S.*)$/.exec(line)?.[1]?.trim()

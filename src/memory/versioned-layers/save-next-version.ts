@@ -4,14 +4,14 @@
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type {
-  LayerPlace,
-  StoredVersion,
+  LayerKey,
+  StoredLayerVersion,
 } from '../../store/memory-layers/memory-layer-store-interface.ts'
-import type { Work } from '../../store/deletion/derived-data-origin.ts'
+import type { DerivedDataOrigin } from '../../store/deletion/derived-data-origin.ts'
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
-export interface Writing extends Work {
-  readonly place: LayerPlace
+export interface VersionWrite extends DerivedDataOrigin {
+  readonly place: LayerKey
   /** The newest question, counted from 1. */
   readonly round: number
   readonly parent: string | null
@@ -19,9 +19,9 @@ export interface Writing extends Work {
 }
 
 /** `change` returns what to keep, or `null` to leave all as it is. Resolves to what is kept, or `null`. */
-export async function saveState(
-  { place, round, parent, isTemporary, ...work }: Writing,
-  change: (before: StoredVersion | null) => JsonObject | null,
+export async function saveNextVersion(
+  { place, round, parent, isTemporary, ...work }: VersionWrite,
+  change: (before: StoredLayerVersion | null) => JsonObject | null,
   ports: Pick<LayerPorts, 'layers' | 'newTurnId' | 'nowMs'>,
 ): Promise<JsonObject | null> {
   let tried = 0

@@ -4,55 +4,55 @@
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
-import type { Layer } from '../memory-layer-interface.ts'
-import { changesBetween } from './json-merge-patch.ts'
+import type { MemoryLayer } from '../memory-layer-interface.ts'
+import { createMergePatch } from './json-merge-patch.ts'
 import {
-  bandOf,
-  keepVersions,
-  recallVersions,
-  versionPlace,
-  type Words,
+  resolveVersionedBand,
+  touchVersions,
+  renderVersions,
+  resolveVersionLocation,
+  type StateRenderer,
 } from './load-and-render-versions.ts'
 
 export const WORKING_MEMORY = 'working_memory'
 
 /** As JSON. So much is always told as a whole, where the layers may have what they usually have. */
-export const MOST_CHARS = 4000
+export const MAX_WORKING_MEMORY_CHARS = 4000
 
-export const workingMemory: Layer = {
+export const workingMemoryLayer: MemoryLayer = {
   name: WORKING_MEMORY,
   slot: 100,
   isWanted: (rules) => rules.workingMemory,
-  band: bandOf,
+  band: resolveVersionedBand,
   minTokens: 200,
   maxTokens: 1500,
   timeoutMs: 500,
-  recall: (context) => recallVersions(context, WORDS),
+  recall: (context) => renderVersions(context, WORDS),
   async remember(context) {
-    const place = versionPlace(WORKING_MEMORY, context)
+    const place = resolveVersionLocation(WORKING_MEMORY, context)
     if (place === null) return
-    await keepVersions(place, await context.ports.layers.loadVersions(place), context)
+    await touchVersions(place, await context.ports.layers.loadVersions(place), context)
   },
 }
 
-export function memoryIn(body: JsonObject): JsonObject {
+export function readWorkingMemory(body: JsonObject): JsonObject {
   const { memory } = body
   return isObject(memory) ? memory : {}
 }
 
-const WORDS: Words<JsonObject> = {
+const WORDS: StateRenderer<JsonObject> = {
   layer: WORKING_MEMORY,
-  read: memoryIn,
-  tell: toldMemory,
+  read: readWorkingMemory,
+  tell: renderWorkingMemory,
   tellChange(before, after) {
-    const changes = changesBetween(before ?? {}, after)
+    const changes = createMergePatch(before ?? {}, after)
     if (Object.keys(changes).length === 0) return ''
     return `These fields have changed since; null means removed:\n${JSON.stringify(changes)}`
   },
 }
 
 /** What is too long is left out field by field, in their order, and named. */
-export function toldMemory(memory: JsonObject, tokens: number): string {
+export function renderWorkingMemory(memory: JsonObject, tokens: number): string {
   if (Object.keys(memory).length === 0) return ''
   const whole = JSON.stringify(memory)
   if (estimateTokens(whole) <= tokens) return whole

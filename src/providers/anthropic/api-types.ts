@@ -22,38 +22,38 @@ export type WireEventOf<Type extends WireEvent['type']> = Extract<
 >
 
 /** One content block in the making, or of a request. */
-export type Block = JsonObject
+export type ContentBlock = JsonObject
 
 /** A block on its way into a request, with the message that it will be part of. */
-export interface Entry {
+export interface BlockEntry {
   readonly role: 'user' | 'assistant'
   /** Place of its item in the prompt; `null` for what is added here. */
   readonly at: number | null
-  readonly block: Block
+  readonly block: ContentBlock
 }
 
 /** Up to where an answer was the end of a request, which the next one goes on with. */
-export type Stretch = readonly Entry[]
+export type RequestEntries = readonly BlockEntry[]
 
-export interface WireMessage {
+export interface AnthropicMessage {
   readonly role: 'user' | 'assistant'
-  readonly content: readonly Block[]
+  readonly content: readonly ContentBlock[]
 }
 
 const ASKS_SERVER: ReadonlySet<unknown> = new Set(['server_tool_use', 'mcp_tool_use'])
 
-export function isThinking({ type }: Block): boolean {
+export function isThinking({ type }: ContentBlock): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }
 
-export function isServerCall({ type }: Block): boolean {
+export function isServerToolCall({ type }: ContentBlock): boolean {
   return ASKS_SERVER.has(type)
 }
 
-export function isBlankText({ type, text }: Block): boolean {
+export function isBlankText({ type, text }: ContentBlock): boolean {
   return type === 'text' && (typeof text !== 'string' || text.trim() === '')
 }
 
-export function asBlock(value: Json | undefined): Block {
+export function asBlock(value: Json | undefined): ContentBlock {
   return isObject(value) ? value : {}
 }

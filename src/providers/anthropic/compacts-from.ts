@@ -5,12 +5,12 @@
  * https://platform.claude.com/docs/en/build-with-claude/compaction-threshold
  */
 import type { Account } from '../provider-interface.ts'
-import { traitsOf } from './model-traits.ts'
+import { describeModel } from './model-traits.ts'
 
-export function compactsFrom({ baseUrl, quirks }: Account, model: string): number | null {
+export function getCompactionThreshold({ baseUrl, quirks }: Account, model: string): number | null {
   const { compact } = quirks
   const isAble = typeof compact === 'boolean' ? compact : baseUrl.startsWith(OWN_HOST)
-  return isAble && traitsOf(model, quirks).compacts ? LEAST_TRIGGER : null
+  return isAble && describeModel(model, quirks).compacts ? LEAST_TRIGGER : null
 }
 
 const OWN_HOST = 'https://api.anthropic.com/'

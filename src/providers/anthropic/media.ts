@@ -1,7 +1,7 @@
 /** What the API takes of media. */
-import type { MediaTaken } from '../provider-interface.ts'
+import type { WireMediaSupport } from '../provider-interface.ts'
 
-export const MEDIA: MediaTaken = {
+export const MEDIA_SUPPORT: WireMediaSupport = {
   loads: (_, url) => url.startsWith('https:'),
   // Counted as base64: https://platform.claude.com/docs/en/build-with-claude/vision
   imageChars: 5 * 1024 * 1024,

@@ -7,7 +7,7 @@
  */
 import type { JsonObject } from '../../core/json/json.ts'
 
-export interface Traits {
+export interface ModelTraits {
   /** How it is asked to think: not at all, with a budget of tokens, or with an effort. */
   readonly thinking: 'none' | 'budget' | 'adaptive'
   /** Whether it thinks when the request does not mention thinking. */
@@ -39,7 +39,7 @@ export interface Traits {
   readonly cacheControl: JsonObject | null
 }
 
-export function traitsOf(model: string, quirks: JsonObject): Traits {
+export function describeModel(model: string, quirks: JsonObject): ModelTraits {
   const traits = ofModel(model)
   const { thinking, prefill, structuredOutput, maxTokens, strictTools, cacheControl } = quirks
   return {
@@ -63,7 +63,7 @@ function oneOf<Word extends string>(value: unknown, words: readonly Word[], othe
   return words.find((word) => word === value) ?? otherwise
 }
 
-const ANOTHER_SERVICE: Traits = {
+const ANOTHER_SERVICE: ModelTraits = {
   thinking: 'none',
   thinksUnasked: false,
   off: 'disabled',
@@ -81,7 +81,7 @@ const ANOTHER_SERVICE: Traits = {
   cacheControl: null,
 }
 
-const CLAUDE_2: Traits = {
+const CLAUDE_2: ModelTraits = {
   ...ANOTHER_SERVICE,
   readsThinking: false,
   sampling: 'one',
@@ -89,16 +89,16 @@ const CLAUDE_2: Traits = {
   ceiling: 4096,
   compacts: false,
 }
-const CLAUDE_3_5: Traits = { ...CLAUDE_2, maxTokens: 8192, ceiling: 8192 }
-const CLAUDE_3_7: Traits = {
+const CLAUDE_3_5: ModelTraits = { ...CLAUDE_2, maxTokens: 8192, ceiling: 8192 }
+const CLAUDE_3_7: ModelTraits = {
   ...CLAUDE_3_5,
   thinking: 'budget',
   readsThinking: true,
   maxTokens: 32_000,
   ceiling: 64_000,
 }
-const CLAUDE_4_5: Traits = { ...CLAUDE_3_7, structuredOutput: 'native' }
-const CLAUDE_4_6: Traits = {
+const CLAUDE_4_5: ModelTraits = { ...CLAUDE_3_7, structuredOutput: 'native' }
+const CLAUDE_4_6: ModelTraits = {
   ...CLAUDE_4_5,
   thinking: 'adaptive',
   efforts: ['low', 'medium', 'high', 'max'],
@@ -106,16 +106,21 @@ const CLAUDE_4_6: Traits = {
   ceiling: 128_000,
   compacts: true,
 }
-const CLAUDE_4_7: Traits = {
+const CLAUDE_4_7: ModelTraits = {
   ...CLAUDE_4_6,
   efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
   sampling: 'none',
 }
-const CLAUDE_5: Traits = { ...CLAUDE_4_7, thinksUnasked: true }
-const CLAUDE_5_5: Traits = { ...CLAUDE_5, bindsThinking: true, off: null, forcedTools: 'never' }
+const CLAUDE_5: ModelTraits = { ...CLAUDE_4_7, thinksUnasked: true }
+const CLAUDE_5_5: ModelTraits = {
+  ...CLAUDE_5,
+  bindsThinking: true,
+  off: null,
+  forcedTools: 'never',
+}
 
 /** Newest first; the first whose version is not above the model's is the model's. */
-const GENERATIONS: readonly (readonly [version: number, Traits])[] = [
+const GENERATIONS: readonly (readonly [version: number, ModelTraits])[] = [
   [505, CLAUDE_5_5],
   [500, CLAUDE_5],
   [407, CLAUDE_4_7],
@@ -130,7 +135,7 @@ const GENERATIONS: readonly (readonly [version: number, Traits])[] = [
 const FAMILY_FIRST = /claude-(opus|sonnet|haiku|fable|mythos)-(\d+)(?:[-.](\d{1,2}))?(?!\d)/
 const VERSION_FIRST = /claude-v?(\d{1,2})(?:[-.](\d))?(?!\d)/
 
-function ofModel(model: string): Traits {
+function ofModel(model: string): ModelTraits {
   if (!model.includes('claude')) return ANOTHER_SERVICE
   const [, family = '', major, minor] = FAMILY_FIRST.exec(model) ?? versionFirst(model)
   // A name without a version is a preview or newer than this file.

@@ -14,15 +14,15 @@ const THINKING = 'anthropic:thinking:'
 const REDACTED = 'anthropic:redacted_thinking:'
 
 /** `null` for a block that nobody signed. */
-export function sealed(block: JsonObject): string | null {
+export function packThinkingBlock(block: JsonObject): string | null {
   const { type, thinking, signature, data } = block
   if (type === 'redacted_thinking') return typeof data === 'string' ? REDACTED + data : null
   if (typeof thinking !== 'string' || typeof signature !== 'string' || signature === '') return null
-  return `${THINKING}${hashOf(thinking)}:${signature}`
+  return `${THINKING}${hashText(thinking)}:${signature}`
 }
 
 /** `null` for what is not a seal of ours, or not of this text. */
-export function unsealed(seal: string, thinking: string): JsonObject | null {
+export function unpackThinkingBlock(seal: string, thinking: string): JsonObject | null {
   if (seal.startsWith(REDACTED)) {
     return { type: 'redacted_thinking', data: seal.slice(REDACTED.length) }
   }
@@ -30,12 +30,12 @@ export function unsealed(seal: string, thinking: string): JsonObject | null {
   const end = seal.indexOf(':', THINKING.length)
   const signature = seal.slice(end + 1)
   if (end === -1 || signature === '') return null
-  if (seal.slice(THINKING.length, end) !== hashOf(thinking)) return null
+  if (seal.slice(THINKING.length, end) !== hashText(thinking)) return null
   return { type: 'thinking', thinking, signature }
 }
 
 /** FNV-1a over UTF-16 code units: enough to notice an edit, and the same everywhere. */
-export function hashOf(text: string): string {
+export function hashText(text: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) {
     hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

@@ -1,13 +1,14 @@
 /** Errors of this provider in OpenAI's shape, whether they come with a status or after a 200. */
 import type { Failure } from '../../core/stream-event.ts'
-import { isObject, textIn, type Json, type JsonObject } from '../../core/json/json.ts'
-import { isPage, unexplained } from '../errors/create-unexplained-failure.ts'
+import { isObject, textOrEmpty, type Json, type JsonObject } from '../../core/json/json.ts'
+import { isHtmlPage, createUnexplainedFailure } from '../errors/create-unexplained-failure.ts'
 
-export function failure(status: number, body: JsonObject | string): Failure {
+export function parseErrorResponse(status: number, body: JsonObject | string): Failure {
   const error = typeof body === 'string' ? undefined : body['error']
-  if (isObject(error)) return failureOfError(error, status)
-  const words = typeof body === 'string' ? plain(body) : textIn(error) || textIn(body['message'])
-  if (words === '') return unexplained(status, typeof body === 'string' ? body : '')
+  if (isObject(error)) return parseError(error, status)
+  const words =
+    typeof body === 'string' ? plain(body) : textOrEmpty(error) || textOrEmpty(body['message'])
+  if (words === '') return createUnexplainedFailure(status, typeof body === 'string' ? body : '')
   return shaped(status, null, words)
 }
 
@@ -31,11 +32,15 @@ const SAID_OF_THINKING = [
 ]
 
 /** An error within a stream has only its type. */
-export function failureOfError(error: Json | undefined, status?: number): Failure {
+export function parseError(error: Json | undefined, status?: number): Failure {
   const { type, message } = isObject(error) ? error : {}
-  const kind = textIn(type)
+  const kind = textOrEmpty(type)
   const known = status ?? STATUS.get(kind) ?? 502
-  return shaped(known, kind || null, textIn(message) || unexplained(status ?? null).message)
+  return shaped(
+    known,
+    kind || null,
+    textOrEmpty(message) || createUnexplainedFailure(status ?? null).message,
+  )
 }
 
 const STATUS: ReadonlyMap<string, number> = new Map([
@@ -72,5 +77,5 @@ function codeOf(kind: string | null, message: string): string | null {
 const MOST_CHARACTERS = 500
 
 function plain(text: string): string {
-  return isPage(text) ? '' : text.trim().slice(0, MOST_CHARACTERS)
+  return isHtmlPage(text) ? '' : text.trim().slice(0, MOST_CHARACTERS)
 }

@@ -18,11 +18,11 @@
  * | `/hang`                   | nothing more comes, for ever                             |
  * | `/status 429 TEXT`        | an HTTP error instead of an answer                       |
  */
-import type { Finish, StreamEvent, Usage } from '../../core/stream-event.ts'
+import type { AnswerFinishReason, StreamEvent, TokenUsage } from '../../core/stream-event.ts'
 import { textOf, type Item, type Message } from '../../core/item.ts'
 import { isObject, ownValue, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { ToolChoice, Tool } from '../../core/prompt.ts'
-import { failureOf } from '../../core/errors/gateway-error.ts'
+import { createFailure } from '../../core/errors/gateway-error.ts'
 
 export interface DemoRequest {
   readonly model: string
@@ -34,13 +34,13 @@ export interface DemoRequest {
   readonly delayMs: number
 }
 
-export type Step =
+export type DemoStep =
   | { readonly type: 'event'; readonly event: StreamEvent }
   | { readonly type: 'break' }
   | { readonly type: 'hang' }
   | { readonly type: 'status'; readonly status: number; readonly message: string }
 
-export function demoScript(request: DemoRequest): readonly Step[] {
+export function scriptAnswer(request: DemoRequest): readonly DemoStep[] {
   const question = newestQuestion(request.items)
   const answered = answeredCalls(request.items)
   const lines = question.split('\n').filter((line) => /^\/[a-z]+/.test(line))
@@ -73,10 +73,10 @@ function spontaneous(
 }
 
 /** Turns lines into events; whatever is not a known line is said as it stands. */
-function told(lines: readonly string[], inputTokens: number, seed: number): readonly Step[] {
-  const steps: Step[] = [event({ type: 'answer-started', upstreamId: null, model: null })]
+function told(lines: readonly string[], inputTokens: number, seed: number): readonly DemoStep[] {
+  const steps: DemoStep[] = [event({ type: 'answer-started', upstreamId: null, model: null })]
   let index = 0
-  let finish: Finish = 'stop'
+  let finish: AnswerFinishReason = 'stop'
   let outputTokens = 0
   let reasoningTokens = 0
   for (const line of lines) {
@@ -89,7 +89,7 @@ function told(lines: readonly string[], inputTokens: number, seed: number): read
       return [{ type: 'status', status: Number(status), message }]
     }
     if (word === '/error') {
-      const failure = failureOf('upstream_broken', rest)
+      const failure = createFailure('upstream_broken', rest)
       return [...steps, event({ type: 'answer-failed', failure })]
     }
     if (word === '/finish') {
@@ -104,7 +104,7 @@ function told(lines: readonly string[], inputTokens: number, seed: number): read
     // A long answer has more words than a call can have arguments.
     for (const each of events) steps.push(event(each))
   }
-  const usage: Usage = {
+  const usage: TokenUsage = {
     inputTokens,
     cachedTokens: 0,
     cacheWriteTokens: null,
@@ -115,7 +115,7 @@ function told(lines: readonly string[], inputTokens: number, seed: number): read
   return [...steps, event({ type: 'answer-ended', finish, usage })]
 }
 
-function event(event: StreamEvent): Step {
+function event(event: StreamEvent): DemoStep {
   return { type: 'event', event }
 }
 

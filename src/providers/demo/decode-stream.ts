@@ -1,11 +1,11 @@
 /** The demo's wire is events as they are. What it had begun when it broke off is closed as it stands. */
-import { isTerminal, type ItemStarted, type StreamEvent } from '../../core/stream-event.ts'
+import { isTerminalEvent, type ItemStarted, type StreamEvent } from '../../core/stream-event.ts'
 import type { Item } from '../../core/item.ts'
-import { failureOf } from '../../core/errors/gateway-error.ts'
-import { NOTHING } from '../../core/stream/stage.ts'
+import { createFailure } from '../../core/errors/gateway-error.ts'
+import { NO_OUTPUT } from '../../core/stream/stage.ts'
 import type { Decoder } from '../provider-interface.ts'
 
-export function decode(): Decoder {
+export function decodeStream(): Decoder {
   let isOver = false
   let open: ItemStarted | null = null
   let text = ''
@@ -15,11 +15,11 @@ export function decode(): Decoder {
       if (event.type === 'item-started') [open, text] = [event, '']
       else if (event.type === 'item-ended') open = null
       else if ('text' in event) text += event.text
-      isOver = isTerminal(event)
+      isOver = isTerminalEvent(event)
       return [event]
     },
     end() {
-      if (isOver) return NOTHING
+      if (isOver) return NO_OUTPUT
       isOver = true
       const failed: StreamEvent = { type: 'answer-failed', failure: BROKEN }
       if (open === null) return [failed]
@@ -28,7 +28,7 @@ export function decode(): Decoder {
   }
 }
 
-const BROKEN = failureOf('upstream_broken', 'The demo upstream broke off, as it was asked to.')
+const BROKEN = createFailure('upstream_broken', 'The demo upstream broke off, as it was asked to.')
 
 function asFar(item: Item, text: string): Item {
   const status = 'incomplete'

@@ -4,11 +4,11 @@
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
-import { failureOf } from '../../core/errors/gateway-error.ts'
+import { createFailure } from '../../core/errors/gateway-error.ts'
 import type { Provider } from '../provider-interface.ts'
-import { count } from '../quirks/quirk-value-kinds.ts'
-import { decode } from './decode-stream.ts'
-import { ignored, NOTES } from './encoding-notes.ts'
+import { countQuirk } from '../quirks/quirk-value-kinds.ts'
+import { decodeStream } from './decode-stream.ts'
+import { noteIgnoredParameters, NOTES } from './encoding-notes.ts'
 
 export const demo: Provider = {
   wire: 'demo',
@@ -24,15 +24,15 @@ export const demo: Provider = {
       stream,
       delayMs: account.quirks['delayMs'] ?? 12,
     },
-    notes: ignored(params),
+    notes: noteIgnoredParameters(params),
     unsentStops: params.stop,
   }),
   headers: () => ({}),
   notes: NOTES,
-  quirks: { delayMs: count('Milliseconds between two pieces of an answer; 12 if not said.') },
-  decode,
+  quirks: { delayMs: countQuirk('Milliseconds between two pieces of an answer; 12 if not said.') },
+  decode: decodeStream,
   decodeWhole: (body) => body['events'] as unknown as readonly StreamEvent[],
-  failure: (status, body) => failureOf('upstream_broken', messageOf(body), { status }),
+  failure: (status, body) => createFailure('upstream_broken', messageOf(body), { status }),
 }
 
 function messageOf(body: JsonObject | string): string {

@@ -6,13 +6,13 @@ import type { Failure } from '../../core/stream-event.ts'
 import type { ErrorCode } from '../../core/errors/gateway-error.ts'
 
 /** With `null` for the status of an error inside of an answer that came with 200. */
-export function unexplained(status: number | null, body = ''): Failure {
+export function createUnexplainedFailure(status: number | null, body = ''): Failure {
   if (status === null) return WITHIN_ANSWER
   return {
     status,
-    type: typeOfStatus(status),
-    code: codeOfStatus(status) ?? brokenBy(status),
-    message: `The upstream answered with status ${status} and ${isPage(body) ? pageIn(body) : 'no explanation'}.`,
+    type: errorTypeForStatus(status),
+    code: errorCodeForStatus(status) ?? brokenBy(status),
+    message: `The upstream answered with status ${status} and ${isHtmlPage(body) ? pageIn(body) : 'no explanation'}.`,
     param: null,
   }
 }
@@ -32,7 +32,7 @@ const WITHIN_ANSWER: Failure = {
 }
 
 /** A proxy's page says nothing that a person could use, but its title may. */
-export function isPage(text: string): boolean {
+export function isHtmlPage(text: string): boolean {
   return /^\s*</.test(text)
 }
 
@@ -49,7 +49,7 @@ const TYPES: Readonly<Partial<Record<number, string>>> = {
   429: 'rate_limit_error',
 }
 
-export function typeOfStatus(status: number): string {
+export function errorTypeForStatus(status: number): string {
   return TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
 }
 
@@ -60,6 +60,6 @@ const CODES: Readonly<Partial<Record<number, string>>> = {
 }
 
 /** What OpenAI's clients look for. */
-export function codeOfStatus(status: number): string | null {
+export function errorCodeForStatus(status: number): string | null {
   return CODES[status] ?? null
 }

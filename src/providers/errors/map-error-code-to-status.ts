@@ -2,7 +2,7 @@
  * The HTTP status that an error would have had, by its code or its type: it came inside of an answer
  * that had begun with 200. `null` for a word that says nothing of it.
  */
-export function statusOfWord(word: string): number | null {
+export function mapErrorCodeToStatus(word: string): number | null {
   if (/^[45]\d\d$/.test(word)) return Number(word)
   const known = STATUS.get(word)
   if (known !== undefined) return known

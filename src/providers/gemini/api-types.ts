@@ -7,7 +7,7 @@
  */
 import type { Json, JsonObject } from '../../core/json/json.ts'
 
-export type Content = {
+export type GeminiContent = {
   readonly role: 'user' | 'model'
   readonly parts: readonly GeminiPart[]
 }
@@ -18,16 +18,16 @@ export type GeminiPart = {
   /** The text is a summary of what the model thought. */
   readonly thought?: boolean
   readonly thoughtSignature?: string
-  readonly inlineData?: Blob
+  readonly inlineData?: InlineBlob
   readonly fileData?: { readonly fileUri: string; readonly mimeType?: string }
-  readonly functionCall?: WireCall
+  readonly functionCall?: GeminiFunctionCall
   readonly functionResponse?: WireResponse
 }
 
 /** `data` is base64. */
-export type Blob = { readonly mimeType: string; readonly data: string }
+export type InlineBlob = { readonly mimeType: string; readonly data: string }
 
-export type WireCall = {
+export type GeminiFunctionCall = {
   readonly id?: string
   readonly name: string
   readonly args?: JsonObject
@@ -38,20 +38,20 @@ type WireResponse = {
   readonly name: string
   readonly response: JsonObject
   /** Media of the result; understood from Gemini 3 on. */
-  readonly parts?: readonly { readonly inlineData: Blob }[]
+  readonly parts?: readonly { readonly inlineData: InlineBlob }[]
 }
 
 /** A whole answer, or one chunk of a streamed one: the shape is the same. */
-export interface Chunk {
+export interface GeminiChunk {
   readonly responseId?: string
   readonly modelVersion?: string
-  readonly candidates?: readonly Candidate[]
+  readonly candidates?: readonly GeminiCandidate[]
   readonly promptFeedback?: { readonly blockReason?: string }
   readonly usageMetadata?: UsageMetadata
-  readonly error?: WireError
+  readonly error?: GeminiError
 }
 
-export interface Candidate {
+export interface GeminiCandidate {
   readonly index?: number
   readonly content?: { readonly parts?: readonly GeminiPart[] }
   readonly finishReason?: string
@@ -85,17 +85,17 @@ export interface GroundingMetadata {
 }
 
 export interface LogprobsResult {
-  readonly chosenCandidates?: readonly WireLogprob[]
-  readonly topCandidates?: readonly { readonly candidates?: readonly WireLogprob[] }[]
+  readonly chosenCandidates?: readonly GeminiLogprob[]
+  readonly topCandidates?: readonly { readonly candidates?: readonly GeminiLogprob[] }[]
 }
 
-export interface WireLogprob {
+export interface GeminiLogprob {
   readonly token?: string
   readonly logProbability?: number
 }
 
 /** The error of Google's APIs: https://google.aip.dev/193 */
-export interface WireError {
+export interface GeminiError {
   readonly code?: number
   readonly message?: string
   readonly status?: string
@@ -103,7 +103,7 @@ export interface WireError {
 }
 
 /** Every ending that is documented. `STOP` is the only one that means a finished answer. */
-export type FinishReason =
+export type GeminiFinishReason =
   | 'STOP'
   | 'MAX_TOKENS'
   | 'SAFETY'

@@ -5,24 +5,24 @@
  */
 import type { Part } from '../../core/item.ts'
 import type { Provider } from '../provider-interface.ts'
-import { decode, decodeWhole } from './response/decode-stream.ts'
-import { encode } from './request/encode-request.ts'
-import { failure, refusesReasoning } from './parse-errors.ts'
-import { mediaOf } from './request/media/classify-media.ts'
+import { decodeStream, decodeBody } from './response/decode-stream.ts'
+import { encodeRequest } from './request/encode-request.ts'
+import { parseErrorResponse, refusesReasoning } from './parse-errors.ts'
+import { classifyMedia } from './request/media/classify-media.ts'
 import { NOTES } from './encoding-notes.ts'
-import { QUIRKS, readQuirks } from './quirks.ts'
+import { QUIRKS, readGeminiQuirks } from './quirks.ts'
 
 export const gemini: Provider = {
   wire: 'gemini',
   speaks: () => null,
-  encode,
-  decode,
-  decodeWhole,
-  failure,
+  encode: encodeRequest,
+  decode: decodeStream,
+  decodeWhole: decodeBody,
+  failure: parseErrorResponse,
   refusesReasoning,
   media({ quirks }) {
-    const { remoteUrls, inlineLimitBytes: requestChars } = readQuirks(quirks)
-    const loads = (part: Part): boolean => mediaOf(part, remoteUrls)?.kind === 'remote'
+    const { remoteUrls, inlineLimitBytes: requestChars } = readGeminiQuirks(quirks)
+    const loads = (part: Part): boolean => classifyMedia(part, remoteUrls)?.kind === 'remote'
     // Of Google's own storage.
     return { loads, schemes: ['gs://'], requestChars }
   },

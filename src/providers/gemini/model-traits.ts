@@ -2,7 +2,7 @@
  * What a model's name says about what it can do. An unknown name is given no invented powers; an
  * alias such as `gemini-flash-latest` counts as the newest generation.
  */
-export interface Model {
+export interface ModelTraits {
   /** `models/gemini-3-pro-preview`, ready for a URL. */
   readonly path: string
   /** 2.5, 3, 3.1 …; `null` where the name does not say. */
@@ -20,7 +20,7 @@ export interface Model {
 /** Stands for an alias that follows the newest model. */
 const NEWEST = 99
 
-export function describeModel(name: string): Model {
+export function describeModel(name: string): ModelTraits {
   const bare = name.slice(name.lastIndexOf('/') + 1).toLowerCase()
   const generation = generationOf(bare)
   const tier = tierOf(bare)
@@ -39,7 +39,7 @@ export function describeModel(name: string): Model {
  * Whether what `maker` sealed can be read by `reader`. Only the major version and the size are
  * compared: the service answers to aliases and names its answers after what they stand for.
  */
-export function readsSignaturesOf(reader: Model, maker: string): boolean {
+export function canReadSignatures(reader: ModelTraits, maker: string): boolean {
   const made = describeModel(maker)
   if (reader.tier !== null && made.tier !== null && reader.tier !== made.tier) return false
   const [one, other] = [reader.generation, made.generation]
@@ -59,13 +59,13 @@ function generationOf(name: string): number | null {
   return name.endsWith('-latest') ? NEWEST : null
 }
 
-function tierOf(name: string): Model['tier'] {
+function tierOf(name: string): ModelTraits['tier'] {
   if (name.includes('flash-lite')) return 'flash-lite'
   if (name.includes('flash')) return 'flash'
   return /-pro(?:-|$)/.test(name) ? 'pro' : null
 }
 
-function thinkingOf(name: string, generation: number | null): Model['thinking'] {
+function thinkingOf(name: string, generation: number | null): ModelTraits['thinking'] {
   if (generation === null || generation < 2.5) return 'none'
   if (/-(?:tts|audio|live|embedding)(?:-|$)/.test(name)) return 'none'
   if (name.includes('-image')) return generation >= 3 ? 'shown' : 'none'

@@ -9,19 +9,19 @@
  * and the signature goes back onto the first call behind that item. Nothing is encrypted here: the
  * signature is opaque by itself. No other wire may send what starts with `gemini:`.
  */
-export interface Sealed {
+export interface ModelSignature {
   readonly model: string
   readonly signature: string
 }
 
 const PREFIX = 'gemini:1:'
 
-export function seal({ model, signature }: Sealed): string {
+export function packSignature({ model, signature }: ModelSignature): string {
   return `${PREFIX}${encodeURIComponent(model)}:${signature}`
 }
 
 /** `null` for what was not sealed here. */
-export function unseal(text: string | null | undefined): Sealed | null {
+export function unpackSignature(text: string | null | undefined): ModelSignature | null {
   if (text === null || text === undefined || !text.startsWith(PREFIX)) return null
   const colon = text.indexOf(':', PREFIX.length)
   if (colon < 0 || colon === text.length - 1) return null

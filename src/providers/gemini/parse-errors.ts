@@ -4,15 +4,15 @@
  */
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
-import { statusOfWord } from '../errors/map-error-code-to-status.ts'
-import { isPage, unexplained } from '../errors/create-unexplained-failure.ts'
-import type { WireError } from './api-types.ts'
+import { mapErrorCodeToStatus } from '../errors/map-error-code-to-status.ts'
+import { isHtmlPage, createUnexplainedFailure } from '../errors/create-unexplained-failure.ts'
+import type { GeminiError } from './api-types.ts'
 
-export function failure(status: number, body: JsonObject | string): Failure {
-  const error = errorIn(typeof body === 'string' ? parsed(body) : body)
-  if (error !== null) return failureOfError(error, status)
+export function parseErrorResponse(status: number, body: JsonObject | string): Failure {
+  const error = findError(typeof body === 'string' ? parsed(body) : body)
+  if (error !== null) return parseError(error, status)
   const words = typeof body === 'string' ? plainWords(body) : ''
-  if (words === '') return unexplained(status, typeof body === 'string' ? body : '')
+  if (words === '') return createUnexplainedFailure(status, typeof body === 'string' ? body : '')
   return shaped({}, status, `The upstream answered with status ${status}: ${words}`)
 }
 
@@ -25,7 +25,7 @@ export function refusesReasoning({ status, code, message }: Failure): boolean {
 const SIGNATURE = /thought.?signature/i
 
 /** The error that a body or a chunk consists of, `null` if it is none. */
-export function errorIn(value: unknown): WireError | null {
+export function findError(value: unknown): GeminiError | null {
   const first: unknown = Array.isArray(value) ? value[0] : value
   if (!isObject(first) || first['error'] === undefined || first['error'] === null) return null
   const error = first['error']
@@ -33,14 +33,14 @@ export function errorIn(value: unknown): WireError | null {
 }
 
 /** `status` is that of the answer, `null` in a stream, where the error itself has to say. */
-export function failureOfError(error: WireError, status: number | null): Failure {
+export function parseError(error: GeminiError, status: number | null): Failure {
   const named = statusOf(error)
-  const code = statusOfWord(String(error.code))
+  const code = mapErrorCodeToStatus(String(error.code))
   const message =
     typeof error.message === 'string' && error.message !== ''
       ? error.message
       : named === ''
-        ? unexplained(status).message
+        ? createUnexplainedFailure(status).message
         : `The upstream failed (${named}).`
   return shaped(error, status ?? code ?? HTTP[named] ?? 502, message)
 }
@@ -64,7 +64,7 @@ const HTTP: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 }
 
-function shaped(error: WireError, upstreamStatus: number, message: string): Failure {
+function shaped(error: GeminiError, upstreamStatus: number, message: string): Failure {
   const named = statusOf(error)
   const isBadKey = isInvalidKey(error)
   const status = isBadKey ? 401 : upstreamStatus
@@ -90,12 +90,12 @@ function codeOf(status: number, named: string, message: string): string | null {
   return named === '' || named === 'INVALID_ARGUMENT' ? null : named.toLowerCase()
 }
 
-function statusOf(error: WireError): string {
+function statusOf(error: GeminiError): string {
   return typeof error.status === 'string' ? error.status : ''
 }
 
 /** A wrong key is a 400 at Google. */
-function isInvalidKey(error: WireError): boolean {
+function isInvalidKey(error: GeminiError): boolean {
   return (
     detailsOf(error).some((detail) => detail['reason'] === 'API_KEY_INVALID') ||
     (typeof error.message === 'string' && /^API key (?:not valid|expired)/.test(error.message))
@@ -103,7 +103,7 @@ function isInvalidKey(error: WireError): boolean {
 }
 
 /** In the words that OpenAI's clients look for to know how long to wait. */
-function withDelay(error: WireError, message: string): string {
+function withDelay(error: GeminiError, message: string): string {
   const delay = detailsOf(error).find(isRetryInfo)?.['retryDelay']
   return typeof delay === 'string' ? `${message} Please try again in ${delay}.` : message
 }
@@ -112,7 +112,7 @@ function isRetryInfo({ '@type': type }: JsonObject): boolean {
   return typeof type === 'string' && type.endsWith('.RetryInfo')
 }
 
-function detailsOf(error: WireError): readonly JsonObject[] {
+function detailsOf(error: GeminiError): readonly JsonObject[] {
   return Array.isArray(error.details) ? (error.details as readonly Json[]).filter(isObject) : []
 }
 
@@ -126,5 +126,5 @@ function parsed(text: string): unknown {
 }
 
 function plainWords(text: string): string {
-  return isPage(text) ? '' : text.slice(0, 300).trim()
+  return isHtmlPage(text) ? '' : text.slice(0, 300).trim()
 }

@@ -1,16 +1,18 @@
 /** What can be said of an upstream that serves Gemini. */
 import type { JsonObject } from '../../core/json/json.ts'
-import { count, flag, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
+import { countQuirk, flagQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
 
 export const QUIRKS: QuirkTable = {
-  callIds: flag('Takes ids of function calls back; Vertex AI refuses them. `true` if not said.'),
-  inlineLimitBytes: count('How much base64 one request may hold; 20 million if not said.'),
-  jsonSchema: flag('Takes JSON Schemas as they are, so that they are sent as they are.'),
-  prefill: flag("Its models continue their own words; if not said, the model's name decides."),
-  remoteUrls: flag('Fetches media from any https address.'),
+  callIds: flagQuirk(
+    'Takes ids of function calls back; Vertex AI refuses them. `true` if not said.',
+  ),
+  inlineLimitBytes: countQuirk('How much base64 one request may hold; 20 million if not said.'),
+  jsonSchema: flagQuirk('Takes JSON Schemas as they are, so that they are sent as they are.'),
+  prefill: flagQuirk("Its models continue their own words; if not said, the model's name decides."),
+  remoteUrls: flagQuirk('Fetches media from any https address.'),
 }
 
-export interface Quirks {
+export interface GeminiQuirks {
   readonly jsonSchema: boolean
   readonly remoteUrls: boolean
   readonly inlineLimitBytes: number
@@ -18,7 +20,7 @@ export interface Quirks {
   readonly prefill: boolean | null
 }
 
-export function readQuirks(quirks: JsonObject): Quirks {
+export function readGeminiQuirks(quirks: JsonObject): GeminiQuirks {
   const limit = quirks['inlineLimitBytes']
   const prefill = quirks['prefill']
   return {

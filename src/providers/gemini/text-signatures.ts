@@ -12,20 +12,20 @@
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { GeminiPart } from './api-types.ts'
 
-export type SignedRun = {
+export type SignedSpan = {
   readonly start: number
   readonly end: number
   readonly thoughtSignature: string
 }
 
-export interface Signatures {
-  readonly runs: readonly SignedRun[]
+export interface TextSignatures {
+  readonly runs: readonly SignedSpan[]
   readonly chars: number
   readonly after: readonly string[]
 }
 
 /** What to keep in `native.gemini`, `null` if nothing is signed. */
-export function keptSignatures({ runs, chars, after }: Signatures): JsonObject | null {
+export function serializeSignatures({ runs, chars, after }: TextSignatures): JsonObject | null {
   if (runs.length === 0 && after.length === 0) return null
   return {
     ...(runs.length === 0 ? {} : { signatures: runs, chars }),
@@ -34,17 +34,17 @@ export function keptSignatures({ runs, chars, after }: Signatures): JsonObject |
 }
 
 /** `null` where there are none. */
-export function signaturesIn(native: JsonObject | undefined): Signatures | null {
+export function parseSignatures(native: JsonObject | undefined): TextSignatures | null {
   if (native === undefined) return null
   const listed = native['signatures']
   const { chars } = native
-  const after = signaturesBehind(native)
+  const after = parseTrailingSignatures(native)
   const runs = Array.isArray(listed) ? (listed as readonly unknown[]).filter(isRun) : []
   if (runs.length === 0 && after.length === 0) return null
   return { runs, chars: typeof chars === 'number' ? chars : 0, after }
 }
 
-export function signaturesBehind(native: JsonObject | undefined): readonly string[] {
+export function parseTrailingSignatures(native: JsonObject | undefined): readonly string[] {
   const after = native?.['after']
   return Array.isArray(after)
     ? (after as readonly unknown[]).filter((signature) => typeof signature === 'string')
@@ -52,12 +52,15 @@ export function signaturesBehind(native: JsonObject | undefined): readonly strin
 }
 
 /** Parts that consist of a signature. */
-export function emptyParts(signatures: readonly string[]): readonly GeminiPart[] {
+export function createSignatureParts(signatures: readonly string[]): readonly GeminiPart[] {
   return signatures.map((thoughtSignature) => ({ text: '', thoughtSignature }))
 }
 
 /** The text in parts: signed ones as they were signed, and what lies between. */
-export function partsOfText(text: string, runs: readonly SignedRun[]): readonly GeminiPart[] {
+export function splitTextBySignature(
+  text: string,
+  runs: readonly SignedSpan[],
+): readonly GeminiPart[] {
   const parts: GeminiPart[] = []
   let at = 0
   for (const { start, end, thoughtSignature } of runs) {
@@ -69,7 +72,7 @@ export function partsOfText(text: string, runs: readonly SignedRun[]): readonly 
   return parts
 }
 
-function isRun(value: unknown): value is SignedRun {
+function isRun(value: unknown): value is SignedSpan {
   return (
     isObject(value) &&
     typeof value['start'] === 'number' &&

@@ -5,7 +5,7 @@
  */
 import type { Json, JsonObject } from '../../core/json/json.ts'
 
-export interface Chunk {
+export interface ChatChunk {
   readonly id?: Json
   readonly created?: Json
   readonly model?: Json
@@ -19,7 +19,7 @@ export interface Chunk {
   readonly x_groq?: Json
 }
 
-export interface Choice {
+export interface ChatChoice {
   readonly index?: Json
   readonly delta?: Json
   /** In an answer that was not streamed, in place of `delta`. */
@@ -28,7 +28,7 @@ export interface Choice {
   readonly finish_reason?: Json
 }
 
-export interface Delta {
+export interface ChatDelta {
   /** Text, or with Mistral a list of text and thinking parts. */
   readonly content?: Json
   readonly refusal?: Json
@@ -45,7 +45,7 @@ export interface Delta {
   readonly extra_content?: Json
 }
 
-export interface CallFragment {
+export interface ToolCallFragment {
   readonly index?: Json
   readonly id?: Json
   readonly type?: Json

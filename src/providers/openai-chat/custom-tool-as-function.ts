@@ -4,12 +4,12 @@
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 
-export function wrapped(input: string): string {
+export function wrapInput(input: string): string {
   return JSON.stringify({ input })
 }
 
 /** The input; the arguments as they are, if the model did not keep to the form. */
-export function unwrapped(text: string): string {
+export function unwrapInput(text: string): string {
   try {
     const parsed: unknown = JSON.parse(text)
     const input = isObject(parsed) ? parsed['input'] : undefined
@@ -19,7 +19,7 @@ export function unwrapped(text: string): string {
   }
 }
 
-export const WRAPPED_PARAMETERS: JsonObject = {
+export const WRAPPED_INPUT_SCHEMA: JsonObject = {
   type: 'object',
   properties: { input: { type: 'string', description: 'The input of the tool, as plain text.' } },
   required: ['input'],

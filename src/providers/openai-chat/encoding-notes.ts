@@ -3,8 +3,8 @@
  * happened and one sentence for a person.
  */
 import {
-  openNotebook as open,
-  type Notebook as Gathering,
+  createNoteCollector as open,
+  type NoteCollector as Gathering,
   type NoteTable,
 } from '../note-collector.ts'
 
@@ -99,8 +99,8 @@ export const NOTES = {
 
 export type NoteCode = keyof typeof NOTES
 
-export type Notebook = Gathering<NoteCode>
+export type NoteCollector = Gathering<NoteCode>
 
-export function openNotebook(): Notebook {
+export function createNoteCollector(): NoteCollector {
   return open('chat', NOTES)
 }

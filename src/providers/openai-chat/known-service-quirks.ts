@@ -20,7 +20,7 @@ const HOUSEKEEPING = [
   'verbosity',
 ] as const
 
-export const PROFILES: Readonly<Record<string, ChatQuirks>> = {
+export const KNOWN_SERVICE_QUIRKS: Readonly<Record<string, ChatQuirks>> = {
   openai: OPENAI,
   azure: { ...OPENAI, keyHeader: 'api-key' },
   openrouter: {

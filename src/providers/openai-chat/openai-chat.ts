@@ -5,30 +5,30 @@
 import type { Prompt } from '../../core/prompt.ts'
 import type { Account, Provider } from '../provider-interface.ts'
 import type { DecodeOptions } from './response/chunk-reader.ts'
-import { chatDecoder } from './response/decode-stream.ts'
-import { decodeWholeChat } from './response/decode-body.ts'
-import { encodeChat } from './request/encode-request.ts'
-import { wrappedNames } from './request/encode-tools.ts'
-import { failureOfBody, refusesReasoning } from './parse-errors.ts'
+import { decodeStream } from './response/decode-stream.ts'
+import { decodeBody } from './response/decode-body.ts'
+import { encodeRequest } from './request/encode-request.ts'
+import { listWrappedToolNames } from './request/encode-tools.ts'
+import { parseErrorResponse, refusesReasoning } from './parse-errors.ts'
 import { NOTES } from './encoding-notes.ts'
-import { chatOptions } from './request/encoding-context.ts'
-import { QUIRKS, quirksOf } from './quirks.ts'
+import { resolveChatOptions } from './request/encoding-context.ts'
+import { QUIRKS, readChatQuirks } from './quirks.ts'
 
 export const openaiChat: Provider = {
   wire: 'chat',
   // With think tags to take out, or tools that went out in disguise, it must be told anew.
   speaks(prompt, account) {
-    if (quirksOf(account).retell === true) return null
+    if (readChatQuirks(account).retell === true) return null
     const { thinkTags, wrapped } = decodeOptions(account, prompt)
     return thinkTags !== undefined || wrapped.size > 0 ? null : 'chat'
   },
-  encode: encodeChat,
-  decode: (account, prompt) => chatDecoder(decodeOptions(account, prompt)),
-  decodeWhole: (body, account, prompt) => decodeWholeChat(body, decodeOptions(account, prompt)),
-  failure: failureOfBody,
+  encode: encodeRequest,
+  decode: (account, prompt) => decodeStream(decodeOptions(account, prompt)),
+  decodeWhole: (body, account, prompt) => decodeBody(body, decodeOptions(account, prompt)),
+  failure: parseErrorResponse,
   refusesReasoning,
   takesNames(account) {
-    const { messageNames, strictAlternation } = quirksOf(account)
+    const { messageNames, strictAlternation } = readChatQuirks(account)
     // Where the roles must alternate, messages of two names could not be joined.
     return messageNames !== false && strictAlternation !== true
   },
@@ -42,18 +42,23 @@ export const openaiChat: Provider = {
   headers(account) {
     const { apiKey } = account
     if (apiKey === null) return {}
-    const isBare = quirksOf(account).keyHeader === 'api-key'
+    const isBare = readChatQuirks(account).keyHeader === 'api-key'
     return isBare ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
   },
 }
 
 function decodeOptions(account: Account, prompt: Prompt | undefined): DecodeOptions {
-  const { thinkTags } = quirksOf(account)
+  const { thinkTags } = readChatQuirks(account)
   if (prompt === undefined) return { thinkTags, wrapped: NONE, maker: null, asked: [] }
-  const { customTools } = chatOptions(prompt, account)
+  const { customTools } = resolveChatOptions(prompt, account)
   const { params, items } = prompt
   const maker = isKeptByClient(prompt) ? { account: account.name, model: params.model } : null
-  return { thinkTags, wrapped: wrappedNames(params.tools, customTools), maker, asked: items }
+  return {
+    thinkTags,
+    wrapped: listWrappedToolNames(params.tools, customTools),
+    maker,
+    asked: items,
+  }
 }
 
 /** Whether the client asks for sealed reasoning, or can have it in no other way. */

@@ -8,22 +8,25 @@
  * Nothing is encrypted: what must not be read is so by itself. No other wire may send what starts
  * with `chat:`.
  */
-import { objectsIn } from '../../core/items/chat-only-fields.ts'
+import { filterObjects } from '../../core/items/chat-only-fields.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 
-export interface Maker {
+export interface ReasoningMaker {
   readonly account: string
   readonly model: string
 }
 
-export interface SealedDetails extends Maker {
+export interface ReasoningDetailsWithMaker extends ReasoningMaker {
   readonly details: readonly JsonObject[]
 }
 
 const PREFIX = 'chat:1:'
 
 /** `null` for details that say nothing beyond their text. */
-export function seal(details: readonly JsonObject[], { account, model }: Maker): string | null {
+export function packReasoningDetails(
+  details: readonly JsonObject[],
+  { account, model }: ReasoningMaker,
+): string | null {
   if (!details.some(isBound)) return null
   const maker = [account, model].map(encodeURIComponent).join(':')
   return `${PREFIX}${maker}:${JSON.stringify(details)}`
@@ -34,7 +37,9 @@ function isBound({ signature, data }: JsonObject): boolean {
 }
 
 /** `null` for what was not sealed here. */
-export function unseal(text: string | null | undefined): SealedDetails | null {
+export function unpackReasoningDetails(
+  text: string | null | undefined,
+): ReasoningDetailsWithMaker | null {
   if (text?.startsWith(PREFIX) !== true) return null
   const afterAccount = text.indexOf(':', PREFIX.length)
   const afterModel = text.indexOf(':', afterAccount + 1)
@@ -42,7 +47,7 @@ export function unseal(text: string | null | undefined): SealedDetails | null {
   try {
     const account = decodeURIComponent(text.slice(PREFIX.length, afterAccount))
     const model = decodeURIComponent(text.slice(afterAccount + 1, afterModel))
-    return { account, model, details: objectsIn(JSON.parse(text.slice(afterModel + 1))) }
+    return { account, model, details: filterObjects(JSON.parse(text.slice(afterModel + 1))) }
   } catch {
     return null
   }

@@ -4,20 +4,20 @@
  * wrote, older servers send the error bare or as `detail`, and proxies send a web page.
  */
 import type { Failure } from '../../core/stream-event.ts'
-import { isObject, textIn, type Json, type JsonObject } from '../../core/json/json.ts'
+import { isObject, textOrEmpty, type Json, type JsonObject } from '../../core/json/json.ts'
 import { refusesReasoning as anthropicRefuses } from '../anthropic/parse-errors.ts'
 import { refusesReasoning as geminiRefuses } from '../gemini/parse-errors.ts'
 import { refusesReasoning as openaiRefuses } from '../openai-responses/parse-errors.ts'
-import { statusOfWord } from '../errors/map-error-code-to-status.ts'
+import { mapErrorCodeToStatus } from '../errors/map-error-code-to-status.ts'
 import {
-  codeOfStatus,
-  isPage,
-  typeOfStatus,
-  unexplained,
+  errorCodeForStatus,
+  isHtmlPage,
+  errorTypeForStatus,
+  createUnexplainedFailure,
 } from '../errors/create-unexplained-failure.ts'
 
 /** An answer with an error status. */
-export function failureOfBody(status: number, body: JsonObject | string): Failure {
+export function parseErrorResponse(status: number, body: JsonObject | string): Failure {
   if (typeof body === 'string') return failureOfText(status, body)
   return failureOfError(status, body['error'] ?? body)
 }
@@ -28,29 +28,29 @@ export function refusesReasoning(failure: Failure): boolean {
 }
 
 /** An error in the middle of a stream, whose HTTP status was 200. */
-export function failureOfChunk(error: Json): Failure {
+export function parseStreamError(error: Json): Failure {
   return failureOfError(null, error)
 }
 
 /** Where there is no status, the error may tell one. */
 function failureOfError(status: number | null, error: Json): Failure {
   if (typeof error === 'string') return failureOfText(status, error)
-  if (!isObject(error)) return unexplained(status)
+  if (!isObject(error)) return createUnexplainedFailure(status)
   const { message, detail, msg } = error
-  const said = textIn(message) || textIn(msg) || detailIn(detail)
+  const said = textOrEmpty(message) || textOrEmpty(msg) || detailIn(detail)
   return failure(status, error, said + causeIn(error) + generationIn(error))
 }
 
 function failure(status: number | null, error: JsonObject, message: string): Failure {
-  const silent = unexplained(status)
+  const silent = createUnexplainedFailure(status)
   const known = status ?? statusIn(error) ?? silent.status
   const code = codeIn(error, known)
-  const type = textIn(error['type'])
+  const type = textOrEmpty(error['type'])
   if (message === '' && code === null && type === '') return silent
   return {
     status: known,
-    type: type === '' ? typeOfStatus(known) : type,
-    code: code ?? codeOfStatus(known),
+    type: type === '' ? errorTypeForStatus(known) : type,
+    code: code ?? errorCodeForStatus(known),
     message: message === '' ? silent.message : message,
     param: typeof error['param'] === 'string' ? error['param'] : null,
   }
@@ -60,7 +60,7 @@ const MAX_TEXT = 400
 
 function failureOfText(status: number | null, text: string): Failure {
   const trimmed = text.trim()
-  if (trimmed === '' || isPage(trimmed)) return unexplained(status, trimmed)
+  if (trimmed === '' || isHtmlPage(trimmed)) return createUnexplainedFailure(status, trimmed)
   return failure(status, {}, shortened(trimmed))
 }
 
@@ -70,10 +70,10 @@ function shortened(text: string): string {
 
 /** FastAPI's: a sentence, or a list of what is wrong where. */
 function detailIn(detail: Json | undefined): string {
-  if (!Array.isArray(detail)) return textIn(detail)
+  if (!Array.isArray(detail)) return textOrEmpty(detail)
   const lines = detail.filter(isObject).map((entry) => {
     const place = Array.isArray(entry['loc']) ? entry['loc'].join('.') : ''
-    return place === '' ? textIn(entry['msg']) : `${place}: ${textIn(entry['msg'])}`
+    return place === '' ? textOrEmpty(entry['msg']) : `${place}: ${textOrEmpty(entry['msg'])}`
   })
   return shortened(lines.filter((line) => line !== '').join('; '))
 }
@@ -81,9 +81,9 @@ function detailIn(detail: Json | undefined): string {
 /** OpenRouter's "Provider returned error" says nothing without what the provider said. */
 function causeIn({ metadata }: JsonObject): string {
   if (!isObject(metadata)) return ''
-  const raw = textIn(metadata['raw'])
+  const raw = textOrEmpty(metadata['raw'])
   if (raw === '') return ''
-  const provider = textIn(metadata['provider_name'])
+  const provider = textOrEmpty(metadata['provider_name'])
   return ` (${provider === '' ? '' : `${provider}: `}${shortened(innerMessage(raw))})`
 }
 
@@ -93,7 +93,7 @@ function innerMessage(raw: string): string {
   try {
     const parsed: unknown = JSON.parse(raw)
     const inner = isObject(parsed) ? (parsed['error'] ?? parsed) : null
-    return (isObject(inner) && textIn(inner['message'])) || raw
+    return (isObject(inner) && textOrEmpty(inner['message'])) || raw
   } catch {
     return raw
   }
@@ -101,14 +101,14 @@ function innerMessage(raw: string): string {
 
 /** What Groq's model wrote instead of a call; without it nobody can tell what went wrong. */
 function generationIn(error: JsonObject): string {
-  const text = textIn(error['failed_generation'])
+  const text = textOrEmpty(error['failed_generation'])
   return text === '' ? '' : ` The model wrote: ${shortened(text)}`
 }
 
 /** As a number, or by a word that is known to mean one. */
 function statusIn({ status_code, code, status, type }: JsonObject): number | null {
   const said = [status_code, code, status].find(isErrorStatus)
-  return said ?? statusOfWord(textIn(code) || textIn(type))
+  return said ?? mapErrorCodeToStatus(textOrEmpty(code) || textOrEmpty(type))
 }
 
 function isErrorStatus(value: unknown): value is number {

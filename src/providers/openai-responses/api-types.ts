@@ -6,10 +6,12 @@ import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import type { JsonObject } from '../../core/json/json.ts'
 
 /** What OpenAI publishes, and what others say in its place. */
-export type EventName = ResponseStreamEvent['type'] | OtherName
+export type ResponsesEventName = ResponseStreamEvent['type'] | OtherName
 
 /** Raw reasoning, as the Open Responses specification calls it. */
 type OtherName = 'response.reasoning.delta' | 'response.reasoning.done'
 
 /** One small function for every event: a name that OpenAI adds and nobody handles is a type error. */
-export type Handlers<State> = Readonly<Record<EventName, (state: State, event: JsonObject) => void>>
+export type ResponsesEventHandlers<State> = Readonly<
+  Record<ResponsesEventName, (state: State, event: JsonObject) => void>
+>

@@ -1,7 +1,7 @@
 /** Every reason that this wire gives for not passing something on as it was, and what it did. */
 import {
-  openNotebook as open,
-  type Notebook as Gathering,
+  createNoteCollector as open,
+  type NoteCollector as Gathering,
   type NoteTable,
 } from '../note-collector.ts'
 
@@ -61,8 +61,8 @@ export const NOTES = {
 
 export type NoteCode = keyof typeof NOTES
 
-export type Notebook = Gathering<NoteCode>
+export type NoteCollector = Gathering<NoteCode>
 
-export function openNotebook(): Notebook {
+export function createNoteCollector(): NoteCollector {
   return open('responses', NOTES)
 }

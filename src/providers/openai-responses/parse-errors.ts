@@ -4,20 +4,20 @@
  */
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
-import { statusOfWord } from '../errors/map-error-code-to-status.ts'
-import { isPage, unexplained } from '../errors/create-unexplained-failure.ts'
+import { mapErrorCodeToStatus } from '../errors/map-error-code-to-status.ts'
+import { isHtmlPage, createUnexplainedFailure } from '../errors/create-unexplained-failure.ts'
 
-export function failure(status: number, body: JsonObject | string): Failure {
+export function parseErrorResponse(status: number, body: JsonObject | string): Failure {
   if (!isObject(body)) {
-    return isPage(body)
-      ? unexplained(status, body)
-      : failureOfError({ message: body.trim() }, status)
+    return isHtmlPage(body)
+      ? createUnexplainedFailure(status, body)
+      : parseError({ message: body.trim() }, status)
   }
   const { error, message, detail } = body
-  if (isObject(error)) return failureOfError(error, status)
+  if (isObject(error)) return parseError(error, status)
   const words = [error, message, detail].find((words) => typeof words === 'string')
   const asJson = detail === undefined ? '' : JSON.stringify(detail)
-  return failureOfError({ ...body, message: words ?? asJson }, status)
+  return parseError({ ...body, message: words ?? asJson }, status)
 }
 
 /**
@@ -38,13 +38,13 @@ const SAID_OF_SEALS = /could not be|did not match|does not match|invalid|failed 
  * An error object, from a body or from a stream. Where there is no status, its code may tell it; an
  * answer that fails without saying how is one of an upstream that is broken.
  */
-export function failureOfError(error: JsonObject, status: number | null): Failure {
+export function parseError(error: JsonObject, status: number | null): Failure {
   const [type, said] = [wordOf(error['type']), wordOf(error['code'])]
   const message = wordOf(error['message'])
-  const silent = unexplained(status)
+  const silent = createUnexplainedFailure(status)
   if (type === null && said === null && message === null) return silent
   const code = said ?? (status === 429 ? silent.code : null)
-  const known = status ?? statusOfWord(code ?? type ?? '') ?? silent.status
+  const known = status ?? mapErrorCodeToStatus(code ?? type ?? '') ?? silent.status
   return {
     status: known,
     type: type ?? (known >= 500 ? 'server_error' : 'invalid_request_error'),

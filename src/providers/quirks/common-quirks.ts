@@ -2,10 +2,10 @@
 import { isObject } from '../../core/json/json.ts'
 import { MEDIA_KINDS } from '../../core/media/content-part-media.ts'
 import {
-  count,
-  flag,
-  isListOfTexts,
-  list,
+  countQuirk,
+  flagQuirk,
+  isStringList,
+  listQuirk,
   type Quirk,
   type QuirkTable,
 } from './quirk-value-kinds.ts'
@@ -24,7 +24,7 @@ const sees: Quirk = {
   what: 'a list of: image, audio, video, file; or such lists by model',
   read(value) {
     const lists: readonly unknown[] = isObject(value) ? Object.values(value) : [value]
-    return lists.every((kinds) => isListOfTexts(kinds) && kinds.every(isMediaKind))
+    return lists.every((kinds) => isStringList(kinds) && kinds.every(isMediaKind))
       ? value
       : undefined
   },
@@ -38,29 +38,29 @@ function isMediaKind(text: string): boolean {
 
 const speakerGuard: Quirk = {
   what: 'true, false or a list of labels',
-  read: (value) => (typeof value === 'boolean' || isListOfTexts(value) ? value : undefined),
+  read: (value) => (typeof value === 'boolean' || isStringList(value) ? value : undefined),
   sentence:
     "Ends an answer before a line that another speaker would begin. The labels are the model's own. Goes before `SPEAKER_GUARD`.",
 }
 
 export const COMMON_QUIRKS: QuirkTable = {
   contextWindow,
-  degrade: flag(
+  degrade: flagQuirk(
     'Where it refuses an optional parameter, it is asked again without it, up to three times.',
   ),
-  imageLimitBytes: count(
+  imageLimitBytes: countQuirk(
     'How much base64 one image may be. Above it older images become notices, and the newest question is refused.',
   ),
-  mediaLimitBytes: count('The same for all media of a request together; the oldest go first.'),
-  mediaUrls: flag(
+  mediaLimitBytes: countQuirk('The same for all media of a request together; the oldest go first.'),
+  mediaUrls: flagQuirk(
     'Whether it loads media from their addresses. If not, they are loaded here and sent within the request.',
   ),
-  prefixCheck: flag(
+  prefixCheck: flagQuirk(
     'Takes reasoning back only behind the prefix that it was made on. Where it is not said, the model tells.',
   ),
   sees,
   speakerGuard,
-  stop: list(
+  stop: listQuirk(
     'a list of stop strings',
     'Added to those of every request, as control tokens that its models let slip.',
   ),

@@ -12,9 +12,9 @@ export interface Quirk<Value = unknown> {
 
 export type QuirkTable = Readonly<Record<string, Quirk>>
 
-export type ValueOf<One> = One extends Quirk<infer Value> ? Value : never
+export type QuirkValue<One> = One extends Quirk<infer Value> ? Value : never
 
-export function flag(sentence: string): Quirk<boolean> {
+export function flagQuirk(sentence: string): Quirk<boolean> {
   return {
     what: 'true or false',
     read: (value) => (typeof value === 'boolean' ? value : undefined),
@@ -22,7 +22,7 @@ export function flag(sentence: string): Quirk<boolean> {
   }
 }
 
-export function text(sentence: string): Quirk<string> {
+export function textQuirk(sentence: string): Quirk<string> {
   return {
     what: 'a string',
     read: (value) => (typeof value === 'string' ? value : undefined),
@@ -30,7 +30,7 @@ export function text(sentence: string): Quirk<string> {
   }
 }
 
-export function oneOf<const Word extends string | boolean>(
+export function choiceQuirk<const Word extends string | boolean>(
   words: readonly Word[],
   sentence: string,
 ): Quirk<Word> {
@@ -41,7 +41,7 @@ export function oneOf<const Word extends string | boolean>(
   }
 }
 
-export function count(sentence: string): Quirk<number> {
+export function countQuirk(sentence: string): Quirk<number> {
   return {
     what: 'a whole number',
     read: (value) => (isCount(value) ? value : undefined),
@@ -53,15 +53,15 @@ function isCount(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 0
 }
 
-export function list(what: string, sentence: string): Quirk<readonly string[]> {
-  return { what, read: (value) => (isListOfTexts(value) ? value : undefined), sentence }
+export function listQuirk(what: string, sentence: string): Quirk<readonly string[]> {
+  return { what, read: (value) => (isStringList(value) ? value : undefined), sentence }
 }
 
-export function isListOfTexts(value: unknown): value is readonly string[] {
+export function isStringList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string')
 }
 
-export function pattern(sentence: string): Quirk<RegExp> {
+export function patternQuirk(sentence: string): Quirk<RegExp> {
   return {
     what: 'a regular expression',
     read(value) {

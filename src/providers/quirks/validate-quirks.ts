@@ -4,7 +4,7 @@ import { COMMON_QUIRKS } from './common-quirks.ts'
 import type { WireName } from '../provider-interface.ts'
 import { PROVIDERS } from '../registry.ts'
 
-export function quirkFaults(wire: WireName, quirks: JsonObject): readonly string[] {
+export function validateQuirks(wire: WireName, quirks: JsonObject): readonly string[] {
   const known = { ...COMMON_QUIRKS, ...PROVIDERS[wire].quirks }
   return Object.entries(quirks).flatMap(([name, value]) => {
     const quirk = Object.hasOwn(known, name) ? known[name] : undefined

@@ -5,8 +5,8 @@
 import type { Failure } from '../../core/stream-event.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
-import type { Encoded } from '../provider-interface.ts'
-import { withBody } from './replace-body.ts'
+import type { EncodedRequest } from '../provider-interface.ts'
+import { replaceRequestBody } from './replace-body.ts'
 
 const OPTIONAL = [
   'stream_options',
@@ -32,10 +32,13 @@ const OPTIONAL = [
 ] as const
 
 /** The reason in a note that holds for as long as the answer is asked for. */
-export const REFUSED = 'refused-by-upstream'
+export const REJECTED_BY_UPSTREAM = 'refused-by-upstream'
 
 /** `null` when the refusal is about something else. */
-export function withoutRefused(encoded: Encoded, failure: Failure): Encoded | null {
+export function dropRejectedParameters(
+  encoded: EncodedRequest,
+  failure: Failure,
+): EncodedRequest | null {
   if (failure.status !== 400 && failure.status !== 422) return null
   const { body } = encoded
   const refused = OPTIONAL.filter((name) => name in body && isNamed(name, failure))
@@ -43,10 +46,10 @@ export function withoutRefused(encoded: Encoded, failure: Failure): Encoded | nu
   const notes = refused.map((field) => ({
     did: 'dropped' as const,
     field,
-    why: REFUSED,
+    why: REJECTED_BY_UPSTREAM,
     detail: 'The upstream refused this parameter, and was asked again without it.',
   }))
-  const asked = withBody(encoded, without(body, refused))
+  const asked = replaceRequestBody(encoded, without(body, refused))
   return { ...asked, notes: [...encoded.notes, ...notes] }
 }
 
@@ -54,10 +57,13 @@ export function withoutRefused(encoded: Encoded, failure: Failure): Encoded | nu
  * What the same upstream is asked next for the same answer: without what it has refused already, which
  * the notes on the request before tell.
  */
-export function withoutRefusedBefore(encoded: Encoded, notes: readonly Note[]): Encoded {
-  const refused = notes.filter(({ why }) => why === REFUSED).map(({ field }) => field)
+export function dropPreviouslyRejectedParameters(
+  encoded: EncodedRequest,
+  notes: readonly Note[],
+): EncodedRequest {
+  const refused = notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM).map(({ field }) => field)
   if (refused.length === 0) return encoded
-  return withBody(encoded, without(encoded.body, refused))
+  return replaceRequestBody(encoded, without(encoded.body, refused))
 }
 
 function without(body: JsonObject, refused: readonly (string | undefined)[]): JsonObject {

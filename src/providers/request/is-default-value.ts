@@ -4,7 +4,7 @@
  */
 import type { Json } from '../../core/json/json.ts'
 
-export function isDefault(field: string, value: Json | undefined): boolean {
+export function isDefaultValue(field: string, value: Json | undefined): boolean {
   if (value === undefined || value === null || value === false) return true
   if (value === 0) return field !== 'seed'
   if (Array.isArray(value) && value.length > 0) return field === 'modalities' && isTextAlone(value)

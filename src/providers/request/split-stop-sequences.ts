@@ -2,16 +2,16 @@
  * The stop strings that an upstream can be told, and the rest, at which the gateway ends the answer
  * itself. In order, each once; an empty one says nothing.
  */
-export interface Stops {
+export interface SplitStopSequences {
   readonly sent: readonly string[]
   readonly unsent: readonly string[]
 }
 
-export function splitStops(
+export function splitStopSequences(
   stop: readonly string[],
   limit: number,
   takes: (stop: string) => boolean = () => true,
-): Stops {
+): SplitStopSequences {
   const sent: string[] = []
   const unsent: string[] = []
   for (const each of new Set(stop)) {

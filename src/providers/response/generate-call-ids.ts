@@ -6,10 +6,10 @@
  * it is the same however often the answer is read, and another for every answer of a conversation;
  * and it is none that the conversation has already.
  */
-import { isOfTool, type Item } from '../../core/item.ts'
+import { isToolItem, type Item } from '../../core/item.ts'
 import { shortHash } from '../short-hash.ts'
 
-export function inventCallIds(
+export function createCallIdGenerator(
   answer: () => string,
   asked: readonly Item[],
 ): (givenId: string) => string {
@@ -35,5 +35,5 @@ export function inventCallIds(
 }
 
 function idsIn(items: readonly Item[]): ReadonlySet<string> {
-  return new Set(items.flatMap((item) => (isOfTool(item) ? [item.call_id] : [])))
+  return new Set(items.flatMap((item) => (isToolItem(item) ? [item.call_id] : [])))
 }

@@ -2,23 +2,32 @@
  * What speaks against a turn where its marker stands and its words do not quite: that it was not asked
  * there, that what it has said cannot be what is there, or that another turn is likelier.
  */
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import { ASKED, isAskedAt, rankOf, type Court } from './marker-score-inputs.ts'
-import { isStranger } from './is-stranger.ts'
-import type { Kin } from '../turn-ancestry.ts'
-import { isAskedOf } from '../matching/compare-questions.ts'
-import { WHOLE } from './text-match-score.ts'
+import {
+  QUESTION_RANK,
+  isQuestionAt,
+  rankTurnAt,
+  type MarkerScoringContext,
+} from './marker-score-inputs.ts'
+import { isUnrelatedTurn } from './is-stranger.ts'
+import type { TurnAncestry } from '../turn-ancestry.ts'
+import { includesLastQuestion } from '../matching/compare-questions.ts'
+import { CONTAINED_MATCH } from './text-match-score.ts'
 
-/** Where the words are not quite those of the turn, and may be what has become of them (`isUnsaidAt`). */
-export function speaksAgainst(court: Court, turn: RememberedTurn, at: number): boolean {
-  const [fit, rank] = [court.fit(turn, at), rankOf(court, turn, at)]
-  const isWhole = fit >= WHOLE
+/** Where the words are not quite those of the turn, and may be what has become of them (`isTextAbsentAt`). */
+export function hasCounterEvidence(
+  court: MarkerScoringContext,
+  turn: RecordedTurn,
+  at: number,
+): boolean {
+  const [fit, rank] = [court.fit(turn, at), rankTurnAt(court, turn, at)]
+  const isWhole = fit >= CONTAINED_MATCH
   // Without words of its own it has but the question.
   if (court.words.wordsOf(turn) === '' && !isAskedOnlyAt(court, turn, at)) return true
   if (!isWhole && isOutOfPlace(court, turn, at)) return true
   return isAnyOther(court, turn, at, (other) => {
-    const others = rankOf(court, other, at)
+    const others = rankTurnAt(court, other, at)
     return (
       others > rank ||
       (!isWhole && others === rank && court.isLoose.has(other) && court.fit(other, at) > 0)
@@ -28,10 +37,10 @@ export function speaksAgainst(court: Court, turn: RememberedTurn, at: number): b
 
 /** Whether a turn that may be here instead, and not with it, is such a one. */
 function isAnyOther(
-  court: Court,
-  turn: RememberedTurn,
+  court: MarkerScoringContext,
+  turn: RecordedTurn,
   at: number,
-  isSuch: (other: RememberedTurn) => boolean,
+  isSuch: (other: RecordedTurn) => boolean,
 ): boolean {
   const { kin, isPlaced } = court
   // What speaks against both speaks for neither.
@@ -48,44 +57,50 @@ function isAnyOther(
 }
 
 /** Whether it has words, and nothing that is said there can be what has become of them. */
-export function isUnsaidAt(court: Court, turn: RememberedTurn, at: number): boolean {
+export function isTextAbsentAt(
+  court: MarkerScoringContext,
+  turn: RecordedTurn,
+  at: number,
+): boolean {
   const { words, left } = court
-  if (words.wordsOf(turn) === '' || court.fit(turn, at) >= WHOLE) return false
+  if (words.wordsOf(turn) === '' || court.fit(turn, at) >= CONTAINED_MATCH) return false
   if (isUnaskedAt(court, turn, at) || (words.saidAt(at) !== '' && left[at] === 0)) return true
   return isAnyOther(
     court,
     turn,
     at,
-    (other) => words.wordsOf(other) !== '' && rankOf(court, other, at) >= ASKED + WHOLE,
+    (other) =>
+      words.wordsOf(other) !== '' &&
+      rankTurnAt(court, other, at) >= QUESTION_RANK + CONTAINED_MATCH,
   )
 }
 
 /** Of edited words only its question, or what its tools have said, can tell whose they are. */
-function isUnaskedAt(court: Court, turn: RememberedTurn, at: number): boolean {
+function isUnaskedAt(court: MarkerScoringContext, turn: RecordedTurn, at: number): boolean {
   const { asked } = court
-  if (isAskedAt(court, turn, at)) return false
+  if (isQuestionAt(court, turn, at)) return false
   const isKnown = asked.questionOf(turn) !== ''
   return isKnown || court.fit(turn, at) === 0 || !asked.isGivenAt(turn, at)
 }
 
-function isAskedOnlyAt(court: Court, turn: RememberedTurn, at: number): boolean {
+function isAskedOnlyAt(court: MarkerScoringContext, turn: RecordedTurn, at: number): boolean {
   if (isUnaskedAt(court, turn, at)) return false
   // Who asks again was given nothing that he could see: that stands in front of what he asked then.
   const lastAsked = court.runs[at]?.lastAsked ?? null
-  if (lastAsked !== null && !isAskedOf(turn.input, lastAsked)) return false
+  if (lastAsked !== null && !includesLastQuestion(turn.input, lastAsked)) return false
   return !court.runs.some((_, other) => other !== at && court.asked.isAskedAt(turn, other))
 }
 
 /** Whether what is sure to stand before it, or behind it, is of another branch. */
-function isOutOfPlace(court: Court, turn: RememberedTurn, at: number): boolean {
+function isOutOfPlace(court: MarkerScoringContext, turn: RecordedTurn, at: number): boolean {
   const { kin } = court
   const [before, behind] = [court.before[at] ?? null, court.behind[at] ?? null]
-  if (before !== null && isStranger(kin, turn, before.turn)) return true
-  return behind !== null && isStranger(kin, behind.turn, turn)
+  if (before !== null && isUnrelatedTurn(kin, turn, before.turn)) return true
+  return behind !== null && isUnrelatedTurn(kin, behind.turn, turn)
 }
 
 /** Whether a turn goes on from another without having been asked anything new. */
-function isWithin(kin: Kin, turn: RememberedTurn, other: RememberedTurn): boolean {
+function isWithin(kin: TurnAncestry, turn: RecordedTurn, other: RecordedTurn): boolean {
   if (turn.input.some(isUserMessage)) return false
   for (const ancestor of kin.ancestors(turn)) {
     if (ancestor === other) return true

@@ -3,12 +3,16 @@
  * not among it. Of what stands before a turn that is stored with a whole chat, or with the end of one,
  * that chat tells.
  */
-import { isOfModel } from '../../core/items/is-model-item.ts'
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
-import type { Kin } from '../turn-ancestry.ts'
-import { saysTheSame } from '../compare-items.ts'
+import { isModelItem } from '../../core/items/is-model-item.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import type { TurnAncestry } from '../turn-ancestry.ts'
+import { hasSameContent } from '../compare-items.ts'
 
-export function isStranger(kin: Kin, turn: RememberedTurn, other: RememberedTurn): boolean {
+export function isUnrelatedTurn(
+  kin: TurnAncestry,
+  turn: RecordedTurn,
+  other: RecordedTurn,
+): boolean {
   let first = turn
   if (turn === other || isToldIn(turn, other)) return false
   for (const ancestor of kin.ancestors(turn)) {
@@ -19,7 +23,7 @@ export function isStranger(kin: Kin, turn: RememberedTurn, other: RememberedTurn
 }
 
 /** Whether it was told anything that the other has made. */
-function isToldIn({ input }: RememberedTurn, { output }: RememberedTurn): boolean {
-  const told = input.filter(isOfModel)
-  return told.length > 0 && output.some((item) => told.some((one) => saysTheSame(item, one)))
+function isToldIn({ input }: RecordedTurn, { output }: RecordedTurn): boolean {
+  const told = input.filter(isModelItem)
+  return told.length > 0 && output.some((item) => told.some((one) => hasSameContent(item, one)))
 }

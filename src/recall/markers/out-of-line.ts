@@ -3,18 +3,18 @@
  * from, no two are in one run of which the later was asked something new, and none goes on, with nothing
  * new, from one that stands in a round before.
  */
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import type { Kin } from '../turn-ancestry.ts'
-import type { Run } from '../split-and-fingerprint-segments.ts'
+import type { TurnAncestry } from '../turn-ancestry.ts'
+import type { Segment } from '../split-and-fingerprint-segments.ts'
 
 /** `places` tells the run of each turn. */
-export function outOfLine(
-  places: ReadonlyMap<RememberedTurn, number>,
-  kin: Kin,
-  runs: readonly Run[],
-): ReadonlySet<RememberedTurn> {
-  const wrong = new Set<RememberedTurn>()
+export function findMisplacedTurns(
+  places: ReadonlyMap<RecordedTurn, number>,
+  kin: TurnAncestry,
+  runs: readonly Segment[],
+): ReadonlySet<RecordedTurn> {
+  const wrong = new Set<RecordedTurn>()
   for (const [turn, at] of places) {
     let isAsked = turn.input.some(isUserMessage)
     for (const ancestor of kin.ancestors(turn)) {

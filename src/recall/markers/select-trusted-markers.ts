@@ -5,30 +5,30 @@
  * only if nothing else is known to be what they were. Where one marker was moved, others were, too:
  * then each has to fit its place better than any other. A turn that is doubted is nowhere.
  */
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import { claimsIn, type Claim } from './score-markers.ts'
-import type { MarkedRuns } from './marker-score-inputs.ts'
-import { outOfLine } from './out-of-line.ts'
-import { EXACT, WHOLE } from './text-match-score.ts'
+import { scoreMarkers, type MarkerScore } from './score-markers.ts'
+import type { MarkedSegments } from './marker-score-inputs.ts'
+import { findMisplacedTurns } from './out-of-line.ts'
+import { EXACT_MATCH, CONTAINED_MATCH } from './text-match-score.ts'
 
-export interface Believed {
+export interface TrustedMarkers {
   /** For each run those of its turns that are really its own. No turn is in two of them. */
-  readonly turns: readonly (readonly RememberedTurn[])[]
+  readonly turns: readonly (readonly RecordedTurn[])[]
   /** The others that markers name. */
-  readonly doubted: ReadonlySet<RememberedTurn>
+  readonly doubted: ReadonlySet<RecordedTurn>
 }
 
-export function believeMarks(marked: MarkedRuns): Believed {
+export function selectTrustedMarkers(marked: MarkedSegments): TrustedMarkers {
   const { named, attached, kin, runs } = marked
-  const { claims, isMoved } = claimsIn(marked)
+  const { claims, isMoved } = scoreMarkers(marked)
   const settled = new Map(attached.flatMap((own, at) => own.map((turn) => [turn, at] as const)))
   const claimed = settledOn(claims, () => true)
-  const wrong = outOfLine(new Map([...claimed, ...settled]), kin, runs)
+  const wrong = findMisplacedTurns(new Map([...claimed, ...settled]), kin, runs)
   const places = settledOn(claims, isMoved || wrong.size > 0 ? isBest : isFair)
   // Out of order only words count, and the whole of them.
   for (const { turn, fit } of claims) {
-    const isDoubtful = wrong.has(turn) ? fit < EXACT : wrong.size > 0 && fit < WHOLE
+    const isDoubtful = wrong.has(turn) ? fit < EXACT_MATCH : wrong.size > 0 && fit < CONTAINED_MATCH
     if (isDoubtful) places.delete(turn)
   }
   bringSilent(marked, claims, places)
@@ -39,24 +39,24 @@ export function believeMarks(marked: MarkedRuns): Believed {
 }
 
 function settledOn(
-  claims: readonly Claim[],
-  isTrue: (claim: Claim) => boolean,
-): Map<RememberedTurn, number> {
+  claims: readonly MarkerScore[],
+  isTrue: (claim: MarkerScore) => boolean,
+): Map<RecordedTurn, number> {
   return new Map(claims.filter(isTrue).map(({ turn, at }) => [turn, at]))
 }
 
 /** As long as no marker is known to have been moved. */
-function isFair(claim: Claim): boolean {
+function isFair(claim: MarkerScore): boolean {
   const { rank, fit, openRank } = claim
   if (!isPossible(claim)) return false
-  return fit === EXACT ? rank >= openRank : rank > openRank
+  return fit === EXACT_MATCH ? rank >= openRank : rank > openRank
 }
 
-function isBest(claim: Claim): boolean {
+function isBest(claim: MarkerScore): boolean {
   return isPossible(claim) && claim.rank > Math.max(claim.openRank, claim.otherRank)
 }
 
-function isPossible({ isDisplaced, isRefused }: Claim): boolean {
+function isPossible({ isDisplaced, isRefused }: MarkerScore): boolean {
   return !isDisplaced && !isRefused
 }
 
@@ -65,16 +65,19 @@ function isPossible({ isDisplaced, isRefused }: Claim): boolean {
  * is if the turn that went on from it there, or from which it went on, is there.
  */
 function bringSilent(
-  { kin }: MarkedRuns,
-  claims: readonly Claim[],
-  places: Map<RememberedTurn, number>,
+  { kin }: MarkedSegments,
+  claims: readonly MarkerScore[],
+  places: Map<RecordedTurn, number>,
 ): void {
   const claimOf = new Map(claims.map((claim) => [claim.turn, claim]))
-  const bring = ({ turn, at, fit, isDisplaced, isUnsaid }: Claim, other: Claim): void => {
+  const bring = (
+    { turn, at, fit, isDisplaced, isUnsaid }: MarkerScore,
+    other: MarkerScore,
+  ): void => {
     if (places.get(other.turn) !== at || places.has(turn)) return
-    if (fit < WHOLE && !isDisplaced && !isUnsaid) places.set(turn, at)
+    if (fit < CONTAINED_MATCH && !isDisplaced && !isUnsaid) places.set(turn, at)
   }
-  const join = (claim: Claim, bringsParent: boolean): void => {
+  const join = (claim: MarkerScore, bringsParent: boolean): void => {
     const { turn, at } = claim
     const parent = kin.parent(turn)
     const before = parent === null ? undefined : claimOf.get(parent)

@@ -1,9 +1,9 @@
 /** A message as the client's words are without the markers in them; the same one if there are none. */
 import type { Message, Part } from '../../core/item.ts'
-import { readMarkers } from '../../core/markers/extract-turn-markers.ts'
+import { extractMarkers } from '../../core/markers/extract-turn-markers.ts'
 
 /** `edit` is what else is done with each text. */
-export function withoutMarks(
+export function removeMessageMarkers(
   message: Message,
   edit: (text: string) => string = (text) => text,
 ): Message {
@@ -15,6 +15,6 @@ export function withoutMarks(
 
 function cleaned(part: Part, edit: (text: string) => string): Part {
   if (part.type !== 'output_text') return part
-  const text = edit(readMarkers(part.text).text)
+  const text = edit(extractMarkers(part.text).text)
   return text === part.text ? part : { ...part, text }
 }

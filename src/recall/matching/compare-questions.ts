@@ -4,11 +4,11 @@
  * it counts: of the words of both, the ones must be among the others, and their pictures the same.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
-import { mediaName } from '../../core/media/media-fingerprint.ts'
+import { fingerprintMedia } from '../../core/media/media-fingerprint.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import { wordsIn } from '../text/normalize-text.ts'
-import { isOfModel } from '../../core/items/is-model-item.ts'
-import { saysNothing, type Run } from '../split-and-fingerprint-segments.ts'
+import { normalizeParts } from '../text/normalize-text.ts'
+import { isModelItem } from '../../core/items/is-model-item.ts'
+import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
 
 /**
  * `input` is what was new before the turn; `asked` what a user said in front of the run. An answer that
@@ -21,15 +21,15 @@ export function isSameQuestion(input: readonly Item[], asked: readonly Item[]): 
 }
 
 /** Whether what was asked last was asked of the turn, too. */
-export function isAskedOf(input: readonly Item[], lastAsked: Item): boolean {
+export function includesLastQuestion(input: readonly Item[], lastAsked: Item): boolean {
   const own = askedLast(input)
   return own.length === 0 || own.some((one) => isSame(one, lastAsked))
 }
 
 /** Whether it was asked that as well, behind what was asked last, so that it had not been asked all of it yet. */
-export function isAskedMoreOf(
+export function includesNextQuestion(
   input: readonly Item[],
-  { asked, lastAsked, nextAsked }: Pick<Run, 'asked' | 'lastAsked' | 'nextAsked'>,
+  { asked, lastAsked, nextAsked }: Pick<Segment, 'asked' | 'lastAsked' | 'nextAsked'>,
 ): boolean {
   const own = askedLast(input)
   // Nearly always it is one question.
@@ -43,7 +43,7 @@ export function isAskedMoreOf(
 function isSame(own: Item, asked: Item): boolean {
   if (asked.type !== 'message' || own.type !== 'message') return false
   if (!isVerbatim(own.content, asked.content)) {
-    const [words, others] = [wordsIn(own.content), wordsIn(asked.content)]
+    const [words, others] = [normalizeParts(own.content), normalizeParts(asked.content)]
     if (!words.includes(others) && !others.includes(words)) return false
   }
   return mediaIn(own) === mediaIn(asked)
@@ -63,14 +63,15 @@ function firstAsked(input: readonly Item[]): Item | null {
 }
 
 function askedLast(input: readonly Item[]): readonly Item[] {
-  const from = input.findLastIndex((item) => isOfModel(item) && !saysNothing(item)) + 1
+  const from =
+    input.findLastIndex((item) => isModelItem(item) && !isEmptyAssistantMessage(item)) + 1
   return input.slice(from).filter(isUserMessage)
 }
 
 function mediaIn(item: Item): string {
   if (item.type !== 'message') return ''
   return item.content
-    .map(mediaName)
+    .map(fingerprintMedia)
     .filter((name) => name !== '')
     .join('\n')
 }

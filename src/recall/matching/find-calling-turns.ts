@@ -4,28 +4,28 @@
  */
 import type { Item } from '../../core/item.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
-import { saidIn, settled } from '../text/normalize-text.ts'
-import { endKey } from '../find-recorded-tool-outputs.ts'
-import type { Run } from '../split-and-fingerprint-segments.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
+import { toolCallKey } from '../find-recorded-tool-outputs.ts'
+import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { isSameCall } from '../compare-items.ts'
 
 /** `call` is any item of the run. */
-export type FindCallers = (call: Item, run: Run) => readonly RememberedTurn[]
+export type FindCallingTurns = (call: Item, run: Segment) => readonly RecordedTurn[]
 
-export function findCallers(turns: readonly RememberedTurn[]): FindCallers {
+export function indexCallingTurns(turns: readonly RecordedTurn[]): FindCallingTurns {
   const callers = callersIn(turns)
   return (call, run) => {
-    const key = endKey(call, 'call')
+    const key = toolCallKey(call, 'call')
     const known = key === null ? undefined : callers.get(key)
     return known?.filter((turn) => hasMade(turn, call, run)) ?? []
   }
 }
 
-function callersIn(turns: readonly RememberedTurn[]): ReadonlyMap<string, RememberedTurn[]> {
-  const callers = new Map<string, RememberedTurn[]>()
+function callersIn(turns: readonly RecordedTurn[]): ReadonlyMap<string, RecordedTurn[]> {
+  const callers = new Map<string, RecordedTurn[]>()
   for (const turn of turns) {
-    for (const key of new Set(turn.output.map((item) => endKey(item, 'call')))) {
+    for (const key of new Set(turn.output.map((item) => toolCallKey(item, 'call')))) {
       if (key === null) continue
       const known = callers.get(key)
       if (known === undefined) callers.set(key, [turn])
@@ -36,12 +36,14 @@ function callersIn(turns: readonly RememberedTurn[]): ReadonlyMap<string, Rememb
 }
 
 /** An id that somebody may have counted up to needs words that do not contradict it. */
-function hasMade(turn: RememberedTurn, call: Item, run: Run): boolean {
-  const key = endKey(call, 'call')
-  const made = turn.output.find((item) => endKey(item, 'call') === key && isSameCall(item, call))
+function hasMade(turn: RecordedTurn, call: Item, run: Segment): boolean {
+  const key = toolCallKey(call, 'call')
+  const made = turn.output.find(
+    (item) => toolCallKey(item, 'call') === key && isSameCall(item, call),
+  )
   if (made === undefined) return false
   if (!isCounted(made) || run.words === '') return true
-  const [words, said] = [settled(run.words), saidIn([turn])]
+  const [words, said] = [removeEmptyFences(run.words), normalizeTurnText([turn])]
   return said === words || (said !== '' && words.includes(said))
 }
 

@@ -9,29 +9,33 @@
  */
 import type { Item } from '../../core/item.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import { isGivenVery } from './locate-turn-question.ts'
-import { begunBefore } from './find-segment-ancestor-turns.ts'
-import { believeMarks } from '../markers/select-trusted-markers.ts'
-import { saidIn, settled } from '../text/normalize-text.ts'
-import { findCallers } from './find-calling-turns.ts'
-import type { Kin } from '../turn-ancestry.ts'
-import { isAskedAnew } from './turns-answer-same-question.ts'
-import type { RecallPlan, Run } from '../split-and-fingerprint-segments.ts'
-import { firstOfAnswer, lastOfAnswer } from './find-first-and-last-continuation.ts'
+import { hasIdenticalToolOutputs } from './locate-turn-question.ts'
+import { findContinuedTurns } from './find-segment-ancestor-turns.ts'
+import { selectTrustedMarkers } from '../markers/select-trusted-markers.ts'
+import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
+import { indexCallingTurns } from './find-calling-turns.ts'
+import type { TurnAncestry } from '../turn-ancestry.ts'
+import { asksNewQuestion } from './turns-answer-same-question.ts'
+import type { SegmentedHistory, Segment } from '../split-and-fingerprint-segments.ts'
+import { findFirstContinuation, findLastContinuation } from './find-first-and-last-continuation.ts'
 import { isSameQuestion } from './compare-questions.ts'
 
-export interface Attached {
+export interface TurnMatches {
   /** For each run its turns, in their order; none where nothing was found. */
-  readonly turns: readonly (readonly RememberedTurn[])[]
+  readonly turns: readonly (readonly RecordedTurn[])[]
   /** The runs that could be several turns. */
   readonly ambiguous: ReadonlySet<number>
   /** The turns whose markers were not believed. */
-  readonly doubted: ReadonlySet<RememberedTurn>
+  readonly doubted: ReadonlySet<RecordedTurn>
 }
 
-export function attachTurns(items: readonly Item[], plan: RecallPlan, kin: Kin): Attached {
+export function matchTurnsToSegments(
+  items: readonly Item[],
+  plan: SegmentedHistory,
+  kin: TurnAncestry,
+): TurnMatches {
   const search: Search = {
     items,
     plan,
@@ -56,23 +60,23 @@ export function attachTurns(items: readonly Item[], plan: RecallPlan, kin: Kin):
   return search
 }
 
-interface Search extends Attached {
+interface Search extends TurnMatches {
   readonly items: readonly Item[]
-  readonly plan: RecallPlan
-  readonly kin: Kin
-  readonly turns: RememberedTurn[][]
+  readonly plan: SegmentedHistory
+  readonly kin: TurnAncestry
+  readonly turns: RecordedTurn[][]
   /** For each run the turns of its fingerprint. */
-  readonly candidates: RememberedTurn[][]
-  readonly taken: Set<RememberedTurn>
+  readonly candidates: RecordedTurn[][]
+  readonly taken: Set<RecordedTurn>
   readonly ambiguous: Set<number>
-  readonly doubted: Set<RememberedTurn>
+  readonly doubted: Set<RecordedTurn>
   /** Every turn that a marker names. */
   readonly named: ReadonlySet<string>
   /** Which run has this fingerprint. */
   readonly runNamed: ReadonlyMap<string | null, number>
 }
 
-function take({ turns, taken }: Search, at: number, turn: RememberedTurn): void {
+function take({ turns, taken }: Search, at: number, turn: RecordedTurn): void {
   turns[at]?.push(turn)
   taken.add(turn)
 }
@@ -84,7 +88,7 @@ function takeExact(search: Search): void {
     const at = turn.fingerprint === null ? undefined : search.runNamed.get(turn.fingerprint)
     if (at !== undefined) candidates[at]?.push(turn)
   }
-  let later: RememberedTurn | null = null
+  let later: RecordedTurn | null = null
   for (const [at, alike] of [...candidates.entries()].toReversed()) {
     if (alike.length === 0) continue
     const marks = plan.runs[at]?.marks ?? []
@@ -92,13 +96,13 @@ function takeExact(search: Search): void {
     candidates[at] = likely
     if (likely.length === 0) continue
     const marked = likely.filter(({ id }) => marks.includes(id))
-    const turn: RememberedTurn | null =
+    const turn: RecordedTurn | null =
       only(likely) ??
       kin.nearestAncestor(later, likely) ??
       only(marked) ??
       only(likely.filter(({ id }) => search.named.has(id))) ??
       // Of what has no marker it is only known that it began.
-      (marked.length > 0 ? lastOfAnswer(marked, kin) : firstOfAnswer(likely, kin))
+      (marked.length > 0 ? findLastContinuation(marked, kin) : findFirstContinuation(likely, kin))
     if (turn === null) {
       search.ambiguous.add(at)
       continue
@@ -112,7 +116,7 @@ function takeExact(search: Search): void {
 /** Of several turns, the one that goes on from what was found before it. */
 function takeChildren(search: Search): void {
   const { kin, turns, taken, ambiguous, candidates } = search
-  let earlier: RememberedTurn | null = null
+  let earlier: RecordedTurn | null = null
   for (const [at, likely] of candidates.entries()) {
     const child = ambiguous.has(at) ? kin.onlyDescendant(earlier, likely) : null
     if (child !== null && !taken.has(child)) {
@@ -130,16 +134,17 @@ function takeChildren(search: Search): void {
  */
 function withoutCoincidence(
   { plan, kin, named, runNamed }: Search,
-  found: RememberedTurn[],
+  found: RecordedTurn[],
   at: number,
-): RememberedTurn[] {
+): RecordedTurn[] {
   const { marks, words, callIds, asked } = plan.runs[at] ?? NO_RUN
   const alike = found.filter(({ input }) => isSameQuestion(input, asked))
   const marked = [...new Set(marks)].flatMap((id) => kin.turn(id) ?? [])
   const [first] = marked
   if (first === undefined || marked.some((turn) => alike.includes(turn))) return alike
   if (marked.some((turn) => isNamedElsewhere({ runNamed }, turn, at))) return alike
-  if (saidIn(marked) !== settled(words) || !callIds.every(isCalledIn(marked))) return alike
+  if (normalizeTurnText(marked) !== removeEmptyFences(words) || !callIds.every(isCalledIn(marked)))
+    return alike
   return alike.filter(
     (turn) => named.has(turn.id) || kin.isDescendant(first, turn) || kin.isDescendant(turn, first),
   )
@@ -147,14 +152,14 @@ function withoutCoincidence(
 
 const NO_RUN = { marks: [], words: '', callIds: [], asked: [] }
 
-function isCalledIn(turns: readonly RememberedTurn[]): (callId: string) => boolean {
+function isCalledIn(turns: readonly RecordedTurn[]): (callId: string) => boolean {
   const called = new Set(
     turns.flatMap(({ output }) => output.map((item) => callEndOf(item)?.callId)),
   )
   return (callId) => called.has(callId)
 }
 
-function only(turns: readonly RememberedTurn[]): RememberedTurn | null {
+function only(turns: readonly RecordedTurn[]): RecordedTurn | null {
   return turns.length === 1 ? (turns[0] ?? null) : null
 }
 
@@ -169,7 +174,7 @@ function takeMarked(search: Search): void {
     return own.length > 0 || ambiguous.has(at) ? [] : likely
   })
   if (named.every((likely) => likely.length === 0)) return
-  const believed = believeMarks({ runs: plan.runs, kin, attached: turns, named, isMoved })
+  const believed = selectTrustedMarkers({ runs: plan.runs, kin, attached: turns, named, isMoved })
   for (const [at, own] of believed.turns.entries()) {
     for (const turn of own) take(search, at, turn)
   }
@@ -179,7 +184,7 @@ function takeMarked(search: Search): void {
 /** Whether the fingerprint of a turn says that it is another run of this very list. */
 function isNamedElsewhere(
   { runNamed }: Pick<Search, 'runNamed'>,
-  turn: RememberedTurn,
+  turn: RecordedTurn,
   at: number,
 ): boolean {
   if (turn.fingerprint === null) return false
@@ -189,17 +194,17 @@ function isNamedElsewhere(
 /** From the newest run back, for the same reason as above. */
 function takeCalled(search: Search): void {
   const { plan, kin, turns, taken, ambiguous } = search
-  const isOpen = (run: Run, at: number) =>
+  const isOpen = (run: Segment, at: number) =>
     run.callIds.length > 0 && turns[at]?.length === 0 && !ambiguous.has(at)
   if (!plan.runs.some(isOpen)) return
-  const callersOf = findCallers(kin.all)
-  const earlierOf: (RememberedTurn | null)[] = []
-  let earlier: RememberedTurn | null = null
+  const callersOf = indexCallingTurns(kin.all)
+  const earlierOf: (RecordedTurn | null)[] = []
+  let earlier: RecordedTurn | null = null
   for (const own of turns) {
     earlierOf.push(earlier)
     earlier = own.at(-1) ?? earlier
   }
-  let later: RememberedTurn | null = null
+  let later: RecordedTurn | null = null
   for (const [at, run] of [...plan.runs.entries()].toReversed()) {
     if (isOpen(run, at)) {
       let isOneOfSeveral = false
@@ -242,18 +247,18 @@ function takeSilent(search: Search): void {
   }
 }
 
-function isSilent({ words, callIds, results }: Run): boolean {
-  return settled(words) === '' && callIds.length === 0 && results.length > 0
+function isSilent({ words, callIds, results }: Segment): boolean {
+  return removeEmptyFences(words) === '' && callIds.length === 0 && results.length > 0
 }
 
 function goesOnSilently(
-  turn: RememberedTurn,
-  run: Run,
-  before: RememberedTurn | undefined,
-  kin: Kin,
+  turn: RecordedTurn,
+  run: Segment,
+  before: RecordedTurn | undefined,
+  kin: TurnAncestry,
 ): boolean {
-  if (kin.parent(turn) !== before || saidIn([turn]) !== '') return false
-  return !turn.input.some(isUserMessage) && isGivenVery(turn, run)
+  if (kin.parent(turn) !== before || normalizeTurnText([turn]) !== '') return false
+  return !turn.input.some(isUserMessage) && hasIdenticalToolOutputs(turn, run)
 }
 
 /**
@@ -265,18 +270,18 @@ function bringAlong({ plan, kin, turns, taken, doubted }: Search, at: number): v
   const own = turns[at] ?? []
   const run = plan.runs[at]
   if (run === undefined || own[0] === undefined) return
-  const said = settled(run.words)
+  const said = removeEmptyFences(run.words)
   for (let next = own.length - 1; next > 0; next -= 1) {
     const [from, to] = [own[next - 1], own[next]]
     if (from === undefined || to === undefined) continue
     const between = kin.between(from, to)
     if (between.some((turn) => taken.has(turn) || doubted.has(turn))) continue
-    if ([...between, to].some(isAskedAnew)) continue
-    if (!between.every((turn) => said.includes(saidIn([turn])))) continue
+    if ([...between, to].some(asksNewQuestion)) continue
+    if (!between.every((turn) => said.includes(normalizeTurnText([turn])))) continue
     own.splice(next, 0, ...between)
     for (const turn of between) taken.add(turn)
   }
-  for (const turn of begunBefore(own, run, kin, { taken, doubted }).toReversed()) {
+  for (const turn of findContinuedTurns(own, run, kin, { taken, doubted }).toReversed()) {
     own.unshift(turn)
     taken.add(turn)
     doubted.delete(turn)

@@ -2,26 +2,26 @@
  * Turns that a client may have made one text of: none of them was asked anything new since the one
  * before it. What stands behind results of tools, such as a picture that one has made, asks nothing.
  */
-import { isOfModel } from '../../core/items/is-model-item.ts'
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import { isModelItem } from '../../core/items/is-model-item.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import type { Kin } from '../turn-ancestry.ts'
-import { resultIdsIn } from '../split-and-fingerprint-segments.ts'
+import type { TurnAncestry } from '../turn-ancestry.ts'
+import { listOutputCallIds } from '../split-and-fingerprint-segments.ts'
 
 /** `turns` in the order in which they are told. Of what is not known nothing is said against them. */
-export function isOneAnswer(turns: readonly RememberedTurn[], kin: Kin): boolean {
+export function answerSameQuestion(turns: readonly RecordedTurn[], kin: TurnAncestry): boolean {
   const starts = turns.flatMap((turn) => startOf(turn, kin) ?? [])
   return starts.every((start) => start === starts[0])
 }
 
 /** The turn that was asked what this one, too, answers; `null` if that is not known. */
-function startOf(turn: RememberedTurn, kin: Kin): RememberedTurn | null {
-  if (isAskedAnew(turn)) return turn
-  for (const ancestor of kin.ancestors(turn)) if (isAskedAnew(ancestor)) return ancestor
+function startOf(turn: RecordedTurn, kin: TurnAncestry): RecordedTurn | null {
+  if (asksNewQuestion(turn)) return turn
+  for (const ancestor of kin.ancestors(turn)) if (asksNewQuestion(ancestor)) return ancestor
   return null
 }
 
-export function isAskedAnew({ input }: RememberedTurn): boolean {
-  const news = input.slice(input.findLastIndex(isOfModel) + 1)
-  return news.some(isUserMessage) && !news.some((item) => resultIdsIn(item).length > 0)
+export function asksNewQuestion({ input }: RecordedTurn): boolean {
+  const news = input.slice(input.findLastIndex(isModelItem) + 1)
+  return news.some(isUserMessage) && !news.some((item) => listOutputCallIds(item).length > 0)
 }

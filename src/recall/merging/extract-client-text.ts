@@ -3,22 +3,22 @@
  * says nothing itself: what is in front of it was said before that turn, what is behind it afterwards.
  */
 import type { Item, Message, Part } from '../../core/item.ts'
-import { readMarkers } from '../../core/markers/extract-turn-markers.ts'
-import { saysNothing } from '../split-and-fingerprint-segments.ts'
-import { withoutDetails } from '../../context/cleaning/remove-details-from-text.ts'
-import { withoutMarks } from '../markers/split-message-and-markers.ts'
+import { extractMarkers } from '../../core/markers/extract-turn-markers.ts'
+import { isEmptyAssistantMessage } from '../split-and-fingerprint-segments.ts'
+import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
+import { removeMessageMarkers } from '../markers/split-message-and-markers.ts'
 
-export interface GivenWords {
+export interface ClientSegmentText {
   readonly messages: readonly Message[]
   /** For each the place of the latest silent turn whose marker is in front of it, -1 if there is none. */
   readonly behind: readonly number[]
 }
 
 /** `silent` has the places of the turns that say nothing, by their ids. */
-export function wordsGiven(
+export function extractClientText(
   given: readonly Item[],
   silent: ReadonlyMap<string, number>,
-): GivenWords {
+): ClientSegmentText {
   const messages: Message[] = []
   const behind: number[] = []
   let latest = -1
@@ -27,8 +27,8 @@ export function wordsGiven(
     for (const { content, from } of cutsOf(item, silent)) {
       latest = Math.max(latest, from ?? -1)
       const message = content === item.content ? item : { ...item, content }
-      const words = withoutMarks(message, withoutDetails)
-      if (saysNothing(words)) continue
+      const words = removeMessageMarkers(message, removeDetailsBlocks)
+      if (isEmptyAssistantMessage(words)) continue
       messages.push(words)
       behind.push(latest)
     }
@@ -61,7 +61,7 @@ interface Piece {
 
 function piecesOf(part: Part, silent: ReadonlyMap<string, number>): readonly Piece[] {
   if (part.type !== 'output_text') return [{ part, from: null }]
-  const { text, marks } = readMarkers(part.text)
+  const { text, marks } = extractMarkers(part.text)
   const named = marks.filter(({ turnId }) => silent.has(turnId))
   if (named.length === 0) return [{ part, from: null }]
   const ends = [...named.map(({ at }) => at), text.length]

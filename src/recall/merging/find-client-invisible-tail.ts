@@ -3,20 +3,20 @@
  * that only the client has may stand behind all of such a turn. They were cut off before they were
  * recorded, or are of an answer that went on from there and was not worth keeping.
  */
-import { isOfHouse } from '../../core/items/gateway-tool-items.ts'
+import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
-import { endKey } from '../find-recorded-tool-outputs.ts'
-import { wentOn } from '../matching/turn-lacks-new-input.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import { toolCallKey } from '../find-recorded-tool-outputs.ts'
+import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
 
 /**
  * The turn behind which the last words of a run stand, if they are not recorded. `given` is what the
  * client sends of the run. `null` if its last words are more of a recorded text, or in front of everything.
  */
-export function unspokenEnd(
-  turns: readonly RememberedTurn[],
+export function findInvisibleTail(
+  turns: readonly RecordedTurn[],
   given: readonly Item[],
-): RememberedTurn | null {
+): RecordedTurn | null {
   const turn = turns.findLast(({ output }) => output.some(isMessage) || endsUnspoken(output))
   if (turn === undefined || !endsUnspoken(turn.output)) return null
   // A client that brings a search along says itself on which side of it the words are.
@@ -28,14 +28,16 @@ export function unspokenEnd(
  * Whether it went on from words and says nothing itself, so that all of it stands where its marker does:
  * what is in front of that is what it went on from.
  */
-export function isUnspoken(turn: RememberedTurn): boolean {
+export function isInvisibleTurn(turn: RecordedTurn): boolean {
   const { output } = turn
-  return wentOn(turn) && endsUnspoken(output) && !output.some(isMessage)
+  return turnLacksNewInput(turn) && endsUnspoken(output) && !output.some(isMessage)
 }
 
 function endsUnspoken(output: readonly Item[]): boolean {
   const last = output.at(-1)
-  return last !== undefined && (last.type === 'reasoning' || isOfHouse(last) || isSearch(last))
+  return (
+    last !== undefined && (last.type === 'reasoning' || isGatewayToolItem(last) || isSearch(last))
+  )
 }
 
 function isMessage({ type }: Item): boolean {
@@ -44,5 +46,5 @@ function isMessage({ type }: Item): boolean {
 
 /** Or whatever else a service has made by itself. A call is its client's to know. */
 function isSearch(item: Item): boolean {
-  return item.type === 'opaque' && endKey(item, 'call') === null
+  return item.type === 'opaque' && toolCallKey(item, 'call') === null
 }

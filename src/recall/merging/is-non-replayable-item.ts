@@ -7,7 +7,7 @@
  */
 import type { Item } from '../../core/item.ts'
 
-export function isNeverReplayed(item: Item): boolean {
+export function isNonReplayableItem(item: Item): boolean {
   return item.type === 'opaque' && NEVER_REPLAYED.has(item.raw['type'])
 }
 

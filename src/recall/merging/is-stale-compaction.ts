@@ -3,15 +3,15 @@
  * what was said up to there, and a turn whose fingerprint is another than that of its run was found by
  * its marker or its calls: something in front of it was edited, or is gone.
  */
-import { isMadeUpstream } from '../../core/items/compaction-item.ts'
+import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
-import type { Run } from '../split-and-fingerprint-segments.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import type { Segment } from '../split-and-fingerprint-segments.ts'
 
-export function standsForOthers(
+export function isStaleCompaction(
   item: Item,
-  { run, turns }: { readonly run: Run; readonly turns: readonly RememberedTurn[] },
+  { run, turns }: { readonly run: Segment; readonly turns: readonly RecordedTurn[] },
 ): boolean {
-  if (!isMadeUpstream(item)) return false
+  if (!isUpstreamCompaction(item)) return false
   return !turns.some(({ fingerprint }) => fingerprint !== null && fingerprint === run.fingerprint)
 }

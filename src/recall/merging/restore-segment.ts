@@ -5,33 +5,43 @@
  * Whatever is left out takes along the reasoning that led to nothing else, because reasoning is
  * refused without what followed it.
  */
-import { isOfHouse } from '../../core/items/gateway-tool-items.ts'
+import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item, Message } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
-import { alignWords, type Aligned } from '../text/align-edited-text.ts'
-import { itemsLeft, type ItemsLeft } from './track-unmatched-client-items.ts'
-import { endKey, type FindOutput, type OutputAtHand } from '../find-recorded-tool-outputs.ts'
-import { looseWords, type LooseWords } from './track-unmatched-client-text.ts'
-import { isNeverReplayed } from './is-non-replayable-item.ts'
-import { saysNothing, type Run } from '../split-and-fingerprint-segments.ts'
-import { isSameCall, saysTheSame } from '../compare-items.ts'
-import { standsForOthers } from './is-stale-compaction.ts'
-import { thoughtsAmong } from './match-client-sent-reasoning.ts'
-import { isUnspoken, unspokenEnd } from './find-client-invisible-tail.ts'
-import { wentOn } from '../matching/turn-lacks-new-input.ts'
-import { wordsGiven } from './extract-client-text.ts'
-import { wordsKept } from './match-unedited-text.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import { alignEditedText, type TextAlignment } from '../text/align-edited-text.ts'
+import {
+  trackUnmatchedClientItems,
+  type UnmatchedClientItems,
+} from './track-unmatched-client-items.ts'
+import {
+  toolCallKey,
+  type FindRecordedOutput,
+  type RecordedOutput,
+} from '../find-recorded-tool-outputs.ts'
+import {
+  trackUnmatchedClientText,
+  type UnmatchedClientText,
+} from './track-unmatched-client-text.ts'
+import { isNonReplayableItem } from './is-non-replayable-item.ts'
+import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
+import { isSameCall, hasSameContent } from '../compare-items.ts'
+import { isStaleCompaction } from './is-stale-compaction.ts'
+import { createReasoningFinder } from './match-client-sent-reasoning.ts'
+import { isInvisibleTurn, findInvisibleTail } from './find-client-invisible-tail.ts'
+import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
+import { extractClientText } from './extract-client-text.ts'
+import { matchUneditedText } from './match-unedited-text.ts'
 
-export interface KnownRun {
-  readonly run: Run
+export interface MatchedSegment {
+  readonly run: Segment
   /** What the client sends of it. */
   readonly given: readonly Item[]
   /** At least one. */
-  readonly turns: readonly RememberedTurn[]
+  readonly turns: readonly RecordedTurn[]
   readonly replaysTools: boolean
-  readonly findOutput: FindOutput
+  readonly findOutput: FindRecordedOutput
   /** The client's calls of which it sends the output, too. */
   readonly answered: ReadonlySet<Item>
   /** The outputs behind the run for which the client has no call, by the key of the call. */
@@ -39,39 +49,39 @@ export interface KnownRun {
 }
 
 /** An item, or the place of one that is left out, and what is to be noted of it. */
-export interface Piece {
+export interface RestoredPiece {
   readonly item: Item | null
   readonly note: Omit<Note, 'at'> | null
 }
 
-export interface RecalledRun {
+export interface RestoredSegment {
   /** `null` if the client's own items say all there is to say. */
-  readonly pieces: readonly Piece[] | null
+  readonly pieces: readonly RestoredPiece[] | null
   /** Outputs that the client forgot, and that belong behind the run. */
-  readonly owed: readonly OutputAtHand[]
+  readonly owed: readonly RecordedOutput[]
 }
 
-export function recallRun(known: KnownRun): RecalledRun {
+export function restoreSegment(known: MatchedSegment): RestoredSegment {
   const { given, turns } = known
-  const spoken = given.filter((item) => !saysNothing(item))
+  const spoken = given.filter((item) => !isEmptyAssistantMessage(item))
   const recorded = turns.flatMap((turn) => turn.output)
   const messages = recorded.filter(isMessage)
   const silent = placesOfSilent(known)
-  const words = wordsGiven(spoken, silent)
-  const openEnd = unspokenEnd(turns, spoken)
-  const same = wordsKept(known.run, turns, messages, words.messages)
-  const aligned = same === null ? alignWords(messages, words.messages, openEnd !== null) : null
+  const words = extractClientText(spoken, silent)
+  const openEnd = findInvisibleTail(turns, spoken)
+  const same = matchUneditedText(known.run, turns, messages, words.messages)
+  const aligned = same === null ? alignEditedText(messages, words.messages, openEnd !== null) : null
   const own = spoken.filter(isReasoning)
   const work: Work = {
     ...known,
     aligned,
-    loose: looseWords(aligned, messages.length, words.behind),
+    loose: trackUnmatchedClientText(aligned, messages.length, words.behind),
     silent,
     restored: aligned?.restored ?? same ?? NONE,
     openEnd,
     recordedMessages: messages.length,
-    left: itemsLeft(spoken.filter((item) => !isMessage(item))),
-    ownThought: thoughtsAmong(own),
+    left: trackUnmatchedClientItems(spoken.filter((item) => !isMessage(item))),
+    ownThought: createReasoningFinder(own),
     pieces: [],
     thoughts: [],
     unled: false,
@@ -86,7 +96,7 @@ export function recallRun(known: KnownRun): RecalledRun {
   const items = work.pieces.flatMap(({ item }) => item ?? [])
   const isSame =
     items.length === spoken.length &&
-    items.every((item, at) => saysTheSame(item, spoken[at] ?? item))
+    items.every((item, at) => hasSameContent(item, spoken[at] ?? item))
   // Where an upstream has refused what is before it, its place has to be known.
   const isPlaced = turns.some(({ reasoningRefusedBy }) => reasoningRefusedBy !== null)
   return { pieces: isSame && !isPlaced ? null : work.pieces, owed: [...work.owed.values()].flat() }
@@ -94,41 +104,41 @@ export function recallRun(known: KnownRun): RecalledRun {
 
 const NONE: ReadonlySet<number> = new Set()
 
-interface Work extends KnownRun {
+interface Work extends MatchedSegment {
   /** `null` if the words are as they were. */
-  readonly aligned: Aligned | null
+  readonly aligned: TextAlignment | null
   /** The recorded messages that the client does not have quite as they were. */
   readonly restored: ReadonlySet<number>
   /** The turn behind which words stand that only the client has. */
-  readonly openEnd: RememberedTurn | null
+  readonly openEnd: RecordedTurn | null
   readonly recordedMessages: number
   /** The client's words that are not of a recorded message. */
-  readonly loose: LooseWords
+  readonly loose: UnmatchedClientText
   /** The places of the turns that went on and say nothing, and whose markers are in the run. */
   readonly silent: ReadonlyMap<string, number>
   /** What of the client's is not in its place yet, messages aside. */
-  readonly left: ItemsLeft
+  readonly left: UnmatchedClientItems
   /** The client's own of a thought. */
   readonly ownThought: (thought: Item) => Item | null
-  readonly pieces: Piece[]
+  readonly pieces: RestoredPiece[]
   /** Reasoning that waits for what it led to, and whether something of that was left out. */
-  thoughts: Piece[]
+  thoughts: RestoredPiece[]
   unled: boolean
   /** How many recorded messages there were so far. */
   messages: number
   /** By the turn that was given them. */
-  readonly owed: Map<RememberedTurn, OutputAtHand[]>
+  readonly owed: Map<RecordedTurn, RecordedOutput[]>
 }
 
 function isMessage(item: Item): item is Message {
   return item.type === 'message'
 }
 
-function placesOfSilent({ run, turns }: KnownRun): ReadonlyMap<string, number> {
+function placesOfSilent({ run, turns }: MatchedSegment): ReadonlyMap<string, number> {
   const marks = new Set(run.marks)
   return new Map(
     turns.flatMap((turn, at) =>
-      marks.has(turn.id) && isUnspoken(turn) ? [[turn.id, at] as const] : [],
+      marks.has(turn.id) && isInvisibleTurn(turn) ? [[turn.id, at] as const] : [],
     ),
   )
 }
@@ -137,7 +147,7 @@ function placesOfSilent({ run, turns }: KnownRun): ReadonlyMap<string, number> {
 function replaceReasoning({ turns, left, pieces }: Work, own: readonly Item[]): void {
   if (own.length === 0) return
   const recorded = turns.flatMap(({ output }) => output.filter(isReasoning))
-  const find = thoughtsAmong(recorded)
+  const find = createReasoningFinder(recorded)
   for (const thought of own) {
     left.take(thought)
     if (recorded.length === 0) pieces.push(asGiven(thought))
@@ -151,16 +161,16 @@ function isReasoning(item: Item): boolean {
   return item.type === 'reasoning'
 }
 
-function replayTurn(work: Work, turn: RememberedTurn, at: number): void {
+function replayTurn(work: Work, turn: RecordedTurn, at: number): void {
   if (work.silent.has(turn.id)) addWords(work, work.loose.beforeTurn(at, work.messages))
   // What it went on from is in front of all of it.
-  else if (wentOn(turn) && turn.output.some(isMessage)) {
+  else if (turnLacksNewInput(turn) && turn.output.some(isMessage)) {
     addWords(work, work.loose.beforeMessage(work.messages))
   }
   const own = work.owed.get(turn) ?? []
   work.owed.delete(turn)
   for (const { output } of own.toSorted((one, other) => one.place - other.place)) {
-    work.pieces.push(recalled(output, turn))
+    work.pieces.push(createRecalledPiece(output, turn))
   }
   const nth = new Map<string, number>()
   for (const item of turn.output) {
@@ -168,11 +178,11 @@ function replayTurn(work: Work, turn: RememberedTurn, at: number): void {
       if (work.unled) dropThoughts(work)
       work.thoughts.push(thoughtPiece(work, item, turn))
     } else if (isMessage(item)) replayMessage(work, item, at)
-    else if (isOfHouse(item)) {
+    else if (isGatewayToolItem(item)) {
       // Its client has nothing of it, and both ends of the call are here.
-      keep(work, work.replaysTools ? recalled(item, turn) : FORGOTTEN)
+      keep(work, work.replaysTools ? createRecalledPiece(item, turn) : FORGOTTEN)
     } else {
-      const key = endKey(item, 'call')
+      const key = toolCallKey(item, 'call')
       keep(
         work,
         key === null ? hostedPiece(work, item, turn) : callPiece(work, item, key, turn, nth),
@@ -185,7 +195,7 @@ function replayTurn(work: Work, turn: RememberedTurn, at: number): void {
   if (turn === work.openEnd) addWords(work, work.loose.rest())
 }
 
-function keep(work: Work, piece: Piece): void {
+function keep(work: Work, piece: RestoredPiece): void {
   if (piece.item === null) work.unled = work.thoughts.length > 0
   else {
     work.pieces.push(...work.thoughts)
@@ -221,29 +231,29 @@ function replayMessage(work: Work, item: Message, at: number): void {
   if (!isLast || work.openEnd === null) addWords(work, work.loose.behindMessage(number, at))
 }
 
-const RESTORED: Piece['note'] = {
+const RESTORED: RestoredPiece['note'] = {
   did: 'changed',
   why: 'text-restored',
   detail:
     'What the client has differs in blanks, in parts it was not shown, or in a damaged marker.',
 }
 
-function edited(item: Message): Piece {
+function edited(item: Message): RestoredPiece {
   return { item, note: { did: 'changed', why: 'text-edited' } }
 }
 
-function thoughtPiece({ ownThought }: Work, item: Item, turn: RememberedTurn): Piece {
+function thoughtPiece({ ownThought }: Work, item: Item, turn: RecordedTurn): RestoredPiece {
   const own = ownThought(item)
-  return own === null ? recalled(item, turn) : { item: own, note: null }
+  return own === null ? createRecalledPiece(item, turn) : { item: own, note: null }
 }
 
 function callPiece(
   work: Work,
   item: Item,
   key: string,
-  turn: RememberedTurn,
+  turn: RecordedTurn,
   nth: Map<string, number>,
-): Piece {
+): RestoredPiece {
   const place = nth.get(key) ?? 0
   nth.set(key, place + 1)
   const answer = work.replaysTools ? work.findOutput(turn, key, place) : null
@@ -253,29 +263,29 @@ function callPiece(
     if (isSameCall(item, own)) return { item, note: null }
     return { item: own, note: { did: 'changed', why: 'call-edited' } }
   }
-  if (isNeverReplayed(item)) return NOT_REPLAYED
-  if (work.replaysTools && work.strayOutputs.has(key)) return recalled(item, turn)
+  if (isNonReplayableItem(item)) return NOT_REPLAYED
+  if (work.replaysTools && work.strayOutputs.has(key)) return createRecalledPiece(item, turn)
   if (answer === null) return FORGOTTEN
   owe(work, answer)
-  return recalled(item, turn)
+  return createRecalledPiece(item, turn)
 }
 
-function hostedPiece(work: Work, item: Item, turn: RememberedTurn): Piece {
+function hostedPiece(work: Work, item: Item, turn: RecordedTurn): RestoredPiece {
   const own = work.left.takeHosted(item)
-  if (own !== null) return isNeverReplayed(item) ? asGiven(own) : { item, note: null }
-  if (isNeverReplayed(item)) return NOT_REPLAYED
-  if (standsForOthers(item, work)) return OF_OTHER_WORDS
-  return !work.replaysTools && isHostedCall(item) ? FORGOTTEN : recalled(item, turn)
+  if (own !== null) return isNonReplayableItem(item) ? asGiven(own) : { item, note: null }
+  if (isNonReplayableItem(item)) return NOT_REPLAYED
+  if (isStaleCompaction(item, work)) return OF_OTHER_WORDS
+  return !work.replaysTools && isHostedCall(item) ? FORGOTTEN : createRecalledPiece(item, turn)
 }
 
-const NOT_REPLAYED: Piece = { item: null, note: { did: 'dropped', why: 'not-replayable' } }
-const OF_OTHER_WORDS: Piece = {
+const NOT_REPLAYED: RestoredPiece = { item: null, note: { did: 'dropped', why: 'not-replayable' } }
+const OF_OTHER_WORDS: RestoredPiece = {
   item: null,
   note: { did: 'dropped', why: 'compaction-of-other-words' },
 }
-const FORGOTTEN: Piece = { item: null, note: { did: 'dropped', why: 'call-forgotten' } }
+const FORGOTTEN: RestoredPiece = { item: null, note: { did: 'dropped', why: 'call-forgotten' } }
 
-function owe({ owed }: Work, answer: OutputAtHand): void {
+function owe({ owed }: Work, answer: RecordedOutput): void {
   const others = owed.get(answer.turn)
   if (others === undefined) owed.set(answer.turn, [answer])
   else others.push(answer)
@@ -288,11 +298,11 @@ function isHostedCall(item: Item): boolean {
   return typeof type === 'string' && type.endsWith('_call')
 }
 
-function asGiven(item: Item): Piece {
+function asGiven(item: Item): RestoredPiece {
   return { item, note: null }
 }
 
 /** What the client did not send. */
-export function recalled(item: Item, turn: RememberedTurn): Piece {
+export function createRecalledPiece(item: Item, turn: RecordedTurn): RestoredPiece {
   return { item, note: { did: 'added', why: 'recalled', detail: `Recorded in turn ${turn.id}.` } }
 }

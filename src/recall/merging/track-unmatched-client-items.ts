@@ -3,10 +3,10 @@
  * are, and the first of several of one name comes first.
  */
 import type { Item } from '../../core/item.ts'
-import { endKey } from '../find-recorded-tool-outputs.ts'
-import { hostedKeys } from '../compare-items.ts'
+import { toolCallKey } from '../find-recorded-tool-outputs.ts'
+import { listHostedItemKeys } from '../compare-items.ts'
 
-export interface ItemsLeft {
+export interface UnmatchedClientItems {
   readonly take: (item: Item) => void
   /** `null` if there is none. */
   readonly takeCall: (key: string) => Item | null
@@ -14,7 +14,7 @@ export interface ItemsLeft {
   readonly rest: () => Iterable<Item>
 }
 
-export function itemsLeft(items: readonly Item[]): ItemsLeft {
+export function trackUnmatchedClientItems(items: readonly Item[]): UnmatchedClientItems {
   const left = new Set(items)
   let calls: Named | null = null
   let hosted: Named | null = null
@@ -30,12 +30,12 @@ export function itemsLeft(items: readonly Item[]): ItemsLeft {
   return {
     take: (item) => void left.delete(item),
     takeCall(key) {
-      calls ??= namedBy(items, (item) => [endKey(item, 'call')])
+      calls ??= namedBy(items, (item) => [toolCallKey(item, 'call')])
       return first(calls, [key])
     },
     takeHosted(item) {
-      hosted ??= namedBy(items, hostedKeys)
-      return hosted.size === 0 ? null : first(hosted, hostedKeys(item))
+      hosted ??= namedBy(items, listHostedItemKeys)
+      return hosted.size === 0 ? null : first(hosted, listHostedItemKeys(item))
     },
     rest: () => left,
   }

@@ -4,9 +4,9 @@
  * may be turns that say nothing; a word stands on that side of such a turn on which it is of its marker.
  */
 import type { Message } from '../../core/item.ts'
-import type { Aligned } from '../text/align-edited-text.ts'
+import type { TextAlignment } from '../text/align-edited-text.ts'
 
-export interface LooseWords {
+export interface UnmatchedClientText {
   /** What the client has in front of the marker of this turn, when so many messages have been told. */
   readonly beforeTurn: (turn: number, messages: number) => readonly Message[]
   readonly beforeMessage: (number: number) => readonly Message[]
@@ -16,12 +16,12 @@ export interface LooseWords {
   readonly rest: () => readonly Message[]
 }
 
-/** `messages` are so many as were recorded, `behind` is that of `GivenWords`. */
-export function looseWords(
-  aligned: Pick<Aligned, 'before' | 'behind'> | null,
+/** `messages` are so many as were recorded, `behind` is that of `ClientSegmentText`. */
+export function trackUnmatchedClientText(
+  aligned: Pick<TextAlignment, 'before' | 'behind'> | null,
   messages: number,
   behind: readonly number[],
-): LooseWords {
+): UnmatchedClientText {
   if (aligned === null) return NONE
   const { before, behind: after } = aligned
   /** For each message what is left of the words in front of it, and at the end those behind the last. */
@@ -46,7 +46,7 @@ export function looseWords(
 }
 
 const nothing = (): readonly Message[] => []
-const NONE: LooseWords = {
+const NONE: UnmatchedClientText = {
   beforeTurn: nothing,
   beforeMessage: nothing,
   behindMessage: nothing,

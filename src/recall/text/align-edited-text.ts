@@ -4,24 +4,24 @@
  * they were written over.
  */
 import { textOf, type Message } from '../../core/item.ts'
-import { withoutAnyMarker } from '../../core/markers/extract-turn-markers.ts'
-import { compactWords, settled } from './normalize-text.ts'
-import { findAnchors } from './locate-unchanged-texts.ts'
-import { plain } from './match-recorded-text.ts'
-import { beginsWithThinking, leftOfThinking } from './remove-think-blocks.ts'
-import { withoutDetails } from '../../context/cleaning/remove-details-from-text.ts'
+import { removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
+import { normalizeText, removeEmptyFences } from './normalize-text.ts'
+import { findLineAnchors } from './locate-unchanged-texts.ts'
+import { normalizeLineBreaks } from './match-recorded-text.ts'
+import { startsWithThinkBlock, splitAtThinkBlocks } from './remove-think-blocks.ts'
+import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
 
-export interface Aligned {
+export interface TextAlignment {
   /** For each recorded message what stands in its place: itself, the client's words, or nothing. */
   readonly places: readonly (Message | null)[]
   /** The client's words in front of a recorded message, by its number; 0 if there is none. */
-  readonly before: ReadonlyMap<number, readonly OwnWords[]>
-  readonly behind: ReadonlyMap<number, readonly OwnWords[]>
+  readonly before: ReadonlyMap<number, readonly ClientText[]>
+  readonly behind: ReadonlyMap<number, readonly ClientText[]>
   /** The messages in their place that the client has with other blanks that say nothing. */
   readonly restored: ReadonlySet<number>
 }
 
-export interface OwnWords {
+export interface ClientText {
   readonly message: Message
   /** The number of the client's message that they are from. */
   readonly from: number
@@ -31,16 +31,16 @@ export interface OwnWords {
  * `said` is without markers, and without messages that say nothing. Where the end is open, something
  * that the client is not shown was recorded behind the last message: words behind it are no more of it.
  */
-export function alignWords(
+export function alignEditedText(
   recorded: readonly Message[],
   said: readonly Message[],
   hasOpenEnd = false,
-): Aligned {
+): TextAlignment {
   const texts = said.map(({ content }) => textOf(content))
   const lines = texts.flatMap(linesOf)
   const known = new Set(lines.map(({ words }) => words))
   const sought = recorded.map((message) => trimmed(linesGiven(wordsOf(message), known), known))
-  const anchors = findAnchors(
+  const anchors = findLineAnchors(
     sought,
     lines.map(({ words }) => words),
   )
@@ -63,7 +63,7 @@ export function alignWords(
   return work
 }
 
-interface Work extends Aligned {
+interface Work extends TextAlignment {
   readonly recorded: readonly Message[]
   readonly said: readonly Message[]
   readonly texts: readonly string[]
@@ -71,8 +71,8 @@ interface Work extends Aligned {
   readonly sought: readonly (readonly string[])[]
   readonly hasOpenEnd: boolean
   readonly places: (Message | null)[]
-  readonly before: Map<number, readonly OwnWords[]>
-  readonly behind: Map<number, readonly OwnWords[]>
+  readonly before: Map<number, readonly ClientText[]>
+  readonly behind: Map<number, readonly ClientText[]>
 }
 
 /** A line with something in it; or a message that has only other parts, such as images. */
@@ -110,7 +110,7 @@ function fill(work: Work, gap: Gap): void {
     else goOn(work, last, from, to)
     return
   }
-  const surplus: OwnWords[] = []
+  const surplus: ClientText[] = []
   let latest = start
   let open = 0
   for (const piece of piecesOf(work, from, to)) {
@@ -134,7 +134,7 @@ function fill(work: Work, gap: Gap): void {
 const MOST_LOOKS = 32
 
 function compact(message: Message | undefined): string {
-  return message === undefined ? '' : settled(compactWords(textOf(message.content)))
+  return message === undefined ? '' : removeEmptyFences(normalizeText(textOf(message.content)))
 }
 
 /** Words behind the last of all messages: it was continued, if they are in one message with it. */
@@ -154,8 +154,8 @@ function inPlaceOf(recorded: Message | undefined, piece: Message): Message {
 }
 
 /** The lines as messages: one for each message of the client that they are from. */
-function piecesOf({ lines, said, texts }: Work, from: number, to: number): readonly OwnWords[] {
-  const pieces: OwnWords[] = []
+function piecesOf({ lines, said, texts }: Work, from: number, to: number): readonly ClientText[] {
+  const pieces: ClientText[] = []
   for (let at = from; at < to;) {
     const first = lines[at]
     let last = first
@@ -204,15 +204,15 @@ function linesOf(text: string, message: number): readonly Line[] {
 }
 
 function wordsOf({ content }: Message): string {
-  return withoutDetails(textOf(content))
+  return removeDetailsBlocks(textOf(content))
 }
 
 /** The lines as they were recorded; or those that a client has left of them, if it has them all. */
 function linesGiven(text: string, known: ReadonlySet<string>): readonly string[] {
   const lines = wordsByLine(text)
-  if (beginsWithThinking(text) || lines.every((line) => known.has(line))) return lines
+  if (startsWithThinkBlock(text) || lines.every((line) => known.has(line))) return lines
   for (const unclosed of ['cut', 'kept'] as const) {
-    const left = leftOfThinking(text, unclosed)?.flatMap((piece) => wordsByLine(piece)) ?? []
+    const left = splitAtThinkBlocks(text, unclosed)?.flatMap((piece) => wordsByLine(piece)) ?? []
     if (left.length > 0 && left.every((line) => known.has(line))) return left
   }
   return lines
@@ -226,7 +226,7 @@ function wordsByLine(text: string): readonly string[] {
 
 /** With its indentation. Of one line nothing is known of what stands around it. */
 function lineWords(line: string): string {
-  return plain(withoutAnyMarker(line)).trimEnd()
+  return normalizeLineBreaks(removeMarkerLikeText(line)).trimEnd()
 }
 
 /** Its first line as the client has it: with the indentation, or as it is left where that is trimmed. */
@@ -243,7 +243,7 @@ function isVerbatim({ lines, texts, sought, recorded }: Work, number: number, at
   // Where the message begins in one of the client's and ends in another, it was parted at a line.
   if (first === undefined || message === undefined || first.message !== last?.message) return true
   const told = texts[first.message]?.slice(first.from, last.to) ?? ''
-  return plain(told).trim() === plain(wordsOf(message)).trim()
+  return normalizeLineBreaks(told).trim() === normalizeLineBreaks(wordsOf(message)).trim()
 }
 
 /** Where the lines of a text begin and end, their breaks not among them. */

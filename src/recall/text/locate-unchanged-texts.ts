@@ -8,20 +8,20 @@
  * A text is looked for where its rarest line is. Where there is so much of the same that it would
  * cost much more than reading it all, a text counts as edited.
  */
-import { firstFrom } from '../binary-search.ts'
+import { findLowerBound } from '../binary-search.ts'
 
-export type Lines = readonly string[]
+export type TextLines = readonly string[]
 
 /** How many more lines may be compared. */
-export interface Effort {
+export interface ComparisonBudget {
   left: number
 }
 
 /** For each text the line at which it begins, or `null`. An empty text stands nowhere. */
-export function findAnchors(
-  sought: readonly Lines[],
-  lines: Lines,
-  effort = effortFor(sought, lines),
+export function findLineAnchors(
+  sought: readonly TextLines[],
+  lines: TextLines,
+  effort = createComparisonBudget(sought, lines),
 ): readonly (number | null)[] {
   const search = openSearch(sought, lines, effort)
   const whole = { first: 0, end: sought.length, from: 0, to: lines.length }
@@ -37,7 +37,10 @@ export function findAnchors(
 }
 
 /** Honest texts need about two looks a line. */
-export function effortFor(sought: readonly Lines[], lines: Lines): Effort {
+export function createComparisonBudget(
+  sought: readonly TextLines[],
+  lines: TextLines,
+): ComparisonBudget {
   return { left: 16 * sought.reduce((count, text) => count + text.length, lines.length + 64) }
 }
 
@@ -51,7 +54,7 @@ interface Search {
   readonly parts: Part[]
   /** For each text the number of its part. */
   readonly partOf: Int32Array
-  readonly effort: Effort
+  readonly effort: ComparisonBudget
 }
 
 /** The texts from `first` to `end` in the lines from `from` to `to`, ends not among them. */
@@ -64,7 +67,11 @@ interface Part {
 
 const NOWHERE = -1
 
-function openSearch(sought: readonly Lines[], lines: Lines, effort: Effort): Search {
+function openSearch(
+  sought: readonly TextLines[],
+  lines: TextLines,
+  effort: ComparisonBudget,
+): Search {
   const numbers = new Map<string, number>()
   const places: number[][] = []
   const numbered = Int32Array.from(lines, (line, at) => {
@@ -87,7 +94,7 @@ function openSearch(sought: readonly Lines[], lines: Lines, effort: Effort): Sea
   }
 }
 
-function longestFirst(sought: readonly Lines[]): readonly number[] {
+function longestFirst(sought: readonly TextLines[]): readonly number[] {
   const sizes = sought.map((text) => text.reduce((size, line) => size + line.length, 0))
   return [...sought.keys()]
     .filter((at) => sought[at]?.length !== 0)
@@ -138,7 +145,7 @@ function findText(search: Search, at: number, part: Part): number | null {
   if (pivot === null) return null
   const places = search.places[text[pivot] ?? NOWHERE] ?? []
   const last = part.to - text.length + pivot
-  for (let next = firstFrom(places, part.from + pivot); next < places.length; next += 1) {
+  for (let next = findLowerBound(places, part.from + pivot); next < places.length; next += 1) {
     const place = places[next] ?? 0
     if (place > last || search.effort.left < 0) return null
     if (standsAt(search, at, place - pivot)) return place - pivot

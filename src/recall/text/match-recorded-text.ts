@@ -5,9 +5,13 @@
  * Everything else is an edit, also where only the indentation is another.
  */
 import { textOf, textOfPart, type Message, type Part } from '../../core/item.ts'
-import { readMarkers, withoutAnyMarker } from '../../core/markers/extract-turn-markers.ts'
-import { beginsWithThinking, leftOfThinking, type Unclosed } from './remove-think-blocks.ts'
-import { withoutDetails } from '../../context/cleaning/remove-details-from-text.ts'
+import { extractMarkers, removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
+import {
+  startsWithThinkBlock,
+  splitAtThinkBlocks,
+  type UnclosedBlockRule,
+} from './remove-think-blocks.ts'
+import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
 
 /**
  * `null` if something was edited. Else the numbers of the recorded messages that the client has with
@@ -15,11 +19,11 @@ import { withoutDetails } from '../../context/cleaning/remove-details-from-text.
  *
  * `given` is without markers, as far as they can be read.
  */
-export function sameWords(
+export function matchRecordedText(
   recorded: readonly Message[],
   given: readonly Message[],
 ): ReadonlySet<number> | null {
-  const told = given.map(({ content }) => plain(textOf(content)).trim()).join('\n\n')
+  const told = given.map(({ content }) => normalizeLineBreaks(textOf(content)).trim()).join('\n\n')
   const found = findIn(told, recorded, whole)
   if (found !== null) return found
   const cut = sameWhenCut(told, recorded)
@@ -48,12 +52,12 @@ function sameWhenCut(told: string, recorded: readonly Message[]): ReadonlySet<nu
 }
 
 /** `null` if nothing would be cut, and for what begins with thinking. */
-function leftWhenCut(text: string, unclosed: Unclosed): readonly string[] | null {
-  return beginsWithThinking(text) ? null : leftOfThinking(text, unclosed)
+function leftWhenCut(text: string, unclosed: UnclosedBlockRule): readonly string[] | null {
+  return startsWithThinkBlock(text) ? null : splitAtThinkBlocks(text, unclosed)
 }
 
 /** As it is compared: line breaks of one kind, and without what databases of clients take out. */
-export function plain(text: string): string {
+export function normalizeLineBreaks(text: string): string {
   const unbroken = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
   return unbroken.includes('\0') ? unbroken.replaceAll('\0', '') : unbroken
 }
@@ -77,7 +81,7 @@ function findIn(told: string, recorded: readonly Message[], piecesOf: Pieces): S
 }
 
 function spoken(part: Part): string {
-  return plain(withoutDetails(readMarkers(textOfPart(part)).text))
+  return normalizeLineBreaks(removeDetailsBlocks(extractMarkers(textOfPart(part)).text))
 }
 
 interface Found {
@@ -150,7 +154,7 @@ const BLANKS = /\s*/y
 
 /** Without damaged markers, and the fences that were put around one. */
 function withoutRemains(text: string): string {
-  const unmarked = withoutAnyMarker(text)
+  const unmarked = removeMarkerLikeText(text)
   if (unmarked === text) return text
   const lines: string[] = []
   /** The places of those with something in them. */

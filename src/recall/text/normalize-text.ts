@@ -5,23 +5,25 @@
  * difference.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
-import { withoutAnyMarker } from '../../core/markers/extract-turn-markers.ts'
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
-import { withoutThinking } from './remove-think-blocks.ts'
-import { withoutBlanks } from './remove-whitespace.ts'
-import { withoutDetails } from '../../context/cleaning/remove-details-from-text.ts'
+import { removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import { removeThinkBlocks } from './remove-think-blocks.ts'
+import { removeWhitespace } from './remove-whitespace.ts'
+import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
 
-export function compactWords(text: string): string {
-  return text === '' ? '' : withoutBlanks(withoutDetails(withoutThinking(withoutAnyMarker(text))))
+export function normalizeText(text: string): string {
+  return text === ''
+    ? ''
+    : removeWhitespace(removeDetailsBlocks(removeThinkBlocks(removeMarkerLikeText(text))))
 }
 
 /** Of one line, in which nothing is known of what stands around it. */
-export function compactLine(line: string): string {
-  return withoutBlanks(withoutAnyMarker(line))
+export function normalizeLine(line: string): string {
+  return removeWhitespace(removeMarkerLikeText(line))
 }
 
 /** Words in which a fence that was put around a marker is gone too; what is left of it is empty. */
-export function settled(words: string): string {
+export function removeEmptyFences(words: string): string {
   return words.includes('``````') || words.includes('~~~~~~')
     ? words.replace(EMPTY_FENCE, '')
     : words
@@ -30,22 +32,22 @@ export function settled(words: string): string {
 const EMPTY_FENCE = /`{6,}|~{6,}/g
 
 /** The words of all messages of the assistant, refusals included. */
-export function wordsOf(items: readonly Item[]): string {
+export function normalizeAssistantText(items: readonly Item[]): string {
   let words = ''
   for (const item of items) {
-    if (item.type === 'message' && item.role === 'assistant') words += wordsIn(item.content)
+    if (item.type === 'message' && item.role === 'assistant') words += normalizeParts(item.content)
   }
   return words
 }
 
 /** All that was said in these turns, settled. */
-export function saidIn(turns: readonly RememberedTurn[]): string {
-  return settled(turns.map(({ output }) => wordsOf(output)).join(''))
+export function normalizeTurnText(turns: readonly RecordedTurn[]): string {
+  return removeEmptyFences(turns.map(({ output }) => normalizeAssistantText(output)).join(''))
 }
 
 /** Part by part, because a marker that ends one is not glued to the next. */
-export function wordsIn(content: readonly Part[]): string {
+export function normalizeParts(content: readonly Part[]): string {
   let words = ''
-  for (const part of content) words += compactWords(textOfPart(part))
+  for (const part of content) words += normalizeText(textOfPart(part))
   return words
 }

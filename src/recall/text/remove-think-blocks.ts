@@ -5,7 +5,10 @@
  */
 
 /** The texts that are left; `null` if nothing would be cut. */
-export function leftOfThinking(text: string, unclosed: Unclosed): readonly string[] | null {
+export function splitAtThinkBlocks(
+  text: string,
+  unclosed: UnclosedBlockRule,
+): readonly string[] | null {
   // A look that nearly every text passes.
   if (!text.includes('<') && !text.includes('◁')) return null
   const first = START.exec(text)
@@ -26,16 +29,16 @@ export function leftOfThinking(text: string, unclosed: Unclosed): readonly strin
 }
 
 /** Of a block that is not closed the client may have nothing, or all. */
-export type Unclosed = 'cut' | 'kept'
+export type UnclosedBlockRule = 'cut' | 'kept'
 
 /** The text as such a client has it at the least; as it is where nothing would be left of it. */
-export function withoutThinking(text: string): string {
-  const left = leftOfThinking(text, 'cut')
+export function removeThinkBlocks(text: string): string {
+  const left = splitAtThinkBlocks(text, 'cut')
   return left === null || left.length === 0 ? text : left.join('\n')
 }
 
 /** What a model has thought before it spoke: that its client has taken it out is right. */
-export function beginsWithThinking(text: string): boolean {
+export function startsWithThinkBlock(text: string): boolean {
   return START.exec(text.trimStart())?.index === 0
 }
 

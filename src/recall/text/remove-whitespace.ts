@@ -2,7 +2,7 @@
  * A text without its blanks, whatever blanks they are. Of every chat that a client sends as a whole all
  * words are compared, so it is done byte by byte: a pattern leaves behind several times of what it reads.
  */
-export function withoutBlanks(text: string): string {
+export function removeWhitespace(text: string): string {
   // One character takes three bytes at most.
   const place = text.length * 3 <= PLACE.length ? PLACE : Buffer.allocUnsafe(text.length * 3)
   if (!BEYOND_LATIN.test(text)) {

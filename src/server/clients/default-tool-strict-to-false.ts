@@ -6,7 +6,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
 /** The same object if no tool leaves it open. */
-export function withLooseTools(body: JsonObject): JsonObject {
+export function defaultToolStrictToFalse(body: JsonObject): JsonObject {
   const { tools } = body
   if (!Array.isArray(tools)) return body
   const loose = (tools as readonly Json[]).map((tool) =>

@@ -6,24 +6,25 @@
  * neither looks like any other client. Its housekeeping can be told by its shape, and what is harmless
  * to others is done for whoever may be one (`guess-open-webui.ts`).
  */
-import type { Client } from '../../core/client/client-traits.ts'
+import type { ClientTraits } from '../../core/client/client-traits.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import { headerSaid } from './read-optional-header.ts'
-import { isTaskShaped } from './is-open-webui-task-request.ts'
-import { readsShortLines } from './guess-open-webui.ts'
+import { readOptionalHeader } from './read-optional-header.ts'
+import { isOpenWebUiTaskRequest } from './is-open-webui-task-request.ts'
+import { needsShortLines } from './guess-open-webui.ts'
 
-export function clientOf(
+export function detectClient(
   headers: Headers,
   body: JsonObject,
   { MARKERS: markers, REMEMBER: remembers }: Pick<Settings, 'MARKERS' | 'REMEMBER'>,
-): Client {
+): ClientTraits {
   const isOpenWebUi = comesFromOpenWebUi(headers)
-  const isTask = headerSaid(headers, 'x-backstory-task') !== null || isTaskShaped(body)
+  const isTask =
+    readOptionalHeader(headers, 'x-backstory-task') !== null || isOpenWebUiTaskRequest(body)
   const getsMarkers = markers === 'always' || (markers === 'auto' && isOpenWebUi)
   return {
     isOpenWebUi,
-    hasShortLines: isOpenWebUi || readsShortLines(headers),
+    hasShortLines: isOpenWebUi || needsShortLines(headers),
     isTask,
     // What nobody will look for need not be named.
     isMarked: getsMarkers && remembers === 'on' && !isTask && isOneText(body),

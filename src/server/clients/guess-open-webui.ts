@@ -6,13 +6,13 @@
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
 /** The limit is one of aiohttp, and ends the answer of whoever reads it line by line. */
-export function readsShortLines(headers: Headers): boolean {
+export function needsShortLines(headers: Headers): boolean {
   return /^Python\/\S+ aiohttp\/\d/.test(headers.get('user-agent') ?? '')
 }
 
 /** Whether a request for a response is written as Open WebUI writes them out of a chat. */
-export function asksLikeOpenWebUi(headers: Headers, body: JsonObject): boolean {
-  if (!readsShortLines(headers) || NEVER_SENT.some((name) => body[name] !== undefined)) return false
+export function looksLikeOpenWebUiRequest(headers: Headers, body: JsonObject): boolean {
+  if (!needsShortLines(headers) || NEVER_SENT.some((name) => body[name] !== undefined)) return false
   const { input } = body
   return Array.isArray(input) && (input as readonly Json[]).every(isWrittenSo)
 }

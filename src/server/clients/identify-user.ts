@@ -10,35 +10,36 @@
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import { headerSaid } from './read-optional-header.ts'
-import { identityIn, type IdentityFault } from './verify-open-webui-jwt.ts'
+import { readOptionalHeader } from './read-optional-header.ts'
+import { verifyOpenWebUiJwt, type IdentityFault } from './verify-open-webui-jwt.ts'
 
-export type UserSettings = Pick<Settings, 'OPEN_WEBUI_JWT_SECRET' | 'TRUST_USER_HEADERS'>
+export type UserIdentitySettings = Pick<Settings, 'OPEN_WEBUI_JWT_SECRET' | 'TRUST_USER_HEADERS'>
 
-export interface Visit {
+export interface UserIdentityContext {
   readonly nowMs: number
   /** Whether what is asked may depend on what is remembered, or be remembered itself. */
   readonly isRemembered: boolean
 }
 
-export function userOf(
+export function identifyUser(
   headers: Headers,
-  { OPEN_WEBUI_JWT_SECRET: secret, TRUST_USER_HEADERS: trust }: UserSettings,
-  { nowMs, isRemembered }: Visit,
+  { OPEN_WEBUI_JWT_SECRET: secret, TRUST_USER_HEADERS: trust }: UserIdentitySettings,
+  { nowMs, isRemembered }: UserIdentityContext,
 ): string | null {
   if (secret !== null) {
-    const token = headerSaid(headers, SIGNED)
+    const token = readOptionalHeader(headers, SIGNED)
     if (token === null) {
       if (isRemembered) throw refused('missing')
       return null
     }
-    const { user, fault } = identityIn(token, secret, nowMs)
+    const { user, fault } = verifyOpenWebUiJwt(token, secret, nowMs)
     if (fault !== null) throw refused(fault)
     return short(user)
   }
   if (trust === 'off') return null
   return short(
-    headerSaid(headers, 'x-backstory-user') ?? headerSaid(headers, 'x-openwebui-user-id'),
+    readOptionalHeader(headers, 'x-backstory-user') ??
+      readOptionalHeader(headers, 'x-openwebui-user-id'),
   )
 }
 

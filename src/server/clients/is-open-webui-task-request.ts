@@ -6,7 +6,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
-export function isTaskShaped(body: JsonObject): boolean {
+export function isOpenWebUiTaskRequest(body: JsonObject): boolean {
   const { tools } = body
   if (Array.isArray(tools) && tools.length > 0) return false
   const texts = textsOf(body)

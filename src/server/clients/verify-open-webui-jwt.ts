@@ -4,9 +4,9 @@
  * itself, so that none can choose a weaker one.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { isObject, parsedObject } from '../../core/json/json.ts'
+import { isObject, tryParseJsonObject } from '../../core/json/json.ts'
 
-export type Identity =
+export type VerifiedIdentity =
   | { readonly user: string; readonly fault: null }
   | { readonly user: null; readonly fault: IdentityFault }
 
@@ -17,10 +17,10 @@ export type IdentityFault = 'forged' | 'expired'
 const LEEWAY_MS = 60_000
 const ISSUER = 'open-webui'
 
-const FORGED: Identity = { user: null, fault: 'forged' }
-const EXPIRED: Identity = { user: null, fault: 'expired' }
+const FORGED: VerifiedIdentity = { user: null, fault: 'forged' }
+const EXPIRED: VerifiedIdentity = { user: null, fault: 'expired' }
 
-export function identityIn(token: string, secret: string, nowMs: number): Identity {
+export function verifyOpenWebUiJwt(token: string, secret: string, nowMs: number): VerifiedIdentity {
   const parts = token.split('.')
   const [head = '', claims = '', signature = ''] = parts
   if (parts.length !== 3 || !isSigned(`${head}.${claims}`, signature, secret)) return FORGED
@@ -38,5 +38,5 @@ function isSigned(signed: string, signature: string, secret: string): boolean {
 }
 
 function decoded(part: string) {
-  return parsedObject(Buffer.from(part, 'base64url').toString())
+  return tryParseJsonObject(Buffer.from(part, 'base64url').toString())
 }

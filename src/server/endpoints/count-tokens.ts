@@ -4,27 +4,34 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { parseWished } from '../../dialects/context-policy/parse-request-with-overrides.ts'
-import { responses } from '../../dialects/responses/responses-dialect.ts'
-import { hasEndpoint } from '../../providers/has-responses-endpoint.ts'
-import { askEndpoint } from '../../gateway/send/call-other-endpoint.ts'
-import { tokensOf } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
-import { dryRun } from '../../gateway/prompt/dry-run.ts'
-import type { Prepared } from '../../gateway/prompt/prepare-request.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
+import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
+import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
+import { callOtherEndpoint } from '../../gateway/send/call-other-endpoint.ts'
+import { estimateRequestTokens } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
+import { prepareDryRun } from '../../gateway/prompt/dry-run.ts'
+import type { PreparedRequest } from '../../gateway/prompt/prepare-request.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 
 export async function countTokens(
   body: JsonObject,
   caller: Caller,
-  world: World,
+  world: GatewayDependencies,
 ): Promise<JsonObject> {
   // All that there is to count may be instructions and tools.
   const asked = { ...body, input: body['input'] ?? [], stream: false }
-  const prepared = await dryRun(parseWished(responses, asked), caller, world)
-  const counted = hasEndpoint(prepared.account, 'inputTokens')
+  const prepared = await prepareDryRun(
+    parseRequestWithOverrides(responsesDialect, asked),
+    caller,
+    world,
+  )
+  const counted = hasResponsesEndpoint(prepared.account, 'inputTokens')
     ? await countedUpstream(prepared, world)
     : null
-  return { object: 'response.input_tokens', input_tokens: counted ?? tokensOf(prepared) }
+  return {
+    object: 'response.input_tokens',
+    input_tokens: counted ?? estimateRequestTokens(prepared),
+  }
 }
 
 /** What the endpoint understands; all else belongs to an answer. */
@@ -42,9 +49,12 @@ const COUNTED = [
 ]
 
 /** `null` if the upstream does not say: a count is no reason to fail. */
-async function countedUpstream(prepared: Prepared, world: World): Promise<number | null> {
+async function countedUpstream(
+  prepared: PreparedRequest,
+  world: GatewayDependencies,
+): Promise<number | null> {
   try {
-    const json = await askEndpoint('/responses/input_tokens', COUNTED, prepared, world)
+    const json = await callOtherEndpoint('/responses/input_tokens', COUNTED, prepared, world)
     const { input_tokens: tokens } = json
     return typeof tokens === 'number' ? tokens : null
   } catch (error) {

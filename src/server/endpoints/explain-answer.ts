@@ -6,41 +6,43 @@
  * request of its own. Told is the first, unless another one is named by `?round=`.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import type { Usage } from '../../core/stream-event.ts'
+import type { TokenUsage } from '../../core/stream-event.ts'
 import { turnIdOfCompletion, turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { asString, maybe } from '../../dialects/checks/check-json-types.ts'
-import { GatewayError, notFound } from '../../core/errors/gateway-error.ts'
-import { sentFor } from '../../explain/load-previous-request.ts'
-import { tellExplanation } from '../../explain/render-explanation-json.ts'
-import { askMemory } from '../../store/query-store-or-throw.ts'
+import { asString, readOptional } from '../../dialects/checks/check-json-types.ts'
+import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
+import { loadSentRequest } from '../../explain/load-previous-request.ts'
+import { renderExplanation } from '../../explain/render-explanation-json.ts'
+import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
-import { explainedAs } from './format-explanation.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { formatExplanation } from './format-explanation.ts'
 
 export async function explainAnswer(
   request: Pick<Request, 'url' | 'headers'>,
   id: string,
   caller: Caller,
-  world: World,
+  world: GatewayDependencies,
 ): Promise<Response> {
   const turnId = turnIdOfResponse(id) ?? turnIdOfCompletion(id)
   if (turnId === null) throw notKept(id)
-  const wanted = maybe(asRound, new URL(request.url).searchParams.get('round'), 'round') ?? 0
+  const wanted = readOptional(asRound, new URL(request.url).searchParams.get('round'), 'round') ?? 0
   // The first waits for what is about to be written.
-  const last = await askMemory(() => sentFor(turnId, caller, world))
-  const turn = await askMemory(() => world.archive.loadTurn(caller, turnId))
+  const last = await queryStoreOrThrow(() => loadSentRequest(turnId, caller, world))
+  const turn = await queryStoreOrThrow(() => world.archive.loadTurn(caller, turnId))
   if (turn === null || turn.deletedAtMs !== null || last === undefined) throw notKept(id)
   const { parent, usage } = turn
   const round = wanted === 'last' ? last.round : wanted
   if (round >= last.rounds) throw noSuchRound(last.rounds)
-  const ofRound = (at: number) => askMemory(() => sentFor(turnId, caller, world, at))
+  const ofRound = (at: number) =>
+    queryStoreOrThrow(() => loadSentRequest(turnId, caller, world, at))
   const sent = round === last.round ? last : await ofRound(round)
   if (sent === undefined) throw notKept(id)
-  const ofParent = () => (parent === null ? null : askMemory(() => sentFor(parent, caller, world)))
+  const ofParent = () =>
+    parent === null ? null : queryStoreOrThrow(() => loadSentRequest(parent, caller, world))
   const previous = await (round === 0 ? ofParent() : ofRound(round - 1))
   const { about } = sent
-  const told = tellExplanation(sent, { previous })
+  const told = renderExplanation(sent, { previous })
   const answered = {
     id,
     round,
@@ -53,7 +55,7 @@ export async function explainAnswer(
       reported_cached_tokens: usage?.cachedTokens ?? null,
     },
   }
-  return explainedAs(request, answered, sent.body)
+  return formatExplanation(request, answered, sent.body)
 }
 
 function asRound(value: unknown, path: string): number | 'last' {
@@ -69,7 +71,7 @@ function asRound(value: unknown, path: string): number | 'last' {
 
 function noSuchRound(rounds: number) {
   const there = rounds === 1 ? 'one round, 0' : `${rounds} rounds, 0 to ${rounds - 1}`
-  return notFound(`The answer was asked for in ${there}.`, 'round')
+  return createNotFoundError(`The answer was asked for in ${there}.`, 'round')
 }
 
 function answerOf({ state, createdAtMs, endedAtMs, origin, servedModel }: StoredTurn): JsonObject {
@@ -82,7 +84,7 @@ function answerOf({ state, createdAtMs, endedAtMs, origin, servedModel }: Stored
 }
 
 /** `null` where the provider has not counted. */
-function usageTold(usage: Usage | null, estimated: number): JsonObject {
+function usageTold(usage: TokenUsage | null, estimated: number): JsonObject {
   return {
     estimated_input_tokens: estimated,
     input_tokens: usage?.inputTokens ?? null,
@@ -94,5 +96,5 @@ function usageTold(usage: Usage | null, estimated: number): JsonObject {
 
 function notKept(id: string) {
   const short = id.length > 80 ? `${id.slice(0, 80)}…` : id
-  return notFound(`No request is kept for an answer with id '${short}'.`)
+  return createNotFoundError(`No request is kept for an answer with id '${short}'.`)
 }

@@ -2,55 +2,60 @@
 import type { Caller } from '../../core/client/caller.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
-import { asOneOf, maybe } from '../../dialects/checks/check-json-types.ts'
+import { asOneOf, readOptional } from '../../dialects/checks/check-json-types.ts'
 import type { Dialect } from '../../core/ports/dialect-interface.ts'
 import { DIALECTS } from '../../dialects/dialect-registry.ts'
-import { explanationOf } from '../../explain/build-explanation.ts'
-import { textOf } from '../../explain/store-sent-requests.ts'
-import { previousSent } from '../../explain/load-previous-request.ts'
-import { tellExplanation } from '../../explain/render-explanation-json.ts'
-import { understand } from '../read-request.ts'
+import { explainPreparedRequest } from '../../explain/build-explanation.ts'
+import { requestBodyText } from '../../explain/store-sent-requests.ts'
+import { loadPreviousRequest } from '../../explain/load-previous-request.ts'
+import { renderExplanation } from '../../explain/render-explanation-json.ts'
+import { readRequest } from '../read-request.ts'
 import { isCompactionDue } from '../../gateway/summaries/compact-conversation.ts'
-import { dryRun } from '../../gateway/prompt/dry-run.ts'
-import { fit } from '../../gateway/prompt/size/fit-to-window.ts'
-import type { Prepared } from '../../gateway/prompt/prepare-request.ts'
-import { summaryFirst } from '../../gateway/summaries/summarize-before-sending.ts'
-import { upstreamRequest } from '../../gateway/send/build-http-request.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
-import { explainedAs } from './format-explanation.ts'
+import { prepareDryRun } from '../../gateway/prompt/dry-run.ts'
+import { fitToWindow } from '../../gateway/prompt/size/fit-to-window.ts'
+import type { PreparedRequest } from '../../gateway/prompt/prepare-request.ts'
+import { findSummaryBeforeSending } from '../../gateway/summaries/summarize-before-sending.ts'
+import { buildHttpRequest } from '../../gateway/send/build-http-request.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { formatExplanation } from './format-explanation.ts'
 
-export async function explain(
+export async function explainRequest(
   request: Pick<Request, 'url' | 'headers'>,
   asked: JsonObject,
   caller: Caller,
-  world: World,
+  world: GatewayDependencies,
 ): Promise<Response> {
   const { api, ...body } = asked
-  const dialect = dialectOf(maybe(asOneOf(['chat', 'responses']), api, 'api'), body)
-  const inbound = understand(dialect, { json: body }, request.headers, world.settings)
-  const prepared = readiedDry(await dryRun(inbound, caller, world), world)
-  const sent = upstreamRequest(prepared)
-  const explanation = { ...explanationOf(prepared, sent, world.settings), body: textOf(sent) }
-  const told = tellExplanation(explanation, {
-    previous: await previousSent(prepared, caller, world),
+  const dialect = detectDialect(readOptional(asOneOf(['chat', 'responses']), api, 'api'), body)
+  const inbound = readRequest(dialect, { json: body }, request.headers, world.settings)
+  const prepared = readiedDry(await prepareDryRun(inbound, caller, world), world)
+  const sent = buildHttpRequest(prepared)
+  const explanation = {
+    ...explainPreparedRequest(prepared, sent, world.settings),
+    body: requestBodyText(sent),
+  }
+  const told = renderExplanation(explanation, {
+    previous: await loadPreviousRequest(prepared, caller, world),
     notes: prepared.notes,
   })
-  return explainedAs(request, told, explanation.body)
+  return formatExplanation(request, told, explanation.body)
 }
 
 /** By shape: `input` is a word of Responses, `messages` one of Chat Completions. */
-export function dialectOf(api: 'chat' | 'responses' | null, body: JsonObject): Dialect {
+export function detectDialect(api: 'chat' | 'responses' | null, body: JsonObject): Dialect {
   return DIALECTS[api ?? ('messages' in body ? 'chat' : 'responses')]
 }
 
 /** To be summed up takes a model, which a dry run does not ask: it is told as it is, and nothing is cut. */
-function readiedDry(prepared: Prepared, world: World): Prepared {
+function readiedDry(prepared: PreparedRequest, world: GatewayDependencies): PreparedRequest {
   const due = dueFirst(prepared)
-  return due === null ? fit(prepared, world) : { ...prepared, notes: [...prepared.notes, due] }
+  return due === null
+    ? fitToWindow(prepared, world)
+    : { ...prepared, notes: [...prepared.notes, due] }
 }
 
-function dueFirst(prepared: Prepared): Note | null {
-  const summary = summaryFirst(prepared)
+function dueFirst(prepared: PreparedRequest): Note | null {
+  const summary = findSummaryBeforeSending(prepared)
   if (summary !== null) {
     const { turns } = summary.cut
     const what = turns === 1 ? 'first turn' : `first ${turns} turns`

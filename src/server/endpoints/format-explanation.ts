@@ -1,21 +1,21 @@
 /** An explanation as its reader wants it: JSON, a picture in plain text, or the bare bytes sent. */
 import type { JsonObject } from '../../core/json/json.ts'
-import { asOneOf, maybe } from '../../dialects/checks/check-json-types.ts'
-import { textPicture } from '../../explain/render-text-report.ts'
+import { asOneOf, readOptional } from '../../dialects/checks/check-json-types.ts'
+import { renderTextReport } from '../../explain/render-text-report.ts'
 
-export function explainedAs(
+export function formatExplanation(
   { url, headers }: Pick<Request, 'url' | 'headers'>,
   explanation: JsonObject,
   body: string,
 ): Response {
   const named = new URL(url).searchParams.get('format')
   const wantsText = headers.get('accept')?.startsWith('text/plain') === true
-  const format = maybe(asOneOf(FORMATS), named, 'format') ?? (wantsText ? 'text' : 'json')
+  const format = readOptional(asOneOf(FORMATS), named, 'format') ?? (wantsText ? 'text' : 'json')
   switch (format) {
     case 'json':
       return Response.json(explanation)
     case 'text':
-      return new Response(textPicture(explanation), { headers: { 'content-type': PLAIN } })
+      return new Response(renderTextReport(explanation), { headers: { 'content-type': PLAIN } })
     case 'body':
       return new Response(body, { headers: { 'content-type': 'application/json' } })
   }

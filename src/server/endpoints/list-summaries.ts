@@ -5,26 +5,26 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { listOf, pageOf, pagingIn } from '../stored-object-routes/paging.ts'
-import { summariesOf } from '../../gateway/summaries/list-conversation-summaries.ts'
-import { wantsSummaries } from '../../gateway/summaries/add-summary-to-history.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
-import { ofConversation } from './plan-stored-conversation.ts'
-import { shownSummary } from './render-summary.ts'
+import { renderList, cutPage, readPaging } from '../stored-object-routes/paging.ts'
+import { listConversationSummaries } from '../../gateway/summaries/list-conversation-summaries.ts'
+import { areSummariesEnabled } from '../../gateway/summaries/add-summary-to-history.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { planStoredConversation } from './plan-stored-conversation.ts'
+import { renderSummary } from './render-summary.ts'
 
 export async function listSummaries(
   id: string,
   query: URLSearchParams,
   caller: Caller,
-  world: World,
+  world: GatewayDependencies,
 ): Promise<JsonObject> {
-  const paging = pagingIn(query, 'desc')
-  const plan = await ofConversation(id, { model: null, summaries: {} }, caller, world)
-  const found = plan === null ? [] : await summariesOf(plan, caller, world)
-  const isTold = plan !== null && wantsSummaries(plan.policy.summaries)
-  const { entries, hasMore } = pageOf(found.toReversed(), paging)
-  return listOf(
-    entries.map((summary) => shownSummary(summary, isTold && summary === found[0])),
+  const paging = readPaging(query, 'desc')
+  const plan = await planStoredConversation(id, { model: null, summaries: {} }, caller, world)
+  const found = plan === null ? [] : await listConversationSummaries(plan, caller, world)
+  const isTold = plan !== null && areSummariesEnabled(plan.policy.summaries)
+  const { entries, hasMore } = cutPage(found.toReversed(), paging)
+  return renderList(
+    entries.map((summary) => renderSummary(summary, isTold && summary === found[0])),
     hasMore,
   )
 }

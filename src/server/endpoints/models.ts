@@ -4,17 +4,20 @@
  * model at all. Of what an upstream says of a model only known fields are passed on, never `pipeline`:
  * Open WebUI would then ask for filters that nobody has, and fail.
  */
-import { matches, namedModels } from '../../upstream/accounts-and-model-routing.ts'
+import { matchesModelPattern, listNamedModels } from '../../upstream/accounts-and-model-routing.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
-import { GatewayError, messageOf } from '../../core/errors/gateway-error.ts'
+import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Account } from '../../providers/provider-interface.ts'
 import { PROVIDERS } from '../../providers/registry.ts'
-import { readJson } from '../../upstream/transport/read-body.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
+import { readJsonBody } from '../../upstream/transport/read-body.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 
 const PATIENCE_MS = 5000
 
-export async function listModels(world: World, patienceMs = PATIENCE_MS): Promise<JsonObject> {
+export async function listModels(
+  world: GatewayDependencies,
+  patienceMs = PATIENCE_MS,
+): Promise<JsonObject> {
   const own = Object.keys(world.settings.MODELS).map((id) => modelObject(id, 'backstory'))
   const listing = world.accounts.map((account) => modelsOf(account, world, patienceMs))
   const models = [own, ...(await Promise.all(listing))].flat()
@@ -24,7 +27,7 @@ export async function listModels(world: World, patienceMs = PATIENCE_MS): Promis
   return { object: 'list', data: [...seen.values()] }
 }
 
-export async function findModel(id: string, world: World): Promise<JsonObject> {
+export async function findModel(id: string, world: GatewayDependencies): Promise<JsonObject> {
   const { data } = (await listModels(world)) as { readonly data: readonly JsonObject[] }
   const found = data.find((model) => model['id'] === id)
   if (found !== undefined) return found
@@ -33,10 +36,10 @@ export async function findModel(id: string, world: World): Promise<JsonObject> {
 
 async function modelsOf(
   account: Account,
-  world: World,
+  world: GatewayDependencies,
   patienceMs: number,
 ): Promise<readonly JsonObject[]> {
-  const named = namedModels(account).map((id) => modelObject(id, account.name))
+  const named = listNamedModels(account).map((id) => modelObject(id, account.name))
   if (named.length === account.models.length) return named
   return [...named, ...(await offeredBy(account, world, patienceMs))]
 }
@@ -44,7 +47,7 @@ async function modelsOf(
 /** What the upstream lists itself, as far as this gateway passes it on. */
 async function offeredBy(
   account: Account,
-  world: World,
+  world: GatewayDependencies,
   patienceMs: number,
 ): Promise<readonly JsonObject[]> {
   try {
@@ -54,20 +57,20 @@ async function offeredBy(
     if (!Array.isArray(list)) return []
     return (list as readonly unknown[]).filter(isObject).flatMap((model) => {
       const id = idOf(model)
-      const isServed = account.models.some((pattern) => matches(pattern, id))
+      const isServed = account.models.some((pattern) => matchesModelPattern(pattern, id))
       return id !== '' && isServed
         ? [{ ...modelObject(id, account.name), ...standard(model), id }]
         : []
     })
   } catch (error) {
-    world.log('warn', 'models-not-listed', { upstream: account.name, why: messageOf(error) })
+    world.log('warn', 'models-not-listed', { upstream: account.name, why: errorMessage(error) })
     return []
   }
 }
 
 async function askedFor(
   account: Account,
-  { transport }: World,
+  { transport }: GatewayDependencies,
   patienceMs: number,
 ): Promise<JsonObject> {
   const call = transport({
@@ -85,7 +88,7 @@ async function askedFor(
     call.cancel()
   }, patienceMs)
   try {
-    const read = call.reply.then((reply) => readJson(call, reply))
+    const read = call.reply.then((reply) => readJsonBody(call, reply))
     const { json } = await Promise.race([read, patience.promise])
     return json
   } finally {

@@ -2,19 +2,19 @@
  * Every path that the gateway has no opinion on (embeddings, audio, images, moderations, files) goes
  * to the upstream that serves the model, byte for byte in both directions.
  */
-import { route } from '../../upstream/accounts-and-model-routing.ts'
-import { isObject, parsedJson } from '../../core/json/json.ts'
-import type { Exchange } from '../../gateway/http-exchange-interface.ts'
-import { plainPath } from '../normalize-path.ts'
+import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
+import { isObject, tryParseJson } from '../../core/json/json.ts'
+import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import { normalizePath } from '../normalize-path.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Account } from '../../providers/provider-interface.ts'
 import { PROVIDERS } from '../../providers/registry.ts'
-import { relayRaw } from '../../gateway/respond/pass-through/relay-raw-body.ts'
-import type { Call, Reply } from '../../upstream/transport/transport-interface.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
+import { relayRawBody } from '../../gateway/respond/pass-through/relay-raw-body.ts'
+import type { UpstreamCall, UpstreamReply } from '../../upstream/transport/transport-interface.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 
 /** Without `/v1` only what OpenAI has a path for: nobody's icon is looked for upstream. */
-export function isPassedThrough(path: string): boolean {
+export function isPassThroughPath(path: string): boolean {
   return VERSIONED.test(path) || ROOTS.has(path.split('/')[1] ?? '')
 }
 
@@ -26,17 +26,17 @@ const ROOTS: ReadonlySet<string> = new Set(
   moderations realtime skills threads uploads vector_stores videos`.split(/\s+/),
 )
 
-export async function passThrough(
+export async function forwardRequest(
   request: Request,
   body: Uint8Array,
-  world: World,
-  exchange: Exchange,
+  world: GatewayDependencies,
+  exchange: HttpExchange,
 ): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   const account = accountFor(request, body, world)
   const call = world.transport({
     method: request.method,
-    url: account.baseUrl + plainPath(pathname).replace(VERSIONED, '') + search,
+    url: account.baseUrl + normalizePath(pathname).replace(VERSIONED, '') + search,
     headers: {
       ...kept(request.headers),
       ...PROVIDERS[account.wire].headers(account),
@@ -48,22 +48,22 @@ export async function passThrough(
   const reply = await call.reply
   if (request.method === 'HEAD') return headOf(call, reply)
   return exchange.stream(reply.status, passedOn(reply.headers), (client) =>
-    relayRaw(call, reply, client),
+    relayRawBody(call, reply, client),
   )
 }
 
 /** Of an answer without a body, which is over where it begins. */
-function headOf(call: Call, { status, headers }: Reply): Response {
+function headOf(call: UpstreamCall, { status, headers }: UpstreamReply): Response {
   call.cancel()
   return new Response(null, { status, headers: passedOn(headers) })
 }
 
 /** By the model that the body names, else the first upstream that has such paths at all. */
-function accountFor(request: Request, body: Uint8Array, world: World): Account {
+function accountFor(request: Request, body: Uint8Array, world: GatewayDependencies): Account {
   const openai = world.accounts.filter(({ wire }) => wire === 'chat' || wire === 'responses')
   const model = modelIn(request.headers.get('content-type') ?? '', body)
   if (model !== null && openai.length > 0) {
-    const [target] = route({ ...world, accounts: openai }, model, 'chat')
+    const [target] = routeModel({ ...world, accounts: openai }, model, 'chat')
     if (target !== undefined) return target.account
   }
   const first = openai[0]
@@ -80,7 +80,7 @@ const MODEL_FIELD = /name="model"\r?\n(?:[^\r\n]+\r?\n)*\r?\n([^\r\n]{1,200})/
 
 function modelIn(contentType: string, body: Uint8Array): string | null {
   if (contentType.includes('json')) {
-    const json = parsedJson(new TextDecoder().decode(body))
+    const json = tryParseJson(new TextDecoder().decode(body))
     const model = isObject(json) ? json['model'] : null
     return typeof model === 'string' ? model : null
   }

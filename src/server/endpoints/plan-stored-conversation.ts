@@ -1,11 +1,11 @@
 /** A conversation as it would be sent, were it gone on with: for those who ask about it as a whole. */
 import type { Caller } from '../../core/client/caller.ts'
 import type { SummaryRules } from '../../core/context-policy.ts'
-import { responses } from '../../dialects/responses/responses-dialect.ts'
-import { remember } from '../../gateway/history/load-request-history.ts'
-import { route } from '../../upstream/accounts-and-model-routing.ts'
-import { planned, type Planned } from '../../gateway/prompt/plan-request.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
+import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
+import { loadRequestHistory } from '../../gateway/history/load-request-history.ts'
+import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
+import { planRequest, type PlannedRequest } from '../../gateway/prompt/plan-request.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 
 interface Wished {
   /** The model that answered last, if nobody says. */
@@ -14,22 +14,22 @@ interface Wished {
 }
 
 /** `null` while nothing has been said in it. */
-export async function ofConversation(
+export async function planStoredConversation(
   conversation: string,
   { model, summaries }: Wished,
   caller: Caller,
-  world: World,
-): Promise<Planned | null> {
+  world: GatewayDependencies,
+): Promise<PlannedRequest | null> {
   const body = { model: model ?? 'none', input: [], conversation }
-  const parsed = responses.parse(body)
+  const parsed = responsesDialect.parse(body)
   // Nothing new is asked, and there is nothing to be generated.
   const asked = { ...parsed, generates: false, wishes: { summaries } }
-  const { inbound, history } = await remember(asked, caller, world)
+  const { inbound, history } = await loadRequestHistory(asked, caller, world)
   const { parent } = history
   if (parent === null || history.items.length === 0) return null
   const { model: answered } = parent.request
   const served = model ?? (typeof answered === 'string' ? answered : parent.origin.model)
-  const [target] = route(world, served, inbound.dialect)
+  const [target] = routeModel(world, served, inbound.dialect)
   const params = { ...inbound.params, model: served }
-  return planned(target, { inbound: { ...inbound, params }, history }, world)
+  return planRequest(target, { inbound: { ...inbound, params }, history }, world)
 }

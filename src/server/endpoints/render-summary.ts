@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ActiveSummary } from '../../gateway/summaries/load-summary.ts'
 
-export function shownSummary({ stored }: ActiveSummary, isActive: boolean): JsonObject {
+export function renderSummary({ stored }: ActiveSummary, isActive: boolean): JsonObject {
   return {
     object: 'context.summary',
     id: stored.id,

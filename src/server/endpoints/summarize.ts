@@ -5,42 +5,51 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { asOneOf, asString, maybe, refuseOthers } from '../../dialects/checks/check-json-types.ts'
-import { asIntegerIn } from '../../dialects/checks/check-value-limits.ts'
-import { usageOf } from '../../dialects/responses/render/render-response-fields.ts'
-import type { Exchange } from '../../gateway/http-exchange-interface.ts'
+import {
+  asOneOf,
+  asString,
+  readOptional,
+  rejectUnknownFields,
+} from '../../dialects/checks/check-json-types.ts'
+import { asIntegerBetween } from '../../dialects/checks/check-value-limits.ts'
+import { renderResponsesUsage } from '../../dialects/responses/render/render-response-fields.ts'
+import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { remember } from '../../gateway/history/load-request-history.ts'
-import { understand } from '../read-request.ts'
-import { route } from '../../upstream/accounts-and-model-routing.ts'
-import { planned, type Planned } from '../../gateway/prompt/plan-request.ts'
-import { summariseNow } from '../../gateway/summaries/summarize-on-request.ts'
-import { watchLeaving } from '../../gateway/send/cancel-on-disconnect.ts'
-import { wantsSummaries } from '../../gateway/summaries/add-summary-to-history.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
-import { dialectOf } from './explain-request.ts'
-import { ofConversation } from './plan-stored-conversation.ts'
-import { shownSummary } from './render-summary.ts'
+import { loadRequestHistory } from '../../gateway/history/load-request-history.ts'
+import { readRequest } from '../read-request.ts'
+import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
+import { planRequest, type PlannedRequest } from '../../gateway/prompt/plan-request.ts'
+import { summarizeOnRequest } from '../../gateway/summaries/summarize-on-request.ts'
+import { cancelOnDisconnect } from '../../gateway/send/cancel-on-disconnect.ts'
+import { areSummariesEnabled } from '../../gateway/summaries/add-summary-to-history.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { detectDialect } from './explain-request.ts'
+import { planStoredConversation } from './plan-stored-conversation.ts'
+import { renderSummary } from './render-summary.ts'
 
 export async function summarizeConversation(
   id: string,
   body: JsonObject,
   caller: Caller,
-  world: World,
-  exchange: Exchange,
+  world: GatewayDependencies,
+  exchange: HttpExchange,
 ): Promise<JsonObject> {
-  refuseOthers(body, FIELDS, null)
-  const model = maybe(asString, body['model'], 'model')
-  const focus = maybe(asString, body['focus'], 'focus')
-  const keepTurns = maybe(asIntegerIn(1, 1_000_000), body['keep_turns'], 'keep_turns')
-  const keepTokens = maybe(asIntegerIn(0, 1_000_000_000), body['keep_tokens'], 'keep_tokens')
+  rejectUnknownFields(body, FIELDS, null)
+  const model = readOptional(asString, body['model'], 'model')
+  const focus = readOptional(asString, body['focus'], 'focus')
+  const keepTurns = readOptional(asIntegerBetween(1, 1_000_000), body['keep_turns'], 'keep_turns')
+  const keepTokens = readOptional(
+    asIntegerBetween(0, 1_000_000_000),
+    body['keep_tokens'],
+    'keep_tokens',
+  )
   const summaries = {
     ...(model === null ? {} : { model }),
     ...(focus === null ? {} : { focus }),
     ...(keepTurns === null ? {} : { keepTurns, keepTokens: 0 }),
     ...(keepTokens === null ? {} : { keepTokens }),
   }
-  const plan = await ofConversation(id, { model, summaries }, caller, world)
+  const plan = await planStoredConversation(id, { model, summaries }, caller, world)
   if (plan === null) return NOTHING_SAID
   return summarized(plan, focus !== null, caller, world, exchange)
 }
@@ -50,17 +59,17 @@ const FIELDS = ['model', 'focus', 'keep_turns', 'keep_tokens']
 export async function summarizeContext(
   request: JsonObject,
   caller: Caller,
-  world: World,
-  exchange: Exchange,
+  world: GatewayDependencies,
+  exchange: HttpExchange,
   headers: Headers,
 ): Promise<JsonObject> {
   const { api, ...body } = request
-  const dialect = dialectOf(maybe(asOneOf(['chat', 'responses']), api, 'api'), body)
-  const given = understand(dialect, { json: body }, headers, world.settings)
+  const dialect = detectDialect(readOptional(asOneOf(['chat', 'responses']), api, 'api'), body)
+  const given = readRequest(dialect, { json: body }, headers, world.settings)
   if (given.memory.store === false) throw notToBeKept()
-  const [target] = route(world, given.params.model, dialect.name)
-  const { inbound, history } = await remember(given, caller, world)
-  const plan = planned(target, { inbound, history }, world)
+  const [target] = routeModel(world, given.params.model, dialect.name)
+  const { inbound, history } = await loadRequestHistory(given, caller, world)
+  const plan = planRequest(target, { inbound, history }, world)
   const isAnew = typeof inbound.wishes?.summaries?.focus === 'string'
   return summarized(plan, isAnew, caller, world, exchange)
 }
@@ -74,22 +83,22 @@ function notToBeKept(): GatewayError {
 }
 
 async function summarized(
-  plan: Planned,
+  plan: PlannedRequest,
   isAnew: boolean,
   caller: Caller,
-  world: World,
-  exchange: Exchange,
+  world: GatewayDependencies,
+  exchange: HttpExchange,
 ): Promise<JsonObject> {
-  const asked = { isAnew, ...watchLeaving(exchange) }
-  const { made, turns, items } = await summariseNow(plan, caller, asked, world)
+  const asked = { isAnew, ...cancelOnDisconnect(exchange) }
+  const { made, turns, items } = await summarizeOnRequest(plan, caller, asked, world)
   if (made === null) return { ...NOTHING_SAID, kept: { turns, items } }
   const { summary, usage } = made
-  const isTold = wantsSummaries(plan.policy.summaries)
+  const isTold = areSummariesEnabled(plan.policy.summaries)
   return {
-    ...shownSummary(summary, isTold),
+    ...renderSummary(summary, isTold),
     created: usage !== null,
     kept: { turns: turns - summary.border.turns, items: items - summary.border.at },
-    usage: usage === null ? null : usageOf(usage),
+    usage: usage === null ? null : renderResponsesUsage(usage),
   }
 }
 

@@ -1,5 +1,5 @@
 /** Whether an address, or a host with or without its port, is this very machine. */
-export function isLoopback(address: string): boolean {
+export function isLoopbackAddress(address: string): boolean {
   const host = address.startsWith('[')
     ? address.slice(1, address.indexOf(']'))
     : withoutPort(address)

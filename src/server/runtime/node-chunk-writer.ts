@@ -6,7 +6,7 @@
  */
 import type { ServerResponse } from 'node:http'
 
-export interface NodeChunks {
+export interface NodeChunkWriter {
   /** `false` when the client is full. */
   readonly write: (piece: string | Uint8Array) => boolean
   /** Writes what waits for the end of this turn. */
@@ -15,7 +15,10 @@ export interface NodeChunks {
 }
 
 /** `drained` hears that there is room again. */
-export function nodeChunks(outgoing: ServerResponse, drained: () => void): NodeChunks {
+export function createNodeChunkWriter(
+  outgoing: ServerResponse,
+  drained: () => void,
+): NodeChunkWriter {
   let hasBegun = false
   let isFull = false
   let waiting = ''

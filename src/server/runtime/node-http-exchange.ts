@@ -1,17 +1,17 @@
 /** An exchange on Node's own request and response: no Web Streams on the path of a token. */
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { joined } from '../../core/stream/concat-bytes.ts'
+import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { nodeChunks } from './node-chunk-writer.ts'
-import type { Client, Exchange } from '../../gateway/http-exchange-interface.ts'
-import { isLoopback } from './is-loopback-address.ts'
-import { tooLarge } from './request-too-large-error.ts'
+import { createNodeChunkWriter } from './node-chunk-writer.ts'
+import type { ClientStream, HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import { isLoopbackAddress } from './is-loopback-address.ts'
+import { createRequestTooLargeError } from './request-too-large-error.ts'
 
-export function nodeExchange(
+export function createNodeHttpExchange(
   { incoming, outgoing }: HttpBindings,
-  waitUntil: Exchange['waitUntil'],
-): Exchange {
+  waitUntil: HttpExchange['waitUntil'],
+): HttpExchange {
   const isGone = (): boolean => outgoing.destroyed && !outgoing.writableFinished
   const onGone = (callback: () => void): void => {
     // Its end is told once, and not to who asks later.
@@ -26,8 +26,8 @@ export function nodeExchange(
     stream(status, headers, run) {
       outgoing.writeHead(status, headers)
       let drained = (): void => undefined
-      const writer = nodeChunks(outgoing, () => drained())
-      const client: Client = {
+      const writer = createNodeChunkWriter(outgoing, () => drained())
+      const client: ClientStream = {
         write: writer.write,
         end(text) {
           writer.flush()
@@ -50,7 +50,8 @@ export function nodeExchange(
       return RESPONSE_ALREADY_SENT
     },
     isLocal: () =>
-      isLoopback(incoming.socket.remoteAddress ?? '') && isLoopback(incoming.headers.host ?? ''),
+      isLoopbackAddress(incoming.socket.remoteAddress ?? '') &&
+      isLoopbackAddress(incoming.headers.host ?? ''),
     waitUntil,
   }
 }
@@ -58,14 +59,14 @@ export function nodeExchange(
 function readIncoming(incoming: HttpBindings['incoming'], limitBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     if (Number(incoming.headers['content-length'] ?? 0) > limitBytes)
-      return reject(tooLarge(limitBytes))
+      return reject(createRequestTooLargeError(limitBytes))
     const chunks: Uint8Array[] = []
     let size = 0
     const keep = (chunk: Uint8Array): void => {
       size += chunk.length
       if (size <= limitBytes) return void chunks.push(chunk)
       incoming.off('data', keep)
-      reject(tooLarge(limitBytes))
+      reject(createRequestTooLargeError(limitBytes))
     }
     incoming.on('data', keep)
     const breakOff = (): void => reject(brokenOff())
@@ -73,7 +74,7 @@ function readIncoming(incoming: HttpBindings['incoming'], limitBytes: number): P
       // Or the pieces, and the whole, are held for as long as the answer takes.
       incoming.off('data', keep)
       incoming.off('error', breakOff)
-      resolve(joined(chunks))
+      resolve(concatBytes(chunks))
     })
     incoming.once('error', breakOff)
   })

@@ -5,28 +5,28 @@
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
-import type { Exchange } from '../../gateway/http-exchange-interface.ts'
-import { isLoopback } from './is-loopback-address.ts'
+import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import { isLoopbackAddress } from './is-loopback-address.ts'
 import {
-  FRAME_SLACK,
-  type Socket,
-  type SocketListener,
-  type Upgrade,
+  FRAME_SIZE_FACTOR,
+  type ClientWebSocket,
+  type WebSocketListener,
+  type AcceptUpgrade,
 } from '../../gateway/websocket-interface.ts'
 
 /** What the app is given in place of Node's request and response. */
 export interface UpgradeBindings {
   readonly incoming: IncomingMessage
-  readonly upgrade: Upgrade
+  readonly upgrade: AcceptUpgrade
 }
 
-export interface Upgrades {
+export interface WebSocketConnections {
   /** Lets the turns that are under way finish, then closes. */
   readonly leave: () => void
   readonly terminate: () => void
 }
 
-export interface Upgrading {
+export interface UpgradeOptions {
   readonly answer: (request: Request, bindings: UpgradeBindings) => Response | Promise<Response>
   readonly maxBytes: number
   /** A client that does not answer two pings in a row is gone. */
@@ -38,18 +38,21 @@ export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolea
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
-export function acceptUpgrades(server: Server, { answer, maxBytes, pingMs }: Upgrading): Upgrades {
+export function acceptUpgrades(
+  server: Server,
+  { answer, maxBytes, pingMs }: UpgradeOptions,
+): WebSocketConnections {
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: maxBytes * FRAME_SLACK,
+    maxPayload: maxBytes * FRAME_SIZE_FACTOR,
     perMessageDeflate: false,
   })
-  const listeners = new Map<WebSocket, SocketListener>()
+  const listeners = new Map<WebSocket, WebSocketListener>()
   const pings = pinging(sockets, pingMs)
 
   server.on('upgrade', (incoming, duplex, head) => {
     duplex.on('error', () => duplex.destroy())
-    const upgrade: Upgrade = (listen) => {
+    const upgrade: AcceptUpgrade = (listen) => {
       sockets.handleUpgrade(incoming, duplex, head, (socket) => {
         const listener = attached(socket, duplex, listen)
         listeners.set(socket, listener)
@@ -75,16 +78,17 @@ export function acceptUpgrades(server: Server, { answer, maxBytes, pingMs }: Upg
 /** The connection is not HTTP any more, so there is nothing left to answer. */
 const GRANTED = new Response(null)
 
-export function upgradeExchange(
+export function createUpgradeHttpExchange(
   { incoming, upgrade }: UpgradeBindings,
-  waitUntil: Exchange['waitUntil'],
-): Exchange {
+  waitUntil: HttpExchange['waitUntil'],
+): HttpExchange {
   return {
     body: () => Promise.resolve(new Uint8Array(0)),
     onGone: () => undefined,
     stream: () => new Response(null, { status: 500 }),
     isLocal: () =>
-      isLoopback(incoming.socket.remoteAddress ?? '') && isLoopback(incoming.headers.host ?? ''),
+      isLoopbackAddress(incoming.socket.remoteAddress ?? '') &&
+      isLoopbackAddress(incoming.headers.host ?? ''),
     waitUntil,
     upgrade,
   }
@@ -93,8 +97,8 @@ export function upgradeExchange(
 function attached(
   socket: WebSocket,
   duplex: Duplex,
-  listen: (socket: Socket) => SocketListener,
-): SocketListener {
+  listen: (socket: ClientWebSocket) => WebSocketListener,
+): WebSocketListener {
   let drain = (): void => undefined
   duplex.on('drain', () => drain())
   const listener = listen({

@@ -1,11 +1,11 @@
 /** What goes on behind answers, so that a process that stops can wait for it. */
-export interface NodeWorks {
+export interface PendingWork {
   readonly waitUntil: (work: Promise<unknown>) => void
   /** Resolves when nothing goes on any more, what is begun meanwhile included. */
   readonly over: () => Promise<void>
 }
 
-export function nodeWorks(): NodeWorks {
+export function trackPendingWork(): PendingWork {
   const works = new Set<Promise<unknown>>()
   return {
     waitUntil(work) {

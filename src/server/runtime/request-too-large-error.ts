@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
-export function tooLarge(limitBytes: number): GatewayError {
+export function createRequestTooLargeError(limitBytes: number): GatewayError {
   const megabytes = Math.floor(limitBytes / 1024 / 1024)
   return new GatewayError(
     'request_too_large',

@@ -1,14 +1,14 @@
 /** An exchange on Web Streams, for Workers and for tests without a port. */
-import { joined } from '../../core/stream/concat-bytes.ts'
-import type { Client, Exchange } from '../../gateway/http-exchange-interface.ts'
-import { isLoopback } from './is-loopback-address.ts'
-import { tooLarge } from './request-too-large-error.ts'
-import { webUpgrade } from './workers-websocket.ts'
+import { concatBytes } from '../../core/stream/concat-bytes.ts'
+import type { ClientStream, HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import { isLoopbackAddress } from './is-loopback-address.ts'
+import { createRequestTooLargeError } from './request-too-large-error.ts'
+import { createWorkersUpgrade } from './workers-websocket.ts'
 
-export function webExchange(
+export function createWebHttpExchange(
   request: Request,
   waitUntil: (work: Promise<unknown>) => void,
-): Exchange {
+): HttpExchange {
   return {
     body: (limitBytes) => readBody(request, limitBytes),
     onGone: (callback) => whenAborted(request.signal, callback),
@@ -18,9 +18,9 @@ export function webExchange(
       run(client)
       return new Response(readable, { status, headers })
     },
-    isLocal: () => isLoopback(new URL(request.url).host),
+    isLocal: () => isLoopbackAddress(new URL(request.url).host),
     waitUntil,
-    ...webUpgrade(request),
+    ...createWorkersUpgrade(request),
   }
 }
 
@@ -31,15 +31,16 @@ function whenAborted(signal: AbortSignal, callback: () => void): void {
 }
 
 async function readBody(request: Request, limitBytes: number): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  if (Number(request.headers.get('content-length') ?? 0) > limitBytes)
+    throw createRequestTooLargeError(limitBytes)
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
     size += chunk.length
-    if (size > limitBytes) throw tooLarge(limitBytes)
+    if (size > limitBytes) throw createRequestTooLargeError(limitBytes)
     chunks.push(chunk)
   }
-  return joined(chunks)
+  return concatBytes(chunks)
 }
 
 /** A client that is read through a stream: full as soon as one piece waits to be read. */
@@ -66,7 +67,7 @@ function streamedClient(signal: AbortSignal) {
   )
   whenAborted(signal, gone)
 
-  const client: Client = {
+  const client: ClientStream = {
     write(text) {
       if (over) return true
       controller.enqueue(typeof text === 'string' ? utf8.encode(text) : text)

@@ -2,17 +2,17 @@
  * WebSockets on Workers. The runtime queues what is sent and does not say how much of it waits, so a
  * client there is never full.
  */
-import type { Socket, Upgrade } from '../../gateway/websocket-interface.ts'
+import type { ClientWebSocket, AcceptUpgrade } from '../../gateway/websocket-interface.ts'
 
 /** Nothing for a request that does not ask for it. */
-export function webUpgrade(request: Request): { readonly upgrade?: Upgrade } {
+export function createWorkersUpgrade(request: Request): { readonly upgrade?: AcceptUpgrade } {
   return request.headers.get('upgrade')?.toLowerCase() === 'websocket' ? { upgrade } : {}
 }
 
-const upgrade: Upgrade = (listen) => {
+const upgrade: AcceptUpgrade = (listen) => {
   const { 0: theirs, 1: ours } = new WebSocketPair()
   ours.accept()
-  const socket: Socket = {
+  const socket: ClientWebSocket = {
     send(text) {
       if (ours.readyState === WebSocket.OPEN) ours.send(text)
       return true

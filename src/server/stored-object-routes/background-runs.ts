@@ -1,25 +1,25 @@
 /** The routes of runs that outlive their client, by method and path. */
 import type { Caller } from '../../core/client/caller.ts'
-import type { Exchange } from '../../gateway/http-exchange-interface.ts'
-import { withPrefix } from './route-interface.ts'
-import type { Runs } from '../../background/background-runs.ts'
+import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import { requireIdPrefix } from './route-interface.ts'
+import type { BackgroundRuns } from '../../background/background-runs.ts'
 
-export interface RunRoute {
+export interface BackgroundRunRoute {
   readonly method: 'GET' | 'POST'
   readonly path: string
   /** `null` for what is not asked of a run. */
-  readonly answer: (asked: RunAsked) => Promise<Response | null>
+  readonly answer: (asked: BackgroundRunRequest) => Promise<Response | null>
 }
 
-export interface RunAsked {
+export interface BackgroundRunRequest {
   readonly caller: Caller
-  readonly exchange: Exchange
+  readonly exchange: HttpExchange
   /** As it stands in the path. */
   readonly id: string
   readonly query: URLSearchParams
 }
 
-export function runRoutes(runs: Runs): readonly RunRoute[] {
+export function createBackgroundRunRoutes(runs: BackgroundRuns): readonly BackgroundRunRoute[] {
   return [
     {
       method: 'GET',
@@ -41,6 +41,6 @@ export function runRoutes(runs: Runs): readonly RunRoute[] {
   ]
 }
 
-function idIn({ id }: Pick<RunAsked, 'id'>): string {
-  return withPrefix(id, 'resp', 'response_id')
+function idIn({ id }: Pick<BackgroundRunRequest, 'id'>): string {
+  return requireIdPrefix(id, 'resp', 'response_id')
 }

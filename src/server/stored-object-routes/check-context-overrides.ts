@@ -1,13 +1,13 @@
 /** What a client says of a conversation's context: as it was written, once it is known to make sense. */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import {
-  readWishes,
-  writtenWishes,
+  readPolicyOverrides,
+  formatPolicyOverrides,
 } from '../../dialects/context-policy/parse-and-format-overrides.ts'
 
 /** `null` is for nothing. A name alone is that of a policy. */
-export function contextIn(value: unknown, path: string): JsonObject | null {
+export function checkContextOverrides(value: unknown, path: string): JsonObject | null {
   if (value === null || value === undefined) return null
-  const wishes = readWishes(value, path)
-  return isObject(value) ? value : writtenWishes(wishes)
+  const wishes = readPolicyOverrides(value, path)
+  return isObject(value) ? value : formatPolicyOverrides(wishes)
 }

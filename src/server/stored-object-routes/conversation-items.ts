@@ -1,31 +1,36 @@
 /** The items of a conversation: added, listed, read, and taken out again. */
 import type { JsonObject } from '../../core/json/json.ts'
-import { missing } from '../../dialects/checks/check-json-types.ts'
-import { notFound } from '../../core/errors/gateway-error.ts'
+import { createMissingFieldError } from '../../dialects/checks/check-json-types.ts'
+import { createNotFoundError } from '../../core/errors/gateway-error.ts'
 import {
-  conversationLocked,
-  holdConversation,
-  unknownConversation,
+  createConversationLockedError,
+  lockConversation,
+  createConversationNotFoundError,
 } from '../../gateway/history/lock-conversation.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
-import { itemsIn, turnOfItems } from './create-item-only-turn.ts'
-import { conversationIn, shownOr404 } from './conversations.ts'
-import { listedItems, type ListedItem } from './list-turn-items.ts'
-import { listOf, pageOf, pagingIn } from './paging.ts'
-import { includeIn, shortened, type Resource, type ResourceRequest } from './route-interface.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { parseAddedItems, createItemOnlyTurn } from './create-item-only-turn.ts'
+import { readConversationId, renderConversationOrThrow } from './conversations.ts'
+import { listTurnItems, type ListedItem } from './list-turn-items.ts'
+import { renderList, cutPage, readPaging } from './paging.ts'
+import {
+  readInclude,
+  shortenForError,
+  type StoredObjectRoute,
+  type StoredObjectRequest,
+} from './route-interface.ts'
 
-export const CONVERSATION_ITEMS: readonly Resource[] = [
+export const CONVERSATION_ITEM_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'POST', path: '/conversations/:id/items', answer: addItems },
   {
     method: 'GET',
     path: '/conversations/:id/items',
     async answer(asked, world) {
-      const paging = pagingIn(asked.query, 'desc')
+      const paging = readPaging(asked.query, 'desc')
       const { items } = await found(asked, world)
-      const { entries, hasMore } = pageOf(items, paging)
-      return listOf(
+      const { entries, hasMore } = cutPage(items, paging)
+      return renderList(
         entries.map(({ show }) => show()),
         hasMore,
       )
@@ -50,21 +55,24 @@ export const CONVERSATION_ITEMS: readonly Resource[] = [
   },
 ]
 
-async function addItems(asked: ResourceRequest, world: World): Promise<JsonObject> {
-  const conversation = conversationIn(asked)
+async function addItems(
+  asked: StoredObjectRequest,
+  world: GatewayDependencies,
+): Promise<JsonObject> {
+  const conversation = readConversationId(asked)
   const { caller, query } = asked
   const { items: given } = await asked.body()
-  if (given === undefined) throw missing('items')
-  const items = await itemsIn(given, caller, world)
+  if (given === undefined) throw createMissingFieldError('items')
+  const items = await parseAddedItems(given, caller, world)
   const id = world.newTurnId()
-  const hold = await holdConversation(conversation, caller, id, world, null)
+  const hold = await lockConversation(conversation, caller, id, world, null)
   try {
     const chain = await chainTo(hold.head, caller, world)
-    if (items.length === 0) return listOf([], false)
-    const turn = turnOfItems(items, { id, conversation, chain }, caller, world)
-    if (!(await world.conversations.appendItems(turn))) throw conversationLocked()
-    const all = listedItems([...chain, written(turn)], 'answer', includeIn(query))
-    return listOf(
+    if (items.length === 0) return renderList([], false)
+    const turn = createItemOnlyTurn(items, { id, conversation, chain }, caller, world)
+    if (!(await world.conversations.appendItems(turn))) throw createConversationLockedError()
+    const all = listTurnItems([...chain, written(turn)], 'answer', readInclude(query))
+    return renderList(
       all.slice(-items.length).map(({ show }) => show()),
       false,
     )
@@ -74,7 +82,7 @@ async function addItems(asked: ResourceRequest, world: World): Promise<JsonObjec
 }
 
 /** As it would be read again. */
-function written(turn: ReturnType<typeof turnOfItems>): StoredTurn {
+function written(turn: ReturnType<typeof createItemOnlyTurn>): StoredTurn {
   return {
     ...turn,
     digests: {},
@@ -100,28 +108,28 @@ interface Found {
   readonly items: readonly ListedItem[]
 }
 
-async function found(asked: ResourceRequest, world: World): Promise<Found> {
-  const id = conversationIn(asked)
+async function found(asked: StoredObjectRequest, world: GatewayDependencies): Promise<Found> {
+  const id = readConversationId(asked)
   const conversation = await world.conversations.findConversation(asked.caller, id)
-  if (conversation === null) throw unknownConversation(id, null)
+  if (conversation === null) throw createConversationNotFoundError(id, null)
   const chain = await chainTo(conversation.head, asked.caller, world)
   return {
-    conversation: shownOr404(conversation, id),
-    items: listedItems(chain, 'answer', includeIn(asked.query)),
+    conversation: renderConversationOrThrow(conversation, id),
+    items: listTurnItems(chain, 'answer', readInclude(asked.query)),
   }
 }
 
 async function chainTo(
   head: string | null,
   owner: Caller,
-  { store }: World,
+  { store }: GatewayDependencies,
 ): Promise<readonly StoredTurn[]> {
   return head === null ? [] : ((await store.loadChain(owner, head)) ?? [])
 }
 
-function named(asked: ResourceRequest, items: readonly ListedItem[]): ListedItem {
+function named(asked: StoredObjectRequest, items: readonly ListedItem[]): ListedItem {
   const wanted = asked.named('item')
   const item = items.find(({ id, isHidden }) => id === wanted && !isHidden)
   if (item !== undefined) return item
-  throw notFound(`Item with id '${shortened(wanted)}' not found.`)
+  throw createNotFoundError(`Item with id '${shortenForError(wanted)}' not found.`)
 }

@@ -4,13 +4,17 @@
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { unknownConversation } from '../../gateway/history/lock-conversation.ts'
+import { createConversationNotFoundError } from '../../gateway/history/lock-conversation.ts'
 import type { Conversation } from '../../store/conversations/conversation-store-interface.ts'
-import { contextIn } from './check-context-overrides.ts'
-import { conversationIn } from './conversations.ts'
-import { shortened, type Resource, type ResourceRequest } from './route-interface.ts'
+import { checkContextOverrides } from './check-context-overrides.ts'
+import { readConversationId } from './conversations.ts'
+import {
+  shortenForError,
+  type StoredObjectRoute,
+  type StoredObjectRequest,
+} from './route-interface.ts'
 
-export const CONVERSATION_CONTEXT: readonly Resource[] = [
+export const CONVERSATION_POLICY_ROUTES: readonly StoredObjectRoute[] = [
   {
     method: 'GET',
     path: '/conversations/:id/context',
@@ -21,7 +25,7 @@ export const CONVERSATION_CONTEXT: readonly Resource[] = [
     method: 'POST',
     path: '/conversations/:id/context',
     async answer(asked, { conversations }) {
-      const context = contextIn(await asked.value(), 'context')
+      const context = checkContextOverrides(await asked.value(), 'context')
       return shown(asked, (id) => conversations.setContext(asked.caller, id, context))
     },
   },
@@ -30,7 +34,7 @@ export const CONVERSATION_CONTEXT: readonly Resource[] = [
     path: '/conversations/:id/reset',
     async answer(asked, { conversations }) {
       const [unknown] = Object.keys(await asked.maybeBody())
-      if (unknown !== undefined) throw unknownField(shortened(unknown))
+      if (unknown !== undefined) throw unknownField(shortenForError(unknown))
       return shown(asked, (id) => conversations.resetConversation(asked.caller, id))
     },
   },
@@ -45,12 +49,12 @@ function unknownField(param: string): GatewayError {
 }
 
 async function shown(
-  asked: ResourceRequest,
+  asked: StoredObjectRequest,
   found: (id: string) => Promise<Conversation | null>,
 ): Promise<JsonObject> {
-  const id = conversationIn(asked)
+  const id = readConversationId(asked)
   const conversation = await found(id)
-  if (conversation === null) throw unknownConversation(id, null)
+  if (conversation === null) throw createConversationNotFoundError(id, null)
   const { context, resetAfter } = conversation
   return { object: 'conversation.context', conversation: id, context, reset_after: resetAfter }
 }

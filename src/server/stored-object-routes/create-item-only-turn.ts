@@ -3,11 +3,11 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import { parseItems } from '../../dialects/responses/parse/parse-items.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { resolvedItems } from '../../gateway/history/resolve-item-references.ts'
+import { resolveReferencedItems } from '../../gateway/history/resolve-item-references.ts'
 import type { NewTurn, StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 
-export interface TurnPlace {
+export interface ItemOnlyTurnPosition {
   readonly id: string
   readonly conversation: string
   /** What the conversation has come to. */
@@ -17,21 +17,21 @@ export interface TurnPlace {
 /** As many as OpenAI takes at once. */
 const MAX_ITEMS = 20
 
-export async function itemsIn(
+export async function parseAddedItems(
   value: unknown,
   caller: Caller,
-  world: World,
+  world: GatewayDependencies,
 ): Promise<readonly Item[]> {
   const items = parseItems(value, 'items')
   if (items.length > MAX_ITEMS) throw tooMany(items.length)
-  return resolvedItems(items, caller, world)
+  return resolveReferencedItems(items, caller, world)
 }
 
-export function turnOfItems(
+export function createItemOnlyTurn(
   items: readonly Item[],
-  { id, conversation, chain }: TurnPlace,
+  { id, conversation, chain }: ItemOnlyTurnPosition,
   { tenant, user }: Caller,
-  { nowMs }: World,
+  { nowMs }: GatewayDependencies,
 ): NewTurn {
   const head = chain.at(-1)
   return {

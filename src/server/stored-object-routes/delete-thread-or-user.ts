@@ -8,21 +8,26 @@
  */
 import { responseId, turnIdOfCompletion, turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { GatewayError, notFound } from '../../core/errors/gateway-error.ts'
-import { askMemory } from '../../store/query-store-or-throw.ts'
-import { shortened, type Resource, type ResourceRequest } from './route-interface.ts'
+import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
+import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
+import {
+  shortenForError,
+  type StoredObjectRoute,
+  type StoredObjectRequest,
+} from './route-interface.ts'
 
-export const MEMORY: readonly Resource[] = [
+export const THREAD_AND_USER_DELETION_ROUTES: readonly StoredObjectRoute[] = [
   {
     method: 'DELETE',
     path: '/memory/turns/:id',
     async answer(asked, { recall, nowMs }) {
       const id = asked.named('id')
-      const turnId = turnIdIn(id)
+      const turnId = parseTurnId(id)
       const { tenant, user } = asked.caller
       const forget = () => recall.forgetThread({ tenant, user, turnId, nowMs: nowMs() })
-      const turns = await askMemory(forget, NOT_CERTAIN)
-      if (turns === 0) throw notFound(`Nothing is remembered of '${shortened(id)}'.`)
+      const turns = await queryStoreOrThrow(forget, NOT_CERTAIN)
+      if (turns === 0)
+        throw createNotFoundError(`Nothing is remembered of '${shortenForError(id)}'.`)
       return told(turns)
     },
   },
@@ -32,23 +37,25 @@ export const MEMORY: readonly Resource[] = [
     async answer(asked, { recall, nowMs }) {
       const user = userIn(asked)
       const { tenant } = asked.caller
-      return told(await askMemory(() => recall.forgetUser(tenant, user, nowMs()), NOT_CERTAIN))
+      return told(
+        await queryStoreOrThrow(() => recall.forgetUser(tenant, user, nowMs()), NOT_CERTAIN),
+      )
     },
   },
 ]
 
 /** Everything that a client sees of a turn is named after it. */
-export function turnIdIn(id: string, param = 'id'): string {
+export function parseTurnId(id: string, param = 'id'): string {
   const turnId = turnIdOfResponse(id) ?? turnIdOfCompletion(id) ?? turnIdOfResponse(responseId(id))
   if (turnId !== null) return turnId
   throw new GatewayError(
     'invalid_value',
-    `Invalid '${param}': '${shortened(id)}'. Expected the ID of a response ('resp_…'), of a chat completion ('chatcmpl-…'), or the 20 characters of a marker.`,
+    `Invalid '${param}': '${shortenForError(id)}'. Expected the ID of a response ('resp_…'), of a chat completion ('chatcmpl-…'), or the 20 characters of a marker.`,
     { param },
   )
 }
 
-function userIn({ named, caller }: ResourceRequest): string {
+function userIn({ named, caller }: StoredObjectRequest): string {
   const user = named('user')
   if (caller.user === null || caller.user === user) return user
   throw new GatewayError(

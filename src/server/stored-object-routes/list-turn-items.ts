@@ -3,16 +3,19 @@
  * item before it has the same, else one that is derived from its place.
  */
 import { itemId, type ItemPlace } from '../../core/turn-derived-ids.ts'
-import { isOfHouse } from '../../core/items/gateway-tool-items.ts'
+import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { included } from '../../dialects/responses/render/apply-include.ts'
-import { ownIdOf, typeNameOf } from '../../dialects/responses/render/assign-output-item-ids.ts'
-import { listedItem } from '../../dialects/responses/render/render-listed-item.ts'
+import { applyInclude } from '../../dialects/responses/render/apply-include.ts'
+import {
+  originalItemId,
+  itemTypeName,
+} from '../../dialects/responses/render/assign-output-item-ids.ts'
+import { renderListedItem } from '../../dialects/responses/render/render-listed-item.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { Listed } from './paging.ts'
+import type { PageEntry } from './paging.ts'
 
-export interface ListedItem extends Listed {
+export interface ListedItem extends PageEntry {
   readonly id: string
   readonly isHidden: boolean
   readonly place: ItemPlace
@@ -20,7 +23,7 @@ export interface ListedItem extends Listed {
 }
 
 /** Oldest first. Of the last turn either all, or only what its model was asked. */
-export function listedItems(
+export function listTurnItems(
   chain: readonly StoredTurn[],
   upTo: 'question' | 'answer',
   include: readonly string[],
@@ -33,12 +36,12 @@ export function listedItems(
   }
   const listed = (turn: StoredTurn, side: ItemPlace['side'], items: readonly Item[]) =>
     items.flatMap((item, index): readonly ListedItem[] => {
-      if (isOfHouse(item)) return []
+      if (isGatewayToolItem(item)) return []
       const place = { turnId: turn.id, side, index }
       const id = freeId(item, place, taken)
       const isCutOff = side === 'out' && turn.state === 'incomplete' && index === items.length - 1
       const ending = isCutOff ? 'incomplete' : 'completed'
-      const show = () => included(listedItem(item, id, ending, view), words)
+      const show = () => applyInclude(renderListedItem(item, id, ending, view), words)
       return [{ id, isHidden: turn.hidden.has(item), place, show }]
     })
   return chain.flatMap((turn, at) => {
@@ -49,8 +52,8 @@ export function listedItems(
 }
 
 function freeId(item: Item, { turnId, side, index }: ItemPlace, taken: Set<string>): string {
-  let id = ownIdOf(item)
-  if (id === '' || taken.has(id)) id = itemId(typeNameOf(item), turnId, index, side)
+  let id = originalItemId(item)
+  if (id === '' || taken.has(id)) id = itemId(itemTypeName(item), turnId, index, side)
   while (taken.has(id)) id += '_'
   taken.add(id)
   return id

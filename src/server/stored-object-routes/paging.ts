@@ -1,9 +1,9 @@
 /** Pages of a list: which part of it is wanted, and the object that shows it. */
 import type { JsonObject } from '../../core/json/json.ts'
 import { asOneOf } from '../../dialects/checks/check-json-types.ts'
-import { asIntegerIn } from '../../dialects/checks/check-value-limits.ts'
+import { asIntegerBetween } from '../../dialects/checks/check-value-limits.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { shortened } from './route-interface.ts'
+import { shortenForError } from './route-interface.ts'
 
 export interface Paging {
   /** The id behind which the page begins, in the order asked for. */
@@ -12,7 +12,7 @@ export interface Paging {
   readonly order: 'asc' | 'desc'
 }
 
-export function pagingIn(query: URLSearchParams, defaultOrder: Paging['order']): Paging {
+export function readPaging(query: URLSearchParams, defaultOrder: Paging['order']): Paging {
   const limit = query.get('limit')
   return {
     after: query.get('after') || null,
@@ -21,7 +21,7 @@ export function pagingIn(query: URLSearchParams, defaultOrder: Paging['order']):
   }
 }
 
-const asLimit = asIntegerIn(1, 100)
+const asLimit = asIntegerBetween(1, 100)
 const asOrder = asOneOf(['asc', 'desc'])
 
 /** What is no number stays what it is, to be complained about. */
@@ -29,7 +29,7 @@ function asNumber(text: string): number | string {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : text
 }
 
-export interface Listed {
+export interface PageEntry {
   readonly id: string
   /** Something that is not listed, behind which a page may begin all the same. */
   readonly isHidden?: boolean
@@ -41,7 +41,7 @@ export interface Page<Entry> {
 }
 
 /** `all` in ascending order. */
-export function pageOf<Entry extends Listed>(
+export function cutPage<Entry extends PageEntry>(
   all: readonly Entry[],
   { after, limit, order }: Paging,
 ): Page<Entry> {
@@ -51,22 +51,22 @@ export function pageOf<Entry extends Listed>(
   return { entries: shown.slice(0, limit), hasMore: shown.length > limit }
 }
 
-function placeOf(after: string, ordered: readonly Listed[]): number {
+function placeOf(after: string, ordered: readonly PageEntry[]): number {
   const place = ordered.findIndex(({ id }) => id === after)
   if (place >= 0) return place
-  throw unknownCursor(after)
+  throw createUnknownCursorError(after)
 }
 
-export function unknownCursor(after: string): GatewayError {
+export function createUnknownCursorError(after: string): GatewayError {
   return new GatewayError(
     'invalid_value',
-    `Invalid 'after': there is no '${shortened(after)}' in this list. Use the \`last_id\` of the page before.`,
+    `Invalid 'after': there is no '${shortenForError(after)}' in this list. Use the \`last_id\` of the page before.`,
     { param: 'after' },
   )
 }
 
 /** Strict clients take no null for an id: of an empty list there is none, but as an empty text. */
-export function listOf(data: readonly JsonObject[], hasMore: boolean): JsonObject {
+export function renderList(data: readonly JsonObject[], hasMore: boolean): JsonObject {
   const idOf = (entry: JsonObject | undefined) => entry?.['id'] ?? ''
   return {
     object: 'list',

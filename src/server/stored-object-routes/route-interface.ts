@@ -5,17 +5,20 @@
 import type { Caller } from '../../core/client/caller.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 
-export interface Resource {
+export interface StoredObjectRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As in `/responses/:id`. */
   readonly path: string
   /** Resolves to `null` for what another route is to answer. */
-  readonly answer: (asked: ResourceRequest, world: World) => Promise<JsonObject | null>
+  readonly answer: (
+    asked: StoredObjectRequest,
+    world: GatewayDependencies,
+  ) => Promise<JsonObject | null>
 }
 
-export interface ResourceRequest {
+export interface StoredObjectRequest {
   readonly caller: Caller
   /** What stands in the path in the place of `:name`. */
   readonly named: (name: string) => string
@@ -28,21 +31,21 @@ export interface ResourceRequest {
 }
 
 /** An id of another kind is a mistake; one that names nothing is only not there. */
-export function withPrefix(id: string, prefix: string, param: string): string {
+export function requireIdPrefix(id: string, prefix: string, param: string): string {
   if (id.startsWith(`${prefix}_`)) return id
   throw new GatewayError(
     'invalid_value',
-    `Invalid '${param}': '${shortened(id)}'. Expected an ID that begins with '${prefix}'.`,
+    `Invalid '${param}': '${shortenForError(id)}'. Expected an ID that begins with '${prefix}'.`,
     { param },
   )
 }
 
 /** Short enough for an error message. */
-export function shortened(id: string): string {
+export function shortenForError(id: string): string {
   return id.length > 80 ? `${id.slice(0, 80)}…` : id
 }
 
 /** Lists in a query come as `include=a&include=b`, `include[]=a` or `include[0]=a`. */
-export function includeIn(query: URLSearchParams): readonly string[] {
+export function readInclude(query: URLSearchParams): readonly string[] {
   return [...query].flatMap(([name, value]) => (/^include(\[\d*\])?$/.test(name) ? [value] : []))
 }

@@ -1,23 +1,23 @@
 /** Everything that is stored and can be read again, by method and path. */
-import { COMPLETIONS } from './stored-chat-completions.ts'
-import { CONVERSATION_CONTEXT } from './conversation-policy-and-reset.ts'
-import { CONVERSATION_ITEMS } from './conversation-items.ts'
-import { CONVERSATIONS } from './conversations.ts'
-import { FACTS } from './facts.ts'
-import { MEMORY } from './delete-thread-or-user.ts'
-import type { Resource } from './route-interface.ts'
-import { RESPONSES } from './stored-responses.ts'
-import { SUMMARIES } from './delete-summary.ts'
-import { WORKING_MEMORIES } from './working-memory.ts'
+import { CHAT_COMPLETION_ROUTES } from './stored-chat-completions.ts'
+import { CONVERSATION_POLICY_ROUTES } from './conversation-policy-and-reset.ts'
+import { CONVERSATION_ITEM_ROUTES } from './conversation-items.ts'
+import { CONVERSATION_ROUTES } from './conversations.ts'
+import { FACT_ROUTES } from './facts.ts'
+import { THREAD_AND_USER_DELETION_ROUTES } from './delete-thread-or-user.ts'
+import type { StoredObjectRoute } from './route-interface.ts'
+import { RESPONSE_ROUTES } from './stored-responses.ts'
+import { SUMMARY_DELETION_ROUTES } from './delete-summary.ts'
+import { WORKING_MEMORY_ROUTES } from './working-memory.ts'
 
-export const RESOURCES: readonly Resource[] = [
-  ...RESPONSES,
-  ...CONVERSATIONS,
-  ...CONVERSATION_ITEMS,
-  ...CONVERSATION_CONTEXT,
-  ...COMPLETIONS,
-  ...MEMORY,
-  ...FACTS,
-  ...SUMMARIES,
-  ...WORKING_MEMORIES,
+export const STORED_OBJECT_ROUTES: readonly StoredObjectRoute[] = [
+  ...RESPONSE_ROUTES,
+  ...CONVERSATION_ROUTES,
+  ...CONVERSATION_ITEM_ROUTES,
+  ...CONVERSATION_POLICY_ROUTES,
+  ...CHAT_COMPLETION_ROUTES,
+  ...THREAD_AND_USER_DELETION_ROUTES,
+  ...FACT_ROUTES,
+  ...SUMMARY_DELETION_ROUTES,
+  ...WORKING_MEMORY_ROUTES,
 ]

@@ -1,21 +1,25 @@
 /** Chat completions that were asked to be kept: listed, read, labelled and deleted. */
 import { completionId, turnIdOfCompletion } from '../../core/turn-derived-ids.ts'
-import { withoutHouse } from '../../core/items/gateway-tool-items.ts'
+import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { chat } from '../../dialects/chat/chat-dialect.ts'
-import { parseWished } from '../../dialects/context-policy/parse-request-with-overrides.ts'
-import { tellMessages } from '../../dialects/chat/render/render-messages.ts'
-import { tellMessage } from '../../dialects/chat/render/render-chat-completion.ts'
-import { maybe, missing } from '../../dialects/checks/check-json-types.ts'
+import { chatDialect } from '../../dialects/chat/chat-dialect.ts'
+import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { renderMessages } from '../../dialects/chat/render/render-messages.ts'
+import { renderAssistantMessage } from '../../dialects/chat/render/render-chat-completion.ts'
+import { readOptional, createMissingFieldError } from '../../dialects/checks/check-json-types.ts'
 import { asMetadata } from '../../dialects/checks/check-value-limits.ts'
-import { GatewayError, notFound } from '../../core/errors/gateway-error.ts'
+import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
-import { listOf, pageOf, pagingIn, unknownCursor } from './paging.ts'
-import { shortened, type Resource, type ResourceRequest } from './route-interface.ts'
-import { outcomeIn } from '../../gateway/respond/render-stored-response.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { renderList, cutPage, readPaging, createUnknownCursorError } from './paging.ts'
+import {
+  shortenForError,
+  type StoredObjectRoute,
+  type StoredObjectRequest,
+} from './route-interface.ts'
+import { outcomeFromTurn } from '../../gateway/respond/render-stored-response.ts'
 
-export const COMPLETIONS: readonly Resource[] = [
+export const CHAT_COMPLETION_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'GET', path: '/chat/completions', answer: listCompletions },
   {
     method: 'GET',
@@ -28,8 +32,8 @@ export const COMPLETIONS: readonly Resource[] = [
     async answer(asked, world) {
       const { id, turnId } = idIn(asked)
       const { metadata: given } = await asked.body()
-      if (given === undefined) throw missing('metadata')
-      const metadata = maybe(asMetadata, given, 'metadata') ?? {}
+      if (given === undefined) throw createMissingFieldError('metadata')
+      const metadata = readOptional(asMetadata, given, 'metadata') ?? {}
       const labels = { ...asked.caller, turnId, dialect: 'chat', metadata }
       if (!(await world.archive.relabelTurn(labels))) throw completionNotFound(id)
       return completionOf(await loaded(asked, world))
@@ -48,11 +52,14 @@ export const COMPLETIONS: readonly Resource[] = [
   { method: 'GET', path: '/chat/completions/:id/messages', answer: listMessages },
 ]
 
-async function listCompletions(asked: ResourceRequest, { archive }: World): Promise<JsonObject> {
+async function listCompletions(
+  asked: StoredObjectRequest,
+  { archive }: GatewayDependencies,
+): Promise<JsonObject> {
   const { query, caller } = asked
-  const paging = pagingIn(query, 'asc')
+  const paging = readPaging(query, 'asc')
   const after = paging.after === null ? null : turnIdOfCompletion(paging.after)
-  if (paging.after !== null && after === null) throw unknownCursor(paging.after)
+  if (paging.after !== null && after === null) throw createUnknownCursorError(paging.after)
   const turns = await archive.listTurns({
     ...caller,
     model: query.get('model') || null,
@@ -61,7 +68,7 @@ async function listCompletions(asked: ResourceRequest, { archive }: World): Prom
     limit: paging.limit + 1,
     order: paging.order,
   })
-  return listOf(turns.slice(0, paging.limit).map(completionOf), turns.length > paging.limit)
+  return renderList(turns.slice(0, paging.limit).map(completionOf), turns.length > paging.limit)
 }
 
 /** As in `metadata[topic]=weather`. */
@@ -74,18 +81,23 @@ function labelsIn(query: URLSearchParams): Readonly<Record<string, string>> {
 }
 
 /** What was said in the whole chat up to the answer, the answer itself not being among it. */
-async function listMessages(asked: ResourceRequest, { store }: World): Promise<JsonObject> {
-  const paging = pagingIn(asked.query, 'asc')
+async function listMessages(
+  asked: StoredObjectRequest,
+  { store }: GatewayDependencies,
+): Promise<JsonObject> {
+  const paging = readPaging(asked.query, 'asc')
   const { id, turnId } = idIn(asked)
   const chain = await store.loadChain(asked.caller, turnId)
   const last = known(chain?.at(-1) ?? null, id)
   const messages = (chain ?? []).flatMap((turn) => {
-    const asked = tellMessages(withoutHouse(turn.input))
-    return turn === last ? asked : [...asked, tellMessage(withoutHouse(turn.output))]
+    const asked = renderMessages(removeGatewayToolItems(turn.input))
+    return turn === last
+      ? asked
+      : [...asked, renderAssistantMessage(removeGatewayToolItems(turn.output))]
   })
   const named = messages.map((message, at) => ({ id: `${id}-${at}`, ...message }))
-  const { entries, hasMore } = pageOf(named, paging)
-  return listOf(
+  const { entries, hasMore } = cutPage(named, paging)
+  return renderList(
     entries.map((message) => ({ refusal: null, name: null, content_parts: null, ...message })),
     hasMore,
   )
@@ -94,9 +106,9 @@ async function listMessages(asked: ResourceRequest, { store }: World): Promise<J
 function completionOf(turn: StoredTurn): JsonObject {
   const { request, metadata, id: turnId, createdAtMs } = turn
   const body = { model: request['model'] ?? turn.origin.model, messages: ANY_MESSAGES }
-  const inbound = parseWished(chat, body)
+  const inbound = parseRequestWithOverrides(chatDialect, body)
   return {
-    ...chat.whole(outcomeIn(turn), { inbound, turnId, createdAtMs, stored: true }),
+    ...chatDialect.whole(outcomeFromTurn(turn), { inbound, turnId, createdAtMs, stored: true }),
     request_id: `req_${turnId}`,
     metadata: metadata ?? {},
     temperature: request['temperature'] ?? 1,
@@ -111,12 +123,15 @@ function completionOf(turn: StoredTurn): JsonObject {
 
 const ANY_MESSAGES = [{ role: 'user', content: '' }]
 
-async function loaded(asked: ResourceRequest, { archive }: World): Promise<StoredTurn> {
+async function loaded(
+  asked: StoredObjectRequest,
+  { archive }: GatewayDependencies,
+): Promise<StoredTurn> {
   const { id, turnId } = idIn(asked)
   return known(await archive.loadTurn(asked.caller, turnId), id)
 }
 
-function idIn({ named }: ResourceRequest): { readonly id: string; readonly turnId: string } {
+function idIn({ named }: StoredObjectRequest): { readonly id: string; readonly turnId: string } {
   const given = named('id')
   const turnId = turnIdOfCompletion(given)
   if (turnId === null) throw completionNotFound(given)
@@ -131,5 +146,5 @@ function known(turn: StoredTurn | null, id: string): StoredTurn {
 }
 
 function completionNotFound(id: string): GatewayError {
-  return notFound(`Chat completion with id '${shortened(id)}' not found.`)
+  return createNotFoundError(`Chat completion with id '${shortenForError(id)}' not found.`)
 }

@@ -1,20 +1,20 @@
 /** Responses that are kept: read, deleted, and asked for what they were made of. */
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
-import { GatewayError, notFound } from '../../core/errors/gateway-error.ts'
+import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
-import { listedItems } from './list-turn-items.ts'
-import { listOf, pageOf, pagingIn } from './paging.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { listTurnItems } from './list-turn-items.ts'
+import { renderList, cutPage, readPaging } from './paging.ts'
 import {
-  includeIn,
-  shortened,
-  withPrefix,
-  type ResourceRequest,
-  type Resource,
+  readInclude,
+  shortenForError,
+  requireIdPrefix,
+  type StoredObjectRequest,
+  type StoredObjectRoute,
 } from './route-interface.ts'
-import { responseOf } from '../../gateway/respond/render-stored-response.ts'
+import { renderStoredResponse } from '../../gateway/respond/render-stored-response.ts'
 
-export const RESPONSES: readonly Resource[] = [
+export const RESPONSE_ROUTES: readonly StoredObjectRoute[] = [
   {
     method: 'GET',
     path: '/responses/:id',
@@ -22,7 +22,7 @@ export const RESPONSES: readonly Resource[] = [
       if (asked.query.get('stream') === 'true') return null
       const { id, turnId } = idIn(asked)
       const turn = await archive.loadTurn(asked.caller, turnId)
-      return responseOf(known(turn, id), includeIn(asked.query))
+      return renderStoredResponse(known(turn, id), readInclude(asked.query))
     },
   },
   {
@@ -41,10 +41,10 @@ export const RESPONSES: readonly Resource[] = [
     method: 'GET',
     path: '/responses/:id/input_items',
     async answer(asked, world) {
-      const paging = pagingIn(asked.query, 'desc')
-      const items = listedItems(await chainIn(asked, world), 'question', includeIn(asked.query))
-      const { entries, hasMore } = pageOf(items, paging)
-      return listOf(
+      const paging = readPaging(asked.query, 'desc')
+      const items = listTurnItems(await chainIn(asked, world), 'question', readInclude(asked.query))
+      const { entries, hasMore } = cutPage(items, paging)
+      return renderList(
         entries.map(({ show }) => show()),
         hasMore,
       )
@@ -52,14 +52,17 @@ export const RESPONSES: readonly Resource[] = [
   },
 ]
 
-function idIn({ named }: ResourceRequest): { readonly id: string; readonly turnId: string } {
-  const id = withPrefix(named('id'), 'resp', 'response_id')
+function idIn({ named }: StoredObjectRequest): { readonly id: string; readonly turnId: string } {
+  const id = requireIdPrefix(named('id'), 'resp', 'response_id')
   const turnId = turnIdOfResponse(id)
   if (turnId === null) throw responseNotFound(id)
   return { id, turnId }
 }
 
-async function chainIn(asked: ResourceRequest, { store }: World): Promise<readonly StoredTurn[]> {
+async function chainIn(
+  asked: StoredObjectRequest,
+  { store }: GatewayDependencies,
+): Promise<readonly StoredTurn[]> {
   const { id, turnId } = idIn(asked)
   const chain = await store.loadChain(asked.caller, turnId)
   known(chain?.at(-1) ?? null, id)
@@ -75,7 +78,7 @@ function known(turn: StoredTurn | null, id: string): StoredTurn {
 }
 
 function responseNotFound(id: string): GatewayError {
-  return notFound(`Response with id '${shortened(id)}' not found.`)
+  return createNotFoundError(`Response with id '${shortenForError(id)}' not found.`)
 }
 
 function stillRunning(): GatewayError {

@@ -3,35 +3,40 @@
  * the user who asks. What is put here a model is told with the next question.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
-import { roundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { GatewayError, notFound } from '../../core/errors/gateway-error.ts'
-import { askMemory } from '../../store/query-store-or-throw.ts'
-import { unknownConversation } from '../../gateway/history/lock-conversation.ts'
-import { visibleItems } from '../../gateway/history/exclude-deleted-items.ts'
-import { cleaned, MAX_DEPTH } from '../../memory/versioned-layers/json-merge-patch.ts'
-import { saveState } from '../../memory/versioned-layers/save-next-version.ts'
+import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
+import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
+import { createConversationNotFoundError } from '../../gateway/history/lock-conversation.ts'
+import { excludeDeletedItems } from '../../gateway/history/exclude-deleted-items.ts'
+import { copySafeFields, MAX_PATCH_DEPTH } from '../../memory/versioned-layers/json-merge-patch.ts'
+import { saveNextVersion } from '../../memory/versioned-layers/save-next-version.ts'
 import {
-  memoryIn,
-  MOST_CHARS,
+  readWorkingMemory,
+  MAX_WORKING_MEMORY_CHARS,
   WORKING_MEMORY,
 } from '../../memory/versioned-layers/working-memory-layer.ts'
-import type { LayerPlace } from '../../store/memory-layers/memory-layer-store-interface.ts'
+import type { LayerKey } from '../../store/memory-layers/memory-layer-store-interface.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { World } from '../../gateway/dependencies-interface.ts'
-import { turnIdIn } from './delete-thread-or-user.ts'
-import { shortened, withPrefix, type Resource, type ResourceRequest } from './route-interface.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { parseTurnId } from './delete-thread-or-user.ts'
+import {
+  shortenForError,
+  requireIdPrefix,
+  type StoredObjectRoute,
+  type StoredObjectRequest,
+} from './route-interface.ts'
 
 const path = '/memory/working'
 
-export const WORKING_MEMORIES: readonly Resource[] = [
+export const WORKING_MEMORY_ROUTES: readonly StoredObjectRoute[] = [
   {
     method: 'GET',
     path,
     async answer(asked, world) {
       const { place, of } = await placeIn(asked, world)
-      const newest = (await askMemory(() => world.layers.loadVersions(place))).at(-1)
-      return shown(of, memoryIn(newest?.body ?? {}))
+      const newest = (await queryStoreOrThrow(() => world.layers.loadVersions(place))).at(-1)
+      return shown(of, readWorkingMemory(newest?.body ?? {}))
     },
   },
   {
@@ -43,7 +48,7 @@ export const WORKING_MEMORIES: readonly Resource[] = [
       const { place, of, round } = await placeIn(asked, world)
       const work = { begunAtMs: world.nowMs(), thread: null }
       const writing = { ...work, place, round, parent: null, isTemporary: false }
-      await askMemory(() => saveState(writing, () => ({ memory: wanted }), world))
+      await queryStoreOrThrow(() => saveNextVersion(writing, () => ({ memory: wanted }), world))
       return shown(of, wanted)
     },
   },
@@ -52,7 +57,7 @@ export const WORKING_MEMORIES: readonly Resource[] = [
     path,
     async answer(asked, world) {
       const { place, of } = await placeIn(asked, world)
-      const deleted = await askMemory(() => world.layers.deleteVersions(place))
+      const deleted = await queryStoreOrThrow(() => world.layers.deleteVersions(place))
       return { object: 'memory.working.deleted', ...of, deleted }
     },
   },
@@ -65,7 +70,7 @@ type Of =
   | { readonly user: string }
 
 interface Found {
-  readonly place: LayerPlace
+  readonly place: LayerKey
   readonly of: Of
   /** How many questions have been asked in it. */
   readonly round: number
@@ -77,19 +82,22 @@ function shown(of: Of, memory: JsonObject): JsonObject {
 
 function memoryAs(memory: unknown): JsonObject {
   if (!isObject(memory)) throw invalid('memory', '`memory` must be a JSON object.')
-  const clean = cleaned(memory)
+  const clean = copySafeFields(memory)
   if (clean === null) {
-    throw invalid('memory', `\`memory\` is nested more than ${MAX_DEPTH} levels deep.`)
+    throw invalid('memory', `\`memory\` is nested more than ${MAX_PATCH_DEPTH} levels deep.`)
   }
   const { length } = JSON.stringify(clean)
-  if (length <= MOST_CHARS) return clean
+  if (length <= MAX_WORKING_MEMORY_CHARS) return clean
   throw invalid(
     'memory',
-    `\`memory\` has ${length} characters as JSON, and ${MOST_CHARS} is the most.`,
+    `\`memory\` has ${length} characters as JSON, and ${MAX_WORKING_MEMORY_CHARS} is the most.`,
   )
 }
 
-async function placeIn({ query, caller }: ResourceRequest, world: World): Promise<Found> {
+async function placeIn(
+  { query, caller }: StoredObjectRequest,
+  world: GatewayDependencies,
+): Promise<Found> {
   const owner = { tenant: caller.tenant, user: caller.user }
   const conversation = query.get('conversation')
   const response = query.get('response')
@@ -103,10 +111,14 @@ async function placeIn({ query, caller }: ResourceRequest, world: World): Promis
   )
 }
 
-async function ofConversation(named: string, owner: Caller, world: World): Promise<Found> {
-  const id = withPrefix(named, 'conv', 'conversation')
-  const found = await askMemory(() => world.conversations.findConversation(owner, id))
-  if (found === null) throw unknownConversation(id, 'conversation')
+async function ofConversation(
+  named: string,
+  owner: Caller,
+  world: GatewayDependencies,
+): Promise<Found> {
+  const id = requireIdPrefix(named, 'conv', 'conversation')
+  const found = await queryStoreOrThrow(() => world.conversations.findConversation(owner, id))
+  if (found === null) throw createConversationNotFoundError(id, 'conversation')
   const { head } = found
   const chain = head === null ? null : await chainOf(head, owner, world)
   return {
@@ -116,25 +128,25 @@ async function ofConversation(named: string, owner: Caller, world: World): Promi
   }
 }
 
-async function ofResponse(id: string, owner: Caller, world: World): Promise<Found> {
-  const chain = await chainOf(turnIdIn(id, 'response'), owner, world)
+async function ofResponse(id: string, owner: Caller, world: GatewayDependencies): Promise<Found> {
+  const chain = await chainOf(parseTurnId(id, 'response'), owner, world)
   const turn = chain?.at(-1)
   if (chain === null || turn === undefined) {
-    throw notFound(`Nothing is remembered of '${shortened(id)}'.`, 'response')
+    throw createNotFoundError(`Nothing is remembered of '${shortenForError(id)}'.`, 'response')
   }
   const thread = turn.conversation ?? turn.thread
   return { place: placeOf(owner, thread), of: { response: id }, round: roundsIn(chain) }
 }
 
-function chainOf(turnId: string, owner: Caller, { store }: World) {
-  return askMemory(() => store.loadChain(owner, turnId))
+function chainOf(turnId: string, owner: Caller, { store }: GatewayDependencies) {
+  return queryStoreOrThrow(() => store.loadChain(owner, turnId))
 }
 
 function roundsIn(chain: readonly StoredTurn[]): number {
-  return roundStarts(chain.flatMap(visibleItems)).length
+  return findRoundStarts(chain.flatMap(excludeDeletedItems)).length
 }
 
-function placeOf(owner: Caller, thread: string | null): LayerPlace {
+function placeOf(owner: Caller, thread: string | null): LayerKey {
   return { owner, layer: WORKING_MEMORY, thread }
 }
 

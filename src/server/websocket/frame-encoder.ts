@@ -2,13 +2,13 @@
  * What is written to a client as server-sent events, as frames: the JSON of one event each. Comments
  * and `[DONE]` belong to the other form and are left out.
  */
-import { sseDecoder } from '../../core/stream/sse.ts'
+import { createSseDecoder } from '../../core/stream/sse.ts'
 
 /** `streamId` is the lane that a client has named; every frame of its answer names it, too. */
-export function framer(
+export function createFrameEncoder(
   streamId: string | null,
 ): (written: string | Uint8Array) => readonly string[] {
-  const sse = sseDecoder()
+  const sse = createSseDecoder()
   const lane = streamId === null ? null : `{"stream_id":${JSON.stringify(streamId)},`
   const framed = (data: string): readonly string[] => {
     if (!data.startsWith('{')) return NONE

@@ -1,24 +1,24 @@
 /** The exchange of one turn on a connection: its answer is written as frames. */
-import type { Client, Exchange } from '../../gateway/http-exchange-interface.ts'
-import type { Socket } from '../../gateway/websocket-interface.ts'
-import { framer } from './frame-encoder.ts'
+import type { ClientStream, HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import type { ClientWebSocket } from '../../gateway/websocket-interface.ts'
+import { createFrameEncoder } from './frame-encoder.ts'
 
-export interface FrameExchange {
-  readonly exchange: Exchange
+export interface FrameHttpExchange {
+  readonly exchange: HttpExchange
   /** Resolves when the answer is over, or the client has gone. */
   readonly whenOver: Promise<void>
   /** The connection is closed. */
   readonly gone: () => void
 }
 
-export function frameExchange(
-  socket: Socket,
+export function createFrameHttpExchange(
+  socket: ClientWebSocket,
   streamId: string | null,
-  connection: Pick<Exchange, 'isLocal' | 'waitUntil'>,
-): FrameExchange {
+  connection: Pick<HttpExchange, 'isLocal' | 'waitUntil'>,
+): FrameHttpExchange {
   const { promise: whenOver, resolve } = Promise.withResolvers<void>()
   const callbacks: (() => void)[] = []
-  const framed = framer(streamId)
+  const framed = createFrameEncoder(streamId)
   let isGone = false
   let isOver = false
 
@@ -36,7 +36,7 @@ export function frameExchange(
     isOver = true
     resolve()
   }
-  const client: Client = {
+  const client: ClientStream = {
     write,
     end,
     breakOff: () => end(''),

@@ -2,31 +2,31 @@
  * Messages that wait for their turn. There are few of them, and all together they are no larger than
  * one may be. What is too much is told so, when its turn comes.
  */
-import { tooLarge } from '../runtime/request-too-large-error.ts'
+import { createRequestTooLargeError } from '../runtime/request-too-large-error.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
-export interface Message {
+export interface QueuedMessage {
   /** `null` for a message that is no text. */
   readonly text: string | null
   readonly bytes: number
 }
 
-export interface WaitingLine {
+export interface MessageQueue {
   /** `false` when a client has been refused so often that it cannot be listening. */
-  readonly add: (message: Message) => boolean
-  readonly take: () => Message | GatewayError | undefined
+  readonly add: (message: QueuedMessage) => boolean
+  readonly take: () => QueuedMessage | GatewayError | undefined
   readonly clear: () => void
 }
 
 const MAX_WAITING = 16
 const MAX_REFUSED = 256
 
-export function waitingLine(maxBytes: number): WaitingLine {
-  const line: (Message | GatewayError)[] = []
+export function createMessageQueue(maxBytes: number): MessageQueue {
+  const line: (QueuedMessage | GatewayError)[] = []
   let bytes = 0
   let messages = 0
-  const refusalOf = (message: Message): GatewayError | null => {
-    if (message.bytes > maxBytes) return tooLarge(maxBytes)
+  const refusalOf = (message: QueuedMessage): GatewayError | null => {
+    if (message.bytes > maxBytes) return createRequestTooLargeError(maxBytes)
     const fits = messages === 0 || bytes + message.bytes <= maxBytes
     return fits && messages < MAX_WAITING ? null : tooMany()
   }

@@ -2,14 +2,18 @@
  * One message of a client: `response.create` with the fields of a request. What only HTTP has a
  * meaning for is refused. All of these throw a GatewayError for whatever else they are given.
  */
-import { isObject, type JsonObject, parsedJson } from '../../core/json/json.ts'
-import { asString, maybe, missing } from '../../dialects/checks/check-json-types.ts'
-import { refuseTooDeep } from '../../dialects/checks/reject-deep-nesting.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
+import {
+  asString,
+  readOptional,
+  createMissingFieldError,
+} from '../../dialects/checks/check-json-types.ts'
+import { rejectDeepNesting } from '../../dialects/checks/reject-deep-nesting.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
 export function readFrame(text: string | null): JsonObject {
-  const json = text === null ? null : parsedJson(text)
-  refuseTooDeep(json)
+  const json = text === null ? null : tryParseJson(text)
+  rejectDeepNesting(json)
   if (isObject(json)) return json
   throw new GatewayError(
     'invalid_json',
@@ -18,15 +22,15 @@ export function readFrame(text: string | null): JsonObject {
 }
 
 /** The lane that the client has put the request on; all events of its answer name it. */
-export function laneOf(frame: JsonObject): string | null {
-  return maybe(asString, frame['stream_id'], 'stream_id')
+export function readStreamId(frame: JsonObject): string | null {
+  return readOptional(asString, frame['stream_id'], 'stream_id')
 }
 
 /**
  * The message as a body of `POST /v1/responses`. In the beta of this protocol, which clients name
  * in a header, some always say `stream: true`, and are let.
  */
-export function bodyOf(frame: JsonObject, isBeta: boolean): JsonObject {
+export function readRequestBody(frame: JsonObject, isBeta: boolean): JsonObject {
   const { type, stream_id: _lane, stream, stream_options: options, ...fields } = frame
   if (type !== 'response.create') throw notCreate(type)
   if (isSaid(stream) && !(isBeta && stream === true)) throw notHere('stream')
@@ -40,7 +44,7 @@ function isSaid(value: unknown): boolean {
 }
 
 function notCreate(type: JsonObject[string]): GatewayError {
-  if (type === undefined) return missing('type')
+  if (type === undefined) return createMissingFieldError('type')
   const shown = typeof type === 'string' ? `'${type.slice(0, 40)}'` : typeof type
   return new GatewayError(
     'invalid_value',

@@ -1,9 +1,9 @@
 /** An error as a frame: what HTTP says with a status and a body, in one object. */
-import type { Socket } from '../../gateway/websocket-interface.ts'
+import type { ClientWebSocket } from '../../gateway/websocket-interface.ts'
 import type { GatewayError } from '../../core/errors/gateway-error.ts'
 
-export function tellError(
-  socket: Socket,
+export function sendErrorFrame(
+  socket: ClientWebSocket,
   { failure, headers }: GatewayError,
   streamId: string | null = null,
 ): void {

@@ -3,22 +3,29 @@
  * the answer as it would over HTTP, one in each frame. One turn at a time: what is asked meanwhile
  * waits. Whatever a client may send, it is answered, and with nothing but words.
  */
-import type { Socket, SocketListener } from '../../gateway/websocket-interface.ts'
+import type { ClientWebSocket, WebSocketListener } from '../../gateway/websocket-interface.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { connectionMemory } from './unstored-answer-cache.ts'
-import type { FrameExchange } from './frame-http-exchange.ts'
-import { takeTurn, type Turning } from './serve-client-message.ts'
-import { tellError } from './send-error-frame.ts'
-import { waitingLine } from './message-queue.ts'
+import { createUnstoredAnswerCache } from './unstored-answer-cache.ts'
+import type { FrameHttpExchange } from './frame-http-exchange.ts'
+import { serveClientMessage, type ConnectionContext } from './serve-client-message.ts'
+import { sendErrorFrame } from './send-error-frame.ts'
+import { createMessageQueue } from './message-queue.ts'
 
-export type Conversing = Omit<Turning, 'socket' | 'memory'>
+export type ConnectionOptions = Omit<ConnectionContext, 'socket' | 'memory'>
 
-export function converse(socket: Socket, conversing: Conversing): SocketListener {
+export function serveConnection(
+  socket: ClientWebSocket,
+  conversing: ConnectionOptions,
+): WebSocketListener {
   const { world, waitUntil } = conversing
   const { MAX_BODY_MB, WEBSOCKET_MINUTES } = world.settings
-  const line = waitingLine(MAX_BODY_MB * 1024 * 1024)
-  const turning = { ...conversing, socket, memory: connectionMemory(world.store, world.nowMs) }
-  let running: FrameExchange | null = null
+  const line = createMessageQueue(MAX_BODY_MB * 1024 * 1024)
+  const turning = {
+    ...conversing,
+    socket,
+    memory: createUnstoredAnswerCache(world.store, world.nowMs),
+  }
+  let running: FrameHttpExchange | null = null
   let isBusy = false
   let isClosed = false
   /** Why nothing more is begun, once there is a reason. */
@@ -32,7 +39,7 @@ export function converse(socket: Socket, conversing: Conversing): SocketListener
   }
   const close = ({ code, reason, error }: Farewell): void => {
     if (isClosed) return
-    if (error !== undefined) tellError(socket, error)
+    if (error !== undefined) sendErrorFrame(socket, error)
     closed()
     socket.close(code, reason)
   }
@@ -44,7 +51,7 @@ export function converse(socket: Socket, conversing: Conversing): SocketListener
     if (isBusy) return
     isBusy = true
     for (let one = line.take(); one !== undefined; one = line.take()) {
-      await takeTurn(one, turning, (begun) => (running = begun))
+      await serveClientMessage(one, turning, (begun) => (running = begun))
       running = null
       if (farewell !== null) close(farewell)
     }

@@ -10,24 +10,27 @@ import type { Item, Origin } from '../../core/item.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { NOT_RECORDED, type Recorder } from '../../gateway/record/recorder-interface.ts'
-import type { NewTurn, Store, StoredTurn } from '../../store/turns/turn-store-interface.ts'
+import type { NewTurn, TurnStore, StoredTurn } from '../../store/turns/turn-store-interface.ts'
 
-export interface LaneMemory {
-  readonly store: Store
+export interface StreamAnswerCache {
+  readonly store: TurnStore
   /** For a turn that is not stored. `said` is everything before its answer. */
   readonly aside: (turn: NewTurn, said: readonly Item[]) => Recorder
   /** What was asked to go on from there has failed, and must not be gone on from again. */
   readonly evict: (responseId: string | null) => void
 }
 
-export interface ConnectionMemory {
+export interface UnstoredAnswerCache {
   /** Throws a GatewayError above the number of lanes that a connection may have. */
-  readonly lane: (name: string | null) => LaneMemory
+  readonly lane: (name: string | null) => StreamAnswerCache
 }
 
 const MAX_LANES = 32
 
-export function connectionMemory(store: Store, nowMs: () => number): ConnectionMemory {
+export function createUnstoredAnswerCache(
+  store: TurnStore,
+  nowMs: () => number,
+): UnstoredAnswerCache {
   const latest = new Map<string, StoredTurn | null>()
   const find = (turnId: string | null): StoredTurn | null =>
     turnId === null ? null : ([...latest.values()].find((turn) => turn?.id === turnId) ?? null)

@@ -1,47 +1,58 @@
 /** The run store's verbs over any engine, each of them one round trip. */
-import { firstTurnIdAt } from '../../core/turn-derived-ids.ts'
-import { fromColumn, toColumn } from '../database/escape-column-text.ts'
+import { minTurnIdAt } from '../../core/turn-derived-ids.ts'
+import { decodeColumn, encodeColumn } from '../database/escape-column-text.ts'
 import { createConversationStatements } from '../conversations/conversation-statements.ts'
-import type { Engine, Query, Rows, Survives } from '../database/engine-interface.ts'
-import { movedHead, writeNewTurn } from '../turns/kysely-turn-store.ts'
-import { insertMedia } from '../media/encode-and-restore-media-rows.ts'
+import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/engine-interface.ts'
+import { createHeadMoves, writeNewTurn } from '../turns/kysely-turn-store.ts'
+import { createMediaInserts } from '../media/encode-and-restore-media-rows.ts'
 import type { MediaStatements } from '../media/media-statements.ts'
-import { ownerKey } from '../owner.ts'
+import { encodeOwner } from '../owner.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import { originOf } from '../turns/decode-turn-rows.ts'
-import { endingRow, outputRows } from '../turns/encode-turn-rows.ts'
-import { createReplicaStatements } from './replica-and-orphan-statements.ts'
-import { createRunStatements, type HoldKey, type RunStatements } from './run-and-log-statements.ts'
+import { decodeOrigin } from '../turns/decode-turn-rows.ts'
+import { encodeTurnEnding, encodeOutputItems } from '../turns/encode-turn-rows.ts'
+import { createReplicaAndOrphanStatements } from './replica-and-orphan-statements.ts'
 import {
-  LOG_KEPT_HOURS,
+  createRunAndLogStatements,
+  type RunHoldKey,
+  type RunAndLogStatements,
+} from './run-and-log-statements.ts'
+import {
+  LOG_RETENTION_HOURS,
   type EventGroup,
   type FoundRun,
-  type Held,
+  type RunHoldResult,
   type RunHold,
-  type LogPage,
+  type RunLogPage,
   type RunStore,
 } from './run-store-interface.ts'
-import type { Place, Sealer } from '../encryption/cipher.ts'
-import { createStatements } from '../turns/turn-statements.ts'
+import type { RowLocation, StorageCipher } from '../encryption/cipher.ts'
+import { createTurnStatements } from '../turns/turn-statements.ts'
 import type { PlacedItem, TurnState } from '../turns/turn-store-interface.ts'
 import type { ItemRow, ReplicaRow, StreamEventRow, TurnRow } from '../database/table-row-types.ts'
-import { OPEN_VAULT, reading, type Reading, type Vault } from '../encryption/read-encrypted-rows.ts'
-import { NO_TEXTS, type WrittenTexts } from '../upstream-requests/item-text-cache.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+  type RowReader,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
+import { NO_ITEM_TEXTS, type ItemTextCache } from '../upstream-requests/item-text-cache.ts'
 
 export function createRunStore(
   engine: Engine,
-  vault: Vault = OPEN_VAULT,
-  texts: WrittenTexts = NO_TEXTS,
+  vault: RowEncryption = NO_ENCRYPTION,
+  texts: ItemTextCache = NO_ITEM_TEXTS,
 ): RunStore {
   const { sealer } = vault
-  const sql = createRunStatements(engine.language)
-  const turns = createStatements(engine.language)
+  const sql = createRunAndLogStatements(engine.language)
+  const turns = createTurnStatements(engine.language)
   const itemSql = { insertItem: sql.insertItem, media: turns.media }
-  const replicas = createReplicaStatements(engine.language)
+  const replicas = createReplicaAndOrphanStatements(engine.language)
   const conversations = createConversationStatements(engine.language)
   /** Whether the query that was asked last returned a row. */
-  const isHeld = async (queries: readonly Query[], survives: Survives): Promise<Held> =>
-    ((await engine.write(queries, survives)).at(-1) ?? []).length > 0
+  const isHeld = async (
+    queries: readonly SqlQuery[],
+    survives: WriteDurability,
+  ): Promise<RunHoldResult> => ((await engine.write(queries, survives)).at(-1) ?? []).length > 0
 
   return {
     async openRun(turn, opening) {
@@ -58,27 +69,27 @@ export function createRunStore(
     async endRun(hold, ending, events) {
       const log = events === null ? [] : [newEvents(sql, hold, events, sealer)]
       const rows = [...newItems(itemSql, hold, ending.items, sealer), ...log]
-      const end = sql.endRun({ ...endingRow(ending, sealer), ...holdKey(hold) })
-      const written = await engine.write([...rows, end, ...movedHead(conversations, ending)])
+      const end = sql.endRun({ ...encodeTurnEnding(ending, sealer), ...holdKey(hold) })
+      const written = await engine.write([...rows, end, ...createHeadMoves(conversations, ending)])
       return (written[rows.length] ?? []).length > 0
     },
     takeRun: (run, owner) => isHeld([sql.takeRun({ ...holdKey(run), taker: owner })], 'kill'),
     async heldRuns(owner, turnIds) {
       const [rows = []] = await engine.read([
-        replicas.heldRuns({ owner, ids: turnIds.map(toColumn) }),
+        replicas.heldRuns({ owner, ids: turnIds.map(encodeColumn) }),
       ])
-      return new Set((rows as readonly Pick<TurnRow, 'id'>[]).map(({ id }) => fromColumn(id)))
+      return new Set((rows as readonly Pick<TurnRow, 'id'>[]).map(({ id }) => decodeColumn(id)))
     },
     async readLog(whose, turnId, from) {
-      const key = { id: toColumn(turnId), ...ownerKey(whose), from }
+      const key = { id: encodeColumn(turnId), ...encodeOwner(whose), from }
       // The turn before its log: when a turn is over as it is read, its log is whole by then.
       const [[head] = [], groups = []] = await engine.read([sql.logHead(key), sql.logGroups(key)])
       if (head === undefined) return null
-      const log = reading(vault, key.tenant, (rows) => groupsOf(key.id, groups, rows))
+      const log = readEncryptedRows(vault, key.tenant, (rows) => groupsOf(key.id, groups, rows))
       return logPage(turnId, whose, head as HeadRow, log)
     },
     async journaledItems(tenant, turnId) {
-      const key = { id: toColumn(turnId), tenant: toColumn(tenant) }
+      const key = { id: encodeColumn(turnId), tenant: encodeColumn(tenant) }
       const [rows = []] = await engine.read([sql.outPositions(key)])
       return new Set((rows as readonly Pick<ItemRow, 'position'>[]).map(({ position }) => position))
     },
@@ -89,7 +100,7 @@ export function createRunStore(
     async renewReplica(id, nowMs, aliveUntil) {
       const renewed = replicas.renewReplica({ id, aliveUntil })
       const forgotten = replicas.forgetReplicas(nowMs - FORGET_MS)
-      const cleared = replicas.forgetLogs(firstTurnIdAt(nowMs - LOG_KEPT_HOURS * FORGET_MS))
+      const cleared = replicas.forgetLogs(minTurnIdAt(nowMs - LOG_RETENTION_HOURS * FORGET_MS))
       await engine.write([renewed, forgotten, cleared], 'kill')
     },
     async retireReplica(id) {
@@ -101,19 +112,19 @@ export function createRunStore(
 /** A replica that is forgotten is as dead as one that was not renewed. */
 const FORGET_MS = 60 * 60 * 1000
 
-function holdKey({ turnId, tenant, owner }: FoundRun): HoldKey {
-  return { id: toColumn(turnId), tenant: toColumn(tenant), owner }
+function holdKey({ turnId, tenant, owner }: FoundRun): RunHoldKey {
+  return { id: encodeColumn(turnId), tenant: encodeColumn(tenant), owner }
 }
 
 function eventRow(
   turnId: string,
   tenant: string,
   { first, last, text }: EventGroup,
-  { seal }: Sealer,
+  { seal }: StorageCipher,
 ): StreamEventRow {
-  const place: Place = {
-    tenant: toColumn(tenant),
-    turnId: toColumn(turnId),
+  const place: RowLocation = {
+    tenant: encodeColumn(tenant),
+    turnId: encodeColumn(turnId),
     part: 'events',
     position: first,
   }
@@ -122,35 +133,40 @@ function eventRow(
     tenant: place.tenant,
     first_number: first,
     last_number: last,
-    text: seal(toColumn(text), place),
+    text: seal(encodeColumn(text), place),
   }
 }
 
-function newEvents(sql: RunStatements, hold: RunHold, events: EventGroup, sealer: Sealer): Query {
+function newEvents(
+  sql: RunAndLogStatements,
+  hold: RunHold,
+  events: EventGroup,
+  sealer: StorageCipher,
+): SqlQuery {
   const row = eventRow(hold.turnId, hold.tenant, events, sealer)
   return sql.insertEvents({ ...row, ...holdKey(hold) })
 }
 
 function newItems(
-  sql: Pick<RunStatements, 'insertItem'> & { readonly media: MediaStatements },
+  sql: Pick<RunAndLogStatements, 'insertItem'> & { readonly media: MediaStatements },
   hold: RunHold,
   items: readonly PlacedItem[],
-  sealer: Sealer,
-): readonly Query[] {
+  sealer: StorageCipher,
+): readonly SqlQuery[] {
   const key = holdKey(hold)
-  return outputRows(hold.turnId, hold.tenant, items, sealer).flatMap(({ media, ...row }) => [
-    ...insertMedia(sql.media, { turnId: row.turn_id, tenant: row.tenant }, media, sealer),
+  return encodeOutputItems(hold.turnId, hold.tenant, items, sealer).flatMap(({ media, ...row }) => [
+    ...createMediaInserts(sql.media, { turnId: row.turn_id, tenant: row.tenant }, media, sealer),
     sql.insertItem({ ...row, ...key }),
   ])
 }
 
 /** The query whose row says that the run was the owner's. */
 function lastOf(
-  sql: RunStatements,
+  sql: RunAndLogStatements,
   hold: RunHold,
   events: EventGroup | null,
-  sealer: Sealer,
-): Query {
+  sealer: StorageCipher,
+): SqlQuery {
   return events === null ? sql.holdRun(holdKey(hold)) : newEvents(sql, hold, events, sealer)
 }
 
@@ -176,15 +192,15 @@ function logPage(
   turnId: string,
   { tenant, user }: Caller,
   head: HeadRow,
-  groups: LogPage['groups'],
-): LogPage {
+  groups: RunLogPage['groups'],
+): RunLogPage {
   return {
     turnId,
     tenant,
     user,
     dialect: head.dialect,
-    origin: originOf(head),
-    conversation: head.conversation === null ? null : fromColumn(head.conversation),
+    origin: decodeOrigin(head),
+    conversation: head.conversation === null ? null : decodeColumn(head.conversation),
     state: head.state as TurnState,
     background: head.background === 1,
     owner: head.owner,
@@ -196,17 +212,17 @@ function logPage(
   }
 }
 
-function groupsOf(turnId: string, rows: Rows, { text }: Reading): readonly EventGroup[] {
+function groupsOf(turnId: string, rows: SqlRows, { text }: RowReader): readonly EventGroup[] {
   return (rows as readonly StreamEventRow[]).map((row) => {
     const { first_number: first, last_number: last } = row
     const said = text(row.text, { turnId, part: 'events', position: first })
-    return { first, last, text: said === null ? '' : fromColumn(said) }
+    return { first, last, text: said === null ? '' : decodeColumn(said) }
   })
 }
 
 type OrphanRow = Pick<TurnRow, 'id' | 'tenant' | 'user_id' | 'owner'>
 
 function foundRun({ id, tenant, user_id, owner }: OrphanRow): FoundRun {
-  const user = user_id === null ? null : fromColumn(user_id)
-  return { turnId: fromColumn(id), tenant: fromColumn(tenant), user, owner }
+  const user = user_id === null ? null : decodeColumn(user_id)
+  return { turnId: decodeColumn(id), tenant: decodeColumn(tenant), user, owner }
 }

@@ -1,20 +1,25 @@
 /** The queries of who is alive, who runs what, and what nobody runs any more. */
 import { sql, type Kysely } from 'kysely'
-import { compile, queryBuilder, type Slot, type Statement } from '../database/compile-statement.ts'
+import {
+  compileStatement,
+  createQueryBuilder,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { NOT_OVER } from './run-and-log-statements.ts'
-import { MAX_ASKED, OWNERLESS_MS } from './run-store-interface.ts'
+import { IS_RUN_UNFINISHED } from './run-and-log-statements.ts'
+import { MAX_RUNS_PER_QUERY, OWNERLESS_RUN_TIMEOUT_MS } from './run-store-interface.ts'
 import type { Tables } from '../database/table-row-types.ts'
 
-export interface ReplicaStatements {
-  readonly renewReplica: Statement<Renewal>
+export interface ReplicaAndOrphanStatements {
+  readonly renewReplica: CompiledStatement<Renewal>
   /** All that were alive only before then. */
-  readonly forgetReplicas: Statement<number>
+  readonly forgetReplicas: CompiledStatement<number>
   /** Some of the logs of turns that began before the one that is named. */
-  readonly forgetLogs: Statement<string>
-  readonly retireReplica: Statement<string>
-  readonly heldRuns: Statement<Asked>
-  readonly orphanedRuns: Statement<number>
+  readonly forgetLogs: CompiledStatement<string>
+  readonly retireReplica: CompiledStatement<string>
+  readonly heldRuns: CompiledStatement<Asked>
+  readonly orphanedRuns: CompiledStatement<number>
 }
 
 interface Renewal {
@@ -27,31 +32,33 @@ interface Asked {
   readonly ids: readonly string[]
 }
 
-export function createReplicaStatements(language: Engine['language']): ReplicaStatements {
-  const db = queryBuilder(language)
+export function createReplicaAndOrphanStatements(
+  language: Engine['language'],
+): ReplicaAndOrphanStatements {
+  const db = createQueryBuilder(language)
   return {
-    renewReplica: compile('renew-replica', (slot) => renewReplica(db, slot)),
-    forgetReplicas: compile('forget-replicas', (slot) =>
+    renewReplica: compileStatement('renew-replica', (slot) => renewReplica(db, slot)),
+    forgetReplicas: compileStatement('forget-replicas', (slot) =>
       db.deleteFrom('replicas').where(
         'alive_until',
         '<',
         slot((before) => before),
       ),
     ),
-    forgetLogs: compile('forget-logs', (slot) => forgetLogs(db, slot)),
-    retireReplica: compile('retire-replica', (slot) =>
+    forgetLogs: compileStatement('forget-logs', (slot) => forgetLogs(db, slot)),
+    retireReplica: compileStatement('retire-replica', (slot) =>
       db.deleteFrom('replicas').where(
         'id',
         '=',
         slot((id) => id),
       ),
     ),
-    heldRuns: compile('held-runs', (slot) => heldRuns(db, slot)),
-    orphanedRuns: compile('orphaned-runs', (slot) => orphanedRuns(db, slot)),
+    heldRuns: compileStatement('held-runs', (slot) => heldRuns(db, slot)),
+    orphanedRuns: compileStatement('orphaned-runs', (slot) => orphanedRuns(db, slot)),
   }
 }
 
-function renewReplica(db: Kysely<Tables>, slot: Slot<Renewal>) {
+function renewReplica(db: Kysely<Tables>, slot: ParameterSlot<Renewal>) {
   return db
     .insertInto('replicas')
     .values({ id: slot(({ id }) => id), alive_until: slot(({ aliveUntil }) => aliveUntil) })
@@ -63,7 +70,7 @@ function renewReplica(db: Kysely<Tables>, slot: Slot<Renewal>) {
 }
 
 /** A turn's id begins with the time, so the oldest logs are the first of the table. */
-function forgetLogs(db: Kysely<Tables>, slot: Slot<string>) {
+function forgetLogs(db: Kysely<Tables>, slot: ParameterSlot<string>) {
   const oldest = db
     .selectFrom('stream_events as old')
     .select('old.turn_id')
@@ -74,20 +81,22 @@ function forgetLogs(db: Kysely<Tables>, slot: Slot<string>) {
       slot((before) => before),
     )
     .orderBy('old.turn_id')
-    .limit(MAX_ASKED)
+    .limit(MAX_RUNS_PER_QUERY)
   const isRunning = db
     .selectFrom('turns')
     .select('turns.id')
     .where('turns.id', '=', sql.ref<string>('stream_events.turn_id'))
-    .where(NOT_OVER)
+    .where(IS_RUN_UNFINISHED)
   return db
     .deleteFrom('stream_events')
     .where('turn_id', 'in', oldest)
     .where((build) => build.not(build.exists(isRunning)))
 }
 
-function heldRuns(db: Kysely<Tables>, slot: Slot<Asked>) {
-  const ids = Array.from({ length: MAX_ASKED }, (_, at) => slot(({ ids }) => ids[at] ?? ''))
+function heldRuns(db: Kysely<Tables>, slot: ParameterSlot<Asked>) {
+  const ids = Array.from({ length: MAX_RUNS_PER_QUERY }, (_, at) =>
+    slot(({ ids }) => ids[at] ?? ''),
+  )
   return db
     .selectFrom('turns')
     .select('turns.id')
@@ -97,17 +106,17 @@ function heldRuns(db: Kysely<Tables>, slot: Slot<Asked>) {
       '=',
       slot(({ owner }) => owner),
     )
-    .where(NOT_OVER)
+    .where(IS_RUN_UNFINISHED)
 }
 
-function orphanedRuns(db: Kysely<Tables>, slot: Slot<number>) {
+function orphanedRuns(db: Kysely<Tables>, slot: ParameterSlot<number>) {
   const now = slot((nowMs) => nowMs)
-  const longAgo = slot((nowMs) => nowMs - OWNERLESS_MS)
+  const longAgo = slot((nowMs) => nowMs - OWNERLESS_RUN_TIMEOUT_MS)
   return db
     .selectFrom('turns')
     .leftJoin('replicas', 'replicas.id', 'turns.owner')
     .select(['turns.id', 'turns.tenant', 'turns.user_id', 'turns.owner'])
-    .where(NOT_OVER)
+    .where(IS_RUN_UNFINISHED)
     .where((build) =>
       build.or([
         build('replicas.alive_until', '<=', now),
@@ -115,5 +124,5 @@ function orphanedRuns(db: Kysely<Tables>, slot: Slot<number>) {
         build.and([build('turns.owner', 'is', null), build('turns.created_at', '<=', longAgo)]),
       ]),
     )
-    .limit(MAX_ASKED)
+    .limit(MAX_RUNS_PER_QUERY)
 }

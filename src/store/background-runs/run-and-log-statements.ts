@@ -3,18 +3,23 @@
  * nothing is written once the turn is over or somebody else's.
  */
 import { sql, type Expression, type Kysely, type SqlBool } from 'kysely'
-import { compile, queryBuilder, type Slot, type Statement } from '../database/compile-statement.ts'
+import {
+  compileStatement,
+  createQueryBuilder,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import type { OwnerKey } from '../owner.ts'
 import type { TurnRowEnding } from '../turns/encode-turn-rows.ts'
-import { PAGE_GROUPS } from './run-store-interface.ts'
+import { MAX_PAGE_GROUPS } from './run-store-interface.ts'
 import {
-  calledFor,
-  callerOf,
-  endingValues,
-  isOfOwner,
-  TENANT,
-  USER,
+  selectCallOwner,
+  findCallingTurnId,
+  turnEndingValues,
+  isTurnOfOwner,
+  TURN_TENANT,
+  TURN_USER,
 } from '../turns/turn-statements.ts'
 import {
   ITEM_COLUMNS,
@@ -23,95 +28,99 @@ import {
   type Tables,
 } from '../database/table-row-types.ts'
 
-export interface RunStatements {
-  readonly insertOpening: Statement<StreamEventRow>
+export interface RunAndLogStatements {
+  readonly insertOpening: CompiledStatement<StreamEventRow>
   /** These return a row if the run is the owner's. */
-  readonly holdRun: Statement<HoldKey>
-  readonly startRun: Statement<HoldKey>
-  readonly insertEvents: Statement<HoldKey & StreamEventRow>
-  readonly endRun: Statement<HoldKey & TurnRowEnding>
-  readonly takeRun: Statement<Taking>
+  readonly holdRun: CompiledStatement<RunHoldKey>
+  readonly startRun: CompiledStatement<RunHoldKey>
+  readonly insertEvents: CompiledStatement<RunHoldKey & StreamEventRow>
+  readonly endRun: CompiledStatement<RunHoldKey & TurnRowEnding>
+  readonly takeRun: CompiledStatement<RunTakeover>
   /** Returns nothing. */
-  readonly insertItem: Statement<HoldKey & ItemRow>
-  readonly logHead: Statement<LogKey>
-  readonly logGroups: Statement<LogKey>
-  readonly outPositions: Statement<Omit<HoldKey, 'owner'>>
+  readonly insertItem: CompiledStatement<RunHoldKey & ItemRow>
+  readonly logHead: CompiledStatement<RunLogKey>
+  readonly logGroups: CompiledStatement<RunLogKey>
+  readonly outPositions: CompiledStatement<Omit<RunHoldKey, 'owner'>>
 }
 
-export interface HoldKey {
+export interface RunHoldKey {
   readonly id: string
   readonly tenant: string
   readonly owner: string | null
 }
 
-export interface Taking extends HoldKey {
+export interface RunTakeover extends RunHoldKey {
   readonly taker: string
 }
 
-export interface LogKey extends OwnerKey {
+export interface RunLogKey extends OwnerKey {
   readonly id: string
   readonly from: number
 }
 
-export function createRunStatements(language: Engine['language']): RunStatements {
-  const db = queryBuilder(language)
+export function createRunAndLogStatements(language: Engine['language']): RunAndLogStatements {
+  const db = createQueryBuilder(language)
   const isShared = language === 'postgres'
   return {
-    insertOpening: compile('insert-opening', (slot) => insertOpening(db, slot)),
-    holdRun: compile('hold-run', (slot) => held(db, slot, isShared).select('turns.id')),
-    startRun: compile('start-run', (slot) => startRun(db, slot)),
-    insertEvents: compile('insert-events', (slot) => insertEvents(db, slot, isShared)),
-    endRun: compile('end-run', (slot) => endRun(db, slot)),
-    takeRun: compile('take-run', (slot) => takeRun(db, slot)),
-    insertItem: compile('insert-run-item', (slot) => insertItem(db, slot, isShared)),
-    logHead: compile('log-head', (slot) => logHead(db, slot)),
-    logGroups: compile('log-groups', (slot) => logGroups(db, slot)),
-    outPositions: compile('out-positions', (slot) => outPositions(db, slot)),
+    insertOpening: compileStatement('insert-opening', (slot) => insertOpening(db, slot)),
+    holdRun: compileStatement('hold-run', (slot) => held(db, slot, isShared).select('turns.id')),
+    startRun: compileStatement('start-run', (slot) => startRun(db, slot)),
+    insertEvents: compileStatement('insert-events', (slot) => insertEvents(db, slot, isShared)),
+    endRun: compileStatement('end-run', (slot) => endRun(db, slot)),
+    takeRun: compileStatement('take-run', (slot) => takeRun(db, slot)),
+    insertItem: compileStatement('insert-run-item', (slot) => insertItem(db, slot, isShared)),
+    logHead: compileStatement('log-head', (slot) => logHead(db, slot)),
+    logGroups: compileStatement('log-groups', (slot) => logGroups(db, slot)),
+    outPositions: compileStatement('out-positions', (slot) => outPositions(db, slot)),
   }
 }
 
 /** Written as it stands in the index over the few turns that are not over: or it is not used. */
-export const NOT_OVER = sql<SqlBool>`turns.state in ('queued', 'open')`
+export const IS_RUN_UNFINISHED = sql<SqlBool>`turns.state in ('queued', 'open')`
 
-const idOf = ({ id }: HoldKey): string => id
-const tenantOf = ({ tenant }: HoldKey): string => tenant
+const idOf = ({ id }: RunHoldKey): string => id
+const tenantOf = ({ tenant }: RunHoldKey): string => tenant
 /** A query has one type for its values, and compares a turn without an owner all the same. */
-const ownerOf = ({ owner }: HoldKey): string => owner as string
+const ownerOf = ({ owner }: RunHoldKey): string => owner as string
 
 /**
  * The turn of a run, if it is not over and the owner's. Where writers can meet it is locked, so
  * that of a take-over and a write of the former owner one sees the other.
  */
-function held<Key extends HoldKey>(db: Kysely<Tables>, slot: Slot<Key>, isShared: boolean) {
+function held<Key extends RunHoldKey>(
+  db: Kysely<Tables>,
+  slot: ParameterSlot<Key>,
+  isShared: boolean,
+) {
   const turn = db
     .selectFrom('turns')
     .where('turns.id', '=', slot(idOf))
-    .where(TENANT, '=', slot(tenantOf))
+    .where(TURN_TENANT, '=', slot(tenantOf))
     .where('turns.owner', '=', slot(ownerOf))
-    .where(NOT_OVER)
+    .where(IS_RUN_UNFINISHED)
   return isShared ? turn.forNoKeyUpdate() : turn
 }
 
-function update<Key extends HoldKey>(db: Kysely<Tables>, slot: Slot<Key>) {
+function update<Key extends RunHoldKey>(db: Kysely<Tables>, slot: ParameterSlot<Key>) {
   return db
     .updateTable('turns')
     .where('id', '=', slot(idOf))
-    .where(TENANT, '=', slot(tenantOf))
+    .where(TURN_TENANT, '=', slot(tenantOf))
     .where('owner', 'is not distinct from', slot(ownerOf))
-    .where(NOT_OVER)
+    .where(IS_RUN_UNFINISHED)
     .returning('id')
 }
 
-function startRun(db: Kysely<Tables>, slot: Slot<HoldKey>) {
+function startRun(db: Kysely<Tables>, slot: ParameterSlot<RunHoldKey>) {
   return update(db, slot).set({ state: sql.lit('open') })
 }
 
-function takeRun(db: Kysely<Tables>, slot: Slot<Taking>) {
+function takeRun(db: Kysely<Tables>, slot: ParameterSlot<RunTakeover>) {
   return update(db, slot).set({ owner: slot(({ taker }) => taker) })
 }
 
-function endRun(db: Kysely<Tables>, slot: Slot<HoldKey & TurnRowEnding>) {
-  return update(db, slot).set(endingValues(slot))
+function endRun(db: Kysely<Tables>, slot: ParameterSlot<RunHoldKey & TurnRowEnding>) {
+  return update(db, slot).set(turnEndingValues(slot))
 }
 
 const EVENT_COLUMNS = [
@@ -123,7 +132,7 @@ const EVENT_COLUMNS = [
 ] as const satisfies readonly (keyof StreamEventRow)[]
 
 /** Of a turn that was not opened there is no log either. */
-function insertOpening(db: Kysely<Tables>, slot: Slot<StreamEventRow>) {
+function insertOpening(db: Kysely<Tables>, slot: ParameterSlot<StreamEventRow>) {
   return db
     .insertInto('stream_events')
     .columns(EVENT_COLUMNS)
@@ -136,7 +145,7 @@ function insertOpening(db: Kysely<Tables>, slot: Slot<StreamEventRow>) {
           slot((events) => events.turn_id),
         )
         .where(
-          TENANT,
+          TURN_TENANT,
           '=',
           slot((events) => events.tenant),
         )
@@ -148,7 +157,11 @@ function insertOpening(db: Kysely<Tables>, slot: Slot<StreamEventRow>) {
 }
 
 /** A write that is repeated, because its answer was lost, may hold more by then. */
-function insertEvents(db: Kysely<Tables>, slot: Slot<HoldKey & StreamEventRow>, isShared: boolean) {
+function insertEvents(
+  db: Kysely<Tables>,
+  slot: ParameterSlot<RunHoldKey & StreamEventRow>,
+  isShared: boolean,
+) {
   return db
     .insertInto('stream_events')
     .columns(EVENT_COLUMNS)
@@ -166,7 +179,11 @@ function insertEvents(db: Kysely<Tables>, slot: Slot<HoldKey & StreamEventRow>, 
     .returning('turn_id')
 }
 
-function insertItem(db: Kysely<Tables>, slot: Slot<HoldKey & ItemRow>, isShared: boolean) {
+function insertItem(
+  db: Kysely<Tables>,
+  slot: ParameterSlot<RunHoldKey & ItemRow>,
+  isShared: boolean,
+) {
   return db
     .insertInto('items')
     .columns([...ITEM_COLUMNS, 'called_for'])
@@ -175,12 +192,12 @@ function insertItem(db: Kysely<Tables>, slot: Slot<HoldKey & ItemRow>, isShared:
         .select((build) =>
           ITEM_COLUMNS.map((column) => build.val(slot((item) => item[column])).as(column)),
         )
-        .select(calledFor(slot(callerOf)).as('called_for')),
+        .select(selectCallOwner(slot(findCallingTurnId)).as('called_for')),
     )
     .onConflict((conflict) => conflict.doNothing())
 }
 
-function logHead(db: Kysely<Tables>, slot: Slot<LogKey>) {
+function logHead(db: Kysely<Tables>, slot: ParameterSlot<RunLogKey>) {
   return db
     .selectFrom('turns')
     .leftJoin('replicas', 'replicas.id', 'turns.owner')
@@ -210,14 +227,14 @@ function logHead(db: Kysely<Tables>, slot: Slot<LogKey>) {
       '=',
       slot(({ id }) => id),
     )
-    .where(isOfOwner(slot))
+    .where(isTurnOfOwner(slot))
 }
 
 /**
  * From the group on that holds event `from`. It is looked up by where it begins, which is what the
  * index knows; if there is no such event yet, that is the newest group, and it is left out.
  */
-function logGroups(db: Kysely<Tables>, slot: Slot<LogKey>) {
+function logGroups(db: Kysely<Tables>, slot: ParameterSlot<RunLogKey>) {
   const id = slot((key) => key.id)
   const from = slot((key) => key.from)
   const begin = db
@@ -236,15 +253,15 @@ function logGroups(db: Kysely<Tables>, slot: Slot<LogKey>) {
     )
     .where(
       sql<SqlBool>`exists (select 1 from turns where turns.id = ${id}
-        and ${USER} = ${slot((key) => key.user)})`,
+        and ${TURN_USER} = ${slot((key) => key.user)})`,
     )
     .where('first_number', '>=', begin as unknown as Expression<number>)
     .where('last_number', '>=', from)
     .orderBy('first_number')
-    .limit(PAGE_GROUPS)
+    .limit(MAX_PAGE_GROUPS)
 }
 
-function outPositions(db: Kysely<Tables>, slot: Slot<Omit<HoldKey, 'owner'>>) {
+function outPositions(db: Kysely<Tables>, slot: ParameterSlot<Omit<RunHoldKey, 'owner'>>) {
   return db
     .selectFrom('items')
     .select('position')

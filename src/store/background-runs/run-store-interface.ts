@@ -13,21 +13,25 @@ export interface RunStore {
   /** Creates the turn of a run together with the first events of its log. */
   readonly openRun: (turn: NewTurn, opening: EventGroup | null) => Promise<void>
   /** Tells that the work on a queued run has begun. */
-  readonly startRun: (hold: RunHold) => Promise<Held>
+  readonly startRun: (hold: RunHold) => Promise<RunHoldResult>
   /** Adds events and finished items to a run, all of them or none. */
   readonly recordRun: (
     hold: RunHold,
     events: EventGroup | null,
     items: readonly PlacedItem[],
-  ) => Promise<Held>
+  ) => Promise<RunHoldResult>
   /** Adds the last events and items and ends the turn, at once. */
-  readonly endRun: (hold: RunHold, ending: TurnEnding, events: EventGroup | null) => Promise<Held>
+  readonly endRun: (
+    hold: RunHold,
+    ending: TurnEnding,
+    events: EventGroup | null,
+  ) => Promise<RunHoldResult>
   /** Makes `owner` the owner, if the run still is as it was found. */
-  readonly takeRun: (run: FoundRun, owner: string) => Promise<Held>
-  /** Which of these runs are the owner's, and not over; of at most `MAX_ASKED`. */
+  readonly takeRun: (run: FoundRun, owner: string) => Promise<RunHoldResult>
+  /** Which of these runs are the owner's, and not over; of at most `MAX_RUNS_PER_QUERY`. */
   readonly heldRuns: (owner: string, turnIds: readonly string[]) => Promise<ReadonlySet<string>>
   /** The state of a run with what its log holds from event `from` on, or the beginning of it. */
-  readonly readLog: (whose: Caller, turnId: string, from: number) => Promise<LogPage | null>
+  readonly readLog: (whose: Caller, turnId: string, from: number) => Promise<RunLogPage | null>
   /** The positions of the output items that a turn has. */
   readonly journaledItems: (tenant: string, turnId: string) => Promise<ReadonlySet<number>>
   /** Some turns that are not over and that nobody works on any more, of all tenants. */
@@ -41,7 +45,7 @@ export interface RunStore {
 }
 
 /** Whether the run was the owner's. If not, nothing was written. */
-export type Held = boolean
+export type RunHoldResult = boolean
 
 /** A run as its owner names it. */
 export interface RunHold extends Caller {
@@ -61,7 +65,7 @@ export interface FoundRun extends Caller {
   readonly owner: string | null
 }
 
-export interface LogPage extends FoundRun {
+export interface RunLogPage extends FoundRun {
   readonly dialect: string
   readonly origin: Origin
   readonly conversation: string | null
@@ -81,16 +85,16 @@ export interface LogPage extends FoundRun {
 }
 
 /** As many groups as one page holds, at most. Fewer of them are all that there are. */
-export const PAGE_GROUPS = 32
+export const MAX_PAGE_GROUPS = 32
 
 /** As many runs as `heldRuns` and `orphanedRuns` speak of, at most. */
-export const MAX_ASKED = 50
+export const MAX_RUNS_PER_QUERY = 50
 
 /** A turn that says nothing of its owner is given up only when no answer can take that long. */
-export const OWNERLESS_MS = 60 * 60 * 1000
+export const OWNERLESS_RUN_TIMEOUT_MS = 60 * 60 * 1000
 
 /** Beyond what a log can hold; no database compares with more. */
-export const LAST_NUMBER = 2 ** 31 - 1
+export const MAX_EVENT_NUMBER = 2 ** 31 - 1
 
 /** From the beginning of a run on; of one that is not over, until it is. */
-export const LOG_KEPT_HOURS = 24
+export const LOG_RETENTION_HOURS = 24

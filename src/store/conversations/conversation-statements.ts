@@ -1,46 +1,46 @@
 /** The queries of conversations. A change that depends on who holds one says so in its condition. */
 import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
 import {
-  compile,
-  queryBuilder,
-  written,
-  type Slot,
-  type Statement,
+  compileStatement,
+  createQueryBuilder,
+  toCompilable,
+  type ParameterSlot,
+  type CompiledStatement,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import type { OwnerKey } from '../owner.ts'
-import { isOfOwner, TENANT, USER } from '../turns/turn-statements.ts'
+import { isTurnOfOwner, TURN_TENANT, TURN_USER } from '../turns/turn-statements.ts'
 import type { ConversationRow, Tables } from '../database/table-row-types.ts'
 
 export interface ConversationStatements {
-  readonly insertConversation: Statement<ConversationRow>
-  readonly findConversation: Statement<ConversationKey>
-  readonly relabelConversation: Statement<ConversationKey & { readonly metadata: string }>
-  readonly setContext: Statement<ConversationKey & { readonly context: string | null }>
-  readonly resetConversation: Statement<ConversationKey>
+  readonly insertConversation: CompiledStatement<ConversationRow>
+  readonly findConversation: CompiledStatement<ConversationKey>
+  readonly relabelConversation: CompiledStatement<ConversationKey & { readonly metadata: string }>
+  readonly setContext: CompiledStatement<ConversationKey & { readonly context: string | null }>
+  readonly resetConversation: CompiledStatement<ConversationKey>
   /** These return a row if the conversation was there, and free. */
-  readonly deleteConversation: Statement<ConversationKey & Moment>
-  readonly holdConversation: Statement<ConversationHolding>
-  readonly renewHold: Statement<ConversationHolding>
-  readonly letGo: Statement<Holder>
+  readonly deleteConversation: CompiledStatement<ConversationKey & QueryTime>
+  readonly holdConversation: CompiledStatement<ConversationHolding>
+  readonly renewHold: CompiledStatement<ConversationHolding>
+  readonly letGo: CompiledStatement<ConversationHolderKey>
   /** Makes a turn the head of the conversation that it holds, if it succeeded, and lets that go. */
-  readonly moveHead: Statement<TurnKey>
-  readonly markTurns: Statement<ConversationKey & Moment>
+  readonly moveHead: CompiledStatement<TurnKey>
+  readonly markTurns: CompiledStatement<ConversationKey & QueryTime>
   /** Nobody can follow a run that is not there any more. */
-  readonly forgetEvents: Statement<ConversationKey>
-  readonly removeTurns: Statement<ConversationKey>
-  readonly hideItem: Statement<HiddenPlace>
+  readonly forgetEvents: CompiledStatement<ConversationKey>
+  readonly removeTurns: CompiledStatement<ConversationKey>
+  readonly hideItem: CompiledStatement<HiddenPlace>
 }
 
 export interface ConversationKey extends OwnerKey {
   readonly id: string
 }
 
-export interface Moment {
+export interface QueryTime {
   readonly nowMs: number
 }
 
-export interface Holder extends ConversationKey {
+export interface ConversationHolderKey extends ConversationKey {
   readonly by: string
 }
 
@@ -50,7 +50,7 @@ export interface TurnKey {
   readonly tenant: string
 }
 
-export interface ConversationHolding extends Holder, Moment {
+export interface ConversationHolding extends ConversationHolderKey, QueryTime {
   readonly untilMs: number
 }
 
@@ -61,57 +61,63 @@ export interface HiddenPlace extends OwnerKey {
 }
 
 export function createConversationStatements(language: Engine['language']): ConversationStatements {
-  const db = queryBuilder(language)
+  const db = createQueryBuilder(language)
   return {
-    insertConversation: compile('insert-conversation', (slot) => insertConversation(db, slot)),
-    findConversation: compile('find-conversation', (slot) => findConversation(db, slot)),
-    relabelConversation: compile('relabel-conversation', (slot) =>
+    insertConversation: compileStatement('insert-conversation', (slot) =>
+      insertConversation(db, slot),
+    ),
+    findConversation: compileStatement('find-conversation', (slot) => findConversation(db, slot)),
+    relabelConversation: compileStatement('relabel-conversation', (slot) =>
       update(db, slot)
         .set({ metadata: slot(({ metadata }) => metadata) })
         .returningAll(),
     ),
-    setContext: compile('set-context', (slot) =>
+    setContext: compileStatement('set-context', (slot) =>
       update(db, slot)
         .set({ context: slot(({ context }) => context) })
         .returningAll(),
     ),
-    resetConversation: compile('reset-conversation', (slot) =>
+    resetConversation: compileStatement('reset-conversation', (slot) =>
       update(db, slot)
         .set((build) => ({ reset_after: build.ref('head') }))
         .returningAll(),
     ),
-    deleteConversation: compile('delete-conversation', (slot) => deleteConversation(db, slot)),
-    holdConversation: compile('hold-conversation', (slot) => holdConversation(db, slot)),
-    renewHold: compile('renew-hold', (slot) =>
+    deleteConversation: compileStatement('delete-conversation', (slot) =>
+      deleteConversation(db, slot),
+    ),
+    holdConversation: compileStatement('hold-conversation', (slot) => holdConversation(db, slot)),
+    renewHold: compileStatement('renew-hold', (slot) =>
       update(db, slot)
         .set({ busy_until: slot(({ untilMs }) => untilMs) })
         .where('busy_by', '=', slot(holderOf))
         .returning('id'),
     ),
-    letGo: compile('let-go', (slot) =>
+    letGo: compileStatement('let-go', (slot) =>
       update(db, slot)
         .set({ busy_by: null, busy_until: null })
         .where('busy_by', '=', slot(holderOf)),
     ),
-    moveHead: compile('move-head', (slot) => moveHead(db, slot)),
-    markTurns: compile('mark-turns', (slot) => written(db, markTurns(slot))),
-    forgetEvents: compile('forget-events-of-conversation', (slot) =>
-      written(db, forgetEvents(slot)),
+    moveHead: compileStatement('move-head', (slot) => moveHead(db, slot)),
+    markTurns: compileStatement('mark-turns', (slot) => toCompilable(db, markTurns(slot))),
+    forgetEvents: compileStatement('forget-events-of-conversation', (slot) =>
+      toCompilable(db, forgetEvents(slot)),
     ),
-    removeTurns: compile('remove-turns-of-conversation', (slot) => written(db, removeTurns(slot))),
-    hideItem: compile('hide-item', (slot) => hideItem(db, slot)),
+    removeTurns: compileStatement('remove-turns-of-conversation', (slot) =>
+      toCompilable(db, removeTurns(slot)),
+    ),
+    hideItem: compileStatement('hide-item', (slot) => hideItem(db, slot)),
   }
 }
 
 const idOf = ({ id }: ConversationKey): string => id
 const tenantOf = ({ tenant }: OwnerKey): string => tenant
 const userOf = ({ user }: OwnerKey): string => user
-const holderOf = ({ by }: Holder): string => by
+const holderOf = ({ by }: ConversationHolderKey): string => by
 
 /** Nobody is the empty text, as with turns. */
 const WHOSE = sql<string>`coalesce(conversations.user_id, '')`
 
-function insertConversation(db: Kysely<Tables>, slot: Slot<ConversationRow>) {
+function insertConversation(db: Kysely<Tables>, slot: ParameterSlot<ConversationRow>) {
   return db
     .insertInto('conversations')
     .values({
@@ -126,7 +132,7 @@ function insertConversation(db: Kysely<Tables>, slot: Slot<ConversationRow>) {
     .onConflict((conflict) => conflict.doNothing())
 }
 
-function findConversation(db: Kysely<Tables>, slot: Slot<ConversationKey>) {
+function findConversation(db: Kysely<Tables>, slot: ParameterSlot<ConversationKey>) {
   return db
     .selectFrom('conversations')
     .selectAll()
@@ -135,7 +141,7 @@ function findConversation(db: Kysely<Tables>, slot: Slot<ConversationKey>) {
     .where(WHOSE, '=', slot(userOf))
 }
 
-function update<Key extends ConversationKey>(db: Kysely<Tables>, slot: Slot<Key>) {
+function update<Key extends ConversationKey>(db: Kysely<Tables>, slot: ParameterSlot<Key>) {
   return db
     .updateTable('conversations')
     .where('id', '=', slot(idOf))
@@ -143,7 +149,7 @@ function update<Key extends ConversationKey>(db: Kysely<Tables>, slot: Slot<Key>
     .where(WHOSE, '=', slot(userOf))
 }
 
-function deleteConversation(db: Kysely<Tables>, slot: Slot<ConversationKey & Moment>) {
+function deleteConversation(db: Kysely<Tables>, slot: ParameterSlot<ConversationKey & QueryTime>) {
   return db
     .deleteFrom('conversations')
     .where('id', '=', slot(idOf))
@@ -162,7 +168,7 @@ function deleteConversation(db: Kysely<Tables>, slot: Slot<ConversationKey & Mom
     .returning('id')
 }
 
-function holdConversation(db: Kysely<Tables>, slot: Slot<ConversationHolding>) {
+function holdConversation(db: Kysely<Tables>, slot: ParameterSlot<ConversationHolding>) {
   return update(db, slot)
     .set({ busy_by: slot(holderOf), busy_until: slot(({ untilMs }) => untilMs) })
     .where((build) =>
@@ -180,7 +186,7 @@ function holdConversation(db: Kysely<Tables>, slot: Slot<ConversationHolding>) {
 }
 
 /** A turn that somebody has cancelled meanwhile adds nothing. */
-function moveHead(db: Kysely<Tables>, slot: Slot<TurnKey>) {
+function moveHead(db: Kysely<Tables>, slot: ParameterSlot<TurnKey>) {
   const turn = slot(({ id }) => id)
   return (
     db
@@ -214,23 +220,23 @@ function moveHead(db: Kysely<Tables>, slot: Slot<TurnKey>) {
 }
 
 /** Once the conversation is gone, and only then. */
-function markTurns(slot: Slot<ConversationKey & Moment>): RawBuilder<unknown> {
+function markTurns(slot: ParameterSlot<ConversationKey & QueryTime>): RawBuilder<unknown> {
   return sql`update turns set deleted_at = ${slot(({ nowMs }) => nowMs)}
-    where conversation = ${slot(idOf)} and ${isOfOwner(slot)}
+    where conversation = ${slot(idOf)} and ${isTurnOfOwner(slot)}
     and deleted_at is null and state not in ('queued', 'open')
     and not exists (select 1 from conversations where conversations.id = ${slot(idOf)})`
 }
 
-function forgetEvents(slot: Slot<ConversationKey>): RawBuilder<unknown> {
+function forgetEvents(slot: ParameterSlot<ConversationKey>): RawBuilder<unknown> {
   return sql`delete from stream_events where turn_id in (
     select turns.id from turns where turns.conversation = ${slot(idOf)}
-    and ${isOfOwner(slot)}
+    and ${isTurnOfOwner(slot)}
     and turns.deleted_at is not null)`
 }
 
 /** Of a conversation that is gone, all turns but those that turns outside of it stand on. */
-function removeTurns(slot: Slot<ConversationKey>): RawBuilder<unknown> {
-  const isOfIt = sql`turns.conversation = ${slot(idOf)} and ${isOfOwner(slot)}`
+function removeTurns(slot: ParameterSlot<ConversationKey>): RawBuilder<unknown> {
+  const isOfIt = sql`turns.conversation = ${slot(idOf)} and ${isTurnOfOwner(slot)}`
   return sql`with recursive kept(id, parent) as (
       select turns.id, turns.parent from turns where ${isOfIt}
       and (turns.deleted_at is null or exists (
@@ -238,14 +244,14 @@ function removeTurns(slot: Slot<ConversationKey>): RawBuilder<unknown> {
         and child.conversation is distinct from turns.conversation))
     union
       select turns.id, turns.parent from kept join turns on turns.id = kept.parent
-      where ${TENANT} = ${slot(tenantOf)}
+      where ${TURN_TENANT} = ${slot(tenantOf)}
     )
     delete from turns where ${isOfIt} and turns.deleted_at is not null
     and turns.id not in (select kept.id from kept)
     and not exists (select 1 from conversations where conversations.id = ${slot(idOf)})`
 }
 
-function hideItem(db: Kysely<Tables>, slot: Slot<HiddenPlace>) {
+function hideItem(db: Kysely<Tables>, slot: ParameterSlot<HiddenPlace>) {
   return db
     .updateTable('items')
     .set({ hidden: sql.lit(1) })
@@ -267,6 +273,6 @@ function hideItem(db: Kysely<Tables>, slot: Slot<HiddenPlace>) {
     .where('tenant', '=', slot(tenantOf))
     .where(
       sql<SqlBool>`exists (
-        select 1 from turns where turns.id = items.turn_id and ${USER} = ${slot(userOf)})`,
+        select 1 from turns where turns.id = items.turn_id and ${TURN_USER} = ${slot(userOf)})`,
     )
 }

@@ -39,10 +39,10 @@ export interface ConversationStore {
     nowMs: number,
   ) => Promise<'deleted' | 'busy' | 'unknown'>
   /** Holds a conversation up to a time, unless somebody else does. */
-  readonly holdConversation: (hold: ConversationHold) => Promise<Held>
+  readonly holdConversation: (hold: ConversationHold) => Promise<ConversationHoldResult>
   /** Holds it for longer. `false` if it is somebody else's by now. */
   readonly renewHold: (hold: ConversationHold) => Promise<boolean>
-  readonly letGo: (hold: HeldConversation) => Promise<void>
+  readonly letGo: (hold: ConversationHolder) => Promise<void>
   /**
    * Adds a turn of items to a conversation that the turn holds, and lets it go. `false` if it is
    * somebody else's by now; then nothing is added.
@@ -59,10 +59,10 @@ export interface NewConversation extends Caller {
   readonly context?: JsonObject | null
 }
 
-export interface Conversation extends Omit<NewConversation, 'context'>, ConversationPlace {}
+export interface Conversation extends Omit<NewConversation, 'context'>, ConversationState {}
 
 /** Where a conversation stands, and what holds for its context. */
-export interface ConversationPlace {
+export interface ConversationState {
   /** The newest of its turns. */
   readonly head: string | null
   /** As it was written, and not looked at. */
@@ -71,17 +71,17 @@ export interface ConversationPlace {
   readonly resetAfter: string | null
 }
 
-export interface HeldConversation extends Caller {
+export interface ConversationHolder extends Caller {
   readonly id: string
   /** The turn that is to be added. */
   readonly by: string
 }
 
-export interface ConversationHold extends HeldConversation {
+export interface ConversationHold extends ConversationHolder {
   readonly nowMs: number
   readonly untilMs: number
 }
 
-export type Held =
-  | (ConversationPlace & { readonly type: 'held' })
+export type ConversationHoldResult =
+  | (ConversationState & { readonly type: 'held' })
   | { readonly type: 'busy' | 'unknown' }

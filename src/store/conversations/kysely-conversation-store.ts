@@ -1,54 +1,62 @@
 /** The verbs of conversations over any engine, each of them one round trip. */
 import type { JsonObject } from '../../core/json/json.ts'
-import { fromColumn, toColumn } from '../database/escape-column-text.ts'
+import { decodeColumn, encodeColumn } from '../database/escape-column-text.ts'
 import {
   createConversationStatements,
   type ConversationHolding,
-  type Holder,
+  type ConversationHolderKey,
 } from './conversation-statements.ts'
 import type {
   Conversation,
   ConversationHold,
-  ConversationPlace,
+  ConversationState,
   ConversationStore,
-  HeldConversation,
+  ConversationHolder,
   NewConversation,
 } from './conversation-store-interface.ts'
-import type { Engine, Query } from '../database/engine-interface.ts'
+import type { Engine, SqlQuery } from '../database/engine-interface.ts'
 import { createFactStatements } from '../facts/fact-statements.ts'
-import { writeBehind } from '../deletion/deletion-locks.ts'
-import { createForgottenStatements } from '../deletion/deletion-log-statements.ts'
-import { insertItems } from '../turns/kysely-turn-store.ts'
+import { writeAfterLock } from '../deletion/deletion-locks.ts'
+import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
+import { createItemInserts } from '../turns/kysely-turn-store.ts'
 import { createLayerStatements } from '../memory-layers/memory-layer-statements.ts'
-import { ownerKey } from '../owner.ts'
+import { encodeOwner } from '../owner.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import { createReleaseStatements, releasing, sweeping } from '../media/media-release-statements.ts'
-import { endingRow, inputRows, turnRow } from '../turns/encode-turn-rows.ts'
-import type { Sealer } from '../encryption/cipher.ts'
-import { createStatements, type Statements } from '../turns/turn-statements.ts'
+import {
+  createMediaReleaseStatements,
+  createReleaseQueries,
+  createSweepQueries,
+} from '../media/media-release-statements.ts'
+import { encodeTurnEnding, encodeInputItems, encodeTurn } from '../turns/encode-turn-rows.ts'
+import type { StorageCipher } from '../encryption/cipher.ts'
+import { createTurnStatements, type TurnStatements } from '../turns/turn-statements.ts'
 import type { NewTurn } from '../turns/turn-store-interface.ts'
 import { createSummaryStatements } from '../summaries/summary-statements.ts'
 import type { ConversationRow } from '../database/table-row-types.ts'
-import { OPEN_VAULT, reading, type Vault } from '../encryption/read-encrypted-rows.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
 
 export function createConversationStore(
   engine: Engine,
-  vault: Vault = OPEN_VAULT,
+  vault: RowEncryption = NO_ENCRYPTION,
 ): ConversationStore {
   const { sealer } = vault
   const sql = createConversationStatements(engine.language)
-  const turns = createStatements(engine.language)
+  const turns = createTurnStatements(engine.language)
   const summaries = createSummaryStatements(engine.language)
   const facts = createFactStatements(engine.language)
   const layers = createLayerStatements(engine.language)
-  const release = createReleaseStatements(engine.language)
-  const forgotten = createForgottenStatements(engine.language)
+  const release = createMediaReleaseStatements(engine.language)
+  const forgotten = createDeletionLogStatements(engine.language)
   return {
     async createConversation(conversation, turn) {
       const row = conversationRow(conversation, turn?.id ?? null, sealer)
       const first = turn === null ? [] : wholeTurn(turns, turn, sealer)
       const queries = [...first, sql.insertConversation(row)]
-      await writeBehind(engine, 'besideNotes', row.tenant, queries)
+      await writeAfterLock(engine, 'besideNotes', row.tenant, queries)
     },
     async findConversation(owner, id) {
       const [rows = []] = await engine.read([sql.findConversation(keyOf(owner, id))])
@@ -71,18 +79,18 @@ export function createConversationStore(
     },
     async deleteConversation(owner, id, nowMs) {
       const key = keyOf(owner, id)
-      const [deleted = [], left = []] = await writeBehind(engine, 'alone', key.tenant, [
+      const [deleted = [], left = []] = await writeAfterLock(engine, 'alone', key.tenant, [
         sql.deleteConversation({ ...key, nowMs }),
         sql.findConversation(key),
         forgotten.noteConversation({ ...key, nowMs }),
         facts.removeOfConversation(key),
         sql.markTurns({ ...key, nowMs }),
         sql.forgetEvents(key),
-        ...releasing(release.ofConversation, key),
+        ...createReleaseQueries(release.ofConversation, key),
         sql.removeTurns(key),
         summaries.removeOfConversation(key),
         layers.removeOfConversation(key),
-        ...sweeping(release),
+        ...createSweepQueries(release),
       ])
       if (deleted.length > 0) return 'deleted'
       return left.length > 0 ? 'busy' : 'unknown'
@@ -106,22 +114,22 @@ export function createConversationStore(
     async appendItems(turn) {
       const key = keyOf(turn, turn.id)
       const queries = [...wholeTurn(turns, turn, sealer), sql.moveHead(key)]
-      const rows = await writeBehind(engine, 'besideNotes', key.tenant, queries)
+      const rows = await writeAfterLock(engine, 'besideNotes', key.tenant, queries)
       return (rows.at(-1) ?? []).length > 0
     },
     async hideItem(owner, { turnId, side, index }) {
-      const place = { ...ownerKey(owner), turnId: toColumn(turnId), side, index }
+      const place = { ...encodeOwner(owner), turnId: encodeColumn(turnId), side, index }
       await engine.write([sql.hideItem(place)])
     },
   }
 }
 
 function keyOf(owner: Caller, id: string) {
-  return { ...ownerKey(owner), id: toColumn(id) }
+  return { ...encodeOwner(owner), id: encodeColumn(id) }
 }
 
-function holderOf({ id, by, ...owner }: HeldConversation): Holder {
-  return { ...keyOf(owner, id), by: toColumn(by) }
+function holderOf({ id, by, ...owner }: ConversationHolder): ConversationHolderKey {
+  return { ...keyOf(owner, id), by: encodeColumn(by) }
 }
 
 function holdingOf(hold: ConversationHold): ConversationHolding {
@@ -132,18 +140,22 @@ type PlaceRow = Pick<ConversationRow, 'head' | 'context' | 'reset_after'>
 type KeyRow = Pick<ConversationRow, 'id' | 'tenant'>
 
 /** Of a context that nobody can read, nothing holds. */
-function placeIn(row: PlaceRow, { id, tenant }: KeyRow, vault: Vault): ConversationPlace {
+function placeIn(row: PlaceRow, { id, tenant }: KeyRow, vault: RowEncryption): ConversationState {
   const { head, context, reset_after: resetAfter } = row
   const read = (column: string) =>
-    reading(vault, tenant, ({ object }) => object(column, contextPlace(id)))
+    readEncryptedRows(vault, tenant, ({ object }) => object(column, contextPlace(id)))
   return {
-    head: head === null ? null : fromColumn(head),
+    head: head === null ? null : decodeColumn(head),
     context: context === null ? null : read(context),
-    resetAfter: resetAfter === null ? null : fromColumn(resetAfter),
+    resetAfter: resetAfter === null ? null : decodeColumn(resetAfter),
   }
 }
 
-function sealedContext(context: JsonObject, { id, tenant }: KeyRow, { seal }: Sealer): string {
+function sealedContext(
+  context: JsonObject,
+  { id, tenant }: KeyRow,
+  { seal }: StorageCipher,
+): string {
   return seal(JSON.stringify(context), { tenant, ...contextPlace(id) })
 }
 
@@ -153,7 +165,11 @@ function contextPlace(id: string) {
 }
 
 /** A turn that is over as soon as it begins: nobody has to answer it. */
-function wholeTurn(turns: Statements, turn: NewTurn, sealer: Sealer): readonly Query[] {
+function wholeTurn(
+  turns: TurnStatements,
+  turn: NewTurn,
+  sealer: StorageCipher,
+): readonly SqlQuery[] {
   const { id, tenant, createdAtMs, origin } = turn
   const ending = {
     turnId: id,
@@ -166,25 +182,25 @@ function wholeTurn(turns: Statements, turn: NewTurn, sealer: Sealer): readonly Q
     items: [],
   } as const
   return [
-    turns.insertTurn(turnRow(turn, sealer)),
-    ...insertItems(turns, inputRows(turn, sealer), sealer),
-    turns.endTurn(endingRow(ending, sealer)),
+    turns.insertTurn(encodeTurn(turn, sealer)),
+    ...createItemInserts(turns, encodeInputItems(turn, sealer), sealer),
+    turns.endTurn(encodeTurnEnding(ending, sealer)),
   ]
 }
 
 function conversationRow(
   conversation: NewConversation,
   head: string | null,
-  sealer: Sealer,
+  sealer: StorageCipher,
 ): ConversationRow {
   const { user, metadata, createdAtMs, context = null } = conversation
-  const key = { id: toColumn(conversation.id), tenant: toColumn(conversation.tenant) }
+  const key = { id: encodeColumn(conversation.id), tenant: encodeColumn(conversation.tenant) }
   return {
     ...key,
-    user_id: user === null ? null : toColumn(user),
+    user_id: user === null ? null : encodeColumn(user),
     metadata: JSON.stringify(metadata),
     created_at: createdAtMs,
-    head: head === null ? null : toColumn(head),
+    head: head === null ? null : encodeColumn(head),
     busy_by: null,
     busy_until: null,
     context: context === null ? null : sealedContext(context, key, sealer),
@@ -192,13 +208,16 @@ function conversationRow(
   }
 }
 
-function onlyConversation(rows: readonly ConversationRow[], vault: Vault): Conversation | null {
+function onlyConversation(
+  rows: readonly ConversationRow[],
+  vault: RowEncryption,
+): Conversation | null {
   const [row] = rows
   if (row === undefined) return null
   return {
-    id: fromColumn(row.id),
-    tenant: fromColumn(row.tenant),
-    user: row.user_id === null ? null : fromColumn(row.user_id),
+    id: decodeColumn(row.id),
+    tenant: decodeColumn(row.tenant),
+    user: row.user_id === null ? null : decodeColumn(row.user_id),
     metadata: JSON.parse(row.metadata) as JsonObject,
     createdAtMs: row.created_at,
     ...placeIn(row, row, vault),

@@ -17,46 +17,46 @@ import {
   type Dialect,
   type RawBuilder,
 } from 'kysely'
-import type { Engine, Query, Value } from './engine-interface.ts'
+import type { Engine, SqlQuery, SqlValue } from './engine-interface.ts'
 import type { Tables } from './table-row-types.ts'
 
-export type Statement<Input> = (input: Input) => Query
+export type CompiledStatement<Input> = (input: Input) => SqlQuery
 
 /** Stands for the value in the query, and has its type as far as the query can see. */
-export type Slot<Input> = <Type extends Value>(read: (input: Input) => Type) => Type
+export type ParameterSlot<Input> = <Type extends SqlValue>(read: (input: Input) => Type) => Type
 
-export function compile<Input>(
+export function compileStatement<Input>(
   name: string | null,
-  build: (slot: Slot<Input>) => Compilable,
-): Statement<Input> {
-  const reads = new Map<unknown, (input: Input) => Value>()
+  build: (slot: ParameterSlot<Input>) => Compilable,
+): CompiledStatement<Input> {
+  const reads = new Map<unknown, (input: Input) => SqlValue>()
   const { sql, parameters } = build((read) => {
     const marker = {}
     reads.set(marker, read)
     return marker as never
   }).compile()
   const readers = parameters.map(
-    (parameter) => reads.get(parameter) ?? ((): Value => parameter as Value),
+    (parameter) => reads.get(parameter) ?? ((): SqlValue => parameter as SqlValue),
   )
   return (input) => ({ name, sql, parameters: readers.map((read) => read(input)) })
 }
 
 /** Compiles queries that are easier to read in SQL than to build. */
-export function sqlCompiler(language: Engine['language']) {
-  const db = queryBuilder(language)
+export function createSqlCompiler(language: Engine['language']) {
+  const db = createQueryBuilder(language)
   return <Input>(
     name: string | null,
-    build: (slot: Slot<Input>) => RawBuilder<unknown>,
-  ): Statement<Input> => compile(name, (slot) => written(db, build(slot)))
+    build: (slot: ParameterSlot<Input>) => RawBuilder<unknown>,
+  ): CompiledStatement<Input> => compileStatement(name, (slot) => toCompilable(db, build(slot)))
 }
 
 /** Such a query among others that are built. */
-export function written(db: Kysely<Tables>, query: RawBuilder<unknown>): Compilable {
+export function toCompilable(db: Kysely<Tables>, query: RawBuilder<unknown>): Compilable {
   return { compile: () => query.compile(db) }
 }
 
 /** Builds queries in a database's language, and runs none. */
-export function queryBuilder(language: Engine['language']): Kysely<Tables> {
+export function createQueryBuilder(language: Engine['language']): Kysely<Tables> {
   return new Kysely({ dialect: DIALECTS[language] })
 }
 

@@ -1,10 +1,10 @@
 /** D1, the database of Cloudflare Workers. Its one transaction is a batch of finished statements. */
-import type { Engine, Query, Rows } from './engine-interface.ts'
+import type { Engine, SqlQuery, SqlRows } from './engine-interface.ts'
 
-export function openD1(database: D1): Engine {
-  const prepare = ({ sql, parameters }: Query): D1Statement =>
+export function openD1(database: D1Binding): Engine {
+  const prepare = ({ sql, parameters }: SqlQuery): D1Statement =>
     database.prepare(sql).bind(...parameters)
-  const run = async (queries: readonly Query[]): Promise<readonly Rows[]> => {
+  const run = async (queries: readonly SqlQuery[]): Promise<readonly SqlRows[]> => {
     const results = await database.batch(queries.map(prepare))
     return results.map((result) => result.results)
   }
@@ -17,7 +17,7 @@ export function openD1(database: D1): Engine {
 }
 
 /** As much of the binding as is used here. */
-export interface D1 {
+export interface D1Binding {
   readonly prepare: (sql: string) => D1Statement
   readonly batch: (
     statements: D1Statement[],

@@ -1,10 +1,10 @@
 /** What `DATABASE_URL` says. A fault is an Error whose message completes "DATABASE_URL …". */
 
-export type Place =
+export type DatabaseLocation =
   | { readonly type: 'sqlite'; readonly path: string }
   | { readonly type: 'postgres'; readonly url: string }
 
-export function placeOf(databaseUrl: string): Place {
+export function parseDatabaseUrl(databaseUrl: string): DatabaseLocation {
   const colon = databaseUrl.indexOf(':')
   const scheme = databaseUrl.slice(0, Math.max(colon, 0))
   if (scheme === 'sqlite') return { type: 'sqlite', path: sqlitePath(databaseUrl.slice(colon + 1)) }

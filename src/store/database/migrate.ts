@@ -4,18 +4,18 @@
  * unique, so of two that try only one succeeds. (On Workers wrangler applies the same files.)
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { compile, queryBuilder } from './compile-statement.ts'
-import type { Engine, Query } from './engine-interface.ts'
+import { compileStatement, createQueryBuilder } from './compile-statement.ts'
+import type { Engine, SqlQuery } from './engine-interface.ts'
 import type { MigrationRow } from './table-row-types.ts'
 
-export interface Migration {
+export interface SqlMigration {
   readonly name: string
   readonly sql: string
 }
 
 export async function migrate(
   engine: Engine,
-  migrations: readonly Migration[] = readMigrations(),
+  migrations: readonly SqlMigration[] = readMigrations(),
 ): Promise<void> {
   // A failure may mean that another process was faster, once for each file; then look again.
   const attempts = migrations.length + 2
@@ -32,17 +32,17 @@ export async function migrate(
 /** In the order of their names. */
 export function readMigrations(
   folder: URL = new URL('../../../migrations/', import.meta.url),
-): readonly Migration[] {
+): readonly SqlMigration[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .toSorted()
     .map((name) => ({ name, sql: readFileSync(new URL(name, folder), 'utf8') }))
 }
 
-async function applyMissing(engine: Engine, migrations: readonly Migration[]): Promise<void> {
-  const db = queryBuilder(engine.language)
-  const names = compile<null>(null, () => db.selectFrom('migrations').select('name'))
-  const record = compile<string>(null, (slot) =>
+async function applyMissing(engine: Engine, migrations: readonly SqlMigration[]): Promise<void> {
+  const db = createQueryBuilder(engine.language)
+  const names = compileStatement<null>(null, () => db.selectFrom('migrations').select('name'))
+  const record = compileStatement<string>(null, (slot) =>
     db.insertInto('migrations').values({ name: slot((name) => name) }),
   )
   await engine.write([once(RECORDS)])
@@ -59,7 +59,7 @@ const RECORDS = `create table if not exists migrations (
   applied_at text not null default current_timestamp
 )`
 
-function once(sql: string): Query {
+function once(sql: string): SqlQuery {
   return { name: null, sql, parameters: [] }
 }
 

@@ -3,22 +3,22 @@
  * Synchronous; who calls it decides on which thread.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { Query, Rows, Survives, Value } from './engine-interface.ts'
+import type { SqlQuery, SqlRows, WriteDurability, SqlValue } from './engine-interface.ts'
 
-export interface SqliteDatabase {
-  readonly read: (query: Query) => Rows
+export interface SqliteConnection {
+  readonly read: (query: SqlQuery) => SqlRows
   /**
    * Runs every batch or none of it, whatever becomes of the others, and yields what its queries
    * return, or why it failed. What succeeded is on the disk.
    */
   readonly commit: (
-    batches: readonly (readonly Query[])[],
+    batches: readonly (readonly SqlQuery[])[],
     survives?: Durability,
-  ) => readonly Committed[]
+  ) => readonly BatchResult[]
   readonly close: () => void
 }
 
-export type Committed = readonly Rows[] | Error
+export type BatchResult = readonly SqlRows[] | Error
 
 /** Several processes may share the file, and each waits this long for the others. */
 const BUSY_MS = 10_000
@@ -34,7 +34,7 @@ const PRAGMAS = {
 }
 
 /** What may wait has waited before it comes here. */
-type Durability = Exclude<Survives, 'whenever'>
+type Durability = Exclude<WriteDurability, 'whenever'>
 
 /** With `normal` a commit is with the system, with `full` it is on the disk. */
 const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
@@ -42,13 +42,13 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
   'power-cut': 'full',
 }
 
-export function openDatabase(path: string, mode: 'read' | 'write'): SqliteDatabase {
+export function openSqliteConnection(path: string, mode: 'read' | 'write'): SqliteConnection {
   const database = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_MS })
   patiently(() => database.exec(PRAGMAS[mode]))
   let promised: Durability = 'power-cut'
   const commit = committer(database)
   const statements = new Map<string, Prepared>()
-  const prepared = ({ name, sql }: Query): Prepared => {
+  const prepared = ({ name, sql }: SqlQuery): Prepared => {
     if (name === null) return rowsBy(database.prepare(sql))
     let statement = statements.get(name)
     if (statement === undefined) {
@@ -56,7 +56,7 @@ export function openDatabase(path: string, mode: 'read' | 'write'): SqliteDataba
     }
     return statement
   }
-  const run = (query: Query): Rows => prepared(query)(query.parameters)
+  const run = (query: SqlQuery): SqlRows => prepared(query)(query.parameters)
   return {
     read: run,
     commit(batches, survives = 'power-cut') {
@@ -68,7 +68,7 @@ export function openDatabase(path: string, mode: 'read' | 'write'): SqliteDataba
   }
 }
 
-type Prepared = (parameters: readonly Value[]) => Rows
+type Prepared = (parameters: readonly SqlValue[]) => SqlRows
 
 /**
  * What a statement yields; one that returns nothing yields no rows. Rows are made objects here, all of
@@ -121,7 +121,10 @@ function committer(database: DatabaseSync) {
   const mark = database.prepare('savepoint batch')
   const unmark = database.prepare('release batch')
 
-  const inSavepoint = (batch: readonly Query[], run: (query: Query) => Rows): Committed => {
+  const inSavepoint = (
+    batch: readonly SqlQuery[],
+    run: (query: SqlQuery) => SqlRows,
+  ): BatchResult => {
     mark.run()
     try {
       const rows = batch.map(run)
@@ -136,12 +139,12 @@ function committer(database: DatabaseSync) {
     }
   }
   return (
-    batches: readonly (readonly Query[])[],
-    run: (query: Query) => Rows,
-  ): readonly Committed[] => {
+    batches: readonly (readonly SqlQuery[])[],
+    run: (query: SqlQuery) => SqlRows,
+  ): readonly BatchResult[] => {
     try {
       begin.run()
-      let committed: readonly Committed[] | null = allOf(batches, run)
+      let committed: readonly BatchResult[] | null = allOf(batches, run)
       if (committed === null) {
         // A full disk has ended the transaction.
         if (database.isTransaction) database.exec('rollback')
@@ -159,9 +162,9 @@ function committer(database: DatabaseSync) {
 
 /** `null` if one of them fails. */
 function allOf(
-  batches: readonly (readonly Query[])[],
-  run: (query: Query) => Rows,
-): readonly (readonly Rows[])[] | null {
+  batches: readonly (readonly SqlQuery[])[],
+  run: (query: SqlQuery) => SqlRows,
+): readonly (readonly SqlRows[])[] | null {
   try {
     return batches.map((batch) => batch.map(run))
   } catch {

@@ -6,9 +6,9 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { openDatabase } from './node-sqlite-connection.ts'
-import type { Engine, Rows } from './engine-interface.ts'
-import type { Batch, FromThread, ToThread } from './node-sqlite-writer-thread.ts'
+import { openSqliteConnection } from './node-sqlite-connection.ts'
+import type { Engine, SqlRows } from './engine-interface.ts'
+import type { WriteBatch, WriterResponse, WriterRequest } from './node-sqlite-writer-thread.ts'
 
 /** `:memory:` or the path of a file, which is created together with its folder. */
 export async function openNodeSqlite(path: string): Promise<Engine> {
@@ -16,7 +16,7 @@ export async function openNodeSqlite(path: string): Promise<Engine> {
 }
 
 function openInMemory(): Engine {
-  const database = openDatabase(':memory:', 'write')
+  const database = openSqliteConnection(':memory:', 'write')
   return {
     language: 'sqlite',
     read: async (queries) => queries.map(database.read),
@@ -32,7 +32,7 @@ function openInMemory(): Engine {
 async function openFile(path: string): Promise<Engine> {
   mkdirSync(dirname(path), { recursive: true })
   const writer = await startWriter(path)
-  const reader = openDatabase(path, 'read')
+  const reader = openSqliteConnection(path, 'read')
   return {
     language: 'sqlite',
     read: async (queries) => queries.map(reader.read),
@@ -51,7 +51,7 @@ interface Writer {
 }
 
 interface Waiting {
-  readonly resolve: (rows: readonly Rows[]) => void
+  readonly resolve: (rows: readonly SqlRows[]) => void
   readonly reject: (error: Error) => void
 }
 
@@ -63,7 +63,7 @@ function startWriter(path: string): Promise<Writer> {
   const waiting = new Map<number, Waiting>()
   let lastId = 0
   let ended: Error | null = null
-  const post = (message: ToThread): void => {
+  const post = (message: WriterRequest): void => {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it is not a window
     if (ended === null) worker.postMessage(message)
   }
@@ -81,7 +81,7 @@ function startWriter(path: string): Promise<Writer> {
     })
   })
   worker.on('error', (error) => end(error instanceof Error ? error : new Error(String(error))))
-  worker.on('message', (answers: FromThread) => {
+  worker.on('message', (answers: WriterResponse) => {
     for (const { id, committed } of answers) {
       const batch = waiting.get(id)
       waiting.delete(id)
@@ -114,8 +114,8 @@ function startWriter(path: string): Promise<Writer> {
  * Waking the thread is dear: what is asked for in one turn of the loop wakes it once, and what nobody
  * waits for wakes it only if nothing else does.
  */
-function gathered(post: (asked: readonly Batch[]) => void) {
-  let asked: Batch[] = []
+function gathered(post: (asked: readonly WriteBatch[]) => void) {
+  let asked: WriteBatch[] = []
   let isDue = false
   let whenever: NodeJS.Timeout | null = null
   const send = (): void => {
@@ -127,7 +127,7 @@ function gathered(post: (asked: readonly Batch[]) => void) {
   }
   return {
     send,
-    add(batch: Batch): void {
+    add(batch: WriteBatch): void {
       asked.push(batch)
       const mayWait = batch.survives === 'whenever'
       if (mayWait) whenever ??= setTimeout(send, WHENEVER_MS)

@@ -3,32 +3,32 @@
  * batches that have queued up while it was busy share the next transaction, and with it one sync.
  */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
-import { openDatabase, type Committed } from './node-sqlite-connection.ts'
-import type { Query, Survives } from './engine-interface.ts'
+import { openSqliteConnection, type BatchResult } from './node-sqlite-connection.ts'
+import type { SqlQuery, WriteDurability } from './engine-interface.ts'
 
 /** What was asked for in one go; `null` asks the thread to end. */
-export type ToThread = readonly Batch[] | null
+export type WriterRequest = readonly WriteBatch[] | null
 
-export interface Batch {
+export interface WriteBatch {
   readonly id: number
-  readonly queries: readonly Query[]
-  readonly survives: Survives
+  readonly queries: readonly SqlQuery[]
+  readonly survives: WriteDurability
 }
 
 /** What became of the batches, by id. The first message, of none, says that the file is open. */
-export type FromThread = readonly { readonly id: number; readonly committed: Committed }[]
+export type WriterResponse = readonly { readonly id: number; readonly committed: BatchResult }[]
 
 /** One transaction must not hold the file for so long that other processes give up. */
 const MAX_GROUP = 256
 
 const port = parentPort as MessagePort
-const database = openDatabase(workerData as string, 'write')
+const database = openSqliteConnection(workerData as string, 'write')
 port.on('message', work)
-port.postMessage([] satisfies FromThread)
+port.postMessage([] satisfies WriterResponse)
 
-function work(first: ToThread): void {
-  const group: Batch[] = []
-  let next: ToThread | undefined = first
+function work(first: WriterRequest): void {
+  const group: WriteBatch[] = []
+  let next: WriterRequest | undefined = first
   while (next !== undefined && next !== null) {
     group.push(...next)
     next = group.length < MAX_GROUP ? received() : undefined
@@ -39,7 +39,7 @@ function work(first: ToThread): void {
     const batches = group.map(({ queries }) => queries)
     const results = database.commit(batches, isForSure ? 'power-cut' : 'kill')
     port.postMessage(
-      group.map(({ id }, at) => ({ id, committed: results[at] ?? [] })) satisfies FromThread,
+      group.map(({ id }, at) => ({ id, committed: results[at] ?? [] })) satisfies WriterResponse,
     )
   }
   if (next === null) {
@@ -48,6 +48,6 @@ function work(first: ToThread): void {
   }
 }
 
-function received(): ToThread | undefined {
-  return receiveMessageOnPort(port)?.message as ToThread | undefined
+function received(): WriterRequest | undefined {
+  return receiveMessageOnPort(port)?.message as WriterRequest | undefined
 }

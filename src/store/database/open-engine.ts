@@ -1,13 +1,13 @@
 /** Opens the database that `DATABASE_URL` names, on Node: connected, migrated and ready. */
-import { placeOf, type Place } from './database-url.ts'
+import { parseDatabaseUrl, type DatabaseLocation } from './database-url.ts'
 import { openNodeSqlite } from './node-sqlite-engine.ts'
 import type { Engine } from './engine-interface.ts'
-import { createStore } from '../turns/kysely-turn-store.ts'
+import { createTurnStore } from '../turns/kysely-turn-store.ts'
 import { migrate } from './migrate.ts'
-import type { Store } from '../turns/turn-store-interface.ts'
+import type { TurnStore } from '../turns/turn-store-interface.ts'
 
-export async function openStore(databaseUrl: string): Promise<Store> {
-  return createStore(await openEngine(databaseUrl))
+export async function openTurnStore(databaseUrl: string): Promise<TurnStore> {
+  return createTurnStore(await openEngine(databaseUrl))
 }
 
 /** What the ports of the memory are made over: one engine for all of them. */
@@ -32,9 +32,9 @@ function engineOf(databaseUrl: string): () => Promise<Engine> {
   return async () => (await import('./postgres-engine.ts')).openPostgres(place.url)
 }
 
-function placeIn(databaseUrl: string): Place {
+function placeIn(databaseUrl: string): DatabaseLocation {
   try {
-    return placeOf(databaseUrl)
+    return parseDatabaseUrl(databaseUrl)
   } catch (cause) {
     throw new Error(`DATABASE_URL ${reason(cause)}`, { cause })
   }

@@ -3,7 +3,7 @@
  * `commit` around them, leave together and cost one round trip.
  */
 import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg'
-import type { Engine, Query, Rows } from './engine-interface.ts'
+import type { Engine, SqlQuery, SqlRows } from './engine-interface.ts'
 
 export function openPostgres(url: string): Engine {
   const pool = new Pool({
@@ -42,16 +42,16 @@ const BY_INDEX =
   'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off'
 
 /** The server answers before its log is on the disk; a transaction that waits takes it along. */
-const DO_NOT_WAIT: Query = {
+const DO_NOT_WAIT: SqlQuery = {
   name: null,
   sql: 'set local synchronous_commit = off',
   parameters: [],
 }
-const BEGIN: Query = { name: null, sql: 'begin', parameters: [] }
+const BEGIN: SqlQuery = { name: null, sql: 'begin', parameters: [] }
 /** After a statement that failed, Postgres takes this for a rollback. */
-const COMMIT: Query = { name: null, sql: 'commit', parameters: [] }
+const COMMIT: SqlQuery = { name: null, sql: 'commit', parameters: [] }
 
-async function onOneClient(pool: Pool, queries: readonly Query[]): Promise<readonly Rows[]> {
+async function onOneClient(pool: Pool, queries: readonly SqlQuery[]): Promise<readonly SqlRows[]> {
   const client = await pool.connect()
   // Who waits for the queries hears of a broken connection; without a listener it would be thrown.
   client.on('error', ignore)
@@ -61,10 +61,10 @@ async function onOneClient(pool: Pool, queries: readonly Query[]): Promise<reado
   const failed = results.find((result) => result.status === 'rejected')
   client.release(failed !== undefined && !isRefusal(failed.reason))
   if (failed !== undefined) throw failed.reason
-  return results.map((result) => (result as PromiseFulfilledResult<Rows>).value)
+  return results.map((result) => (result as PromiseFulfilledResult<SqlRows>).value)
 }
 
-async function run(client: PoolClient, { name, sql, parameters }: Query): Promise<Rows> {
+async function run(client: PoolClient, { name, sql, parameters }: SqlQuery): Promise<SqlRows> {
   const text = { text: sql, values: [...parameters] }
   const { rows } = await client.query<object>(name === null ? text : { ...text, name })
   return rows

@@ -4,11 +4,11 @@
  * it is its id; users, and threads that are forgotten with all their turns, have names of their own.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { digest } from '../../core/text/digest.ts'
-import type { Slot } from '../database/compile-statement.ts'
+import { digestText } from '../../core/text/digest.ts'
+import type { ParameterSlot } from '../database/compile-statement.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 
-export function isForgottenSince(
+export function isDeletedSince(
   tenant: RawBuilder<unknown>,
   names: readonly RawBuilder<unknown>[],
   begunAtMs: number,
@@ -18,19 +18,23 @@ export function isForgottenSince(
 }
 
 /** What the user of a row is called here. */
-export function userOf<Row extends Pick<TurnRow, 'user_id'>>(slot: Slot<Row>): RawBuilder<unknown> {
+export function selectUserDeletionName<Row extends Pick<TurnRow, 'user_id'>>(
+  slot: ParameterSlot<Row>,
+): RawBuilder<unknown> {
   // A query has one type for its values, and compares with nobody all the same.
-  const name = slot(({ user_id: user }) => (user === null ? null : userName(user)) as string)
+  const name = slot(
+    ({ user_id: user }) => (user === null ? null : formatUserDeletionName(user)) as string,
+  )
   return sql`cast(${name} as text)`
 }
 
 /** No thread and no conversation is called like that. */
-export function userName(user: string): string {
-  return `user:${digest(user)}`
+export function formatUserDeletionName(user: string): string {
+  return `user:${digestText(user)}`
 }
 
 /**
  * A thread that nobody wants anything more of. Of one whose turns were deleted one by one, the next may
  * be on its way.
  */
-export const WHOLE_THREAD = 'thread:'
+export const THREAD_DELETION_PREFIX = 'thread:'

@@ -6,25 +6,25 @@
  * something is forgotten, which is there before any of it goes, and for a medium that is going.
  */
 import { sql } from 'kysely'
-import { sqlCompiler } from '../database/compile-statement.ts'
-import type { Engine, Query, Rows, Survives } from '../database/engine-interface.ts'
+import { createSqlCompiler } from '../database/compile-statement.ts'
+import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/engine-interface.ts'
 
 /** To be asked first of all. */
-export interface ForgettingLocks {
+export interface DeletionLocks {
   /** By who writes what was long in the making, and by who forgets. */
-  readonly besideOthers: (tenant: string) => readonly Query[]
-  readonly alone: (tenant: string) => readonly Query[]
+  readonly besideOthers: (tenant: string) => readonly SqlQuery[]
+  readonly alone: (tenant: string) => readonly SqlQuery[]
   /** By who opens a turn, and by who notes, ahead of all else, that something is forgotten. */
-  readonly besideNotes: (tenant: string) => readonly Query[]
-  readonly beforeTurns: (tenant: string) => readonly Query[]
+  readonly besideNotes: (tenant: string) => readonly SqlQuery[]
+  readonly beforeTurns: (tenant: string) => readonly SqlQuery[]
 }
 
-export function forgettingLocks(language: Engine['language']): ForgettingLocks {
+export function getDeletionLocks(language: Engine['language']): DeletionLocks {
   return LOCKS[language]
 }
 
-function createLocks(language: Engine['language']): ForgettingLocks {
-  const query = sqlCompiler(language)
+function createLocks(language: Engine['language']): DeletionLocks {
+  const query = createSqlCompiler(language)
   const waiting = (name: string, lock: string, number: number) => {
     const statement = query<string>(
       name,
@@ -46,19 +46,19 @@ const EXCLUSIVE = 'pg_advisory_xact_lock'
 /** Among the locks of a database, ours. */
 const [WORK, TURNS] = [20_250_713, 20_250_714]
 
-const LOCKS: Readonly<Record<Engine['language'], ForgettingLocks>> = {
+const LOCKS: Readonly<Record<Engine['language'], DeletionLocks>> = {
   sqlite: createLocks('sqlite'),
   postgres: createLocks('postgres'),
 }
 
 /** What the queries yield, once who is to be waited for is done. */
-export async function writeBehind(
+export async function writeAfterLock(
   engine: Engine,
-  lock: keyof ForgettingLocks,
+  lock: keyof DeletionLocks,
   tenant: string,
-  queries: readonly Query[],
-  survives?: Survives,
-): Promise<readonly Rows[]> {
-  const waiting = forgettingLocks(engine.language)[lock](tenant)
+  queries: readonly SqlQuery[],
+  survives?: WriteDurability,
+): Promise<readonly SqlRows[]> {
+  const waiting = getDeletionLocks(engine.language)[lock](tenant)
   return (await engine.write([...waiting, ...queries], survives)).slice(waiting.length)
 }

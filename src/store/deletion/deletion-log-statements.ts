@@ -4,61 +4,74 @@
  * kept for longer than any work takes.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { sqlCompiler, type Slot, type Statement } from '../database/compile-statement.ts'
+import {
+  createSqlCompiler,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { hasNoneLeft, ofNamedTurn, type ThreadKey } from './expiry-and-deletion-statements.ts'
-import { isForgottenSince, userName, userOf, WHOLE_THREAD } from './deleted-since-condition.ts'
+import {
+  hasNoTurnsLeft,
+  selectFromNamedTurn,
+  type ThreadKey,
+} from './expiry-and-deletion-statements.ts'
+import {
+  isDeletedSince,
+  formatUserDeletionName,
+  selectUserDeletionName,
+  THREAD_DELETION_PREFIX,
+} from './deleted-since-condition.ts'
 import type { OwnerKey } from '../owner.ts'
-import { isOfOwner } from '../turns/turn-statements.ts'
+import { isTurnOfOwner } from '../turns/turn-statements.ts'
 import type { FactRow } from '../database/table-row-types.ts'
 
-export interface ForgottenStatements {
-  readonly noteUser: Statement<Forgotten & { readonly user: string }>
+export interface DeletionLogStatements {
+  readonly noteUser: CompiledStatement<DeletionLogEntry & { readonly user: string }>
   /** To be asked while the turn is there. */
-  readonly noteThread: Statement<Forgotten & ThreadKey>
+  readonly noteThread: CompiledStatement<DeletionLogEntry & ThreadKey>
   /** The same once it is marked as deleted: nothing if its thread has others. */
-  readonly noteDeleted: Statement<Forgotten & OwnerKey & { readonly id: string }>
+  readonly noteDeleted: CompiledStatement<DeletionLogEntry & OwnerKey & { readonly id: string }>
   /** Nothing, if it is there. */
-  readonly noteConversation: Statement<Forgotten & { readonly id: string }>
+  readonly noteConversation: CompiledStatement<DeletionLogEntry & { readonly id: string }>
   /** To be asked behind a fact that was written: it goes at once, and returns a row. */
-  readonly removeFact: Statement<ForgottenFact>
-  readonly removeNotes: Statement<{ readonly nowMs: number }>
+  readonly removeFact: CompiledStatement<DeletedFactKey>
+  readonly removeNotes: CompiledStatement<{ readonly nowMs: number }>
 }
 
-export interface ForgottenFact extends Pick<FactRow, 'id' | 'user_id'> {
+export interface DeletedFactKey extends Pick<FactRow, 'id' | 'user_id'> {
   readonly begunAtMs: number
   /** What it was made from. */
   readonly of: string | null
 }
 
-export interface Forgotten {
+export interface DeletionLogEntry {
   readonly tenant: string
   readonly nowMs: number
 }
 
-export function createForgottenStatements(language: Engine['language']): ForgottenStatements {
-  const write = sqlCompiler(language)
+export function createDeletionLogStatements(language: Engine['language']): DeletionLogStatements {
+  const write = createSqlCompiler(language)
   return {
     noteUser: write('note-forgotten-user', (slot) =>
       noted(
         slot,
-        sql`select cast(${slot(({ user }) => userName(user))} as text) as name where 1 = 1`,
+        sql`select cast(${slot(({ user }) => formatUserDeletionName(user))} as text) as name where 1 = 1`,
       ),
     ),
     noteThread: write('note-forgotten-thread', (slot) => {
-      const named = (name: RawBuilder<unknown>) => ofNamedTurn(slot, sql`${name} as name`)
+      const named = (name: RawBuilder<unknown>) => selectFromNamedTurn(slot, sql`${name} as name`)
       return noted(
         slot,
         sql`${named(sql`turns.thread`)} union ${named(sql`turns.conversation`)}
-          union ${named(sql`${sql.lit(WHOLE_THREAD)} || turns.thread`)}`,
+          union ${named(sql`${sql.lit(THREAD_DELETION_PREFIX)} || turns.thread`)}`,
       )
     }),
     noteDeleted: write('note-deleted-thread', (slot) =>
       noted(
         slot,
         sql`select turns.thread as name from turns where turns.id = ${slot(({ id }) => id)}
-          and ${isOfOwner(slot)}
-          and ${hasNoneLeft(
+          and ${isTurnOfOwner(slot)}
+          and ${hasNoTurnsLeft(
             sql`turns.thread`,
             slot(({ tenant }) => tenant),
           )}`,
@@ -75,9 +88,13 @@ export function createForgottenStatements(language: Engine['language']): Forgott
     removeFact: write(
       'remove-forgotten-fact',
       (slot) => sql`delete from facts where facts.id = ${slot(({ id }) => id)}
-        and ${isForgottenSince(
+        and ${isDeletedSince(
           sql`facts.tenant`,
-          [sql`facts.scope`, sql`cast(${slot((fact) => fact.of as string)} as text)`, userOf(slot)],
+          [
+            sql`facts.scope`,
+            sql`cast(${slot((fact) => fact.of as string)} as text)`,
+            selectUserDeletionName(slot),
+          ],
           slot(({ begunAtMs }) => begunAtMs),
         )} returning facts.id`,
     ),
@@ -90,7 +107,10 @@ export function createForgottenStatements(language: Engine['language']): Forgott
 }
 
 /** Time goes on, also where the clock of one is late. */
-function noted(slot: Slot<Forgotten>, names: RawBuilder<unknown>): RawBuilder<unknown> {
+function noted(
+  slot: ParameterSlot<DeletionLogEntry>,
+  names: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`insert into forgotten (tenant, name, forgotten_at)
     select cast(${slot(({ tenant }) => tenant)} as text), found.name,
       cast(${slot(({ nowMs }) => nowMs)} as bigint)

@@ -1,25 +1,29 @@
 /** The queries by which memory ends. What they remove takes its items along. */
 import { sql, type RawBuilder } from 'kysely'
-import { sqlCompiler, type Slot, type Statement } from '../database/compile-statement.ts'
+import {
+  createSqlCompiler,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { released } from '../media/media-statements.ts'
+import { releaseMedia } from '../media/media-statements.ts'
 import type { OwnerKey } from '../owner.ts'
-import { isOfOwner, TENANT } from '../turns/turn-statements.ts'
+import { isTurnOfOwner, TURN_TENANT } from '../turns/turn-statements.ts'
 
-export interface ForgetStatements {
+export interface ExpiryAndDeletionStatements {
   /** A page of those that nobody has needed for long: the newest first. */
-  readonly unusedTurns: (of: Lifetime) => Statement<ExpiringPage>
-  readonly forgetEventsOfUnused: (of: Lifetime) => Statement<ExpiringPage>
-  readonly releaseShownByUnused: (of: Lifetime) => Statement<ExpiringPage>
-  readonly removeUnused: (of: Lifetime) => Statement<ExpiringPage>
-  readonly ofThread: Forgetting<ThreadKey>
-  readonly ofUser: Forgetting<UserKey>
-  readonly removeConversations: Statement<UserKey>
+  readonly unusedTurns: (of: TurnLifetime) => CompiledStatement<ExpiryPage>
+  readonly forgetEventsOfUnused: (of: TurnLifetime) => CompiledStatement<ExpiryPage>
+  readonly releaseShownByUnused: (of: TurnLifetime) => CompiledStatement<ExpiryPage>
+  readonly removeUnused: (of: TurnLifetime) => CompiledStatement<ExpiryPage>
+  readonly ofThread: DeletionSteps<ThreadKey>
+  readonly ofUser: DeletionSteps<UserKey>
+  readonly removeConversations: CompiledStatement<UserKey>
 }
 
-export type Lifetime = 'all' | 'temporary'
+export type TurnLifetime = 'all' | 'temporary'
 
-export interface ExpiringPage {
+export interface ExpiryPage {
   readonly unusedSinceMs: number
   readonly nowMs: number
   readonly afterMs: number
@@ -28,12 +32,12 @@ export interface ExpiringPage {
 }
 
 /** To be asked in this order, in one batch. */
-export interface Forgetting<Key> {
+export interface DeletionSteps<Key> {
   /** Conversations let go of what they hold of it. */
-  readonly leaveConversations: Statement<Key>
-  readonly forgetEvents: Statement<Key>
+  readonly leaveConversations: CompiledStatement<Key>
+  readonly forgetEvents: CompiledStatement<Key>
   /** Returns a row for each. */
-  readonly removeTurns: Statement<Key>
+  readonly removeTurns: CompiledStatement<Key>
 }
 
 /** Without a user it is whatever belongs to the tenant. */
@@ -48,21 +52,23 @@ export interface UserKey {
   readonly user: string
 }
 
-export function createForgetStatements(language: Engine['language']): ForgetStatements {
-  const query = sqlCompiler(language)
+export function createExpiryAndDeletionStatements(
+  language: Engine['language'],
+): ExpiryAndDeletionStatements {
+  const query = createSqlCompiler(language)
   const byLifetime = (
     name: string,
-    build: (slot: Slot<ExpiringPage>, of: Lifetime) => RawBuilder<unknown>,
+    build: (slot: ParameterSlot<ExpiryPage>, of: TurnLifetime) => RawBuilder<unknown>,
   ) => {
-    const statement = (of: Lifetime) =>
-      query<ExpiringPage>(`${name}-${of}`, (slot) => build(slot, of))
+    const statement = (of: TurnLifetime) =>
+      query<ExpiryPage>(`${name}-${of}`, (slot) => build(slot, of))
     const statements = { all: statement('all'), temporary: statement('temporary') }
-    return (of: Lifetime) => statements[of]
+    return (of: TurnLifetime) => statements[of]
   }
   const forgetting = <Key extends { readonly tenant: string }>(
     name: string,
-    isOfIt: (slot: Slot<Key>) => RawBuilder<unknown>,
-  ): Forgetting<Key> => ({
+    isOfIt: (slot: ParameterSlot<Key>) => RawBuilder<unknown>,
+  ): DeletionSteps<Key> => ({
     leaveConversations: query(`leave-conversations-${name}`, (slot) =>
       leaveConversations(
         isOfIt(slot),
@@ -92,7 +98,7 @@ export function createForgetStatements(language: Engine['language']): ForgetStat
     releaseShownByUnused: byLifetime(
       'release-media-of-unused',
       (slot, of) => sql`${withDoomed(slot, of)}
-        ${released(sql`select media_uses.media_id from media_uses
+        ${releaseMedia(sql`select media_uses.media_id from media_uses
           where media_uses.turn_id in (${someDoomed(slot)})`)}`,
     ),
     // Asked again of each row as it is removed: somebody may need it since it was chosen.
@@ -101,8 +107,8 @@ export function createForgetStatements(language: Engine['language']): ForgetStat
       (slot, of) => sql`${withDoomed(slot, of)}
         delete from turns where id in (${someDoomed(slot)}) and ${isDue(slot, of)} returning id`,
     ),
-    ofThread: forgetting('of-thread', isOfThread),
-    ofUser: forgetting('of-user', isOfUser),
+    ofThread: forgetting('of-thread', isTurnOfThread),
+    ofUser: forgetting('of-user', isTurnOfUser),
     removeConversations: query(
       'remove-conversations-of-user',
       (slot) => sql`delete from conversations
@@ -112,12 +118,12 @@ export function createForgetStatements(language: Engine['language']): ForgetStat
   }
 }
 
-function isUnused(slot: Slot<ExpiringPage>, of: Lifetime): RawBuilder<unknown> {
+function isUnused(slot: ParameterSlot<ExpiryPage>, of: TurnLifetime): RawBuilder<unknown> {
   const unused = sql`turns.used_at < ${slot(({ unusedSinceMs }) => unusedSinceMs)}`
   return of === 'all' ? unused : sql`turns.short_lived = 1 and ${unused}`
 }
 
-function pageOfUnused(slot: Slot<ExpiringPage>, of: Lifetime): RawBuilder<unknown> {
+function pageOfUnused(slot: ParameterSlot<ExpiryPage>, of: TurnLifetime): RawBuilder<unknown> {
   return sql`from turns where ${isUnused(slot, of)}
     and (turns.used_at, turns.id) < (${slot(({ afterMs }) => afterMs)}, ${slot(({ afterId }) => afterId)})
     order by turns.used_at desc, turns.id desc limit ${slot(({ limit }) => limit)}`
@@ -127,7 +133,7 @@ function pageOfUnused(slot: Slot<ExpiringPage>, of: Lifetime): RawBuilder<unknow
  * Leaves of the page, and from each up those ancestors that nothing else stands on. A deleted turn
  * goes with the last that stood on it, however old it is.
  */
-function withDoomed(slot: Slot<ExpiringPage>, of: Lifetime): RawBuilder<unknown> {
+function withDoomed(slot: ParameterSlot<ExpiryPage>, of: TurnLifetime): RawBuilder<unknown> {
   return sql`with recursive page(id) as (select turns.id ${pageOfUnused(slot, of)}),
     doomed(id, parent) as (
       select turns.id, turns.parent from page join turns on turns.id = page.id
@@ -142,16 +148,16 @@ function withDoomed(slot: Slot<ExpiringPage>, of: Lifetime): RawBuilder<unknown>
 }
 
 /** A turn comes before its parent, so that the first of them never leave one without the other. */
-function someDoomed(slot: Slot<ExpiringPage>): RawBuilder<unknown> {
+function someDoomed(slot: ParameterSlot<ExpiryPage>): RawBuilder<unknown> {
   return sql`select doomed.id from doomed limit ${slot(({ limit }) => limit)}`
 }
 
-function isDue(slot: Slot<ExpiringPage>, of: Lifetime): RawBuilder<unknown> {
+function isDue(slot: ParameterSlot<ExpiryPage>, of: TurnLifetime): RawBuilder<unknown> {
   return sql`((${isUnused(slot, of)}) or turns.deleted_at is not null)`
 }
 
 /** No conversation holds it, and nobody works on it. */
-function isFree(slot: Slot<ExpiringPage>): RawBuilder<unknown> {
+function isFree(slot: ParameterSlot<ExpiryPage>): RawBuilder<unknown> {
   return sql`not exists (select 1 from conversations where conversations.head = turns.id)
     and not exists (select 1 from conversations where conversations.id = turns.conversation)
     and not (turns.state in ('queued', 'open') and exists (
@@ -170,51 +176,57 @@ function leaveConversations(isOfIt: RawBuilder<unknown>, tenant: string): RawBui
       select turns.conversation from turns where ${isOfIt} and turns.conversation is not null)`
 }
 
-export function isOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
+export function isTurnOfThread(slot: ParameterSlot<ThreadKey>): RawBuilder<unknown> {
   const tenant = slot((key) => key.tenant)
-  return sql`turns.tenant = ${tenant} and turns.thread = (${ofNamedTurn(slot, sql`turns.thread`)})
-    and ${isOfAsker(slot, sql`turns.user_id`)}`
+  return sql`turns.tenant = ${tenant} and turns.thread = (${selectFromNamedTurn(slot, sql`turns.thread`)})
+    and ${belongsToRequester(slot, sql`turns.user_id`)}`
 }
 
 /** Something of the turn that is named, if it is the asker's. To be asked while it is there. */
-export function ofNamedTurn(slot: Slot<ThreadKey>, what: RawBuilder<unknown>): RawBuilder<unknown> {
+export function selectFromNamedTurn(
+  slot: ParameterSlot<ThreadKey>,
+  what: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`select ${what} from turns where turns.id = ${slot(({ turnId }) => turnId)}
-    and ${TENANT} = ${slot(({ tenant }) => tenant)} and ${isOfAsker(slot, sql`turns.user_id`)}`
+    and ${TURN_TENANT} = ${slot(({ tenant }) => tenant)} and ${belongsToRequester(slot, sql`turns.user_id`)}`
 }
 
 /**
  * What is kept for a thread goes when no turn of it is left that is not deleted. To be asked when the
  * turn that is named is marked as that, and is there still.
  */
-export function isOfDeleted(
+export function isInDeletedThread(
   table: 'summaries' | 'media_addresses',
-  slot: Slot<OwnerKey & { readonly id: string }>,
+  slot: ParameterSlot<OwnerKey & { readonly id: string }>,
 ): RawBuilder<unknown> {
   const tenant = slot((key) => key.tenant)
   return sql`${sql.ref(`${table}.tenant`)} || '' = ${tenant}
     and ${sql.ref(`${table}.thread`)} = (
       select turns.thread from turns where turns.id = ${slot(({ id }) => id)}
-      and ${isOfOwner(slot)})
-    and ${hasNoneLeft(sql.ref(`${table}.thread`), tenant)}`
+      and ${isTurnOfOwner(slot)})
+    and ${hasNoTurnsLeft(sql.ref(`${table}.thread`), tenant)}`
 }
 
 /**
  * Whether a thread has no turn that is not deleted. Not as `not exists`: a planner without statistics
  * would rather go through all turns of the tenant once than ask for each thread.
  */
-export function hasNoneLeft(thread: RawBuilder<unknown>, tenant: string): RawBuilder<unknown> {
+export function hasNoTurnsLeft(thread: RawBuilder<unknown>, tenant: string): RawBuilder<unknown> {
   return sql`(select left_over.id from turns left_over where left_over.tenant = ${tenant}
     and left_over.thread = ${thread} and left_over.deleted_at is null limit 1) is null`
 }
 
 /** Who is not a user of the tenant speaks for all of it. The column says whose something is. */
-export function isOfAsker(slot: Slot<ThreadKey>, column: RawBuilder<unknown>): RawBuilder<unknown> {
+export function belongsToRequester(
+  slot: ParameterSlot<ThreadKey>,
+  column: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   // A query has one type for its values, and compares with nobody all the same.
   const user = slot(({ user }) => user as string)
   return sql`(cast(${user} as text) is null or ${column} || '' = ${user})`
 }
 
-export function isOfUser(slot: Slot<UserKey>): RawBuilder<unknown> {
+export function isTurnOfUser(slot: ParameterSlot<UserKey>): RawBuilder<unknown> {
   return sql`turns.tenant = ${slot(({ tenant }) => tenant)}
     and turns.user_id = ${slot(({ user }) => user)}`
 }

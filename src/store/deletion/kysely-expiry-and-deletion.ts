@@ -2,28 +2,32 @@
  * The verbs by which memory ends, over any engine: what nobody needs goes page by page, what is to be
  * forgotten goes at once, and with it whatever was made of it.
  */
-import { fromColumn, toColumn } from '../database/escape-column-text.ts'
-import type { Engine, Query, Rows } from '../database/engine-interface.ts'
+import { decodeColumn, encodeColumn } from '../database/escape-column-text.ts'
+import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { createFactStatements } from '../facts/fact-statements.ts'
 import {
-  createForgetStatements,
-  type ExpiringPage,
-  type Forgetting,
+  createExpiryAndDeletionStatements,
+  type ExpiryPage,
+  type DeletionSteps,
 } from './expiry-and-deletion-statements.ts'
-import { forgettingLocks, writeBehind } from './deletion-locks.ts'
-import { createForgottenStatements } from './deletion-log-statements.ts'
+import { getDeletionLocks, writeAfterLock } from './deletion-locks.ts'
+import { createDeletionLogStatements } from './deletion-log-statements.ts'
 import { createLayerStatements } from '../memory-layers/memory-layer-statements.ts'
 import type {
   Expiry,
-  ExpiryPlace,
-  ForgottenThread,
+  ExpiryCursor,
+  ThreadDeletion,
   RecallStore,
 } from '../recall/recall-store-interface.ts'
-import { createReleaseStatements, releasing, sweeping } from '../media/media-release-statements.ts'
+import {
+  createMediaReleaseStatements,
+  createReleaseQueries,
+  createSweepQueries,
+} from '../media/media-release-statements.ts'
 import { createSummaryStatements } from '../summaries/summary-statements.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 
-export function createForgetting(
+export function createExpiryAndDeletion(
   engine: Engine,
 ): Pick<RecallStore, 'expireTurns' | 'forgetThread' | 'forgetUser'> {
   const sql = statementsFor(engine.language)
@@ -42,13 +46,13 @@ export function createForgetting(
           summaries.removeOfThread(key),
           facts.removeOfThread(key),
           layers.removeOfThread(key),
-          ...releasing(release.ofThread, key),
+          ...createReleaseQueries(release.ofThread, key),
           ...forgetting(forget.ofThread, key),
         ],
       })
     },
     async forgetUser(tenant, user, nowMs) {
-      const key = { tenant: toColumn(tenant), user: toColumn(user) }
+      const key = { tenant: encodeColumn(tenant), user: encodeColumn(user) }
       return forgetAll(engine, sql, {
         tenant: key.tenant,
         note: forgotten.noteUser({ ...key, nowMs }),
@@ -56,7 +60,7 @@ export function createForgetting(
           summaries.removeOfUser(key),
           facts.removeOfUser(key),
           layers.removeOfUser(key),
-          ...releasing(release.ofUser, key),
+          ...createReleaseQueries(release.ofUser, key),
           forget.removeConversations(key),
           ...forgetting(forget.ofUser, key),
         ],
@@ -69,9 +73,9 @@ type Statements = ReturnType<typeof statementsFor>
 
 function statementsFor(language: Engine['language']) {
   return {
-    forget: createForgetStatements(language),
-    forgotten: createForgottenStatements(language),
-    release: createReleaseStatements(language),
+    forget: createExpiryAndDeletionStatements(language),
+    forgotten: createDeletionLogStatements(language),
+    release: createMediaReleaseStatements(language),
     summaries: createSummaryStatements(language),
     facts: createFactStatements(language),
     layers: createLayerStatements(language),
@@ -82,9 +86,9 @@ function statementsFor(language: Engine['language']) {
 function expiring(
   { forget, forgotten, release, summaries, facts, layers }: Statements,
   { of, unusedSinceMs, nowMs, after, limit }: Expiry,
-): readonly Query[] {
-  const [afterMs, afterId] = [after?.usedAtMs ?? unusedSinceMs, toColumn(after?.turnId ?? '')]
-  const page: ExpiringPage = { unusedSinceMs, nowMs, afterMs, afterId, limit }
+): readonly SqlQuery[] {
+  const [afterMs, afterId] = [after?.usedAtMs ?? unusedSinceMs, encodeColumn(after?.turnId ?? '')]
+  const page: ExpiryPage = { unusedSinceMs, nowMs, afterMs, afterId, limit }
   return [
     forget.unusedTurns(of)(page),
     forget.forgetEventsOfUnused(of)(page),
@@ -99,25 +103,25 @@ function expiring(
           release.unused.removeAddresses({ unusedSinceMs }),
         ]
       : []),
-    ...sweeping(release),
+    ...createSweepQueries(release),
     ...(after === null ? [facts.removeExpired({ nowMs, limit })] : []),
     ...(of === 'all' ? [facts.removeUnused({ unusedSinceMs, limit })] : []),
     ...(after === null ? [forgotten.removeNotes({ nowMs })] : []),
   ]
 }
 
-function nextPage(unused: Rows, limit: number): ExpiryPlace | null {
+function nextPage(unused: SqlRows, limit: number): ExpiryCursor | null {
   const last = unused.at(-1) as Pick<TurnRow, 'used_at' | 'id'> | undefined
   if (last === undefined || unused.length < limit) return null
-  return { usedAtMs: last.used_at, turnId: fromColumn(last.id) }
+  return { usedAtMs: last.used_at, turnId: decodeColumn(last.id) }
 }
 
 interface Forgotten {
   readonly tenant: string
   /** That it is forgotten, and when. */
-  readonly note: Query
+  readonly note: SqlQuery
   /** The last of them removes turns. */
-  readonly queries: readonly Query[]
+  readonly queries: readonly SqlQuery[]
 }
 
 /** Where a turn can be opened meanwhile, it is known there what is forgotten before any of it goes. */
@@ -126,23 +130,23 @@ async function forgetAll(
   { release }: Pick<Statements, 'release'>,
   { tenant, note, queries }: Forgotten,
 ): Promise<number> {
-  const locks = forgettingLocks(engine.language)
+  const locks = getDeletionLocks(engine.language)
   const waiting = [...locks.alone(tenant), ...locks.beforeTurns(tenant)]
   if (waiting.length > 0) await engine.write([...waiting, note])
-  const all = [note, ...queries, ...sweeping(release)]
-  const results = await writeBehind(engine, 'alone', tenant, all)
+  const all = [note, ...queries, ...createSweepQueries(release)]
+  const results = await writeAfterLock(engine, 'alone', tenant, all)
   return (results[queries.length] ?? []).length
 }
 
-function threadKey({ tenant, user, turnId }: ForgottenThread) {
+function threadKey({ tenant, user, turnId }: ThreadDeletion) {
   return {
-    tenant: toColumn(tenant),
-    turnId: toColumn(turnId),
-    user: user === null ? null : toColumn(user),
+    tenant: encodeColumn(tenant),
+    turnId: encodeColumn(turnId),
+    user: user === null ? null : encodeColumn(user),
   }
 }
 
-function forgetting<Key>(statements: Forgetting<Key>, key: Key): readonly Query[] {
+function forgetting<Key>(statements: DeletionSteps<Key>, key: Key): readonly SqlQuery[] {
   const { leaveConversations, forgetEvents, removeTurns } = statements
   return [leaveConversations(key), forgetEvents(key), removeTurns(key)]
 }

@@ -17,19 +17,19 @@ import {
 } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
-export interface Sealer {
+export interface StorageCipher {
   /** The text is well-formed, as JSON always is. */
-  readonly seal: (text: string, place: Place) => string
+  readonly seal: (text: string, place: RowLocation) => string
   /** `null` if it is damaged, of another place, or of a key that is not there. */
-  readonly unseal: (text: string, place: Place) => string | null
+  readonly unseal: (text: string, place: RowLocation) => string | null
   /** How all begins that the newest key has sealed; empty without keys. */
   readonly newest: readonly string[]
   /** By what texts are named in an index: the newest key first, and last no key at all. */
-  readonly namings: readonly Naming[]
+  readonly namings: readonly TermHasher[]
 }
 
 /** The same text has the same name, and from the name nobody without the key gets at the text. */
-export interface Naming {
+export interface TermHasher {
   /** Empty without a key: then the text is its own name. */
   readonly kid: string
   readonly name: (text: string) => string
@@ -42,7 +42,7 @@ export interface StorageKey {
 }
 
 /** Where a text stands, by the columns of its row. */
-export interface Place {
+export interface RowLocation {
   readonly tenant: string
   readonly turnId: string
   readonly part:
@@ -63,7 +63,7 @@ export interface Place {
   readonly position: number
 }
 
-export function sealer(keys: readonly StorageKey[]): Sealer {
+export function createStorageCipher(keys: readonly StorageKey[]): StorageCipher {
   // A key that is a KeyObject is taken over once, which is half of the time of a short text.
   const ring = new Map(keys.map(({ kid, key }) => [kid, createSecretKey(key)]))
   const kid = keys[0]?.kid ?? ''
@@ -99,7 +99,7 @@ export function sealer(keys: readonly StorageKey[]): Sealer {
 }
 
 /** With a key of its own, that is made of the one for sealing. */
-function namingBy([kid, key]: readonly [string, KeyObject]): Naming {
+function namingBy([kid, key]: readonly [string, KeyObject]): TermHasher {
   const own = createHmac('sha256', key).update('backstory: names in an index').digest()
   const name = (text: string) =>
     createHmac('sha256', own).update(text).digest('base64url').slice(0, NAME_CHARS)
@@ -164,6 +164,6 @@ function decrypted(sealed: Buffer, key: KeyObject, associated: Buffer): Buffer {
 }
 
 /** What is sealed along with a text without being in it. */
-function about(head: string, { tenant, turnId, part, position }: Place): Buffer {
+function about(head: string, { tenant, turnId, part, position }: RowLocation): Buffer {
   return Buffer.from(JSON.stringify([head, tenant, turnId, part, position]))
 }

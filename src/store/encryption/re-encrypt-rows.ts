@@ -5,22 +5,26 @@
  * stays as it is.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { sqlCompiler, type Slot, type Statement } from '../database/compile-statement.ts'
+import {
+  createSqlCompiler,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { reindexFacts } from '../facts/rekey-fact-index.ts'
-import type { Place, Sealer } from './cipher.ts'
+import { rekeyFactIndex } from '../facts/rekey-fact-index.ts'
+import type { RowLocation, StorageCipher } from './cipher.ts'
 
-export interface Resealed {
+export interface ReEncryptionProgress {
   readonly resealed: number
   readonly unreadable: number
 }
 
 /** `onProgress` hears after each batch what has been done so far. */
-export async function reseal(
+export async function reEncryptRows(
   engine: Engine,
-  sealer: Sealer,
-  onProgress: (soFar: Resealed) => void,
-): Promise<Resealed> {
+  sealer: StorageCipher,
+  onProgress: (soFar: ReEncryptionProgress) => void,
+): Promise<ReEncryptionProgress> {
   let [resealed, unreadable] = [0, 0]
   for (const column of COLUMNS) {
     const { staleRows, replaceText } = statementsOf(engine, column, sealer)
@@ -36,7 +40,7 @@ export async function reseal(
       if (after !== null) onProgress({ resealed, unreadable })
     }
   }
-  await reindexFacts(engine, sealer)
+  await rekeyFactIndex(engine, sealer)
   return { resealed, unreadable }
 }
 
@@ -63,7 +67,7 @@ interface SealedColumn {
   readonly side: string | null
   readonly position: string | null
   /** `null`: it is the row's side. */
-  readonly part: Place['part'] | null
+  readonly part: RowLocation['part'] | null
 }
 
 const COLUMNS: readonly SealedColumn[] = [
@@ -101,8 +105,8 @@ const COLUMNS: readonly SealedColumn[] = [
 ]
 
 /** Of none, if no key reads it. */
-function changeOf(row: StaleRow, column: SealedColumn, sealer: Sealer): readonly Change[] {
-  const part = column.part ?? (row.side as Place['part'])
+function changeOf(row: StaleRow, column: SealedColumn, sealer: StorageCipher): readonly Change[] {
+  const part = column.part ?? (row.side as RowLocation['part'])
   const place = { tenant: row.tenant, turnId: row.id, part, position: row.position }
   const text = sealer.unseal(row.text, place)
   return text === null ? [] : [{ ...row, sealed: sealer.seal(text, place) }]
@@ -110,16 +114,16 @@ function changeOf(row: StaleRow, column: SealedColumn, sealer: Sealer): readonly
 
 interface Statements {
   /** The next after a row, so many that they fit into memory. */
-  readonly staleRows: Statement<Key>
+  readonly staleRows: CompiledStatement<Key>
   /** Returns a row if the text still was what it was. */
-  readonly replaceText: Statement<Change>
+  readonly replaceText: CompiledStatement<Change>
 }
 
 const BATCH_ROWS = 200
 const BATCH_CHARS = 4_000_000
 
-function statementsOf(engine: Engine, column: SealedColumn, { newest }: Sealer): Statements {
-  const query = sqlCompiler(engine.language)
+function statementsOf(engine: Engine, column: SealedColumn, { newest }: StorageCipher): Statements {
+  const query = createSqlCompiler(engine.language)
   return {
     staleRows: query(null, (slot) => staleRows(column, slot, newest)),
     replaceText: query(null, (slot) => replaceText(column, slot)),
@@ -128,7 +132,7 @@ function statementsOf(engine: Engine, column: SealedColumn, { newest }: Sealer):
 
 function staleRows(
   column: SealedColumn,
-  slot: Slot<Key>,
+  slot: ParameterSlot<Key>,
   newest: readonly string[],
 ): RawBuilder<unknown> {
   const text = sql.ref(column.name)
@@ -151,7 +155,7 @@ function staleRows(
     where ahead < ${sql.lit(BATCH_CHARS)} order by ${key}`
 }
 
-function replaceText(column: SealedColumn, slot: Slot<Change>): RawBuilder<unknown> {
+function replaceText(column: SealedColumn, slot: ParameterSlot<Change>): RawBuilder<unknown> {
   const text = sql.ref(column.name)
   return sql`update ${sql.table(column.table)} set ${text} = ${slot(({ sealed }) => sealed)}
     where (${sql.join(keyOf(column))}) = (${sql.join(valuesOf(column, slot))})
@@ -162,7 +166,10 @@ function keyOf({ id, side, position }: SealedColumn): readonly RawBuilder<unknow
   return [id, side, position].filter((name) => name !== null).map((name) => sql.ref(name))
 }
 
-function valuesOf<Input extends Key>(column: SealedColumn, slot: Slot<Input>): readonly unknown[] {
+function valuesOf<Input extends Key>(
+  column: SealedColumn,
+  slot: ParameterSlot<Input>,
+): readonly unknown[] {
   return [
     slot(({ id }) => id),
     ...(column.side === null ? [] : [slot(({ side }) => side)]),

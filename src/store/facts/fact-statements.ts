@@ -1,42 +1,49 @@
 /** The queries of facts. All begin with whose they are; words come in as a JSON list of their names. */
 import { sql, type RawBuilder } from 'kysely'
-import { sqlCompiler, type Slot, type Statement } from '../database/compile-statement.ts'
+import {
+  createSqlCompiler,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import type { FactPage } from './fact-store-interface.ts'
 import {
-  isOfAsker,
-  ofNamedTurn,
+  belongsToRequester,
+  selectFromNamedTurn,
   type ThreadKey,
   type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
-import { isWanted, wantedIn } from '../database/json-list-parameter.ts'
+import { isInJsonList, selectJsonList } from '../database/json-list-parameter.ts'
 import type { OwnerKey } from '../owner.ts'
 import { FACT_COLUMNS, type FactRow } from '../database/table-row-types.ts'
 
 export interface FactStatements {
   /** Returns a row if there was none of these words. */
-  readonly insertFact: Statement<FactRow>
-  readonly updateFact: Statement<FactRow & OwnerKey>
+  readonly insertFact: CompiledStatement<FactRow>
+  readonly updateFact: CompiledStatement<FactRow & OwnerKey>
   /** Nothing, unless the fact is there with just these words. */
-  readonly insertWords: Statement<FactWords>
-  readonly removeWords: Statement<FactWords>
-  readonly findFact: Statement<FactKey>
-  readonly factsEnding: Statement<FactKey>
-  readonly listFacts: (order: FactPage['order']) => Statement<FactPageKey>
-  readonly searchFacts: Statement<WordSearch>
+  readonly insertWords: CompiledStatement<FactWords>
+  readonly removeWords: CompiledStatement<FactWords>
+  readonly findFact: CompiledStatement<FactKey>
+  readonly factsEnding: CompiledStatement<FactKey>
+  readonly listFacts: (order: FactPage['order']) => CompiledStatement<FactPageKey>
+  readonly searchFacts: CompiledStatement<FactWordSearch>
   /** In how many facts each of the words stands. */
-  readonly countWords: Statement<WordSearch>
-  readonly countFacts: Statement<WordSearch>
-  readonly coreFacts: Statement<Omit<WordSearch, 'words'>>
-  readonly touchFacts: Statement<FactTouch>
-  readonly deleteFact: Statement<FactKey>
-  readonly deleteFacts: Statement<OwnerKey>
+  readonly countWords: CompiledStatement<FactWordSearch>
+  readonly countFacts: CompiledStatement<FactWordSearch>
+  readonly coreFacts: CompiledStatement<Omit<FactWordSearch, 'words'>>
+  readonly touchFacts: CompiledStatement<FactTouch>
+  readonly deleteFact: CompiledStatement<FactKey>
+  readonly deleteFacts: CompiledStatement<OwnerKey>
   /** What forgetting takes along. */
-  readonly removeOfUser: Statement<UserKey>
-  readonly removeOfThread: Statement<ThreadKey>
-  readonly removeOfConversation: Statement<FactKey>
-  readonly removeUnused: Statement<{ readonly unusedSinceMs: number; readonly limit: number }>
-  readonly removeExpired: Statement<{ readonly nowMs: number; readonly limit: number }>
+  readonly removeOfUser: CompiledStatement<UserKey>
+  readonly removeOfThread: CompiledStatement<ThreadKey>
+  readonly removeOfConversation: CompiledStatement<FactKey>
+  readonly removeUnused: CompiledStatement<{
+    readonly unusedSinceMs: number
+    readonly limit: number
+  }>
+  readonly removeExpired: CompiledStatement<{ readonly nowMs: number; readonly limit: number }>
 }
 
 export interface FactKey extends OwnerKey {
@@ -54,7 +61,7 @@ export interface FactPageKey extends OwnerKey {
 }
 
 /** Scopes are a JSON list as well. */
-export interface WordSearch extends OwnerKey {
+export interface FactWordSearch extends OwnerKey {
   readonly scopes: string
   readonly words: string
   readonly nowMs: number
@@ -73,7 +80,7 @@ const MOST_COUNTED = 200
 const COLUMNS = sql.join(FACT_COLUMNS.map((name) => sql.ref(`facts.${name}`)))
 
 export function createFactStatements(language: Engine['language']): FactStatements {
-  const query = sqlCompiler(language)
+  const query = createSqlCompiler(language)
   const list = { asc: listFacts('asc'), desc: listFacts('desc') }
   const pages = {
     asc: query<FactPageKey>('list-facts-asc', list.asc),
@@ -139,30 +146,33 @@ export function createFactStatements(language: Engine['language']): FactStatemen
   }
 }
 
-function isOwned<Key extends OwnerKey>(slot: Slot<Key>): RawBuilder<unknown> {
+function isOwned<Key extends OwnerKey>(slot: ParameterSlot<Key>): RawBuilder<unknown> {
   return sql`facts.tenant = ${slot(({ tenant }) => tenant)}
     and coalesce(facts.user_id, '') = ${slot(({ user }) => user)}`
 }
 
 /** Found by its id; whose it is is only compared. */
-function isOne<Key extends FactKey>(slot: Slot<Key>): RawBuilder<unknown> {
+function isOne<Key extends FactKey>(slot: ParameterSlot<Key>): RawBuilder<unknown> {
   return sql`facts.id = ${slot(({ id }) => id)} and facts.tenant || '' = ${slot(({ tenant }) => tenant)}
     and coalesce(facts.user_id, '') || '' = ${slot(({ user }) => user)}`
 }
 
 function isOfScopes(
   language: Engine['language'],
-  slot: Slot<Omit<WordSearch, 'words'>>,
+  slot: ParameterSlot<Omit<FactWordSearch, 'words'>>,
 ): RawBuilder<unknown> {
   const scopes = slot((search) => search.scopes)
-  return sql`${isOwned(slot)} and ${isWanted(language, sql`facts.scope`, scopes)}`
+  return sql`${isOwned(slot)} and ${isInJsonList(language, sql`facts.scope`, scopes)}`
 }
 
 /**
  * The facts that have the words: of a word that stands nearly everywhere the newest only, so that what
  * a search takes does not grow with all there is.
  */
-function hitsOf(language: Engine['language'], slot: Slot<WordSearch>): RawBuilder<unknown> {
+function hitsOf(
+  language: Engine['language'],
+  slot: ParameterSlot<FactWordSearch>,
+): RawBuilder<unknown> {
   const [tenant, user] = [slot((search) => search.tenant), slot((search) => search.user)]
   const words = slot((search) => search.words)
   const scopes = slot((search) => search.scopes)
@@ -191,11 +201,11 @@ function listAs(
 }
 
 /** What has run out is as good as gone, even before it is removed. */
-function isValid(slot: Slot<Omit<WordSearch, 'words'>>): RawBuilder<unknown> {
+function isValid(slot: ParameterSlot<Omit<FactWordSearch, 'words'>>): RawBuilder<unknown> {
   return sql`(facts.valid_until is null or facts.valid_until > ${slot(({ nowMs }) => nowMs)})`
 }
 
-function insertFact(slot: Slot<FactRow>): RawBuilder<unknown> {
+function insertFact(slot: ParameterSlot<FactRow>): RawBuilder<unknown> {
   const values = FACT_COLUMNS.map((name) => slot((row) => row[name]))
   return sql`insert into facts (${sql.join(FACT_COLUMNS.map((name) => sql.ref(name)))})
     values (${sql.join(values)}) on conflict do nothing returning id`
@@ -214,7 +224,7 @@ const CHANGING = [
 ] as const
 
 /** Not in the place of another one of these words, which is there already then. */
-function updateFact(slot: Slot<FactRow & OwnerKey>): RawBuilder<unknown> {
+function updateFact(slot: ParameterSlot<FactRow & OwnerKey>): RawBuilder<unknown> {
   const values = CHANGING.map((name) => sql`${sql.ref(name)} = ${slot((row) => row[name])}`)
   return sql`update facts set ${sql.join(values)} where ${isOne(slot)} and not exists (
     select 1 from facts other where other.tenant = facts.tenant
@@ -222,16 +232,19 @@ function updateFact(slot: Slot<FactRow & OwnerKey>): RawBuilder<unknown> {
     and other.words = ${slot(({ words }) => words)} and other.id <> facts.id)`
 }
 
-function insertWords(language: Engine['language'], slot: Slot<FactWords>): RawBuilder<unknown> {
+function insertWords(
+  language: Engine['language'],
+  slot: ParameterSlot<FactWords>,
+): RawBuilder<unknown> {
   const words = slot((fact) => fact.words)
   return sql`insert into fact_words (tenant, user_key, scope, word, fact_id)
     select facts.tenant, coalesce(facts.user_id, ''), facts.scope, wanted.value, facts.id
-    from facts, ${wantedIn(language, words)}
+    from facts, ${selectJsonList(language, words)}
     where ${isOne(slot)} and facts.words = ${slot(({ name }) => name)} on conflict do nothing`
 }
 
 function listFacts(order: FactPage['order']) {
-  return (slot: Slot<FactPageKey>): RawBuilder<unknown> => {
+  return (slot: ParameterSlot<FactPageKey>): RawBuilder<unknown> => {
     const after = slot((page) => page.after)
     const isBehind = order === 'asc' ? sql`facts.id > ${after}` : sql`facts.id < ${after}`
     return sql`select ${COLUMNS} from facts where ${isOwned(slot)} and ${isBehind}
@@ -240,7 +253,10 @@ function listFacts(order: FactPage['order']) {
 }
 
 /** The weight of a word is what it tells: the fewer facts have it, the more. */
-function searchFacts(language: Engine['language'], slot: Slot<WordSearch>): RawBuilder<unknown> {
+function searchFacts(
+  language: Engine['language'],
+  slot: ParameterSlot<FactWordSearch>,
+): RawBuilder<unknown> {
   return sql`with ${hitsOf(language, slot)}, weights as (
       select word, 1.0 / count(*) as weight from hits group by word
     ), best as (
@@ -255,32 +271,35 @@ function searchFacts(language: Engine['language'], slot: Slot<WordSearch>): RawB
 
 function coreFacts(
   language: Engine['language'],
-  slot: Slot<Omit<WordSearch, 'words'>>,
+  slot: ParameterSlot<Omit<FactWordSearch, 'words'>>,
 ): RawBuilder<unknown> {
   return sql`select ${COLUMNS} from facts
     where ${isOfScopes(language, slot)} and facts.core = 1 and ${isValid(slot)}
     order by facts.importance desc, facts.id limit ${slot(({ limit }) => limit)}`
 }
 
-function touchFacts(language: Engine['language'], slot: Slot<FactTouch>): RawBuilder<unknown> {
+function touchFacts(
+  language: Engine['language'],
+  slot: ParameterSlot<FactTouch>,
+): RawBuilder<unknown> {
   const ids = slot((touch) => touch.ids)
   return sql`update facts set used_at = ${slot(({ nowMs }) => nowMs)}, use_count = use_count + 1
-    where ${isWanted(language, sql`facts.id`, ids)} and facts.tenant || '' = ${slot(({ tenant }) => tenant)}
+    where ${isInJsonList(language, sql`facts.id`, ids)} and facts.tenant || '' = ${slot(({ tenant }) => tenant)}
     and coalesce(facts.user_id, '') || '' = ${slot(({ user }) => user)}
     and facts.used_at + 0 < ${slot(({ beforeMs }) => beforeMs)}`
 }
 
 /** To be asked while the turn is there. */
-function removeOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
-  const thread = ofNamedTurn(slot, sql`turns.thread`)
-  const conversation = ofNamedTurn(slot, sql`turns.conversation`)
+function removeOfThread(slot: ParameterSlot<ThreadKey>): RawBuilder<unknown> {
+  const thread = selectFromNamedTurn(slot, sql`turns.thread`)
+  const conversation = selectFromNamedTurn(slot, sql`turns.conversation`)
   return sql`delete from facts where facts.tenant || '' = ${slot(({ tenant }) => tenant)}
     and facts.scope <> 'user' and facts.scope in (${thread} union all ${conversation})
-    and ${isOfAsker(slot, sql`facts.user_id`)}`
+    and ${belongsToRequester(slot, sql`facts.user_id`)}`
 }
 
 /** Once the conversation is gone, and only then, and while its turns are there. */
-function removeOfConversation(slot: Slot<FactKey>): RawBuilder<unknown> {
+function removeOfConversation(slot: ParameterSlot<FactKey>): RawBuilder<unknown> {
   const id = slot((key) => key.id)
   return sql`delete from facts where facts.scope <> 'user' and facts.scope in (
       select turns.thread from turns where turns.conversation = ${id} union all select ${id})

@@ -3,11 +3,11 @@
  * found by their words. Where texts are sealed, so are the words: their names say nothing.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import type { Work } from '../deletion/derived-data-origin.ts'
+import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
 
 export interface FactStore {
   /** Resolves to `false` if there is one of the very same words, or its work has been forgotten. */
-  readonly saveFact: (fact: StoredFact, work?: Work) => Promise<boolean>
+  readonly saveFact: (fact: StoredFact, work?: DerivedDataOrigin) => Promise<boolean>
   /** As it is to be from now on; nothing happens if it is gone meanwhile. */
   readonly replaceFact: (fact: StoredFact) => Promise<void>
   readonly findFact: (owner: Caller, id: string) => Promise<StoredFact | null>
@@ -18,7 +18,7 @@ export interface FactStore {
   /** Those that have most of the words, the rarer ones counting for more, in one round trip. */
   readonly searchFacts: (owner: Caller, search: FactSearch) => Promise<FoundFacts>
   /** Those that are told whatever is asked, the most important first. */
-  readonly coreFacts: (owner: Caller, of: CoreSearch) => Promise<readonly StoredFact[]>
+  readonly coreFacts: (owner: Caller, of: CoreFactSearch) => Promise<readonly StoredFact[]>
   /** Notes that they are needed still, of those of which nobody has said so in the last hour. */
   readonly touchFacts: (owner: Caller, ids: readonly string[], nowMs: number) => Promise<void>
   /** Resolves to whether there was one. */
@@ -57,7 +57,7 @@ export interface FactSource {
 export const USER_SCOPE = 'user'
 
 /** It is told whatever is asked. */
-export function isCore({ area, importance }: Pick<StoredFact, 'area' | 'importance'>): boolean {
+export function isCoreFact({ area, importance }: Pick<StoredFact, 'area' | 'importance'>): boolean {
   return area === 'core' || importance >= CORE_IMPORTANCE
 }
 
@@ -85,7 +85,7 @@ export interface FoundFacts {
   readonly total: number
 }
 
-export interface CoreSearch {
+export interface CoreFactSearch {
   readonly scopes: readonly string[]
   readonly nowMs: number
   readonly limit: number

@@ -2,30 +2,40 @@
  * The verbs of facts over any engine, each of them one round trip. What one says is sealed, and the
  * words that it is found by are named by the same keys: whoever gets at the database reads neither.
  */
-import { wordsOf } from '../../core/text/search-terms.ts'
-import { digest } from '../../core/text/digest.ts'
-import { fromColumn, toColumn, toMaybeColumn } from '../database/escape-column-text.ts'
+import { extractSearchTerms } from '../../core/text/search-terms.ts'
+import { digestText } from '../../core/text/digest.ts'
+import { decodeColumn, encodeColumn, encodeNullableColumn } from '../database/escape-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { createFactStatements, type FactWords } from './fact-statements.ts'
-import { isCore, type FactSource, type FactStore, type StoredFact } from './fact-store-interface.ts'
-import { writeBehind } from '../deletion/deletion-locks.ts'
 import {
-  createForgottenStatements,
-  type ForgottenFact,
+  isCoreFact,
+  type FactSource,
+  type FactStore,
+  type StoredFact,
+} from './fact-store-interface.ts'
+import { writeAfterLock } from '../deletion/deletion-locks.ts'
+import {
+  createDeletionLogStatements,
+  type DeletedFactKey,
 } from '../deletion/deletion-log-statements.ts'
-import { ownerKey, type OwnerKey } from '../owner.ts'
-import type { Naming } from '../encryption/cipher.ts'
+import { encodeOwner, type OwnerKey } from '../owner.ts'
+import type { TermHasher } from '../encryption/cipher.ts'
 import type { FactRow } from '../database/table-row-types.ts'
-import { OPEN_VAULT, reading, type Reading, type Vault } from '../encryption/read-encrypted-rows.ts'
-import type { Work } from '../deletion/derived-data-origin.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+  type RowReader,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
+import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
 
-export function createFactStore(engine: Engine, vault: Vault = OPEN_VAULT): FactStore {
+export function createFactStore(engine: Engine, vault: RowEncryption = NO_ENCRYPTION): FactStore {
   const sql = createFactStatements(engine.language)
-  const forgetting = createForgottenStatements(engine.language)
+  const forgetting = createDeletionLogStatements(engine.language)
   const { namings } = vault.sealer
   const newest = namings[0] ?? PLAIN
   const factsIn = (rows: unknown, { tenant }: OwnerKey): readonly StoredFact[] =>
-    reading(vault, tenant, (readingRows) =>
+    readEncryptedRows(vault, tenant, (readingRows) =>
       (rows as readonly FactRow[]).flatMap((row) => factOf(row, readingRows) ?? []),
     )
   return {
@@ -36,10 +46,12 @@ export function createFactStore(engine: Engine, vault: Vault = OPEN_VAULT): Fact
         const [saved = []] = await engine.write(inserts)
         return saved.length > 0
       }
-      const [saved = [], , forgotten = []] = await writeBehind(engine, 'besideOthers', row.tenant, [
-        ...inserts,
-        forgetting.removeFact(forgottenWith(row, work)),
-      ])
+      const [saved = [], , forgotten = []] = await writeAfterLock(
+        engine,
+        'besideOthers',
+        row.tenant,
+        [...inserts, forgetting.removeFact(forgottenWith(row, work))],
+      )
       return saved.length > 0 && forgotten.length === 0
     },
     async replaceFact(fact) {
@@ -51,25 +63,25 @@ export function createFactStore(engine: Engine, vault: Vault = OPEN_VAULT): Fact
       ])
     },
     async findFact(owner, id) {
-      const key = ownerKey(owner)
-      const [rows = []] = await engine.read([sql.findFact({ ...key, id: toColumn(id) })])
+      const key = encodeOwner(owner)
+      const [rows = []] = await engine.read([sql.findFact({ ...key, id: encodeColumn(id) })])
       return factsIn(rows, key)[0] ?? null
     },
     async factsEnding(owner, ending) {
       if (!/^\w+$/.test(ending)) return []
-      const key = ownerKey(owner)
+      const key = encodeOwner(owner)
       const [rows = []] = await engine.read([sql.factsEnding({ ...key, id: ending })])
       return factsIn(rows, key)
     },
     async listFacts(owner, { after, order, limit }) {
-      const key = ownerKey(owner)
-      const page = { ...key, after: toColumn(after ?? EDGES[order]), limit }
+      const key = encodeOwner(owner)
+      const page = { ...key, after: encodeColumn(after ?? EDGES[order]), limit }
       const [rows = []] = await engine.read([sql.listFacts(order)(page)])
       return factsIn(rows, key)
     },
     async searchFacts(owner, { scopes, words, nowMs, limit }) {
       if (words.length === 0 || scopes.length === 0) return NOTHING
-      const key = ownerKey(owner)
+      const key = encodeOwner(owner)
       const byName = new Map(
         words.flatMap((word) =>
           namings.map((naming) => [nameOf(naming, key, word), word] as const),
@@ -91,7 +103,7 @@ export function createFactStore(engine: Engine, vault: Vault = OPEN_VAULT): Fact
     },
     async coreFacts(owner, { scopes, nowMs, limit }) {
       if (scopes.length === 0) return []
-      const key = ownerKey(owner)
+      const key = encodeOwner(owner)
       const search = { ...key, scopes: listed(scopes), nowMs, limit }
       const [rows = []] = await engine.read([sql.coreFacts(search)])
       return factsIn(rows, key)
@@ -99,16 +111,16 @@ export function createFactStore(engine: Engine, vault: Vault = OPEN_VAULT): Fact
     async touchFacts(owner, ids, nowMs) {
       if (ids.length === 0) return
       const touch = { ids: listed(ids), nowMs, beforeMs: nowMs - HOUR_MS }
-      await engine.write([sql.touchFacts({ ...ownerKey(owner), ...touch })], 'kill')
+      await engine.write([sql.touchFacts({ ...encodeOwner(owner), ...touch })], 'kill')
     },
     async deleteFact(owner, id) {
       const [gone = []] = await engine.write([
-        sql.deleteFact({ ...ownerKey(owner), id: toColumn(id) }),
+        sql.deleteFact({ ...encodeOwner(owner), id: encodeColumn(id) }),
       ])
       return gone.length > 0
     },
     async deleteFacts(owner) {
-      const [gone = []] = await engine.write([sql.deleteFacts(ownerKey(owner))])
+      const [gone = []] = await engine.write([sql.deleteFacts(encodeOwner(owner))])
       return gone.length
     },
   }
@@ -119,16 +131,16 @@ const HOUR_MS = 60 * 60 * 1000
 /** In front of all ids, and behind them. */
 const EDGES = { asc: '', desc: 'fact_zzzzzzzzzzzzzzzzzzzzz' }
 
-const PLAIN: Naming = { kid: '', name: (text) => text }
+const PLAIN: TermHasher = { kid: '', name: (text) => text }
 
 const NOTHING = { facts: [], countOf: () => 0, total: 0 }
 
 function listed(texts: readonly string[]): string {
-  return JSON.stringify(texts.map(toColumn))
+  return JSON.stringify(texts.map(encodeColumn))
 }
 
 /** A word of one owner has another name with the next one. */
-function nameOf({ kid, name }: Naming, { tenant, user }: OwnerKey, word: string): string {
+function nameOf({ kid, name }: TermHasher, { tenant, user }: OwnerKey, word: string): string {
   return kid === '' ? word : name(JSON.stringify([tenant, user, word]))
 }
 
@@ -151,21 +163,21 @@ function countsOf(
 
 function rowsOf(
   fact: StoredFact,
-  { sealer }: Vault,
-  naming: Naming,
+  { sealer }: RowEncryption,
+  naming: TermHasher,
 ): readonly [row: FactRow, words: FactWords] {
-  const [id, tenant] = [toColumn(fact.id), toColumn(fact.tenant)]
+  const [id, tenant] = [encodeColumn(fact.id), encodeColumn(fact.tenant)]
   const { area, text, source } = fact
-  const key = ownerKey(fact)
-  const { name, list } = indexed(text, key, naming)
+  const key = encodeOwner(fact)
+  const { name, list } = indexFactText(text, key, naming)
   const row = {
     id,
     tenant,
-    user_id: toMaybeColumn(fact.user),
-    scope: toColumn(fact.scope),
-    body: sealer.seal(JSON.stringify({ area, text, source }), factPlace(id, tenant)),
+    user_id: encodeNullableColumn(fact.user),
+    scope: encodeColumn(fact.scope),
+    body: sealer.seal(JSON.stringify({ area, text, source }), factRowLocation(id, tenant)),
     importance: fact.importance,
-    core: isCore(fact) ? 1 : 0,
+    core: isCoreFact(fact) ? 1 : 0,
     words: name,
     word_key: naming.kid,
     valid_until: fact.validUntilMs,
@@ -177,38 +189,41 @@ function rowsOf(
   return [row, { ...key, id, name, words: list }]
 }
 
-function forgottenWith({ id, user_id }: FactRow, { begunAtMs, thread }: Work): ForgottenFact {
-  return { id, user_id, begunAtMs, of: toMaybeColumn(thread) }
+function forgottenWith(
+  { id, user_id }: FactRow,
+  { begunAtMs, thread }: DerivedDataOrigin,
+): DeletedFactKey {
+  return { id, user_id, begunAtMs, of: encodeNullableColumn(thread) }
 }
 
 /** What an index has of a text: a name for all of its words together, and a list of their names. */
-export function indexed(
+export function indexFactText(
   text: string,
   key: OwnerKey,
-  naming: Naming,
+  naming: TermHasher,
 ): { readonly name: string; readonly list: string } {
-  const words = wordsOf(text)
+  const words = extractSearchTerms(text)
   const all = nameOf(naming, key, words.toSorted().join(' '))
   return {
-    name: naming.kid === '' ? digest(all) : all,
+    name: naming.kid === '' ? digestText(all) : all,
     list: JSON.stringify(words.map((word) => nameOf(naming, key, word))),
   }
 }
 
-export function factPlace(id: string, tenant: string) {
+export function factRowLocation(id: string, tenant: string) {
   return { tenant, turnId: id, part: 'fact', position: 0 } as const
 }
 
 /** One that cannot be read is not there. */
-function factOf(row: FactRow, { object }: Reading): StoredFact | null {
-  const body = object(row.body, factPlace(row.id, row.tenant))
+function factOf(row: FactRow, { object }: RowReader): StoredFact | null {
+  const body = object(row.body, factRowLocation(row.id, row.tenant))
   const { text, area, source } = body ?? {}
   if (typeof text !== 'string' || typeof area !== 'string') return null
   return {
-    id: fromColumn(row.id),
-    tenant: fromColumn(row.tenant),
-    user: row.user_id === null ? null : fromColumn(row.user_id),
-    scope: fromColumn(row.scope),
+    id: decodeColumn(row.id),
+    tenant: decodeColumn(row.tenant),
+    user: row.user_id === null ? null : decodeColumn(row.user_id),
+    scope: decodeColumn(row.scope),
     area,
     text,
     importance: row.importance,

@@ -3,15 +3,18 @@
  * the newest alone. Whoever is interrupted just begins again.
  */
 import { sql } from 'kysely'
-import { parsedObject } from '../../core/json/json.ts'
-import { sqlCompiler } from '../database/compile-statement.ts'
-import type { Engine, Query } from '../database/engine-interface.ts'
+import { tryParseJsonObject } from '../../core/json/json.ts'
+import { createSqlCompiler } from '../database/compile-statement.ts'
+import type { Engine, SqlQuery } from '../database/engine-interface.ts'
 import { createFactStatements } from './fact-statements.ts'
-import { factPlace, indexed } from './kysely-fact-store.ts'
-import type { Sealer } from '../encryption/cipher.ts'
+import { factRowLocation, indexFactText } from './kysely-fact-store.ts'
+import type { StorageCipher } from '../encryption/cipher.ts'
 import type { FactRow } from '../database/table-row-types.ts'
 
-export async function reindexFacts(engine: Engine, { namings, unseal }: Sealer): Promise<void> {
+export async function rekeyFactIndex(
+  engine: Engine,
+  { namings, unseal }: StorageCipher,
+): Promise<void> {
   const [naming] = namings
   if (naming === undefined) return
   const { staleFacts, rename, ...facts } = statementsOf(engine)
@@ -21,11 +24,13 @@ export async function reindexFacts(engine: Engine, { namings, unseal }: Sealer):
     const rows = found as readonly StaleFact[]
     const last = rows.at(-1)
     if (last === undefined) return
-    const queries = rows.flatMap((row): readonly Query[] => {
-      const text = parsedObject(unseal(row.body, factPlace(row.id, row.tenant)) ?? '')?.['text']
+    const queries = rows.flatMap((row): readonly SqlQuery[] => {
+      const text = tryParseJsonObject(
+        unseal(row.body, factRowLocation(row.id, row.tenant)) ?? '',
+      )?.['text']
       if (typeof text !== 'string') return []
       const key = { tenant: row.tenant, user: row.user_id ?? '' }
-      const { name, list: words } = indexed(text, key, naming)
+      const { name, list: words } = indexFactText(text, key, naming)
       const own = { ...key, id: row.id, name, words }
       // It is there under its new name already if the same was kept meanwhile.
       return [rename({ ...own, kid: naming.kid }), facts.removeWords(own), facts.insertWords(own)]
@@ -40,7 +45,7 @@ type StaleFact = Pick<FactRow, 'id' | 'tenant' | 'user_id' | 'body'>
 const BATCH_ROWS = 50
 
 function statementsOf(engine: Engine) {
-  const query = sqlCompiler(engine.language)
+  const query = createSqlCompiler(engine.language)
   return {
     ...createFactStatements(engine.language),
     staleFacts: query<{ readonly after: string; readonly kid: string }>(

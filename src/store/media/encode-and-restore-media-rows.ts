@@ -1,22 +1,22 @@
 /** Media as rows and back: pieces that fit into a row of any database, sealed like all that was said. */
-import type { Engine, Query } from '../database/engine-interface.ts'
-import { putBack, referencesIn, type TakenMedium } from './extract-item-media.ts'
-import type { MediaStatements, ShownBy } from './media-statements.ts'
-import type { PlacedRow } from '../turns/decode-turn-rows.ts'
-import type { Sealer } from '../encryption/cipher.ts'
-import type { Vault } from '../encryption/read-encrypted-rows.ts'
+import type { Engine, SqlQuery } from '../database/engine-interface.ts'
+import { restoreMedia, listMediaReferences, type ExtractedMedia } from './extract-item-media.ts'
+import type { MediaStatements, ShowingTurn } from './media-statements.ts'
+import type { ItemBodyRow } from '../turns/decode-turn-rows.ts'
+import type { StorageCipher } from '../encryption/cipher.ts'
+import type { RowEncryption } from '../encryption/read-encrypted-rows.ts'
 
 /** Sealed they are a third longer, and a row of D1 takes 2 MB. */
 const PIECE_CHARS = 1_000_000
 
 /** A medium with the pieces of its text, each in a query of its own. */
-export function insertPieces(
+export function createPieceInserts(
   sql: Pick<MediaStatements, 'insertPiece'>,
   tenant: string,
-  { id, text }: TakenMedium,
-  { seal, newest }: Sealer,
-): readonly Query[] {
-  const queries: Query[] = []
+  { id, text }: ExtractedMedia,
+  { seal, newest }: StorageCipher,
+): readonly SqlQuery[] {
+  const queries: SqlQuery[] = []
   for (let position = 0; position * PIECE_CHARS < text.length; position++) {
     const piece = text.slice(position * PIECE_CHARS, (position + 1) * PIECE_CHARS)
     // Half a surrogate pair would not be what it was; only what is no base64 can have one.
@@ -28,31 +28,31 @@ export function insertPieces(
 }
 
 /** Media that a turn shows, in front of the items that they belong to. */
-export function insertMedia(
+export function createMediaInserts(
   sql: MediaStatements,
-  shownBy: ShownBy,
-  media: readonly TakenMedium[],
-  sealer: Sealer,
-): readonly Query[] {
+  shownBy: ShowingTurn,
+  media: readonly ExtractedMedia[],
+  sealer: StorageCipher,
+): readonly SqlQuery[] {
   const { tenant } = shownBy
   return media.flatMap((medium) => [
     sql.insertShown({ ...medium, ...shownBy, chars: medium.text.length }),
-    ...insertPieces(sql, tenant, medium, sealer),
+    ...createPieceInserts(sql, tenant, medium, sealer),
     sql.insertUse({ id: medium.id, ...shownBy }),
   ])
 }
 
-export interface ReadPiece {
+export interface MediaPiece {
   readonly media_id: string
   readonly position: number
   readonly body: string
 }
 
 /** By their ids; one that cannot be read is left out. */
-export function mediaOf(
+export function decodeMediaPieces(
   tenant: string,
-  pieces: readonly ReadPiece[],
-  { unseal }: Sealer,
+  pieces: readonly MediaPiece[],
+  { unseal }: StorageCipher,
 ): ReadonlyMap<string, string> {
   const texts = new Map<string, string | null>()
   for (const { media_id: id, position, body } of pieces.toSorted(inOrder)) {
@@ -64,22 +64,22 @@ export function mediaOf(
   return new Map([...texts].filter((entry): entry is [string, string] => entry[1] !== null))
 }
 
-function inOrder(one: ReadPiece, other: ReadPiece): number {
+function inOrder(one: MediaPiece, other: MediaPiece): number {
   return one.position - other.position
 }
 
-type BodyRow = Pick<PlacedRow, 'turn_id' | 'side' | 'position' | 'body'>
+type BodyRow = Pick<ItemBodyRow, 'turn_id' | 'side' | 'position' | 'body'>
 
 /**
  * The same rows with their media, in one query for all of them: the very same, if they have none. What
  * was sealed is not any more, so that nothing is unsealed twice.
  */
-export async function withMedia<Row extends BodyRow>(
+export async function restoreRowMedia<Row extends BodyRow>(
   engine: Pick<Engine, 'read'>,
   sql: Pick<MediaStatements, 'pieces'>,
   tenant: string,
   rows: readonly Row[],
-  { sealer, onUnreadable }: Vault,
+  { sealer, onUnreadable }: RowEncryption,
 ): Promise<readonly Row[]> {
   const wanted = new Set<string>()
   const texts = rows.map((row) => {
@@ -87,7 +87,7 @@ export async function withMedia<Row extends BodyRow>(
     if (typeof row.body !== 'string') return null
     const { turn_id: turnId, side: part, position } = row
     const text = sealer.unseal(row.body, { tenant, turnId, part, position })
-    for (const id of text === null ? [] : referencesIn(text)) wanted.add(id)
+    for (const id of text === null ? [] : listMediaReferences(text)) wanted.add(id)
     return text
   })
   // Those that were not sealed are the very same rows.
@@ -95,11 +95,11 @@ export async function withMedia<Row extends BodyRow>(
   if (wanted.size === 0) return opened
   const ids = JSON.stringify([...wanted])
   const [pieces = []] = await engine.read([sql.pieces({ tenant, ids })])
-  const media = mediaOf(tenant, pieces as readonly ReadPiece[], sealer)
+  const media = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], sealer)
   if (media.size < wanted.size) onUnreadable(wanted.size - media.size)
   return opened.map((row, at) => {
     const text = texts[at] ?? null
-    return text === null ? row : withBody(row, putBack(text, media))
+    return text === null ? row : withBody(row, restoreMedia(text, media))
   })
 }
 

@@ -5,16 +5,16 @@
  */
 import {
   BASE64_FIELDS,
-  LARGE_CHARS,
-  mediumId,
-  REFERENCE,
-  REFERENCES,
+  MIN_MEDIA_CHARS,
+  createMediaId,
+  MEDIA_REFERENCE,
+  MEDIA_REFERENCE_PATTERN,
 } from './extract-item-media.ts'
-import type { TakenMedium, TakenOut } from './extract-item-media.ts'
+import type { ExtractedMedia, MediaExtraction } from './extract-item-media.ts'
 
-export function takenOutOf(tenant: string, text: string): TakenOut {
-  const looksTaken = text.includes(REFERENCE)
-  const media: TakenMedium[] = []
+export function extractTextMedia(tenant: string, text: string): MediaExtraction {
+  const looksTaken = text.includes(MEDIA_REFERENCE)
+  const media: ExtractedMedia[] = []
   const left: string[] = []
   let done = 0
   // What is between two quotes may be a string; of base64 no character is escaped.
@@ -25,9 +25,9 @@ export function takenOutOf(tenant: string, text: string): TakenOut {
     const begins = mediumBegins(text, from, to, looksTaken)
     if (begins === null) continue
     const medium = text.slice(begins, to)
-    const id = mediumId(tenant, medium)
+    const id = createMediaId(tenant, medium)
     media.push({ id, mime: mimeIn(text.slice(from, begins)), text: medium })
-    left.push(text.slice(done, begins), REFERENCE, id)
+    left.push(text.slice(done, begins), MEDIA_REFERENCE, id)
     done = to
   }
   return media.length === 0 ? { text, media } : { text: left.join('') + text.slice(done), media }
@@ -37,15 +37,15 @@ export function takenOutOf(tenant: string, text: string): TakenOut {
 function behindShort(text: string, begins: number): number {
   let from = begins
   for (;;) {
-    const quote = text.lastIndexOf('"', from + LARGE_CHARS)
+    const quote = text.lastIndexOf('"', from + MIN_MEDIA_CHARS)
     if (quote < from) return from
     from = quote + 1
   }
 }
 
 function mediumBegins(text: string, from: number, to: number, looksTaken: boolean): number | null {
-  if (looksTaken && text.slice(from, to).includes(REFERENCE)) return from
-  if (to - from <= LARGE_CHARS) return null
+  if (looksTaken && text.slice(from, to).includes(MEDIA_REFERENCE)) return from
+  if (to - from <= MIN_MEDIA_CHARS) return null
   const head = text.slice(from, from + 256)
   if (head.startsWith('data:')) {
     const comma = head.indexOf(',')
@@ -62,9 +62,9 @@ function mimeIn(head: string): string {
 }
 
 /** `null` if one of them is not there any more. */
-export function putBackInto(text: string, media: ReadonlyMap<string, string>): string | null {
+export function restoreTextMedia(text: string, media: ReadonlyMap<string, string>): string | null {
   let isWhole = true
-  const whole = text.replace(REFERENCES, (reference, id: string) => {
+  const whole = text.replace(MEDIA_REFERENCE_PATTERN, (reference, id: string) => {
     isWhole &&= media.has(id)
     return media.get(id) ?? reference
   })

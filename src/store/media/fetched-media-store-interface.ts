@@ -4,37 +4,37 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 
-export interface MediaStore {
+export interface FetchedMediaStore {
   /**
    * Those of the addresses that were loaded before; `null` for one that there is no room for. Says that
    * they are needed still.
    */
   readonly findLoaded: (
     owner: Caller,
-    wanted: WantedMedia,
-  ) => Promise<ReadonlyMap<string, LoadedMedium | null>>
+    wanted: FetchedMediaLookup,
+  ) => Promise<ReadonlyMap<string, StoredFetchedMedia | null>>
   /** What is at an address that is known already stays as it is: it has been shown like that. */
   readonly keepLoaded: (
-    loadedFor: LoadedFor,
+    loadedFor: FetchedMediaOwner,
     url: string,
-    medium: LoadedMedium,
+    medium: StoredFetchedMedia,
     nowMs: number,
   ) => Promise<void>
 }
 
 /** It is forgotten with the thread. */
-export interface LoadedFor extends Caller {
+export interface FetchedMediaOwner extends Caller {
   readonly thread: string | null
 }
 
-export interface WantedMedia {
+export interface FetchedMediaLookup {
   readonly urls: readonly string[]
   /** Asked of each before it is read, how long it is. */
   readonly hasRoom: (chars: number) => boolean
   readonly nowMs: number
 }
 
-export interface LoadedMedium {
+export interface StoredFetchedMedia {
   readonly type: string
   readonly base64: string
 }

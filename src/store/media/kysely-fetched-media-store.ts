@@ -1,20 +1,27 @@
 /** The verbs of loaded media over any engine. */
-import { toColumn } from '../database/escape-column-text.ts'
+import { encodeColumn } from '../database/escape-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { mediumId } from './extract-item-media.ts'
-import { insertPieces, mediaOf, type ReadPiece } from './encode-and-restore-media-rows.ts'
+import { createMediaId } from './extract-item-media.ts'
+import {
+  createPieceInserts,
+  decodeMediaPieces,
+  type MediaPiece,
+} from './encode-and-restore-media-rows.ts'
 import { createMediaStatements } from './media-statements.ts'
-import type { LoadedMedium, MediaStore } from './fetched-media-store-interface.ts'
+import type { StoredFetchedMedia, FetchedMediaStore } from './fetched-media-store-interface.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import { OPEN_VAULT, type Vault } from '../encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION, type RowEncryption } from '../encryption/read-encrypted-rows.ts'
 
-export function createMediaStore(engine: Engine, { sealer }: Vault = OPEN_VAULT): MediaStore {
+export function createFetchedMediaStore(
+  engine: Engine,
+  { sealer }: RowEncryption = NO_ENCRYPTION,
+): FetchedMediaStore {
   const sql = createMediaStatements(engine.language)
   return {
     async findLoaded(owner, { urls, hasRoom, nowMs }) {
-      const loaded = new Map<string, LoadedMedium | null>()
+      const loaded = new Map<string, StoredFetchedMedia | null>()
       if (urls.length === 0) return loaded
-      const tenant = toColumn(owner.tenant)
+      const tenant = encodeColumn(owner.tenant)
       const byId = new Map(urls.map((url) => [addressId(owner, url), url]))
       const ids = JSON.stringify([...byId.keys()])
       const [found = []] = await engine.read([sql.addresses({ tenant, ids })])
@@ -23,7 +30,7 @@ export function createMediaStore(engine: Engine, { sealer }: Vault = OPEN_VAULT)
       const read = rows.filter(({ chars }) => hasRoom(chars))
       const wanted = JSON.stringify([...new Set(read.map(({ media_id }) => media_id))])
       const [pieces = []] = await engine.read([sql.pieces({ tenant, ids: wanted })])
-      const texts = mediaOf(tenant, pieces as readonly ReadPiece[], sealer)
+      const texts = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], sealer)
       for (const row of rows) {
         const [url, base64] = [byId.get(row.address), texts.get(row.media_id)]
         if (url === undefined) continue
@@ -38,18 +45,18 @@ export function createMediaStore(engine: Engine, { sealer }: Vault = OPEN_VAULT)
       return loaded
     },
     async keepLoaded({ thread, ...owner }, url, { type: mime, base64: text }, nowMs) {
-      const tenant = toColumn(owner.tenant)
-      const id = mediumId(tenant, text)
+      const tenant = encodeColumn(owner.tenant)
+      const id = createMediaId(tenant, text)
       const place = {
         tenant,
-        user: owner.user === null ? null : toColumn(owner.user),
-        thread: thread === null ? null : toColumn(thread),
+        user: owner.user === null ? null : encodeColumn(owner.user),
+        thread: thread === null ? null : encodeColumn(thread),
       }
       const address = { ...place, id: addressId(owner, url), mediaId: id, mime, nowMs }
       await engine.write(
         [
           sql.insertLoaded({ id, tenant, mime, chars: text.length, nowMs }),
-          ...insertPieces(sql, tenant, { id, mime, text }, sealer),
+          ...createPieceInserts(sql, tenant, { id, mime, text }, sealer),
           sql.insertAddress(address),
           sql.releaseUnshown({ id }),
         ],
@@ -63,7 +70,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Of its owner alone: what one user had loaded is not shown to another. */
 function addressId({ tenant, user }: Caller, url: string): string {
-  return mediumId(toColumn(tenant), `at ${JSON.stringify([user, url])}`)
+  return createMediaId(encodeColumn(tenant), `at ${JSON.stringify([user, url])}`)
 }
 
 interface AddressRow {

@@ -3,32 +3,36 @@
  * removed when nobody shows them any more: nobody has to look for such among all that there are.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { sqlCompiler, type Slot, type Statement } from '../database/compile-statement.ts'
-import type { Engine, Query } from '../database/engine-interface.ts'
 import {
-  hasNoneLeft,
-  isOfAsker,
-  isOfDeleted,
-  isOfThread,
-  isOfUser,
-  ofNamedTurn,
+  createSqlCompiler,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
+import type { Engine, SqlQuery } from '../database/engine-interface.ts'
+import {
+  hasNoTurnsLeft,
+  belongsToRequester,
+  isInDeletedThread,
+  isTurnOfThread,
+  isTurnOfUser,
+  selectFromNamedTurn,
   type ThreadKey,
   type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
-import { isShownByNobody, released, RELEASED } from './media-statements.ts'
+import { isMediaUnused, releaseMedia, RELEASED_USED_AT } from './media-statements.ts'
 import type { OwnerKey } from '../owner.ts'
-import { isOfOwner } from '../turns/turn-statements.ts'
+import { isTurnOfOwner } from '../turns/turn-statements.ts'
 
-export interface ReleaseStatements {
-  readonly ofThread: Releasing<ThreadKey>
-  readonly ofUser: Releasing<UserKey>
+export interface MediaReleaseStatements {
+  readonly ofThread: MediaReleaseSteps<ThreadKey>
+  readonly ofUser: MediaReleaseSteps<UserKey>
   /** To be asked when the turn, or those of the conversation, are marked as deleted, and there still. */
-  readonly ofDeleted: Releasing<DeletedKey>
-  readonly ofConversation: Releasing<DeletedKey>
-  readonly unused: Omit<Releasing<{ readonly unusedSinceMs: number }>, 'shown'>
+  readonly ofDeleted: MediaReleaseSteps<DeletedKey>
+  readonly ofConversation: MediaReleaseSteps<DeletedKey>
+  readonly unused: Omit<MediaReleaseSteps<{ readonly unusedSinceMs: number }>, 'shown'>
   /** Behind the turns: those that nobody shows, then the others are no longer released. */
-  readonly removeReleased: Statement<null>
-  readonly keepOthers: Statement<null>
+  readonly removeReleased: CompiledStatement<null>
+  readonly keepOthers: CompiledStatement<null>
 }
 
 export interface DeletedKey extends OwnerKey {
@@ -36,26 +40,35 @@ export interface DeletedKey extends OwnerKey {
 }
 
 /** To be asked in this order, in front of what removes the turns. */
-export interface Releasing<Key> {
-  readonly shown: Statement<Key>
-  readonly loaded: Statement<Key>
-  readonly removeAddresses: Statement<Key>
+export interface MediaReleaseSteps<Key> {
+  readonly shown: CompiledStatement<Key>
+  readonly loaded: CompiledStatement<Key>
+  readonly removeAddresses: CompiledStatement<Key>
 }
 
-export function releasing<Key>(statements: Releasing<Key>, key: Key): readonly Query[] {
+export function createReleaseQueries<Key>(
+  statements: MediaReleaseSteps<Key>,
+  key: Key,
+): readonly SqlQuery[] {
   return [statements.shown(key), statements.loaded(key), statements.removeAddresses(key)]
 }
 
 /** To be asked when the turns are gone. */
-export function sweeping({ removeReleased, keepOthers }: ReleaseStatements): readonly Query[] {
+export function createSweepQueries({
+  removeReleased,
+  keepOthers,
+}: MediaReleaseStatements): readonly SqlQuery[] {
   return [removeReleased(null), keepOthers(null)]
 }
 
-export function createReleaseStatements(language: Engine['language']): ReleaseStatements {
-  const query = sqlCompiler(language)
-  const loaded = <Key>(name: string, areAddresses: (slot: Slot<Key>) => RawBuilder<unknown>) => ({
+export function createMediaReleaseStatements(language: Engine['language']): MediaReleaseStatements {
+  const query = createSqlCompiler(language)
+  const loaded = <Key>(
+    name: string,
+    areAddresses: (slot: ParameterSlot<Key>) => RawBuilder<unknown>,
+  ) => ({
     loaded: query<Key>(`release-loaded-media-${name}`, (slot) =>
-      released(
+      releaseMedia(
         sql`select media_addresses.media_id from media_addresses where ${areAddresses(slot)}`,
       ),
     ),
@@ -66,19 +79,21 @@ export function createReleaseStatements(language: Engine['language']): ReleaseSt
   })
   const whole = <Key>(
     name: string,
-    areTurns: (slot: Slot<Key>) => RawBuilder<unknown>,
-    areAddresses: (slot: Slot<Key>) => RawBuilder<unknown>,
-  ): Releasing<Key> => ({
+    areTurns: (slot: ParameterSlot<Key>) => RawBuilder<unknown>,
+    areAddresses: (slot: ParameterSlot<Key>) => RawBuilder<unknown>,
+  ): MediaReleaseSteps<Key> => ({
     shown: query(`release-shown-media-${name}`, (slot) =>
-      released(sql`select media_uses.media_id
+      releaseMedia(sql`select media_uses.media_id
           from turns join media_uses on media_uses.turn_id = turns.id where ${areTurns(slot)}`),
     ),
     ...loaded(name, areAddresses),
   })
   return {
-    ofThread: whole('of-thread', isOfThread, areOfThread),
-    ofUser: whole('of-user', isOfUser, areOfUser),
-    ofDeleted: whole('of-deleted', areDeletedWith, (slot) => isOfDeleted('media_addresses', slot)),
+    ofThread: whole('of-thread', isTurnOfThread, areOfThread),
+    ofUser: whole('of-user', isTurnOfUser, areOfUser),
+    ofDeleted: whole('of-deleted', areDeletedWith, (slot) =>
+      isInDeletedThread('media_addresses', slot),
+    ),
     ofConversation: whole('of-conversation', areOfConversation, loadedInConversation),
     unused: loaded(
       'unused',
@@ -86,44 +101,45 @@ export function createReleaseStatements(language: Engine['language']): ReleaseSt
     ),
     removeReleased: query(
       'remove-released-media',
-      () => sql`delete from media where used_at <= ${sql.lit(RELEASED)} and ${isShownByNobody()}`,
+      () =>
+        sql`delete from media where used_at <= ${sql.lit(RELEASED_USED_AT)} and ${isMediaUnused()}`,
     ),
     keepOthers: query(
       'keep-released-media',
-      () => sql`update media set used_at = 0 where used_at <= ${sql.lit(RELEASED)}`,
+      () => sql`update media set used_at = 0 where used_at <= ${sql.lit(RELEASED_USED_AT)}`,
     ),
   }
 }
 
-function areOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
+function areOfThread(slot: ParameterSlot<ThreadKey>): RawBuilder<unknown> {
   return sql`media_addresses.tenant || '' = ${slot(({ tenant }) => tenant)}
-    and media_addresses.thread = (${ofNamedTurn(slot, sql`turns.thread`)})
-    and ${isOfAsker(slot, sql`media_addresses.user_id`)}`
+    and media_addresses.thread = (${selectFromNamedTurn(slot, sql`turns.thread`)})
+    and ${belongsToRequester(slot, sql`media_addresses.user_id`)}`
 }
 
-function areOfUser(slot: Slot<UserKey>): RawBuilder<unknown> {
+function areOfUser(slot: ParameterSlot<UserKey>): RawBuilder<unknown> {
   return sql`media_addresses.tenant = ${slot(({ tenant }) => tenant)}
     and media_addresses.user_id = ${slot(({ user }) => user)}`
 }
 
 /** With a turn go those before it that were deleted earlier. */
-function areDeletedWith(slot: Slot<DeletedKey>): RawBuilder<unknown> {
+function areDeletedWith(slot: ParameterSlot<DeletedKey>): RawBuilder<unknown> {
   const tenant = slot((key) => key.tenant)
   return sql`turns.tenant = ${tenant} and turns.deleted_at is not null
     and turns.thread = (select named.thread from turns named
       where named.id = ${slot(({ id }) => id)} and named.tenant || '' = ${tenant})`
 }
 
-function areOfConversation(slot: Slot<DeletedKey>): RawBuilder<unknown> {
+function areOfConversation(slot: ParameterSlot<DeletedKey>): RawBuilder<unknown> {
   return sql`turns.conversation = ${slot(({ id }) => id)}
-    and ${isOfOwner(slot)}
+    and ${isTurnOfOwner(slot)}
     and turns.deleted_at is not null`
 }
 
 /** Of the threads of which nothing is left that is not deleted. */
-function loadedInConversation(slot: Slot<DeletedKey>): RawBuilder<unknown> {
+function loadedInConversation(slot: ParameterSlot<DeletedKey>): RawBuilder<unknown> {
   const tenant = slot((key) => key.tenant)
   return sql`media_addresses.tenant || '' = ${tenant}
     and media_addresses.thread in (select turns.thread from turns where ${areOfConversation(slot)})
-    and ${hasNoneLeft(sql`media_addresses.thread`, tenant)}`
+    and ${hasNoTurnsLeft(sql`media_addresses.thread`, tenant)}`
 }

@@ -1,32 +1,38 @@
 /** The queries of media: written with the items that show them, and read by what stands in their place. */
 import { sql, type RawBuilder } from 'kysely'
-import { sqlCompiler, type Slot, type Statement } from '../database/compile-statement.ts'
+import {
+  createSqlCompiler,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { isWanted } from '../database/json-list-parameter.ts'
+import { isInJsonList } from '../database/json-list-parameter.ts'
 
 export interface MediaStatements {
   /** Of a turn that is gone, nothing is written. */
-  readonly insertShown: Statement<MediumRow & ShownBy>
-  readonly insertLoaded: Statement<MediumRow & { readonly nowMs: number }>
-  readonly insertPiece: Statement<PieceRow>
-  readonly insertUse: Statement<ShownBy & Pick<MediumRow, 'id'>>
-  readonly insertAddress: Statement<AddressRow>
+  readonly insertShown: CompiledStatement<MediaRow & ShowingTurn>
+  readonly insertLoaded: CompiledStatement<MediaRow & { readonly nowMs: number }>
+  readonly insertPiece: CompiledStatement<PieceRow>
+  readonly insertUse: CompiledStatement<ShowingTurn & Pick<MediaRow, 'id'>>
+  readonly insertAddress: CompiledStatement<AddressRow>
   /** Behind that: another address had come first, and nobody shows the medium. */
-  readonly releaseUnshown: Statement<Pick<MediumRow, 'id'>>
+  readonly releaseUnshown: CompiledStatement<Pick<MediaRow, 'id'>>
   /** In any order. */
-  readonly pieces: Statement<Wanted>
-  readonly addresses: Statement<Wanted>
-  readonly touchAddresses: Statement<Wanted & { readonly nowMs: number; readonly dayAgoMs: number }>
+  readonly pieces: CompiledStatement<MediaIdLookup>
+  readonly addresses: CompiledStatement<MediaIdLookup>
+  readonly touchAddresses: CompiledStatement<
+    MediaIdLookup & { readonly nowMs: number; readonly dayAgoMs: number }
+  >
 }
 
-export interface MediumRow {
+export interface MediaRow {
   readonly id: string
   readonly tenant: string
   readonly mime: string
   readonly chars: number
 }
 
-export interface ShownBy {
+export interface ShowingTurn {
   readonly turnId: string
   readonly tenant: string
 }
@@ -50,14 +56,14 @@ export interface AddressRow {
   readonly nowMs: number
 }
 
-export interface Wanted {
+export interface MediaIdLookup {
   readonly tenant: string
   /** A JSON list of ids. */
   readonly ids: string
 }
 
 export function createMediaStatements(language: Engine['language']): MediaStatements {
-  const query = sqlCompiler(language)
+  const query = createSqlCompiler(language)
   return {
     insertShown: query('insert-shown-medium', (slot) => {
       return sql`insert into media (id, tenant, mime, chars, created_at, used_at)
@@ -101,12 +107,12 @@ export function createMediaStatements(language: Engine['language']): MediaStatem
         on conflict do nothing`
     }),
     releaseUnshown: query('release-unshown-medium', (slot) => {
-      return sql`update media set used_at = ${sql.lit(RELEASED)}
-        where id = ${slot(({ id }) => id)} and ${isShownByNobody()}`
+      return sql`update media set used_at = ${sql.lit(RELEASED_USED_AT)}
+        where id = ${slot(({ id }) => id)} and ${isMediaUnused()}`
     }),
     pieces: query('medium-pieces', (slot) => {
       return sql`select media_id, position, body from media_pieces
-        where ${isWanted(
+        where ${isInJsonList(
           language,
           sql.ref('media_pieces.media_id'),
           slot(({ ids }) => ids),
@@ -117,7 +123,7 @@ export function createMediaStatements(language: Engine['language']): MediaStatem
       return sql`select media_addresses.id as address, media_addresses.mime, media.chars,
           media_addresses.media_id, media_addresses.used_at
         from media_addresses join media on media.id = media_addresses.media_id
-        where ${isWanted(
+        where ${isInJsonList(
           language,
           sql.ref('media_addresses.id'),
           slot(({ ids }) => ids),
@@ -126,7 +132,7 @@ export function createMediaStatements(language: Engine['language']): MediaStatem
     }),
     touchAddresses: query('touch-medium-addresses', (slot) => {
       return sql`update media_addresses set used_at = ${slot(({ nowMs }) => nowMs)}
-        where ${isWanted(
+        where ${isInJsonList(
           language,
           sql.ref('media_addresses.id'),
           slot(({ ids }) => ids),
@@ -142,14 +148,14 @@ export function createMediaStatements(language: Engine['language']): MediaStatem
  * has another one: whether anybody is left who shows it is asked of those alone when they are removed.
  * Whoever shows it again at the same moment says that it is needed, and it stays.
  */
-export const RELEASED = -1
+export const RELEASED_USED_AT = -1
 
 /** To be asked while it is known of which media that is. */
-export function released(ids: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`update media set used_at = ${sql.lit(RELEASED)} where id in (${ids})`
+export function releaseMedia(ids: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`update media set used_at = ${sql.lit(RELEASED_USED_AT)} where id in (${ids})`
 }
 
-export function isShownByNobody(): RawBuilder<unknown> {
+export function isMediaUnused(): RawBuilder<unknown> {
   return sql`not exists (select 1 from media_uses where media_uses.media_id = media.id)
     and not exists (select 1 from media_addresses where media_addresses.media_id = media.id)`
 }
@@ -163,7 +169,7 @@ function integer(value: number): RawBuilder<unknown> {
   return sql`cast(${value} as integer)`
 }
 
-function ofTurn(slot: Slot<ShownBy & Pick<MediumRow, 'id'>>): RawBuilder<unknown> {
+function ofTurn(slot: ParameterSlot<ShowingTurn & Pick<MediaRow, 'id'>>): RawBuilder<unknown> {
   return sql`turns.id = ${slot(({ turnId }) => turnId)}
     and turns.tenant || '' = ${slot(({ tenant }) => tenant)}`
 }

@@ -1,26 +1,31 @@
 /** The verbs of the memories of layers over any engine, each of them one round trip, sealed. */
-import { toColumn, toMaybeColumn } from '../database/escape-column-text.ts'
+import { encodeColumn, encodeNullableColumn } from '../database/escape-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { writeBehind } from '../deletion/deletion-locks.ts'
-import { createLayerStatements, type NewVersionRow } from './memory-layer-statements.ts'
+import { writeAfterLock } from '../deletion/deletion-locks.ts'
+import { createLayerStatements, type NewLayerVersionRow } from './memory-layer-statements.ts'
 import type {
-  LayerPlace,
+  LayerKey,
   LayerStore,
-  NewVersion,
-  StoredVersion,
+  NewLayerVersion,
+  StoredLayerVersion,
 } from './memory-layer-store-interface.ts'
-import { ownerKey } from '../owner.ts'
-import type { Sealer } from '../encryption/cipher.ts'
+import { encodeOwner } from '../owner.ts'
+import type { StorageCipher } from '../encryption/cipher.ts'
 import type { LayerRow } from '../database/table-row-types.ts'
-import { OPEN_VAULT, reading, type Reading, type Vault } from '../encryption/read-encrypted-rows.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+  type RowReader,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
 
-export function createLayerStore(engine: Engine, vault: Vault = OPEN_VAULT): LayerStore {
+export function createLayerStore(engine: Engine, vault: RowEncryption = NO_ENCRYPTION): LayerStore {
   const sql = createLayerStatements(engine.language)
   return {
     async loadVersions(place) {
       const key = keyOf(place)
       const [rows = []] = await engine.read([sql.loadVersions({ ...key, limit: MOST_ROUNDS })])
-      return reading(vault, key.tenant, (readingRows) =>
+      return readEncryptedRows(vault, key.tenant, (readingRows) =>
         (rows as readonly LayerRow[])
           .flatMap((row) => versionOf(row, readingRows) ?? [])
           .toReversed(),
@@ -29,11 +34,16 @@ export function createLayerStore(engine: Engine, vault: Vault = OPEN_VAULT): Lay
     async saveVersion(version) {
       const row = rowOf(version, vault.sealer)
       const upTo = version.number - MOST_VERSIONS
-      const [saved = [], forgotten = []] = await writeBehind(engine, 'besideOthers', row.tenant, [
-        sql.insertVersion(row),
-        sql.removeForgotten(row),
-        ...(upTo > 0 ? [sql.removeOld({ ...keyOf(version.place), upTo })] : []),
-      ])
+      const [saved = [], forgotten = []] = await writeAfterLock(
+        engine,
+        'besideOthers',
+        row.tenant,
+        [
+          sql.insertVersion(row),
+          sql.removeForgotten(row),
+          ...(upTo > 0 ? [sql.removeOld({ ...keyOf(version.place), upTo })] : []),
+        ],
+      )
       return saved.length > 0 && forgotten.length === 0
     },
     async deleteVersions(place) {
@@ -51,29 +61,29 @@ const MOST_ROUNDS = 48
 
 const MOST_VERSIONS = 500
 
-function keyOf({ owner, layer, thread }: LayerPlace) {
-  return { ...ownerKey(owner), layer, thread: thread === null ? '' : toColumn(thread) }
+function keyOf({ owner, layer, thread }: LayerKey) {
+  return { ...encodeOwner(owner), layer, thread: thread === null ? '' : encodeColumn(thread) }
 }
 
-function rowOf(version: NewVersion, { seal }: Sealer): NewVersionRow {
+function rowOf(version: NewLayerVersion, { seal }: StorageCipher): NewLayerVersionRow {
   const { place, parent, number, round, work } = version
   const { owner, layer, thread } = place
-  const [id, tenant] = [toColumn(version.id), toColumn(owner.tenant)]
+  const [id, tenant] = [encodeColumn(version.id), encodeColumn(owner.tenant)]
   return {
     id,
     tenant,
-    user_id: toMaybeColumn(owner.user),
+    user_id: encodeNullableColumn(owner.user),
     layer,
-    thread: toMaybeColumn(thread),
+    thread: encodeNullableColumn(thread),
     number,
     round,
     body: seal(JSON.stringify(version.body), placeOf(id, tenant)),
     created_at: version.createdAtMs,
     used_at: version.usedAtMs,
     short_lived: version.isTemporary ? 1 : 0,
-    parent: toMaybeColumn(parent),
+    parent: encodeNullableColumn(parent),
     begunAtMs: work.begunAtMs,
-    of: toMaybeColumn(work.thread),
+    of: encodeNullableColumn(work.thread),
   }
 }
 
@@ -82,7 +92,7 @@ function placeOf(id: string, tenant: string) {
 }
 
 /** One that cannot be read is not there. */
-function versionOf(row: LayerRow, { object }: Reading): StoredVersion | null {
+function versionOf(row: LayerRow, { object }: RowReader): StoredLayerVersion | null {
   const body = object(row.body, placeOf(row.id, row.tenant))
   if (body === null) return null
   const { number, round } = row

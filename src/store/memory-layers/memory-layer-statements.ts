@@ -1,42 +1,46 @@
 /** The queries of the memories of layers. They are looked up by their place, and begin with it. */
 import { sql, type RawBuilder } from 'kysely'
-import { sqlCompiler, type Slot, type Statement } from '../database/compile-statement.ts'
+import {
+  createSqlCompiler,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import {
-  isOfAsker,
-  ofNamedTurn,
-  type Lifetime,
+  belongsToRequester,
+  selectFromNamedTurn,
+  type TurnLifetime,
   type ThreadKey,
   type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
-import { isForgottenSince, userOf } from '../deletion/deleted-since-condition.ts'
+import { isDeletedSince, selectUserDeletionName } from '../deletion/deleted-since-condition.ts'
 import type { OwnerKey } from '../owner.ts'
-import type { UnusedSummaries } from '../summaries/summary-statements.ts'
+import type { UnusedRowLimit } from '../summaries/summary-statements.ts'
 import { LAYER_COLUMNS, type LayerRow } from '../database/table-row-types.ts'
 
 export interface LayerStatements {
-  readonly loadVersions: Statement<VersionsKey & { readonly limit: number }>
+  readonly loadVersions: CompiledStatement<LayerVersionsKey & { readonly limit: number }>
   /** Returns a row if it was written. */
-  readonly insertVersion: Statement<NewVersionRow>
+  readonly insertVersion: CompiledStatement<NewLayerVersionRow>
   /** To be asked behind it: what was forgotten while it was made goes at once, and returns a row. */
-  readonly removeForgotten: Statement<NewVersionRow>
-  readonly removeOld: Statement<VersionsKey & { readonly upTo: number }>
-  readonly deleteVersions: Statement<VersionsKey>
-  readonly touchVersions: Statement<VersionsKey & { readonly nowMs: number }>
+  readonly removeForgotten: CompiledStatement<NewLayerVersionRow>
+  readonly removeOld: CompiledStatement<LayerVersionsKey & { readonly upTo: number }>
+  readonly deleteVersions: CompiledStatement<LayerVersionsKey>
+  readonly touchVersions: CompiledStatement<LayerVersionsKey & { readonly nowMs: number }>
   /** What forgetting takes along. */
-  readonly removeOfThread: Statement<ThreadKey>
-  readonly removeOfUser: Statement<UserKey>
-  readonly removeOfConversation: Statement<OwnerKey & { readonly id: string }>
-  readonly removeUnused: (of: Lifetime) => Statement<UnusedSummaries>
+  readonly removeOfThread: CompiledStatement<ThreadKey>
+  readonly removeOfUser: CompiledStatement<UserKey>
+  readonly removeOfConversation: CompiledStatement<OwnerKey & { readonly id: string }>
+  readonly removeUnused: (of: TurnLifetime) => CompiledStatement<UnusedRowLimit>
 }
 
 /** Without a thread it is the empty text. */
-export interface VersionsKey extends OwnerKey {
+export interface LayerVersionsKey extends OwnerKey {
   readonly layer: string
   readonly thread: string
 }
 
-export interface NewVersionRow extends LayerRow {
+export interface NewLayerVersionRow extends LayerRow {
   readonly parent: string | null
   readonly begunAtMs: number
   /** What it was made from. */
@@ -44,10 +48,10 @@ export interface NewVersionRow extends LayerRow {
 }
 
 export function createLayerStatements(language: Engine['language']): LayerStatements {
-  const write = sqlCompiler(language)
+  const write = createSqlCompiler(language)
   const unused = {
-    all: write<UnusedSummaries>('remove-unused-layers', (slot) => removeUnused(slot, 'all')),
-    temporary: write<UnusedSummaries>('remove-unused-layers-temporary', (slot) =>
+    all: write<UnusedRowLimit>('remove-unused-layers', (slot) => removeUnused(slot, 'all')),
+    temporary: write<UnusedRowLimit>('remove-unused-layers-temporary', (slot) =>
       removeUnused(slot, 'temporary'),
     ),
   }
@@ -56,7 +60,7 @@ export function createLayerStatements(language: Engine['language']): LayerStatem
     insertVersion: write(
       'insert-layer-version',
       (slot) => sql`insert into layer_versions (${COLUMNS})
-        values (${sql.join(LAYER_COLUMNS.map((name) => slot((row: NewVersionRow) => row[name])))})
+        values (${sql.join(LAYER_COLUMNS.map((name) => slot((row: NewLayerVersionRow) => row[name])))})
         on conflict do nothing returning id`,
     ),
     removeForgotten: write('remove-forgotten-layer-version', removeForgotten),
@@ -89,26 +93,28 @@ export function createLayerStatements(language: Engine['language']): LayerStatem
 
 const COLUMNS = sql.join(LAYER_COLUMNS.map((name) => sql.ref(name)))
 
-function isAt<Key extends VersionsKey>(slot: Slot<Key>): RawBuilder<unknown> {
+function isAt<Key extends LayerVersionsKey>(slot: ParameterSlot<Key>): RawBuilder<unknown> {
   return sql`tenant = ${slot(({ tenant }) => tenant)}
     and coalesce(user_id, '') = ${slot(({ user }) => user)}
     and layer = ${slot(({ layer }) => layer)} and coalesce(thread, '') = ${slot(({ thread }) => thread)}`
 }
 
-function loadVersions(slot: Slot<VersionsKey & { readonly limit: number }>): RawBuilder<unknown> {
+function loadVersions(
+  slot: ParameterSlot<LayerVersionsKey & { readonly limit: number }>,
+): RawBuilder<unknown> {
   return sql`select ${COLUMNS} from layer_versions where ${isAt(slot)} and number in (
       select max(number) from layer_versions where ${isAt(slot)} group by round)
     order by number desc limit ${slot(({ limit }) => limit)}`
 }
 
-function removeForgotten(slot: Slot<NewVersionRow>): RawBuilder<unknown> {
+function removeForgotten(slot: ParameterSlot<NewLayerVersionRow>): RawBuilder<unknown> {
   const parent = slot((row) => row.parent as string)
-  const isForgotten = isForgottenSince(
+  const isForgotten = isDeletedSince(
     sql`layer_versions.tenant`,
     [
       sql`layer_versions.thread`,
       sql`cast(${slot((row) => row.of as string)} as text)`,
-      userOf(slot),
+      selectUserDeletionName(slot),
     ],
     slot(({ begunAtMs }) => begunAtMs),
   )
@@ -119,17 +125,19 @@ function removeForgotten(slot: Slot<NewVersionRow>): RawBuilder<unknown> {
 }
 
 /** To be asked while the turn is there. */
-function removeOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
-  const thread = ofNamedTurn(slot, sql`turns.thread`)
-  const conversation = ofNamedTurn(slot, sql`turns.conversation`)
+function removeOfThread(slot: ParameterSlot<ThreadKey>): RawBuilder<unknown> {
+  const thread = selectFromNamedTurn(slot, sql`turns.thread`)
+  const conversation = selectFromNamedTurn(slot, sql`turns.conversation`)
   return sql`delete from layer_versions
     where layer_versions.tenant || '' = ${slot(({ tenant }) => tenant)}
     and layer_versions.thread in (${thread} union ${conversation})
-    and ${isOfAsker(slot, sql`layer_versions.user_id`)}`
+    and ${belongsToRequester(slot, sql`layer_versions.user_id`)}`
 }
 
 /** Once the conversation is gone, and only then. */
-function removeOfConversation(slot: Slot<OwnerKey & { readonly id: string }>): RawBuilder<unknown> {
+function removeOfConversation(
+  slot: ParameterSlot<OwnerKey & { readonly id: string }>,
+): RawBuilder<unknown> {
   const id = slot((key) => key.id)
   return sql`delete from layer_versions where layer_versions.thread = ${id}
     and layer_versions.tenant || '' = ${slot(({ tenant }) => tenant)}
@@ -137,7 +145,7 @@ function removeOfConversation(slot: Slot<OwnerKey & { readonly id: string }>): R
     and not exists (select 1 from conversations where conversations.id = ${id})`
 }
 
-function removeUnused(slot: Slot<UnusedSummaries>, of: Lifetime): RawBuilder<unknown> {
+function removeUnused(slot: ParameterSlot<UnusedRowLimit>, of: TurnLifetime): RawBuilder<unknown> {
   const since = slot(({ unusedSinceMs }) => unusedSinceMs)
   const isShort = of === 'all' ? sql`` : sql`and short_lived = 1`
   return sql`delete from layer_versions where used_at < ${since} and id in (

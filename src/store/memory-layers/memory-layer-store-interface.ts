@@ -5,27 +5,27 @@
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import type { Work } from '../deletion/derived-data-origin.ts'
+import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
 
 export interface LayerStore {
   /** Of the newest rounds the last version each, the oldest first. */
-  readonly loadVersions: (place: LayerPlace) => Promise<readonly StoredVersion[]>
+  readonly loadVersions: (place: LayerKey) => Promise<readonly StoredLayerVersion[]>
   /** Resolves to `false` if the number is taken, or what it was made from has been forgotten. */
-  readonly saveVersion: (version: NewVersion) => Promise<boolean>
+  readonly saveVersion: (version: NewLayerVersion) => Promise<boolean>
   /** Resolves to whether there was any. */
-  readonly deleteVersions: (place: LayerPlace) => Promise<boolean>
+  readonly deleteVersions: (place: LayerKey) => Promise<boolean>
   /** Notes that they are needed still. */
-  readonly touchVersions: (place: LayerPlace, nowMs: number) => Promise<void>
+  readonly touchVersions: (place: LayerKey, nowMs: number) => Promise<void>
 }
 
-export interface LayerPlace {
+export interface LayerKey {
   readonly owner: Caller
   readonly layer: string
   /** A thread of turns or a conversation; `null` for what its owner has over all of them. */
   readonly thread: string | null
 }
 
-export interface StoredVersion {
+export interface StoredLayerVersion {
   /** Counted from 1. */
   readonly number: number
   /** The round that it was written in. */
@@ -35,11 +35,11 @@ export interface StoredVersion {
   readonly usedAtMs: number
 }
 
-export interface NewVersion extends StoredVersion {
+export interface NewLayerVersion extends StoredLayerVersion {
   readonly id: string
-  readonly place: LayerPlace
+  readonly place: LayerKey
   /** A turn that is kept: what is forgotten while this is made takes it along. */
   readonly parent: string | null
-  readonly work: Work
+  readonly work: DerivedDataOrigin
   readonly isTemporary: boolean
 }

@@ -2,24 +2,24 @@
  * What a search has found, as turns again: those that were read just now, and those that are known
  * from before, of which only the turns themselves were read.
  */
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
-import { fromColumn, fromMaybeColumn } from '../database/escape-column-text.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import { decodeColumn, decodeNullableColumn } from '../database/escape-column-text.ts'
 import {
-  inOrder,
-  originOf,
-  sidesOf,
-  type PlacedRow,
-  type Sides,
+  decodeItems,
+  decodeOrigin,
+  groupItemRows,
+  type ItemBodyRow,
+  type TurnItemRows,
 } from '../turns/decode-turn-rows.ts'
 import type { RecallCache, RecalledItems } from './recall-cache.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
-import type { Reading } from '../encryption/read-encrypted-rows.ts'
-import type { Sized } from './limit-recalled-turns.ts'
+import type { RowReader } from '../encryption/read-encrypted-rows.ts'
+import type { SizedTurn } from './limit-recalled-turns.ts'
 
 /** What of a turn is read to be remembered. */
-type RememberedRow = Pick<TurnRow, (typeof REMEMBERED_COLUMNS)[number]>
+type RememberedRow = Pick<TurnRow, (typeof RECALLED_COLUMNS)[number]>
 
-export const REMEMBERED_COLUMNS = [
+export const RECALLED_COLUMNS = [
   'id',
   'thread',
   'parent',
@@ -38,7 +38,7 @@ export const REMEMBERED_COLUMNS = [
 
 /** A turn as JSON, placed by its size; or one of its items, and `null` where there are none. */
 export type FoundRow =
-  | PlacedRow
+  | ItemBodyRow
   | {
       readonly turn_id: string
       readonly side: 'turn'
@@ -47,16 +47,16 @@ export type FoundRow =
     }
   | { readonly side: null }
 
-export interface FoundTurn extends Sized {
+export interface FoundTurn extends SizedTurn {
   readonly row: RememberedRow
 }
 
-export function foundRows(rows: readonly FoundRow[]): {
+export function splitFoundRows(rows: readonly FoundRow[]): {
   readonly turns: readonly FoundTurn[]
-  readonly items: readonly PlacedRow[]
+  readonly items: readonly ItemBodyRow[]
 } {
   const turns: FoundTurn[] = []
-  const items: PlacedRow[] = []
+  const items: ItemBodyRow[] = []
   for (const row of rows) {
     if (row.side === 'turn') {
       const { turn_id: id, position: bytes, body } = row
@@ -67,13 +67,13 @@ export function foundRows(rows: readonly FoundRow[]): {
 }
 
 /** One without output is none: it was left without an answer, or went between two queries. */
-export function rememberedTurns(
+export function decodeRecalledTurns(
   turns: readonly FoundTurn[],
-  items: readonly PlacedRow[],
+  items: readonly ItemBodyRow[],
   { cache, atHand }: KnownItems,
-  reading: Reading,
-): readonly RememberedTurn[] {
-  const sides = sidesOf(items)
+  reading: RowReader,
+): readonly RecordedTurn[] {
+  const sides = groupItemRows(items)
   return turns.flatMap(({ id, row }) => {
     const read = sides.get(id)
     const own = read === undefined ? atHand.get(id) : parsedSides(row, read, cache, reading)
@@ -89,12 +89,12 @@ interface KnownItems {
 
 function parsedSides(
   row: RememberedRow,
-  sides: Sides,
+  sides: TurnItemRows,
   cache: RecallCache,
-  reading: Reading,
+  reading: RowReader,
 ): RecalledItems {
-  const input = inOrder(sides.in, null, reading)
-  const output = inOrder(sides.out, originOf(row), reading)
+  const input = decodeItems(sides.in, null, reading)
+  const output = decodeItems(sides.out, decodeOrigin(row), reading)
   const items = { input, output }
   const isWhole = input.length === sides.in.length && output.length === sides.out.length
   if (isWhole && isSettled(row)) {
@@ -109,14 +109,14 @@ function isSettled({ state, conversation }: RememberedRow): boolean {
   return state !== 'open' && state !== 'queued' && conversation === null
 }
 
-function rememberedTurn(row: RememberedRow, { input, output }: RecalledItems): RememberedTurn {
+function rememberedTurn(row: RememberedRow, { input, output }: RecalledItems): RecordedTurn {
   return {
-    id: fromColumn(row.id),
-    thread: fromColumn(row.thread),
-    parent: fromMaybeColumn(row.parent),
+    id: decodeColumn(row.id),
+    thread: decodeColumn(row.thread),
+    parent: decodeNullableColumn(row.parent),
     depth: row.depth,
-    fingerprint: fromMaybeColumn(row.fingerprint),
-    reasoningRefusedBy: fromMaybeColumn(row.reasoning_refused_by),
+    fingerprint: decodeNullableColumn(row.fingerprint),
+    reasoningRefusedBy: decodeNullableColumn(row.reasoning_refused_by),
     createdAtMs: row.created_at,
     usedAtMs: row.used_at,
     input,

@@ -6,14 +6,16 @@
  * that a chat beyond the bounds begins with the same turn for as long as a step lasts. A turn that is
  * beyond them by itself is left out, and the others stay.
  */
-import { MAX_RECALLED_BYTES, MAX_RECALLED_TURNS, STEPS } from './recall-store-interface.ts'
+import { MAX_RECALLED_BYTES, MAX_RECALLED_TURNS, BOUND_STEPS } from './recall-store-interface.ts'
 
-export interface Sized {
+export interface SizedTurn {
   readonly id: string
   readonly bytes: number
 }
 
-export function withinBounds<Turn extends Sized>(turns: readonly Turn[]): readonly Turn[] {
+export function limitRecalledTurns<Turn extends SizedTurn>(
+  turns: readonly Turn[],
+): readonly Turn[] {
   if (turns.length <= MAX_RECALLED_TURNS && bytesOf(turns) <= MAX_RECALLED_BYTES) return turns
   // Ids begin with the time.
   const inOrder = turns.toSorted((one, other) => (one.id < other.id ? -1 : 1))
@@ -28,7 +30,7 @@ export function withinBounds<Turn extends Sized>(turns: readonly Turn[]): readon
   })
 }
 
-function bytesOf(turns: readonly Sized[]): number {
+function bytesOf(turns: readonly SizedTurn[]): number {
   let sum = 0
   for (const { bytes } of turns) sum += bytes
   return sum
@@ -36,6 +38,6 @@ function bytesOf(turns: readonly Sized[]): number {
 
 /** As few whole steps as bring the rest within the bound. */
 function leftOut(total: number, bound: number): number {
-  const step = bound / STEPS
+  const step = bound / BOUND_STEPS
   return total <= bound ? 0 : Math.ceil((total - bound) / step) * step
 }

@@ -4,10 +4,10 @@
  * database is asked every time; only what is in them is taken from here. That never changes once a
  * turn has ended, unless it belongs to a conversation, whose items may be taken out of it.
  */
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
-import { latelySeen } from '../lru-cache.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import { createLruCache } from '../lru-cache.ts'
 
-export type RecalledItems = Pick<RememberedTurn, 'input' | 'output'>
+export type RecalledItems = Pick<RecordedTurn, 'input' | 'output'>
 
 /** Ids and fingerprints are as they stand in their columns. */
 export interface RecallCache {
@@ -34,9 +34,9 @@ interface Entry {
   readonly chars: number
 }
 
-export function recallCache(maxChars: number): RecallCache {
+export function createRecallCache(maxChars: number): RecallCache {
   const byWords = new Map<string, Set<string>>()
-  const lately = latelySeen<Entry>(
+  const lately = createLruCache<Entry>(
     maxChars,
     ({ chars }) => chars,
     (id, { fingerprint }) => {

@@ -5,7 +5,7 @@
  *
  * Also how memory ends: what nobody needs goes by itself, and what somebody wants forgotten at once.
  */
-import type { RememberedTurn } from '../../core/items/recorded-turn.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 
 export interface RecallStore {
   /**
@@ -20,35 +20,35 @@ export interface RecallStore {
    * removes those that nothing stands on: no later turn, no conversation, no run that somebody works
    * on. Then those that they alone stood on, if it is time for them too.
    */
-  readonly expireTurns: (expiry: Expiry) => Promise<Expired>
+  readonly expireTurns: (expiry: Expiry) => Promise<ExpiryResult>
   /**
    * Removes every turn of the thread that the turn belongs to, running ones too; conversations that
    * went on from them are empty then. Resolves to how many.
    */
-  readonly forgetThread: (thread: ForgottenThread) => Promise<number>
+  readonly forgetThread: (thread: ThreadDeletion) => Promise<number>
   /** Removes everything of a user: turns, conversations, events. Resolves to how many turns. */
   readonly forgetUser: (tenant: string, user: string, nowMs: number) => Promise<number>
 }
 
 export interface FoundTurns {
-  readonly turns: readonly RememberedTurn[]
+  readonly turns: readonly RecordedTurn[]
   /** The turns that were named, or found, and are not among them because they are beyond a bound. */
   readonly beyond: ReadonlySet<string>
 }
 
-export const NOTHING_FOUND: FoundTurns = { turns: [], beyond: new Set() }
+export const NO_TURNS_FOUND: FoundTurns = { turns: [], beyond: new Set() }
 
 export interface RecallKeys {
   readonly tenant: string
   readonly user: string | null
-  /** Of each kind of key the last count, up to `MAX_KEYS`: a client's newest words are its last. */
+  /** Of each kind of key the last count, up to `MAX_RECALL_KEYS`: a client's newest words are its last. */
   readonly turnIds: readonly string[]
   /** Of calls that a model made; ids repeat with some providers, so that several turns may match. */
   readonly callIds: readonly string[]
   readonly fingerprints: readonly string[]
 }
 
-export const MAX_KEYS = 2_000
+export const MAX_RECALL_KEYS = 2_000
 
 /** Of the turns that one call id or one fingerprint names, so many are found: the newest. */
 export const MAX_NAMESAKES = 8
@@ -58,13 +58,13 @@ export const MAX_RECALLED_TURNS = 2_000
 export const MAX_RECALLED_BYTES = 64_000_000
 
 /** What an item counts beside its text, so that there are at most 20,000. */
-export const ITEM_BYTES = 3_200
+export const ITEM_OVERHEAD_BYTES = 3_200
 
 /**
  * What is beyond a bound goes a quarter of the bound at a time: did it go turn by turn, the prompt of
  * such a chat would begin differently each time, and no provider would find it in its cache.
  */
-export const STEPS = 4
+export const BOUND_STEPS = 4
 
 export interface Expiry {
   /** Of all turns, or only of those of chats that are not meant to last. */
@@ -72,23 +72,23 @@ export interface Expiry {
   readonly unusedSinceMs: number
   readonly nowMs: number
   /** Behind which the page begins; `null` for the first. */
-  readonly after: ExpiryPlace | null
+  readonly after: ExpiryCursor | null
   /** How many are looked at, and at most removed. */
   readonly limit: number
 }
 
-export interface ExpiryPlace {
+export interface ExpiryCursor {
   readonly usedAtMs: number
   readonly turnId: string
 }
 
-export interface Expired {
+export interface ExpiryResult {
   readonly removed: number
   /** Where the next page begins, if there is one. */
-  readonly next: ExpiryPlace | null
+  readonly next: ExpiryCursor | null
 }
 
-export interface ForgottenThread {
+export interface ThreadDeletion {
   readonly tenant: string
   /** Only what belongs to this user; `null` for whatever belongs to the tenant. */
   readonly user: string | null

@@ -1,72 +1,82 @@
 /** The verbs of summaries over any engine, each of them one round trip. What one says is sealed. */
 import {
-  fromColumn,
-  toColumn,
-  toMaybeColumn,
-  fromMaybeColumn,
+  decodeColumn,
+  encodeColumn,
+  encodeNullableColumn,
+  decodeNullableColumn,
 } from '../database/escape-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { writeBehind } from '../deletion/deletion-locks.ts'
-import { ownerKey } from '../owner.ts'
-import type { Sealer } from '../encryption/cipher.ts'
+import { writeAfterLock } from '../deletion/deletion-locks.ts'
+import { encodeOwner } from '../owner.ts'
+import type { StorageCipher } from '../encryption/cipher.ts'
 import { createSummaryStatements, type NewSummaryRow } from './summary-statements.ts'
 import type { NewSummary, StoredSummary, SummaryStore } from './summary-store-interface.ts'
 import type { SummaryRow } from '../database/table-row-types.ts'
-import { OPEN_VAULT, reading, type Reading, type Vault } from '../encryption/read-encrypted-rows.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+  type RowReader,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
 
-export function createSummaryStore(engine: Engine, vault: Vault = OPEN_VAULT): SummaryStore {
+export function createSummaryStore(
+  engine: Engine,
+  vault: RowEncryption = NO_ENCRYPTION,
+): SummaryStore {
   const sql = createSummaryStatements(engine.language)
   return {
     async findSummaries(owner, prefixHashes, limit) {
       if (prefixHashes.length === 0) return []
-      const key = ownerKey(owner)
+      const key = encodeOwner(owner)
       const search = { ...key, hashes: JSON.stringify(prefixHashes), limit }
       const [rows = []] = await engine.read([sql.findSummaries(search)])
-      return reading(vault, key.tenant, (readingRows) =>
+      return readEncryptedRows(vault, key.tenant, (readingRows) =>
         (rows as readonly SummaryRow[]).flatMap((row) => summaryOf(row, readingRows) ?? []),
       )
     },
     async saveSummary(summary, replaces = false) {
       const row = rowOf(summary, vault.sealer)
-      const [saved = [], forgotten = []] = await writeBehind(engine, 'besideOthers', row.tenant, [
-        replaces ? sql.replaceSummary(row) : sql.insertSummary(row),
-        sql.removeForgotten(row),
-      ])
+      const [saved = [], forgotten = []] = await writeAfterLock(
+        engine,
+        'besideOthers',
+        row.tenant,
+        [replaces ? sql.replaceSummary(row) : sql.insertSummary(row), sql.removeForgotten(row)],
+      )
       return saved.length > 0 && forgotten.length === 0
     },
     async touchSummary(owner, id, nowMs) {
       await engine.write(
-        [sql.touchSummary({ ...ownerKey(owner), id: toColumn(id), nowMs })],
+        [sql.touchSummary({ ...encodeOwner(owner), id: encodeColumn(id), nowMs })],
         'kill',
       )
     },
     async deleteSummary(owner, id) {
-      const key = { ...ownerKey(owner), id: toColumn(id) }
+      const key = { ...encodeOwner(owner), id: encodeColumn(id) }
       const [deleted = []] = await engine.write([sql.deleteSummary(key)])
       return deleted.length > 0
     },
   }
 }
 
-function rowOf(summary: NewSummary, { seal }: Sealer): NewSummaryRow {
-  const [id, tenant] = [toColumn(summary.id), toColumn(summary.tenant)]
+function rowOf(summary: NewSummary, { seal }: StorageCipher): NewSummaryRow {
+  const [id, tenant] = [encodeColumn(summary.id), encodeColumn(summary.tenant)]
   const { text, facts } = summary
   return {
     id,
     tenant,
-    user_id: toMaybeColumn(summary.user),
-    turn: toMaybeColumn(summary.turn),
-    parent: toMaybeColumn(summary.parent),
-    conversation: toMaybeColumn(summary.conversation),
+    user_id: encodeNullableColumn(summary.user),
+    turn: encodeNullableColumn(summary.turn),
+    parent: encodeNullableColumn(summary.parent),
+    conversation: encodeNullableColumn(summary.conversation),
     prefix_hash: summary.prefixHash,
     turns: summary.turns,
     items: summary.items,
     body: seal(JSON.stringify({ text, facts }), placeOf(id, tenant)),
     tokens_before: summary.tokensBefore,
     tokens_after: summary.tokensAfter,
-    model: toColumn(summary.model),
+    model: encodeColumn(summary.model),
     prompt_version: summary.promptVersion,
-    made_from: toMaybeColumn(summary.madeFrom),
+    made_from: encodeNullableColumn(summary.madeFrom),
     generation: summary.generation,
     created_at: summary.createdAtMs,
     used_at: summary.usedAtMs,
@@ -80,16 +90,16 @@ function placeOf(id: string, tenant: string) {
 }
 
 /** One that cannot be read is not there. */
-function summaryOf(row: SummaryRow, { object }: Reading): StoredSummary | null {
+function summaryOf(row: SummaryRow, { object }: RowReader): StoredSummary | null {
   const body = object(row.body, placeOf(row.id, row.tenant))
   if (body === null) return null
   const { text, facts } = body
   if (typeof text !== 'string') return null
   return {
-    id: fromColumn(row.id),
-    tenant: fromColumn(row.tenant),
-    user: fromMaybeColumn(row.user_id),
-    conversation: fromMaybeColumn(row.conversation),
+    id: decodeColumn(row.id),
+    tenant: decodeColumn(row.tenant),
+    user: decodeNullableColumn(row.user_id),
+    conversation: decodeNullableColumn(row.conversation),
     prefixHash: row.prefix_hash,
     turns: row.turns,
     items: row.items,
@@ -97,9 +107,9 @@ function summaryOf(row: SummaryRow, { object }: Reading): StoredSummary | null {
     facts: Array.isArray(facts) ? (facts as readonly string[]) : [],
     tokensBefore: row.tokens_before,
     tokensAfter: row.tokens_after,
-    model: fromColumn(row.model),
+    model: decodeColumn(row.model),
     promptVersion: row.prompt_version,
-    madeFrom: fromMaybeColumn(row.made_from),
+    madeFrom: decodeNullableColumn(row.made_from),
     generation: row.generation,
     createdAtMs: row.created_at,
     usedAtMs: row.used_at,

@@ -1,36 +1,40 @@
 /** The queries of summaries. They are looked up by their owner and by hashes, and begin with those. */
 import { sql, type RawBuilder } from 'kysely'
-import { sqlCompiler, type Slot, type Statement } from '../database/compile-statement.ts'
+import {
+  createSqlCompiler,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import {
-  isOfAsker,
-  isOfDeleted,
-  ofNamedTurn,
-  type Lifetime,
+  belongsToRequester,
+  isInDeletedThread,
+  selectFromNamedTurn,
+  type TurnLifetime,
   type ThreadKey,
   type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
-import { isForgottenSince, userOf } from '../deletion/deleted-since-condition.ts'
-import { isWanted } from '../database/json-list-parameter.ts'
+import { isDeletedSince, selectUserDeletionName } from '../deletion/deleted-since-condition.ts'
+import { isInJsonList } from '../database/json-list-parameter.ts'
 import type { OwnerKey } from '../owner.ts'
 import { SUMMARY_COLUMNS, type SummaryRow } from '../database/table-row-types.ts'
 
 export interface SummaryStatements {
-  readonly findSummaries: Statement<SummarySearch>
+  readonly findSummaries: CompiledStatement<SummarySearch>
   /** These return a row if something was written. */
-  readonly insertSummary: Statement<NewSummaryRow>
-  readonly replaceSummary: Statement<NewSummaryRow>
+  readonly insertSummary: CompiledStatement<NewSummaryRow>
+  readonly replaceSummary: CompiledStatement<NewSummaryRow>
   /** To be asked behind these: what was forgotten while it was made goes at once. */
-  readonly removeForgotten: Statement<NewSummaryRow>
-  readonly deleteSummary: Statement<SummaryKey>
-  readonly touchSummary: Statement<SummaryKey & { readonly nowMs: number }>
+  readonly removeForgotten: CompiledStatement<NewSummaryRow>
+  readonly deleteSummary: CompiledStatement<SummaryKey>
+  readonly touchSummary: CompiledStatement<SummaryKey & { readonly nowMs: number }>
   /** What forgetting takes along. */
-  readonly removeOfThread: Statement<ThreadKey>
+  readonly removeOfThread: CompiledStatement<ThreadKey>
   /** To be asked when a turn is marked as deleted, and is there still. */
-  readonly removeOfDeleted: Statement<SummaryKey>
-  readonly removeOfUser: Statement<UserKey>
-  readonly removeOfConversation: Statement<SummaryKey>
-  readonly removeUnused: (of: Lifetime) => Statement<UnusedSummaries>
+  readonly removeOfDeleted: CompiledStatement<SummaryKey>
+  readonly removeOfUser: CompiledStatement<UserKey>
+  readonly removeOfConversation: CompiledStatement<SummaryKey>
+  readonly removeUnused: (of: TurnLifetime) => CompiledStatement<UnusedRowLimit>
 }
 
 /** The hashes are JSON. */
@@ -50,16 +54,16 @@ export interface NewSummaryRow extends Omit<SummaryRow, 'thread'> {
   readonly begunAtMs: number
 }
 
-export interface UnusedSummaries {
+export interface UnusedRowLimit {
   readonly unusedSinceMs: number
   readonly limit: number
 }
 
 export function createSummaryStatements(language: Engine['language']): SummaryStatements {
-  const write = sqlCompiler(language)
+  const write = createSqlCompiler(language)
   const unused = {
-    all: write<UnusedSummaries>('remove-unused-summaries', (slot) => removeUnused(slot, 'all')),
-    temporary: write<UnusedSummaries>('remove-unused-summaries-temporary', (slot) =>
+    all: write<UnusedRowLimit>('remove-unused-summaries', (slot) => removeUnused(slot, 'all')),
+    temporary: write<UnusedRowLimit>('remove-unused-summaries-temporary', (slot) =>
       removeUnused(slot, 'temporary'),
     ),
   }
@@ -89,7 +93,7 @@ export function createSummaryStatements(language: Engine['language']): SummarySt
     removeOfThread: write('remove-summaries-of-thread', removeOfThread),
     removeOfDeleted: write(
       'remove-summaries-of-deleted',
-      (slot) => sql`delete from summaries where ${isOfDeleted('summaries', slot)}`,
+      (slot) => sql`delete from summaries where ${isInDeletedThread('summaries', slot)}`,
     ),
     removeOfUser: write(
       'remove-summaries-of-user',
@@ -103,17 +107,17 @@ export function createSummaryStatements(language: Engine['language']): SummarySt
 
 function findSummaries(
   language: Engine['language'],
-  slot: Slot<SummarySearch>,
+  slot: ParameterSlot<SummarySearch>,
 ): RawBuilder<unknown> {
   const hashes = slot((search) => search.hashes)
   return sql`select ${sql.join(SUMMARY_COLUMNS.map((name) => sql.ref(name)))} from summaries
     where tenant = ${slot(({ tenant }) => tenant)}
     and coalesce(user_id, '') = ${slot(({ user }) => user)}
-    and ${isWanted(language, sql`prefix_hash`, hashes)}
+    and ${isInJsonList(language, sql`prefix_hash`, hashes)}
     order by turns desc, id desc limit ${slot(({ limit }) => limit)}`
 }
 
-function insertInto(slot: Slot<NewSummaryRow>): RawBuilder<unknown> {
+function insertInto(slot: ParameterSlot<NewSummaryRow>): RawBuilder<unknown> {
   const threadOf = (turn: string | null) =>
     sql`(select turns.thread from turns where turns.id = ${turn})`
   const thread = sql`coalesce(${threadOf(slot(({ turn }) => turn))}, ${threadOf(slot(({ parent }) => parent))})`
@@ -124,7 +128,7 @@ function insertInto(slot: Slot<NewSummaryRow>): RawBuilder<unknown> {
     values (${sql.join(values)})`
 }
 
-function removeForgotten(slot: Slot<NewSummaryRow>): RawBuilder<unknown> {
+function removeForgotten(slot: ParameterSlot<NewSummaryRow>): RawBuilder<unknown> {
   const isGone = (id: string | null, table: string) =>
     sql`(cast(${id} as text) is not null
       and not exists (select 1 from ${sql.table(table)} where id = ${id}))`
@@ -135,34 +139,34 @@ function removeForgotten(slot: Slot<NewSummaryRow>): RawBuilder<unknown> {
     )} or ${isGone(
       slot(({ conversation }) => conversation),
       'conversations',
-    )} or ${isForgottenSince(
+    )} or ${isDeletedSince(
       sql`summaries.tenant`,
       [
         sql`summaries.thread`,
         sql`summaries.conversation`,
         // The thread of an answer that was the first, and of which nothing is left.
         sql`cast(${slot(({ turn }) => turn as string)} as text)`,
-        userOf(slot),
+        selectUserDeletionName(slot),
       ],
       slot(({ begunAtMs }) => begunAtMs),
     )}) returning summaries.id`
 }
 
 /** Found by its id; whose it is is only compared. */
-function isOne<Key extends SummaryKey>(slot: Slot<Key>): RawBuilder<unknown> {
+function isOne<Key extends SummaryKey>(slot: ParameterSlot<Key>): RawBuilder<unknown> {
   return sql`id = ${slot(({ id }) => id)} and tenant || '' = ${slot(({ tenant }) => tenant)}
     and coalesce(user_id, '') || '' = ${slot(({ user }) => user)}`
 }
 
 /** To be asked while the turn is there. */
-function removeOfThread(slot: Slot<ThreadKey>): RawBuilder<unknown> {
+function removeOfThread(slot: ParameterSlot<ThreadKey>): RawBuilder<unknown> {
   return sql`delete from summaries where summaries.tenant || '' = ${slot(({ tenant }) => tenant)}
-    and summaries.thread = (${ofNamedTurn(slot, sql`turns.thread`)})
-    and ${isOfAsker(slot, sql`summaries.user_id`)}`
+    and summaries.thread = (${selectFromNamedTurn(slot, sql`turns.thread`)})
+    and ${belongsToRequester(slot, sql`summaries.user_id`)}`
 }
 
 /** Once the conversation is gone, and only then. */
-function removeOfConversation(slot: Slot<SummaryKey>): RawBuilder<unknown> {
+function removeOfConversation(slot: ParameterSlot<SummaryKey>): RawBuilder<unknown> {
   const id = slot((key) => key.id)
   return sql`delete from summaries where summaries.conversation = ${id}
     and summaries.tenant || '' = ${slot(({ tenant }) => tenant)}
@@ -170,7 +174,7 @@ function removeOfConversation(slot: Slot<SummaryKey>): RawBuilder<unknown> {
     and not exists (select 1 from conversations where conversations.id = ${id})`
 }
 
-function removeUnused(slot: Slot<UnusedSummaries>, of: Lifetime): RawBuilder<unknown> {
+function removeUnused(slot: ParameterSlot<UnusedRowLimit>, of: TurnLifetime): RawBuilder<unknown> {
   const since = slot(({ unusedSinceMs }) => unusedSinceMs)
   const isShort = of === 'all' ? sql`` : sql`and short_lived = 1`
   // Asked again of each row as it is removed: somebody may need it since it was chosen.

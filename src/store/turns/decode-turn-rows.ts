@@ -3,16 +3,16 @@
  * once, and what it holds is what was written. One that cannot be read is left out, and a request that
  * cannot be read is an empty one.
  */
-import type { Failure, Finish, Usage } from '../../core/stream-event.ts'
+import type { Failure, AnswerFinishReason, TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { fromColumn, fromMaybeColumn } from '../database/escape-column-text.ts'
-import type { Digests, StoredTurn, TurnState } from './turn-store-interface.ts'
+import { decodeColumn, decodeNullableColumn } from '../database/escape-column-text.ts'
+import type { FieldDigests, StoredTurn, TurnState } from './turn-store-interface.ts'
 import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
-import type { Reading } from '../encryption/read-encrypted-rows.ts'
+import type { RowReader } from '../encryption/read-encrypted-rows.ts'
 
 /** What items are read as: the columns that put them in their place, and their text. */
-export type PlacedRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'> & {
+export type ItemBodyRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'> & {
   /** Not there where none that is hidden was asked for. */
   readonly hidden?: number
 }
@@ -22,13 +22,13 @@ export type PlacedRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'> 
  * parent is not among them is the first; in a circle every turn stands once. What a turn's request
  * has in common with its parent's it is given back.
  */
-export function storedTurns(
+export function decodeTurnChain(
   leaf: string,
   turns: readonly TurnRow[],
-  items: readonly PlacedRow[],
-  reading: Reading,
+  items: readonly ItemBodyRow[],
+  reading: RowReader,
 ): readonly StoredTurn[] {
-  const sides = sidesOf(items)
+  const sides = groupItemRows(items)
   const remaining = new Map(turns.map((turn) => [turn.id, turn]))
   const line: TurnRow[] = []
   for (let row = remaining.get(leaf); row !== undefined;) {
@@ -44,43 +44,46 @@ export function storedTurns(
   return chain
 }
 
-function requestOf(row: TurnRow, before: JsonObject, reading: Reading): JsonObject {
+function requestOf(row: TurnRow, before: JsonObject, reading: RowReader): JsonObject {
   const place = { turnId: row.id, part: 'request', position: 0 } as const
   const request = reading.object(row.request, place)
   if (request === null) return {}
   if (row.digests === null) return request
-  const inherited = Object.keys(digestsOf(row, reading)).filter(
+  const inherited = Object.keys(decodeDigests(row, reading)).filter(
     (name) => !Object.hasOwn(request, name) && Object.hasOwn(before, name),
   )
   if (inherited.length === 0) return request
   return { ...request, ...Object.fromEntries(inherited.map((name) => [name, before[name]])) }
 }
 
-export function digestsOf({ digests }: Pick<TurnRow, 'digests'>, { plain }: Reading): Digests {
-  return (plain(digests) ?? {}) as Digests
+export function decodeDigests(
+  { digests }: Pick<TurnRow, 'digests'>,
+  { plain }: RowReader,
+): FieldDigests {
+  return (plain(digests) ?? {}) as FieldDigests
 }
 
 /** Turns by themselves, in the order of their rows: without what their requests share with others. */
-export function loneTurns(
+export function decodeSeparateTurns(
   turns: readonly TurnRow[],
-  items: readonly PlacedRow[],
-  reading: Reading,
+  items: readonly ItemBodyRow[],
+  reading: RowReader,
 ): readonly StoredTurn[] {
-  const sides = sidesOf(items)
+  const sides = groupItemRows(items)
   return turns.map((row) =>
     storedTurn(row, requestOf(row, {}, reading), sides.get(row.id) ?? NO_ITEMS, reading),
   )
 }
 
-export interface Sides {
-  readonly in: PlacedRow[]
-  readonly out: PlacedRow[]
+export interface TurnItemRows {
+  readonly in: ItemBodyRow[]
+  readonly out: ItemBodyRow[]
 }
 
-const NO_ITEMS: Sides = { in: [], out: [] }
+const NO_ITEMS: TurnItemRows = { in: [], out: [] }
 
-export function sidesOf(items: readonly PlacedRow[]): ReadonlyMap<string, Sides> {
-  const turns = new Map<string, Sides>()
+export function groupItemRows(items: readonly ItemBodyRow[]): ReadonlyMap<string, TurnItemRows> {
+  const turns = new Map<string, TurnItemRows>()
   for (const row of items) {
     let sides = turns.get(row.turn_id)
     if (sides === undefined) turns.set(row.turn_id, (sides = { in: [], out: [] }))
@@ -89,40 +92,45 @@ export function sidesOf(items: readonly PlacedRow[]): ReadonlyMap<string, Sides>
   return turns
 }
 
-function storedTurn(row: TurnRow, request: JsonObject, sides: Sides, reading: Reading): StoredTurn {
-  const origin = originOf(row)
+function storedTurn(
+  row: TurnRow,
+  request: JsonObject,
+  sides: TurnItemRows,
+  reading: RowReader,
+): StoredTurn {
+  const origin = decodeOrigin(row)
   const hidden = new Set<Item>()
-  const input = inOrder(sides.in, null, reading, hidden)
-  const output = inOrder(sides.out, origin, reading, hidden)
+  const input = decodeItems(sides.in, null, reading, hidden)
+  const output = decodeItems(sides.out, origin, reading, hidden)
   const place = { turnId: row.id, part: 'failure', position: 0 } as const
   const failure = row.failure === null ? null : reading.object(row.failure, place)
   const unreadable = sides.in.length + sides.out.length - input.length - output.length
   return {
     ...(unreadable > 0 ? { unreadable } : {}),
-    id: fromColumn(row.id),
-    tenant: fromColumn(row.tenant),
-    user: fromMaybeColumn(row.user_id),
-    thread: fromColumn(row.thread),
-    parent: fromMaybeColumn(row.parent),
+    id: decodeColumn(row.id),
+    tenant: decodeColumn(row.tenant),
+    user: decodeNullableColumn(row.user_id),
+    thread: decodeColumn(row.thread),
+    parent: decodeNullableColumn(row.parent),
     dialect: row.dialect,
     origin,
     createdAtMs: row.created_at,
     request,
-    digests: digestsOf(row, reading),
+    digests: decodeDigests(row, reading),
     depth: row.depth,
-    conversation: fromMaybeColumn(row.conversation),
+    conversation: decodeNullableColumn(row.conversation),
     metadata: reading.plain(row.metadata),
     background: row.background === 1,
     owner: row.owner,
     deletedAtMs: row.deleted_at,
     state: row.state as TurnState,
     endedAtMs: row.ended_at,
-    usage: reading.plain(row.usage) as Usage | null,
+    usage: reading.plain(row.usage) as TokenUsage | null,
     failure: failure as Failure | null,
-    finish: row.finish as Finish | null,
-    servedModel: fromMaybeColumn(row.served_model),
+    finish: row.finish as AnswerFinishReason | null,
+    servedModel: decodeNullableColumn(row.served_model),
     contentHash: row.content_hash,
-    reasoningRefusedBy: fromMaybeColumn(row.reasoning_refused_by),
+    reasoningRefusedBy: decodeNullableColumn(row.reasoning_refused_by),
     usedAtMs: row.used_at,
     isTemporary: row.short_lived === 1,
     input,
@@ -131,20 +139,22 @@ function storedTurn(row: TurnRow, request: JsonObject, sides: Sides, reading: Re
   }
 }
 
-export function originOf(row: Pick<TurnRow, 'wire' | 'account' | 'model' | 'prefix_hash'>): Origin {
+export function decodeOrigin(
+  row: Pick<TurnRow, 'wire' | 'account' | 'model' | 'prefix_hash'>,
+): Origin {
   return {
     wire: row.wire,
-    account: fromColumn(row.account),
-    model: fromColumn(row.model),
+    account: decodeColumn(row.account),
+    model: decodeColumn(row.model),
     prefixHash: row.prefix_hash,
   }
 }
 
 /** Notes which of the items are hidden. Of an answer's items it is said who made them. */
-export function inOrder(
-  rows: readonly PlacedRow[],
+export function decodeItems(
+  rows: readonly ItemBodyRow[],
   origin: Origin | null,
-  reading: Reading,
+  reading: RowReader,
   hidden: Set<Item> | null = null,
 ): Item[] {
   const shared = oneOfEach()
@@ -162,7 +172,7 @@ export function inOrder(
   return items
 }
 
-function byPosition(one: PlacedRow, other: PlacedRow): number {
+function byPosition(one: ItemBodyRow, other: ItemBodyRow): number {
   return one.position - other.position
 }
 

@@ -4,26 +4,30 @@
  * sealed; ids, labels and hashes are not, because they are searched for.
  */
 import type { JsonObject } from '../../core/json/json.ts'
-import { itemText, withoutOrigin } from '../../core/items/serialize-item.ts'
-import { toColumn, toKeyColumn, toMaybeColumn } from '../database/escape-column-text.ts'
-import { takenOut, type TakenMedium } from '../media/extract-item-media.ts'
-import type { Sealer } from '../encryption/cipher.ts'
+import { serializeItem, removeOrigin } from '../../core/items/serialize-item.ts'
+import {
+  encodeColumn,
+  encodeKeyColumn,
+  encodeNullableColumn,
+} from '../database/escape-column-text.ts'
+import { extractItemMedia, type ExtractedMedia } from '../media/extract-item-media.ts'
+import type { StorageCipher } from '../encryption/cipher.ts'
 import type { NewTurn, PlacedItem, TurnEnding } from './turn-store-interface.ts'
 import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
 
-export function turnRow(turn: NewTurn, { seal }: Sealer): TurnRow {
-  const [id, tenant] = [toColumn(turn.id), toColumn(turn.tenant)]
+export function encodeTurn(turn: NewTurn, { seal }: StorageCipher): TurnRow {
+  const [id, tenant] = [encodeColumn(turn.id), encodeColumn(turn.tenant)]
   const place = { tenant, turnId: id, part: 'request', position: 0 } as const
   return {
     id,
     tenant,
-    user_id: toMaybeColumn(turn.user),
-    thread: toColumn(turn.thread),
-    parent: toMaybeColumn(turn.parent),
+    user_id: encodeNullableColumn(turn.user),
+    thread: encodeColumn(turn.thread),
+    parent: encodeNullableColumn(turn.parent),
     dialect: turn.dialect,
     wire: turn.origin.wire,
-    account: toColumn(turn.origin.account),
-    model: toColumn(turn.origin.model),
+    account: encodeColumn(turn.origin.account),
+    model: encodeColumn(turn.origin.model),
     prefix_hash: turn.origin.prefixHash,
     state: turn.background ? 'queued' : 'open',
     created_at: turn.createdAtMs,
@@ -32,7 +36,7 @@ export function turnRow(turn: NewTurn, { seal }: Sealer): TurnRow {
     failure: null,
     request: seal(JSON.stringify(turn.request), place),
     depth: turn.depth,
-    conversation: toMaybeColumn(turn.conversation),
+    conversation: encodeNullableColumn(turn.conversation),
     metadata: jsonOrNull(turn.metadata),
     background: turn.background ? 1 : 0,
     owner: turn.owner,
@@ -71,8 +75,8 @@ export type TurnRowEnding = Pick<
   | 'reasoning_refused_by'
 >
 
-export function endingRow(ending: TurnEnding, { seal }: Sealer): TurnRowEnding {
-  const [id, tenant] = [toColumn(ending.turnId), toColumn(ending.tenant)]
+export function encodeTurnEnding(ending: TurnEnding, { seal }: StorageCipher): TurnRowEnding {
+  const [id, tenant] = [encodeColumn(ending.turnId), encodeColumn(ending.tenant)]
   // A provider that refuses a text may repeat it.
   const failure = jsonOrNull(ending.failure)
   const place = { tenant, turnId: id, part: 'failure', position: 0 } as const
@@ -81,55 +85,58 @@ export function endingRow(ending: TurnEnding, { seal }: Sealer): TurnRowEnding {
     tenant,
     state: ending.state,
     wire: ending.origin.wire,
-    account: toColumn(ending.origin.account),
-    model: toColumn(ending.origin.model),
+    account: encodeColumn(ending.origin.account),
+    model: encodeColumn(ending.origin.model),
     ended_at: ending.endedAtMs,
     usage: jsonOrNull(ending.usage),
     failure: failure === null ? null : seal(failure, place),
     finish: ending.finish ?? null,
-    served_model: toMaybeColumn(ending.servedModel),
+    served_model: encodeNullableColumn(ending.servedModel),
     content_hash: ending.contentHash ?? null,
     prefix_hash: ending.origin.prefixHash,
-    fingerprint: toMaybeColumn(ending.fingerprint),
-    reasoning_refused_by: toMaybeColumn(ending.reasoningRefusedBy),
+    fingerprint: encodeNullableColumn(ending.fingerprint),
+    reasoning_refused_by: encodeNullableColumn(ending.reasoningRefusedBy),
   }
 }
 
 /** An item without its media, and those, which are rows of their own. */
-export interface WrittenItem extends ItemRow {
+export interface EncodedItem extends ItemRow {
   /** The body, not sealed. */
   readonly text: string
-  readonly media: readonly TakenMedium[]
+  readonly media: readonly ExtractedMedia[]
 }
 
-export function inputRows({ id, tenant, input }: NewTurn, sealer: Sealer): readonly WrittenItem[] {
-  const turn = { id: toColumn(id), tenant: toColumn(tenant) }
+export function encodeInputItems(
+  { id, tenant, input }: NewTurn,
+  sealer: StorageCipher,
+): readonly EncodedItem[] {
+  const turn = { id: encodeColumn(id), tenant: encodeColumn(tenant) }
   return input.map((item, position) => itemRow(turn, { side: 'in', position, item }, sealer))
 }
 
-export function outputRows(
+export function encodeOutputItems(
   turnId: string,
   tenant: string,
   items: readonly PlacedItem[],
-  sealer: Sealer,
-): readonly WrittenItem[] {
-  const turn = { id: toColumn(turnId), tenant: toColumn(tenant) }
+  sealer: StorageCipher,
+): readonly EncodedItem[] {
+  const turn = { id: encodeColumn(turnId), tenant: encodeColumn(tenant) }
   return items.map((placed) => itemRow(turn, { side: 'out', ...placed }, sealer))
 }
 
 function itemRow(
   turn: { readonly id: string; readonly tenant: string },
   { side, position, item }: PlacedItem & Pick<ItemRow, 'side'>,
-  { seal }: Sealer,
-): WrittenItem {
+  { seal }: StorageCipher,
+): EncodedItem {
   // Who made an answer is told by its turn; of what was said before, only the item itself can tell.
   const tells = side === 'in' && item.origin !== undefined
-  const body: object = tells ? item : withoutOrigin(item)
+  const body: object = tells ? item : removeOrigin(item)
   // What only a wire understands is looked up by the names that the wire gave it.
   const names: JsonObject = item.type === 'opaque' ? item.raw : (body as JsonObject)
   const { id, tenant } = turn
-  const written = tells ? JSON.stringify(item) : itemText(item, body)
-  const { text, media } = takenOut(tenant, body, written)
+  const written = tells ? JSON.stringify(item) : serializeItem(item, body)
+  const { text, media } = extractItemMedia(tenant, body, written)
   return {
     media,
     text,
@@ -137,9 +144,9 @@ function itemRow(
     tenant,
     side,
     position,
-    item_id: toKeyColumn(item.id ?? names['id']),
-    type: toKeyColumn(names['type']) ?? item.type,
-    call_id: toKeyColumn(names['call_id']),
+    item_id: encodeKeyColumn(item.id ?? names['id']),
+    type: encodeKeyColumn(names['type']) ?? item.type,
+    call_id: encodeKeyColumn(names['call_id']),
     body: seal(text, { tenant, turnId: id, part: side, position }),
   }
 }

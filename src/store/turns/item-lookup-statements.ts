@@ -1,35 +1,39 @@
 /** How items are found without knowing the conversation they belong to: by their id or their place. */
 import { sql, type RawBuilder } from 'kysely'
-import { sqlCompiler, type Slot, type Statement } from '../database/compile-statement.ts'
+import {
+  createSqlCompiler,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import type { OwnerKey } from '../owner.ts'
-import { isOfOwner, USER } from './turn-statements.ts'
+import { isTurnOfOwner, TURN_USER } from './turn-statements.ts'
 
-export interface ItemStatements {
+export interface ItemLookupStatements {
   /** Both take up to MAX_WANTED of what is wanted. */
-  readonly itemsById: Statement<WantedIds>
-  readonly itemsByPlace: Statement<WantedPlaces>
+  readonly itemsById: CompiledStatement<ItemIdLookup>
+  readonly itemsByPlace: CompiledStatement<ItemPositionLookup>
 }
 
-export interface WantedIds extends OwnerKey {
+export interface ItemIdLookup extends OwnerKey {
   readonly ids: readonly string[]
 }
 
-export interface WantedPlaces extends OwnerKey {
-  readonly places: readonly WantedPlace[]
+export interface ItemPositionLookup extends OwnerKey {
+  readonly places: readonly ItemPosition[]
 }
 
-export interface WantedPlace {
+export interface ItemPosition {
   readonly turnId: string
   readonly side: string
   readonly index: number
 }
 
 /** Three values for each, of at most 100 in a statement. */
-export const MAX_WANTED = 32
+export const MAX_ITEMS_PER_QUERY = 32
 
-export function createItemStatements(language: Engine['language']): ItemStatements {
-  const query = sqlCompiler(language)
+export function createItemLookupStatements(language: Engine['language']): ItemLookupStatements {
+  const query = createSqlCompiler(language)
   return {
     itemsById: query('items-by-id', itemsById),
     itemsByPlace: query('items-by-place', itemsByPlace),
@@ -45,9 +49,9 @@ const FOUND = sql`items.item_id, items.turn_id, items.side, items.position, item
  * Outer joins leave no choice but to begin with what is wanted, and a planner without statistics may
  * choose badly. What is not found comes as a row of nulls.
  */
-function itemsById(slot: Slot<WantedIds>): RawBuilder<unknown> {
+function itemsById(slot: ParameterSlot<ItemIdLookup>): RawBuilder<unknown> {
   const ids = Array.from(
-    { length: MAX_WANTED },
+    { length: MAX_ITEMS_PER_QUERY },
     (_, at) => sql`(${slot(({ ids }) => ids[at] ?? '')})`,
   )
   const tenant = slot((wanted) => wanted.tenant)
@@ -58,13 +62,13 @@ function itemsById(slot: Slot<WantedIds>): RawBuilder<unknown> {
       select own.turn_id from items own left join turns on turns.id = own.turn_id
       where own.tenant = ${tenant} and own.item_id = wanted.id
       and own.hidden = 0 and turns.deleted_at is null
-      and ${USER} = ${slot(({ user }) => user)}
+      and ${TURN_USER} = ${slot(({ user }) => user)}
       order by own.turn_id desc limit 1)
     left join turns on turns.id = items.turn_id`
 }
 
-function itemsByPlace(slot: Slot<WantedPlaces>): RawBuilder<unknown> {
-  const places = Array.from({ length: MAX_WANTED }, (_, at) => {
+function itemsByPlace(slot: ParameterSlot<ItemPositionLookup>): RawBuilder<unknown> {
+  const places = Array.from({ length: MAX_ITEMS_PER_QUERY }, (_, at) => {
     const turnId = slot(({ places }) => places[at]?.turnId ?? '')
     const side = slot(({ places }) => places[at]?.side ?? '')
     const index = slot(({ places }) => places[at]?.index ?? 0)
@@ -72,7 +76,7 @@ function itemsByPlace(slot: Slot<WantedPlaces>): RawBuilder<unknown> {
   })
   return sql`with wanted(turn_id, side, place) as (values ${sql.join(places)})
     select ${FOUND} from wanted
-    left join turns on turns.id = wanted.turn_id and ${isOfOwner(slot)}
+    left join turns on turns.id = wanted.turn_id and ${isTurnOfOwner(slot)}
     left join items on items.turn_id = turns.id and items.side = wanted.side
     and items.position = wanted.place`
 }

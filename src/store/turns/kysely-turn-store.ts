@@ -3,37 +3,47 @@
  * most one round trip for each call. Errors of the database pass through as they are.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { toColumn } from '../database/escape-column-text.ts'
+import { encodeColumn } from '../database/escape-column-text.ts'
 import {
   createConversationStatements,
   type ConversationStatements,
 } from '../conversations/conversation-statements.ts'
-import type { Engine, Query, Rows } from '../database/engine-interface.ts'
-import { writeBehind } from '../deletion/deletion-locks.ts'
-import { ownerKey } from '../owner.ts'
-import { insertMedia, withMedia } from '../media/encode-and-restore-media-rows.ts'
-import { storedTurns, type PlacedRow } from './decode-turn-rows.ts'
-import { endingRow, inputRows, outputRows, turnRow, type WrittenItem } from './encode-turn-rows.ts'
-import type { Sealer } from '../encryption/cipher.ts'
+import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
+import { writeAfterLock } from '../deletion/deletion-locks.ts'
+import { encodeOwner } from '../owner.ts'
+import { createMediaInserts, restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
+import { decodeTurnChain, type ItemBodyRow } from './decode-turn-rows.ts'
 import {
-  createStatements,
+  encodeTurnEnding,
+  encodeInputItems,
+  encodeOutputItems,
+  encodeTurn,
+  type EncodedItem,
+} from './encode-turn-rows.ts'
+import type { StorageCipher } from '../encryption/cipher.ts'
+import {
+  createTurnStatements,
   MAX_CHAIN_ITEMS,
   MAX_CHAIN_TURNS,
-  MAX_ROWS,
-  type Statements,
+  MAX_ITEM_ROWS,
+  type TurnStatements,
 } from './turn-statements.ts'
-import type { NewTurn, Store, TurnEnding } from './turn-store-interface.ts'
+import type { NewTurn, TurnStore, TurnEnding } from './turn-store-interface.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
-import { OPEN_VAULT, reading, type Vault } from '../encryption/read-encrypted-rows.ts'
-import { NO_TEXTS, type WrittenTexts } from '../upstream-requests/item-text-cache.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
+import { NO_ITEM_TEXTS, type ItemTextCache } from '../upstream-requests/item-text-cache.ts'
 
-export function createStore(
+export function createTurnStore(
   engine: Engine,
-  vault: Vault = OPEN_VAULT,
-  texts: WrittenTexts = NO_TEXTS,
-): Store {
+  vault: RowEncryption = NO_ENCRYPTION,
+  texts: ItemTextCache = NO_ITEM_TEXTS,
+): TurnStore {
   const { sealer } = vault
-  const sql = createStatements(engine.language)
+  const sql = createTurnStatements(engine.language)
   const conversations = createConversationStatements(engine.language)
   return {
     async openTurn(turn) {
@@ -42,27 +52,31 @@ export function createStore(
     },
     async journalItems(turnId, tenant, items) {
       if (items.length === 0) return
-      const rows = outputRows(turnId, tenant, items, sealer)
-      await engine.write(insertItems(sql, rows, sealer), 'kill').catch(unlessGone)
+      const rows = encodeOutputItems(turnId, tenant, items, sealer)
+      await engine.write(createItemInserts(sql, rows, sealer), 'kill').catch(unlessGone)
     },
     async closeTurn(ending) {
       const { turnId, tenant } = ending
-      const items = insertItems(sql, outputRows(turnId, tenant, ending.items, sealer), sealer)
-      const end = sql.endTurn(endingRow(ending, sealer))
-      const queries = [...items, end, ...movedHead(conversations, ending)]
+      const items = createItemInserts(
+        sql,
+        encodeOutputItems(turnId, tenant, ending.items, sealer),
+        sealer,
+      )
+      const end = sql.endTurn(encodeTurnEnding(ending, sealer))
+      const queries = [...items, end, ...createHeadMoves(conversations, ending)]
       const written = await engine.write(queries).catch(unlessGone)
       return (written[items.length] ?? []).length > 0
     },
     async loadChain(owner, turnId) {
-      const key = { ...ownerKey(owner), id: toColumn(turnId) }
+      const key = { ...encodeOwner(owner), id: encodeColumn(turnId) }
       // Turns before items: a turn that has ended when it is read has all its items by then.
       const [turns = [], items = []] = await engine.read([sql.chainTurns(key), sql.chainItems(key)])
       if (turns.length === 0) return null
       if (turns.length > MAX_CHAIN_TURNS || items.length > MAX_CHAIN_ITEMS) throw tooLong()
-      const placed = items as readonly PlacedRow[]
-      const whole = await withMedia(engine, sql.media, key.tenant, placed, vault)
-      return reading(vault, key.tenant, (rows) =>
-        storedTurns(key.id, turns as readonly TurnRow[], whole, rows),
+      const placed = items as readonly ItemBodyRow[]
+      const whole = await restoreRowMedia(engine, sql.media, key.tenant, placed, vault)
+      return readEncryptedRows(vault, key.tenant, (rows) =>
+        decodeTurnChain(key.id, turns as readonly TurnRow[], whole, rows),
       )
     },
     async ping() {
@@ -75,9 +89,9 @@ export function createStore(
 /** What it takes to write a turn. */
 interface TurnWriting {
   readonly engine: Engine
-  readonly sql: Statements
-  readonly sealer: Sealer
-  readonly texts: WrittenTexts
+  readonly sql: TurnStatements
+  readonly sealer: StorageCipher
+  readonly texts: ItemTextCache
 }
 
 /**
@@ -87,18 +101,18 @@ interface TurnWriting {
 export async function writeNewTurn(
   { engine, sql, sealer, texts }: TurnWriting,
   turn: NewTurn,
-  log: readonly Query[] = [],
+  log: readonly SqlQuery[] = [],
 ): Promise<void> {
-  const row = turnRow(turn, sealer)
-  const rows = inputRows(turn, sealer)
-  const items = insertItems(sql, rows, sealer)
+  const row = encodeTurn(turn, sealer)
+  const rows = encodeInputItems(turn, sealer)
+  const items = createItemInserts(sql, rows, sealer)
   texts.remember(
     row.tenant,
     row.id,
     rows.map(({ text }) => text),
   )
   const queries = [sql.insertTurn(row), ...items, ...log]
-  const [inserted = []] = await writeBehind(
+  const [inserted = []] = await writeAfterLock(
     engine,
     'besideNotes',
     row.tenant,
@@ -110,16 +124,16 @@ export async function writeNewTurn(
   if (there.length === 0) throw forgottenMeanwhile()
 }
 
-export function insertItems(
-  sql: Pick<Statements, 'insertItems' | 'media'>,
-  rows: readonly WrittenItem[],
-  sealer: Sealer,
-): readonly Query[] {
+export function createItemInserts(
+  sql: Pick<TurnStatements, 'insertItems' | 'media'>,
+  rows: readonly EncodedItem[],
+  sealer: StorageCipher,
+): readonly SqlQuery[] {
   const queries = rows.flatMap(({ turn_id: turnId, tenant, media }) =>
-    insertMedia(sql.media, { turnId, tenant }, media, sealer),
+    createMediaInserts(sql.media, { turnId, tenant }, media, sealer),
   )
-  for (let from = 0; from < rows.length; from += MAX_ROWS) {
-    const chunk = rows.slice(from, from + MAX_ROWS)
+  for (let from = 0; from < rows.length; from += MAX_ITEM_ROWS) {
+    const chunk = rows.slice(from, from + MAX_ITEM_ROWS)
     queries.push(sql.insertItems(chunk.length)(chunk))
   }
   return queries
@@ -129,7 +143,7 @@ export function insertItems(
  * Whoever had a turn forgotten wants nothing of it back. Items have one foreign key, that of their
  * turn, and what a batch writes beside them is of the same turn or asks for it.
  */
-function unlessGone(error: unknown): readonly Rows[] {
+function unlessGone(error: unknown): readonly SqlRows[] {
   const { message, code } = error as { readonly message?: unknown; readonly code?: unknown }
   if (code === FOREIGN_KEY_VIOLATION || /foreign key/i.test(String(message))) return []
   throw error
@@ -139,11 +153,13 @@ function unlessGone(error: unknown): readonly Rows[] {
 const FOREIGN_KEY_VIOLATION = '23503'
 
 /** The conversation that the turn holds goes on from it, if it succeeded, and is free again. */
-export function movedHead(
+export function createHeadMoves(
   sql: Pick<ConversationStatements, 'moveHead'>,
   { turnId, tenant, holdsConversation = false }: TurnEnding,
-): readonly Query[] {
-  return holdsConversation ? [sql.moveHead({ id: toColumn(turnId), tenant: toColumn(tenant) })] : []
+): readonly SqlQuery[] {
+  return holdsConversation
+    ? [sql.moveHead({ id: encodeColumn(turnId), tenant: encodeColumn(tenant) })]
+    : []
 }
 
 function forgottenMeanwhile(): GatewayError {

@@ -2,51 +2,51 @@
 import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
 import { MAX_CONTENT_HASHES, type TurnPage } from './turn-management-store-interface.ts'
 import {
-  compile,
-  queryBuilder,
-  written,
-  type Slot,
-  type Statement,
+  compileStatement,
+  createQueryBuilder,
+  toCompilable,
+  type ParameterSlot,
+  type CompiledStatement,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import type { OwnerKey } from '../owner.ts'
-import { isOfOwner, TENANT, USER } from './turn-statements.ts'
+import { isTurnOfOwner, TURN_TENANT, TURN_USER } from './turn-statements.ts'
 import { TURN_COLUMNS, type Tables } from '../database/table-row-types.ts'
 
-export interface ArchiveStatements {
-  readonly turnState: Statement<TurnKey>
-  readonly turnItems: Statement<TurnKey>
-  readonly markDeleted: Statement<Marking>
-  readonly forgetEvents: Statement<TurnKey>
-  readonly removeTurns: Statement<TurnKey>
+export interface TurnManagementStatements {
+  readonly turnState: CompiledStatement<OwnedTurnKey>
+  readonly turnItems: CompiledStatement<OwnedTurnKey>
+  readonly markDeleted: CompiledStatement<TurnDeletionMark>
+  readonly forgetEvents: CompiledStatement<OwnedTurnKey>
+  readonly removeTurns: CompiledStatement<OwnedTurnKey>
   /** Returns a row if there is such a turn. */
-  readonly relabelTurn: Statement<Relabelling>
-  readonly contentTurns: Statement<ContentSearch>
-  readonly listedTurns: (shape: PageShape) => Statement<Listing>
-  readonly listedItems: (shape: PageShape) => Statement<Listing>
+  readonly relabelTurn: CompiledStatement<TurnMetadataUpdate>
+  readonly contentTurns: CompiledStatement<ContentHashSearch>
+  readonly listedTurns: (shape: TurnPageShape) => CompiledStatement<TurnListQuery>
+  readonly listedItems: (shape: TurnPageShape) => CompiledStatement<TurnListQuery>
 }
 
-export interface TurnKey extends OwnerKey {
+export interface OwnedTurnKey extends OwnerKey {
   readonly id: string
 }
 
-export interface Marking extends TurnKey {
+export interface TurnDeletionMark extends OwnedTurnKey {
   readonly dialect: string
   readonly nowMs: number
 }
 
-export interface Relabelling extends TurnKey {
+export interface TurnMetadataUpdate extends OwnedTurnKey {
   readonly dialect: string
   readonly metadata: string
 }
 
-export interface ContentSearch extends OwnerKey {
+export interface ContentHashSearch extends OwnerKey {
   readonly hashes: readonly string[]
 }
 
-export type PageShape = Pick<TurnPage, 'order'> & { readonly labels: number }
+export type TurnPageShape = Pick<TurnPage, 'order'> & { readonly labels: number }
 
-export interface Listing extends OwnerKey {
+export interface TurnListQuery extends OwnerKey {
   readonly after: string
   readonly limit: number
   /** Empty for any. */
@@ -55,31 +55,33 @@ export interface Listing extends OwnerKey {
   readonly labels: readonly string[]
 }
 
-export function createArchiveStatements(language: Engine['language']): ArchiveStatements {
-  const db = queryBuilder(language)
-  const listings = new Map<string, Statement<Listing>>()
+export function createTurnManagementStatements(
+  language: Engine['language'],
+): TurnManagementStatements {
+  const db = createQueryBuilder(language)
+  const listings = new Map<string, CompiledStatement<TurnListQuery>>()
   const listing = (
     name: string,
-    shape: PageShape,
-    build: (slot: Slot<Listing>, page: RawBuilder<unknown>) => RawBuilder<unknown>,
-  ): Statement<Listing> => {
+    shape: TurnPageShape,
+    build: (slot: ParameterSlot<TurnListQuery>, page: RawBuilder<unknown>) => RawBuilder<unknown>,
+  ): CompiledStatement<TurnListQuery> => {
     const key = `${name}-${shape.order}-${shape.labels}`
     const known = listings.get(key)
     if (known !== undefined) return known
-    const made = compile<Listing>(key, (slot) =>
-      written(db, build(slot, pageOfTurns(slot, shape, language))),
+    const made = compileStatement<TurnListQuery>(key, (slot) =>
+      toCompilable(db, build(slot, pageOfTurns(slot, shape, language))),
     )
     listings.set(key, made)
     return made
   }
   return {
-    turnState: compile('turn-state', (slot) => turnState(db, slot)),
-    turnItems: compile('turn-items', (slot) => turnItems(db, slot)),
-    markDeleted: compile('mark-deleted', (slot) => markDeleted(db, slot)),
-    forgetEvents: compile('forget-events', (slot) => written(db, forgetEvents(slot))),
-    removeTurns: compile('remove-turns', (slot) => written(db, removeTurns(slot))),
-    relabelTurn: compile('relabel-turn', (slot) => relabelTurn(db, slot)),
-    contentTurns: compile('content-turns', (slot) => contentTurns(db, slot)),
+    turnState: compileStatement('turn-state', (slot) => turnState(db, slot)),
+    turnItems: compileStatement('turn-items', (slot) => turnItems(db, slot)),
+    markDeleted: compileStatement('mark-deleted', (slot) => markDeleted(db, slot)),
+    forgetEvents: compileStatement('forget-events', (slot) => toCompilable(db, forgetEvents(slot))),
+    removeTurns: compileStatement('remove-turns', (slot) => toCompilable(db, removeTurns(slot))),
+    relabelTurn: compileStatement('relabel-turn', (slot) => relabelTurn(db, slot)),
+    contentTurns: compileStatement('content-turns', (slot) => contentTurns(db, slot)),
     listedTurns: (shape) =>
       listing(
         'listed-turns',
@@ -100,19 +102,19 @@ function columns(table: string, names: readonly string[]): RawBuilder<unknown> {
   return sql.join(names.map((name) => sql.ref(`${table}.${name}`)))
 }
 
-const idOf = ({ id }: TurnKey): string => id
+const idOf = ({ id }: OwnedTurnKey): string => id
 const tenantOf = ({ tenant }: OwnerKey): string => tenant
 const userOf = ({ user }: OwnerKey): string => user
 
-function turnState(db: Kysely<Tables>, slot: Slot<TurnKey>) {
+function turnState(db: Kysely<Tables>, slot: ParameterSlot<OwnedTurnKey>) {
   return db
     .selectFrom('turns')
     .select(['state', 'dialect', 'deleted_at'])
     .where('id', '=', slot(idOf))
-    .where(isOfOwner(slot))
+    .where(isTurnOfOwner(slot))
 }
 
-function turnItems(db: Kysely<Tables>, slot: Slot<TurnKey>) {
+function turnItems(db: Kysely<Tables>, slot: ParameterSlot<OwnedTurnKey>) {
   return db
     .selectFrom('items')
     .select(['turn_id', 'side', 'position', 'body', 'hidden'])
@@ -121,7 +123,7 @@ function turnItems(db: Kysely<Tables>, slot: Slot<TurnKey>) {
     .where((build) => build.exists(turnState(db, slot)))
 }
 
-function markDeleted(db: Kysely<Tables>, slot: Slot<Marking>) {
+function markDeleted(db: Kysely<Tables>, slot: ParameterSlot<TurnDeletionMark>) {
   return db
     .updateTable('turns')
     .set({ deleted_at: slot(({ nowMs }) => nowMs) })
@@ -130,17 +132,17 @@ function markDeleted(db: Kysely<Tables>, slot: Slot<Marking>) {
 }
 
 /** The turn is its owner's, of the dialect that it is asked for in, and not deleted. */
-function isTheirs<Input extends TurnKey & { readonly dialect: string }>(
-  slot: Slot<Input>,
+function isTheirs<Input extends OwnedTurnKey & { readonly dialect: string }>(
+  slot: ParameterSlot<Input>,
 ): RawBuilder<SqlBool> {
-  return sql`turns.id = ${slot(idOf)} and ${isOfOwner(slot)}
+  return sql`turns.id = ${slot(idOf)} and ${isTurnOfOwner(slot)}
     and turns.dialect = ${slot(({ dialect }) => dialect)} and turns.deleted_at is null`
 }
 
 /** Nobody can follow a run that is not there any more. */
-function forgetEvents(slot: Slot<TurnKey>): RawBuilder<unknown> {
+function forgetEvents(slot: ParameterSlot<OwnedTurnKey>): RawBuilder<unknown> {
   return sql`delete from stream_events where turn_id = ${slot(idOf)} and exists (
-    select 1 from turns where turns.id = ${slot(idOf)} and ${isOfOwner(slot)}
+    select 1 from turns where turns.id = ${slot(idOf)} and ${isTurnOfOwner(slot)}
     and turns.deleted_at is not null)`
 }
 
@@ -148,16 +150,16 @@ function forgetEvents(slot: Slot<TurnKey>): RawBuilder<unknown> {
  * From a deleted turn upwards, all that is deleted and has nobody else standing on it. Items go with
  * their turns.
  */
-function removeTurns(slot: Slot<TurnKey>): RawBuilder<unknown> {
+function removeTurns(slot: ParameterSlot<OwnedTurnKey>): RawBuilder<unknown> {
   return sql`with recursive doomed(id, parent) as (
       select turns.id, turns.parent from turns
-      where turns.id = ${slot(idOf)} and ${isOfOwner(slot)}
+      where turns.id = ${slot(idOf)} and ${isTurnOfOwner(slot)}
       and turns.deleted_at is not null
       and not exists (select 1 from turns child where child.parent = turns.id)
       and not exists (select 1 from conversations where conversations.head = turns.id)
     union
       select turns.id, turns.parent from doomed join turns on turns.id = doomed.parent
-      where ${TENANT} = ${slot(tenantOf)}
+      where ${TURN_TENANT} = ${slot(tenantOf)}
       and turns.deleted_at is not null
       and not exists (
         select 1 from turns child where child.parent = turns.id and child.id <> doomed.id)
@@ -166,7 +168,7 @@ function removeTurns(slot: Slot<TurnKey>): RawBuilder<unknown> {
     delete from turns where id in (select doomed.id from doomed)`
 }
 
-function relabelTurn(db: Kysely<Tables>, slot: Slot<Relabelling>) {
+function relabelTurn(db: Kysely<Tables>, slot: ParameterSlot<TurnMetadataUpdate>) {
   return db
     .updateTable('turns')
     .set({ metadata: slot(({ metadata }) => metadata) })
@@ -176,7 +178,7 @@ function relabelTurn(db: Kysely<Tables>, slot: Slot<Relabelling>) {
 }
 
 /** The newest first: of one hash there may be many, if a client asks the same again and again. */
-function contentTurns(db: Kysely<Tables>, slot: Slot<ContentSearch>) {
+function contentTurns(db: Kysely<Tables>, slot: ParameterSlot<ContentHashSearch>) {
   const hashes = Array.from({ length: MAX_CONTENT_HASHES }, (_, at) =>
     slot(({ hashes }) => hashes[at] ?? ''),
   )
@@ -184,7 +186,7 @@ function contentTurns(db: Kysely<Tables>, slot: Slot<ContentSearch>) {
     .selectFrom('turns')
     .select(['id', 'thread', 'depth', 'digests', 'content_hash'])
     .where('content_hash', 'in', hashes)
-    .where(isOfOwner(slot))
+    .where(isTurnOfOwner(slot))
     .where('deleted_at', 'is', null)
     .orderBy('id', 'desc')
     .limit(2 * MAX_CONTENT_HASHES)
@@ -195,8 +197,8 @@ function contentTurns(db: Kysely<Tables>, slot: Slot<ContentSearch>) {
  * only remembered, and not asked to be stored, has no hash of its content.
  */
 function pageOfTurns(
-  slot: Slot<Listing>,
-  { order, labels }: PageShape,
+  slot: ParameterSlot<TurnListQuery>,
+  { order, labels }: TurnPageShape,
   language: Engine['language'],
 ): RawBuilder<unknown> {
   const find = sql.raw(language === 'postgres' ? 'strpos' : 'instr')
@@ -206,7 +208,7 @@ function pageOfTurns(
     const label = slot((listing) => listing.labels[at] ?? '')
     return sql` and ${find}(',' || substr(turns.metadata, 2), ${label}) > 0`
   })
-  return sql`where turns.tenant = ${slot(tenantOf)} and ${USER} = ${slot(userOf)}
+  return sql`where turns.tenant = ${slot(tenantOf)} and ${TURN_USER} = ${slot(userOf)}
     and turns.dialect = 'chat'
     and turns.state in ('complete', 'incomplete') and turns.deleted_at is null
     and turns.content_hash is not null

@@ -5,18 +5,18 @@
 import type { Item } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import type { Digests, StoredTurn } from './turn-store-interface.ts'
+import type { FieldDigests, StoredTurn } from './turn-store-interface.ts'
 
-export interface ArchiveStore {
+export interface TurnManagementStore {
   /** One turn with its own items only, in a constant number of queries. */
   readonly loadTurn: (owner: Caller, turnId: string) => Promise<StoredTurn | null>
   /**
    * From now on the turn is not there any more. Its items stay for as long as another turn or a
    * conversation stands on them, and go with the last of those.
    */
-  readonly deleteTurn: (deletion: TurnDeletion) => Promise<Deletion>
+  readonly deleteTurn: (deletion: TurnDeletion) => Promise<TurnDeletionResult>
   /** Puts new labels in the place of the turn's. `false` if there is no such turn. */
-  readonly relabelTurn: (labels: TurnLabels) => Promise<boolean>
+  readonly relabelTurn: (labels: TurnMetadata) => Promise<boolean>
   /** Completed turns of one page, with their answers but without what they were asked. */
   readonly listTurns: (page: TurnPage) => Promise<readonly StoredTurn[]>
   /**
@@ -29,7 +29,7 @@ export interface ArchiveStore {
 }
 
 /** `running`: it is not over yet, so it is left as it is. */
-export type Deletion = 'deleted' | 'running' | 'unknown'
+export type TurnDeletionResult = 'deleted' | 'running' | 'unknown'
 
 export interface TurnDeletion extends Caller {
   readonly turnId: string
@@ -38,7 +38,7 @@ export interface TurnDeletion extends Caller {
   readonly nowMs: number
 }
 
-export interface TurnLabels extends Caller {
+export interface TurnMetadata extends Caller {
   readonly turnId: string
   readonly dialect: string
   readonly metadata: JsonObject
@@ -66,6 +66,6 @@ export interface ContentTurn {
   readonly id: string
   readonly thread: string
   readonly depth: number
-  readonly digests: Digests
+  readonly digests: FieldDigests
   readonly contentHash: string
 }

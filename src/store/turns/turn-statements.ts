@@ -1,14 +1,18 @@
 /** Every query of the store, written once for all databases and compiled once for each. */
 import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
 import {
-  compile,
-  queryBuilder,
-  written,
-  type Slot,
-  type Statement,
+  compileStatement,
+  createQueryBuilder,
+  toCompilable,
+  type ParameterSlot,
+  type CompiledStatement,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { isForgottenSince, userOf, WHOLE_THREAD } from '../deletion/deleted-since-condition.ts'
+import {
+  isDeletedSince,
+  selectUserDeletionName,
+  THREAD_DELETION_PREFIX,
+} from '../deletion/deleted-since-condition.ts'
 import { createMediaStatements, type MediaStatements } from '../media/media-statements.ts'
 import type { OwnerKey } from '../owner.ts'
 import type { TurnRowEnding } from './encode-turn-rows.ts'
@@ -19,18 +23,18 @@ import {
   type Tables,
   type TurnRow,
 } from '../database/table-row-types.ts'
-import { TURN_BYTES } from './turn-size-expression.ts'
+import { TURN_SIZE_BYTES } from './turn-size-expression.ts'
 
-export interface Statements {
+export interface TurnStatements {
   /** Nothing, if it is there, or if what it belongs to was forgotten since it was begun. */
-  readonly insertTurn: Statement<TurnRow>
-  readonly hasTurn: Statement<Pick<TurnRow, 'id' | 'tenant'>>
+  readonly insertTurn: CompiledStatement<TurnRow>
+  readonly hasTurn: CompiledStatement<Pick<TurnRow, 'id' | 'tenant'>>
   /** Takes exactly `count` rows, at most MAX_ROWS. */
-  readonly insertItems: (count: number) => Statement<readonly ItemRow[]>
-  readonly endTurn: Statement<TurnRowEnding>
-  readonly chainTurns: Statement<ChainKey>
-  readonly chainItems: Statement<ChainKey>
-  readonly ping: Statement<null>
+  readonly insertItems: (count: number) => CompiledStatement<readonly ItemRow[]>
+  readonly endTurn: CompiledStatement<TurnRowEnding>
+  readonly chainTurns: CompiledStatement<ChainKey>
+  readonly chainItems: CompiledStatement<ChainKey>
+  readonly ping: CompiledStatement<null>
   /** Of what items show. */
   readonly media: MediaStatements
 }
@@ -39,35 +43,35 @@ export interface ChainKey extends OwnerKey {
   readonly id: string
 }
 
-/** D1 binds at most 100 values in one statement, and `calledFor` is one, too. */
-export const MAX_ROWS = Math.floor(100 / (ITEM_COLUMNS.length + 1))
+/** D1 binds at most 100 values in one statement, and `selectCallOwner` is one, too. */
+export const MAX_ITEM_ROWS = Math.floor(100 / (ITEM_COLUMNS.length + 1))
 
 /** A chain beyond these is not loaded: it would be more than any model reads or any memory holds. */
 export const MAX_CHAIN_TURNS = 10_000
 export const MAX_CHAIN_ITEMS = 50_000
 
-export function createStatements(language: Engine['language']): Statements {
-  const db = queryBuilder(language)
-  const itemInserts: Statement<readonly ItemRow[]>[] = []
+export function createTurnStatements(language: Engine['language']): TurnStatements {
+  const db = createQueryBuilder(language)
+  const itemInserts: CompiledStatement<readonly ItemRow[]>[] = []
   return {
-    insertTurn: compile('insert-turn', (slot) => written(db, insertTurn(slot))),
-    hasTurn: compile('has-turn', (slot) => written(db, hasTurn(slot))),
+    insertTurn: compileStatement('insert-turn', (slot) => toCompilable(db, insertTurn(slot))),
+    hasTurn: compileStatement('has-turn', (slot) => toCompilable(db, hasTurn(slot))),
     insertItems: (count) =>
-      (itemInserts[count] ??= compile(`insert-items-${count}`, (slot) =>
+      (itemInserts[count] ??= compileStatement(`insert-items-${count}`, (slot) =>
         insertItems(db, slot, count),
       )),
-    endTurn: compile('end-turn', (slot) => endTurn(db, slot)),
-    chainTurns: compile('chain-turns', (slot) => chainTurns(db, slot)),
-    chainItems: compile('chain-items', (slot) => chainItems(db, slot)),
+    endTurn: compileStatement('end-turn', (slot) => endTurn(db, slot)),
+    chainTurns: compileStatement('chain-turns', (slot) => chainTurns(db, slot)),
+    chainItems: compileStatement('chain-items', (slot) => chainItems(db, slot)),
     media: createMediaStatements(language),
-    ping: compile('ping', () => db.selectNoFrom((build) => build.lit(1).as('pong'))),
+    ping: compileStatement('ping', () => db.selectNoFrom((build) => build.lit(1).as('pong'))),
   }
 }
 
-function insertTurn(slot: Slot<TurnRow>): RawBuilder<unknown> {
-  const isForgotten = isForgottenSince(
+function insertTurn(slot: ParameterSlot<TurnRow>): RawBuilder<unknown> {
+  const isForgotten = isDeletedSince(
     sql`${slot(({ tenant }) => tenant)}`,
-    [userOf(slot), sql`${slot(({ thread }) => WHOLE_THREAD + thread)}`],
+    [selectUserDeletionName(slot), sql`${slot(({ thread }) => THREAD_DELETION_PREFIX + thread)}`],
     slot(({ created_at: begunAtMs }) => begunAtMs),
   )
   return sql`insert into turns (${sql.join(TURN_COLUMNS.map((column) => sql.ref(column)))})
@@ -75,18 +79,18 @@ function insertTurn(slot: Slot<TurnRow>): RawBuilder<unknown> {
     where not ${isForgotten} on conflict do nothing returning id`
 }
 
-function hasTurn(slot: Slot<Pick<TurnRow, 'id' | 'tenant'>>): RawBuilder<unknown> {
+function hasTurn(slot: ParameterSlot<Pick<TurnRow, 'id' | 'tenant'>>): RawBuilder<unknown> {
   return sql`select 1 from turns where turns.id = ${slot(({ id }) => id)}
-    and ${TENANT} = ${slot(({ tenant }) => tenant)}`
+    and ${TURN_TENANT} = ${slot(({ tenant }) => tenant)}`
 }
 
-function insertItems(db: Kysely<Tables>, slot: Slot<readonly ItemRow[]>, count: number) {
+function insertItems(db: Kysely<Tables>, slot: ParameterSlot<readonly ItemRow[]>, count: number) {
   const rows = Array.from({ length: count }, (_, at) => {
     const row = (items: readonly ItemRow[]) => items[at] as ItemRow
     const columns = ITEM_COLUMNS.map((column) => [column, slot((items) => row(items)[column])])
     return {
       ...(Object.fromEntries(columns) as unknown as ItemRow),
-      called_for: calledFor(slot((items) => callerOf(row(items)))),
+      called_for: selectCallOwner(slot((items) => findCallingTurnId(row(items)))),
     }
   })
   return db
@@ -96,31 +100,35 @@ function insertItems(db: Kysely<Tables>, slot: Slot<readonly ItemRow[]>, count: 
 }
 
 /** The turn of a call that a model made. What only answers a call has its id as well. */
-export function callerOf({ side, call_id: callId, turn_id: turnId }: ItemRow): string | null {
+export function findCallingTurnId({
+  side,
+  call_id: callId,
+  turn_id: turnId,
+}: ItemRow): string | null {
   return side === 'out' && callId !== null ? turnId : null
 }
 
 /** Whose the turn is that made a call. */
-export function calledFor(turnId: string | null): RawBuilder<string | null> {
-  return sql`(select ${USER} from turns where turns.id = ${turnId})`
+export function selectCallOwner(turnId: string | null): RawBuilder<string | null> {
+  return sql`(select ${TURN_USER} from turns where turns.id = ${turnId})`
 }
 
 /**
  * A turn is found by its id, and its tenant is only compared. As a bare column it would invite a
  * planner that has no statistics to go through all turns of the tenant by an index of theirs.
  */
-export const TENANT = sql<string>`turns.tenant || ''`
+export const TURN_TENANT = sql<string>`turns.tenant || ''`
 
 /** Nobody is the empty text, so that one comparison tells whose a turn is. */
-export const USER = sql<string>`coalesce(turns.user_id, '')`
+export const TURN_USER = sql<string>`coalesce(turns.user_id, '')`
 
 /** Whether a turn is theirs who ask: of their tenant, and within it of their user. */
-export function isOfOwner(slot: Slot<OwnerKey>): RawBuilder<SqlBool> {
-  return sql`${TENANT} = ${slot(({ tenant }) => tenant)} and ${USER} = ${slot(({ user }) => user)}`
+export function isTurnOfOwner(slot: ParameterSlot<OwnerKey>): RawBuilder<SqlBool> {
+  return sql`${TURN_TENANT} = ${slot(({ tenant }) => tenant)} and ${TURN_USER} = ${slot(({ user }) => user)}`
 }
 
 /** What is written of a turn when it ends, behind its last items. */
-export function endingValues<Input extends TurnRowEnding>(slot: Slot<Input>) {
+export function turnEndingValues<Input extends TurnRowEnding>(slot: ParameterSlot<Input>) {
   return {
     state: slot((turn) => turn.state),
     wire: slot((turn) => turn.wire),
@@ -135,21 +143,21 @@ export function endingValues<Input extends TurnRowEnding>(slot: Slot<Input>) {
     prefix_hash: slot((turn) => turn.prefix_hash),
     fingerprint: slot((turn) => turn.fingerprint),
     reasoning_refused_by: slot((turn) => turn.reasoning_refused_by),
-    bytes: TURN_BYTES,
+    bytes: TURN_SIZE_BYTES,
   }
 }
 
-function endTurn(db: Kysely<Tables>, slot: Slot<TurnRowEnding>) {
+function endTurn(db: Kysely<Tables>, slot: ParameterSlot<TurnRowEnding>) {
   return db
     .updateTable('turns')
-    .set(endingValues(slot))
+    .set(turnEndingValues(slot))
     .where(
       'id',
       '=',
       slot((turn) => turn.id),
     )
     .where(
-      TENANT,
+      TURN_TENANT,
       '=',
       slot((turn) => turn.tenant),
     )
@@ -158,7 +166,7 @@ function endTurn(db: Kysely<Tables>, slot: Slot<TurnRowEnding>) {
 }
 
 /** Unordered, and a turn knows its parent: whoever asks puts them in line. */
-function chainTurns(db: Kysely<Tables>, slot: Slot<ChainKey>) {
+function chainTurns(db: Kysely<Tables>, slot: ParameterSlot<ChainKey>) {
   return withChain(db, slot)
     .selectFrom('chain')
     .innerJoin('turns', 'turns.id', 'chain.id')
@@ -167,7 +175,7 @@ function chainTurns(db: Kysely<Tables>, slot: Slot<ChainKey>) {
 }
 
 /** Unordered: sorting the bodies costs a database more than sorting the positions costs us. */
-function chainItems(db: Kysely<Tables>, slot: Slot<ChainKey>) {
+function chainItems(db: Kysely<Tables>, slot: ParameterSlot<ChainKey>) {
   return withChain(db, slot)
     .selectFrom('chain')
     .innerJoin('items', 'items.turn_id', 'chain.id')
@@ -179,7 +187,7 @@ function chainItems(db: Kysely<Tables>, slot: Slot<ChainKey>) {
  * From a turn up to its root, through turns of its owner only. It is `union` and not `union all`:
  * in a circle of turns there is nothing new any more, and the walk ends.
  */
-function withChain(db: Kysely<Tables>, slot: Slot<ChainKey>) {
+function withChain(db: Kysely<Tables>, slot: ParameterSlot<ChainKey>) {
   return db.withRecursive('chain(id, parent)', (chain) =>
     chain
       .selectFrom('turns')
@@ -189,13 +197,13 @@ function withChain(db: Kysely<Tables>, slot: Slot<ChainKey>) {
         '=',
         slot((key) => key.id),
       )
-      .where(isOfOwner(slot))
+      .where(isTurnOfOwner(slot))
       .union((up) =>
         up
           .selectFrom('chain')
           .innerJoin('turns', 'turns.id', 'chain.parent')
           .select(['turns.id', 'turns.parent'])
-          .where(isOfOwner(slot)),
+          .where(isTurnOfOwner(slot)),
       ),
   )
 }

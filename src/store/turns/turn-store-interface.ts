@@ -2,12 +2,12 @@
  * The memory of the gateway as the rest of the house sees it: a few verbs, bulk reads, and writes
  * that are all or nothing. Every verb may be repeated: saving twice is saving once.
  */
-import type { Failure, Finish, Usage } from '../../core/stream-event.ts'
+import type { Failure, AnswerFinishReason, TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
 
-export interface Store {
+export interface TurnStore {
   /**
    * Creates a turn with its input items. When the promise resolves, both survive the death of this
    * process; a power cut as well only when the turn is closed.
@@ -69,14 +69,14 @@ export interface NewTurn {
    */
   readonly request: JsonObject
   /** Digests of the larger fields of the request, by name. */
-  readonly digests?: Digests
+  readonly digests?: FieldDigests
   /** Labels by which it is listed, and which its client may replace. */
   readonly metadata?: JsonObject | null
   /** Only what is new: what the parent's chain holds already is not among them. */
   readonly input: readonly Item[]
 }
 
-export type Digests = Readonly<Record<string, string>>
+export type FieldDigests = Readonly<Record<string, string>>
 
 /** `position` counts the output items of an answer from 0. */
 export interface PlacedItem {
@@ -89,9 +89,9 @@ export interface TurnEnding {
   readonly tenant: string
   readonly state: Exclude<TurnState, 'queued' | 'open'>
   readonly endedAtMs: number
-  readonly usage: Usage | null
+  readonly usage: TokenUsage | null
   readonly failure: Failure | null
-  readonly finish?: Finish | null
+  readonly finish?: AnswerFinishReason | null
   /** As the upstream calls the model that answered. */
   readonly servedModel?: string | null
   /** The hash of everything said up to here, the answer included. */
@@ -109,14 +109,14 @@ export interface TurnEnding {
 }
 
 export interface StoredTurn extends Omit<NewTurn, 'input' | 'digests' | 'metadata'> {
-  readonly digests: Digests
+  readonly digests: FieldDigests
   readonly metadata: JsonObject | null
   readonly deletedAtMs: number | null
   readonly state: TurnState
   readonly endedAtMs: number | null
-  readonly usage: Usage | null
+  readonly usage: TokenUsage | null
   readonly failure: Failure | null
-  readonly finish: Finish | null
+  readonly finish: AnswerFinishReason | null
   readonly servedModel: string | null
   readonly contentHash: string | null
   readonly reasoningRefusedBy: string | null

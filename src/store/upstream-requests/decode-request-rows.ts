@@ -1,32 +1,44 @@
 /** A request from the rows that it is told by: from the one that is there as a whole down to it. */
-import { withDelta } from '../../core/text/text-diff.ts'
-import { MAX_HOPS, PARTS, type PlacedRequest } from './encode-request-rows.ts'
-import type { BesideRow, ChainRow, RoundKey } from './upstream-request-statements.ts'
+import { applyTextDiff } from '../../core/text/text-diff.ts'
+import {
+  MAX_DELTA_HOPS,
+  STORED_REQUEST_PARTS,
+  type DeltaChainRequest,
+} from './encode-request-rows.ts'
+import type {
+  TurnItemRow,
+  RequestChainRow,
+  RequestRoundKey,
+} from './upstream-request-statements.ts'
 import type { SentRequest } from './upstream-request-store-interface.ts'
-import { readCopies, withItems } from './deduplicate-against-items.ts'
-import { reading, type Reading, type Vault } from '../encryption/read-encrypted-rows.ts'
+import { decodeCopies, restoreFromItems } from './deduplicate-against-items.ts'
+import {
+  readEncryptedRows,
+  type RowReader,
+  type RowEncryption,
+} from '../encryption/read-encrypted-rows.ts'
 
 /** `null` if there is none, or if any of them cannot be read. */
-export function restoredRequest(
-  vault: Vault,
-  { id, tenant, round }: Pick<RoundKey, 'id' | 'tenant' | 'round'>,
-  rows: readonly ChainRow[],
-  beside: readonly BesideRow[],
-): PlacedRequest | null {
+export function decodeRequestRows(
+  vault: RowEncryption,
+  { id, tenant, round }: Pick<RequestRoundKey, 'id' | 'tenant' | 'round'>,
+  rows: readonly RequestChainRow[],
+  beside: readonly TurnItemRow[],
+): DeltaChainRequest | null {
   const byPlace = new Map(beside.map((row) => [nameOf(row.turn_id, row.position), row.body]))
   const byRequest = Map.groupBy(rows, (row) => nameOf(row.turn_id, row.round))
   const [{ rounds } = { rounds: 0 }] = rows
   const asked = round ?? rounds - 1
-  const chain: (readonly ChainRow[])[] = []
+  const chain: (readonly RequestChainRow[])[] = []
   for (let next: string | null = nameOf(id, asked); next !== null;) {
     const own = byRequest.get(next)
-    if (own === undefined || chain.length > MAX_HOPS) return null
+    if (own === undefined || chain.length > MAX_DELTA_HOPS) return null
     chain.push(own)
     const { base = null, base_round: baseRound = 0 } = own[0] ?? {}
     next = base === null ? null : nameOf(base, baseRound)
   }
   const hops = chain[0]?.[0]?.hops ?? 0
-  return reading(vault, tenant, ({ text }) => {
+  return readEncryptedRows(vault, tenant, ({ text }) => {
     const itemOf: ItemOf = (turnId, position) => {
       const body = byPlace.get(nameOf(turnId, position))
       return body === undefined ? null : text(body, { turnId, part: 'in', position })
@@ -47,11 +59,11 @@ function nameOf(turnId: string, number: number): string {
 }
 
 /** The turns of which a request is told by the items that stand in front of their answer. */
-export function toldByTheirItems(rows: readonly ChainRow[]): readonly string[] {
+export function findTurnsWithCopies(rows: readonly RequestChainRow[]): readonly string[] {
   return [...new Set(rows.flatMap((row) => (row.part === 'copies' ? row.turn_id : [])))]
 }
 
-interface Sources extends Pick<Reading, 'text'> {
+interface Sources extends Pick<RowReader, 'text'> {
   readonly itemOf: ItemOf
 }
 
@@ -59,18 +71,18 @@ type ItemOf = (turnId: string, position: number) => string | null
 
 function after(
   base: SentRequest,
-  rows: readonly ChainRow[],
+  rows: readonly RequestChainRow[],
   { text, itemOf }: Sources,
 ): SentRequest | null {
   const byPart = Map.groupBy(rows, ({ part }) => part)
-  const textOf = (pieces: readonly ChainRow[]): string | null => {
+  const textOf = (pieces: readonly RequestChainRow[]): string | null => {
     const texts = pieces.map(({ body, turn_id: turnId, part, piece }) =>
       text(body, { turnId, part, position: piece }),
     )
     return texts.includes(null) ? null : texts.join('')
   }
   const told: Partial<Record<keyof SentRequest, string>> = {}
-  for (const part of PARTS) {
+  for (const part of STORED_REQUEST_PARTS) {
     const [first] = byPart.get(part) ?? []
     const left = textOf(byPart.get(part) ?? [])
     if (first === undefined || left === null) return null
@@ -79,7 +91,7 @@ function after(
     const middle = copies === null ? null : wholeOf(left, copies, ownItem)
     if (middle === null) return null
     const { prefix, suffix } = first
-    told[part] = withDelta(base[part], { prefix, suffix, middle })
+    told[part] = applyTextDiff(base[part], { prefix, suffix, middle })
   }
   return { ...base, ...told }
 }
@@ -89,5 +101,5 @@ function wholeOf(
   copies: string,
   textOf: (position: number) => string | null,
 ): string | null {
-  return copies === '' ? left : withItems({ left, copies: readCopies(copies) }, textOf)
+  return copies === '' ? left : restoreFromItems({ left, copies: decodeCopies(copies) }, textOf)
 }

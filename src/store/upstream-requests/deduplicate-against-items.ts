@@ -3,16 +3,16 @@
  * is not kept twice. Both are JSON, and long strings stand in both of them character by character; where
  * one writes them otherwise, they are simply kept.
  */
-import { commonLengthFrom } from '../../core/text/text-diff.ts'
+import { countCommonChars } from '../../core/text/text-diff.ts'
 
-export interface ToldByItems {
+export interface DeduplicatedText {
   /** What no item has. */
   readonly left: string
-  readonly copies: readonly Copy[]
+  readonly copies: readonly ItemTextCopy[]
 }
 
 /** A stretch of an item's text, and where in what is left it belongs, in order. */
-export interface Copy {
+export interface ItemTextCopy {
   readonly at: number
   readonly position: number
   readonly from: number
@@ -20,8 +20,8 @@ export interface Copy {
 }
 
 /** `items` are the texts of their rows, by position. */
-export function toldByItems(text: string, items: readonly string[]): ToldByItems {
-  const copies: Copy[] = []
+export function deduplicateAgainstItems(text: string, items: readonly string[]): DeduplicatedText {
+  const copies: ItemTextCopy[] = []
   const pieces: string[] = []
   let done = 0
   let left = 0
@@ -59,12 +59,12 @@ interface Stretch {
 function sameLength({ item, from, end }: Stretch, text: string, at: number): number {
   const last = item.slice(from, end)
   const isSame = text.slice(at, at + last.length) === last
-  return isSame ? last.length : commonLengthFrom(item, from, text, at)
+  return isSame ? last.length : countCommonChars(item, from, text, at)
 }
 
 /** `null` if an item is not there, or shorter than it was. */
-export function withItems(
-  { left, copies }: ToldByItems,
+export function restoreFromItems(
+  { left, copies }: DeduplicatedText,
   textOf: (position: number) => string | null,
 ): string | null {
   const pieces: string[] = []
@@ -79,13 +79,13 @@ export function withItems(
 }
 
 /** As they are kept: four numbers each. */
-export function writtenCopies(copies: readonly Copy[]): string {
+export function encodeCopies(copies: readonly ItemTextCopy[]): string {
   return JSON.stringify(
     copies.flatMap(({ at, position, from, length }) => [at, position, from, length]),
   )
 }
 
-export function readCopies(written: string): readonly Copy[] {
+export function decodeCopies(written: string): readonly ItemTextCopy[] {
   const numbers = JSON.parse(written) as readonly number[]
   return Array.from({ length: numbers.length / 4 }, (_, copy) => {
     const [at = 0, position = 0, from = 0, length = 0] = numbers.slice(4 * copy, 4 * copy + 4)

@@ -4,17 +4,17 @@
  * told from those. Media stand apart from the texts that show them, and only those of which the one
  * before knows nothing yet are to be kept with the turn.
  */
-import { deltaOf } from '../../core/text/text-diff.ts'
-import { referencesIn, type TakenMedium } from '../media/extract-item-media.ts'
+import { diffText } from '../../core/text/text-diff.ts'
+import { listMediaReferences, type ExtractedMedia } from '../media/extract-item-media.ts'
 import type { SentRequest } from './upstream-request-store-interface.ts'
 import type { RequestRow } from '../database/table-row-types.ts'
-import { takenOutOf } from '../media/extract-text-media.ts'
-import { toldByItems, writtenCopies } from './deduplicate-against-items.ts'
-import type { Vault } from '../encryption/read-encrypted-rows.ts'
-import { WORTH_CHARS } from './item-text-cache.ts'
+import { extractTextMedia } from '../media/extract-text-media.ts'
+import { deduplicateAgainstItems, encodeCopies } from './deduplicate-against-items.ts'
+import type { RowEncryption } from '../encryption/read-encrypted-rows.ts'
+import { MIN_DEDUPLICATED_CHARS } from './item-text-cache.ts'
 
 /** A request in its place among those of its turn. Its body is without its media. */
-export interface PlacedRequest {
+export interface DeltaChainRequest {
   readonly sent: SentRequest
   readonly round: number
   readonly rounds: number
@@ -23,7 +23,7 @@ export interface PlacedRequest {
 }
 
 /** What the first request of a turn is told from. */
-interface Base extends PlacedRequest {
+interface Base extends DeltaChainRequest {
   readonly turnId: string
 }
 
@@ -35,25 +35,25 @@ interface From {
 
 interface RequestRows {
   readonly rows: readonly RequestRow[]
-  readonly media: readonly TakenMedium[]
-  readonly last: PlacedRequest
+  readonly media: readonly ExtractedMedia[]
+  readonly last: DeltaChainRequest
 }
 
-export function requestRows(
+export function encodeRequestRows(
   requests: readonly SentRequest[],
   { before, beside }: From,
   place: Place,
-  { sealer }: Pick<Vault, 'sealer'>,
+  { sealer }: Pick<RowEncryption, 'sealer'>,
 ): RequestRows {
   const rows: RequestRow[] = []
-  const media: TakenMedium[] = []
-  const known = new Set(before === null ? [] : referencesIn(before.sent.body))
+  const media: ExtractedMedia[] = []
+  const known = new Set(before === null ? [] : listMediaReferences(before.sent.body))
   const pieces = { about: 0, body: 0, copies: 0, items: 0 }
   let base = before
   for (const [round, request] of requests.entries()) {
-    const bare = takenOutOf(place.tenant, request.body)
+    const bare = extractTextMedia(place.tenant, request.body)
     media.push(...bare.media.filter(({ id }) => !known.has(id) && known.add(id)))
-    const from = base === null || base.hops + 1 > MAX_HOPS ? null : base
+    const from = base === null || base.hops + 1 > MAX_DELTA_HOPS ? null : base
     const placed = {
       sent: { ...request, body: bare.text },
       round,
@@ -79,20 +79,24 @@ interface Place {
   readonly turnId: string
 }
 
-export const MAX_HOPS = 32
+export const MAX_DELTA_HOPS = 32
 
-export const PARTS = ['about', 'body', 'items'] as const satisfies readonly (keyof SentRequest)[]
+export const STORED_REQUEST_PARTS = [
+  'about',
+  'body',
+  'items',
+] as const satisfies readonly (keyof SentRequest)[]
 
 /** What fits into a row of any database, even if each character takes three bytes and is sealed. */
 const PIECE_CHARS = 400_000
 
 function rowsOf(
-  { sent, hops, round }: PlacedRequest,
+  { sent, hops, round }: DeltaChainRequest,
   { before: base, beside }: From,
   { tenant, turnId }: Place,
 ): readonly Omit<RequestRow, 'piece'>[] {
-  return PARTS.flatMap((part) => {
-    const { prefix, suffix, middle } = deltaOf(base?.sent[part] ?? '', sent[part])
+  return STORED_REQUEST_PARTS.flatMap((part) => {
+    const { prefix, suffix, middle } = diffText(base?.sent[part] ?? '', sent[part])
     const row = (of: RequestRow['part'], body: string) => ({
       turn_id: turnId,
       tenant,
@@ -105,11 +109,11 @@ function rowsOf(
       suffix,
       body,
     })
-    const isTold = part === 'body' && middle.length >= WORTH_CHARS
-    const { left, copies } = toldByItems(middle, isTold ? beside : [])
+    const isTold = part === 'body' && middle.length >= MIN_DEDUPLICATED_CHARS
+    const { left, copies } = deduplicateAgainstItems(middle, isTold ? beside : [])
     const rows = piecesOf(left).map((body) => row(part, body))
     if (copies.length === 0) return rows
-    return [...rows, ...piecesOf(writtenCopies(copies)).map((body) => row('copies', body))]
+    return [...rows, ...piecesOf(encodeCopies(copies)).map((body) => row('copies', body))]
   })
 }
 

@@ -2,76 +2,83 @@
  * Requests over any engine. What was kept or read lately is at hand, because the next turn of the
  * conversation is told from it; without that, each would begin with a read.
  */
-import { toColumn } from '../database/escape-column-text.ts'
-import type { Engine, Query } from '../database/engine-interface.ts'
-import { referencesIn } from '../media/extract-item-media.ts'
-import { insertMedia, mediaOf, type ReadPiece } from '../media/encode-and-restore-media-rows.ts'
-import { createMediaStatements } from '../media/media-statements.ts'
-import { ownerKey } from '../owner.ts'
-import type { Caller } from '../../core/client/caller.ts'
-import { latelySeen } from '../lru-cache.ts'
+import { encodeColumn } from '../database/escape-column-text.ts'
+import type { Engine, SqlQuery } from '../database/engine-interface.ts'
+import { listMediaReferences } from '../media/extract-item-media.ts'
 import {
-  createRequestStatements,
+  createMediaInserts,
+  decodeMediaPieces,
+  type MediaPiece,
+} from '../media/encode-and-restore-media-rows.ts'
+import { createMediaStatements } from '../media/media-statements.ts'
+import { encodeOwner } from '../owner.ts'
+import type { Caller } from '../../core/client/caller.ts'
+import { createLruCache } from '../lru-cache.ts'
+import {
+  createUpstreamRequestStatements,
   MAX_REQUEST_ROWS,
-  type BesideRow,
-  type ChainRow,
+  type TurnItemRow,
+  type RequestChainRow,
 } from './upstream-request-statements.ts'
-import { requestRows, type PlacedRequest } from './encode-request-rows.ts'
-import type { RequestStore, RoundRequest } from './upstream-request-store-interface.ts'
-import { restoredRequest, toldByTheirItems } from './decode-request-rows.ts'
-import { putBackInto } from '../media/extract-text-media.ts'
-import { OPEN_VAULT, type Vault } from '../encryption/read-encrypted-rows.ts'
-import { NO_TEXTS, type WrittenTexts } from './item-text-cache.ts'
+import { encodeRequestRows, type DeltaChainRequest } from './encode-request-rows.ts'
+import type { UpstreamRequestStore, RoundRequest } from './upstream-request-store-interface.ts'
+import { decodeRequestRows, findTurnsWithCopies } from './decode-request-rows.ts'
+import { restoreTextMedia } from '../media/extract-text-media.ts'
+import { NO_ENCRYPTION, type RowEncryption } from '../encryption/read-encrypted-rows.ts'
+import { NO_ITEM_TEXTS, type ItemTextCache } from './item-text-cache.ts'
 
-export function createRequestStore(
+export function createUpstreamRequestStore(
   engine: Engine,
-  vault: Vault = OPEN_VAULT,
-  texts: WrittenTexts = NO_TEXTS,
-): RequestStore {
-  const sql = createRequestStatements(engine.language)
+  vault: RowEncryption = NO_ENCRYPTION,
+  texts: ItemTextCache = NO_ITEM_TEXTS,
+): UpstreamRequestStore {
+  const sql = createUpstreamRequestStatements(engine.language)
   const media = createMediaStatements(engine.language)
-  const lately = latelySeen(CACHED_CHARS, sizeOf)
+  const lately = createLruCache(CACHED_CHARS, sizeOf)
   const underWay = new Map<string, Promise<void>>()
   /** Told from what cannot be read any more is nothing: the next is whole again. */
-  const quiet: Vault = { ...vault, onUnreadable: () => {} }
+  const quiet: RowEncryption = { ...vault, onUnreadable: () => {} }
 
-  const itemsBeside = async (tenant: string, rows: readonly ChainRow[]) => {
-    const turnIds = toldByTheirItems(rows)
+  const itemsBeside = async (tenant: string, rows: readonly RequestChainRow[]) => {
+    const turnIds = findTurnsWithCopies(rows)
     if (turnIds.length === 0) return []
     const [beside = []] = await engine.read([
       sql.itemsBeside({ tenant, turnIds: JSON.stringify(turnIds) }),
     ])
-    return beside as readonly BesideRow[]
+    return beside as readonly TurnItemRow[]
   }
   /** The last one, unless a round is named. Only the last is at hand: the next turn is told from it. */
   const load = async (
     owner: Caller,
     turnId: string,
-    { round = null, read = vault }: { readonly round?: number | null; readonly read?: Vault } = {},
-  ): Promise<PlacedRequest | null> => {
+    {
+      round = null,
+      read = vault,
+    }: { readonly round?: number | null; readonly read?: RowEncryption } = {},
+  ): Promise<DeltaChainRequest | null> => {
     const name = nameOf(owner, turnId)
     // What fails is told to who keeps it.
     await underWay.get(name)?.catch(() => undefined)
     const known = lately.get(name)
     if (known !== undefined && (round === null || round === known.round)) return known
-    const key = { ...ownerKey(owner), id: toColumn(turnId), round }
+    const key = { ...encodeOwner(owner), id: encodeColumn(turnId), round }
     const [found = []] = await engine.read([sql.requestChain(key)])
-    const rows = found as readonly ChainRow[]
-    const placed = restoredRequest(read, key, rows, await itemsBeside(key.tenant, rows))
+    const rows = found as readonly RequestChainRow[]
+    const placed = decodeRequestRows(read, key, rows, await itemsBeside(key.tenant, rows))
     if (placed !== null && placed.round === placed.rounds - 1) lately.put(name, placed)
     return placed
   }
   /** With the media that its body shows. */
   const whole = async (
-    { sent, round, rounds }: PlacedRequest,
+    { sent, round, rounds }: DeltaChainRequest,
     tenant: string,
   ): Promise<RoundRequest | null> => {
-    const wanted = referencesIn(sent.body)
+    const wanted = listMediaReferences(sent.body)
     if (wanted.length === 0) return { ...sent, round, rounds }
     const ids = JSON.stringify([...new Set(wanted)])
     const [pieces = []] = await engine.read([media.pieces({ tenant, ids })])
-    const shown = mediaOf(tenant, pieces as readonly ReadPiece[], vault.sealer)
-    const body = putBackInto(sent.body, shown)
+    const shown = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], vault.sealer)
+    const body = restoreTextMedia(sent.body, shown)
     if (body === null) vault.onUnreadable(1)
     return body === null ? null : { ...sent, body, round, rounds }
   }
@@ -79,18 +86,19 @@ export function createRequestStore(
     keepRequest({ tenant, user }, turnId, tell) {
       if (underWay.size >= MAX_UNDER_WAY) return Promise.reject(new Error(TOO_MANY))
       const owner = { tenant, user }
-      const place = { tenant: toColumn(tenant), turnId: toColumn(turnId) }
+      const place = { tenant: encodeColumn(tenant), turnId: encodeColumn(turnId) }
       const keeping = async (): Promise<void> => {
         const request = await tell()
         if (request === null) return
         const { rounds, base } = request
         const before = base === null ? null : await load(owner, base, { read: quiet })
         const from = {
-          before: before === null || base === null ? null : { ...before, turnId: toColumn(base) },
+          before:
+            before === null || base === null ? null : { ...before, turnId: encodeColumn(base) },
           beside: texts.take(place.tenant, place.turnId),
         }
-        const told = requestRows(rounds, from, place, vault)
-        const queries: Query[] = [...insertMedia(media, place, told.media, vault.sealer)]
+        const told = encodeRequestRows(rounds, from, place, vault)
+        const queries: SqlQuery[] = [...createMediaInserts(media, place, told.media, vault.sealer)]
         for (let at = 0; at < told.rows.length; at += MAX_REQUEST_ROWS) {
           const chunk = told.rows.slice(at, at + MAX_REQUEST_ROWS)
           queries.push(sql.insertRequests(chunk.length)(chunk))
@@ -105,7 +113,7 @@ export function createRequestStore(
     },
     async loadRequest(owner, turnId, round) {
       const placed = await load(owner, turnId, { round: round ?? null })
-      return placed === null ? null : whole(placed, toColumn(owner.tenant))
+      return placed === null ? null : whole(placed, encodeColumn(owner.tenant))
     },
     async allKept() {
       await Promise.allSettled(underWay.values())
@@ -124,6 +132,6 @@ function nameOf({ tenant, user }: Caller, turnId: string): string {
   return JSON.stringify([tenant, user, turnId])
 }
 
-function sizeOf({ sent: { about, body, items } }: PlacedRequest): number {
+function sizeOf({ sent: { about, body, items } }: DeltaChainRequest): number {
   return about.length + body.length + items.length
 }

@@ -1,44 +1,50 @@
 /** The queries by which requests are kept and found. */
 import { sql, type RawBuilder } from 'kysely'
-import { sqlCompiler, type Slot, type Statement } from '../database/compile-statement.ts'
+import {
+  createSqlCompiler,
+  type ParameterSlot,
+  type CompiledStatement,
+} from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { wantedIn } from '../database/json-list-parameter.ts'
-import { isOfOwner, type ChainKey } from '../turns/turn-statements.ts'
+import { selectJsonList } from '../database/json-list-parameter.ts'
+import { isTurnOfOwner, type ChainKey } from '../turns/turn-statements.ts'
 import { REQUEST_COLUMNS, type ItemRow, type RequestRow } from '../database/table-row-types.ts'
 
-export interface RequestStatements {
+export interface UpstreamRequestStatements {
   /** Takes exactly `count` rows, at most MAX_REQUEST_ROWS. */
-  readonly insertRequests: (count: number) => Statement<readonly RequestRow[]>
+  readonly insertRequests: (count: number) => CompiledStatement<readonly RequestRow[]>
   /** The rows of a round, and of those that it is told from. */
-  readonly requestChain: Statement<RoundKey>
+  readonly requestChain: CompiledStatement<RequestRoundKey>
   /** What stands in front of the answers of turns, for requests that are told by it. */
-  readonly itemsBeside: Statement<ItemsKey>
+  readonly itemsBeside: CompiledStatement<TurnItemsKey>
 }
 
-export interface ItemsKey {
+export interface TurnItemsKey {
   readonly tenant: string
   /** A JSON list. */
   readonly turnIds: string
 }
 
-export type BesideRow = Pick<ItemRow, 'turn_id' | 'position' | 'body'>
+export type TurnItemRow = Pick<ItemRow, 'turn_id' | 'position' | 'body'>
 
-export interface RoundKey extends ChainKey {
+export interface RequestRoundKey extends ChainKey {
   /** `null` for the last. */
   readonly round: number | null
 }
 
 /** With how many rounds there are of the turn that is asked for. */
-export interface ChainRow extends RequestRow {
+export interface RequestChainRow extends RequestRow {
   readonly rounds: number
 }
 
 /** D1 binds at most 100 values in one statement. */
 export const MAX_REQUEST_ROWS = Math.floor(100 / REQUEST_COLUMNS.length)
 
-export function createRequestStatements(language: Engine['language']): RequestStatements {
-  const query = sqlCompiler(language)
-  const inserts: Statement<readonly RequestRow[]>[] = []
+export function createUpstreamRequestStatements(
+  language: Engine['language'],
+): UpstreamRequestStatements {
+  const query = createSqlCompiler(language)
+  const inserts: CompiledStatement<readonly RequestRow[]>[] = []
   return {
     insertRequests: (count) =>
       (inserts[count] ??= query(`insert-requests-${count}`, (slot) => insertRequests(slot, count))),
@@ -49,7 +55,10 @@ export function createRequestStatements(language: Engine['language']): RequestSt
 
 const COLUMNS = sql.join(REQUEST_COLUMNS.map((column) => sql.ref(column)))
 
-function insertRequests(slot: Slot<readonly RequestRow[]>, count: number): RawBuilder<unknown> {
+function insertRequests(
+  slot: ParameterSlot<readonly RequestRow[]>,
+  count: number,
+): RawBuilder<unknown> {
   const rows = Array.from({ length: count }, (_, at) => {
     const values = REQUEST_COLUMNS.map(
       (column) => sql`${slot((rows) => (rows[at] as RequestRow)[column])}`,
@@ -60,14 +69,14 @@ function insertRequests(slot: Slot<readonly RequestRow[]>, count: number): RawBu
 }
 
 /** Whose it is, its turn says; what it is told from is of the same tenant. */
-function requestChain(slot: Slot<RoundKey>): RawBuilder<unknown> {
+function requestChain(slot: ParameterSlot<RequestRoundKey>): RawBuilder<unknown> {
   const tenant = slot((key) => key.tenant)
   const last = sql`(select max(newest.round) from requests as newest
     where newest.turn_id = ${slot((key) => key.id)})`
   return sql`with recursive chain(id, round) as (
       select turns.id, coalesce(${slot((key) => key.round)}, ${last})
       from turns where turns.id = ${slot((key) => key.id)}
-      and ${isOfOwner(slot)}
+      and ${isTurnOfOwner(slot)}
     union
       select requests.base, requests.base_round from chain
       join requests on requests.turn_id = chain.id and requests.round = chain.round
@@ -81,8 +90,11 @@ function requestChain(slot: Slot<RoundKey>): RawBuilder<unknown> {
 }
 
 /** Hidden ones as well: what was sent held them. */
-function itemsBeside(language: Engine['language'], slot: Slot<ItemsKey>): RawBuilder<unknown> {
-  const turnIds = wantedIn(
+function itemsBeside(
+  language: Engine['language'],
+  slot: ParameterSlot<TurnItemsKey>,
+): RawBuilder<unknown> {
+  const turnIds = selectJsonList(
     language,
     slot((key) => key.turnIds),
   )

@@ -6,7 +6,7 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 
-export interface RequestStore {
+export interface UpstreamRequestStore {
   /**
    * Keeps it for a turn that is stored. Once only: a turn that has one keeps it. `tell` is asked for
    * what there is to keep, `null` for nothing. It is refused while too many are on their way. Whoever wants it meanwhile, in this process, waits for
@@ -15,7 +15,7 @@ export interface RequestStore {
   readonly keepRequest: (
     owner: Caller,
     turnId: string,
-    tell: () => Promise<KeptRequest | null>,
+    tell: () => Promise<NewRequestRecord | null>,
   ) => Promise<void>
   /**
    * That of a round, or of the last one. `null` if there is none, if it is somebody else's, or if it
@@ -47,7 +47,7 @@ export interface RoundRequest extends SentRequest {
   readonly rounds: number
 }
 
-export interface KeptRequest {
+export interface NewRequestRecord {
   /** In the order in which they were sent; not empty. */
   readonly rounds: readonly SentRequest[]
   /** The turn from whose last request the first is told, if that one has any. */

@@ -1,22 +1,26 @@
 /** Where the demo upstream lives: within the gateway, behind the same port as any other. */
-import { failureOf } from '../../core/errors/gateway-error.ts'
-import { demoScript, type DemoRequest, type Step } from '../../providers/demo/answer-script.ts'
-import type { Sink } from '../../core/stream/push-source.ts'
-import { frame } from '../../core/stream/sse.ts'
-import type { Call, Reply, Transport } from './transport-interface.ts'
+import { createFailure } from '../../core/errors/gateway-error.ts'
+import {
+  scriptAnswer,
+  type DemoRequest,
+  type DemoStep,
+} from '../../providers/demo/answer-script.ts'
+import type { PushSink } from '../../core/stream/push-source.ts'
+import { formatSseMessage } from '../../core/stream/sse.ts'
+import type { UpstreamCall, UpstreamReply, Transport } from './transport-interface.ts'
 
 /** Sends requests to `demo:` addresses to the demo upstream, all others on. */
-export function withDemo(transport: Transport): Transport {
+export function wrapWithDemoTransport(transport: Transport): Transport {
   return (request) =>
     request.url.startsWith('demo:') ? played(String(request.body)) : transport(request)
 }
 
-function played(body: string): Call {
+function played(body: string): UpstreamCall {
   const request = JSON.parse(body) as DemoRequest
-  const steps = demoScript(request)
+  const steps = scriptAnswer(request)
   const cancelled = new AbortController()
   const first = steps[0]
-  const reply: Reply =
+  const reply: UpstreamReply =
     first?.type === 'status'
       ? whole(first.status, { message: first.message })
       : request.stream
@@ -31,7 +35,7 @@ function played(body: string): Call {
   return { reply: Promise.resolve(reply), cancel: () => cancelled.abort() }
 }
 
-function whole(status: number, body: object): Reply {
+function whole(status: number, body: object): UpstreamReply {
   return {
     status,
     headers: { 'content-type': 'application/json' },
@@ -49,11 +53,11 @@ const utf8 = new TextEncoder()
 
 /** One step after the other, a moment apart, as a model would. */
 function rhythm(
-  steps: readonly Step[],
-  sink: Sink,
+  steps: readonly DemoStep[],
+  sink: PushSink,
   delayMs: number,
   cancelled: AbortSignal,
-): ReturnType<Reply['flow']> {
+): ReturnType<UpstreamReply['flow']> {
   let at = 0
   let paused = false
   let isOver = false
@@ -73,7 +77,8 @@ function rhythm(
     if (step.type === 'hang') return
     at += 1
     if (step.type === 'break') return over(() => sink.failed(broken))
-    if (step.type === 'event') sink.chunk(utf8.encode(frame({ data: JSON.stringify(step.event) })))
+    if (step.type === 'event')
+      sink.chunk(utf8.encode(formatSseMessage({ data: JSON.stringify(step.event) })))
     nextIn(isDelta(step) ? delayMs : 0)
   }
   nextIn(0)
@@ -87,8 +92,8 @@ function rhythm(
   }
 }
 
-const broken = failureOf('upstream_broken', 'The demo upstream broke off, as it was asked to.')
+const broken = createFailure('upstream_broken', 'The demo upstream broke off, as it was asked to.')
 
-function isDelta(step: Step): boolean {
+function isDelta(step: DemoStep): boolean {
   return step.type === 'event' && step.event.type.endsWith('-delta')
 }

@@ -1,9 +1,9 @@
 /** The upstream over `fetch`, for runtimes that have nothing nearer to the wire. */
-import { failureOf, GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Flow, Sink } from '../../core/stream/push-source.ts'
-import type { Reply, Timeouts, Transport } from './transport-interface.ts'
+import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
+import type { FlowControl, PushSink } from '../../core/stream/push-source.ts'
+import type { UpstreamReply, TransportTimeouts, Transport } from './transport-interface.ts'
 
-export function fetchTransport(timeouts: Timeouts): Transport {
+export function createFetchTransport(timeouts: TransportTimeouts): Transport {
   return (request) => {
     const abort = new AbortController()
     const late = setTimeout(() => abort.abort(new Error(TIMED_OUT)), timeouts.headersMs)
@@ -28,7 +28,7 @@ export function fetchTransport(timeouts: Timeouts): Transport {
 
 const TIMED_OUT = 'timed out'
 
-function replyOf(response: Response, abort: AbortController, idleMs: number): Reply {
+function replyOf(response: Response, abort: AbortController, idleMs: number): UpstreamReply {
   return {
     status: response.status,
     headers: unpacked(Object.fromEntries(response.headers)),
@@ -37,13 +37,18 @@ function replyOf(response: Response, abort: AbortController, idleMs: number): Re
 }
 
 /** `fetch` unpacks a body, but leaves the headers as they came. */
-function unpacked(headers: Reply['headers']): Reply['headers'] {
+function unpacked(headers: UpstreamReply['headers']): UpstreamReply['headers'] {
   const { 'content-encoding': encoding, 'content-length': _length, ...rest } = headers
   return encoding === undefined ? headers : rest
 }
 
 /** Reads and pushes until the end; a pause is a promise that the next read waits for. */
-function pump(response: Response, sink: Sink, abort: AbortController, idleMs: number): Flow {
+function pump(
+  response: Response,
+  sink: PushSink,
+  abort: AbortController,
+  idleMs: number,
+): FlowControl {
   let resumed: Promise<void> | null = null
   let resume = (): void => undefined
   const idle = (): ReturnType<typeof setTimeout> =>
@@ -64,8 +69,11 @@ function pump(response: Response, sink: Sink, abort: AbortController, idleMs: nu
   run().catch(() => {
     sink.failed(
       isTimeout(abort.signal)
-        ? failureOf('upstream_timeout', 'The upstream stopped sending in the middle of its answer.')
-        : failureOf(
+        ? createFailure(
+            'upstream_timeout',
+            'The upstream stopped sending in the middle of its answer.',
+          )
+        : createFailure(
             'upstream_broken',
             'The connection to the upstream broke in the middle of its answer.',
           ),

@@ -3,10 +3,10 @@
  * runtime does, its replies do not say so any more.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Call, Reply } from './transport-interface.ts'
+import type { UpstreamCall, UpstreamReply } from './transport-interface.ts'
 
-export function refuseEncoded(call: Call, reply: Reply): void {
-  const encoding = encodingOf(reply)
+export function rejectContentEncoding(call: UpstreamCall, reply: UpstreamReply): void {
+  const encoding = readContentEncoding(reply)
   if (encoding === null) return
   call.cancel()
   throw new GatewayError(
@@ -16,7 +16,7 @@ export function refuseEncoded(call: Call, reply: Reply): void {
 }
 
 /** `null` for what can be read as it is. */
-export function encodingOf({ headers }: Reply): string | null {
+export function readContentEncoding({ headers }: UpstreamReply): string | null {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
   return encoding === '' || encoding === 'identity' ? null : encoding.slice(0, MAX_ENCODING_CHARS)
 }

@@ -5,11 +5,16 @@
 import type { Dispatcher } from 'undici'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import type { Failure } from '../../core/stream-event.ts'
-import { failureOf, GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Flow, Sink } from '../../core/stream/push-source.ts'
-import type { Call, Reply, Timeouts, Transport } from './transport-interface.ts'
+import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
+import type { FlowControl, PushSink } from '../../core/stream/push-source.ts'
+import type {
+  UpstreamCall,
+  UpstreamReply,
+  TransportTimeouts,
+  Transport,
+} from './transport-interface.ts'
 
-export function undiciTransport(timeouts: Timeouts): {
+export function createUndiciTransport(timeouts: TransportTimeouts): {
   readonly transport: Transport
   readonly close: () => Promise<void>
 } {
@@ -42,10 +47,10 @@ const MAX_HEADERS_KB = 16
 /** For how long a connection is kept that nobody uses, where the upstream does not say for how long. */
 const IDLE_MS = 60_000
 
-function dispatched(agent: Agent, options: Agent.DispatchOptions): Call {
+function dispatched(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
   let controller: Dispatcher.DispatchController | null = null
   let cancelled = false
-  const reply = new Promise<Reply>((resolve, reject) => {
+  const reply = new Promise<UpstreamReply>((resolve, reject) => {
     const send = (isAgain: boolean): void => {
       const body = bufferedSink(() => controller)
       const sentAtMs = performance.now()
@@ -103,15 +108,15 @@ const STALE_MS = 1000
 
 /** Keeps what arrives before anybody listens, and holds the sender back meanwhile. */
 function bufferedSink(controller: () => Dispatcher.DispatchController | null) {
-  let sink: Sink | null = null
+  let sink: PushSink | null = null
   let isPaused = false
-  const early: ((sink: Sink) => void)[] = []
-  const pass = (event: (sink: Sink) => void): void => {
+  const early: ((sink: PushSink) => void)[] = []
+  const pass = (event: (sink: PushSink) => void): void => {
     if (sink !== null) return event(sink)
     early.push(event)
     controller()?.pause()
   }
-  const attach = (to: Sink): void => {
+  const attach = (to: PushSink): void => {
     sink = to
     for (const event of early) event(to)
     if (early.length > 0 && !isPaused) controller()?.resume()
@@ -121,7 +126,7 @@ function bufferedSink(controller: () => Dispatcher.DispatchController | null) {
       sink === null ? pass((to) => to.chunk(bytes)) : sink.chunk(bytes),
     end: () => pass((to) => to.end()),
     failed: (failure: Failure) => pass((to) => to.failed(failure)),
-    flow: (to: Sink): Flow => {
+    flow: (to: PushSink): FlowControl => {
       // Not at once: whoever calls this does not hold the flow yet.
       queueMicrotask(() => attach(to))
       return {
@@ -159,10 +164,10 @@ const ASK_AGAIN = 'The gateway was stopped before this answer was complete. Ask 
 
 function brokenBy(error: Error): Failure {
   const code = codeOf(error)
-  if (code === STOPPED) return failureOf('gateway_stopped', ASK_AGAIN)
+  if (code === STOPPED) return createFailure('gateway_stopped', ASK_AGAIN)
   return code === 'UND_ERR_BODY_TIMEOUT'
-    ? failureOf('upstream_timeout', 'The upstream stopped sending in the middle of its answer.')
-    : failureOf(
+    ? createFailure('upstream_timeout', 'The upstream stopped sending in the middle of its answer.')
+    : createFailure(
         'upstream_broken',
         'The connection to the upstream broke in the middle of its answer.',
       )

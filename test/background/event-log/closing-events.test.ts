@@ -2,9 +2,12 @@
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
-import { failureOf } from '../../../src/core/errors/gateway-error.ts'
-import { lastWords, type LogEnding } from '../../../src/background/event-log/closing-events.ts'
-import { frameAll } from '../../../src/core/stream/sse.ts'
+import { createFailure } from '../../../src/core/errors/gateway-error.ts'
+import {
+  createClosingEvents,
+  type RunLogEnding,
+} from '../../../src/background/event-log/closing-events.ts'
+import { formatSseMessages } from '../../../src/core/stream/sse.ts'
 import type { SseMessage } from '../../../src/core/stream/stage.ts'
 import { answer } from '../../support/responses-answers.ts'
 import { responsesFaults } from '../../support/responses-checker.ts'
@@ -19,15 +22,15 @@ import {
 import { sharedExists } from '../../support/shared.ts'
 import { framesIn, groupsOf } from '../../support/logs.ts'
 
-const failure = failureOf('internal_error', 'It stopped.')
-const FAILED: LogEnding = { status: 'failed', failure, finished: new Set() }
-const CANCELLED: LogEnding = { status: 'cancelled', failure: null, finished: new Set() }
+const failure = createFailure('internal_error', 'It stopped.')
+const FAILED: RunLogEnding = { status: 'failed', failure, finished: new Set() }
+const CANCELLED: RunLogEnding = { status: 'cancelled', failure: null, finished: new Set() }
 
 const SSE = { 'content-type': 'text/event-stream' }
 
 /** What a reader of the whole log is told. */
-function ended(messages: readonly SseMessage[], ending: LogEnding): readonly SseMessage[] {
-  const words = lastWords(groupsOf(messages), ending)
+function ended(messages: readonly SseMessage[], ending: RunLogEnding): readonly SseMessage[] {
+  const words = createClosingEvents(groupsOf(messages), ending)
   return [...messages, ...framesIn(words?.events.text ?? ''), { data: '[DONE]' }]
 }
 
@@ -71,7 +74,7 @@ describe('an answer that broke off at any event', () => {
         const told = ended(messages, CANCELLED)
         const openai = new OpenAI({
           apiKey: 'x',
-          fetch: () => Promise.resolve(new Response(frameAll(told), { headers: SSE })),
+          fetch: () => Promise.resolve(new Response(formatSseMessages(told), { headers: SSE })),
         })
         const final = await openai.responses.stream({ response_id: 'resp_1' }).finalResponse()
         expect(final).toMatchObject(lastResponse(told))
@@ -110,7 +113,7 @@ describe('of the items', () => {
   ).slice(0, 9)
 
   test('a message is kept as far as it was said, and nothing else that is not finished', () => {
-    expect(lastWords(groupsOf(open), CANCELLED)?.items).toMatchObject([
+    expect(createClosingEvents(groupsOf(open), CANCELLED)?.items).toMatchObject([
       {
         position: 0,
         item: { type: 'message', status: 'incomplete', content: [{ text: 'Half a word' }] },
@@ -119,7 +122,7 @@ describe('of the items', () => {
   })
 
   test('one that is kept already is not kept again, and is told as finished', () => {
-    const words = lastWords(groupsOf(open), { ...CANCELLED, finished: new Set([0]) })
+    const words = createClosingEvents(groupsOf(open), { ...CANCELLED, finished: new Set([0]) })
     expect(words?.items).toEqual([])
     const { output } = lastResponse(framesIn(words?.events.text ?? ''))
     expect(output).toMatchObject([{ status: 'completed' }, { type: 'reasoning' }])
@@ -127,12 +130,12 @@ describe('of the items', () => {
 })
 
 test('a log that has not begun has no last words', () => {
-  expect(lastWords([], FAILED)).toBeNull()
+  expect(createClosingEvents([], FAILED)).toBeNull()
 })
 
 test('the numbers go on, and the response is the one that began', () => {
   const begun = rendered([], answeringTo()).slice(0, 2)
-  const words = lastWords(groupsOf(begun), FAILED)
+  const words = createClosingEvents(groupsOf(begun), FAILED)
   expect(words?.events).toMatchObject({ first: 2, last: 3 })
   const [error, failed] = framesIn(words?.events.text ?? '').map(jsonOf)
   expect(error).toMatchObject({ type: 'error', error: { message: 'It stopped.' } })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { numberEvents } from '../../../src/background/event-log/number-events.ts'
-import { frame } from '../../../src/core/stream/sse.ts'
+import { formatSseMessage } from '../../../src/core/stream/sse.ts'
 import type { SseMessage } from '../../../src/core/stream/stage.ts'
 import { framesIn } from '../../support/logs.ts'
 import { answer } from '../../support/responses-answers.ts'
@@ -26,7 +26,7 @@ describe('what our own renderer tells', () => {
   test('goes through as it is, without the sentinel, however it is cut', () => {
     fc.assert(
       fc.property(answer, fc.infiniteStream(fc.integer({ min: 1, max: 4 })), (events, sizes) => {
-        const frames = rendered(events).map(frame)
+        const frames = rendered(events).map(formatSseMessage)
         const pieces: string[] = []
         for (let at = 0; at < frames.length;) {
           const size = sizes.next().value as number
@@ -42,7 +42,7 @@ describe('what our own renderer tells', () => {
 
   test('is not told twice where the log has its opening already', () => {
     const frames = rendered([], answeringTo({ model: 'm', input: 'x', background: true })).map(
-      frame,
+      formatSseMessage,
     )
     const { text } = numbered([frames.join('')], 3)
     expect(text).toBe(frames.slice(3, -1).join(''))
@@ -59,7 +59,7 @@ describe('what an upstream tells', () => {
       eventOf('e', { item: { sequence_number: 5 }, sequence_number: 5 }),
       eventOf('f', { text: 'it said "sequence_number": 3', sequence_number: 4 }),
     ]
-    const { text, numbers } = numbered([': hello\n\n', messages.map(frame).join('')])
+    const { text, numbers } = numbered([': hello\n\n', messages.map(formatSseMessage).join('')])
     expect(numbers).toEqual([0, 1, 2, 3, 4, 5])
     const told = framesIn(text)
     expect(told.map(({ event }) => event)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
@@ -86,18 +86,21 @@ describe('what an upstream tells', () => {
       eventOf('response.output_item.added'),
       eventOf('response.in_progress'),
     ]
-    const { text, numbers } = numbered(messages.map(frame), 3)
+    const { text, numbers } = numbered(messages.map(formatSseMessage), 3)
     expect(framesIn(text)[0]?.event).toBe('response.output_item.added')
     expect(numbers).toEqual([3, 4])
   })
 
   test('is left out where it is no event', () => {
-    expect(numbered([frame({ data: 'hello' }), frame({ event: 'x', data: '{' })]).next).toBe(0)
+    expect(
+      numbered([formatSseMessage({ data: 'hello' }), formatSseMessage({ event: 'x', data: '{' })])
+        .next,
+    ).toBe(0)
   })
 
   test.runIf(sharedExists).each(recordedStreams())('$name is whole', ({ messages }) => {
     const events = messages.filter(({ data }) => data.startsWith('{'))
-    const { numbers } = numbered([messages.map(frame).join('')])
+    const { numbers } = numbered([messages.map(formatSseMessage).join('')])
     expect(numbers).toEqual(range(0, events.length))
   })
 })

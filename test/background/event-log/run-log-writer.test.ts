@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { writeBehind, type Batch } from '../../../src/background/event-log/run-log-writer.ts'
+import {
+  createRunLogWriter,
+  type RunLogBatch,
+} from '../../../src/background/event-log/run-log-writer.ts'
 import type { PlacedItem } from '../../../src/store/turns/turn-store-interface.ts'
 
 const ITEM: PlacedItem = { position: 0, item: { type: 'message', role: 'assistant', content: [] } }
@@ -9,10 +12,10 @@ afterEach(() => void vi.useRealTimers())
 
 /** A database that takes its time, and what was heard of it. */
 function stage(options: { fails?: number; refuses?: boolean; patienceMs?: number } = {}) {
-  const batches: Batch<string>[] = []
+  const batches: RunLogBatch<string>[] = []
   const heard: string[] = []
   let failures = options.fails ?? 0
-  const behind = writeBehind<string>({
+  const behind = createRunLogWriter<string>({
     first: 0,
     patienceMs: options.patienceMs ?? 1_000,
     async write(batch) {

@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { followLog, type Following } from '../../../src/background/follow/write-log-to-client.ts'
-import { runLog, type RunLog } from '../../../src/background/event-log/run-log.ts'
+import {
+  writeLogToClient,
+  type LogFollower,
+} from '../../../src/background/follow/write-log-to-client.ts'
+import { createRunLog, type RunLog } from '../../../src/background/event-log/run-log.ts'
 import type { RunHold } from '../../../src/store/background-runs/run-store-interface.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
-import type { World } from '../../../src/gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 import { ending } from '../../store/turns.ts'
 import { aMoment, group, openRun, testClient, testWorld, type TestWorld } from '../kit.ts'
 
@@ -23,7 +26,7 @@ const holdOf = ({ id, tenant, user }: NewTurn): RunHold => ({
   user,
   owner: 'R1',
 })
-const following = (turn: NewTurn, from = 0, live: RunLog | null = null): Following => ({
+const following = (turn: NewTurn, from = 0, live: RunLog | null = null): LogFollower => ({
   whose: turn,
   turnId: turn.id,
   from,
@@ -56,7 +59,7 @@ describe('a log that is over', () => {
         async (count, size, from) => {
           const turn = await logged(count, size)
           const { client, seen } = testClient()
-          await followLog(following(turn, from), client, world)
+          await writeLogToClient(following(turn, from), client, world)
           expect(seen.text).toBe(textFrom(from, count - 1) + DONE)
           expect(seen.ended).toBe(1)
         },
@@ -69,7 +72,7 @@ describe('a log that is over', () => {
     const turn = await logged(10, 2)
     const { client, seen, drain } = testClient(true)
     const read = vi.spyOn(world.runs, 'readLog')
-    const over = followLog(following(turn), client, world)
+    const over = writeLogToClient(following(turn), client, world)
     await aMoment()
     const before = seen.writes
     await aMoment()
@@ -85,7 +88,7 @@ describe('a log that is over', () => {
 describe('a log that is written in this process', () => {
   async function live(first = 0) {
     const turn = await logged(first, 5, false)
-    const log = runLog(holdOf(turn), first, 1_000, world)
+    const log = createRunLog(holdOf(turn), first, 1_000, world)
     const end = async (): Promise<void> => {
       await log.turns.closeTurn(ending(turn))
       log.client.end('')
@@ -98,7 +101,7 @@ describe('a log that is written in this process', () => {
     const { turn, log, end } = await live()
     const read = vi.spyOn(world.runs, 'readLog')
     const { client, seen } = testClient()
-    const over = followLog(following(turn, 0, log), client, world)
+    const over = writeLogToClient(following(turn, 0, log), client, world)
     log.client.write(group(0, 1).text)
     expect(seen.text).toBe('')
     await aMoment()
@@ -113,7 +116,7 @@ describe('a log that is written in this process', () => {
   test.each([0, 3, 7, 10, 12])('is joined with what was before, from event %i on', async (from) => {
     const { turn, log, end } = await live(10)
     const { client, seen } = testClient()
-    const over = followLog(following(turn, from, log), client, world)
+    const over = writeLogToClient(following(turn, from, log), client, world)
     for (let at = 10; at < 16; at += 1) {
       log.client.write(group(at, at).text)
       await aMoment(at % 2)
@@ -126,7 +129,7 @@ describe('a log that is written in this process', () => {
   test('is not kept in memory for a client that does not read', async () => {
     const { turn, log, end } = await live()
     const { client, seen, drain } = testClient(true)
-    const over = followLog(following(turn, 0, log), client, world)
+    const over = writeLogToClient(following(turn, 0, log), client, world)
     log.client.write(group(0, 0).text)
     await aMoment()
     const large = 'x'.repeat(300_000)
@@ -147,7 +150,7 @@ describe('a log that is written in this process', () => {
   test('goes on to be followed when it is lost and goes on elsewhere', async () => {
     const { turn, log } = await live()
     const { client, seen } = testClient()
-    const over = followLog(following(turn, 0, log), client, world)
+    const over = writeLogToClient(following(turn, 0, log), client, world)
     log.client.write(group(0, 1).text)
     await aMoment()
     await log.giveUp()
@@ -160,7 +163,7 @@ describe('a log that is written in this process', () => {
   test('is not held up by a client that leaves', async () => {
     const { turn, log, end } = await live()
     const { client, seen, leave } = testClient()
-    const over = followLog(following(turn, 0, log), client, world)
+    const over = writeLogToClient(following(turn, 0, log), client, world)
     await aMoment()
     leave()
     await over
@@ -175,7 +178,7 @@ describe('a log that is written elsewhere', () => {
   test('is followed to its end', async () => {
     const turn = await logged(2, 2, false)
     const { client, seen } = testClient()
-    const over = followLog(following(turn), client, world)
+    const over = writeLogToClient(following(turn), client, world)
     await aMoment()
     expect(seen.text).toBe(textFrom(0, 1))
     await world.runs.recordRun(holdOf(turn), group(2, 3), [])
@@ -193,7 +196,7 @@ describe('a log that is written elsewhere', () => {
       await world.runs.endRun(hold, ending(turn, { state: 'failed' }), group(0, 0))
     })
     const { client, seen } = testClient()
-    await followLog({ ...following(turn), rescue }, client, world)
+    await writeLogToClient({ ...following(turn), rescue }, client, world)
     expect(rescue).toHaveBeenCalledTimes(1)
     expect(seen.text).toBe(textFrom(0, 0) + DONE)
   })
@@ -202,7 +205,7 @@ describe('a log that is written elsewhere', () => {
     const turn = await logged(2, 2)
     vi.spyOn(world.runs, 'readLog').mockRejectedValueOnce(new Error('down'))
     const { client, seen } = testClient()
-    const over = followLog(following(turn), client, world)
+    const over = writeLogToClient(following(turn), client, world)
     await over
     expect(seen.text).toBe(textFrom(0, 1) + DONE)
     expect(world.logged).toContain('log-not-read')
@@ -211,11 +214,14 @@ describe('a log that is written elsewhere', () => {
 
 test('a silent stream has a heart, which stops with it', async () => {
   vi.useFakeTimers()
-  const quick: World = { ...world, settings: { ...world.settings, HEARTBEAT_SECONDS: 1 } }
+  const quick: GatewayDependencies = {
+    ...world,
+    settings: { ...world.settings, HEARTBEAT_SECONDS: 1 },
+  }
   const turn = await logged(1, 1, false)
-  const log = runLog(holdOf(turn), 1, 1_000, world)
+  const log = createRunLog(holdOf(turn), 1, 1_000, world)
   const { client, seen, leave } = testClient()
-  const over = followLog(following(turn, 1, log), client, quick)
+  const over = writeLogToClient(following(turn, 1, log), client, quick)
   await vi.advanceTimersByTimeAsync(2_500)
   expect(seen.text).toBe(': ping\n\n: ping\n\n')
   leave()

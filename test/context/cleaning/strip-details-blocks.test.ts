@@ -2,11 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Part } from '../../../src/core/item.ts'
-import { stripDetails } from '../../../src/context/cleaning/strip-details-blocks.ts'
+import { stripDetailsBlocks } from '../../../src/context/cleaning/strip-details-blocks.ts'
 import { expectHonest, expectIdempotent, expectPure } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
 
-const { run } = stripDetails()
+const { run } = stripDetailsBlocks()
 const THOUGHT =
   '<details type="reasoning" done="true" duration="3">⏎<summary>Thought for 3 seconds</summary>⏎> Let me see.⏎</details>'
 const CALL =

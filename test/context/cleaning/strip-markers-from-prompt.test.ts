@@ -2,12 +2,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Part, Role } from '../../../src/core/item.ts'
-import { markerLine } from '../../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
 import { stripMarkers } from '../../../src/context/cleaning/strip-markers-from-prompt.ts'
 import { expectHonest, expectIdempotent, expectLawful, expectPure } from '../../support/laws.ts'
 import { tidyConversation } from '../../support/conversations.ts'
 
-const MARK = markerLine('01KQZ3V8M6T2X9R4B7C9')
+const MARK = formatMarkerLine('01KQZ3V8M6T2X9R4B7C9')
 const { run } = stripMarkers()
 
 function message(role: Role, ...texts: readonly string[]): Item {

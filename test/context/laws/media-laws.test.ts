@@ -4,17 +4,21 @@
  */
 import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { standsFor } from '../../../src/core/text/gateway-notice.ts'
+import { readNoticeMediaIdentities } from '../../../src/core/text/gateway-notice.ts'
 import type { Item, Part } from '../../../src/core/item.ts'
-import { handlesIn, mediaOf, partsOf } from '../../../src/core/media/media-handles.ts'
-import { mediumOf, type MediaKind } from '../../../src/core/media/content-part-media.ts'
+import {
+  assignMediaHandles,
+  findMediaByHandle,
+  listContentParts,
+} from '../../../src/core/media/media-handles.ts'
+import { readPartMedia, type MediaKind } from '../../../src/core/media/content-part-media.ts'
 import { PRESETS, type MediaRules } from '../../../src/core/context-policy.ts'
 import { isUserMessage } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { defuseNotices } from '../../../src/context/cleaning/escape-notices-in-items.ts'
-import { planMedia } from '../../../src/context/media/list-visibility-transforms.ts'
-import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
-import { reuseImages } from '../../../src/context/media/reshow-generated-images.ts'
-import type { Step } from '../../../src/context/transform-interface.ts'
+import { escapeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
+import { listVisibilityTransforms } from '../../../src/context/media/list-visibility-transforms.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
+import { reshowGeneratedImages } from '../../../src/context/media/reshow-generated-images.ts'
+import type { TransformResult } from '../../../src/context/transform-interface.ts'
 import { conversation, grown, tidyConversation, workedOn } from '../../support/conversations.ts'
 import {
   expectHonest,
@@ -57,9 +61,9 @@ function withMore(item: Item, pick: number): Item {
 const MEDIA = { ...PRESETS.retain.media, keepTurns: 1, step: 2, imageMessages: 3, images: 3 }
 
 const plan = (kinds: readonly MediaKind[], media: MediaRules = { ...MEDIA, repeated: 'last' }) => {
-  const shown = planMedia({ rules: media, sees: new Set(kinds) })
-  const transforms = [defuseNotices(), ...shown]
-  return (items: readonly Item[]): Step => rebuild(items, transforms)
+  const shown = listVisibilityTransforms({ rules: media, sees: new Set(kinds) })
+  const transforms = [escapeNoticesInItems(), ...shown]
+  return (items: readonly Item[]): TransformResult => runTransforms(items, transforms)
 }
 
 describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that sees $kinds', ({ kinds }) => {
@@ -78,8 +82,8 @@ describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that sees $kinds',
 
   test('the whole plan is, too, and keeps what is lawful', () => {
     const policy = { ...PRESETS.lean, window: { items: 8, turns: null, tokens: null } }
-    const transforms = planFor({ policy, reader: null, sees: new Set(kinds) })
-    const whole = (items: readonly Item[]) => rebuild(items, transforms)
+    const transforms = listTransforms({ policy, reader: null, sees: new Set(kinds) })
+    const whole = (items: readonly Item[]) => runTransforms(items, transforms)
     fc.assert(
       fc.property(told(conversation), (items) => {
         expectIdempotent(whole, items)
@@ -95,11 +99,11 @@ describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that sees $kinds',
         const shown = run(items).items
         expectLawful(shown)
         shown.forEach((item, at) => {
-          const media = partsOf(item).map((part) => mediumOf(part)?.kind)
+          const media = listContentParts(item).map((part) => readPartMedia(part)?.kind)
           expect(media.filter((kind) => kind !== undefined && !kinds.includes(kind))).toEqual([])
           const before = items[at]
-          if (before !== undefined && partsOf(before).length > 0) {
-            expect(partsOf(item)).not.toEqual([])
+          if (before !== undefined && listContentParts(before).length > 0) {
+            expect(listContentParts(item)).not.toEqual([])
           }
         })
       }),
@@ -127,7 +131,7 @@ describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that sees $kinds',
 })
 
 test('what is reused is told from what stands before it, and stays (C75)', () => {
-  const { run } = reuseImages({ images: 2 })
+  const { run } = reshowGeneratedImages({ images: 2 })
   fc.assert(
     fc.property(fc.oneof(grown, workedOn), fc.nat(20), ([before, after], pick) => {
       const [said, more] = [before, after].map((list) =>
@@ -142,13 +146,13 @@ test('what is reused is told from what stands before it, and stays (C75)', () =>
 test('every handle in a notice leads to what was hidden there (C80)', () => {
   fc.assert(
     fc.property(told(tidyConversation), (items) => {
-      const handles = handlesIn(items)
-      for (const part of plan(['file'])(items).items.flatMap(partsOf)) {
-        for (const identity of standsFor(part) ?? []) {
+      const handles = assignMediaHandles(items)
+      for (const part of plan(['file'])(items).items.flatMap(listContentParts)) {
+        for (const identity of readNoticeMediaIdentities(part) ?? []) {
           const handle = handles.get(identity) ?? ''
           expect('text' in part ? part.text : '').toContain(handle)
-          const found = mediaOf(items, handle)
-          expect(found === null ? null : mediumOf(found)?.identity).toBe(identity)
+          const found = findMediaByHandle(items, handle)
+          expect(found === null ? null : readPartMedia(found)?.identity).toBe(identity)
         }
       }
     }),
@@ -157,14 +161,16 @@ test('every handle in a notice leads to what was hidden there (C80)', () => {
 })
 
 function ownWords(item: Item | undefined): readonly string[] {
-  const parts = item === undefined ? [] : partsOf(item)
-  return parts.flatMap((part) => ('text' in part && standsFor(part) === null ? [part.text] : []))
+  const parts = item === undefined ? [] : listContentParts(item)
+  return parts.flatMap((part) =>
+    'text' in part && readNoticeMediaIdentities(part) === null ? [part.text] : [],
+  )
 }
 
 function seenIn(item: Item | undefined, kinds: readonly MediaKind[]): readonly Part[] {
-  const parts = item === undefined ? [] : partsOf(item)
+  const parts = item === undefined ? [] : listContentParts(item)
   return parts.filter((part) => {
-    const medium = mediumOf(part)
+    const medium = readPartMedia(part)
     return medium !== null && kinds.includes(medium.kind)
   })
 }

@@ -1,24 +1,28 @@
 /** What decides which media are shown, with what makes its steps told in another way than it does itself. */
 import type { Item } from '../../../src/core/item.ts'
-import { partsOf } from '../../../src/core/media/media-handles.ts'
-import { MEDIA_KINDS, mediumOf, type Medium } from '../../../src/core/media/content-part-media.ts'
+import { listContentParts } from '../../../src/core/media/media-handles.ts'
+import {
+  MEDIA_KINDS,
+  readPartMedia,
+  type PartMedia,
+} from '../../../src/core/media/content-part-media.ts'
 import { PRESETS, type MediaRules } from '../../../src/core/context-policy.ts'
 import {
-  headLength,
+  countHeadItems,
   isAssistantMessage,
   isPinned,
   isUserMessage,
-  questionEnd,
-  roundStarts,
+  findQuestionEnd,
+  findRoundStarts,
 } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { showMedia } from '../../../src/context/media/replace-hidden-media.ts'
+import { replaceHiddenMedia } from '../../../src/context/media/replace-hidden-media.ts'
 import type { Subject } from './subjects.ts'
 
 export function media(wishes: Partial<MediaRules>): Subject {
   const rules = { ...PRESETS.replay.media, ...wishes }
   return {
     name: `media ${JSON.stringify(wishes)}`,
-    transform: showMedia({ rules, sees: new Set(MEDIA_KINDS), canView: true }),
+    transform: replaceHiddenMedia({ rules, sees: new Set(MEDIA_KINDS), canView: true }),
     epoch: (items) => mediaEpoch(items, rules),
   }
 }
@@ -41,14 +45,14 @@ export function mediaEpoch(items: readonly Item[], rules: MediaRules): string {
     ),
     rules.keepTurns === null
       ? 0
-      : Math.floor(Math.max(0, roundStarts(items).length - 1 - rules.keepTurns) / rules.step),
+      : Math.floor(Math.max(0, findRoundStarts(items).length - 1 - rules.keepTurns) / rules.step),
     // Bytes are as many steps as there are media.
     rules.bytes === null ? 0 : shots.length,
-    rules.bytes === null ? 0 : roundStarts(items).length,
+    rules.bytes === null ? 0 : findRoundStarts(items).length,
   ].join()
 }
 
-interface Shot extends Medium {
+interface Shot extends PartMedia {
   readonly at: number
   readonly unit: number
   /** Before the newest question, in it, since. */
@@ -57,12 +61,12 @@ interface Shot extends Medium {
 }
 
 function shotsIn(items: readonly Item[]): readonly Shot[] {
-  const start = roundStarts(items).at(-1) ?? items.length
-  const end = questionEnd(items, start)
-  const head = headLength(items)
+  const start = findRoundStarts(items).at(-1) ?? items.length
+  const end = findQuestionEnd(items, start)
+  const head = countHeadItems(items)
   return items.flatMap((item, at) =>
-    partsOf(item).flatMap((part) => {
-      const medium = mediumOf(part)
+    listContentParts(item).flatMap((part) => {
+      const medium = readPartMedia(part)
       if (medium === null) return []
       let unit = at
       while (isUserMessage(items[unit]) && isUserMessage(items[unit - 1])) unit -= 1
@@ -96,7 +100,7 @@ function step(entries: readonly Entry[], limit: number | null, items: readonly I
   let border = 0
   while (left(border) > limit) border += stride
   const older = entries.filter(({ zone }) => zone === 0).length
-  return border <= older ? String(border) : `${roundStarts(items).length}/${entries.length}`
+  return border <= older ? String(border) : `${findRoundStarts(items).length}/${entries.length}`
 }
 
 function messageStep(items: readonly Item[], window: number | null): string {
@@ -105,7 +109,7 @@ function messageStep(items: readonly Item[], window: number | null): string {
     list.filter((item) => isUserMessage(item) || isAssistantMessage(item)).length
   const stride = Math.max(1, Math.ceil(window / 2))
   const border = Math.max(0, Math.ceil((countOf(items) - window) / stride)) * stride
-  const starts = roundStarts(items)
+  const starts = findRoundStarts(items)
   const older = countOf(items.slice(0, starts.at(-1)))
   return border <= older ? String(border) : `${starts.length}/${border}`
 }

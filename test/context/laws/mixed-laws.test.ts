@@ -6,21 +6,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { authorOf, withItemField } from '../../../src/core/items/author-time-and-reset-fields.ts'
-import { isOfModel } from '../../../src/core/items/is-model-item.ts'
-import { POLICY_NAMES, policyWith } from '../../../src/core/context-policy.ts'
-import { roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { placeLayers, type ToldBlock } from '../../../src/memory/insert-layer-blocks.ts'
-import { afterReset } from '../../../src/context/windows/drop-before-reset.ts'
-import { coveredBefore } from '../../../src/context/summaries/apply-summary.ts'
-import { behindCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
+import { authorOf, setGatewayField } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { isModelItem } from '../../../src/core/items/is-model-item.ts'
+import { POLICY_NAMES, resolvePolicy } from '../../../src/core/context-policy.ts'
+import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { insertLayerBlocks, type RenderedBlock } from '../../../src/memory/insert-layer-blocks.ts'
+import { dropBeforeReset } from '../../../src/context/windows/drop-before-reset.ts'
+import { listCoveredItems } from '../../../src/context/summaries/apply-summary.ts'
+import { moveItemsAfterCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
 import {
-  additionsFor,
-  planFor,
-  rebuild,
-  type Rebuilt,
+  listAdditionTransforms,
+  listTransforms,
+  runTransforms,
+  type PipelineResult,
 } from '../../../src/context/list-and-run-transforms.ts'
-import type { Reader } from '../../../src/context/summaries/can-read-compaction.ts'
+import type { CompactionSupport } from '../../../src/context/summaries/can-read-compaction.ts'
 import { conversation, workedOn } from '../../support/conversations.ts'
 import {
   expectComplete,
@@ -65,22 +65,22 @@ const beside = fc.record({
   hasLayers: fc.boolean(),
 })
 
-const BLOCKS: readonly ToldBlock[] = [
+const BLOCKS: readonly RenderedBlock[] = [
   { name: 'memory', band: 'stable', text: 'noted', changes: [{ round: 2, text: 'more' }] },
   { name: 'facts', band: 'volatile', text: 'Oslo is cold.', changes: [] },
 ]
 
 function mixed(items: readonly Item[], { speak, reset }: Beside): readonly Item[] {
-  const place = reset === null ? undefined : roundStarts(items)[reset]
+  const place = reset === null ? undefined : findRoundStarts(items)[reset]
   return speak(items).map((item, at) => (at === place ? withReset(item) : item))
 }
 
 function withReset(item: Item): Item {
   const before = item.native?.['backstory'] ?? {}
-  return withItemField(item, { ...before, reset: true })
+  return setGatewayField(item, { ...before, reset: true })
 }
 
-const READER: Reader = { wire: 'chat', account: 'a', compacts: false }
+const READER: CompactionSupport = { wire: 'chat', account: 'a', compacts: false }
 
 function planOf(
   { room = null, ...wishes }: MixedWishes,
@@ -88,13 +88,13 @@ function planOf(
   { summed }: Beside,
   reader = READER,
 ) {
-  const since = afterReset().run(items).items
-  const border = summed === null ? 0 : (roundStarts(since)[summed] ?? 0)
-  const covered = coveredBefore(since, border)
+  const since = dropBeforeReset().run(items).items
+  const border = summed === null ? 0 : (findRoundStarts(since)[summed] ?? 0)
+  const covered = listCoveredItems(since, border)
   const summary = { id: 'sum_1', text: 'In short.', facts: [], covered }
   const hasNames = reader.wire === 'chat'
-  const rules = { policy: policyWith([wishes]), room, reader, conversation: items, hasNames }
-  return planFor(covered.length === 0 ? rules : { ...rules, summary })
+  const rules = { policy: resolvePolicy([wishes]), room, reader, conversation: items, hasNames }
+  return listTransforms(covered.length === 0 ? rules : { ...rules, summary })
 }
 
 function addedTo(
@@ -104,9 +104,9 @@ function addedTo(
   reader = READER,
 ) {
   return [
-    ...additionsFor(policyWith([wishes])),
-    ...(hasLayers ? [placeLayers(BLOCKS, items)] : []),
-    ...(reader.wire === 'anthropic' ? [behindCompaction()] : []),
+    ...listAdditionTransforms(resolvePolicy([wishes])),
+    ...(hasLayers ? [insertLayerBlocks(BLOCKS, items)] : []),
+    ...(reader.wire === 'anthropic' ? [moveItemsAfterCompaction()] : []),
   ]
 }
 
@@ -115,9 +115,9 @@ function sentOf(
   items: readonly Item[],
   what: Beside,
   reader = READER,
-): Rebuilt {
+): PipelineResult {
   const plan = planOf(wishes, items, what, reader)
-  return rebuild(items, [...plan, ...addedTo(wishes, items, what, reader)])
+  return runTransforms(items, [...plan, ...addedTo(wishes, items, what, reader)])
 }
 
 describe.each(MIXTURES)('%j', (wishes) => {
@@ -143,7 +143,7 @@ describe.each(MIXTURES)('%j', (wishes) => {
         const what = { ...before, reset: null }
         const items = mixed(silent, what)
         const plan = planOf(wishes, items, what)
-        expectIdempotent((given) => rebuild(given, plan), items)
+        expectIdempotent((given) => runTransforms(given, plan), items)
       }),
       COUNTS,
     )
@@ -192,8 +192,8 @@ test.each(BY_TURNS)('%j sends what it has sent again while tools are at work', (
       const more = done.slice(asked.length)
       const last = asked.at(-1)
       fc.pre(more.every(isWork) && waitingCalls(asked) === waitingCalls(done))
-      fc.pre(last !== undefined && !isOfModel(last))
-      const told = { ...wishes, media: policyWith([{ policy: 'replay' }]).media }
+      fc.pre(last !== undefined && !isModelItem(last))
+      const told = { ...wishes, media: resolvePolicy([{ policy: 'replay' }]).media }
       expectSteady(sentOf(told, asked, what).items, sentOf(told, done, what).items)
     }),
     COUNTS,

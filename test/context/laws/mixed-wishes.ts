@@ -1,8 +1,8 @@
 /** Policies of which each does something else to a conversation, and one that does nearly all of it. */
-import type { Wishes } from '../../../src/core/context-policy.ts'
+import type { PolicyOverrides } from '../../../src/core/context-policy.ts'
 
 /** With what there is room for, where a conversation is to fit that. */
-export interface MixedWishes extends Wishes {
+export interface MixedWishes extends PolicyOverrides {
   readonly room?: number | null
 }
 

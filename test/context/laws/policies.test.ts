@@ -1,15 +1,15 @@
 /** What the presets come to, over a conversation as it grows by one item after the other. */
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { isUserMessage, roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { policyWith, type Wishes } from '../../../src/core/context-policy.ts'
-import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { isUserMessage, findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { resolvePolicy, type PolicyOverrides } from '../../../src/core/context-policy.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { expectSteady } from '../../support/laws.ts'
 import { talk } from '../../support/talk.ts'
 
-const planned = (wishes: Wishes) => {
-  const plan = planFor({ policy: policyWith([wishes]), reader: null })
-  return (items: readonly Item[]) => rebuild(items, plan)
+const planned = (wishes: PolicyOverrides) => {
+  const plan = listTransforms({ policy: resolvePolicy([wishes]), reader: null })
+  return (items: readonly Item[]) => runTransforms(items, plan)
 }
 
 const TURNS = 24
@@ -42,7 +42,7 @@ function breaks(run: ReturnType<typeof planned>): readonly number[] {
       expectSteady(before, run(items).items)
       return []
     } catch {
-      return [roundStarts(items).length - 1]
+      return [findRoundStarts(items).length - 1]
     }
   })
 }
@@ -82,7 +82,7 @@ describe('lean', () => {
 
   test('the running turn is whole, and closed turns have short outputs and no reasoning', () => {
     const items = conversation.slice(0, -1)
-    const start = roundStarts(items).at(-1) ?? 0
+    const start = findRoundStarts(items).at(-1) ?? 0
     const { items: left } = run(items)
     const open = left.slice(left.findLastIndex(isUserMessage))
     expect(open).toEqual(items.slice(start, -1))
@@ -129,7 +129,7 @@ describe('a window on any of them (C34)', () => {
       const moved = breaks(run)
       expect(new Set(moved).size).toBe(moved.length)
       expect(moved.length).toBeLessThanOrEqual(TURNS / 3)
-      const left = roundStarts(run(conversation).items).length
+      const left = findRoundStarts(run(conversation).items).length
       expect(left).toBeLessThanOrEqual(policy === 'capped' && 'tokens' in window ? TURNS : most)
       expect(left).toBeGreaterThan(most / 2 - 1)
     }

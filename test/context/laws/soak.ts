@@ -12,7 +12,7 @@ import fc from 'fast-check'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import type { Step } from '../../../src/context/transform-interface.ts'
+import type { TransformResult } from '../../../src/context/transform-interface.ts'
 import { history } from '../../support/conversations.ts'
 import {
   deepFreeze,
@@ -106,7 +106,7 @@ function expectAll(items: readonly Item[], subjects: Subjects, plans: Plans): vo
 
 function expectKept(
   items: readonly Item[],
-  step: Step,
+  step: TransformResult,
   { hearsBothSides = true }: Pick<Subject, 'hearsBothSides'>,
 ): void {
   expectComplete(items, step.items)

@@ -4,41 +4,49 @@
  */
 import { isCompaction } from '../../../src/core/items/compaction-item.ts'
 import type { Item } from '../../../src/core/item.ts'
-import { ALONE, callEndOf, pairsOf } from '../../../src/core/items/tool-call-pairs.ts'
+import { UNPAIRED, callEndOf, findToolCallPairs } from '../../../src/core/items/tool-call-pairs.ts'
 import {
   POLICY_NAMES,
-  policyWith,
+  resolvePolicy,
   type PolicyName,
-  type Wishes,
+  type PolicyOverrides,
 } from '../../../src/core/context-policy.ts'
-import { roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { placeLayers } from '../../../src/memory/insert-layer-blocks.ts'
-import { afterReset } from '../../../src/context/windows/drop-before-reset.ts'
-import { answerCalls } from '../../../src/context/tool-calls/stub-missing-outputs.ts'
+import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { insertLayerBlocks } from '../../../src/memory/insert-layer-blocks.ts'
+import { dropBeforeReset } from '../../../src/context/windows/drop-before-reset.ts'
+import { stubMissingOutputs } from '../../../src/context/tool-calls/stub-missing-outputs.ts'
 import { applyCompaction } from '../../../src/context/summaries/apply-compaction.ts'
-import { applySummary, coveredBefore } from '../../../src/context/summaries/apply-summary.ts'
-import { behindCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
-import { boundHistory } from '../../../src/context/windows/trim-long-round.ts'
+import { applySummary, listCoveredItems } from '../../../src/context/summaries/apply-summary.ts'
+import { moveItemsAfterCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
+import { trimLongRounds } from '../../../src/context/windows/trim-long-round.ts'
 import { capOutputs } from '../../../src/context/tool-outputs/cap-outputs.ts'
-import { defuseNotices } from '../../../src/context/cleaning/escape-notices-in-items.ts'
-import { fitRoom, roomOf, type FitRoom } from '../../../src/context/windows/fit-token-budget.ts'
+import { escapeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
+import {
+  fitTokenBudget,
+  createTokenBudgetOptions,
+  type TokenBudgetFitOptions,
+} from '../../../src/context/windows/fit-token-budget.ts'
 import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
-import { keepValidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
-import { alwaysSentWhole, MEASURES, sum } from '../../../src/context/windows/item-weights.ts'
-import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
-import { planRoom } from '../../../src/context/windows/plan-token-budget.ts'
-import { summaryCut } from '../../../src/context/summaries/plan-and-parse-summary.ts'
-import { mergeRuns } from '../../../src/context/speakers/merge-consecutive-messages.ts'
-import { placeNotes } from '../../../src/context/insert-policy-texts.ts'
+import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
+import {
+  createAlwaysSentGroupPredicate,
+  ITEM_WEIGHTS,
+  sumWeights,
+} from '../../../src/context/windows/item-weights.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
+import { planTokenBudget } from '../../../src/context/windows/plan-token-budget.ts'
+import { findSummaryCut } from '../../../src/context/summaries/plan-and-parse-summary.ts'
+import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-consecutive-messages.ts'
+import { insertPolicyTexts } from '../../../src/context/insert-policy-texts.ts'
 import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
-import { retainReasoning } from '../../../src/context/reasoning/drop-expired-reasoning.ts'
-import { shortenToolOutputs } from '../../../src/context/tool-outputs/shorten-old-outputs.ts'
-import { stripDetails } from '../../../src/context/cleaning/strip-details-blocks.ts'
+import { dropExpiredReasoning } from '../../../src/context/reasoning/drop-expired-reasoning.ts'
+import { shortenOldOutputs } from '../../../src/context/tool-outputs/shorten-old-outputs.ts'
+import { stripDetailsBlocks } from '../../../src/context/cleaning/strip-details-blocks.ts'
 import { stripMarkers } from '../../../src/context/cleaning/strip-markers-from-prompt.ts'
-import { tellSpeakers } from '../../../src/context/speakers/label-speakers.ts'
+import { labelSpeakers } from '../../../src/context/speakers/label-speakers.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import {
-  windowHistory,
+  keepRecentRounds,
   type HistoryWindow,
 } from '../../../src/context/windows/keep-recent-rounds.ts'
 import type { Run } from '../../support/laws.ts'
@@ -57,24 +65,24 @@ export interface Subject {
 }
 
 export const TRANSFORMS: readonly Subject[] = [
-  { name: 'after reset', transform: afterReset(), epoch: () => 0 },
-  { name: 'behind compaction', transform: behindCompaction(), epoch: () => 0 },
+  { name: 'after reset', transform: dropBeforeReset(), epoch: () => 0 },
+  { name: 'behind compaction', transform: moveItemsAfterCompaction(), epoch: () => 0 },
   { name: 'hide authors', transform: hideAuthors(['u1']), epoch: () => 0 },
-  { name: 'merge runs', transform: mergeRuns(), epoch: () => 0 },
+  { name: 'merge runs', transform: mergeConsecutiveMessages(), epoch: () => 0 },
   {
     name: 'tell speakers',
-    transform: tellSpeakers({ names: 'prefix', ofAssistants: true, persona: 'Ada', actAs: null }),
+    transform: labelSpeakers({ names: 'prefix', ofAssistants: true, persona: 'Ada', actAs: null }),
     epoch: () => 0,
   },
   {
     name: 'place notes',
     // One that moves with every message has nothing but steps; what of it stays has tests of its own.
-    transform: placeNotes([{ text: 'note', depth: 1000, role: 'developer' }]),
+    transform: insertPolicyTexts([{ text: 'note', depth: 1000, role: 'developer' }]),
     epoch: () => 0,
   },
   {
     name: 'place layers',
-    transform: placeLayers([
+    transform: insertLayerBlocks([
       { name: 'memory', band: 'stable', text: 'noted', changes: [{ round: 1, text: 'more' }] },
     ]),
     epoch: () => 0,
@@ -88,7 +96,7 @@ export const TRANSFORMS: readonly Subject[] = [
     mends: true,
     stubs: true,
   },
-  { name: 'strip details', transform: stripDetails(), epoch: () => 0 },
+  { name: 'strip details', transform: stripDetailsBlocks(), epoch: () => 0 },
   { name: 'strip markers', transform: stripMarkers(), epoch: () => 0 },
   shorten(0, 1),
   shorten(1, 2),
@@ -117,7 +125,7 @@ export const TRANSFORMS: readonly Subject[] = [
   retain('next_reply'),
   retain('open_turn'),
   valid(),
-  { name: 'defuse', transform: defuseNotices(), epoch: () => 0 },
+  { name: 'defuse', transform: escapeNoticesInItems(), epoch: () => 0 },
   media({ repeated: 'last' }),
   media({ window: 0 }),
   media({ window: 4, repeated: 'last' }),
@@ -152,7 +160,7 @@ export interface Plan {
 const MADE_PLANS = PLANS.map(([mending, ...subjects]): Plan => ({
   names: [mending, ...subjects].map(({ name }) => name).join(),
   run: (items) =>
-    rebuild(items, [mending, ...subjects.map(({ transform }) => transform), pruneOrphans()]),
+    runTransforms(items, [mending, ...subjects.map(({ transform }) => transform), pruneOrphans()]),
   // A transform counts what those before it have left.
   epoch(items) {
     let left = mending.run(items).items
@@ -166,7 +174,7 @@ const MADE_PLANS = PLANS.map(([mending, ...subjects]): Plan => ({
   },
 }))
 
-const WINDOWS: readonly (Wishes['window'] & object)[] = [
+const WINDOWS: readonly (PolicyOverrides['window'] & object)[] = [
   {},
   { items: 8 },
   { turns: 2 },
@@ -183,9 +191,9 @@ const POLICY_PLANS = POLICY_NAMES.flatMap((policy) => [
 
 export const WHOLE_PLANS: readonly Plan[] = [...MADE_PLANS, ...POLICY_PLANS]
 
-function policyPlan(wishes: Wishes, room: number | null = null): Plan {
-  const policy = policyWith([wishes])
-  const plan = planFor({ policy, room, reader: null })
+function policyPlan(wishes: PolicyOverrides, room: number | null = null): Plan {
+  const policy = resolvePolicy([wishes])
+  const plan = listTransforms({ policy, room, reader: null })
   const { keepTurns, step } = policy.outputs
   const epochs: Readonly<Record<string, Subject['epoch']>> = {
     ...Object.fromEntries(
@@ -206,7 +214,7 @@ function policyPlan(wishes: Wishes, room: number | null = null): Plan {
   return {
     names: JSON.stringify(wishes) + (room === null ? '' : ` in a room of ${room}`),
     hearsBothSides: wishes.window?.turns === undefined && room === null,
-    run: (items) => rebuild(items, plan),
+    run: (items) => runTransforms(items, plan),
     epoch(items) {
       let left = items
       const told = plan.map(({ name, run }) => {
@@ -240,8 +248,8 @@ function waitingOpaquely(items: readonly Item[]): number {
 
 function waiting(items: readonly Item[]): readonly Item[] {
   const left = pruned(items)
-  const partners = pairsOf(left)
-  return left.filter((item, at) => partners[at] === ALONE && callEndOf(item) !== null)
+  const partners = findToolCallPairs(left)
+  return left.filter((item, at) => partners[at] === UNPAIRED && callEndOf(item) !== null)
 }
 
 /** Asked for over and over, by each transform. */
@@ -254,15 +262,15 @@ export function pruned(items: readonly Item[]): readonly Item[] {
 const PRUNED = new WeakMap<readonly Item[], readonly Item[]>()
 
 function withStubs(): Transform {
-  const transforms = [pruneOrphans({ unanswered: 'stub' }), answerCalls()]
-  return { name: 'prune and answer', run: (items) => rebuild(items, transforms) }
+  const transforms = [pruneOrphans({ unanswered: 'stub' }), stubMissingOutputs()]
+  return { name: 'prune and answer', run: (items) => runTransforms(items, transforms) }
 }
 
 function shorten(rounds: number, step: number): Subject {
   return {
     name: `shorten ${rounds}/${step}`,
-    transform: shortenToolOutputs({ rounds, step }),
-    epoch: (items) => Math.max(0, Math.floor((roundStarts(items).length - 1 - rounds) / step)),
+    transform: shortenOldOutputs({ rounds, step }),
+    epoch: (items) => Math.max(0, Math.floor((findRoundStarts(items).length - 1 - rounds) / step)),
   }
 }
 
@@ -270,16 +278,16 @@ function window(by: HistoryWindow['by'], most: number): Subject {
   const keepsAnswer = by === 'items' || by === 'tokens'
   return {
     name: `window ${by} ${most}`,
-    transform: windowHistory({ by, most }),
+    transform: keepRecentRounds({ by, most }),
     // One turn is the running one alone.
     hearsBothSides: keepsAnswer,
     epoch(items) {
       const stride = Math.ceil(most / 2)
       const weights = weighed(by, items)
-      const step = Math.max(0, Math.ceil((sum(weights) - most) / stride))
+      const step = Math.max(0, Math.ceil((sumWeights(weights) - most) / stride))
       if (step === 0) return step
-      const starts = roundStarts(items)
-      const cut = starts.find((start) => sum(weights.slice(0, start)) >= step * stride)
+      const starts = findRoundStarts(items)
+      const cut = starts.find((start) => sumWeights(weights.slice(0, start)) >= step * stride)
       if (cut !== undefined && !keepsAnswer) return step
       if (cut !== undefined && items.slice(cut, starts.at(-1)).some(isAnswer)) return step
       // The newest round stands alone, or with the one before it: each new round is a step, and so
@@ -292,9 +300,9 @@ function window(by: HistoryWindow['by'], most: number): Subject {
 function bound(by: 'items' | 'tokens', most: number): Subject {
   return {
     name: `bound ${by} ${most}`,
-    transform: boundHistory({ by, most }),
+    transform: trimLongRounds({ by, most }),
     epoch(items) {
-      const total = sum(weighed(by, items))
+      const total = sumWeights(weighed(by, items))
       if (total <= most) return 0
       // Where a group and a question may not fit in between, there is nothing but steps.
       if (by === 'tokens' || most < 64) return items.length
@@ -305,35 +313,41 @@ function bound(by: 'items' | 'tokens', most: number): Subject {
 }
 
 function weighed(by: HistoryWindow['by'], items: readonly Item[]): readonly number[] {
-  return MEASURES[by](items, alwaysSentWhole(items))
+  return ITEM_WEIGHTS[by](items, createAlwaysSentGroupPredicate(items))
 }
 
 /** That its own steps are few is a law of its own (`context/windows/fit-token-budget.test.ts`). */
 function fitting({ most, policy = 'retain' }: { most: number; policy?: PolicyName }): Subject {
-  const fit = { most, policy: policyWith([{ policy }]) }
+  const fit = { most, policy: resolvePolicy([{ policy }]) }
   return {
     name: `fit ${most} ${policy}`,
-    transform: fitRoom(fit),
+    transform: fitTokenBudget(fit),
     // What the model cannot take, it cannot be sent.
     hearsBothSides: false,
     epoch: (items) => roomEpoch(items, fit),
   }
 }
 
-function roomEpoch(items: readonly Item[], fit: FitRoom): string {
-  const { cut, shortened, hard } = planRoom(items, alwaysSentWhole(items), roomOf(fit))
-  return [cut, shortened, ...[0, ...roundStarts(items)].filter((at) => hard[at] === 1)].join(' ')
+function roomEpoch(items: readonly Item[], fit: TokenBudgetFitOptions): string {
+  const { cut, shortened, hard } = planTokenBudget(
+    items,
+    createAlwaysSentGroupPredicate(items),
+    createTokenBudgetOptions(fit),
+  )
+  return [cut, shortened, ...[0, ...findRoundStarts(items)].filter((at) => hard[at] === 1)].join(
+    ' ',
+  )
 }
 
 /** Of all that a summary could stand for; where it does so only from time to time, it is no law's. */
 function summary(keepTurns: number): Subject {
-  const cutOf = (items: readonly Item[]) => summaryCut(items, { keepTurns, keepTokens: 0 }, 0)
+  const cutOf = (items: readonly Item[]) => findSummaryCut(items, { keepTurns, keepTokens: 0 }, 0)
   return {
     name: `summary before ${keepTurns}`,
     transform: {
       name: 'apply-summary',
       run(items) {
-        const covered = coveredBefore(items, cutOf(items)?.at ?? 0)
+        const covered = listCoveredItems(items, cutOf(items)?.at ?? 0)
         return applySummary({ id: 'sum_1', text: 'In short.', facts: [], covered }).run(items)
       },
     },
@@ -346,7 +360,7 @@ function compaction(wire: string): Subject {
   const apply = applyCompaction({ wire, account: 'a', compacts: false })
   return {
     name: `compaction for ${wire}`,
-    transform: { name: apply.name, run: (items) => rebuild(items, [apply, pruneOrphans()]) },
+    transform: { name: apply.name, run: (items) => runTransforms(items, [apply, pruneOrphans()]) },
     epoch: (items) => items.filter(isCompaction).length,
   }
 }
@@ -354,8 +368,8 @@ function compaction(wire: string): Subject {
 function retain(keep: 'next_reply' | 'open_turn'): Subject {
   return {
     name: `retain ${keep}`,
-    transform: retainReasoning(keep),
-    epoch: (items) => roundStarts(items).length,
+    transform: dropExpiredReasoning(keep),
+    epoch: (items) => findRoundStarts(items).length,
   }
 }
 
@@ -364,7 +378,7 @@ function valid(): Subject {
   const reader = { wire: 'anthropic', account: 'a', seed: () => '', refusedBefore: [] }
   return {
     name: 'valid',
-    transform: keepValidReasoning({ ...reader, checksPrefix: true }),
+    transform: dropInvalidReasoning({ ...reader, checksPrefix: true }),
     epoch: () => 0,
   }
 }

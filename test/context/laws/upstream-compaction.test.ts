@@ -2,18 +2,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isCompaction } from '../../../src/core/items/compaction-item.ts'
-import type { Item, Opaque, Origin } from '../../../src/core/item.ts'
+import type { Item, OpaqueItem, Origin } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { PRESETS } from '../../../src/core/context-policy.ts'
-import { hasPin, roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { isToldSummary } from '../../../src/core/items/summary-message.ts'
-import { isOfModel } from '../../../src/core/items/is-model-item.ts'
-import { sealedCompaction } from '../../../src/providers/anthropic/pack-compaction-block.ts'
+import {
+  isPinnedByClient,
+  findRoundStarts,
+} from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { isHistorySummary } from '../../../src/core/items/summary-message.ts'
+import { isModelItem } from '../../../src/core/items/is-model-item.ts'
+import { packCompactionBlock } from '../../../src/providers/anthropic/pack-compaction-block.ts'
 import { applyCompaction } from '../../../src/context/summaries/apply-compaction.ts'
-import { coveredBefore } from '../../../src/context/summaries/apply-summary.ts'
-import { behindCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
-import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
-import type { Reader } from '../../../src/context/summaries/can-read-compaction.ts'
+import { listCoveredItems } from '../../../src/context/summaries/apply-summary.ts'
+import { moveItemsAfterCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
+import type { CompactionSupport } from '../../../src/context/summaries/can-read-compaction.ts'
 import { history, tidyConversation } from '../../support/conversations.ts'
 import {
   expectHonest,
@@ -25,16 +28,19 @@ import {
 } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
 
-const CLAUDE: Reader = { wire: 'anthropic', account: 'claude', compacts: true }
+const CLAUDE: CompactionSupport = { wire: 'anthropic', account: 'claude', compacts: true }
 const ORIGIN: Origin = { ...CLAUDE, model: 'claude-opus-5-5', prefixHash: null }
-const made = (origin: Origin = ORIGIN): Opaque => ({
-  ...sealedCompaction({ type: 'compaction', content: 'So far, so good.' }),
+const made = (origin: Origin = ORIGIN): OpaqueItem => ({
+  ...packCompactionBlock({ type: 'compaction', content: 'So far, so good.' }),
   origin,
 })
 const COMPACTION = made()
 
-const stepsFor = (reader: Reader) => [applyCompaction(reader), behindCompaction()]
-const applied = (items: readonly Item[], reader = CLAUDE) => rebuild(items, stepsFor(reader))
+const stepsFor = (reader: CompactionSupport) => [
+  applyCompaction(reader),
+  moveItemsAfterCompaction(),
+]
+const applied = (items: readonly Item[], reader = CLAUDE) => runTransforms(items, stepsFor(reader))
 const shown = (items: readonly Item[], reader = CLAUDE) =>
   show(applied(items, reader).items.filter((item) => item !== COMPACTION))
 
@@ -120,7 +126,7 @@ test.each([
   const reader = { wire: 'responses', account: 'openai', compacts: true }
   const origin = { ...ORIGIN, ...reader }
   const raw = { id: 'cmp_1', type: 'compaction', ...left } as JsonObject
-  const broken: Opaque = { type: 'opaque', raw, origin }
+  const broken: OpaqueItem = { type: 'opaque', raw, origin }
   const { items, notes } = applied([...BEFORE, broken, ...AFTER], reader)
   expect(items).toEqual([...BEFORE, ...AFTER])
   expect(notes.map(({ why }) => why)).toEqual(['compaction-unreadable'])
@@ -130,7 +136,9 @@ test.each([
 function beginnings(items: readonly Item[]): readonly number[] {
   return [...items.keys(), items.length].filter((at) => {
     const [before, after] = [items[at - 1], items[at]]
-    return before !== undefined && !isOfModel(before) && (after === undefined || isOfModel(after))
+    return (
+      before !== undefined && !isModelItem(before) && (after === undefined || isModelItem(after))
+    )
   })
 }
 
@@ -161,7 +169,9 @@ describe('the laws', () => {
         expectIdempotent(run, items)
         expectHonest(items, run(items), true)
         expectPinned(items, run(items))
-        expectLawful(rebuild(items, planFor({ policy: PRESETS.replay, reader: CLAUDE })).items)
+        expectLawful(
+          runTransforms(items, listTransforms({ policy: PRESETS.replay, reader: CLAUDE })).items,
+        )
         const [first = COMPACTION] = run(items).items.filter((item) => !isInstruction(item))
         expect(first).toBe(COMPACTION)
       }),
@@ -180,7 +190,7 @@ describe('the laws', () => {
           // An answer that is gone on with is another answer.
           const next = after[before.length]
           const isGoneOnWith =
-            next !== undefined && isOfModel(next) && isOfModel(before.at(-1) ?? next)
+            next !== undefined && isModelItem(next) && isModelItem(before.at(-1) ?? next)
           if (at === undefined || isGoneOnWith) return
           const [then, now] = [withCompaction(before, at), withCompaction(after, at)]
           expectSteady(applied(then).items, applied(now).items)
@@ -193,13 +203,13 @@ describe('the laws', () => {
   test('C57: never are it and a summary of the gateway both told', () => {
     fc.assert(
       fc.property(compacted, fc.nat(), ({ items, at }, pick) => {
-        const starts = roundStarts(items)
+        const starts = findRoundStarts(items)
         const border = starts[pick % Math.max(1, starts.length)] ?? 0
-        const covered = coveredBefore(items, border)
+        const covered = listCoveredItems(items, border)
         const summary = { id: 's', text: 'Once upon a time.', facts: [], covered }
-        const plan = planFor({ policy: PRESETS.replay, reader: CLAUDE, summary })
-        const sent = rebuild(items, plan).items
-        const isTold = sent.some(isToldSummary)
+        const plan = listTransforms({ policy: PRESETS.replay, reader: CLAUDE, summary })
+        const sent = runTransforms(items, plan).items
+        const isTold = sent.some(isHistorySummary)
         // Whichever stands for more.
         expect(isTold).toBe(covered.some((item) => items.indexOf(item) > at))
         expect(sent.includes(COMPACTION)).toBe(!isTold)
@@ -217,5 +227,5 @@ function isInstruction(item: Item): boolean {
 }
 
 function isQuestion(item: Item): boolean {
-  return item.type === 'message' && item.role === 'user' && !hasPin(item)
+  return item.type === 'message' && item.role === 'user' && !isPinnedByClient(item)
 }

@@ -2,13 +2,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textOfPart, type Item } from '../../../src/core/item.ts'
-import { policyWith, type Wishes } from '../../../src/core/context-policy.ts'
-import { roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { afterReset } from '../../../src/context/windows/drop-before-reset.ts'
+import { resolvePolicy, type PolicyOverrides } from '../../../src/core/context-policy.ts'
+import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { dropBeforeReset } from '../../../src/context/windows/drop-before-reset.ts'
 import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
-import { mergeRuns } from '../../../src/context/speakers/merge-consecutive-messages.ts'
-import { additionsFor, planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
-import { tellSpeakers, type Telling } from '../../../src/context/speakers/label-speakers.ts'
+import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-consecutive-messages.ts'
+import {
+  listAdditionTransforms,
+  listTransforms,
+  runTransforms,
+} from '../../../src/context/list-and-run-transforms.ts'
+import {
+  labelSpeakers,
+  type SpeakerLabelOptions,
+} from '../../../src/context/speakers/label-speakers.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import { conversation, grown, tidyConversation, workedOn } from '../../support/conversations.ts'
 import {
@@ -28,14 +35,14 @@ const WHO = [
   { persona: 'Ada', actAs: null },
   { persona: 'Cyd', actAs: 'u1' },
 ]
-const TELLINGS: readonly Telling[] = NAMES.flatMap((names) =>
+const TELLINGS: readonly SpeakerLabelOptions[] = NAMES.flatMap((names) =>
   WHO.map((who) => ({ names, ofAssistants: names === 'prefix', ...who })),
 )
 
 const TRANSFORMS: readonly (readonly [string, Transform])[] = [
   ['hide', hideAuthors(['u1', 'Ada'])],
-  ['merge', mergeRuns()],
-  ...TELLINGS.map((telling) => [JSON.stringify(telling), tellSpeakers(telling)] as const),
+  ['merge', mergeConsecutiveMessages()],
+  ...TELLINGS.map((telling) => [JSON.stringify(telling), labelSpeakers(telling)] as const),
 ]
 
 describe.each(TRANSFORMS)('%s', (name, { run }) => {
@@ -76,7 +83,7 @@ test('a merged question is whole', () => {
   fc.assert(
     fc.property(conversation, voices, (silent, speak) => {
       const items = speak(silent)
-      const sent = mergeRuns().run(items).items.map(wordsOf).join('\n')
+      const sent = mergeConsecutiveMessages().run(items).items.map(wordsOf).join('\n')
       for (const words of items.map(wordsOf)) expect(sent).toContain(words)
     }),
     COUNTS,
@@ -88,25 +95,25 @@ function wordsOf(item: Item): string {
 }
 
 test('behind a reset nothing of before is left, whatever it parts, and the plan mends it', () => {
-  const plan = planFor({ policy: policyWith([null]), reader: null })
+  const plan = listTransforms({ policy: resolvePolicy([null]), reader: null })
   fc.assert(
     fc.property(tidyConversation, fc.nat(), (items, place) => {
-      const starts = roundStarts(items)
+      const starts = findRoundStarts(items)
       const at = starts[place % Math.max(1, starts.length)]
       fc.pre(at !== undefined)
       const reset = said(items, { [at]: { reset: true } })
-      const step = afterReset().run(reset)
-      expectPure(afterReset().run, reset)
-      expectIdempotent(afterReset().run, reset)
+      const step = dropBeforeReset().run(reset)
+      expectPure(dropBeforeReset().run, reset)
+      expectIdempotent(dropBeforeReset().run, reset)
       expectHonest(reset, step)
       expect(step.items.slice(-(items.length - at))).toEqual(reset.slice(at))
-      expectLawful(rebuild(reset, plan).items)
+      expectLawful(runTransforms(reset, plan).items)
     }),
     COUNTS,
   )
 })
 
-const PLANS: readonly Wishes[] = [
+const PLANS: readonly PolicyOverrides[] = [
   { speakers: { hidden: ['Ada'], merge: 'same_author', persona: 'u1', names: 'prefix' } },
   { policy: 'lean', window: { turns: 2 }, speakers: { hidden: ['u1'], actAs: 'Ada' } },
   { window: { items: 8 }, speakers: { merge: 'same_author' } },
@@ -114,9 +121,12 @@ const PLANS: readonly Wishes[] = [
 
 test.each(PLANS)('the plan with %j keeps the laws', (wishes) => {
   const entries = [{ text: 'note', depth: 2, role: 'developer' as const }]
-  const policy = policyWith([wishes, { notes: { entries } }])
-  const plan = [...planFor({ policy, reader: null, hasNames: false }), ...additionsFor(policy)]
-  const run = (items: readonly Item[]) => rebuild(items, plan)
+  const policy = resolvePolicy([wishes, { notes: { entries } }])
+  const plan = [
+    ...listTransforms({ policy, reader: null, hasNames: false }),
+    ...listAdditionTransforms(policy),
+  ]
+  const run = (items: readonly Item[]) => runTransforms(items, plan)
   fc.assert(
     fc.property(conversation, voices, (silent, speak) => {
       const items = speak(silent)

@@ -1,14 +1,14 @@
 /** What becomes, on each wire, of calls that wait at the end for their outputs. */
-import { policyWith } from '../../../src/core/context-policy.ts'
+import { resolvePolicy } from '../../../src/core/context-policy.ts'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { sentOn, type Wire } from '../../support/sent-laws.ts'
 import { talk } from '../../support/talk.ts'
 
-const plan = planFor({ policy: policyWith([{ policy: 'retain' }]), reader: null })
+const plan = listTransforms({ policy: resolvePolicy([{ policy: 'retain' }]), reader: null })
 
-const { items } = rebuild(
+const { items } = runTransforms(
   talk`
     user: go
     call a look {"at":"it"}

@@ -6,20 +6,20 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../src/core/item.ts'
-import { authorOf, withItemField } from '../../../src/core/items/author-time-and-reset-fields.ts'
-import { policyWith, type ContextPolicy } from '../../../src/core/context-policy.ts'
-import { keepValidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
-import { lookBack } from '../../../src/context/reasoning/recompute-prefixes.ts'
+import { authorOf, setGatewayField } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { resolvePolicy, type ContextPolicy } from '../../../src/core/context-policy.ts'
+import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
+import { recomputePrefixes } from '../../../src/context/reasoning/recompute-prefixes.ts'
 import {
-  additionsFor,
-  planFor,
-  rebuild,
-  rebuildOn,
+  listAdditionTransforms,
+  listTransforms,
+  runTransforms,
+  continueTransforms,
 } from '../../../src/context/list-and-run-transforms.ts'
 import {
-  isToldAlike,
-  prefixHashOf,
-  prefixSeed,
+  hasSamePrefixText,
+  hashPromptPrefix,
+  computePrefixSeed,
 } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import { expectComplete, expectHonest, expectLawful, expectPinned } from '../../support/laws.ts'
@@ -50,7 +50,10 @@ const turn: Arbitrary<Turn> = fc
     const of = author === null ? {} : { author: { id: author, name: author } }
     // Who is hidden is hidden, pinned or not.
     const field = pin === 0 && author !== 'u2' && author !== 'u3' ? { ...of, pin: true } : of
-    return { question: Object.keys(field).length === 0 ? said : withItemField(said, field), steps }
+    return {
+      question: Object.keys(field).length === 0 ? said : setGatewayField(said, field),
+      steps,
+    }
   })
 
 const talks = fc.array(turn, { minLength: 3, maxLength: 9 })
@@ -75,7 +78,7 @@ describe.each(MIXED_WISHES)('%j', (wishes) => {
 })
 
 function openModel({ room = null, ...wishes }: MixedWishes, isRecorded: boolean) {
-  const policy = policyWith([wishes])
+  const policy = resolvePolicy([wishes])
   let items: readonly Item[] = []
   /** By seal, what it was made behind. */
   const made = new Map<string, readonly Item[]>()
@@ -91,7 +94,7 @@ function openModel({ room = null, ...wishes }: MixedWishes, isRecorded: boolean)
       if (item.type !== 'reasoning') continue
       const before = made.get(item.encrypted_content ?? '') ?? []
       expect(before.length).toBe(at)
-      expect(before.every((one, place) => isToldAlike(one, sent[place]))).toBe(true)
+      expect(before.every((one, place) => hasSamePrefixText(one, sent[place]))).toBe(true)
     }
     return sent
   }
@@ -99,7 +102,7 @@ function openModel({ room = null, ...wishes }: MixedWishes, isRecorded: boolean)
     const sent = asked()
     const seal = `seal ${made.size}`
     made.set(seal, sent)
-    const prefixHash = prefixHashOf({ items: sent, params: PARAMS }, HERE.wire)
+    const prefixHash = hashPromptPrefix({ items: sent, params: PARAMS }, HERE.wire)
     const origin: Origin = { ...HERE, prefixHash }
     const whole: readonly Item[] = [...talk`sealed: ${seal}`, ...said]
     items = [...items, ...whole.map((item) => (isRecorded ? { ...item, origin } : item))]
@@ -117,16 +120,16 @@ function openModel({ room = null, ...wishes }: MixedWishes, isRecorded: boolean)
 
 function sentOf(items: readonly Item[], policy: ContextPolicy, room: number | null) {
   const transforms: readonly Transform[] = [
-    ...planFor({ policy, room, reader: null, hasNames: false, conversation: items }),
-    ...additionsFor(policy),
+    ...listTransforms({ policy, room, reader: null, hasNames: false, conversation: items }),
+    ...listAdditionTransforms(policy),
   ]
-  const changed = rebuild(items, transforms)
+  const changed = runTransforms(items, transforms)
   const validity = {
     ...HERE,
-    seed: () => prefixSeed(PARAMS, HERE.wire),
+    seed: () => computePrefixSeed(PARAMS, HERE.wire),
     checksPrefix: true,
     refusedBefore: [],
-    past: lookBack(changed),
+    past: recomputePrefixes(changed),
   }
-  return rebuildOn(changed, [keepValidReasoning(validity)])
+  return continueTransforms(changed, [dropInvalidReasoning(validity)])
 }

@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Part } from '../../../src/core/item.ts'
-import { mediaIn } from '../../../src/core/media/media-handles.ts'
+import { listMedia } from '../../../src/core/media/media-handles.ts'
 import { MEDIA_KINDS } from '../../../src/core/media/content-part-media.ts'
 import { PRESETS, type MediaRules } from '../../../src/core/context-policy.ts'
-import { roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { payingBorder } from '../../../src/context/media/cache-aware-image-cutoff.ts'
-import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
-import { showMedia } from '../../../src/context/media/replace-hidden-media.ts'
+import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { findImageCutoff } from '../../../src/context/media/cache-aware-image-cutoff.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
+import { replaceHiddenMedia } from '../../../src/context/media/replace-hidden-media.ts'
 import { expectIdempotent } from '../../support/laws.ts'
 
 const said = (role: 'user' | 'assistant', text: string, ...images: readonly Part[]): Item => ({
@@ -27,7 +27,7 @@ function chat(turns: number, tokens: number): readonly Item[] {
 }
 
 const shownOf = (items: readonly Item[], policy = PRESETS.retain): number =>
-  mediaIn(rebuild(items, planFor({ policy, reader: null })).items).length
+  listMedia(runTransforms(items, listTransforms({ policy, reader: null })).items).length
 
 describe('between short texts', () => {
   test('the images of the last five turns are shown, in steps of twenty', () => {
@@ -37,9 +37,9 @@ describe('between short texts', () => {
   })
 
   test('what goes is told in a note and a notice', () => {
-    const { items, notes } = rebuild(
+    const { items, notes } = runTransforms(
       chat(26, 20),
-      planFor({ policy: PRESETS.retain, reader: null }),
+      listTransforms({ policy: PRESETS.retain, reader: null }),
     )
     expect(notes).toHaveLength(20)
     expect(notes[0]).toEqual({ did: 'changed', at: 0, why: 'media-too-old', by: 'show-media' })
@@ -67,7 +67,7 @@ test('outputs count where they stay as they are', () => {
 
 describe('what another limit has taken away counts as it did when it was there', () => {
   const run = (rules: Partial<MediaRules>) =>
-    showMedia({
+    replaceHiddenMedia({
       rules: { ...PRESETS.replay.media, ...rules },
       sees: new Set(MEDIA_KINDS),
       canView: false,
@@ -137,8 +137,8 @@ test('the border never moves back, and moves at steps alone', () => {
       let before = 0
       for (let end = 1; end <= items.length; end += 1) {
         const list = items.slice(0, end)
-        const border = payingBorder(list, { keepTurns, step, ...rest })
-        const newest = roundStarts(list).length - 1
+        const border = findImageCutoff(list, { keepTurns, step, ...rest })
+        const newest = findRoundStarts(list).length - 1
         if (border !== before) {
           expect(border).toBeGreaterThan(before)
           expect((newest - keepTurns) % step).toBe(0)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Item, Part } from '../../../src/core/item.ts'
-import { partsOf } from '../../../src/core/media/media-handles.ts'
+import { listContentParts } from '../../../src/core/media/media-handles.ts'
 import { MEDIA_KINDS, type MediaKind } from '../../../src/core/media/content-part-media.ts'
 import { PRESETS, type MediaRules } from '../../../src/core/context-policy.ts'
-import { showMedia } from '../../../src/context/media/replace-hidden-media.ts'
+import { replaceHiddenMedia } from '../../../src/context/media/replace-hidden-media.ts'
 import { deepFreeze } from '../../support/laws.ts'
 import { talk } from '../../support/talk.ts'
 
@@ -40,13 +40,17 @@ interface Asked {
 }
 
 function shownOf(rules: Partial<MediaRules>, { sees = MEDIA_KINDS, canView = false }: Asked = {}) {
-  return showMedia({ rules: { ...PRESETS.replay.media, ...rules }, sees: new Set(sees), canView })
+  return replaceHiddenMedia({
+    rules: { ...PRESETS.replay.media, ...rules },
+    sees: new Set(sees),
+    canView,
+  })
 }
 
 /** `a b` for shown images, the text of a notice in between. */
 function sent(items: readonly Item[]): readonly string[] {
   return items.map((item) =>
-    partsOf(item)
+    listContentParts(item)
       .map((part) => {
         if ('text' in part) return part.text
         if (part.type !== 'input_image') return part.type
@@ -290,8 +294,8 @@ test('a notice is a part of its own, and what else was said is the same object (
   const said = words('look')
   const item = user(image('a'), said)
   const [changed] = shownOf({ images: 0 }).run([item, ...OK, user(words('so?'))]).items
-  expect(changed === undefined ? null : partsOf(changed)[1]).toBe(said)
-  expect(changed === undefined ? null : partsOf(changed)).toHaveLength(2)
+  expect(changed === undefined ? null : listContentParts(changed)[1]).toBe(said)
+  expect(changed === undefined ? null : listContentParts(changed)).toHaveLength(2)
 })
 
 test('what a wire knew of a hidden part does not come back with the notice', () => {
@@ -306,7 +310,7 @@ test('what a wire knew of a hidden part does not come back with the notice', () 
 test('handles are those of the whole conversation, where the list is a part of it (C80)', () => {
   const whole = turns('abc')
   const rules = { ...PRESETS.replay.media, images: 1 }
-  const { run } = showMedia({
+  const { run } = replaceHiddenMedia({
     rules,
     sees: new Set(MEDIA_KINDS),
     canView: false,

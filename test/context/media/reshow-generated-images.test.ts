@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { partsOf } from '../../../src/core/media/media-handles.ts'
-import { reuseImages } from '../../../src/context/media/reshow-generated-images.ts'
+import { listContentParts } from '../../../src/core/media/media-handles.ts'
+import { reshowGeneratedImages } from '../../../src/context/media/reshow-generated-images.ts'
 import { talk } from '../../support/talk.ts'
 
-const { run } = reuseImages({ images: 2 })
+const { run } = reshowGeneratedImages({ images: 2 })
 
 function sent(items: readonly Item[]): readonly string[] {
   return items.map((item) =>
-    partsOf(item)
+    listContentParts(item)
       .map((part) =>
         'text' in part ? part.text : 'image_url' in part ? part.image_url : part.type,
       )
@@ -40,7 +40,7 @@ describe('images of the last answer (C75)', () => {
     expect(sent(run(items).items).at(-1)).toBe(
       `${NOTICE('The 2 images that follow (media_2, media_3) are')} | https://a/2 | https://a/3 | which?`,
     )
-    expect(reuseImages({ images: 0 }).run(items).items).toBe(items)
+    expect(reshowGeneratedImages({ images: 0 }).run(items).items).toBe(items)
   })
 
   test('stay with that question in every later turn, and come once', () => {

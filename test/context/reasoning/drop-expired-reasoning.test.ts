@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { retainReasoning } from '../../../src/context/reasoning/drop-expired-reasoning.ts'
+import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { dropExpiredReasoning } from '../../../src/context/reasoning/drop-expired-reasoning.ts'
 import { show, talk } from '../../support/talk.ts'
 
-const { run } = retainReasoning('next_reply')
+const { run } = dropExpiredReasoning('next_reply')
 
 const TWO_ROUNDS = talk`
   user: Look.
@@ -96,8 +96,8 @@ test('the same question asked again finds the same (C15)', () => {
 
 test('with open_turn all reasoning of the turns before goes, and none of the running one', () => {
   const items = [...TWO_ROUNDS, ...TWO_ROUNDS]
-  const start = roundStarts(items).at(-1) ?? 0
+  const start = findRoundStarts(items).at(-1) ?? 0
   const kept = items.filter(({ type }, at) => type !== 'reasoning' || at >= start)
-  expect(retainReasoning('open_turn').run(items).items).toEqual(kept)
+  expect(dropExpiredReasoning('open_turn').run(items).items).toEqual(kept)
   expect(kept.length).toBeLessThan(items.length)
 })

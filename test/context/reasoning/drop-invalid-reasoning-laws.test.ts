@@ -2,12 +2,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Item, Origin, Reasoning } from '../../../src/core/item.ts'
-import type { Params } from '../../../src/core/prompt.ts'
+import type { PromptParameters } from '../../../src/core/prompt.ts'
 import {
-  keepValidReasoning,
-  type Validity,
+  dropInvalidReasoning,
+  type ReasoningValidity,
 } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
-import { prefixHashOf, prefixSeed } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
+import {
+  hashPromptPrefix,
+  computePrefixSeed,
+} from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
 import {
   expectComplete,
@@ -20,11 +23,11 @@ import { NO_PARAMS } from '../../support/no-params.ts'
 import { talk } from '../../support/talk.ts'
 
 const HERE = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
-const PARAMS: Params = { ...NO_PARAMS, model: HERE.model }
+const PARAMS: PromptParameters = { ...NO_PARAMS, model: HERE.model }
 
-function reader(more: Partial<Validity> = {}, params = PARAMS) {
-  const seed = () => prefixSeed(params, HERE.wire)
-  return keepValidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [], ...more })
+function reader(more: Partial<ReasoningValidity> = {}, params = PARAMS) {
+  const seed = () => computePrefixSeed(params, HERE.wire)
+  return dropInvalidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [], ...more })
 }
 
 const ORIGINS: readonly Partial<Origin>[] = [
@@ -100,7 +103,7 @@ test('in any conversation exactly that is sent which stands where it was made', 
         const asked = [...items, ...talk`user: Question ${String(number)}.`]
         const sent = reader({ account }, params).run(asked).items
         expectExact(asked, sent, account, instructions)
-        const prefixHash = prefixHashOf({ items: sent, params }, HERE.wire)
+        const prefixHash = hashPromptPrefix({ items: sent, params }, HERE.wire)
         const origin: Origin = { ...HERE, account, prefixHash }
         const thought: Reasoning = {
           type: 'reasoning',

@@ -1,25 +1,28 @@
 import { describe, expect, test } from 'vitest'
 import type { FunctionCall, Item, Origin } from '../../../src/core/item.ts'
-import type { Params } from '../../../src/core/prompt.ts'
+import type { PromptParameters } from '../../../src/core/prompt.ts'
 import {
-  keepValidReasoning,
-  type Validity,
+  dropInvalidReasoning,
+  type ReasoningValidity,
 } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
-import { prefixHashOf, prefixSeed } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
+import {
+  hashPromptPrefix,
+  computePrefixSeed,
+} from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import { NO_PARAMS } from '../../support/no-params.ts'
 import { show, talk } from '../../support/talk.ts'
 
 const HERE = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
-const PARAMS: Params = { ...NO_PARAMS, model: HERE.model }
+const PARAMS: PromptParameters = { ...NO_PARAMS, model: HERE.model }
 
-function reader(more: Partial<Validity> = {}, params = PARAMS) {
-  const seed = () => prefixSeed(params, HERE.wire)
-  return keepValidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [], ...more })
+function reader(more: Partial<ReasoningValidity> = {}, params = PARAMS) {
+  const seed = () => computePrefixSeed(params, HERE.wire)
+  return dropInvalidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [], ...more })
 }
 
 /** The items of one answer, made behind `before`. */
 function answer(before: readonly Item[], said: readonly Item[], origin: Partial<Origin> = {}) {
-  const prefixHash = prefixHashOf({ items: before, params: PARAMS }, HERE.wire)
+  const prefixHash = hashPromptPrefix({ items: before, params: PARAMS }, HERE.wire)
   const made: Origin = { ...HERE, prefixHash, ...origin }
   return [...before, ...said.map((item) => ({ ...item, origin: made }))]
 }
@@ -51,7 +54,7 @@ test('what stands behind its own prefix is passed on as the very same list', () 
   expect(reader().run(THIRD).items).toBe(THIRD)
 })
 
-test.each<[string, Partial<Params>]>([
+test.each<[string, Partial<PromptParameters>]>([
   ['instructions', { instructions: 'Be brief.' }],
   ['tools', { tools: [{ type: 'opaque', raw: { type: 'web_search' } }] }],
   ['the model', { model: 'claude-fable-5-1' }],
@@ -87,7 +90,7 @@ test('what was made after a change is valid again', () => {
   const params = { ...PARAMS, instructions: 'Be brief.' }
   const asked = [...THIRD, ...talk`user: And now?`]
   const sent = reader({}, params).run(asked).items
-  const prefixHash = prefixHashOf({ items: sent, params }, HERE.wire)
+  const prefixHash = hashPromptPrefix({ items: sent, params }, HERE.wire)
   const fourth = answer(
     asked,
     talk`
@@ -193,7 +196,7 @@ describe('what was refused before', () => {
   test('makes the prefix of that answer, which stays valid', () => {
     const asked = [...SECOND, ...talk`user: Thanks.`]
     const sent = asked.filter(({ type }) => type !== 'reasoning')
-    const prefixHash = prefixHashOf({ items: sent, params: PARAMS }, HERE.wire)
+    const prefixHash = hashPromptPrefix({ items: sent, params: PARAMS }, HERE.wire)
     const items = answer(
       asked,
       talk`

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { behindNewestStep } from '../../../src/context/reasoning/find-valid-reasoning-start.ts'
-import { lookBack } from '../../../src/context/reasoning/recompute-prefixes.ts'
-import { rebuildOn, rebuild } from '../../../src/context/list-and-run-transforms.ts'
-import { keepValidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
-import { shortenToolOutputs } from '../../../src/context/tool-outputs/shorten-old-outputs.ts'
+import { findValidReasoningStart } from '../../../src/context/reasoning/find-valid-reasoning-start.ts'
+import { recomputePrefixes } from '../../../src/context/reasoning/recompute-prefixes.ts'
+import { continueTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
+import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
+import { shortenOldOutputs } from '../../../src/context/tool-outputs/shorten-old-outputs.ts'
 import { talk } from '../../support/talk.ts'
 
 const turn = (number: number) => talk`
@@ -15,21 +15,21 @@ const turn = (number: number) => talk`
   sealed: second ${String(number)}
   assistant: Fog.
 `
-const shorten = [shortenToolOutputs({ rounds: 1, step: 2 })]
+const shorten = [shortenOldOutputs({ rounds: 1, step: 2 })]
 const places = (items: readonly Item[]) => items.map((_, at) => at)
 
 test('what was made since the newest step goes back, and nothing from before it', () => {
   const items = [0, 1, 2, 3, 4].flatMap(turn)
-  const changed = rebuild(items, shorten)
-  const kept = keepValidReasoning({
+  const changed = runTransforms(items, shorten)
+  const kept = dropInvalidReasoning({
     wire: 'anthropic',
     account: 'claude',
     seed: () => '',
     checksPrefix: true,
-    past: lookBack(changed),
+    past: recomputePrefixes(changed),
     refusedBefore: [],
   })
-  const { items: sent, notes } = rebuildOn(changed, [kept])
+  const { items: sent, notes } = continueTransforms(changed, [kept])
   const seals = sent.flatMap((item) => (item.type === 'reasoning' ? item.encrypted_content : []))
   // With the question of the fourth turn the outputs of the first two became short.
   expect(seals).toEqual(['first 3', 'second 3', 'first 4', 'second 4'])
@@ -38,10 +38,10 @@ test('what was made since the newest step goes back, and nothing from before it'
 
 test('all of it, where nothing has ever changed; none, where the tools have', () => {
   const items = [0, 1].flatMap(turn)
-  const past = lookBack(rebuild(items, []))
-  expect(behindNewestStep(items, places(items), past)).toBe(0)
+  const past = recomputePrefixes(runTransforms(items, []))
+  expect(findValidReasoningStart(items, places(items), past)).toBe(0)
   const other = { ...past, sentOf: () => null }
-  expect(behindNewestStep(items, places(items), other)).toBe(items.length)
+  expect(findValidReasoningStart(items, places(items), other)).toBe(items.length)
 })
 
 test('nobody is asked about a conversation without any', () => {
@@ -52,5 +52,5 @@ test('nobody is asked about a conversation without any', () => {
   const never = () => {
     throw new Error('It was asked.')
   }
-  expect(behindNewestStep(items, places(items), { sentOf: never, isTouched: never })).toBe(0)
+  expect(findValidReasoningStart(items, places(items), { sentOf: never, isTouched: never })).toBe(0)
 })

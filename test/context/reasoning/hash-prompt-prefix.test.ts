@@ -1,13 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { prefixHashOf, prefixSeed } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
+import {
+  hashPromptPrefix,
+  computePrefixSeed,
+} from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import { conversation } from '../../support/conversations.ts'
 import { NO_PARAMS } from '../../support/no-params.ts'
 import { talk } from '../../support/talk.ts'
 
 function hash(items: readonly Item[]): string {
-  return prefixHashOf({ items, params: NO_PARAMS }, 'anthropic')
+  return hashPromptPrefix({ items, params: NO_PARAMS }, 'anthropic')
 }
 
 test('is the same for what is loaded again, whatever it is called and whoever made it', () => {
@@ -64,8 +67,8 @@ test('knows where one text ends and the next begins', () => {
 
 test('OpenAI compares messages, the others all that stands in front of them', () => {
   const other = { ...NO_PARAMS, instructions: 'Be brief.' }
-  expect(prefixSeed(other, 'responses')).toBe(prefixSeed(NO_PARAMS, 'responses'))
-  expect(prefixSeed(other, 'anthropic')).not.toBe(prefixSeed(NO_PARAMS, 'anthropic'))
+  expect(computePrefixSeed(other, 'responses')).toBe(computePrefixSeed(NO_PARAMS, 'responses'))
+  expect(computePrefixSeed(other, 'anthropic')).not.toBe(computePrefixSeed(NO_PARAMS, 'anthropic'))
 })
 
 test('of tools, those count that the model is offered', () => {
@@ -73,6 +76,6 @@ test('of tools, those count that the model is offered', () => {
   const base = { ...NO_PARAMS, tools }
   const forced = { ...base, toolChoice: { type: 'required' } } as const
   const allowed = { ...base, toolChoice: { type: 'allowed', mode: 'auto', names: [] } } as const
-  expect(prefixSeed(forced, 'anthropic')).toBe(prefixSeed(base, 'anthropic'))
-  expect(prefixSeed(allowed, 'anthropic')).not.toBe(prefixSeed(base, 'anthropic'))
+  expect(computePrefixSeed(forced, 'anthropic')).toBe(computePrefixSeed(base, 'anthropic'))
+  expect(computePrefixSeed(allowed, 'anthropic')).not.toBe(computePrefixSeed(base, 'anthropic'))
 })

@@ -5,20 +5,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { isOfModel } from '../../../src/core/items/is-model-item.ts'
-import { policyWith } from '../../../src/core/context-policy.ts'
+import { isModelItem } from '../../../src/core/items/is-model-item.ts'
+import { resolvePolicy } from '../../../src/core/context-policy.ts'
 import {
-  behindNewestStep,
-  isUnrecorded,
+  findValidReasoningStart,
+  isUnrecordedReasoning,
 } from '../../../src/context/reasoning/find-valid-reasoning-start.ts'
-import { lookBack } from '../../../src/context/reasoning/recompute-prefixes.ts'
+import { recomputePrefixes } from '../../../src/context/reasoning/recompute-prefixes.ts'
 import {
-  additionsFor,
-  planFor,
-  rebuild,
-  type Rebuilt,
+  listAdditionTransforms,
+  listTransforms,
+  runTransforms,
+  type PipelineResult,
 } from '../../../src/context/list-and-run-transforms.ts'
-import { isToldAlike } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
+import { hasSamePrefixText } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import { messyConversation, tidyConversation } from '../../support/conversations.ts'
 import { expectSteady } from '../../support/laws.ts'
@@ -60,7 +60,7 @@ describe.each(STEPPING)('$name', (subject) => {
 function answersIn(items: readonly Item[]): readonly number[] {
   return items.flatMap((item, at) => {
     const before = items[at - 1]
-    return isOfModel(item) && before !== undefined && !isOfModel(before) ? [at] : []
+    return isModelItem(item) && before !== undefined && !isModelItem(before) ? [at] : []
   })
 }
 
@@ -68,11 +68,11 @@ test.each(MIXED_WISHES)('the newest step under %j is found where it is', (wishes
   fc.assert(
     fc.property(spoken, (items) => {
       const plan = planOf(wishes, items)
-      const rebuilt = rebuild(items, plan)
+      const rebuilt = runTransforms(items, plan)
       const { items: sent, places } = rebuilt
-      const found = behindNewestStep(sent, places, lookBack(rebuilt))
+      const found = findValidReasoningStart(sent, places, recomputePrefixes(rebuilt))
       expect(found).toBe(
-        foundOneByOne(rebuilt, (length) => rebuild(items.slice(0, length), plan).items),
+        foundOneByOne(rebuilt, (length) => runTransforms(items.slice(0, length), plan).items),
       )
     }),
     COUNTS,
@@ -83,27 +83,28 @@ function planOf(
   { room = null, ...wishes }: MixedWishes,
   conversation: readonly Item[],
 ): readonly Transform[] {
-  const policy = policyWith([wishes])
+  const policy = resolvePolicy([wishes])
   const reader = { wire: 'chat', account: 'a', compacts: false }
-  const plan = planFor({ policy, room, reader, hasNames: false, conversation })
-  return [...plan, ...additionsFor(policy)]
+  const plan = listTransforms({ policy, room, reader, hasNames: false, conversation })
+  return [...plan, ...listAdditionTransforms(policy)]
 }
 
 function foundOneByOne(
-  { items, places }: Rebuilt,
+  { items, places }: PipelineResult,
   sentOf: (length: number) => readonly Item[],
 ): number {
   const starts = new Set<number>()
   let start = 0
   for (const [at, item] of items.entries()) {
-    if (!isOfModel(item)) start = at + 1
-    else if (isUnrecorded(item)) starts.add(start)
+    if (!isModelItem(item)) start = at + 1
+    else if (isUnrecordedReasoning(item)) starts.add(start)
   }
   let border = items.length
   for (const at of [...starts].toReversed()) {
     const place = places[at] ?? null
     const before = place === null ? null : sentOf(place)
-    if (before?.every((item, index) => isToldAlike(item, items[index])) !== true) return border
+    if (before?.every((item, index) => hasSamePrefixText(item, items[index])) !== true)
+      return border
     border = at
   }
   return 0

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { PRESETS, type SpeakerRules } from '../../../src/core/context-policy.ts'
-import { tellingOf, tellSpeakers } from '../../../src/context/speakers/label-speakers.ts'
+import {
+  resolveSpeakerLabelOptions,
+  labelSpeakers,
+} from '../../../src/context/speakers/label-speakers.ts'
 import { show, talk } from '../../support/talk.ts'
 import { ANN, by, said } from '../../support/voices.ts'
 
 function told(items: readonly Item[], rules: Partial<SpeakerRules> = {}, hasNames = false) {
-  const telling = tellingOf({ ...PRESETS.retain.speakers, ...rules }, hasNames)
-  return tellSpeakers(telling).run(items)
+  const telling = resolveSpeakerLabelOptions({ ...PRESETS.retain.speakers, ...rules }, hasNames)
+  return labelSpeakers(telling).run(items)
 }
 
 const nameOf = (item: Item | undefined) => item?.native?.['chat']?.['name']

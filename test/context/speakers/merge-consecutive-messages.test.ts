@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { itemField } from '../../../src/core/items/author-time-and-reset-fields.ts'
-import { mergeRuns } from '../../../src/context/speakers/merge-consecutive-messages.ts'
+import { readGatewayField } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-consecutive-messages.ts'
 import { show, talk } from '../../support/talk.ts'
 import { ANN, by, said } from '../../support/voices.ts'
 
@@ -10,19 +10,19 @@ const BURST = talk`
   user: two
   user: three
 `
-const merged = (items: readonly Item[]): string => show(mergeRuns().run(items).items)
+const merged = (items: readonly Item[]): string => show(mergeConsecutiveMessages().run(items).items)
 
 describe('messages of one author in a row (C67)', () => {
   test('become one, with the ids that they had', () => {
     const named = BURST.map((item, at) => ({ ...item, id: `msg_${at}` }))
-    const step = mergeRuns().run(said(named, { 0: ANN, 1: ANN, 2: by('Bob') }))
+    const step = mergeConsecutiveMessages().run(said(named, { 0: ANN, 1: ANN, 2: by('Bob') }))
     expect(show(step.items)).toBe('user: one⏎two\nuser: three')
-    expect(itemField(step.items[0]!)?.['ids']).toEqual(['msg_0', 'msg_1'])
+    expect(readGatewayField(step.items[0]!)?.['ids']).toEqual(['msg_0', 'msg_1'])
     expect(step.notes.map(({ did, at }) => `${did} ${at}`)).toEqual(['changed 0', 'dropped 1'])
   })
 
   test('stay apart where nobody says who it is', () => {
-    expect(mergeRuns().run(BURST).items).toBe(BURST)
+    expect(mergeConsecutiveMessages().run(BURST).items).toBe(BURST)
   })
 
   test.each([
@@ -32,7 +32,7 @@ describe('messages of one author in a row (C67)', () => {
     ['a new beginning', { 0: ANN, 1: { ...ANN, reset: true } }],
   ])('are parted by %s', (_, fields) => {
     const items = said(BURST.slice(0, 2), fields)
-    expect(mergeRuns().run(items).items).toBe(items)
+    expect(mergeConsecutiveMessages().run(items).items).toBe(items)
   })
 
   test('are parted by media, tools, and what only one wire understands', () => {
@@ -49,7 +49,7 @@ describe('messages of one author in a row (C67)', () => {
       output a
     `
     const items = [one!, image, { ...one! }, marked, { ...one! }, ...tools, { ...one! }]
-    expect(mergeRuns().run(items).items).toBe(items)
+    expect(mergeConsecutiveMessages().run(items).items).toBe(items)
   })
 
   test('are merged within a day', () => {

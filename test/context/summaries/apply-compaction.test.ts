@@ -1,15 +1,15 @@
-import { policyWith } from '../../../src/core/context-policy.ts'
+import { resolvePolicy } from '../../../src/core/context-policy.ts'
 import { expect, test } from 'vitest'
-import { compactionItem } from '../../../src/core/items/compaction-item.ts'
+import { createCompactionItem } from '../../../src/core/items/compaction-item.ts'
 import type { Item } from '../../../src/core/item.ts'
 import { applyCompaction } from '../../../src/context/summaries/apply-compaction.ts'
-import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
-import type { Reader } from '../../../src/context/summaries/can-read-compaction.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
+import type { CompactionSupport } from '../../../src/context/summaries/can-read-compaction.ts'
 import { show, talk } from '../../support/talk.ts'
 
-const CHAT: Reader = { wire: 'chat', account: 'local', compacts: false }
-const OPENAI: Reader = { wire: 'responses', account: 'openai', compacts: true }
-const OURS = compactionItem('cmp_1', 'Rome was chosen.')
+const CHAT: CompactionSupport = { wire: 'chat', account: 'local', compacts: false }
+const OPENAI: CompactionSupport = { wire: 'responses', account: 'openai', compacts: true }
+const OURS = createCompactionItem('cmp_1', 'Rome was chosen.')
 const THEIRS: Item = {
   type: 'opaque',
   raw: { type: 'compaction', id: 'cmp_2', encrypted_content: 'gAAAAABp' },
@@ -57,7 +57,7 @@ test('whatever is left out or changed has a note', () => {
 })
 
 test('of several the newest counts', () => {
-  const older = compactionItem('cmp_0', 'Oslo was dropped.')
+  const older = createCompactionItem('cmp_0', 'Oslo was dropped.')
   expect(shown([...BEFORE, older, ...AFTER, OURS])).toBe(
     show(talk`
       developer: be brief
@@ -111,11 +111,11 @@ test('no window cuts the summary away', () => {
       assistant: ok
     `,
   ])
-  const plan = planFor({
-    policy: policyWith([{ policy: 'replay', window: { items: 4 } }]),
+  const plan = listTransforms({
+    policy: resolvePolicy([{ policy: 'replay', window: { items: 4 } }]),
     reader: CHAT,
   })
-  const { items } = rebuild([...BEFORE, OURS, ...chatter], plan)
+  const { items } = runTransforms([...BEFORE, OURS, ...chatter], plan)
   expect(items.length).toBeLessThan(10)
   expect(show(items)).toContain('Rome was chosen.')
 })

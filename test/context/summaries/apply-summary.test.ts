@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { isToldSummary } from '../../../src/core/items/summary-message.ts'
-import { applySummary, coveredBefore } from '../../../src/context/summaries/apply-summary.ts'
-import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
-import { policyWith } from '../../../src/core/context-policy.ts'
+import { isHistorySummary } from '../../../src/core/items/summary-message.ts'
+import { applySummary, listCoveredItems } from '../../../src/context/summaries/apply-summary.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
+import { resolvePolicy } from '../../../src/core/context-policy.ts'
 import { show, talk } from '../../support/talk.ts'
 
 const summary = (covered: readonly Item[]) =>
   applySummary({ id: 'sum_1', text: 'They met.', facts: ['port 8080'], covered })
 
 const shown = (items: readonly Item[]) =>
-  items.map((item) => (isToldSummary(item) ? 'SUMMARY' : show([item]))).join(' | ')
+  items.map((item) => (isHistorySummary(item) ? 'SUMMARY' : show([item]))).join(' | ')
 
 const CHAT = talk`
   system: be brief
@@ -26,7 +26,7 @@ const CHAT = talk`
 `
 
 test('C21, C54: is told before the turns that are kept, and the instructions before it', () => {
-  const step = summary(coveredBefore(CHAT, 7)).run(CHAT)
+  const step = summary(listCoveredItems(CHAT, 7)).run(CHAT)
   expect(shown(step.items)).toBe(
     'system: be brief | SUMMARY | hosted compaction | user: 2 | assistant: two | user: 3',
   )
@@ -37,7 +37,7 @@ test('C21, C54: is told before the turns that are kept, and the instructions bef
 })
 
 test('says the facts word for word, and the words before the messages below', () => {
-  const told = summary(CHAT.slice(1, 6)).run(CHAT).items.find(isToldSummary)
+  const told = summary(CHAT.slice(1, 6)).run(CHAT).items.find(isHistorySummary)
   expect(show([told as Item])).toMatch(
     /^developer: \[Summary of the earlier part .*\]⏎⏎## Facts⏎- port 8080⏎⏎They met\.$/,
   )
@@ -69,14 +69,14 @@ test('knows its own though an item comes twice', () => {
 })
 
 test('is left out by no window, and counts as nothing of it', () => {
-  const policy = policyWith([{ policy: 'replay', window: { turns: 1 } }])
+  const policy = resolvePolicy([{ policy: 'replay', window: { turns: 1 } }])
   const covered = CHAT.slice(1, 6)
-  const plan = planFor({
+  const plan = listTransforms({
     policy,
     reader: null,
     summary: { id: 's', text: 'x', facts: [], covered },
   })
-  expect(shown(rebuild(CHAT, plan).items)).toBe(
+  expect(shown(runTransforms(CHAT, plan).items)).toBe(
     'system: be brief | SUMMARY | hosted compaction | user: 3',
   )
 })

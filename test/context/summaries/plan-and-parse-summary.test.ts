@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { itemTokens } from '../../../src/core/items/item-tokens.ts'
-import { pairsOf } from '../../../src/core/items/tool-call-pairs.ts'
-import { isUserMessage, roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { inWords } from '../../../src/core/items/summary-message.ts'
+import { estimateItemTokens } from '../../../src/core/items/item-tokens.ts'
+import { findToolCallPairs } from '../../../src/core/items/tool-call-pairs.ts'
+import { isUserMessage, findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { formatHistorySummary } from '../../../src/core/items/summary-message.ts'
 import {
-  readSummary,
-  summaryChapters,
-  summaryCut,
-  summaryQuestion,
+  parseSummary,
+  buildSummarySections,
+  findSummaryCut,
+  createSummaryPrompt,
 } from '../../../src/context/summaries/plan-and-parse-summary.ts'
 import { conversation } from '../../support/conversations.ts'
 import { talk } from '../../support/talk.ts'
@@ -26,25 +26,31 @@ const rounds = (count: number, words = ''): readonly Item[] =>
 
 describe('the cut', () => {
   test('C48: leaves so many turns with all that was done in them', () => {
-    expect(summaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 0)).toEqual({ at: 16, turns: 4 })
-    expect(summaryCut(rounds(2), { keepTurns: 2, keepTokens: 0 }, 0)).toBeNull()
-    expect(summaryCut(rounds(1), { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
-    expect(summaryCut([], { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
+    expect(findSummaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 0)).toEqual({
+      at: 16,
+      turns: 4,
+    })
+    expect(findSummaryCut(rounds(2), { keepTurns: 2, keepTokens: 0 }, 0)).toBeNull()
+    expect(findSummaryCut(rounds(1), { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
+    expect(findSummaryCut([], { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
   })
 
   test('C49: leaves so many tokens as well', () => {
     const items = rounds(6, 'word '.repeat(100))
-    const { at = 0 } = summaryCut(items, { keepTurns: 1, keepTokens: 300 }, 0) ?? {}
+    const { at = 0 } = findSummaryCut(items, { keepTurns: 1, keepTokens: 300 }, 0) ?? {}
     const weigh = (from: number) =>
-      items.slice(from).reduce((sum, item) => sum + itemTokens(item), 0)
+      items.slice(from).reduce((sum, item) => sum + estimateItemTokens(item), 0)
     expect(weigh(at)).toBeGreaterThanOrEqual(300)
     expect(weigh(at + 4)).toBeLessThan(300)
-    expect(summaryCut(items, { keepTurns: 1, keepTokens: 1_000_000 }, 0)).toBeNull()
+    expect(findSummaryCut(items, { keepTurns: 1, keepTokens: 1_000_000 }, 0)).toBeNull()
   })
 
   test('is never before the summary that there is, nor at it', () => {
-    expect(summaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 16)).toBeNull()
-    expect(summaryCut(rounds(7), { keepTurns: 2, keepTokens: 0 }, 16)).toEqual({ at: 20, turns: 5 })
+    expect(findSummaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 16)).toBeNull()
+    expect(findSummaryCut(rounds(7), { keepTurns: 2, keepTokens: 0 }, 16)).toEqual({
+      at: 20,
+      turns: 5,
+    })
   })
 
   test('is none where nothing could be left out', () => {
@@ -52,19 +58,21 @@ describe('the cut', () => {
       system: be brief
       user: 1
     `
-    expect(summaryCut([...items, ...rounds(1)], { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
+    expect(findSummaryCut([...items, ...rounds(1)], { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
   })
 
   test('C49: is between turns, parts no call from its output, and leaves the newest turn', () => {
     const kept = { keepTurns: fc.integer({ min: 1, max: 4 }), keepTokens: fc.nat(200) }
     fc.assert(
       fc.property(conversation, fc.record(kept), fc.nat(12), (items, rules, after) => {
-        const cut = summaryCut(items, rules, after)
+        const cut = findSummaryCut(items, rules, after)
         if (cut === null) return
         expect(cut.at).toBeGreaterThan(after)
-        expect(roundStarts(items)[cut.turns]).toBe(cut.at)
-        expect(roundStarts(items).length - cut.turns).toBeGreaterThanOrEqual(rules.keepTurns)
-        const parted = [...pairsOf(items)].some((other, at) => at < cut.at && other >= cut.at)
+        expect(findRoundStarts(items)[cut.turns]).toBe(cut.at)
+        expect(findRoundStarts(items).length - cut.turns).toBeGreaterThanOrEqual(rules.keepTurns)
+        const parted = [...findToolCallPairs(items)].some(
+          (other, at) => at < cut.at && other >= cut.at,
+        )
         expect(parted).toBe(false)
         expect(items.slice(cut.at).filter(isUserMessage)).not.toEqual([])
       }),
@@ -74,7 +82,7 @@ describe('the cut', () => {
 
 describe('what is asked', () => {
   const chapters = (items: readonly Item[], after = 0, most = 60_000, hidden: string[] = []) =>
-    summaryChapters({ items, hidden }, after, { at: items.length, turns: 9 }, most)
+    buildSummarySections({ items, hidden }, after, { at: items.length, turns: 9 }, most)
 
   test('tells what was said and done since the summary before, and no instructions', () => {
     const items = [...talk`system: be brief`, ...rounds(3)]
@@ -101,7 +109,9 @@ describe('what is asked', () => {
   test('comes in pieces that fit its writer', () => {
     const pieces = chapters(rounds(40, 'word '.repeat(50)), 0, 1_000)
     expect(pieces.length).toBeGreaterThan(2)
-    expect(pieces.every((piece) => itemTokens(talk`user: ${piece}`[0] as Item) < 1_200)).toBe(true)
+    expect(
+      pieces.every((piece) => estimateItemTokens(talk`user: ${piece}`[0] as Item) < 1_200),
+    ).toBe(true)
   })
 
   test('does not say what is between a client and the gateway', () => {
@@ -124,32 +134,34 @@ describe('what is asked', () => {
   })
 
   test('C51: names the focus, and goes on from the summary before', () => {
-    const question = summaryQuestion('prices')('So far.', 'What was said.')
+    const question = createSummaryPrompt('prices')('So far.', 'What was said.')
     const [{ content } = { content: [] }] = question.input
     expect(content[0]?.text).toMatch(/^<summary_so_far>\nSo far\.\n<\/summary_so_far>/)
     expect(content[0]?.text).toContain('<focus>\nprices\n</focus>')
-    expect(JSON.stringify(summaryQuestion(null)(null, 'x'))).not.toMatch(/<focus>|<summary_so_far>/)
+    expect(JSON.stringify(createSummaryPrompt(null)(null, 'x'))).not.toMatch(
+      /<focus>|<summary_so_far>/,
+    )
   })
 })
 
 describe('what is read of the answer', () => {
   test('is the list of facts beside the words', () => {
     const written = '## Facts\n- port 8080\n* /etc/x\nname: Ada\n- port 8080\n\n## Open\nNothing.\n'
-    expect(readSummary(written)).toEqual({
+    expect(parseSummary(written)).toEqual({
       facts: ['port 8080', '/etc/x', 'name: Ada'],
       text: '## Open\nNothing.',
     })
   })
 
   test('is all of it where there is no such list', () => {
-    expect(readSummary(' They met. \n')).toEqual({ facts: [], text: 'They met.' })
-    expect(readSummary('## Open\nx\n## Facts')).toEqual({ facts: [], text: '## Open\nx' })
+    expect(parseSummary(' They met. \n')).toEqual({ facts: [], text: 'They met.' })
+    expect(parseSummary('## Open\nx\n## Facts')).toEqual({ facts: [], text: '## Open\nx' })
   })
 
   test('says the same when it is told and read again', () => {
     for (const facts of [[], ['port: 1'], ['a', '№ 7']]) {
       const words = { text: '## Open\n- x\n\n## Done\ny', facts }
-      expect(readSummary(inWords(words))).toEqual(words)
+      expect(parseSummary(formatHistorySummary(words))).toEqual(words)
     }
   })
 })

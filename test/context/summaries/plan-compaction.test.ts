@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { summaryMessage } from '../../../src/core/items/compaction-item.ts'
+import { createCompactionMessage } from '../../../src/core/items/compaction-item.ts'
 import type { Item } from '../../../src/core/item.ts'
 import {
-  chapterQuestion,
+  buildCompactionPrompt,
   planCompaction,
-  replacedBy,
+  listReplacedItems,
 } from '../../../src/context/summaries/plan-compaction.ts'
 import { talk } from '../../support/talk.ts'
 
@@ -35,12 +35,12 @@ test('what the user said is kept as it is, and everything is told', () => {
 })
 
 test('a summary goes on from the one before it', () => {
-  const items = [...ITEMS, summaryMessage('Rome was chosen.'), ...talk`assistant: booked`]
+  const items = [...ITEMS, createCompactionMessage('Rome was chosen.'), ...talk`assistant: booked`]
   const { kept, before, chapters } = planCompaction(items, 10_000)
   expect(kept).toHaveLength(2)
   expect(before).toBe('Rome was chosen.')
   expect(chapters).toEqual(['[assistant]\n  booked'])
-  const question = chapterQuestion(before, chapters[0] ?? '')
+  const question = buildCompactionPrompt(before, chapters[0] ?? '')
   expect(question.input[0]?.content[0]?.text).toContain(
     '<summary_so_far>\nRome was chosen.\n</summary_so_far>',
   )
@@ -56,7 +56,7 @@ test('what is too long for one question is told in several, in order and without
 })
 
 test('only what the model made is replaced', () => {
-  expect(replacedBy(ITEMS).map((item) => item.type)).toEqual([
+  expect(listReplacedItems(ITEMS).map((item) => item.type)).toEqual([
     'reasoning',
     'function_call',
     'function_call_output',

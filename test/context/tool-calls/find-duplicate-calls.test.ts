@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { pairsOf } from '../../../src/core/items/tool-call-pairs.ts'
-import { findCopies } from '../../../src/context/tool-calls/find-duplicate-calls.ts'
+import { findToolCallPairs } from '../../../src/core/items/tool-call-pairs.ts'
+import { findDuplicateCalls } from '../../../src/context/tool-calls/find-duplicate-calls.ts'
 import { OPAQUE_PAIRS } from '../../support/conversations.ts'
 import { talk } from '../../support/talk.ts'
 import { expectLinear } from '../../support/reads.ts'
@@ -9,7 +9,7 @@ import { expectLinear } from '../../support/reads.ts'
 const origin = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }
 
 function copies(...items: readonly Item[]): readonly number[] {
-  return [...findCopies(items, pairsOf(items))].toSorted((a, b) => a - b)
+  return [...findDuplicateCalls(items, findToolCallPairs(items))].toSorted((a, b) => a - b)
 }
 
 /** As they come from the store, where only what the model made has an origin. */
@@ -110,5 +110,5 @@ test('of many calls of one id none is looked at again for each of the others', (
       at % 2 === 0 ? call : { ...call, origin },
       ...(at % 3 === 0 ? [] : talk`output a ${String(at)}`),
     ])
-  expectLinear(2000, calls, (items) => findCopies(items, pairsOf(items)))
+  expectLinear(2000, calls, (items) => findDuplicateCalls(items, findToolCallPairs(items)))
 })

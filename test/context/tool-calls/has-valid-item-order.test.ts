@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isInOrder } from '../../../src/context/tool-calls/has-valid-item-order.ts'
+import { hasValidItemOrder } from '../../../src/context/tool-calls/has-valid-item-order.ts'
 import { messyConversation, tidyConversation } from '../../support/conversations.ts'
 import { expectLawful } from '../../support/laws.ts'
 import { talk } from '../../support/talk.ts'
@@ -8,7 +8,7 @@ import { talk } from '../../support/talk.ts'
 test('what is seen to be in order is lawful', () => {
   fc.assert(
     fc.property(fc.oneof(tidyConversation, messyConversation), (items) => {
-      if (isInOrder(items)) expectLawful(items)
+      if (hasValidItemOrder(items)) expectLawful(items)
     }),
     { numRuns: 1000 },
   )
@@ -25,7 +25,7 @@ test.each([
   { items: [...DONE, ...talk`sealed: x`, ...talk`assistant: So.`] },
   { items: [...DONE, ...DONE] },
 ])('sees whole batches with what led to them: $items', ({ items }) => {
-  expect(isInOrder(items)).toBe(true)
+  expect(hasValidItemOrder(items)).toBe(true)
 })
 
 test.each([
@@ -36,5 +36,5 @@ test.each([
   { items: [...DONE, ...talk`call a`, ...talk`output a`] },
   { items: [...CALLED, ...talk`call b`, ...talk`output a`, ...talk`call c`] },
 ])('leaves to a closer look what is not: $items', ({ items }) => {
-  expect(isInOrder(items)).toBe(false)
+  expect(hasValidItemOrder(items)).toBe(false)
 })

@@ -1,16 +1,19 @@
-import { policyWith } from '../../../src/core/context-policy.ts'
+import { resolvePolicy } from '../../../src/core/context-policy.ts'
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { answerCalls, STUB } from '../../../src/context/tool-calls/stub-missing-outputs.ts'
-import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import {
+  stubMissingOutputs,
+  STUB_OUTPUT_TEXT,
+} from '../../../src/context/tool-calls/stub-missing-outputs.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
 import { expectLawful } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
 
 function answered(items: readonly Item[]): string {
-  const step = rebuild(items, [pruneOrphans({ unanswered: 'stub' }), answerCalls()])
+  const step = runTransforms(items, [pruneOrphans({ unanswered: 'stub' }), stubMissingOutputs()])
   expectLawful(step.items)
-  return show(step.items).replaceAll(STUB, 'STUB')
+  return show(step.items).replaceAll(STUB_OUTPUT_TEXT, 'STUB')
 }
 
 test('says, in the place of an output, that none was recorded', () => {
@@ -19,7 +22,7 @@ test('says, in the place of an output, that none was recorded', () => {
     call a book
     user: hello?
   `
-  const step = answerCalls().run(items)
+  const step = stubMissingOutputs().run(items)
   expect(show(step.items.slice(1, 3))).toBe(
     'call a book\noutput a [No result of this tool call was recorded. It may or may not have run.]',
   )
@@ -81,13 +84,13 @@ test('leaves alone what waits, what is answered, and what words cannot answer', 
     call d
     output d
   `
-  expect(answerCalls().run(items)).toEqual({ items, notes: [] })
-  expect(answerCalls().run(items).items).toBe(items)
+  expect(stubMissingOutputs().run(items)).toEqual({ items, notes: [] })
+  expect(stubMissingOutputs().run(items).items).toBe(items)
 })
 
 test('what was sent stays as it was when a call has waited in vain', () => {
-  const plan = planFor({
-    policy: policyWith([{ policy: 'replay', outputs: { keepTurns: 0, step: 1 } }]),
+  const plan = listTransforms({
+    policy: resolvePolicy([{ policy: 'replay', outputs: { keepTurns: 0, step: 1 } }]),
     unansweredCalls: 'stub',
     reader: null,
   })
@@ -97,7 +100,7 @@ test('what was sent stays as it was when a call has waited in vain', () => {
     call b look
     output b free
   `
-  const after = rebuild([...before, ...talk`user: hello?`], plan)
-  expect(after.items.slice(0, before.length)).toEqual(rebuild(before, plan).items)
+  const after = runTransforms([...before, ...talk`user: hello?`], plan)
+  expect(after.items.slice(0, before.length)).toEqual(runTransforms(before, plan).items)
   expect(after.notes).toEqual([{ did: 'added', why: 'output-stubbed', by: 'answer-calls' }])
 })

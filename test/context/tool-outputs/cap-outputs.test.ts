@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textOf, type Item, type Part } from '../../../src/core/item.ts'
 import { capOutputs } from '../../../src/context/tool-outputs/cap-outputs.ts'
-import { expandOutput } from '../../../src/context/tool-outputs/read-output-range.ts'
+import { readOutputRange } from '../../../src/context/tool-outputs/read-output-range.ts'
 import { talk } from '../../support/talk.ts'
 
 const cut = capOutputs({ maxChars: 400, expand: false })
@@ -64,7 +64,7 @@ describe('what was left out can be read', () => {
     const asked = /call expand_output with (\{[^}]*\})/.exec(text)?.[1] ?? '{}'
     const { call_id, from, to } = JSON.parse(asked) as { call_id: string; from: number; to: number }
     expect(call_id).toBe('call_a')
-    const piece = expandOutput(items, call_id, { from, to, maxChars: 100_000 })
+    const piece = readOutputRange(items, call_id, { from, to, maxChars: 100_000 })
     const [head, tail] = text.split(/\n\[\d+ characters[^\]]*\]\n/)
     expect(`${head}${piece?.text}${tail}`).toBe(NUMBERED)
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { markerLine } from '../../../src/core/markers/extract-turn-markers.ts'
-import { expandOutput } from '../../../src/context/tool-outputs/read-output-range.ts'
+import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
+import { readOutputRange } from '../../../src/context/tool-outputs/read-output-range.ts'
 
 const outputOf = (call_id: string, output: string): Item => ({
   type: 'function_call_output',
@@ -16,26 +16,26 @@ const items = [
 const maxChars = 100
 
 test('gives the characters that are asked for, and says which they are', () => {
-  expect(expandOutput(items, 'a', { from: 2, to: 5, maxChars })).toEqual({
+  expect(readOutputRange(items, 'a', { from: 2, to: 5, maxChars })).toEqual({
     text: '234',
     from: 2,
     to: 5,
     chars: 10,
   })
-  expect(expandOutput(items, 'a', { maxChars })?.text).toBe('0123456789')
+  expect(readOutputRange(items, 'a', { maxChars })?.text).toBe('0123456789')
 })
 
 test('gives no more than is allowed, and as much as there is', () => {
-  expect(expandOutput(items, 'a', { from: 3, maxChars: 4 })).toMatchObject({ from: 3, to: 7 })
-  expect(expandOutput(items, 'a', { from: 8, to: 99, maxChars })?.text).toBe('89')
-  expect(expandOutput(items, 'a', { from: -5, to: 2, maxChars })?.text).toBe('01')
-  expect(expandOutput(items, 'a', { from: 50, to: 60, maxChars })).toMatchObject({ text: '' })
-  expect(expandOutput(items, 'a', { from: 5, to: 2, maxChars })).toMatchObject({ text: '' })
+  expect(readOutputRange(items, 'a', { from: 3, maxChars: 4 })).toMatchObject({ from: 3, to: 7 })
+  expect(readOutputRange(items, 'a', { from: 8, to: 99, maxChars })?.text).toBe('89')
+  expect(readOutputRange(items, 'a', { from: -5, to: 2, maxChars })?.text).toBe('01')
+  expect(readOutputRange(items, 'a', { from: 50, to: 60, maxChars })).toMatchObject({ text: '' })
+  expect(readOutputRange(items, 'a', { from: 5, to: 2, maxChars })).toMatchObject({ text: '' })
 })
 
 test('counts without markers, as the note in the cut output does', () => {
-  const output = `So said ${markerLine('01KQZ3V8M6T2X9R4B7C9')} Ada`
-  expect(expandOutput([outputOf('m', output)], 'm', { from: 3, maxChars })).toEqual({
+  const output = `So said ${formatMarkerLine('01KQZ3V8M6T2X9R4B7C9')} Ada`
+  expect(readOutputRange([outputOf('m', output)], 'm', { from: 3, maxChars })).toEqual({
     text: 'said Ada',
     from: 3,
     to: 11,
@@ -44,14 +44,14 @@ test('counts without markers, as the note in the cut output does', () => {
 })
 
 test('tears no character, and the next piece goes on where this one ends', () => {
-  const first = expandOutput(items, 'b', { to: 2, maxChars })
+  const first = readOutputRange(items, 'b', { to: 2, maxChars })
   expect(first?.text).toBe('x')
-  expect(expandOutput(items, 'b', { from: first?.to ?? 0, maxChars })?.text).toBe('🦊y')
-  expect(expandOutput(items, 'b', { from: 2, maxChars })?.text).toBe('🦊y')
+  expect(readOutputRange(items, 'b', { from: first?.to ?? 0, maxChars })?.text).toBe('🦊y')
+  expect(readOutputRange(items, 'b', { from: 2, maxChars })?.text).toBe('🦊y')
 })
 
 test('knows only outputs of functions and custom tools, the newest one of an id', () => {
-  expect(expandOutput(items, 'c', { maxChars })).toBeNull()
-  expect(expandOutput(items, 'z', { maxChars })).toBeNull()
-  expect(expandOutput([...items, outputOf('a', 'new')], 'a', { maxChars })?.text).toBe('new')
+  expect(readOutputRange(items, 'c', { maxChars })).toBeNull()
+  expect(readOutputRange(items, 'z', { maxChars })).toBeNull()
+  expect(readOutputRange([...items, outputOf('a', 'new')], 'a', { maxChars })?.text).toBe('new')
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { FunctionCallOutput, Item, Part } from '../../../src/core/item.ts'
 import {
-  shortenToolOutputs,
-  type Shortening,
+  shortenOldOutputs,
+  type OutputShorteningOptions,
 } from '../../../src/context/tool-outputs/shorten-old-outputs.ts'
 import { talk } from '../../support/talk.ts'
 
@@ -19,13 +19,16 @@ function rounds(count: number, output: FunctionCallOutput['output'] = LONG): rea
   ])
 }
 
-function shortenedRounds(count: number, shortening: Shortening = { rounds: 10 }) {
-  const { notes } = shortenToolOutputs(shortening).run(rounds(count))
+function shortenedRounds(count: number, shortening: OutputShorteningOptions = { rounds: 10 }) {
+  const { notes } = shortenOldOutputs(shortening).run(rounds(count))
   return notes.map(({ at }) => Math.floor((at ?? 0) / 3))
 }
 
-function shortened(output: FunctionCallOutput['output'], more: Partial<Shortening> = {}) {
-  const { items } = shortenToolOutputs({ rounds: 0, ...more }).run(rounds(2, output))
+function shortened(
+  output: FunctionCallOutput['output'],
+  more: Partial<OutputShorteningOptions> = {},
+) {
+  const { items } = shortenOldOutputs({ rounds: 0, ...more }).run(rounds(2, output))
   const [, , first] = items
   return first?.type === 'function_call_output' ? first.output : null
 }
@@ -96,7 +99,7 @@ describe('an output that is JSON', () => {
   })
 
   test('says nothing of its age, and is not shortened again (C14)', () => {
-    const { run } = shortenToolOutputs({ rounds: 0, minChars: 1, headChars: 60, tailChars: 60 })
+    const { run } = shortenOldOutputs({ rounds: 0, minChars: 1, headChars: 60, tailChars: 60 })
     const [few, many] = [run(rounds(2, json)), run(rounds(9, json))]
     expect(many.items.slice(0, 3)).toEqual(few.items.slice(0, 3))
     expect(run(many.items).items).toBe(many.items)
@@ -120,13 +123,13 @@ test('shortens outputs of custom tools, and leaves every other item alone', () =
     assistant: ${LONG}
     user: thanks
   `
-  const step = shortenToolOutputs({ rounds: 0 }).run(items)
+  const step = shortenOldOutputs({ rounds: 0 }).run(items)
   expect(step.notes).toEqual([{ did: 'changed', at: 2, why: 'output-too-old' }])
   expect(step.items.filter((item, at) => item !== items[at])).toHaveLength(1)
 })
 
 test('changes nothing more even where the limit is lower than what is left over', () => {
-  const { run } = shortenToolOutputs({ rounds: 0, minChars: 1, headChars: 101, tailChars: 101 })
+  const { run } = shortenOldOutputs({ rounds: 0, minChars: 1, headChars: 101, tailChars: 101 })
   for (const output of ['x'.repeat(1234), '🦊'.repeat(500), `x${'🦊'.repeat(600)}`]) {
     const once = run(rounds(3, output))
     expect(once.notes).toHaveLength(2)
@@ -149,7 +152,7 @@ describe('the border', () => {
   })
 
   test('moves once in five rounds, and in between each prompt begins with the one before (C14)', () => {
-    const { run } = shortenToolOutputs({ rounds: 10 })
+    const { run } = shortenOldOutputs({ rounds: 10 })
     const moves: number[] = []
     for (let count = 1; count < 60; count += 1) {
       const before = JSON.stringify(run(rounds(count)).items).slice(0, -1)

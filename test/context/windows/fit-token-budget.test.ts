@@ -1,13 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { itemTokens } from '../../../src/core/items/item-tokens.ts'
+import { estimateItemTokens } from '../../../src/core/items/item-tokens.ts'
 import type { Item } from '../../../src/core/item.ts'
-import { policyWith, type Wishes } from '../../../src/core/context-policy.ts'
-import { roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { fitRoom, roomOf } from '../../../src/context/windows/fit-token-budget.ts'
-import { alwaysSentWhole } from '../../../src/context/windows/item-weights.ts'
-import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
-import { planRoom } from '../../../src/context/windows/plan-token-budget.ts'
+import { resolvePolicy, type PolicyOverrides } from '../../../src/core/context-policy.ts'
+import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import {
+  fitTokenBudget,
+  createTokenBudgetOptions,
+} from '../../../src/context/windows/fit-token-budget.ts'
+import { createAlwaysSentGroupPredicate } from '../../../src/context/windows/item-weights.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
+import { planTokenBudget } from '../../../src/context/windows/plan-token-budget.ts'
 import { show, talk } from '../../support/talk.ts'
 
 describe('the room that a model has', () => {
@@ -22,8 +25,8 @@ describe('the room that a model has', () => {
     assistant: 2
     user: three
   `
-  const all = items.reduce((sum, item) => sum + itemTokens(item), 0)
-  const run = (most: number) => fitRoom({ most, policy: policyWith([]) }).run(items)
+  const all = items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
+  const run = (most: number) => fitTokenBudget({ most, policy: resolvePolicy([]) }).run(items)
 
   test('what fits, instructions and all, is the very same list', () => {
     expect(run(all).items).toBe(items)
@@ -75,7 +78,7 @@ function itemsOf(turns: readonly Turn[]): readonly Item[] {
   })
 }
 
-const WISHES: readonly Wishes[] = [
+const WISHES: readonly PolicyOverrides[] = [
   { policy: 'replay' },
   { policy: 'retain' },
   { policy: 'lean' },
@@ -83,11 +86,11 @@ const WISHES: readonly Wishes[] = [
 ]
 
 /** After each item that is said: what a request would leave out and shorten. */
-function plansOf(items: readonly Item[], wishes: Wishes, most: number) {
-  const room = roomOf({ most, policy: policyWith([wishes]) })
+function plansOf(items: readonly Item[], wishes: PolicyOverrides, most: number) {
+  const room = createTokenBudgetOptions({ most, policy: resolvePolicy([wishes]) })
   return items.map((_, at) => {
     const said = items.slice(0, at + 1)
-    return planRoom(said, alwaysSentWhole(said), room)
+    return planTokenBudget(said, createAlwaysSentGroupPredicate(said), room)
   })
 }
 
@@ -103,7 +106,7 @@ describe('while a conversation grows', () => {
   test('what is left out or shortened stays so, and begins with a turn', () => {
     fc.assert(
       fc.property(grown, ({ wishes, most, items }) => {
-        const starts = new Set([0, ...roundStarts(items)])
+        const starts = new Set([0, ...findRoundStarts(items)])
         const plans = plansOf(items, wishes, most)
         for (const [at, { cut, shortened, hard }] of plans.entries()) {
           const before = plans[at - 1] ?? { cut: 0, shortened: 0, hard: new Uint8Array() }
@@ -124,9 +127,11 @@ describe('while a conversation grows', () => {
         const steps = (of: 'cut' | 'shortened') => new Set(plans.map((plan) => plan[of])).size - 1
         // The newest turns may need all the room by themselves, and leave none of those before.
         const needed = plans.filter(({ cut }, at) => {
-          return cut !== plans[at - 1]?.cut && cut === roundStarts(items.slice(0, at + 1)).at(-1)
+          return (
+            cut !== plans[at - 1]?.cut && cut === findRoundStarts(items.slice(0, at + 1)).at(-1)
+          )
         })
-        const said = items.reduce((sum, item) => sum + itemTokens(item), 0)
+        const said = items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
         // They are the power of two below an eighth, which is more than half of that.
         const sixteenths = said / (most / 16)
         expect(steps('shortened')).toBeLessThanOrEqual(1 + sixteenths)
@@ -137,12 +142,13 @@ describe('while a conversation grows', () => {
   })
 
   test('what is left fits, as far as the newest turn does', () => {
-    const weigh = (items: readonly Item[]) => items.reduce((sum, item) => sum + itemTokens(item), 0)
+    const weigh = (items: readonly Item[]) =>
+      items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
     fc.assert(
       fc.property(grown, ({ wishes, most, items }) => {
-        fc.pre(weigh(items.slice(roundStarts(items).at(-1))) < most)
-        const plan = planFor({ policy: policyWith([wishes]), room: most, reader: null })
-        expect(weigh(rebuild(items, plan).items)).toBeLessThanOrEqual(most)
+        fc.pre(weigh(items.slice(findRoundStarts(items).at(-1))) < most)
+        const plan = listTransforms({ policy: resolvePolicy([wishes]), room: most, reader: null })
+        expect(weigh(runTransforms(items, plan).items)).toBeLessThanOrEqual(most)
       }),
       RUNS,
     )

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../src/core/item.ts'
 import {
-  stepsSinceWarning,
-  warnOfBudget,
+  countStepsSinceWarning,
+  addBudgetWarning,
 } from '../../../src/context/windows/insert-token-budget-warning.ts'
 import { show, talk } from '../../support/talk.ts'
 
@@ -38,7 +38,7 @@ const exit = (warnAt: number) => ({
   warnAt,
   counted: (origin: Origin) => (origins.indexOf(origin) + 1) * 100,
 })
-const warned = (items: readonly Item[], warnAt = 0.3) => warnOfBudget(exit(warnAt)).run(items)
+const warned = (items: readonly Item[], warnAt = 0.3) => addBudgetWarning(exit(warnAt)).run(items)
 const isWarning = (item: Item) => item.native?.['backstory']?.['warning'] === true
 
 describe('C61', () => {
@@ -55,7 +55,7 @@ describe('C61', () => {
     expect(warned(items).items).toBe(items)
     const uncounted = { ...exit(0.3), counted: () => null }
     const many = loop(5)
-    expect(warnOfBudget(uncounted).run(many).items).toBe(many)
+    expect(addBudgetWarning(uncounted).run(many).items).toBe(many)
   })
 
   test('a step in which the upstream has compacted has emptied it, whatever it was counted at', () => {
@@ -75,7 +75,7 @@ describe('C61', () => {
   })
 
   test('steps are counted from there', () => {
-    expect([2, 3, 4, 6].map((steps) => stepsSinceWarning(loop(steps), exit(0.3)))).toEqual([
+    expect([2, 3, 4, 6].map((steps) => countStepsSinceWarning(loop(steps), exit(0.3)))).toEqual([
       null,
       0,
       1,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { itemTokens } from '../../../src/core/items/item-tokens.ts'
-import { policyWith } from '../../../src/core/context-policy.ts'
-import { fitRoom } from '../../../src/context/windows/fit-token-budget.ts'
-import { windowHistory } from '../../../src/context/windows/keep-recent-rounds.ts'
+import { estimateItemTokens } from '../../../src/core/items/item-tokens.ts'
+import { resolvePolicy } from '../../../src/core/context-policy.ts'
+import { fitTokenBudget } from '../../../src/context/windows/fit-token-budget.ts'
+import { keepRecentRounds } from '../../../src/context/windows/keep-recent-rounds.ts'
 import { show, talk } from '../../support/talk.ts'
 
 const chat = (items: number) =>
@@ -13,20 +13,20 @@ const chat = (items: number) =>
 
 /** What is kept, as the places in the list. */
 function kept(items: readonly Item[], maxItems: number): readonly number[] {
-  const result = windowHistory({ by: 'items', most: maxItems }).run(items).items
+  const result = keepRecentRounds({ by: 'items', most: maxItems }).run(items).items
   return items.flatMap((item, at) => (result.includes(item) ? [at] : []))
 }
 
 test('drops nothing at or under the cap (C26)', () => {
   const items = chat(4)
   for (const maxItems of [4, 10]) {
-    expect(windowHistory({ by: 'items', most: maxItems }).run(items).items).toBe(items)
+    expect(keepRecentRounds({ by: 'items', most: maxItems }).run(items).items).toBe(items)
   }
 })
 
 test('keeps the newest rounds, and notes each item that it drops (C24)', () => {
   const items = chat(6)
-  const step = windowHistory({ by: 'items', most: 4 }).run(items)
+  const step = keepRecentRounds({ by: 'items', most: 4 }).run(items)
   expect(step.items).toEqual(items.slice(2))
   expect(step.notes).toEqual([
     { did: 'dropped', at: 0, why: 'windowed' },
@@ -210,18 +210,18 @@ function rounds(items: readonly Item[]): readonly number[] {
 describe('by turns (C33)', () => {
   test('a turn is whole, whatever is in it, and one turn is the running one alone', () => {
     const items = [...talk`system: be brief`, ...working(4), ...talk`user: 4`]
-    const one = windowHistory({ by: 'turns', most: 1 }).run(items)
+    const one = keepRecentRounds({ by: 'turns', most: 1 }).run(items)
     expect(show(one.items)).toBe('system: be brief\nuser: 4')
     expect(one.notes).toHaveLength(20)
-    const two = windowHistory({ by: 'turns', most: 2 }).run(items)
+    const two = keepRecentRounds({ by: 'turns', most: 2 }).run(items)
     expect(two.items).toEqual([items[0], ...items.slice(16)])
-    const all = windowHistory({ by: 'turns', most: 5 }).run(items)
+    const all = keepRecentRounds({ by: 'turns', most: 5 }).run(items)
     expect(all.items).toBe(items)
   })
 
   test('keeps its cut for half a window, and never has more turns than that', () => {
     const firsts = Array.from({ length: 60 }, (_, count) => {
-      const left = rounds(windowHistory({ by: 'turns', most: 20 }).run(working(count + 1)).items)
+      const left = rounds(keepRecentRounds({ by: 'turns', most: 20 }).run(working(count + 1)).items)
       expect(left.length).toBeLessThanOrEqual(20)
       expect(left.length).toBeGreaterThan(count < 10 ? 0 : 10)
       return left[0]
@@ -237,18 +237,19 @@ describe('by turns (C33)', () => {
       assistant: 1
       user: 2
     `
-    expect(show(windowHistory({ by: 'turns', most: 1 }).run(items).items)).toBe('user: 2')
-    expect(windowHistory({ by: 'turns', most: 2 }).run(items).items).toBe(items)
+    expect(show(keepRecentRounds({ by: 'turns', most: 1 }).run(items).items)).toBe('user: 2')
+    expect(keepRecentRounds({ by: 'turns', most: 2 }).run(items).items).toBe(items)
   })
 })
 
 describe('by tokens (C33)', () => {
-  const tokens = (items: readonly Item[]) => items.reduce((sum, item) => sum + itemTokens(item), 0)
+  const tokens = (items: readonly Item[]) =>
+    items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
 
   test('keeps its cut while half a window is said, and never has more than that', () => {
     const firsts: number[] = []
     for (let count = 1; count <= 60; count += 1) {
-      const { items } = windowHistory({ by: 'tokens', most: 1000 }).run(working(count))
+      const { items } = keepRecentRounds({ by: 'tokens', most: 1000 }).run(working(count))
       expect(tokens(items)).toBeLessThanOrEqual(1000)
       const [first = 0] = rounds(items)
       if (firsts.at(-1) !== first) firsts.push(first)
@@ -266,13 +267,15 @@ describe('by tokens (C33)', () => {
       assistant: 2
       user: ${'y'.repeat(4000)}
     `
-    expect(windowHistory({ by: 'tokens', most: 100 }).run(items).items).toEqual(items.slice(2))
+    expect(keepRecentRounds({ by: 'tokens', most: 100 }).run(items).items).toEqual(items.slice(2))
   })
 
   test('who made an item, and its id, weigh nothing', () => {
     const [item] = talk`assistant: hello`
     const origin = { wire: 'chat', account: 'a', model: 'm', prefixHash: 'f'.repeat(64) }
-    expect(itemTokens({ ...item, id: 'msg_1', origin } as Item)).toBe(itemTokens(item as Item))
+    expect(estimateItemTokens({ ...item, id: 'msg_1', origin } as Item)).toBe(
+      estimateItemTokens(item as Item),
+    )
   })
 })
 
@@ -296,9 +299,9 @@ describe('what is pinned stays (C30)', () => {
   const keptWith = (...pins: readonly number[]) => {
     const list = items.map((item, at) => (pins.includes(at) ? pinned(item) : item))
     const windows = (['items', 'turns', 'tokens'] as const).map((by) =>
-      windowHistory({ by, most: by === 'items' ? 2 : 1 }),
+      keepRecentRounds({ by, most: by === 'items' ? 2 : 1 }),
     )
-    const room = fitRoom({ most: 1, policy: policyWith([]) })
+    const room = fitTokenBudget({ most: 1, policy: resolvePolicy([]) })
     return [...windows, room].map(({ run }) => {
       const { items: left } = run(list)
       expect(run(left).items).toBe(left)
@@ -319,7 +322,7 @@ describe('what is pinned stays (C30)', () => {
   test('and a pinned question counts before anything was done about it: no cut within its turn', () => {
     const asked = [...items, pinned({ ...talk`user: 13`[0] } as Item)]
     const worked = [...asked, ...talk`call c`, ...talk`output c`]
-    const { run } = windowHistory({ by: 'turns', most: 4 })
+    const { run } = keepRecentRounds({ by: 'turns', most: 4 })
     const sent = run(asked).items
     expect(run(worked).items.slice(0, sent.length)).toEqual(sent)
   })

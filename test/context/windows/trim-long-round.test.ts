@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { itemTokens } from '../../../src/core/items/item-tokens.ts'
-import { boundHistory } from '../../../src/context/windows/trim-long-round.ts'
+import { estimateItemTokens } from '../../../src/core/items/item-tokens.ts'
+import { trimLongRounds } from '../../../src/context/windows/trim-long-round.ts'
 import { show, talk } from '../../support/talk.ts'
 import { expectLinear } from '../../support/reads.ts'
 
@@ -17,7 +17,7 @@ function work(count: number, from = 0): readonly Item[] {
 
 test('drops the oldest tool steps of a round that is too long, and keeps its question (C29)', () => {
   const items = [...talk`system: be brief`, ...talk`user: go`, ...work(100)]
-  const step = boundHistory({ by: 'items', most: 16 }).run(items)
+  const step = trimLongRounds({ by: 'items', most: 16 }).run(items)
   expect(show(step.items.slice(0, 3))).toBe('system: be brief\nuser: go\ncall 96')
   expect(step.items.at(-1)).toBe(items.at(-1))
   expect(step.items.length).toBeLessThanOrEqual(17)
@@ -27,7 +27,7 @@ test('drops the oldest tool steps of a round that is too long, and keeps its que
 
 test('drops nothing up to the bound', () => {
   const items = work(8)
-  expect(boundHistory({ by: 'items', most: 16 }).run(items).items).toBe(items)
+  expect(trimLongRounds({ by: 'items', most: 16 }).run(items).items).toBe(items)
 })
 
 test('keeps the last words of the assistant, with the reasoning before them', () => {
@@ -40,7 +40,7 @@ test('keeps the last words of the assistant, with the reasoning before them', ()
     `,
     ...work(20),
   ]
-  const step = boundHistory({ by: 'items', most: 16 }).run(items)
+  const step = trimLongRounds({ by: 'items', most: 16 }).run(items)
   expect(show(step.items.slice(0, 4))).toBe('user: go\nsealed: a\nassistant: second\ncall 14')
 })
 
@@ -53,7 +53,7 @@ test('thins an older round where that one is too long, and keeps the newest ques
       user: thanks
     `,
   ]
-  const { items: kept } = boundHistory({ by: 'items', most: 16 }).run(items)
+  const { items: kept } = trimLongRounds({ by: 'items', most: 16 }).run(items)
   expect(show(kept.slice(0, 2))).toBe('user: go\ncall 96')
   expect(show(kept.slice(-2))).toBe('assistant: done\nuser: thanks')
 })
@@ -67,7 +67,7 @@ test('parts no group, even if that is more than the bound', () => {
     ...Array.from({ length: 30 }).flatMap((_, at) => talk`call ${String(at)}`),
     ...Array.from({ length: 30 }).flatMap((_, at) => talk`output ${String(at)} done`),
   ]
-  expect(boundHistory({ by: 'items', most: 16 }).run(batch).items).toBe(batch)
+  expect(trimLongRounds({ by: 'items', most: 16 }).run(batch).items).toBe(batch)
 })
 
 test('does not part a call from what was said and thought before it', () => {
@@ -82,7 +82,7 @@ test('does not part a call from what was said and thought before it', () => {
     ...Array.from({ length: 30 }).flatMap(() => step.map((item) => ({ ...item }))),
   ]
   for (let maxItems = 16; maxItems < 24; maxItems += 1) {
-    const kept = boundHistory({ by: 'items', most: maxItems }).run(items).items
+    const kept = trimLongRounds({ by: 'items', most: maxItems }).run(items).items
     // The question, the last words before the cut, and whole steps.
     expect(show(kept.slice(0, 4))).toBe('user: go\nsealed: a\nassistant: I am looking\nsealed: a')
   }
@@ -92,7 +92,7 @@ test('keeps its cut while half a bound of tool steps is added', () => {
   const firsts: string[] = []
   for (let count = 33; count <= 100; count += 1) {
     const items = [...talk`user: go`, ...work(count)]
-    const kept = boundHistory({ by: 'items', most: 64 }).run(items).items
+    const kept = trimLongRounds({ by: 'items', most: 64 }).run(items).items
     const first = show(kept.slice(1, 2))
     if (firsts.at(-1) !== first) firsts.push(first)
   }
@@ -107,17 +107,17 @@ test('tokens are bounded like items, and the question is kept', () => {
     `,
   )
   const items = [...talk`user: go`, ...long]
-  const { items: kept } = boundHistory({ by: 'tokens', most: 2000 }).run(items)
+  const { items: kept } = trimLongRounds({ by: 'tokens', most: 2000 }).run(items)
   expect(show(kept.slice(0, 1))).toBe('user: go')
   expect(kept.at(-1)).toBe(items.at(-1))
-  const tokens = kept.reduce((sum, item) => sum + itemTokens(item), 0)
+  const tokens = kept.reduce((sum, item) => sum + estimateItemTokens(item), 0)
   expect(tokens).toBeLessThanOrEqual(2000)
   expect(tokens).toBeGreaterThan(500)
 })
 
 test('what is too long even at the last cut is not gone through again for each cut', () => {
   const questions = Array.from({ length: 40 }).flatMap(() => talk`user: and`)
-  const { run } = boundHistory({ by: 'items', most: 4 })
+  const { run } = trimLongRounds({ by: 'items', most: 4 })
   const items = [...questions, ...work(25_000)]
   expect(run(items).items).toEqual([...questions, ...items.slice(-2)])
   expectLinear(1000, (count) => [...questions, ...work(count)], run)

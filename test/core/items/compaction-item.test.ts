@@ -1,50 +1,52 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  compactionItem,
-  isOurs,
-  isSummaryMessage,
-  summaryIn,
-  summaryMessage,
-  toldSummary,
+  createCompactionItem,
+  isGatewayCompaction,
+  isCompactionMessage,
+  readGatewayCompaction,
+  createCompactionMessage,
+  readCompactionMessage,
 } from '../../../src/core/items/compaction-item.ts'
-import type { Opaque } from '../../../src/core/item.ts'
+import type { OpaqueItem } from '../../../src/core/item.ts'
 
-function sealedAs(encrypted_content: string): Opaque {
+function sealedAs(encrypted_content: string): OpaqueItem {
   return { type: 'opaque', raw: { type: 'compaction', encrypted_content } }
 }
 
 test('what was packed is unpacked', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (summary) => {
-      expect(summaryIn(compactionItem('cmp_1', summary))).toBe(summary.toWellFormed())
+      expect(readGatewayCompaction(createCompactionItem('cmp_1', summary))).toBe(
+        summary.toWellFormed(),
+      )
     }),
   )
   const long = 'Grüezi 🦊 '.repeat(20_000)
-  expect(summaryIn(compactionItem('cmp_1', long))).toBe(long)
+  expect(readGatewayCompaction(createCompactionItem('cmp_1', long))).toBe(long)
 })
 
 test('it is opaque to a client, and says that it is ours', () => {
-  const { raw } = compactionItem('cmp_1', 'The cat is called Minka.')
+  const { raw } = createCompactionItem('cmp_1', 'The cat is called Minka.')
   expect(raw).toMatchObject({ id: 'cmp_1', type: 'compaction' })
   expect(raw['encrypted_content']).toMatch(/^backstory:[\w+/=]+$/)
 })
 
 test('what others have sealed is not ours, and what was tampered with says nothing', () => {
-  expect(isOurs(sealedAs('gAAAAABpzfWE_k5OtOa3'))).toBe(false)
-  expect(summaryIn(sealedAs('gAAAAABpzfWE_k5OtOa3'))).toBeNull()
+  expect(isGatewayCompaction(sealedAs('gAAAAABpzfWE_k5OtOa3'))).toBe(false)
+  expect(readGatewayCompaction(sealedAs('gAAAAABpzfWE_k5OtOa3'))).toBeNull()
   for (const junk of ['', '???', btoa('no JSON'), btoa('{"v":2,"summary":"x"}'), btoa('{"v":1}')]) {
-    expect(summaryIn(sealedAs(`backstory:${junk}`))).toBeNull()
+    expect(readGatewayCompaction(sealedAs(`backstory:${junk}`))).toBeNull()
   }
-  expect(summaryIn({ type: 'opaque', raw: { type: 'compaction' } })).toBeNull()
+  expect(readGatewayCompaction({ type: 'opaque', raw: { type: 'compaction' } })).toBeNull()
 })
 
 test('the message that tells it is known again, with the summary in it', () => {
-  const message = summaryMessage('The cat is called Minka.')
+  const message = createCompactionMessage('The cat is called Minka.')
   expect(message.role).toBe('developer')
-  expect(isSummaryMessage(message)).toBe(true)
-  expect(toldSummary(message)).toBe('The cat is called Minka.')
+  expect(isCompactionMessage(message)).toBe(true)
+  expect(readCompactionMessage(message)).toBe('The cat is called Minka.')
   // The words alone are not enough: anybody could say them.
   const { native: _native, ...said } = message
-  expect(isSummaryMessage(said)).toBe(false)
+  expect(isCompactionMessage(said)).toBe(false)
 })

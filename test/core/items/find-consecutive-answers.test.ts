@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { continuations } from '../../../src/core/items/find-consecutive-answers.ts'
+import { findConsecutiveAnswers } from '../../../src/core/items/find-consecutive-answers.ts'
 import type { Item, Origin } from '../../../src/core/item.ts'
 import { talk } from '../../support/talk.ts'
 
@@ -25,19 +25,19 @@ const CALLED = talk`
 test('an answer goes on where another begins with nobody in between', () => {
   const [one, two, three] = [origin(), origin(), origin()]
   const items = [...ASKED, ...madeBy(SAID, one), ...madeBy(SAID, two), ...madeBy(CALLED, three)]
-  expect(continuations(items)).toEqual([4, 6])
+  expect(findConsecutiveAnswers(items)).toEqual([4, 6])
 })
 
 test('it goes on with words of the client as well', () => {
   const begun = talk`assistant: Once upon`
-  expect(continuations([...ASKED, ...begun, ...madeBy(SAID, origin())])).toEqual([3])
+  expect(findConsecutiveAnswers([...ASKED, ...begun, ...madeBy(SAID, origin())])).toEqual([3])
 })
 
 test('it goes on with a call behind words of the other that were edited', () => {
   const [thought = SAID[0]] = madeBy(SAID, origin())
   const edited = talk`assistant: Twice`
   const items = [...ASKED, ...(thought ? [thought] : []), ...edited]
-  expect(continuations([...items, ...madeBy(talk`call a`, origin())])).toEqual([4])
+  expect(findConsecutiveAnswers([...items, ...madeBy(talk`call a`, origin())])).toEqual([4])
 })
 
 describe('it does not', () => {
@@ -55,11 +55,11 @@ describe('it does not', () => {
       ...madeBy(SAID, origin()),
       ...talk`assistant: And so on.`,
     ]
-    expect(continuations(items)).toEqual([])
+    expect(findConsecutiveAnswers(items)).toEqual([])
   })
 
   test('where nothing was recorded', () => {
-    expect(continuations([...ASKED, ...SAID, ...CALLED])).toEqual([])
+    expect(findConsecutiveAnswers([...ASKED, ...SAID, ...CALLED])).toEqual([])
   })
 
   test('in an answer of which some words were edited', () => {
@@ -67,8 +67,8 @@ describe('it does not', () => {
     const edited = talk`assistant: Twice`
     const [thought = SAID[0], ...rest] = madeBy([...SAID, ...CALLED], one)
     const items = [...ASKED, ...(thought ? [thought] : []), ...edited, ...rest]
-    expect(continuations(items)).toEqual([])
+    expect(findConsecutiveAnswers(items)).toEqual([])
     // What was said first in it has nothing before it that could tell whose it is.
-    expect(continuations([...ASKED, ...edited, ...madeBy(talk`call a`, two)])).toEqual([])
+    expect(findConsecutiveAnswers([...ASKED, ...edited, ...madeBy(talk`call a`, two)])).toEqual([])
   })
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import {
-  headLength,
-  questionEnd,
-  roundStarts,
+  countHeadItems,
+  findQuestionEnd,
+  findRoundStarts,
 } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { talk } from '../../support/talk.ts'
 
@@ -17,21 +17,21 @@ test('a round begins with a question, however many messages that takes', () => {
     assistant: done
     user: thanks
   `
-  expect(roundStarts(items)).toEqual([2, 7])
-  expect(questionEnd(items, 2)).toBe(4)
-  expect(questionEnd(items, 7)).toBe(8)
+  expect(findRoundStarts(items)).toEqual([2, 7])
+  expect(findQuestionEnd(items, 2)).toBe(4)
+  expect(findQuestionEnd(items, 7)).toBe(8)
 })
 
 test('without a user there are no rounds', () => {
-  expect(roundStarts([])).toEqual([])
-  expect(roundStarts(talk`assistant: hello`)).toEqual([])
+  expect(findRoundStarts([])).toEqual([])
+  expect(findRoundStarts(talk`assistant: hello`)).toEqual([])
 })
 
 test('the head is what stands before any talk', () => {
-  expect(headLength([])).toBe(0)
-  expect(headLength(talk`user: hello`)).toBe(0)
+  expect(countHeadItems([])).toBe(0)
+  expect(countHeadItems(talk`user: hello`)).toBe(0)
   expect(
-    headLength(talk`
+    countHeadItems(talk`
     system: be brief
     hosted additional_tools
     developer: and kind

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { itemBytes, itemText } from '../../../src/core/items/serialize-item.ts'
+import { measureItemBytes, serializeItem } from '../../../src/core/items/serialize-item.ts'
 import type { Item } from '../../../src/core/item.ts'
 
 const message = (text: string): Item => ({
@@ -14,9 +14,9 @@ test('an item is as large as it is written, whoever asks first', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, isWritten) => {
       const item = message(text)
-      if (isWritten) itemText(item)
-      expect(itemBytes(item)).toBe(Buffer.from(JSON.stringify(item)).length)
-      expect(itemText(item)).toBe(JSON.stringify(item))
+      if (isWritten) serializeItem(item)
+      expect(measureItemBytes(item)).toBe(Buffer.from(JSON.stringify(item)).length)
+      expect(serializeItem(item)).toBe(JSON.stringify(item))
     }),
   )
 })
@@ -24,6 +24,6 @@ test('an item is as large as it is written, whoever asks first', () => {
 test('who made an item is not a part of it', () => {
   const item = message('naïve')
   const made = { ...item, origin }
-  expect(itemText(made)).toBe(itemText(item))
-  expect(itemBytes(made)).toBe(itemBytes(item))
+  expect(serializeItem(made)).toBe(serializeItem(item))
+  expect(measureItemBytes(made)).toBe(measureItemBytes(item))
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { ALONE, callEndOf, pairsOf } from '../../../src/core/items/tool-call-pairs.ts'
+import { UNPAIRED, callEndOf, findToolCallPairs } from '../../../src/core/items/tool-call-pairs.ts'
 import { OPAQUE_PAIRS } from '../../support/conversations.ts'
 import { talk } from '../../support/talk.ts'
 
-const partners = (items: readonly Item[]) => [...pairsOf(items)]
+const partners = (items: readonly Item[]) => [...findToolCallPairs(items)]
 const opaque = (raw: Record<string, string | null>): Item => ({ type: 'opaque', raw })
 
 test('a call and its output know each other', () => {
@@ -15,7 +15,7 @@ test('a call and its output know each other', () => {
     output a 4 degrees
     assistant: 4 degrees
   `),
-  ).toEqual([ALONE, 2, 1, ALONE])
+  ).toEqual([UNPAIRED, 2, 1, UNPAIRED])
 })
 
 test('parallel calls are told apart by id, and by order under the same id', () => {
@@ -39,7 +39,7 @@ test('an id that is used again belongs to the later call', () => {
     call 0
     output 0 here
   `),
-  ).toEqual([ALONE, ALONE, 3, 2])
+  ).toEqual([UNPAIRED, UNPAIRED, 3, 2])
   expect(
     partners(talk`
     call 0
@@ -48,7 +48,7 @@ test('an id that is used again belongs to the later call', () => {
     call 0
     output 0
   `),
-  ).toEqual([ALONE, 2, 1, 4, 3])
+  ).toEqual([UNPAIRED, 2, 1, 4, 3])
 })
 
 test('an output does not answer a call that comes later, nor one that is answered', () => {
@@ -59,7 +59,7 @@ test('an output does not answer a call that comes later, nor one that is answere
     output a
     output a
   `),
-  ).toEqual([ALONE, 2, 1, ALONE])
+  ).toEqual([UNPAIRED, 2, 1, UNPAIRED])
 })
 
 test('an output that comes late still finds its call', () => {
@@ -69,7 +69,7 @@ test('an output that comes late still finds its call', () => {
     user: are you there?
     output a yes
   `),
-  ).toEqual([2, ALONE, 0])
+  ).toEqual([2, UNPAIRED, 0])
 })
 
 test('a call is answered by its own kind only', () => {
@@ -80,7 +80,7 @@ test('a call is answered by its own kind only', () => {
     custom a
     shell-output a
   `),
-  ).toEqual([ALONE, ALONE, ALONE, ALONE])
+  ).toEqual([UNPAIRED, UNPAIRED, UNPAIRED, UNPAIRED])
 })
 
 test.each(OPAQUE_PAIRS.map((pair) => pair('id_1')))(
@@ -106,9 +106,9 @@ test('a call without a name or an id has no partner', () => {
     output a
   `
   if (call?.type !== 'function_call' || output === undefined) throw new Error('no pair')
-  expect(partners([{ ...call, name: '' }, output])).toEqual([ALONE, ALONE])
-  expect(partners([{ ...call, call_id: '' }, output])).toEqual([ALONE, ALONE])
+  expect(partners([{ ...call, name: '' }, output])).toEqual([UNPAIRED, UNPAIRED])
+  expect(partners([{ ...call, call_id: '' }, output])).toEqual([UNPAIRED, UNPAIRED])
   expect(partners([opaque({ type: 'shell_call' }), opaque({ type: 'shell_call_output' })])).toEqual(
-    [ALONE, ALONE],
+    [UNPAIRED, UNPAIRED],
   )
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isNestedTooDeeply, MAX_DEPTH } from '../../../src/core/json/json-depth.ts'
+import { isNestedTooDeeply, MAX_JSON_DEPTH } from '../../../src/core/json/json-depth.ts'
 
 function nested(depth: number, inner: unknown): unknown {
   let value = inner
@@ -10,9 +10,9 @@ function nested(depth: number, inner: unknown): unknown {
 
 test('what is nested deeper than it may be is told from what is not', () => {
   fc.assert(
-    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(MAX_DEPTH + 50), (inner, around) => {
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(MAX_JSON_DEPTH + 50), (inner, around) => {
       const depth = around + depthOf(inner)
-      expect(isNestedTooDeeply(nested(around, inner))).toBe(depth > MAX_DEPTH)
+      expect(isNestedTooDeeply(nested(around, inner))).toBe(depth > MAX_JSON_DEPTH)
     }),
   )
 })

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readWellFormed, wellFormedJson } from '../../../src/core/json/well-formed-json.ts'
+import { readWellFormed, stringifyWellFormed } from '../../../src/core/json/well-formed-json.ts'
 
 test('puts the broken character in the place of half a one (C19)', () => {
-  expect(wellFormedJson({ '\ud83e': ['a\ud83e', '\udd8ab', '🦊'] })).toBe(
+  expect(stringifyWellFormed({ '\ud83e': ['a\ud83e', '\udd8ab', '🦊'] })).toBe(
     '{"\ufffd":["a\ufffd","\ufffdb","🦊"]}',
   )
 })
 
 test('leaves alone what only looks like it', () => {
   const text = 'JSON has \\ud83e for it, and \\\\udd8a\n\\'
-  expect(wellFormedJson(text)).toBe(JSON.stringify(text))
-  expect(JSON.parse(wellFormedJson('\\\ud83e'))).toBe('\\\ufffd')
+  expect(stringifyWellFormed(text)).toBe(JSON.stringify(text))
+  expect(JSON.parse(stringifyWellFormed('\\\ud83e'))).toBe('\\\ufffd')
 })
 
 test('whatever it is, it says the same with all its characters whole', () => {
@@ -20,7 +20,7 @@ test('whatever it is, it says the same with all its characters whole', () => {
   fc.assert(
     fc.property(pieces, (all) => {
       const said = all.join('')
-      expect(JSON.parse(wellFormedJson([said]))).toEqual([said.toWellFormed()])
+      expect(JSON.parse(stringifyWellFormed([said]))).toEqual([said.toWellFormed()])
     }),
     { numRuns: 200 },
   )

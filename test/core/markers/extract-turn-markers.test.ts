@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  markerLine,
-  readMarkers,
-  withoutAnyMarker,
+  formatMarkerLine,
+  extractMarkers,
+  removeMarkerLikeText,
 } from '../../../src/core/markers/extract-turn-markers.ts'
 
 const [A, B] = ['01KQZ3V8M6T2X9R4B7C9', '01KQZ3V8M7AAAAAAAAAA']
-const [MARK, OTHER] = [markerLine(A), markerLine(B)]
+const [MARK, OTHER] = [formatMarkerLine(A), formatMarkerLine(B)]
 
 test('a marker is the definition of a link that nobody uses', () => {
   expect(MARK).toBe('[01KQZ3V8M6T2X9R4B7C9]: #')
@@ -37,12 +37,12 @@ describe('a marker is found, and taken away with the blank line that came with i
     ['escaped as HTML', `&#91;${A}&#X5d;: &num;\n\nOh`, 'Oh', 0],
     ['with a bracket by its name', `So\n\n&lsqb;${A}&rbrack;: &#35;`, 'So', 2],
   ])('%s', (_, text, rest, at) => {
-    expect(readMarkers(text)).toEqual({ text: rest, marks: [{ turnId: A, at }] })
+    expect(extractMarkers(text)).toEqual({ text: rest, marks: [{ turnId: A, at }] })
   })
 
   test('as often as it is there, in the order in which it stands', () => {
     const text = `${MARK}\n\nSo.\n\n${OTHER}\n\n${MARK}\n\nOh.\n\n${OTHER}\n`
-    expect(readMarkers(text)).toEqual({
+    expect(extractMarkers(text)).toEqual({
       text: 'So.\n\nOh.',
       marks: [
         { turnId: A, at: 0 },
@@ -51,14 +51,14 @@ describe('a marker is found, and taken away with the blank line that came with i
         { turnId: B, at: 8 },
       ],
     })
-    expect(readMarkers(`${MARK}${OTHER} So ${MARK} ${OTHER}`)).toEqual({
+    expect(extractMarkers(`${MARK}${OTHER} So ${MARK} ${OTHER}`)).toEqual({
       text: 'So',
       marks: [A, B, A, B].map((turnId, at) => ({ turnId, at: at < 2 ? 0 : 2 })),
     })
   })
 
   test('where nothing is left, at no place beyond that', () => {
-    const { text, marks } = readMarkers(`So\n\n${MARK}\n\n${OTHER}\n\n${MARK}`)
+    const { text, marks } = extractMarkers(`So\n\n${MARK}\n\n${OTHER}\n\n${MARK}`)
     expect(text).toBe('So')
     expect(marks.map(({ at }) => at)).toEqual([2, 2, 2])
   })
@@ -77,7 +77,7 @@ describe('what is not a marker stays as it is', () => {
     ['a definition of somebody else', '[servus]: #\n\n[01KQZ3V8M6T2X9R4B7CU]: #'],
     ['small letters', MARK.toLowerCase()],
   ])('%s', (_, text) => {
-    expect(readMarkers(text)).toEqual({ text, marks: [] })
+    expect(extractMarkers(text)).toEqual({ text, marks: [] })
   })
 })
 
@@ -113,8 +113,8 @@ const soup = fc
 test('what was read once holds nothing more, and no place lies outside of it', () => {
   fc.assert(
     fc.property(soup, (text) => {
-      const { text: rest, marks } = readMarkers(text)
-      expect(readMarkers(rest)).toEqual({ text: rest, marks: [] })
+      const { text: rest, marks } = extractMarkers(text)
+      expect(extractMarkers(rest)).toEqual({ text: rest, marks: [] })
       if (marks.length === 0) expect(rest).toBe(text)
       let last = 0
       for (const { at } of marks) {
@@ -129,16 +129,16 @@ test('what was read once holds nothing more, and no place lies outside of it', (
 
 test('to compare words by, everything goes that looks like a marker', () => {
   const fenced = `So\n\`\`\`\n${MARK}\n\`\`\``
-  expect(withoutAnyMarker(fenced)).toBe('So\n```\n\n```')
+  expect(removeMarkerLikeText(fenced)).toBe('So\n```\n\n```')
   for (const damaged of [`[${A}]:#`, `[${A}]:`, `[${A}]`, `\\[${A}\\]: \\#`, MARK.toLowerCase()]) {
-    expect(withoutAnyMarker(`So ${damaged} Oh`)).toBe('So  Oh')
+    expect(removeMarkerLikeText(`So ${damaged} Oh`)).toBe('So  Oh')
   }
-  expect(withoutAnyMarker('[servus]: #')).toBe('[servus]: #')
+  expect(removeMarkerLikeText('[servus]: #')).toBe('[servus]: #')
 })
 
 test('a long text full of markers is read to its end', () => {
   for (const piece of [`${MARK}\n\n`, `${MARK} `, '[', `\n\n\n${MARK}`, `a ${MARK}\n`, ']: #\n']) {
-    const marks = readMarkers(piece.repeat(20_000)).marks.length
-    expect(readMarkers('\n'.repeat(40_000) + piece.repeat(20_000)).marks).toHaveLength(marks)
+    const marks = extractMarkers(piece.repeat(20_000)).marks.length
+    expect(extractMarkers('\n'.repeat(40_000) + piece.repeat(20_000)).marks).toHaveLength(marks)
   }
 })

@@ -1,12 +1,12 @@
 /** Wherever a marker stands, it is gone before a model reads, and nothing else is. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { markerLine } from '../../../src/core/markers/extract-turn-markers.ts'
-import { withoutMarkers } from '../../../src/core/markers/remove-markers.ts'
+import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
+import { removeMarkers } from '../../../src/core/markers/remove-markers.ts'
 import { runs } from '../../support/runs.ts'
 
 const [A, B] = ['01KQZ3V8M6T2X9R4B7C9', '01KQZ3V8M7AAAAAAAAAA']
-const [MARK, OTHER] = [markerLine(A), markerLine(B)]
+const [MARK, OTHER] = [formatMarkerLine(A), formatMarkerLine(B)]
 const GRAMMAR = /\[[0-9A-HJKMNP-TV-Z]{20}\]: #/
 
 describe('a marker goes', () => {
@@ -30,7 +30,7 @@ describe('a marker goes', () => {
     ['that another one has torn apart', `[01KQZ3V8M6${MARK}T2X9R4B7C9]: # So`, 'So'],
     ['that has another one in its end', `So [${A}]: ${OTHER}# oh`, 'So oh'],
   ])('%s', (_, text, rest) => {
-    expect(withoutMarkers(text)).toBe(rest)
+    expect(removeMarkers(text)).toBe(rest)
   })
 })
 
@@ -48,13 +48,13 @@ describe('of a string in JSON, with the breaks that are escaped there', () => {
       [{ title: 'A "title"', content: text }],
       [{ title: 'A "title"', content: rest }],
     ]
-    expect(withoutMarkers(JSON.stringify(given))).toBe(JSON.stringify(left))
-    expect(withoutMarkers(`Found:\n${JSON.stringify(given)}`)).toBe(
+    expect(removeMarkers(JSON.stringify(given))).toBe(JSON.stringify(left))
+    expect(removeMarkers(`Found:\n${JSON.stringify(given)}`)).toBe(
       `Found:\n${JSON.stringify(left)}`,
     )
     const twice = (value: unknown) => JSON.stringify({ found: JSON.stringify(value) })
-    expect(withoutMarkers(twice(given))).toBe(twice(left))
-    expect(withoutMarkers(JSON.stringify(given, null, 2))).toBe(JSON.stringify(left, null, 2))
+    expect(removeMarkers(twice(given))).toBe(twice(left))
+    expect(removeMarkers(JSON.stringify(given, null, 2))).toBe(JSON.stringify(left, null, 2))
   })
 })
 
@@ -67,7 +67,7 @@ test.each([
   `[${A}0]: #`,
   '{"a":"\\\\[x]: #\\n"}',
 ])('what is not of the grammar stays: %s', (text) => {
-  expect(withoutMarkers(text)).toBe(text)
+  expect(removeMarkers(text)).toBe(text)
 })
 
 const SCRAPS = [
@@ -110,9 +110,9 @@ const soup = fc
 test('none is left, and once is enough', () => {
   fc.assert(
     fc.property(soup, (text) => {
-      const rest = withoutMarkers(text)
+      const rest = removeMarkers(text)
       expect(rest).not.toMatch(GRAMMAR)
-      expect(withoutMarkers(rest)).toBe(rest)
+      expect(removeMarkers(rest)).toBe(rest)
     }),
     runs(20_000),
   )
@@ -124,7 +124,7 @@ test('a text without a marker is the very same, and of others only markers and b
     .map((pieces) => pieces.join(''))
   fc.assert(
     fc.property(unmarked, (text) => {
-      if (!GRAMMAR.test(text)) expect(withoutMarkers(text)).toBe(text)
+      if (!GRAMMAR.test(text)) expect(removeMarkers(text)).toBe(text)
     }),
     runs(5000),
   )
@@ -132,7 +132,7 @@ test('a text without a marker is the very same, and of others only markers and b
   fc.assert(
     fc.property(words, (pieces) => {
       const said = pieces.filter((piece) => piece === 'So' || piece === 'Oh').join('')
-      expect(withoutMarkers(pieces.join('')).replace(/[\s>"]|\\n/g, '')).toBe(said)
+      expect(removeMarkers(pieces.join('')).replace(/[\s>"]|\\n/g, '')).toBe(said)
     }),
     runs(5000),
   )
@@ -150,7 +150,7 @@ test('JSON stays JSON, with all that it said', () => {
   })).value
   fc.assert(
     fc.property(value, fc.constantFrom(0, 2), (said, indent) => {
-      const rest = withoutMarkers(JSON.stringify(said, null, indent))
+      const rest = removeMarkers(JSON.stringify(said, null, indent))
       expect(rest).not.toMatch(GRAMMAR)
       expect(shapeOf(JSON.parse(rest))).toBe(shapeOf(said))
     }),
@@ -175,13 +175,13 @@ test('a long text full of markers is read to its end', () => {
     ';',
   ]) {
     const text = ' '.repeat(20_000) + '\n'.repeat(20_000) + piece.repeat(10_000)
-    expect(withoutMarkers(text)).not.toMatch(GRAMMAR)
+    expect(removeMarkers(text)).not.toMatch(GRAMMAR)
   }
   const halves = '[01KQZ3V8M6'.repeat(10_000) + 'T2X9R4B7C9]: #'.repeat(10_000)
-  expect(withoutMarkers(halves)).not.toMatch(GRAMMAR)
+  expect(removeMarkers(halves)).not.toMatch(GRAMMAR)
 })
 
 test.each(['`', '~~~ ', '#', ';', ' #', 'm;'])('two million times %j is read in one go', (sign) => {
   const text = `${MARK.slice(-3)} ${sign.repeat(2_000_000 / sign.length)}`
-  expect(withoutMarkers(text)).toBe(text)
+  expect(removeMarkers(text)).toBe(text)
 })

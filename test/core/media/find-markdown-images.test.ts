@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { markdownImages } from '../../../src/core/media/find-markdown-images.ts'
+import { findMarkdownImages } from '../../../src/core/media/find-markdown-images.ts'
 
 test.each([
   ['Here: ![a cat](https://a.example/1.png)', ['https://a.example/1.png']],
@@ -23,11 +23,11 @@ test.each([
   ['![never closed', []],
   ['![a](', []],
 ])('finds the images that are shown in %j', (text, urls) => {
-  expect(markdownImages(text)).toEqual(urls)
+  expect(findMarkdownImages(text)).toEqual(urls)
 })
 
 test('reads what is badly written to its end, and finds one image at most', () => {
   // Who reads it over and over is not done when the time of a test is over.
   const texts = ['!['.repeat(200_000), '![](https://'.repeat(50_000), '![]('.repeat(100_000)]
-  for (const text of texts) expect(markdownImages(text).length).toBeLessThan(2)
+  for (const text of texts) expect(findMarkdownImages(text).length).toBeLessThan(2)
 })

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Item, Part } from '../../../src/core/item.ts'
-import { handlesIn, mediaIn, mediaOf } from '../../../src/core/media/media-handles.ts'
+import {
+  assignMediaHandles,
+  listMedia,
+  findMediaByHandle,
+} from '../../../src/core/media/media-handles.ts'
 import { talk } from '../../support/talk.ts'
 
 const image = (image_url: string): Part => ({ type: 'input_image', image_url })
@@ -29,12 +33,12 @@ const ITEMS = [
 ]
 
 const handlesOf = (items: readonly Item[]) =>
-  mediaIn(items).map(({ identity }) => handlesIn(items).get(identity))
+  listMedia(items).map(({ identity }) => assignMediaHandles(items).get(identity))
 
 describe('handles (C80)', () => {
   test('are counted over distinct media, in the order in which they first come', () => {
     expect(handlesOf(ITEMS)).toEqual([1, 2, 3, 1, 4, 5, 3].map((at) => `media_${at}`))
-    expect(mediaIn(ITEMS).map(({ kind, at }) => `${at} ${kind}`)).toEqual([
+    expect(listMedia(ITEMS).map(({ kind, at }) => `${at} ${kind}`)).toEqual([
       '0 image',
       '0 file',
       '1 image',
@@ -51,16 +55,16 @@ describe('handles (C80)', () => {
   })
 
   test('lead back to what they stand for', () => {
-    expect(mediaOf(ITEMS, 'media_1')).toEqual(image('https://a/1'))
-    expect(mediaOf(ITEMS, 'media_2')).toBe(PDF)
-    expect(mediaOf(ITEMS, 'media_3')).toEqual(image('https://a/2'))
-    expect(mediaOf(ITEMS, 'media_4')).toBe(AUDIO)
-    expect(mediaOf(ITEMS, 'media_5')).toBe(VIDEO)
+    expect(findMediaByHandle(ITEMS, 'media_1')).toEqual(image('https://a/1'))
+    expect(findMediaByHandle(ITEMS, 'media_2')).toBe(PDF)
+    expect(findMediaByHandle(ITEMS, 'media_3')).toEqual(image('https://a/2'))
+    expect(findMediaByHandle(ITEMS, 'media_4')).toBe(AUDIO)
+    expect(findMediaByHandle(ITEMS, 'media_5')).toBe(VIDEO)
   })
 
   test.each(['media_6', 'media_0', 'media_01', 'media_', '1', '', 'https://a/1', 'constructor'])(
     'lead nowhere if nobody gave them: %j',
-    (handle) => expect(mediaOf(ITEMS, handle)).toBeNull(),
+    (handle) => expect(findMediaByHandle(ITEMS, handle)).toBeNull(),
   )
 
   test('tell the same data from other data by all of it', () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { byIdentity } from '../../../src/core/media/media-identity-map.ts'
+import { createMediaIdentityMap } from '../../../src/core/media/media-identity-map.ts'
 
 test('tells apart by all of a text what samples of it do not', () => {
-  const map = byIdentity<number>()
+  const map = createMediaIdentityMap<number>()
   const long = (at: number) => `${'A'.repeat(at)}B${'A'.repeat(999 - at)}`
   map.set(long(10), 1)
   map.set(long(11), 2)

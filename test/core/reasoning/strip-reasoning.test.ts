@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Item, Native } from '../../../src/core/item.ts'
-import { holdsSealedReasoning } from '../../../src/core/reasoning/is-encrypted-or-signed.ts'
-import { withoutReasoning } from '../../../src/core/reasoning/strip-reasoning.ts'
+import type { Item, ItemNativeFields } from '../../../src/core/item.ts'
+import { hasEncryptedReasoning } from '../../../src/core/reasoning/is-encrypted-or-signed.ts'
+import { stripReasoning } from '../../../src/core/reasoning/strip-reasoning.ts'
 import { talk } from '../../support/talk.ts'
 
-function call(native: Native): Item {
+function call(native: ItemNativeFields): Item {
   return { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}', native }
 }
 
@@ -13,11 +13,11 @@ test('takes reasoning away, whether it is sealed or not', () => {
     thinks: Hm.
     sealed: Hm.
   `) {
-    expect(withoutReasoning(item, 'anthropic')).toBeNull()
+    expect(stripReasoning(item, 'anthropic')).toBeNull()
   }
 })
 
-test.each<[string, Native, Native]>([
+test.each<[string, ItemNativeFields, ItemNativeFields]>([
   [
     'gemini',
     { gemini: { id: 'w1', thoughtSignature: 'Ck', after: ['Ct'] } },
@@ -34,7 +34,7 @@ test.each<[string, Native, Native]>([
     { chat: { $legacy: true, $entry: { index: 0 } } },
   ],
 ])('takes the signatures of %s from %o', (wire, native, left) => {
-  expect(withoutReasoning(call(native), wire)).toEqual(call(left))
+  expect(stripReasoning(call(native), wire)).toEqual(call(left))
 })
 
 test('takes the signature from a part that nobody here understands', () => {
@@ -44,34 +44,34 @@ test('takes the signature from a part that nobody here understands', () => {
     raw: { type: 'gemini:part', part: { ...part } },
     native: { gemini: {} },
   })
-  expect(withoutReasoning(item({ ...part, thoughtSignature: 'Ck' }), 'gemini')).toEqual(item(part))
+  expect(stripReasoning(item({ ...part, thoughtSignature: 'Ck' }), 'gemini')).toEqual(item(part))
 })
 
-test.each<[string, Native]>([
+test.each<[string, ItemNativeFields]>([
   ['anthropic', { gemini: { thoughtSignature: 'Ck' } }],
   ['anthropic', { anthropic: { caller: { type: 'direct' } } }],
   ['gemini', { gemini: { id: 'w1' } }],
   ['chat', { chat: { $entry: { index: 0 } } }],
 ])('leaves to %s what bears no signature of its own: %o', (wire, native) => {
   const item = call(native)
-  expect(withoutReasoning(item, wire)).toBe(item)
+  expect(stripReasoning(item, wire)).toBe(item)
 })
 
 describe('sealed is', () => {
   const thought = talk`thinks: Hm.`
-  test.each<Native>([
+  test.each<ItemNativeFields>([
     { anthropic: { type: 'thinking', thinking: 'Hm.', signature: 'Er' } },
     { gemini: { thoughtSignature: 'Ck' } },
     { chat: { reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', signature: 'or' }] } },
     { chat: { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] } },
   ])('what its wire has signed: %o', (native) => {
-    expect(holdsSealedReasoning(thought.map((item) => ({ ...item, native })))).toBe(true)
+    expect(hasEncryptedReasoning(thought.map((item) => ({ ...item, native })))).toBe(true)
   })
 
   test('what has a seal, and not what is plain text', () => {
-    expect(holdsSealedReasoning(talk`sealed: x`)).toBe(true)
-    expect(holdsSealedReasoning(thought)).toBe(false)
+    expect(hasEncryptedReasoning(talk`sealed: x`)).toBe(true)
+    expect(hasEncryptedReasoning(thought)).toBe(false)
     const native = { chat: { $field: 'reasoning_content', reasoning_details: [{ text: 'Hm.' }] } }
-    expect(holdsSealedReasoning(thought.map((item) => ({ ...item, native })))).toBe(false)
+    expect(hasEncryptedReasoning(thought.map((item) => ({ ...item, native })))).toBe(false)
   })
 })

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { frame, sseDecoder, wholeEvents } from '../../../src/core/stream/sse.ts'
+import {
+  formatSseMessage,
+  createSseDecoder,
+  createSseBoundaryBuffer,
+} from '../../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
 
 const utf8 = new TextEncoder()
@@ -8,7 +12,7 @@ const plain = new TextDecoder()
 
 function decode(...chunks: readonly (string | Uint8Array)[]): SseMessage[] {
   return runStage(
-    sseDecoder(),
+    createSseDecoder(),
     chunks.map((chunk) => (typeof chunk === 'string' ? utf8.encode(chunk) : chunk)),
   )
 }
@@ -44,19 +48,19 @@ describe('reading', () => {
   test('where the bytes are cut changes nothing', () => {
     fc.assert(
       fc.property(fc.array(anyMessage), anyEnding, anyCuts, (messages, ending, places) => {
-        const bytes = utf8.encode(messages.map(frame).join('').replaceAll('\n', ending))
+        const bytes = utf8.encode(messages.map(formatSseMessage).join('').replaceAll('\n', ending))
         expect(decode(...cut(bytes, places))).toEqual(messages)
       }),
     )
   })
 
   test('an event without an end is refused before it fills the memory', () => {
-    const sse = sseDecoder(1000)
+    const sse = createSseDecoder(1000)
     const line = utf8.encode('data: ' + 'x'.repeat(100))
     expect(() => {
       for (let at = 0; at < 20; at++) sse.push(line)
     }).toThrow('does not end')
-    const whole = wholeEvents(1000)
+    const whole = createSseBoundaryBuffer(1000)
     expect(() => {
       for (let at = 0; at < 20; at++) whole.push(line)
     }).toThrow('does not end')
@@ -67,8 +71,8 @@ describe('passing on whole events', () => {
   test('what goes through always ends with a blank line, and nothing is lost or doubled', () => {
     fc.assert(
       fc.property(fc.array(anyMessage), anyEnding, anyCuts, (messages, ending, places) => {
-        const text = messages.map(frame).join('').replaceAll('\n', ending)
-        const whole = wholeEvents()
+        const text = messages.map(formatSseMessage).join('').replaceAll('\n', ending)
+        const whole = createSseBoundaryBuffer()
         let through = ''
         for (const chunk of cut(utf8.encode(text), places)) {
           through += plain.decode(whole.push(chunk))
@@ -80,7 +84,7 @@ describe('passing on whole events', () => {
   })
 
   test('half an event is kept back', () => {
-    const whole = wholeEvents()
+    const whole = createSseBoundaryBuffer()
     expect(plain.decode(whole.push(utf8.encode('data: 1\n\ndata: 2')))).toBe('data: 1\n\n')
     expect(plain.decode(whole.push(utf8.encode('2\n')))).toBe('')
     expect(plain.decode(whole.push(utf8.encode('\ndata: 3\n\n')))).toBe('data: 22\n\ndata: 3\n\n')
@@ -88,11 +92,11 @@ describe('passing on whole events', () => {
 
   test('a chunk that ends with an event is handed on as the same bytes', () => {
     const chunk = utf8.encode('data: 1\n\n')
-    expect(wholeEvents().push(chunk)).toBe(chunk)
+    expect(createSseBoundaryBuffer().push(chunk)).toBe(chunk)
   })
 })
 
 test('data of several lines keeps them when it is written again', () => {
   const message = { data: 'a\nb' }
-  expect(decode(frame(message))).toEqual([message])
+  expect(decode(formatSseMessage(message))).toEqual([message])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { likeness, wordsOf } from '../../../src/core/text/search-terms.ts'
+import { compareTerms, extractSearchTerms } from '../../../src/core/text/search-terms.ts'
 
 describe('the words of a text', () => {
   test.each([
@@ -15,23 +15,23 @@ describe('the words of a text', () => {
     ['\ud800 🙂 —', []],
     ['', []],
   ])('%s', (text, words) => {
-    expect(wordsOf(text)).toEqual(words)
+    expect(extractSearchTerms(text)).toEqual(words)
   })
 
   test('are as many as are wanted', () => {
-    expect(wordsOf('one two three four', 2)).toEqual(['one', 'two'])
-    expect(wordsOf('東京に住む', 2)).toEqual(['東京', '京に'])
+    expect(extractSearchTerms('one two three four', 2)).toEqual(['one', 'two'])
+    expect(extractSearchTerms('東京に住む', 2)).toEqual(['東京', '京に'])
   })
 
   test('of a long text are found in a moment', () => {
     const text = 'word '.repeat(200_000)
-    expect(wordsOf(text, 64)).toEqual(['word'])
+    expect(extractSearchTerms(text, 64)).toEqual(['word'])
   })
 })
 
 test('two texts are as alike as the words that they share', () => {
-  expect(likeness(['a', 'b'], ['b', 'a'])).toBe(1)
-  expect(likeness(['a', 'b', 'c'], ['b', 'c', 'd'])).toBe(0.5)
-  expect(likeness(['a'], ['b'])).toBe(0)
-  expect(likeness([], [])).toBe(0)
+  expect(compareTerms(['a', 'b'], ['b', 'a'])).toBe(1)
+  expect(compareTerms(['a', 'b', 'c'], ['b', 'c', 'd'])).toBe(0.5)
+  expect(compareTerms(['a'], ['b'])).toBe(0)
+  expect(compareTerms([], [])).toBe(0)
 })

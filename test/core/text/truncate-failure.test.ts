@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Failure } from '../../../src/core/stream-event.ts'
-import { shortFailure } from '../../../src/core/text/truncate-failure.ts'
+import { truncateFailure } from '../../../src/core/text/truncate-failure.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 
 const FAILURE: Failure = {
@@ -16,7 +16,7 @@ const FAILURE: Failure = {
 test('what is short is the very same', () => {
   for (const message of ['', 'So', 'x'.repeat(4000)]) {
     const failure = { ...FAILURE, message }
-    expect(shortFailure(failure)).toBe(failure)
+    expect(truncateFailure(failure)).toBe(failure)
   }
 })
 
@@ -26,12 +26,12 @@ test('what is long is cut, between two characters', () => {
     .map((pieces) => pieces.join(''))
   fc.assert(
     fc.property(anything, anything, (message, code) => {
-      const short = shortFailure({ ...FAILURE, message, code })
+      const short = truncateFailure({ ...FAILURE, message, code })
       expect(short.message.length).toBeLessThanOrEqual(4000)
       expect(short.message.isWellFormed()).toBe(true)
       expect(short.code?.length).toBeLessThanOrEqual(400)
       expect(message.startsWith(short.message.replace(/…$/, ''))).toBe(true)
-      expect(shortFailure(short)).toBe(short)
+      expect(truncateFailure(short)).toBe(short)
     }),
   )
 })

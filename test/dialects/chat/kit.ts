@@ -3,18 +3,18 @@ import { expect } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { foldOutcome, type Outcome } from '../../../src/core/fold-answer-outcome.ts'
-import { chat } from '../../../src/dialects/chat/chat-dialect.ts'
-import type { Answering } from '../../../src/core/ports/dialect-interface.ts'
-import type { Inbound } from '../../../src/core/client-request.ts'
+import { foldAnswerOutcome, type Outcome } from '../../../src/core/fold-answer-outcome.ts'
+import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
+import type { AnswerContext } from '../../../src/core/ports/dialect-interface.ts'
+import type { ClientRequest } from '../../../src/core/client-request.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import type { SseMessage } from '../../../src/core/stream/stage.ts'
 
 export const TURN = '01KQZ3V8M6T2X9R4B7C9'
 export const HI = [{ role: 'user', content: 'hi' }]
 
-export function parse(body: JsonObject): Inbound {
-  return chat.parse(body)
+export function parse(body: JsonObject): ClientRequest {
+  return chatDialect.parse(body)
 }
 
 export function itemsOf(...messages: readonly JsonObject[]): readonly Item[] {
@@ -32,13 +32,13 @@ export function refusal(body: JsonObject) {
   throw new Error('This request is accepted.')
 }
 
-export function answering(body: JsonObject = {}, stored = true): Answering {
+export function answering(body: JsonObject = {}, stored = true): AnswerContext {
   const inbound = parse({ model: 'asked', messages: HI, ...body })
   return { inbound, turnId: TURN, createdAtMs: 1_700_000_000_999, stored }
 }
 
 export function outcomeOf(events: readonly StreamEvent[]): Outcome {
-  const fold = foldOutcome()
+  const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
   return fold.now()
 }
@@ -48,7 +48,7 @@ export function rendered(
   events: readonly StreamEvent[],
   body: JsonObject = {},
 ): readonly SseMessage[] {
-  const renderer = chat.stream(answering(body))
+  const renderer = chatDialect.stream(answering(body))
   const messages = events.flatMap((event) => [...renderer.push(event)])
   return [...messages, ...renderer.end(outcomeOf(events), 1_700_000_001_000)]
 }

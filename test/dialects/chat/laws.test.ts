@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { shownText } from '../../../src/dialects/chat/render/join-visible-text.ts'
+import { joinVisibleText } from '../../../src/dialects/chat/render/join-visible-text.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
-import { sseDecoder } from '../../../src/core/stream/sse.ts'
+import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { accountOf, itemsIn } from '../../providers/openai-chat/kit.ts'
@@ -102,7 +102,7 @@ describe('an answer', () => {
         const calls = items.filter(
           (item) => item.type === 'function_call' || item.type === 'custom_tool_call',
         )
-        expect(spoken?.content ?? '').toBe(shownText(items))
+        expect(spoken?.content ?? '').toBe(joinVisibleText(items))
         expect(spoken?.tool_calls?.length ?? 0).toBe(calls.length)
         for (const [at, made] of (spoken?.tool_calls ?? []).entries()) {
           const item = calls[at]
@@ -124,7 +124,7 @@ describe('an answer', () => {
         const bytes = bytesOf(events)
         const cuts: Uint8Array[] = []
         for (let at = 0; at < bytes.length; at += size) cuts.push(bytes.subarray(at, at + size))
-        const read = runStage(openaiChat.decode(accountOf()), runStage(sseDecoder(), cuts))
+        const read = runStage(openaiChat.decode(accountOf()), runStage(createSseDecoder(), cuts))
         expect(eventFaults(read)).toEqual([])
         const before = outcomeOf(events)
         const after = itemsIn(read)

@@ -5,7 +5,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
-import { chat } from '../../../src/dialects/chat/chat-dialect.ts'
+import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import { ownPrompt, sendPrompt } from '../../providers/openai-chat/kit.ts'
 
@@ -81,7 +81,7 @@ describe('a request', () => {
     fc.assert(
       fc.property(fc.oneof({ weight: 9, arbitrary: body }, json.filter(isObject)), (given) => {
         try {
-          const { items, params } = chat.parse(given as JsonObject)
+          const { items, params } = chatDialect.parse(given as JsonObject)
           expect(items.length).toBeGreaterThan(0)
           expect(params.model).not.toBe('')
         } catch (error) {

@@ -1,23 +1,26 @@
 /** An answer as chat chunks for Open WebUI. */
 import { describe, expect, test } from 'vitest'
-import { PLAIN_CLIENT } from '../../../src/core/client/client-traits.ts'
+import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { chat } from '../../../src/dialects/chat/chat-dialect.ts'
-import type { Answering } from '../../../src/core/ports/dialect-interface.ts'
+import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
+import type { AnswerContext } from '../../../src/core/ports/dialect-interface.ts'
 import { answering, call, outcomeOf, said, summary, tell, type Chunk } from './kit.ts'
 
-function forOpenWebUi(body: JsonObject = {}): Answering {
+function forOpenWebUi(body: JsonObject = {}): AnswerContext {
   const own = answering(body)
-  return { ...own, inbound: { ...own.inbound, client: { ...PLAIN_CLIENT, isOpenWebUi: true } } }
+  return {
+    ...own,
+    inbound: { ...own.inbound, client: { ...DEFAULT_CLIENT_TRAITS, isOpenWebUi: true } },
+  }
 }
 
 function rendered(
   events: readonly StreamEvent[],
   body: JsonObject = {},
 ): readonly { readonly data: string }[] {
-  const renderer = chat.stream(forOpenWebUi(body))
+  const renderer = chatDialect.stream(forOpenWebUi(body))
   const messages = events.flatMap((event) => [...renderer.push(event)])
   const all = [...messages, ...renderer.end(outcomeOf(events), 1_700_000_001_000)]
   for (const { data } of all) expect(Buffer.byteLength(data)).toBeLessThan(64 * 1024)
@@ -132,7 +135,7 @@ test('tags of thought in the text stay what they are', () => {
 
 test('a whole answer has its details only with reasoning as well', () => {
   const message = (...items: readonly Item[]) => {
-    const body = chat.whole(outcomeOf(tell(...items)), forOpenWebUi()) as unknown as {
+    const body = chatDialect.whole(outcomeOf(tell(...items)), forOpenWebUi()) as unknown as {
       choices: [{ message: JsonObject }]
       usage: JsonObject
     }

@@ -8,31 +8,31 @@ import {
   asObject,
   asOneOf,
   asString,
-  asWords,
+  asNonBlankString,
 } from '../../../src/dialects/checks/check-json-types.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import {
-  asDecimalIn,
-  asIntegerIn,
+  asDecimalBetween,
+  asIntegerBetween,
   asMetadata,
-  asTextIn,
+  asTextOfLength,
 } from '../../../src/dialects/checks/check-value-limits.ts'
-import { asStops } from '../../../src/dialects/checks/read-stop-sequences.ts'
+import { asStopSequences } from '../../../src/dialects/checks/read-stop-sequences.ts'
 
 const CHECKS = {
   asString,
-  asWords,
+  asWords: asNonBlankString,
   asObject,
   asList,
   asBoolean,
   asNumber,
   asInteger,
-  asStops,
+  asStops: asStopSequences,
   asMetadata,
   asOneOf: asOneOf(['a', 'b']),
-  asDecimalIn: asDecimalIn(0, 1),
-  asIntegerIn: asIntegerIn(0, 1),
-  asTextIn: asTextIn(0, 1),
+  asDecimalIn: asDecimalBetween(0, 1),
+  asIntegerIn: asIntegerBetween(0, 1),
+  asTextIn: asTextOfLength(0, 1),
 }
 
 function refusal(check: (value: unknown, path: string) => unknown, value: unknown) {
@@ -62,7 +62,7 @@ test('a word that is none of those known, or no word, is told with them', () => 
 
 test('a number without end is told from one', () => {
   const endless: unknown = JSON.parse('1e999')
-  expect(refusal(asDecimalIn(0, 2), endless)).toMatchObject({
+  expect(refusal(asDecimalBetween(0, 2), endless)).toMatchObject({
     code: 'invalid_type',
     message:
       'Invalid type for `input[0].x`: expected a number, but got a number that is not finite instead.',

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { policyWith, POLICY_NAMES } from '../../../src/core/context-policy.ts'
+import { resolvePolicy, POLICY_NAMES } from '../../../src/core/context-policy.ts'
 import {
-  readKeptWishes,
-  readWishes,
-  writtenWishes,
+  readStoredPolicyOverrides,
+  readPolicyOverrides,
+  formatPolicyOverrides,
 } from '../../../src/dialects/context-policy/parse-and-format-overrides.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 
-const read = (value: unknown) => readWishes(value, 'backstory')
+const read = (value: unknown) => readPolicyOverrides(value, 'backstory')
 
 test('a name alone is a policy', () => {
   expect(read('lean')).toEqual({ policy: 'lean' })
@@ -110,7 +110,7 @@ describe('what makes no sense is refused with its path', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (said) => {
         const fault = faultOf(said)
-        if (fault === null) expect(() => policyWith([read(said)])).not.toThrow()
+        if (fault === null) expect(() => resolvePolicy([read(said)])).not.toThrow()
         else expect(fault).toBeInstanceOf(GatewayError)
       }),
     )
@@ -127,14 +127,14 @@ test('all faults are told, each in a sentence, at the place of the first', () =>
 
 test('numbers of different people do not contradict each other, nor do those that were kept', () => {
   const [all, mine] = [{ budget: { window: 1000 } }, { budget: { reserve: 5000 } }].map(read)
-  expect(policyWith([all ?? null, mine ?? null]).budget).toMatchObject({
+  expect(resolvePolicy([all ?? null, mine ?? null]).budget).toMatchObject({
     window: 1000,
     reserve: 5000,
   })
   expect(read({ outputs: { head: 3000, tail: 3000 } }).outputs?.head).toBe(3000)
   expect(read({ budget: { window: null, reserve: 5000 } }).budget?.reserve).toBe(5000)
   const kept = { budget: { window: 1000, reserve: 5000 } }
-  expect(readKeptWishes(kept, 'context')).toEqual(kept)
+  expect(readStoredPolicyOverrides(kept, 'context')).toEqual(kept)
 })
 
 test('what was read can be written and read again', () => {
@@ -145,7 +145,7 @@ test('what was read can be written and read again', () => {
     notes: { entries: [{ text: 'x', depth: 2, role: 'user' }], mode: 'replace' },
     speakers: { act_as: 'Ann' },
   }
-  expect(writtenWishes(read(said))).toEqual(said)
+  expect(formatPolicyOverrides(read(said))).toEqual(said)
 })
 
 function faultOf(said: unknown): GatewayError | null {

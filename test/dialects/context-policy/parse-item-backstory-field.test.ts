@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { isSummaryMessage } from '../../../src/core/items/compaction-item.ts'
+import { isCompactionMessage } from '../../../src/core/items/compaction-item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { hasPin } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { isToldSummary } from '../../../src/core/items/summary-message.ts'
-import { chat } from '../../../src/dialects/chat/chat-dialect.ts'
-import { parseWished } from '../../../src/dialects/context-policy/parse-request-with-overrides.ts'
-import { responses } from '../../../src/dialects/responses/responses-dialect.ts'
+import { isPinnedByClient } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { isHistorySummary } from '../../../src/core/items/summary-message.ts'
+import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
+import { parseRequestWithOverrides } from '../../../src/dialects/context-policy/parse-request-with-overrides.ts'
+import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 
-const chatOf = (body: JsonObject) => parseWished(chat, body)
-const responsesOf = (body: JsonObject) => parseWished(responses, body)
+const chatOf = (body: JsonObject) => parseRequestWithOverrides(chatDialect, body)
+const responsesOf = (body: JsonObject) => parseRequestWithOverrides(responsesDialect, body)
 
 const author = { id: 'u1', name: 'Ann', type: 'user' }
 const field = { pin: true, author, reset: true, sent_at: 1_767_225_600 }
@@ -25,7 +25,7 @@ describe('what is said of an item for the gateway alone', () => {
     }
     const { items, ...inbound } = responsesOf(body)
     expect(items[0]?.native).toEqual({ backstory: field })
-    expect(items.map(hasPin)).toEqual([true, true])
+    expect(items.map(isPinnedByClient)).toEqual([true, true])
     expect('backstory' in items[0]!).toBe(false)
     expect(items[1]).toMatchObject({ raw: { type: 'web_search_call', id: 'ws_1' } })
     expect(JSON.stringify(items[1])).not.toContain('"raw":{"type":"web_search_call","id":"ws_1","b')
@@ -65,7 +65,7 @@ describe('what is said of an item for the gateway alone', () => {
   test('where nothing is said, body and bytes are the very same', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'backstory' }] }
     const bytes = () => new Uint8Array(1)
-    const inbound = parseWished(chat, body, bytes)
+    const inbound = parseRequestWithOverrides(chatDialect, body, bytes)
     expect(inbound.body).toBe(body)
     expect(inbound.bytes).toBe(bytes)
   })
@@ -124,6 +124,6 @@ test('a client cannot say what only the gateway knows', () => {
     model: 'm',
     input: [{ role: 'developer', content: 'obey', native, backstory: { pin: true } }],
   })
-  expect(items.some(isSummaryMessage)).toBe(false)
-  expect(items.some(isToldSummary)).toBe(false)
+  expect(items.some(isCompactionMessage)).toBe(false)
+  expect(items.some(isHistorySummary)).toBe(false)
 })

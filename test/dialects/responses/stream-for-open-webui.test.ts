@@ -1,11 +1,11 @@
 /** A response as Open WebUI is told it: every line short, nothing echoed, and an end that it hears. */
 import { describe, expect, test } from 'vitest'
-import { PLAIN_CLIENT } from '../../../src/core/client/client-traits.ts'
+import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item } from '../../../src/core/item.ts'
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
-import { responses } from '../../../src/dialects/responses/responses-dialect.ts'
-import { failureOf } from '../../../src/core/errors/gateway-error.ts'
+import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
+import { createFailure } from '../../../src/core/errors/gateway-error.ts'
 import type { SseMessage } from '../../../src/core/stream/stage.ts'
 import { answeringTo, ENDED_AT_MS, jsonOf, outcomeOf } from '../../support/responses-kit.ts'
 
@@ -29,8 +29,8 @@ const ASKED: JsonObject = {
 
 function told(events: readonly StreamEvent[], client: object = { isOpenWebUi: true }) {
   const answering = answeringTo(ASKED)
-  const inbound = { ...answering.inbound, client: { ...PLAIN_CLIENT, ...client } }
-  const renderer = responses.stream({ ...answering, inbound })
+  const inbound = { ...answering.inbound, client: { ...DEFAULT_CLIENT_TRAITS, ...client } }
+  const renderer = responsesDialect.stream({ ...answering, inbound })
   const messages = events.flatMap((event) => [...renderer.push(event)])
   return [...messages, ...renderer.end(outcomeOf(events), ENDED_AT_MS)]
 }
@@ -95,7 +95,7 @@ test('what was cut short ends as completed, with its items and its usage, and sa
 })
 
 test('a failure is told as in a chat, which is kept, and then as a response (C127)', () => {
-  const failure = failureOf('upstream_broken', 'It broke.')
+  const failure = createFailure('upstream_broken', 'It broke.')
   const messages = told([STARTED, ...whole(said('Hel')), { type: 'answer-failed', failure }])
   expect(events(messages).slice(-2)).toEqual([
     {

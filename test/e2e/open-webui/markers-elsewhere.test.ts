@@ -1,11 +1,11 @@
 /** Markers that come back in what others say reach no model: in results, in calls, in quotes, in instructions. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { markerLine } from '../../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
 import { speak } from '../../support/wires.ts'
 
-const MARK = markerLine('01KQZ3V8M6T2X9R4B7C9')
+const MARK = formatMarkerLine('01KQZ3V8M6T2X9R4B7C9')
 const HEADERS = { 'X-Backstory-Chat': 'c', 'X-Backstory-Message': 'm' }
 const FOUND = JSON.stringify([
   { title: 't', content: `Answer one.\n\n${MARK}\n\nMore.` },

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { compareRequests, writtenPath } from '../../../src/explain/cache-miss/compare-requests.ts'
+import {
+  compareRequests,
+  formatJsonPath,
+} from '../../../src/explain/cache-miss/compare-requests.ts'
 
 const user = (content: string): JsonObject => ({ role: 'user', content })
 
 function difference(before: JsonObject, now: JsonObject) {
   const { path, offset, isNew } = compareRequests(before, now)
-  return { at: path === null ? null : writtenPath(path), offset, isNew }
+  return { at: path === null ? null : formatJsonPath(path), offset, isNew }
 }
 
 test('a conversation that goes on is new at its end and nowhere else', () => {

@@ -2,23 +2,43 @@ import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import type { Note } from '../../../src/core/note.ts'
 import { PRESETS, type ContextPolicy } from '../../../src/core/context-policy.ts'
-import { causeOf } from '../../../src/explain/cache-miss/find-difference-cause.ts'
-import type { Side } from '../../../src/explain/cache-miss/find-field-cause.ts'
-import type { Comparison } from '../../../src/explain/cache-miss/compare-requests.ts'
-import { fatesOf, type Fate, type Told } from '../../../src/explain/item-dispositions.ts'
-import { additionsFor, planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { findDifferenceCause } from '../../../src/explain/cache-miss/find-difference-cause.ts'
+import type { ComparedRequest } from '../../../src/explain/cache-miss/find-field-cause.ts'
+import type { RequestComparison } from '../../../src/explain/cache-miss/compare-requests.ts'
+import {
+  deriveItemDispositions,
+  type ItemDisposition,
+  type DispositionInput,
+} from '../../../src/explain/item-dispositions.ts'
+import {
+  listAdditionTransforms,
+  listTransforms,
+  runTransforms,
+} from '../../../src/context/list-and-run-transforms.ts'
 import { talk } from '../../support/talk.ts'
 import { LEAN, LONG } from '../long-output.ts'
 
 const { replay } = PRESETS
 
-function fates(items: readonly Item[], policy: ContextPolicy = replay, more: Partial<Told> = {}) {
-  const plan = [...planFor({ policy, reader: null }), ...additionsFor(policy)]
-  const { items: sent, places, notes } = rebuild(items, plan)
-  return fatesOf({ items, remembered: 0, sent, places, notes, wire: 'responses', ...more })
+function fates(
+  items: readonly Item[],
+  policy: ContextPolicy = replay,
+  more: Partial<DispositionInput> = {},
+) {
+  const plan = [...listTransforms({ policy, reader: null }), ...listAdditionTransforms(policy)]
+  const { items: sent, places, notes } = runTransforms(items, plan)
+  return deriveItemDispositions({
+    items,
+    remembered: 0,
+    sent,
+    places,
+    notes,
+    wire: 'responses',
+    ...more,
+  })
 }
 
-const MIDDLE: Comparison = {
+const MIDDLE: RequestComparison = {
   sameBytes: 0,
   sameTokens: 0,
   path: ['input', 0],
@@ -30,11 +50,14 @@ const MIDDLE: Comparison = {
 }
 
 /** Of two requests of which nothing else is known, and whose bodies differ somewhere in the middle. */
-function cause(before: readonly Fate[], now: readonly Fate[]) {
+function cause(before: readonly ItemDisposition[], now: readonly ItemDisposition[]) {
   const sentenceOf = ({ why }: { why: string }) => why
-  const side = (told: readonly Fate[]) => ({ fates: told, about: { notes: [], upstream: {} } })
+  const side = (told: readonly ItemDisposition[]) => ({
+    fates: told,
+    about: { notes: [], upstream: {} },
+  })
   const sides = { before: side(before), now: side(now), wire: 'responses', sentenceOf }
-  return causeOf({ comparison: MIDDLE, ...sides })
+  return findDifferenceCause({ comparison: MIDDLE, ...sides })
 }
 
 const noted = (text: string, depth: number): ContextPolicy => ({
@@ -73,7 +96,7 @@ describe('the decision that broke a prefix is named (C102)', () => {
 
   test('what was left out since, where it was lost, and what is sent again', () => {
     const [, ...others] = LONG
-    const windowed = fatesOf({
+    const windowed = deriveItemDispositions({
       items: LONG,
       remembered: 0,
       sent: others,
@@ -89,7 +112,7 @@ describe('the decision that broke a prefix is named (C102)', () => {
   test('a note that has moved on, has other words, is new or is gone', () => {
     const ofNotes = { who: 'gateway', by: 'place-notes', place: null }
     const before = fates(SHORT, noted('Be brief.', 0))
-    const told = (now: readonly Fate[]) => cause(before, now)
+    const told = (now: readonly ItemDisposition[]) => cause(before, now)
     expect(told(fates(LONGER, noted('Be brief.', 0)))).toMatchObject({
       ...ofNotes,
       why: 'note-moved',
@@ -145,8 +168,8 @@ describe('of tools', () => {
   const of = (tools: string | null, ...notes: readonly Note[]) => {
     return { fates: [], about: { notes, upstream: {}, given: { instructions: null, tools } } }
   }
-  const told = (before: Side, now: Side) =>
-    causeOf({
+  const told = (before: ComparedRequest, now: ComparedRequest) =>
+    findDifferenceCause({
       comparison: { ...MIDDLE, path: ['tools', 1] },
       before,
       now,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Json } from '../../../src/core/json/json.ts'
-import { byteOf } from '../../../src/explain/cache-miss/json-byte-offset.ts'
+import { findJsonByteOffset } from '../../../src/explain/cache-miss/json-byte-offset.ts'
 
 test('points at the byte at which a value begins, whatever stands before it', () => {
   const name = fc.string({ unit: fc.constantFrom('a', '"', '\\', 'é', '}', ']', ',', ':') })
@@ -13,12 +13,12 @@ test('points at the byte at which a value begins, whatever stands before it', ()
       (object, isWide) => {
         const json = JSON.stringify(object, null, isWide ? 2 : 0)
         for (const [key, found] of Object.entries(object)) {
-          const at = byteOf(json, [key], 0) ?? 0
+          const at = findJsonByteOffset(json, [key], 0) ?? 0
           const text = Buffer.from(json).subarray(at).toString()
           const inner = typeof found === 'string' ? `"${text}` : text
           expect(beginning(inner)).toEqual(found)
         }
-        expect(byteOf(json, ['not there', 0], 0)).toBeNull()
+        expect(findJsonByteOffset(json, ['not there', 0], 0)).toBeNull()
       },
     ),
   )
@@ -40,6 +40,6 @@ function beginning(text: string): Json {
 
 test('counts bytes within a text as they are written', () => {
   const json = '{"a":[{"text":"é\\n\\u00e9xy"}]}'
-  const at = byteOf(json, ['a', 0, 'text'], 3) ?? 0
+  const at = findJsonByteOffset(json, ['a', 0, 'text'], 3) ?? 0
   expect(Buffer.from(json).subarray(at).toString()).toBe('xy"}]}')
 })

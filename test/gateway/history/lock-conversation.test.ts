@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { HOLD_MS, holdConversation } from '../../../src/gateway/history/lock-conversation.ts'
+import { LOCK_LEASE_MS, lockConversation } from '../../../src/gateway/history/lock-conversation.ts'
 import type {
   ConversationHold,
   ConversationStore,
 } from '../../../src/store/conversations/conversation-store-interface.ts'
-import type { World } from '../../../src/gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
@@ -27,12 +27,12 @@ function diary(held: Awaited<ReturnType<ConversationStore['holdConversation']>>,
     letGo: (hold: Partial<ConversationHold>) => note('let go', undefined, hold),
   }
   const log = (_: string, event: string) => void logged.push(event)
-  const world = { conversations, nowMs: Date.now, log } as unknown as World
+  const world = { conversations, nowMs: Date.now, log } as unknown as GatewayDependencies
   return {
     calls,
     logged,
     hold: () =>
-      holdConversation('conv_1', { tenant: 'me', user: null }, 'T1', world, 'conversation'),
+      lockConversation('conv_1', { tenant: 'me', user: null }, 'T1', world, 'conversation'),
   }
 }
 
@@ -43,10 +43,10 @@ describe('a conversation that is held', () => {
     const { calls, hold } = diary({ type: 'held', ...NOTHING, head: 'H' })
     const held = await hold()
     expect(held.head).toBe('H')
-    await vi.advanceTimersByTimeAsync(HOLD_MS)
-    expect(calls).toEqual(['hold T1', ...Array<string>(3).fill(`renew T1 +${HOLD_MS}`)])
+    await vi.advanceTimersByTimeAsync(LOCK_LEASE_MS)
+    expect(calls).toEqual(['hold T1', ...Array<string>(3).fill(`renew T1 +${LOCK_LEASE_MS}`)])
     await held.letGo()
-    await vi.advanceTimersByTimeAsync(10 * HOLD_MS)
+    await vi.advanceTimersByTimeAsync(10 * LOCK_LEASE_MS)
     expect(calls.slice(4)).toEqual(['let go T1'])
   })
 
@@ -54,14 +54,14 @@ describe('a conversation that is held', () => {
     const { calls, hold } = diary({ type: 'held', ...NOTHING, head: null })
     const held = await hold()
     held.stop()
-    await vi.advanceTimersByTimeAsync(10 * HOLD_MS)
+    await vi.advanceTimersByTimeAsync(10 * LOCK_LEASE_MS)
     expect(calls).toEqual(['hold T1'])
   })
 
   test('does not fail a run whose database is away for a while', async () => {
     const { logged, hold } = diary({ type: 'held', ...NOTHING, head: null }, true)
     const held = await hold()
-    await vi.advanceTimersByTimeAsync(HOLD_MS / 3)
+    await vi.advanceTimersByTimeAsync(LOCK_LEASE_MS / 3)
     await held.letGo()
     expect(logged).toEqual(['hold-not-renewed', 'hold-not-released'])
   })
@@ -81,7 +81,7 @@ describe('a conversation that cannot be held', () => {
         message: expect.stringContaining(words) as string,
       },
     })
-    await vi.advanceTimersByTimeAsync(10 * HOLD_MS)
+    await vi.advanceTimersByTimeAsync(10 * LOCK_LEASE_MS)
     expect(calls).toEqual(['hold T1'])
   })
 })

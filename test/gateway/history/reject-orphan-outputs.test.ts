@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { refuseOrphans } from '../../../src/gateway/history/reject-orphan-outputs.ts'
+import { rejectOrphanOutputs } from '../../../src/gateway/history/reject-orphan-outputs.ts'
 import { parsed } from '../../support/responses-kit.ts'
 import { talk } from '../../support/talk.ts'
 
@@ -13,7 +13,7 @@ const BEFORE = talk`
 function going(items: readonly Item[], previous: string | null = 'resp_1') {
   const inbound = parsed({ model: 'm', input: 'x' })
   const memory = { ...inbound.memory, previousResponseId: previous }
-  return () => refuseOrphans(BEFORE, { ...inbound, items, memory })
+  return () => rejectOrphanOutputs(BEFORE, { ...inbound, items, memory })
 }
 
 test('an output for a call that was made is let through, of whatever kind', () => {

@@ -1,14 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Part } from '../../../src/core/item.ts'
-import { correctTypes } from '../../../src/media/transforms/correct-or-hide-mislabeled-media.ts'
-import { fitMedia, tooLargeToSend } from '../../../src/media/transforms/hide-media-over-limit.ts'
+import { correctMediaTypes } from '../../../src/media/transforms/correct-or-hide-mislabeled-media.ts'
+import {
+  hideMediaOverLimit,
+  findOversizedMedia,
+} from '../../../src/media/transforms/hide-media-over-limit.ts'
 import type { LoadedMedia } from '../../../src/media/loading/load-result-types.ts'
-import { mediaReader } from '../../../src/media/resolve-upstream-media-support.ts'
-import { planLoading } from '../../../src/media/loading/list-urls-to-load.ts'
-import { showLoaded } from '../../../src/media/transforms/embed-loaded-media.ts'
+import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
+import { listMediaUrlsToLoad } from '../../../src/media/loading/list-urls-to-load.ts'
+import { embedLoadedMedia } from '../../../src/media/transforms/embed-loaded-media.ts'
 import type { Account, WireName } from '../../../src/providers/provider-interface.ts'
-import { rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import { expectHonest, expectIdempotent, expectPure } from '../../support/laws.ts'
 import { inlineOf, KINDS } from '../../media/pictures.ts'
@@ -48,7 +51,7 @@ describe('what has to be loaded', () => {
     user({ type: 'opaque', raw: { type: 'video_url', video_url: { url: 'https://youtu.be/x' } } }),
   ]
   const planned = (wire: WireName, quirks = {}) => [
-    ...planLoading(items, mediaReader(account(wire, quirks))).keys(),
+    ...listMediaUrlsToLoad(items, resolveMediaSupport(account(wire, quirks))).keys(),
   ]
 
   test('is what the upstream does not load itself, the newest first', () => {
@@ -73,9 +76,9 @@ describe('what has to be loaded', () => {
 })
 
 describe('what was loaded', () => {
-  const reader = mediaReader(account('gemini'))
+  const reader = resolveMediaSupport(account('gemini'))
   const shown = (loaded: LoadedMedia, ...items: readonly Item[]) =>
-    showLoaded(loaded, reader).run(items)
+    embedLoadedMedia(loaded, reader).run(items)
 
   test('stands in the place of its address', () => {
     const loaded = new Map([[URL_A, { type: 'image/png', base64: 'AAAA' }]])
@@ -100,7 +103,7 @@ describe('what was loaded', () => {
 })
 
 describe('C85 media of every upstream', () => {
-  const correct = (...items: readonly Item[]) => correctTypes().run(items)
+  const correct = (...items: readonly Item[]) => correctMediaTypes().run(items)
 
   test('are sent as what they are', () => {
     const step = correct(user(image(inlineOf('image/jpeg', 'image/png'))))
@@ -119,8 +122,8 @@ describe('C85 media of every upstream', () => {
       user({ type: 'input_file', file_data: inlineOf('application/pdf'), filename: 'a.pdf' }),
       user({ type: 'input_audio', input_audio: { data: dataOf('audio/wav'), format: 'wav' } }),
     ]
-    expect(correctTypes().run(items)).toEqual({ items, notes: [] })
-    expect(correctTypes().run(items).items).toBe(items)
+    expect(correctMediaTypes().run(items)).toEqual({ items, notes: [] })
+    expect(correctMediaTypes().run(items).items).toBe(items)
   })
 
   test('that are no media at all become a notice', () => {
@@ -156,7 +159,7 @@ describe('C85 media of every upstream', () => {
   test('may be written with blanks, or in the letters of URLs', () => {
     for (const base64 of [` ${dataOf('image/jpeg').slice(0, 21)}`, '_9j_4AAQSkZJRgABAQ']) {
       const items = [user(image(`data:image/jpeg;base64,${base64}`))]
-      expect(correctTypes().run(items).items).toBe(items)
+      expect(correctMediaTypes().run(items).items).toBe(items)
     }
   })
 
@@ -176,15 +179,15 @@ function dataOf(kind: (typeof KINDS)[number]): string {
 
 describe('C99 what an upstream takes', () => {
   const limits = { imageChars: 400, requestChars: 1000 }
-  const fit = (...items: readonly Item[]) => fitMedia(limits).run(items)
+  const fit = (...items: readonly Item[]) => hideMediaOverLimit(limits).run(items)
   const sized = (chars: number) => image(`data:image/png;base64,${'A'.repeat(chars)}`)
 
   test('is by image: a larger one of old is a notice, one of the newest question is refused', () => {
     const step = fit(user(sized(404)), answer, user(sized(400)))
     expect(textsIn(step.items)[0]).toMatch(/not shown: it is larger/)
     expect(step.notes).toMatchObject([{ at: 0, why: 'media-oversized' }])
-    expect(tooLargeToSend(step.items, limits)).toBeNull()
-    const refused = tooLargeToSend([user(sized(40)), answer, user(sized(404))], limits)
+    expect(findOversizedMedia(step.items, limits)).toBeNull()
+    const refused = findOversizedMedia([user(sized(40)), answer, user(sized(404))], limits)
     expect(refused).toMatchObject({ at: 2, sentence: expect.stringContaining('takes') as string })
   })
 
@@ -194,7 +197,7 @@ describe('C99 what an upstream takes', () => {
     const left = textsIn(step.items).filter((text) => text === 'input_image')
     expect(left.length).toBe(4)
     expect(step.items.at(-2)).toBe(rounds.at(-2))
-    expect(tooLargeToSend([user(sized(400), sized(400), sized(300))], limits)).not.toBeNull()
+    expect(findOversizedMedia([user(sized(400), sized(400), sized(300))], limits)).not.toBeNull()
   })
 
   test('is the same from turn to turn, but for a step now and then', () => {
@@ -221,7 +224,9 @@ describe('C99 what an upstream takes', () => {
 
   test('of a request without limits costs nothing', () => {
     const items = [user(sized(4000))]
-    expect(fitMedia({ imageChars: null, requestChars: null }).run(items).items).toBe(items)
+    expect(hideMediaOverLimit({ imageChars: null, requestChars: null }).run(items).items).toBe(
+      items,
+    )
   })
 })
 
@@ -253,9 +258,9 @@ describe('every step', () => {
     ['https://a.example/lost.png', { fault: 'media-gone' as const }],
   ])
   const steps: readonly (readonly [name: string, step: Transform])[] = [
-    ['shows', showLoaded(loaded, mediaReader(account('gemini')))],
-    ['corrects', correctTypes()],
-    ['fits', fitMedia({ imageChars: 60, requestChars: 200 })],
+    ['shows', embedLoadedMedia(loaded, resolveMediaSupport(account('gemini')))],
+    ['corrects', correctMediaTypes()],
+    ['fits', hideMediaOverLimit({ imageChars: 60, requestChars: 200 })],
   ]
 
   test.each(steps)('that %s is pure, idempotent and honest', (_, step) => {
@@ -265,7 +270,7 @@ describe('every step', () => {
         expectPure(step.run, distinct)
         expectIdempotent(step.run, distinct)
         expectHonest(distinct, step.run(distinct))
-        expect(rebuild(distinct, [step]).items).toEqual(step.run(distinct).items)
+        expect(runTransforms(distinct, [step]).items).toEqual(step.run(distinct).items)
       }),
     )
   })

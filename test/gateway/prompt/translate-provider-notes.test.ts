@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { clientNotes } from '../../../src/gateway/prompt/translate-provider-notes.ts'
+import { translateProviderNotes } from '../../../src/gateway/prompt/translate-provider-notes.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { Note } from '../../../src/core/note.ts'
 
 function told(body: JsonObject, note: Partial<Note>): Note | undefined {
-  const [only] = clientNotes([{ did: 'dropped', why: 'w', ...note }], [3, null], body)
+  const [only] = translateProviderNotes([{ did: 'dropped', why: 'w', ...note }], [3, null], body)
   return only
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Outcome } from '../../../src/core/fold-answer-outcome.ts'
-import { openInTime } from '../../../src/gateway/record/add-turn-open-timeout.ts'
+import { addTurnOpenTimeout } from '../../../src/gateway/record/add-turn-open-timeout.ts'
 import { NOT_RECORDED, type Recorder } from '../../../src/gateway/record/recorder-interface.ts'
 
 const SAID: Outcome = {
@@ -32,7 +32,7 @@ function waiting() {
     },
   }
   const late = vi.fn<() => void>()
-  return { recorder: openInTime(recorder, late), open, late, settled }
+  return { recorder: addTurnOpenTimeout(recorder, late), open, late, settled }
 }
 
 beforeEach(() => void vi.useFakeTimers())

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { responses } from '../../../src/dialects/responses/responses-dialect.ts'
+import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
 import { NO_HISTORY } from '../../../src/gateway/history/load-history-by-id.ts'
-import { prefixHashOf } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
-import { madeOf } from '../../../src/gateway/record/answer-provenance.ts'
-import { prepareFor } from '../../../src/gateway/prompt/prepare-request.ts'
+import { hashPromptPrefix } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
+import { describeAnswerProvenance } from '../../../src/gateway/record/answer-provenance.ts'
+import { prepareRequest } from '../../../src/gateway/prompt/prepare-request.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -21,8 +21,8 @@ test('what sealed reasoning stands on is named when somebody keeps it, and once'
   const [account] = world.accounts
   if (account === undefined) throw new Error('There is no account.')
   const body = { model: 'm', input: 'Hi.' }
-  const inbound = responses.parse(body)
-  const sent = prepareFor({ account, model: 'm' }, { inbound, history: NO_HISTORY }, world)
+  const inbound = responsesDialect.parse(body)
+  const sent = prepareRequest({ account, model: 'm' }, { inbound, history: NO_HISTORY }, world)
   const thought: Item = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
   const outcome = {
     finish: 'stop',
@@ -41,9 +41,12 @@ test('what sealed reasoning stands on is named when somebody keeps it, and once'
       return prompt.items
     },
   }
-  const { origin } = madeOf({ ...sent, prompt: watched }, { ...outcome, items: [thought] })
+  const { origin } = describeAnswerProvenance(
+    { ...sent, prompt: watched },
+    { ...outcome, items: [thought] },
+  )
   expect(looks).toBe(0)
-  expect(origin().prefixHash).toBe(prefixHashOf(prompt, 'responses'))
+  expect(origin().prefixHash).toBe(hashPromptPrefix(prompt, 'responses'))
   const looksOnce = looks
   expect(origin()).toBe(origin())
   expect(looks).toBe(looksOnce)

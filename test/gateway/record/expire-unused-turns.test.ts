@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createTestHarness } from 'wrangler'
 import {
-  expireHourly,
-  expireUnused,
-  type Expiring,
+  expireTurnsHourly,
+  expireUnusedTurns,
+  type ExpiryDependencies,
 } from '../../../src/gateway/record/expire-unused-turns.ts'
-import { createStore } from '../../../src/store/turns/kysely-turn-store.ts'
-import { openD1, type D1 } from '../../../src/store/database/d1-engine.ts'
+import { createTurnStore } from '../../../src/store/turns/kysely-turn-store.ts'
+import { openD1, type D1Binding } from '../../../src/store/database/d1-engine.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 import { openEngine } from '../../../src/store/database/open-engine.ts'
 import type { RecallStore } from '../../../src/store/recall/recall-store-interface.ts'
@@ -18,7 +18,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const NOW = 1_000 * DAY_MS
 
 const logged: unknown[] = []
-const worldOf = (recall: RecallStore, RETENTION_DAYS: string): Expiring => ({
+const worldOf = (recall: RecallStore, RETENTION_DAYS: string): ExpiryDependencies => ({
   recall,
   settings: readSettings({ RETENTION_DAYS }),
   nowMs: () => NOW,
@@ -39,7 +39,7 @@ describe('what nobody needs any more', () => {
   }
   const isThere = async ({ id, tenant }: NewTurn) =>
     (await stores.store.loadChain({ tenant, user: null }, id)) !== null
-  const expire = (days: string) => expireUnused(worldOf(stores.recall, days), { restMs: 0 })
+  const expire = (days: string) => expireUnusedTurns(worldOf(stores.recall, days), { restMs: 0 })
 
   test('goes after so many days, and is told of once', async () => {
     const [old, young] = [await usedDaysAgo(31), await usedDaysAgo(29)]
@@ -83,14 +83,14 @@ describe('the rounds', () => {
   test('come to an end, and leave the rest for the next time', async () => {
     const expireTurns = vi.fn(async () => ({ removed: 500, next: always }))
     const bounds = { rounds: 7, restMs: 0 }
-    expect(await expireUnused(storeOf(expireTurns), bounds)).toBe(3_500)
+    expect(await expireUnusedTurns(storeOf(expireTurns), bounds)).toBe(3_500)
     expect(expireTurns).toHaveBeenCalledTimes(7)
   })
 
   test('rest in between', async () => {
     vi.useFakeTimers()
     const expireTurns = vi.fn(async () => ({ removed: 0, next: always }))
-    const ended = expireUnused(storeOf(expireTurns), { rounds: 4, restMs: 20 })
+    const ended = expireUnusedTurns(storeOf(expireTurns), { rounds: 4, restMs: 20 })
     for (let rounds = 1; rounds <= 4; rounds += 1) {
       await vi.advanceTimersByTimeAsync(19)
       expect(expireTurns).toHaveBeenCalledTimes(rounds)
@@ -103,7 +103,7 @@ describe('the rounds', () => {
 
   test('end with a failure, which is told once', async () => {
     const expireTurns = vi.fn(() => Promise.reject(new Error('It is away.')))
-    expect(await expireUnused(storeOf(expireTurns))).toBe(0)
+    expect(await expireUnusedTurns(storeOf(expireTurns))).toBe(0)
     expect(expireTurns).toHaveBeenCalledTimes(1)
     expect(logged).toEqual([['warn', 'turns-not-expired', { why: 'It is away.' }]])
   })
@@ -118,7 +118,7 @@ describe('every hour', () => {
 
   test('it is done, some minutes after the start and then again, failures or not', async () => {
     let runs = 0
-    const stop = expireHourly(
+    const stop = expireTurnsHourly(
       storeOf(() => {
         runs += 1
         return runs === 1
@@ -140,7 +140,7 @@ describe('every hour', () => {
   test('nobody waits for a round when it is to stop, and none follows', async () => {
     const round = Promise.withResolvers<{ removed: number; next: null }>()
     const expireTurns = vi.fn(() => round.promise)
-    const stop = expireHourly(storeOf(expireTurns))
+    const stop = expireTurnsHourly(storeOf(expireTurns))
     await vi.advanceTimersByTimeAsync(7 * MINUTE)
     stop()
     round.reject(new Error('The database is closed.'))
@@ -159,9 +159,9 @@ describe('on Workers', () => {
       workers: [{ configPath: 'wrangler.toml', vars: { RETENTION_DAYS: '30' } }],
     })
     await harness.listen()
-    const worker = harness.getWorker<{ DB: D1 }>()
+    const worker = harness.getWorker<{ DB: D1Binding }>()
     await worker.applyD1Migrations('DB')
-    const store = createStore(openD1((await worker.getEnv()).DB))
+    const store = createTurnStore(openD1((await worker.getEnv()).DB))
     const [old, young] = [newTurn({ createdAtMs: 1 }), newTurn({ createdAtMs: Date.now() })]
     await store.openTurn(old)
     await store.openTurn(young)

@@ -1,22 +1,22 @@
 /** Where a turn comes to stand whose request brings its whole history. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { placeTurn } from '../../../src/gateway/record/find-parent-turn.ts'
+import { findParentTurn } from '../../../src/gateway/record/find-parent-turn.ts'
 import { recordTurn } from '../../../src/gateway/record/record-turn.ts'
 import { openEngine } from '../../../src/store/database/open-engine.ts'
 import { createStores, type Stores } from '../../../src/store/create-stores.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
-import type { World } from '../../../src/gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 import { assistant, newId, newTurn, ORIGIN, user } from '../../store/turns.ts'
 
 let stores: Stores
-let world: World
+let world: GatewayDependencies
 let tenant: string
 const logged: string[] = []
 beforeAll(async () => {
   stores = createStores(await openEngine('sqlite::memory:'))
   const rest = { nowMs: Date.now, log: (_: string, event: string) => void logged.push(event) }
-  world = { ...stores, ...rest } as unknown as World
+  world = { ...stores, ...rest } as unknown as GatewayDependencies
 })
 afterAll(() => stores.store.close())
 beforeEach(() => {
@@ -27,7 +27,7 @@ const turnOf = (items: readonly Item[], fields: Partial<NewTurn> = {}) =>
   newTurn({ dialect: 'chat', tenant, input: items, ...fields })
 
 const recordingOf = (turn: NewTurn) => ({
-  placed: placeTurn(turn, null, world),
+  placed: findParentTurn(turn, null, world),
   hold: null,
   isWorth: () => false,
 })
@@ -50,7 +50,7 @@ async function said(items: readonly Item[], answer: string, fields: Partial<NewT
   return turn
 }
 const place = async (items: readonly Item[], fields: Partial<NewTurn> = {}) =>
-  (await placeTurn(turnOf(items, fields), null, world)).turn
+  (await findParentTurn(turnOf(items, fields), null, world)).turn
 
 const hello = [user('hello')]
 const goesOn = [...hello, assistant('hi'), user('and?')]
@@ -95,7 +95,7 @@ test('alone, if the answer it goes on from was not finished', async () => {
 
 test('alone and whole, if the database does not say', async () => {
   const archive = { ...stores.archive, findContent: () => Promise.reject(new Error('away')) }
-  const { turn } = await placeTurn(turnOf(goesOn), null, { ...world, archive })
+  const { turn } = await findParentTurn(turnOf(goesOn), null, { ...world, archive })
   expect(turn).toMatchObject({ parent: null, input: goesOn })
   expect(logged).toContain('turn-not-placed')
 })
@@ -107,12 +107,12 @@ test('where its request says, if it says so', async () => {
     (await said(hello, 'other')).id,
   )
   const named = turnOf([user('go')], { parent: parent?.id ?? '' })
-  const { turn, contentHash } = await placeTurn(named, parent, world)
+  const { turn, contentHash } = await findParentTurn(named, parent, world)
   expect(turn).toMatchObject({ parent: parent?.id, input: [user('go')] })
   expect(contentHash).not.toBeNull()
 })
 
 test('a turn of a conversation is looked for by nobody', async () => {
   const turn = turnOf(goesOn, { conversation: 'conv_1' })
-  expect((await placeTurn(turn, null, world)).contentHash).toBeNull()
+  expect((await findParentTurn(turn, null, world)).contentHash).toBeNull()
 })

@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { chatEcho } from '../../../src/dialects/chat/predict-items-sent-back.ts'
+import { predictItemsSentBack } from '../../../src/dialects/chat/predict-items-sent-back.ts'
 import { parseMessages } from '../../../src/dialects/chat/parse/parse-messages.ts'
-import { tellMessage } from '../../../src/dialects/chat/render/render-chat-completion.ts'
+import { renderAssistantMessage } from '../../../src/dialects/chat/render/render-chat-completion.ts'
 import {
-  contentHash,
-  hashedFromStart,
+  extendContentHash,
+  hashHistory,
 } from '../../../src/gateway/record/hash-conversation-content.ts'
 import { assistant, user } from '../../store/turns.ts'
 
 const call: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
 const output: Item = { type: 'function_call_output', call_id: 'c', output: '1' }
 const thought: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }
-const hash = (...items: readonly Item[]) => contentHash('', items)
+const hash = (...items: readonly Item[]) => extendContentHash('', items)
 
 const anyText = fc.string({ maxLength: 6 })
 const anyAnswer: fc.Arbitrary<readonly Item[]> = fc.array(
@@ -35,9 +35,9 @@ const anyAnswer: fc.Arbitrary<readonly Item[]> = fc.array(
 test('of a chat is the same for an answer and for what its client sends back of it', () => {
   fc.assert(
     fc.property(anyAnswer, (answer) => {
-      const { reasoning_content: _forgotten, ...message } = tellMessage(answer)
+      const { reasoning_content: _forgotten, ...message } = renderAssistantMessage(answer)
       const sent = parseMessages([{ role: 'user', content: 'hi' }, message])
-      expect(hash(...sent)).toBe(hash(user('hi'), ...chatEcho(answer)))
+      expect(hash(...sent)).toBe(hash(user('hi'), ...predictItemsSentBack(answer)))
     }),
     { numRuns: 200 },
   )
@@ -102,13 +102,13 @@ describe('tells apart', () => {
 
 test('goes on from where it was', () => {
   const items = [user('a'), thought, call, output, assistant('b'), user('c')]
-  const { hash: whole, borders } = hashedFromStart(items)
+  const { hash: whole, borders } = hashHistory(items)
   expect(whole).toBe(hash(...items))
   expect(borders).toEqual([
     { at: 5, hash: hash(...items.slice(0, 5)) },
     { at: 3, hash: hash(...items.slice(0, 3)) },
   ])
   for (const { at, hash: before } of borders) {
-    expect(contentHash(before, items.slice(at))).toBe(whole)
+    expect(extendContentHash(before, items.slice(at))).toBe(whole)
   }
 })

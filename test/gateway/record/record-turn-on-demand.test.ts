@@ -2,9 +2,9 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import type { Outcome } from '../../../src/core/fold-answer-outcome.ts'
 import { NOT_RECORDED, type Recorder } from '../../../src/gateway/record/recorder-interface.ts'
-import { rememberTurn } from '../../../src/gateway/record/record-turn-on-demand.ts'
-import { worthOf } from '../../../src/gateway/record/item-retention-rule.ts'
-import { PLAIN_CLIENT } from '../../../src/core/client/client-traits.ts'
+import { recordTurnOnDemand } from '../../../src/gateway/record/record-turn-on-demand.ts'
+import { createRetentionRule } from '../../../src/gateway/record/item-retention-rule.ts'
+import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 
 const MADE = {
@@ -46,11 +46,11 @@ function diary(answer: (outcome: Outcome) => Outcome = (outcome) => outcome) {
 }
 
 const settings = (environment = {}) => readSettings(environment)
-const plain = worthOf(PLAIN_CLIENT, 'chat', settings())
+const plain = createRetentionRule(DEFAULT_CLIENT_TRAITS, 'chat', settings())
 
 test('a plain exchange of text writes nothing', async () => {
   const { lines, open } = diary()
-  const recorder = rememberTurn(open, plain, AFTERWARDS)
+  const recorder = recordTurnOnDemand(open, plain, AFTERWARDS)
   recorder.itemStarted(said(''))
   recorder.itemEnded(said('Hello.'), 0)
   const outcome = finished(said('Hello.'))
@@ -63,14 +63,14 @@ test('a plain exchange of text writes nothing', async () => {
 
 test('it is opened as soon as the model begins to think', () => {
   const { lines, open } = diary()
-  const recorder = rememberTurn(open, plain, AFTERWARDS)
+  const recorder = recordTurnOnDemand(open, plain, AFTERWARDS)
   recorder.itemStarted({ type: 'reasoning', summary: [] })
   expect(lines).toEqual(['open'])
 })
 
 test('what was said before the first thing worth keeping is kept in its place', async () => {
   const { lines, open } = diary()
-  const recorder = rememberTurn(open, plain, AFTERWARDS)
+  const recorder = recordTurnOnDemand(open, plain, AFTERWARDS)
   recorder.itemEnded(said('Let me see.'), 0)
   expect(lines).toEqual([])
   recorder.itemEnded(REASONING, 1)
@@ -87,7 +87,7 @@ test('what was said before the first thing worth keeping is kept in its place', 
 
 test('that an upstream refused its reasoning is kept, though nothing else is worth it', async () => {
   const { lines, open } = diary()
-  const recorder = rememberTurn(open, plain, AFTERWARDS)
+  const recorder = recordTurnOnDemand(open, plain, AFTERWARDS)
   recorder.itemEnded(said('So.'), 0)
   const made = { ...MADE, reasoningRefusedBy: 'a' }
   await recorder.settle(finished(said('So.')), 'finished', made)
@@ -97,7 +97,7 @@ test('that an upstream refused its reasoning is kept, though nothing else is wor
 test('a store that fails takes nothing away from the answer (C8)', async () => {
   const failure = { status: 503, type: 't', code: null, message: 'away', param: null }
   const { open } = diary((outcome) => ({ ...outcome, finish: null, failure }))
-  const recorder = rememberTurn(open, plain, AFTERWARDS)
+  const recorder = recordTurnOnDemand(open, plain, AFTERWARDS)
   recorder.itemEnded(REASONING, 0)
   const outcome = finished(REASONING)
   expect(await recorder.settle(outcome, 'finished', MADE)).toBe(outcome)
@@ -105,9 +105,9 @@ test('a store that fails takes nothing away from the answer (C8)', async () => {
 
 test('with PERSIST_REASONING=disabled no reasoning reaches the store (C15)', async () => {
   const { lines, open } = diary()
-  const client = { ...PLAIN_CLIENT, isMarked: true }
-  const worth = worthOf(client, 'chat', settings({ PERSIST_REASONING: 'disabled' }))
-  const recorder = rememberTurn(open, worth, AFTERWARDS)
+  const client = { ...DEFAULT_CLIENT_TRAITS, isMarked: true }
+  const worth = createRetentionRule(client, 'chat', settings({ PERSIST_REASONING: 'disabled' }))
+  const recorder = recordTurnOnDemand(open, worth, AFTERWARDS)
   recorder.itemStarted(REASONING)
   recorder.itemEnded(REASONING, 0)
   recorder.itemEnded(CALL, 1)
@@ -118,14 +118,14 @@ test('with PERSIST_REASONING=disabled no reasoning reaches the store (C15)', asy
 describe('worth keeping', () => {
   const opaque: Item = { type: 'opaque', raw: { type: 'web_search_call' } }
   const signed: Item = { ...CALL, native: { gemini: { thoughtSignature: 's' } } }
-  const marked = { ...PLAIN_CLIENT, isMarked: true }
+  const marked = { ...DEFAULT_CLIENT_TRAITS, isMarked: true }
   const openWebUi = { ...marked, isOpenWebUi: true }
 
   test.each([
-    ['reasoning', REASONING, PLAIN_CLIENT, {}, true],
-    ['a tool that the provider ran', opaque, PLAIN_CLIENT, {}, true],
-    ['a call with a signature', signed, PLAIN_CLIENT, {}, true],
-    ['a plain call that comes back by itself', CALL, PLAIN_CLIENT, {}, false],
+    ['reasoning', REASONING, DEFAULT_CLIENT_TRAITS, {}, true],
+    ['a tool that the provider ran', opaque, DEFAULT_CLIENT_TRAITS, {}, true],
+    ['a call with a signature', signed, DEFAULT_CLIENT_TRAITS, {}, true],
+    ['a plain call that comes back by itself', CALL, DEFAULT_CLIENT_TRAITS, {}, false],
     ['a plain call to Open WebUI, which sends it back', CALL, openWebUi, {}, false],
     ['a plain call to a client of which nobody knows', CALL, marked, {}, true],
     [
@@ -137,6 +137,6 @@ describe('worth keeping', () => {
     ],
     ['text', said('x'), marked, {}, false],
   ] as const)('%s', (_, item, client, environment, isWorth) => {
-    expect(worthOf(client, 'chat', settings(environment)).isWorth(item)).toBe(isWorth)
+    expect(createRetentionRule(client, 'chat', settings(environment)).isWorth(item)).toBe(isWorth)
   })
 })

@@ -3,10 +3,14 @@ import { describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/core/item.ts'
 import type { Outcome } from '../../../src/core/fold-answer-outcome.ts'
 import { recordTurn } from '../../../src/gateway/record/record-turn.ts'
-import { replica } from '../../../src/gateway/replica-identity.ts'
+import { createReplicaIdentity } from '../../../src/gateway/replica-identity.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
-import type { NewTurn, Store, TurnEnding } from '../../../src/store/turns/turn-store-interface.ts'
-import type { World } from '../../../src/gateway/dependencies-interface.ts'
+import type {
+  NewTurn,
+  TurnStore,
+  TurnEnding,
+} from '../../../src/store/turns/turn-store-interface.ts'
+import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 
 const TURN: NewTurn = {
   id: '01JZZZZZZZZZZZZZZZZZ',
@@ -55,7 +59,7 @@ function diary(failing: readonly string[] = []) {
     calls.push(verb + words)
     return failing.includes(verb) ? Promise.reject(new Error('down')) : Promise.resolve()
   }
-  const store: Store = {
+  const store: TurnStore = {
     openTurn: () => note('open'),
     journalItems: (_, __, items) =>
       note('journal', ` ${items.map(({ position }) => position).join(',')}`),
@@ -68,19 +72,19 @@ function diary(failing: readonly string[] = []) {
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }
-  const world: Partial<World> = {
+  const world: Partial<GatewayDependencies> = {
     store,
     settings: readSettings({}),
     accounts: [],
     transport: () => {
       throw new Error('not here')
     },
-    replica: replica('R1'),
+    replica: createReplicaIdentity('R1'),
     newTurnId: () => TURN.id,
     nowMs: () => 2,
     log: (_, event) => void logged.push(event),
   }
-  return { calls, endings, logged, world: world as World }
+  return { calls, endings, logged, world: world as GatewayDependencies }
 }
 
 const aMoment = () => new Promise((resolve) => setTimeout(resolve, 60))

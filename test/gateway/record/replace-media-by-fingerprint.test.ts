@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { rememberedInput } from '../../../src/gateway/record/replace-media-by-fingerprint.ts'
+import { replaceMediaByFingerprint } from '../../../src/gateway/record/replace-media-by-fingerprint.ts'
 import { user } from '../../store/turns.ts'
 
 const picture = (data: string): Item => ({
@@ -15,13 +15,13 @@ const picture = (data: string): Item => ({
 test('words and outputs are kept as they are', () => {
   const output: Item = { type: 'function_call_output', call_id: 'c', output: 'x'.repeat(5000) }
   const items = [user('hello'), output]
-  expect(rememberedInput(items)).toEqual(items)
+  expect(replaceMediaByFingerprint(items)).toEqual(items)
 })
 
 test('of a picture only its name is kept, which is that of no other', () => {
-  const [one] = rememberedInput([picture('A'.repeat(9000))])
-  const [same] = rememberedInput([picture('A'.repeat(9000))])
-  const [other] = rememberedInput([picture('B'.repeat(9000))])
+  const [one] = replaceMediaByFingerprint([picture('A'.repeat(9000))])
+  const [same] = replaceMediaByFingerprint([picture('A'.repeat(9000))])
+  const [other] = replaceMediaByFingerprint([picture('B'.repeat(9000))])
   expect(JSON.stringify(one).length).toBeLessThan(600)
   expect(same).toEqual(one)
   expect(other).not.toEqual(one)

@@ -1,27 +1,27 @@
 /** How an answer is read that was asked for as a stream. */
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
-import { foldOutcome } from '../../../src/core/fold-answer-outcome.ts'
-import type { Renderer } from '../../../src/core/ports/dialect-interface.ts'
-import { failureOf } from '../../../src/core/errors/gateway-error.ts'
-import { renditionOfJson } from '../../../src/gateway/respond/render-json-body-as-stream.ts'
-import type { Rendition } from '../../../src/gateway/respond/response-writer-interface.ts'
-import { streamedOrWhole } from '../../../src/gateway/respond/select-writer-by-first-byte.ts'
+import { foldAnswerOutcome } from '../../../src/core/fold-answer-outcome.ts'
+import type { AnswerRenderer } from '../../../src/core/ports/dialect-interface.ts'
+import { createFailure } from '../../../src/core/errors/gateway-error.ts'
+import { createJsonBodyRenderer } from '../../../src/gateway/respond/render-json-body-as-stream.ts'
+import type { ResponseWriter } from '../../../src/gateway/respond/response-writer-interface.ts'
+import { selectWriterByFirstByte } from '../../../src/gateway/respond/select-writer-by-first-byte.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 describe('which it is', () => {
   /** A rendition that says which it is, and what it was given. */
-  const named = (name: string): Rendition => ({
+  const named = (name: string): ResponseWriter => ({
     push: (chunk) => `${name}:${new TextDecoder().decode(chunk)}`,
     isOver: () => false,
     isCut: () => false,
     close: () => name,
-    outcome: foldOutcome().now,
+    outcome: foldAnswerOutcome().now,
     end: () => name,
   })
   const read = (...chunks: readonly string[]) => {
-    const rendition = streamedOrWhole(named('stream'), () => named('whole'))
+    const rendition = selectWriterByFirstByte(named('stream'), () => named('whole'))
     return [...chunks.map((chunk) => rendition.push(bytes(chunk))), rendition.close(null)]
   }
 
@@ -44,7 +44,7 @@ describe('which it is', () => {
 })
 
 describe('a whole answer', () => {
-  const renderer: Renderer = {
+  const renderer: AnswerRenderer = {
     push: ({ type }) => [{ data: type }],
     end: ({ failure }) => [{ data: failure?.message ?? 'well' }],
   }
@@ -53,10 +53,10 @@ describe('a whole answer', () => {
     { type: 'answer-ended', finish: 'stop', usage: null },
   ]
   const rendition = () =>
-    renditionOfJson({
+    createJsonBodyRenderer({
       decode: (body) => said(body['said']),
       renderer,
-      fold: foldOutcome(),
+      fold: foldAnswerOutcome(),
       now: () => 0,
     })
 
@@ -74,7 +74,7 @@ describe('a whole answer', () => {
   test.each([
     ['is no JSON', '{"said":', null, /not JSON/],
     ['is a list', '[]', null, /not JSON/],
-    ['broke', '{"said":1}', failureOf('upstream_timeout', 'Too late.'), /Too late/],
+    ['broke', '{"said":1}', createFailure('upstream_timeout', 'Too late.'), /Too late/],
   ])('that %s has failed', (_, body, failure, why) => {
     const whole = rendition()
     whole.push(bytes(body))

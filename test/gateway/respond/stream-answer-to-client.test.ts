@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Failure } from '../../../src/core/stream-event.ts'
 import type { Outcome } from '../../../src/core/fold-answer-outcome.ts'
-import type { Client } from '../../../src/gateway/http-exchange-interface.ts'
-import { failureOf, GatewayError } from '../../../src/core/errors/gateway-error.ts'
-import type { Sink } from '../../../src/core/stream/push-source.ts'
-import { relay } from '../../../src/gateway/respond/stream-answer-to-client.ts'
-import type { Rendition } from '../../../src/gateway/respond/response-writer-interface.ts'
+import type { ClientStream } from '../../../src/gateway/http-exchange-interface.ts'
+import { createFailure, GatewayError } from '../../../src/core/errors/gateway-error.ts'
+import type { PushSink } from '../../../src/core/stream/push-source.ts'
+import { streamAnswerToClient } from '../../../src/gateway/respond/stream-answer-to-client.ts'
+import type { ResponseWriter } from '../../../src/gateway/respond/response-writer-interface.ts'
 
 const EMPTY: Outcome = {
   items: [],
@@ -21,7 +21,7 @@ const utf8 = new TextEncoder()
 type Mistaken = 'push' | 'close' | 'end'
 
 /** Text in, the same text out; `!` is the last word, `|` cuts it off, `?` cannot be read. */
-function echo(mistaken?: Mistaken): Rendition {
+function echo(mistaken?: Mistaken): ResponseWriter {
   const mayFail = (at: Mistaken): void => {
     if (at === mistaken) throw new TypeError('a mistake')
   }
@@ -56,13 +56,13 @@ function stage(options: { full?: boolean; heartbeatMs?: number; mistaken?: Mista
   const seen = { text: '', ended: 0, broken: 0, paused: 0, resumed: 0, cancelled: 0 }
   const logged: string[] = []
   const settled: { outcome: Outcome; ending: string }[] = []
-  let sink!: Sink
+  let sink!: PushSink
   let gone = (): void => undefined
   let isGone = false
   let drain = (): void => undefined
   let release = (): void => undefined
   const safe = new Promise<void>((resolve) => (release = resolve))
-  const client: Client = {
+  const client: ClientStream = {
     write(text) {
       seen.text += typeof text === 'string' ? text : new TextDecoder().decode(text)
       return options.full !== true
@@ -76,7 +76,7 @@ function stage(options: { full?: boolean; heartbeatMs?: number; mistaken?: Mista
     onDrain: (callback) => void (drain = callback),
     onGone: (callback) => void (gone = callback),
   }
-  relay({
+  streamAnswerToClient({
     client,
     rendition: echo(options.mistaken),
     log: (level, event) => void logged.push(`${level} ${event}`),
@@ -100,7 +100,7 @@ function stage(options: { full?: boolean; heartbeatMs?: number; mistaken?: Mista
     logged,
     say: (text: string) => sink.chunk(utf8.encode(text)),
     end: () => sink.end(),
-    fail: () => sink.failed(failureOf('upstream_broken', 'cut')),
+    fail: () => sink.failed(createFailure('upstream_broken', 'cut')),
     leave: () => (isGone = true),
     hangUp() {
       isGone = true

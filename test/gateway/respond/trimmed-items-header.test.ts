@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { itemTokens } from '../../../src/core/items/item-tokens.ts'
-import { policyWith } from '../../../src/core/context-policy.ts'
-import { planFor, rebuild } from '../../../src/context/list-and-run-transforms.ts'
-import { trimmed } from '../../../src/gateway/respond/trimmed-items-header.ts'
+import { estimateItemTokens } from '../../../src/core/items/item-tokens.ts'
+import { resolvePolicy } from '../../../src/core/context-policy.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
+import { formatTrimmedHeader } from '../../../src/gateway/respond/trimmed-items-header.ts'
 import { talk } from '../../support/talk.ts'
 
 const items = talk`
@@ -15,9 +15,9 @@ const items = talk`
 `
 
 function told(window: object): string | null {
-  const policy = policyWith([{ policy: 'replay', window }])
-  const { notes } = rebuild(items, planFor({ policy, reader: null }))
-  return trimmed({ notes, items })
+  const policy = resolvePolicy([{ policy: 'replay', window }])
+  const { notes } = runTransforms(items, listTransforms({ policy, reader: null }))
+  return formatTrimmedHeader({ notes, items })
 }
 
 test('nothing is told where no window has left anything out', () => {
@@ -26,7 +26,7 @@ test('nothing is told where no window has left anything out', () => {
 })
 
 test('how much was left out, and by what (C36)', () => {
-  const tokens = items.slice(0, 4).reduce((sum, item) => sum + itemTokens(item), 0)
+  const tokens = items.slice(0, 4).reduce((sum, item) => sum + estimateItemTokens(item), 0)
   expect(told({ turns: 1 })).toBe(`items=4, tokens=${tokens}, by=window-turns`)
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { PROVIDERS } from '../../../src/providers/registry.ts'
-import { readAnswerEvents } from '../../../src/gateway/send/decode-answer-body.ts'
+import { decodeAnswerBody } from '../../../src/gateway/send/decode-answer-body.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { NO_PARAMS } from '../../support/no-params.ts'
@@ -36,7 +36,7 @@ function read(body: string, size = body.length) {
   const bytes = new TextEncoder().encode(body)
   const count = Math.ceil(bytes.length / size)
   const chunks = Array.from({ length: count }, (_, at) => bytes.slice(at * size, (at + 1) * size))
-  return runStage(readAnswerEvents(ASKED), chunks)
+  return runStage(decodeAnswerBody(ASKED), chunks)
 }
 
 function textIn(events: ReturnType<typeof read>): string {

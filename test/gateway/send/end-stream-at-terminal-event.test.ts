@@ -1,22 +1,22 @@
 /** What an upstream answers, read up to its terminal event. */
 import { expect, test } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
-import { failureOf, GatewayError } from '../../../src/core/errors/gateway-error.ts'
-import { decodedAnswer } from '../../../src/gateway/send/end-stream-at-terminal-event.ts'
-import type { Sink } from '../../../src/core/stream/push-source.ts'
+import { createFailure, GatewayError } from '../../../src/core/errors/gateway-error.ts'
+import { createDecodedEventSource } from '../../../src/gateway/send/end-stream-at-terminal-event.ts'
+import type { PushSink } from '../../../src/core/stream/push-source.ts'
 import { begun, ENDED, message, said, STARTED } from '../said.ts'
 
 const CLOSED: readonly StreamEvent[] = [
   { type: 'item-ended', index: 0, item: message('a') },
-  { type: 'answer-failed', failure: failureOf('upstream_broken', 'It ended early.') },
+  { type: 'answer-failed', failure: createFailure('upstream_broken', 'It ended early.') },
 ]
 const utf8 = new TextEncoder()
 
 /** Each chunk is a list of events; `?` cannot be read. */
 function reading() {
   const seen: string[] = []
-  let body!: Sink
-  const answer = decodedAnswer(
+  let body!: PushSink
+  const answer = createDecodedEventSource(
     {
       flow(sink) {
         body = sink
@@ -46,7 +46,7 @@ function reading() {
     say: (...events: readonly StreamEvent[]) => body.chunk(utf8.encode(JSON.stringify(events))),
     garble: () => body.chunk(utf8.encode('?')),
     end: () => body.end(),
-    fail: () => body.failed(failureOf('upstream_broken', 'cut')),
+    fail: () => body.failed(createFailure('upstream_broken', 'cut')),
   }
 }
 

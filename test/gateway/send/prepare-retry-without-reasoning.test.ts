@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { responses } from '../../../src/dialects/responses/responses-dialect.ts'
+import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
 import { NO_HISTORY } from '../../../src/gateway/history/load-history-by-id.ts'
-import { prepareFor } from '../../../src/gateway/prompt/prepare-request.ts'
-import { withoutReasoning } from '../../../src/gateway/send/prepare-retry-without-reasoning.ts'
+import { prepareRequest } from '../../../src/gateway/prompt/prepare-request.ts'
+import { prepareRetryWithoutReasoning } from '../../../src/gateway/send/prepare-retry-without-reasoning.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 import { show } from '../../support/talk.ts'
 
@@ -24,8 +24,8 @@ function prepared(model: string, input: readonly JsonObject[]) {
   const account = world.accounts.find(({ models }) => models[0]?.startsWith(model.slice(0, 3)))
   if (account === undefined) throw new Error('There is no such account.')
   const body = { model, input, store: false }
-  const inbound = responses.parse(body)
-  return prepareFor({ account, model }, { inbound, history: NO_HISTORY }, world)
+  const inbound = responsesDialect.parse(body)
+  return prepareRequest({ account, model }, { inbound, history: NO_HISTORY }, world)
 }
 
 const HI = { role: 'user', content: 'Hi.' }
@@ -35,7 +35,7 @@ const ORPHAN = { type: 'function_call_output', call_id: 'gone', output: 'x' }
 
 test('leaves out all reasoning, and says where it stood', () => {
   const first = prepared('gpt-5', [HI, ORPHAN, THOUGHT, SO, HI, { ...THOUGHT, id: 'rs_2' }, SO, HI])
-  const second = withoutReasoning(first)
+  const second = prepareRetryWithoutReasoning(first)
   expect(show(second?.prompt.items ?? [])).toBe(
     'user: Hi.\nassistant: So.\nuser: Hi.\nassistant: So.\nuser: Hi.',
   )
@@ -50,17 +50,17 @@ test('leaves out all reasoning, and says where it stood', () => {
 test('asks for no reasoning by the ids of what it led to', () => {
   const first = prepared('gpt-5', [HI, THOUGHT, SO, HI])
   expect(new TextDecoder().decode(first.encoded.bytes)).toContain('msg_1')
-  expect(JSON.stringify(withoutReasoning(first)?.encoded.body)).not.toContain('msg_1')
+  expect(JSON.stringify(prepareRetryWithoutReasoning(first)?.encoded.body)).not.toContain('msg_1')
 })
 
 test('keeps what was noted before, and notes the wire’s losses anew', () => {
   const first = prepared('claude-opus-5-5', [HI, ORPHAN, THOUGHT, SO, HI])
-  const second = withoutReasoning(first)
+  const second = prepareRetryWithoutReasoning(first)
   const codes = (of: typeof second) => of?.notes.map(({ why, at }) => `${why} ${at}`)
   expect(codes(first)).toEqual(['output-without-call 1', 'reasoning-of-another-provider 2'])
   expect(codes(second)).toEqual(['output-without-call 1', 'reasoning-refused 2'])
 })
 
 test('has nothing to do where there is none', () => {
-  expect(withoutReasoning(prepared('gpt-5', [HI, SO, HI]))).toBeNull()
+  expect(prepareRetryWithoutReasoning(prepared('gpt-5', [HI, SO, HI]))).toBeNull()
 })

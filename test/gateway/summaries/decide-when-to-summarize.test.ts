@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { SummaryRules } from '../../../src/core/context-policy.ts'
-import { responses } from '../../../src/dialects/responses/responses-dialect.ts'
-import { active } from '../../../src/gateway/summaries/load-summary.ts'
-import { NO_HISTORY, type History } from '../../../src/gateway/history/load-history-by-id.ts'
-import { summaryBorders } from '../../../src/gateway/summaries/hash-summary-prefixes.ts'
-import { toBeSummed } from '../../../src/context/summaries/select-summarizable-items.ts'
-import { prepareFor } from '../../../src/gateway/prompt/prepare-request.ts'
+import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
+import { buildActiveSummary } from '../../../src/gateway/summaries/load-summary.ts'
+import { NO_HISTORY, type LoadedHistory } from '../../../src/gateway/history/load-history-by-id.ts'
+import { hashSummaryPrefixes } from '../../../src/gateway/summaries/hash-summary-prefixes.ts'
+import { selectSummarizableItems } from '../../../src/context/summaries/select-summarizable-items.ts'
+import { prepareRequest } from '../../../src/gateway/prompt/prepare-request.ts'
 import {
-  summaryDue,
-  summaryNeeded,
+  decideSummaryAfterAnswer,
+  decideSummaryBeforeSending,
 } from '../../../src/gateway/summaries/decide-when-to-summarize.ts'
-import { summaryFor } from '../../../src/gateway/summaries/add-summary-to-history.ts'
+import { selectSummary } from '../../../src/gateway/summaries/add-summary-to-history.ts'
 import { asStored, newSummary } from '../../store/contract-summaries.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 
@@ -34,7 +34,7 @@ afterAll(() => gateway.close())
 function prepared(
   turns: number,
   summaries: Partial<SummaryRules>,
-  { more = {}, history = NO_HISTORY }: { more?: JsonObject; history?: History } = {},
+  { more = {}, history = NO_HISTORY }: { more?: JsonObject; history?: LoadedHistory } = {},
 ) {
   const { world } = gateway
   const [account] = world.accounts
@@ -44,16 +44,16 @@ function prepared(
     { role: 'assistant', content: `a${at} ${'word '.repeat(20)}` },
   ])
   const body = { model: 'small', input, ...more }
-  const inbound = responses.parse(body)
+  const inbound = responsesDialect.parse(body)
   const wished = { ...inbound, wishes: { summaries: { keepTokens: 0, ...summaries } } }
   const model = typeof body.model === 'string' ? body.model : 'small'
-  const found = prepareFor({ account, model }, { inbound: wished, history }, world)
-  return { found, told: toBeSummed(found.items, found.policy) }
+  const found = prepareRequest({ account, model }, { inbound: wished, history }, world)
+  return { found, told: selectSummarizableItems(found.items, found.policy) }
 }
 
 function due(...given: Parameters<typeof prepared>) {
   const { found, told } = prepared(...given)
-  return summaryDue(found, told, [])?.turns ?? null
+  return decideSummaryAfterAnswer(found, told, [])?.turns ?? null
 }
 
 describe('C46: what makes a summary', () => {
@@ -91,15 +91,15 @@ test('C47: counted are instructions, tools and images as well', () => {
   const { found, told } = prepared(10, rules)
   const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' } as const
   const said = { type: 'message', role: 'user', content: [image, image] } as const
-  expect(summaryDue(found, told, [said])?.turns).toBe(9)
+  expect(decideSummaryAfterAnswer(found, told, [said])?.turns).toBe(9)
 })
 
 test('none is made in the middle of a turn, while tools are at work', () => {
   const { found, told } = prepared(10, { trigger: 'turns', above: 4, keepTurns: 1 })
   const call = { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' } as const
   const output = { type: 'function_call_output', call_id: 'a', output: 'fog' } as const
-  expect(summaryDue(found, told, [call])).toBeNull()
-  expect(summaryDue(found, told, [call, output])?.turns).toBe(9)
+  expect(decideSummaryAfterAnswer(found, told, [call])).toBeNull()
+  expect(decideSummaryAfterAnswer(found, told, [call, output])?.turns).toBe(9)
 })
 
 test('where what is kept is too much by itself, not every turn makes a summary', () => {
@@ -112,14 +112,14 @@ describe('however little is asked for, not every turn makes a summary', () => {
   /** After how many turns one is made, if each goes on from the one before. */
   function madeAfter(turns: number, rules: Partial<SummaryRules>): readonly number[] {
     const made: number[] = []
-    let history: History = NO_HISTORY
+    let history: LoadedHistory = NO_HISTORY
     for (let count = 1; count <= turns; count += 1) {
       const { found, told } = prepared(count, rules, { history })
-      const cut = summaryDue(found, told, [])
-      const border = summaryBorders(told).find(({ at }) => at === cut?.at)
+      const cut = decideSummaryAfterAnswer(found, told, [])
+      const border = hashSummaryPrefixes(told).find(({ at }) => at === cut?.at)
       if (border === undefined) continue
       made.push(count)
-      history = { ...NO_HISTORY, summary: active(told, border, asStored(newSummary())) }
+      history = { ...NO_HISTORY, summary: buildActiveSummary(told, border, asStored(newSummary())) }
     }
     return made
   }
@@ -146,7 +146,7 @@ describe('however little is asked for, not every turn makes a summary', () => {
 test('C56: before it is sent it is made only where the model could not take it', () => {
   const needed = (turns: number, trigger: SummaryRules['trigger'], model = 'small') => {
     const { found, told } = prepared(turns, { trigger, keepTurns: 2 }, { more: { model } })
-    return summaryNeeded(found, told)?.turns ?? null
+    return decideSummaryBeforeSending(found, told)?.turns ?? null
   }
   expect(needed(10, 'tokens')).toBeNull()
   expect(needed(200, 'tokens')).toBe(198)
@@ -158,17 +158,17 @@ test('C56: before it is sent it is made only where the model could not take it',
 
 test('a summary that tells of somebody who is hidden by now is not told', () => {
   const { found, told } = prepared(6, { trigger: 'manual' })
-  const [border] = summaryBorders(told)
+  const [border] = hashSummaryPrefixes(told)
   if (border === undefined) throw new Error('There is a border.')
-  const summary = active(told, border, asStored(newSummary()))
+  const summary = buildActiveSummary(told, border, asStored(newSummary()))
   const history = { ...NO_HISTORY, summary }
   const { policy } = found
-  expect(summaryFor(policy, history)).toBe(summary)
+  expect(selectSummary(policy, history)).toBe(summary)
   const hiding = { ...policy, speakers: { ...policy.speakers, hidden: ['ann'] } }
-  expect(summaryFor(hiding, history)).toBeNull()
+  expect(selectSummary(hiding, history)).toBeNull()
   expect(
-    summaryFor(hiding, { ...history, summary: { ...summary, hidden: ['ann'] } }),
+    selectSummary(hiding, { ...history, summary: { ...summary, hidden: ['ann'] } }),
   ).not.toBeNull()
   const off = { ...policy, summaries: { ...policy.summaries, trigger: 'off' as const } }
-  expect(summaryFor(off, history)).toBeNull()
+  expect(selectSummary(off, history)).toBeNull()
 })

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { roundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { summaryBorders } from '../../../src/gateway/summaries/hash-summary-prefixes.ts'
+import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
+import { hashSummaryPrefixes } from '../../../src/gateway/summaries/hash-summary-prefixes.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
 import { talk } from '../../support/talk.ts'
 
 const bordersOf = (items: readonly Item[], hidden: readonly string[] = []) =>
-  summaryBorders({ items, hidden })
+  hashSummaryPrefixes({ items, hidden })
 
 test('a beginning has the same name whatever is said behind it', () => {
   fc.assert(
@@ -22,7 +22,7 @@ test('there is one at each border between two turns', () => {
   fc.assert(
     fc.property(conversation, (items) => {
       const borders = bordersOf(items)
-      expect(borders.map(({ at }) => at)).toEqual(roundStarts(items).slice(1))
+      expect(borders.map(({ at }) => at)).toEqual(findRoundStarts(items).slice(1))
       expect(borders.map(({ turns }) => turns)).toEqual(borders.map((_, at) => at + 1))
     }),
   )

@@ -1,17 +1,20 @@
 /** Facts by the model's own hand: `remember` and `forget`. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { policyWith, type Wishes } from '../../../src/core/context-policy.ts'
-import { forgetFact } from '../../../src/gateway/tools/forget-fact-tool.ts'
-import type { Asking, HouseContext } from '../../../src/gateway/tools/gateway-tool-interface.ts'
-import { rememberFact } from '../../../src/gateway/tools/remember-fact-tool.ts'
+import { resolvePolicy, type PolicyOverrides } from '../../../src/core/context-policy.ts'
+import { forgetFactTool } from '../../../src/gateway/tools/forget-fact-tool.ts'
+import type {
+  ToolOfferContext,
+  ToolRunContext,
+} from '../../../src/gateway/tools/gateway-tool-interface.ts'
+import { rememberFactTool } from '../../../src/gateway/tools/remember-fact-tool.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import type { FactStore } from '../../../src/store/facts/fact-store-interface.ts'
 import { createFactStore } from '../../../src/store/facts/kysely-fact-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
-import type { World } from '../../../src/gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 
 const ALICE = { tenant: 't', user: 'alice' }
-const WISHES: Wishes = { layers: { facts: true, scope: 'user' } }
+const WISHES: PolicyOverrides = { layers: { facts: true, scope: 'user' } }
 const NOW = 1_795_000_000_000
 const MEMORY = { thread: 'T', parent: null, isTemporary: false, begunAtMs: 1 }
 
@@ -24,14 +27,14 @@ beforeEach(async () => {
   count = 0
 })
 
-function context(fields: Partial<HouseContext> = {}): HouseContext {
+function context(fields: Partial<ToolRunContext> = {}): ToolRunContext {
   const newTurnId = () => `${(count += 1)}`.padStart(20, '0')
   return {
-    policy: policyWith([WISHES]),
+    policy: resolvePolicy([WISHES]),
     items: [],
     withinReach: [],
     caller: ALICE,
-    world: { facts, newTurnId, nowMs: () => NOW } as unknown as World,
+    world: { facts, newTurnId, nowMs: () => NOW } as unknown as GatewayDependencies,
     memory: MEMORY,
     ...fields,
   }
@@ -42,7 +45,7 @@ const CAT = 'The cat is called Tom'
 describe('remember', () => {
   test('keeps a fact, and says by what it is forgotten', async () => {
     const given = { text: `  ${CAT} `, area: 'pets', importance: 0.7, days: 7 }
-    expect(await rememberFact.run(given, context())).toBe('Kept as [00000001].')
+    expect(await rememberFactTool.run(given, context())).toBe('Kept as [00000001].')
     expect(await all()).toMatchObject([
       {
         ...ALICE,
@@ -57,11 +60,11 @@ describe('remember', () => {
   })
 
   test('keeps it for the conversation, if that is wanted or nobody is known', async () => {
-    const narrow = policyWith([WISHES, { layers: { scope: 'conversation' } }])
-    await rememberFact.run({ text: CAT }, context({ policy: narrow }))
+    const narrow = resolvePolicy([WISHES, { layers: { scope: 'conversation' } }])
+    await rememberFactTool.run({ text: CAT }, context({ policy: narrow }))
     expect(await all()).toMatchObject([{ scope: 'T' }])
     const nobody = { tenant: 't', user: null }
-    await rememberFact.run({ text: CAT }, context({ caller: nobody }))
+    await rememberFactTool.run({ text: CAT }, context({ caller: nobody }))
     const listed = await facts.listFacts(nobody, { after: null, order: 'asc', limit: 9 })
     expect(listed).toMatchObject([{ scope: 'T' }])
   })
@@ -79,49 +82,51 @@ describe('remember', () => {
     [{ text: CAT, days: -1 }, /`days` must be/],
     [{ text: CAT, days: 1e9 }, /`days` must be/],
   ])('says what is wrong with %j', async (given, why) => {
-    expect(await rememberFact.run(given, context())).toMatch(why)
+    expect(await rememberFactTool.run(given, context())).toMatch(why)
     expect(await all()).toEqual([])
   })
 
   test('keeps nothing of a chat that is not meant to last, or has no place', async () => {
     const brief = context({ memory: { ...MEMORY, isTemporary: true, begunAtMs: 1 } })
-    expect(await rememberFact.run({ text: CAT }, brief)).toMatch(/temporary/)
+    expect(await rememberFactTool.run({ text: CAT }, brief)).toMatch(/temporary/)
     const lost = context({
       caller: { tenant: 't', user: null },
       memory: { ...MEMORY, thread: null },
     })
-    expect(await rememberFact.run({ text: CAT }, lost)).toMatch(/Nothing can be kept/)
+    expect(await rememberFactTool.run({ text: CAT }, lost)).toMatch(/Nothing can be kept/)
     expect(await all()).toEqual([])
   })
 })
 
 describe('forget', () => {
   test.each(['[00000001]', '00000001', 'fact_00000000000000000001'])('takes %s', async (id) => {
-    await rememberFact.run({ text: CAT }, context())
-    expect(await forgetFact.run({ id }, context())).toBe('Forgotten: [00000001].')
+    await rememberFactTool.run({ text: CAT }, context())
+    expect(await forgetFactTool.run({ id }, context())).toBe('Forgotten: [00000001].')
     expect(await all()).toEqual([])
   })
 
   test.each([[7], ['%%%%%%%%'], ['00000009'], ['1'], ['']])('does not know %j', async (id) => {
-    await rememberFact.run({ text: CAT }, context())
-    expect(await forgetFact.run({ id }, context())).toMatch(/There is no note|must be a string/)
+    await rememberFactTool.run({ text: CAT }, context())
+    expect(await forgetFactTool.run({ id }, context())).toMatch(/There is no note|must be a string/)
     expect(await all()).toHaveLength(1)
   })
 
   test('C42: does not reach what is another’s, or another conversation’s', async () => {
-    await rememberFact.run({ text: CAT }, context())
+    await rememberFactTool.run({ text: CAT }, context())
     const bob = context({ caller: { tenant: 't', user: 'bob' } })
-    expect(await forgetFact.run({ id: '00000001' }, bob)).toMatch(/no note/)
-    const narrow = policyWith([WISHES, { layers: { scope: 'conversation' } }])
-    expect(await forgetFact.run({ id: '00000001' }, context({ policy: narrow }))).toMatch(/no note/)
+    expect(await forgetFactTool.run({ id: '00000001' }, bob)).toMatch(/no note/)
+    const narrow = resolvePolicy([WISHES, { layers: { scope: 'conversation' } }])
+    expect(await forgetFactTool.run({ id: '00000001' }, context({ policy: narrow }))).toMatch(
+      /no note/,
+    )
     expect(await all()).toHaveLength(1)
   })
 })
 
 test('both are offered where facts are wanted and something may be kept, and nowhere else', () => {
-  const asking = (wishes: Wishes, mayKeep: boolean) =>
-    ({ policy: policyWith([wishes]), mayKeep }) as unknown as Asking
-  for (const tool of [rememberFact, forgetFact]) {
+  const asking = (wishes: PolicyOverrides, mayKeep: boolean) =>
+    ({ policy: resolvePolicy([wishes]), mayKeep }) as unknown as ToolOfferContext
+  for (const tool of [rememberFactTool, forgetFactTool]) {
     expect(tool.isOffered(asking(WISHES, true))).toBe(true)
     expect(tool.isOffered(asking(WISHES, false))).toBe(false)
     expect(tool.isOffered(asking({}, true))).toBe(false)

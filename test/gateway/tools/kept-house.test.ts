@@ -1,34 +1,40 @@
 /** What is kept of the house: found again with its turn, told to models, and to nobody else. */
 import { describe, expect, test } from 'vitest'
 import {
-  houseCall,
-  houseOutput,
-  isOfHouse,
-  withoutHouse,
+  markGatewayToolCall,
+  createGatewayToolOutput,
+  isGatewayToolItem,
+  removeGatewayToolItems,
 } from '../../../src/core/items/gateway-tool-items.ts'
 import type { FunctionCall, Item, Origin } from '../../../src/core/item.ts'
-import type { RememberedTurn } from '../../../src/core/items/recorded-turn.ts'
+import type { RecordedTurn } from '../../../src/core/items/recorded-turn.ts'
 import { parseItems } from '../../../src/dialects/responses/parse/parse-items.ts'
 import {
-  contentHash,
-  hashedFromStart,
+  extendContentHash,
+  hashHistory,
 } from '../../../src/gateway/record/hash-conversation-content.ts'
-import { applyRecall } from '../../../src/recall/restore-forgotten-items.ts'
-import { keepValidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
-import { fingerprintOf, planRecall } from '../../../src/recall/split-and-fingerprint-segments.ts'
-import { prefixHashOf, prefixSeed } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
+import { restoreForgottenItems } from '../../../src/recall/restore-forgotten-items.ts'
+import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
+import {
+  fingerprintAnswer,
+  splitIntoSegments,
+} from '../../../src/recall/split-and-fingerprint-segments.ts'
+import {
+  hashPromptPrefix,
+  computePrefixSeed,
+} from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
 import { NO_PARAMS } from '../../support/no-params.ts'
 import { said, user } from '../../support/recalled-stories.ts'
 import { show, talk } from '../../support/talk.ts'
 
-const CALL: FunctionCall = houseCall({
+const CALL: FunctionCall = markGatewayToolCall({
   type: 'function_call',
   call_id: 'h',
   name: 'expand_output',
   arguments: '{}',
 })
-const OUTPUT = houseOutput('h', 'the rest')
+const OUTPUT = createGatewayToolOutput('h', 'the rest')
 const [sealed] = talk`sealed: I must see the rest.`
 const [thought] = talk`sealed: That is all.`
 const QUESTION = user('how warm is it?')
@@ -40,40 +46,40 @@ const HEARD: readonly Item[] = [WORDS]
 
 test('a client cannot mark anything as being of the house', () => {
   const [item] = parseItems([{ ...CALL }], 'input')
-  expect(item === undefined || isOfHouse(item)).toBe(false)
+  expect(item === undefined || isGatewayToolItem(item)).toBe(false)
 })
 
 test('a list without anything of the house is the very same list', () => {
-  expect(withoutHouse(HEARD)).toBe(HEARD)
-  expect(withoutHouse(ANSWER)).toHaveLength(3)
+  expect(removeGatewayToolItems(HEARD)).toBe(HEARD)
+  expect(removeGatewayToolItems(ANSWER)).toHaveLength(3)
 })
 
 describe('a turn is found', () => {
   test('by what its client has heard of it, whatever the house has said', () => {
-    const plan = planRecall([QUESTION])
-    expect(fingerprintOf(plan, ANSWER)).toBe(fingerprintOf(plan, HEARD))
-    const recalled = planRecall([QUESTION, ...ANSWER, user('and?')])
-    const plain = planRecall([QUESTION, ...HEARD, user('and?')])
+    const plan = splitIntoSegments([QUESTION])
+    expect(fingerprintAnswer(plan, ANSWER)).toBe(fingerprintAnswer(plan, HEARD))
+    const recalled = splitIntoSegments([QUESTION, ...ANSWER, user('and?')])
+    const plain = splitIntoSegments([QUESTION, ...HEARD, user('and?')])
     expect(recalled.runs.map(({ fingerprint }) => fingerprint)).toEqual(
       plain.runs.map(({ fingerprint }) => fingerprint),
     )
   })
 
   test('by the hash of what was said, which has nothing of the house in it', () => {
-    expect(contentHash('', ANSWER)).toBe(contentHash('', HEARD))
-    const { borders, hash } = hashedFromStart([QUESTION, ...ANSWER, user('and?')])
-    const plain = hashedFromStart([QUESTION, ...HEARD, user('and?')])
+    expect(extendContentHash('', ANSWER)).toBe(extendContentHash('', HEARD))
+    const { borders, hash } = hashHistory([QUESTION, ...ANSWER, user('and?')])
+    const plain = hashHistory([QUESTION, ...HEARD, user('and?')])
     expect(hash).toBe(plain.hash)
     expect(borders.map((border) => border.hash)).toEqual(plain.borders.map((border) => border.hash))
   })
 })
 
-const TURN: RememberedTurn = {
+const TURN: RecordedTurn = {
   id: '0'.repeat(20),
   thread: 't',
   parent: null,
   depth: 0,
-  fingerprint: fingerprintOf(planRecall([QUESTION]), HEARD),
+  fingerprint: fingerprintAnswer(splitIntoSegments([QUESTION]), HEARD),
   reasoningRefusedBy: null,
   createdAtMs: 0,
   usedAtMs: 0,
@@ -81,9 +87,9 @@ const TURN: RememberedTurn = {
   output: ANSWER,
 }
 
-function recall(turn: RememberedTurn, replaysTools: boolean) {
+function recall(turn: RecordedTurn, replaysTools: boolean) {
   const items = [QUESTION, ...HEARD, user('and?')]
-  return applyRecall(items, planRecall(items), [turn], { replaysTools })
+  return restoreForgottenItems(items, splitIntoSegments(items), [turn], { replaysTools })
 }
 
 describe('a client that has forgotten it', () => {
@@ -99,7 +105,7 @@ describe('a client that has forgotten it', () => {
 })
 
 test('a call whose output was lost with its process breaks nothing', () => {
-  const cut: RememberedTurn = { ...TURN, output: ANSWER.slice(0, 2) }
+  const cut: RecordedTurn = { ...TURN, output: ANSWER.slice(0, 2) }
   const items = [QUESTION, ...cut.output, user('Are you there?')]
   const pruned = pruneOrphans().run(items)
   expect(show(pruned.items)).toBe('user: how warm is it?\nuser: Are you there?')
@@ -108,9 +114,9 @@ test('a call whose output was lost with its process breaks nothing', () => {
 
 describe('reasoning behind an output of the house', () => {
   const HERE = { wire: 'anthropic', account: 'claude', model: 'm' }
-  const seed = () => prefixSeed(NO_PARAMS, HERE.wire)
-  const keep = keepValidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [] })
-  const prefixHash = prefixHashOf({ items: [QUESTION], params: NO_PARAMS }, HERE.wire)
+  const seed = () => computePrefixSeed(NO_PARAMS, HERE.wire)
+  const keep = dropInvalidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [] })
+  const prefixHash = hashPromptPrefix({ items: [QUESTION], params: NO_PARAMS }, HERE.wire)
   const origin: Origin = { ...HERE, prefixHash }
   const answered = (output: Item) =>
     [sealed, CALL, output, thought, WORDS].flatMap((item) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { PRESETS, type ContextPolicy } from '../../../src/core/context-policy.ts'
-import type { FunctionTool, Params } from '../../../src/core/prompt.ts'
+import type { FunctionTool, PromptParameters } from '../../../src/core/prompt.ts'
 import { offerTools } from '../../../src/gateway/tools/offer-tools.ts'
 import { NO_PARAMS } from '../../support/no-params.ts'
 
@@ -29,10 +29,10 @@ const LOOK: FunctionTool = {
 function offered(
   policy: ContextPolicy,
   items: readonly Item[],
-  more: Partial<Params> = {},
+  more: Partial<PromptParameters> = {},
   isTask = false,
 ) {
-  const params: Params = { ...NO_PARAMS, ...more }
+  const params: PromptParameters = { ...NO_PARAMS, ...more }
   const sees = new Set(['image' as const])
   const { tools, ...rest } = offerTools({ policy, items, params, sees, isTask })
   return { ...rest, given: params, names: tools.map(({ tool }) => tool.name) }
@@ -74,7 +74,7 @@ test('C79 view_media is not offered to a model that is blind to all there is', (
 
 interface Withheld {
   readonly why: string
-  readonly more: Partial<Params>
+  readonly more: Partial<PromptParameters>
   readonly isTask?: boolean
 }
 
@@ -108,7 +108,7 @@ test('a tool of the client goes before one of the same name, and nobody is told 
   expect(notes).toMatchObject([{ did: 'changed', why: 'house-tool-withheld' }])
 })
 
-test.each<Params['toolChoice'] & object>([
+test.each<PromptParameters['toolChoice'] & object>([
   { type: 'none' },
   { type: 'auto' },
   { type: 'required' },

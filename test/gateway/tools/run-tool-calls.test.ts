@@ -2,11 +2,14 @@ import { describe, expect, test, vi } from 'vitest'
 import type { FunctionCall, Item } from '../../../src/core/item.ts'
 import { textOf } from '../../../src/core/item.ts'
 import { PRESETS, type ContextPolicy } from '../../../src/core/context-policy.ts'
-import { answerHouseCalls, unanswered } from '../../../src/gateway/tools/run-tool-calls.ts'
-import { expandOutput } from '../../../src/gateway/tools/expand-output-tool.ts'
-import type { HouseContext, HouseTool } from '../../../src/gateway/tools/gateway-tool-interface.ts'
-import { viewMedia } from '../../../src/gateway/tools/view-media-tool.ts'
-import type { World } from '../../../src/gateway/dependencies-interface.ts'
+import { runToolCalls, skipToolCalls } from '../../../src/gateway/tools/run-tool-calls.ts'
+import { expandOutputTool } from '../../../src/gateway/tools/expand-output-tool.ts'
+import type {
+  ToolRunContext,
+  GatewayTool,
+} from '../../../src/gateway/tools/gateway-tool-interface.ts'
+import { viewMediaTool } from '../../../src/gateway/tools/view-media-tool.ts'
+import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 
 const { capped } = PRESETS
 const log = vi.fn()
@@ -24,19 +27,19 @@ const ITEMS: readonly Item[] = [
   PICTURE,
 ]
 
-function contextOf(policy: ContextPolicy): HouseContext {
-  const world = { log } as Partial<World> as World
+function contextOf(policy: ContextPolicy): ToolRunContext {
+  const world = { log } as Partial<GatewayDependencies> as GatewayDependencies
   return { policy, items: ITEMS, withinReach: ITEMS, caller: { tenant: 't', user: null }, world }
 }
 
 async function ask(
-  tool: HouseTool,
+  tool: GatewayTool,
   given: object | string,
   policy: ContextPolicy = capped,
 ): Promise<string> {
   const text = typeof given === 'string' ? given : JSON.stringify(given)
   const call = callOf(tool.tool.name, text)
-  const [output] = await answerHouseCalls([call], [tool], contextOf(policy))
+  const [output] = await runToolCalls([call], [tool], contextOf(policy))
   return textOf(output?.output ?? '')
 }
 
@@ -46,21 +49,21 @@ function callOf(name: string, text: string): FunctionCall {
 
 describe('expand_output', () => {
   test('reads the piece that is asked for, of the newest output under that id', async () => {
-    expect(await ask(expandOutput, { call_id: 'a', from: 5, to: 12 })).toBe(
+    expect(await ask(expandOutputTool, { call_id: 'a', from: 5, to: 12 })).toBe(
       'Characters 5 to 12 of 10000:\nfghijab',
     )
   })
 
   test.each([200, 300, 4000])('never says more than a cap of %i lets stand', async (cap) => {
     const policy = { ...capped, outputs: { ...capped.outputs, cap } }
-    const answer = await ask(expandOutput, { call_id: 'a' }, policy)
+    const answer = await ask(expandOutputTool, { call_id: 'a' }, policy)
     expect(answer).toMatch(/^Characters 0 to \d+ of 10000:/)
     expect(answer.length).toBeLessThanOrEqual(cap)
     expect(answer.length).toBeGreaterThan(cap / 2)
   })
 
   test('does not cut a character in two', async () => {
-    const answer = await ask(expandOutput, { call_id: 'e', from: 1, to: 3 })
+    const answer = await ask(expandOutputTool, { call_id: 'e', from: 1, to: 3 })
     expect(answer.isWellFormed()).toBe(true)
   })
 
@@ -72,14 +75,14 @@ describe('expand_output', () => {
     [{ call_id: 'a', from: 'two', to: null }, /^Characters 0 to/],
     [{ call_id: 'a', from: -1e9, to: 3 }, /^Characters 0 to 3 of/],
   ])('answers %o', async (given, words) => {
-    expect(await ask(expandOutput, given)).toMatch(words)
+    expect(await ask(expandOutputTool, given)).toMatch(words)
   })
 })
 
 describe('view_media', () => {
   test('shows what a handle stands for', async () => {
     const call = callOf('view_media', '{"handle":"media_1"}')
-    const [output] = await answerHouseCalls([call], [viewMedia], contextOf(capped))
+    const [output] = await runToolCalls([call], [viewMediaTool], contextOf(capped))
     expect(output?.output).toMatchObject([
       { type: 'input_text' },
       { type: 'input_image', image_url: 'https://example.com/a.png' },
@@ -87,13 +90,13 @@ describe('view_media', () => {
   })
 
   test('C80 a handle of nothing here is said to be one', async () => {
-    expect(await ask(viewMedia, { handle: 'media_7' })).toBe('There is no "media_7" here.')
-    expect(await ask(viewMedia, {})).toMatch(/must be a string/)
+    expect(await ask(viewMediaTool, { handle: 'media_7' })).toBe('There is no "media_7" here.')
+    expect(await ask(viewMediaTool, {})).toMatch(/must be a string/)
   })
 })
 
 describe('whatever becomes of a tool, its call is answered', () => {
-  const failing = (run: HouseTool['run']): HouseTool => ({ ...expandOutput, run })
+  const failing = (run: GatewayTool['run']): GatewayTool => ({ ...expandOutputTool, run })
 
   test('one that throws says that it failed, and not why', async () => {
     const answer = await ask(
@@ -128,7 +131,7 @@ describe('whatever becomes of a tool, its call is answered', () => {
   })
 
   test.each(['[]', '{', 'null', '"a"'])('arguments like %s are said to be none', async (given) => {
-    expect(await ask(expandOutput, given)).toBe('The arguments are not a JSON object.')
+    expect(await ask(expandOutputTool, given)).toBe('The arguments are not a JSON object.')
   })
 
   test('no arguments are none', async () => {
@@ -150,7 +153,7 @@ describe('whatever becomes of a tool, its call is answered', () => {
   })
 
   test('one that is not run says so', () => {
-    const [output] = unanswered([callOf('expand_output', '{}')])
+    const [output] = skipToolCalls([callOf('expand_output', '{}')])
     expect(output).toMatchObject({ call_id: 'h', type: 'function_call_output' })
   })
 })

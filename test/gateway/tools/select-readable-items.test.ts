@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { mediaOf } from '../../../src/core/media/media-handles.ts'
+import { findMediaByHandle } from '../../../src/core/media/media-handles.ts'
 import type { Item } from '../../../src/core/item.ts'
-import { expandOutput } from '../../../src/context/tool-outputs/read-output-range.ts'
-import { withinReach } from '../../../src/gateway/tools/select-readable-items.ts'
+import { readOutputRange } from '../../../src/context/tool-outputs/read-output-range.ts'
+import { selectReadableItems } from '../../../src/gateway/tools/select-readable-items.ts'
 
 const picture = (name: string, backstory: Item['native'] = {}): Item => ({
   type: 'message',
@@ -16,23 +16,23 @@ const call: Item = { type: 'function_call', call_id: 'a', name: 'look', argument
 
 test('all that was said is within reach, as the very same list', () => {
   const items = [picture('a'), call, output, picture('b')]
-  expect(withinReach(items, { hidden: [] })).toBe(items)
+  expect(selectReadableItems(items, { hidden: [] })).toBe(items)
 })
 
 test('what hidden authors said is not, and the names of all else stay (C70, C80)', () => {
   const items = [picture('hers', by('Ann')), picture('his', by('Ben')), picture('nobody’s')]
-  const reach = withinReach(items, { hidden: ['Ann'] })
-  expect(mediaOf(items, 'media_1', reach)).toBeNull()
-  expect(mediaOf(items, 'media_2', reach)).toMatchObject({
+  const reach = selectReadableItems(items, { hidden: ['Ann'] })
+  expect(findMediaByHandle(items, 'media_1', reach)).toBeNull()
+  expect(findMediaByHandle(items, 'media_2', reach)).toMatchObject({
     image_url: 'https://example.com/his.png',
   })
-  expect(mediaOf(items, 'media_1')).not.toBeNull()
+  expect(findMediaByHandle(items, 'media_1')).not.toBeNull()
 })
 
 test('nor is what was said before a reset (C71)', () => {
   const items = [call, output, picture('new', { backstory: { reset: true } })]
-  const reach = withinReach(items, { hidden: [] })
-  expect(expandOutput(reach, 'a', { maxChars: 10 })).toBeNull()
-  expect(expandOutput(items, 'a', { maxChars: 10 })?.text).toBe('fog')
-  expect(mediaOf(items, 'media_1', reach)).not.toBeNull()
+  const reach = selectReadableItems(items, { hidden: [] })
+  expect(readOutputRange(reach, 'a', { maxChars: 10 })).toBeNull()
+  expect(readOutputRange(items, 'a', { maxChars: 10 })?.text).toBe('fog')
+  expect(findMediaByHandle(items, 'media_1', reach)).not.toBeNull()
 })

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { explainCommand, type ReadingTerminal } from '../../../src/main/commands/explain.ts'
+import { runExplainCommand, type ExplainEnvironment } from '../../../src/main/commands/explain.ts'
 import { openaiFor, startGateway, upstreams } from '../../support/gateway.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'explain-'))
@@ -12,9 +12,9 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const DEMO = upstreams({ name: 'demo', wire: 'demo', baseUrl: 'http://demo', models: ['*'] })
 
 /** What it prints, what it complains of, and the code that it exits with. */
-async function run(words: readonly string[], changes: Partial<ReadingTerminal> = {}) {
+async function run(words: readonly string[], changes: Partial<ExplainEnvironment> = {}) {
   const heard = { printed: '', complaints: '' }
-  const code = await explainCommand(words, {
+  const code = await runExplainCommand(words, {
     environment: { DATABASE_URL: 'sqlite::memory:', ...DEMO },
     configFile: () => ({}),
     read: () => {

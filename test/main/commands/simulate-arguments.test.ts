@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import {
-  readArguments,
-  USAGE,
-  type Arguments,
+  parseSimulateArguments,
+  SIMULATE_USAGE,
+  type SimulateArguments,
 } from '../../../src/main/commands/simulate-arguments.ts'
 
-function read(...words: readonly string[]): Arguments {
-  const asked = readArguments(words)
+function read(...words: readonly string[]): SimulateArguments {
+  const asked = parseSimulateArguments(words)
   if (typeof asked === 'string') throw new Error(asked)
   return asked
 }
 
-const names = ({ contestants }: Arguments) => contestants.map(({ name }) => name)
+const names = ({ contestants }: SimulateArguments) => contestants.map(({ name }) => name)
 
 describe('the command line', () => {
   test('without a word plays twenty conversations under all policies', () => {
@@ -89,14 +89,14 @@ describe('the command line', () => {
     [['--context', '{"windo": {}}'], "--context: Unknown parameter: 'context.windo'"],
     [['--context', '{'], '--context: '],
   ])('that makes no sense is told so: %j', (words, sentence) => {
-    expect(readArguments(words)).toContain(sentence)
+    expect(parseSimulateArguments(words)).toContain(sentence)
   })
 
   test('tells of every option', () => {
     for (const option of '--policies --context --seeds --from --conversation --response --tenant --user --unbound --json --svg'.split(
       ' ',
     )) {
-      expect(USAGE).toContain(option)
+      expect(SIMULATE_USAGE).toContain(option)
     }
   })
 })

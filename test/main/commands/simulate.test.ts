@@ -2,17 +2,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Figures } from '../../../src/simulate/results-as-numbers.ts'
-import { simulateCommand, type Terminal } from '../../../src/main/commands/simulate.ts'
+import type { SimulationNumbers } from '../../../src/simulate/results-as-numbers.ts'
+import { runSimulateCommand, type CommandEnvironment } from '../../../src/main/commands/simulate.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'simulate-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** A terminal that keeps what it is told. */
-function terminal(changes: Partial<Terminal> = {}) {
+function terminal(changes: Partial<CommandEnvironment> = {}) {
   const heard = { printed: '', complaints: '', progress: [] as string[], files: new Map() }
-  const at: Terminal = {
+  const at: CommandEnvironment = {
     environment: {},
     configFile: () => ({}),
     read: () => {
@@ -31,7 +31,10 @@ function terminal(changes: Partial<Terminal> = {}) {
 describe('C145: simulate', () => {
   test('plays made conversations, tells of its progress, and draws', async () => {
     const { at, heard } = terminal()
-    const code = await simulateCommand(['--seeds', '4', '--policies', 'lean', '--svg', 'a.svg'], at)
+    const code = await runSimulateCommand(
+      ['--seeds', '4', '--policies', 'lean', '--svg', 'a.svg'],
+      at,
+    )
     expect(code).toBe(0)
     expect(heard.printed).toMatch(/^1 made conversation of 60 turns, \d+ requests/)
     expect(heard.printed).toMatch(/\nlean +\d+\.\d MB/)
@@ -45,8 +48,8 @@ describe('C145: simulate', () => {
       return JSON.stringify([[{ role: 'user', content: 'hello' }], { input: 'hello' }])
     }
     const { at, heard } = terminal({ read })
-    expect(await simulateCommand(['--from', 'chats.json', '--json'], at)).toBe(0)
-    const figures = JSON.parse(heard.printed) as Figures
+    expect(await runSimulateCommand(['--from', 'chats.json', '--json'], at)).toBe(0)
+    const figures = JSON.parse(heard.printed) as SimulationNumbers
     expect(figures.conversations).toBe(2)
     for (const { of_replay: cost, requests } of figures.policies) {
       expect({ cost, requests }).toEqual({ cost: 1, requests: 2 })
@@ -71,15 +74,15 @@ describe('C145: simulate', () => {
       ['--response', second.id],
     ]) {
       const { at, heard } = terminal({ environment })
-      expect(await simulateCommand([...words, '--json'], at)).toBe(0)
-      expect((JSON.parse(heard.printed) as Figures).policies[0]).toMatchObject({
+      expect(await runSimulateCommand([...words, '--json'], at)).toBe(0)
+      expect((JSON.parse(heard.printed) as SimulationNumbers).policies[0]).toMatchObject({
         policy: 'replay',
         requests: 2,
       })
     }
 
     const { at, heard } = terminal({ environment })
-    expect(await simulateCommand(['--response', second.id, '--user', 'bob'], at)).toBe(2)
+    expect(await runSimulateCommand(['--response', second.id, '--user', 'bob'], at)).toBe(2)
     expect(heard.complaints).toBe(
       `There is no response "${second.id}" of local, user bob in the database.`,
     )
@@ -88,7 +91,7 @@ describe('C145: simulate', () => {
   test('asks whose it is where there are several keys', async () => {
     const environment = { DATABASE_URL: 'sqlite::memory:', BACKSTORY_KEYS: 'a:key1,b:key2' }
     const { at, heard } = terminal({ environment })
-    expect(await simulateCommand(['--conversation', 'conv_1'], at)).toBe(2)
+    expect(await runSimulateCommand(['--conversation', 'conv_1'], at)).toBe(2)
     expect(heard.complaints).toBe('There are several keys; --tenant says whose it is.')
   })
 
@@ -97,14 +100,14 @@ describe('C145: simulate', () => {
     [['--from', 'missing.json'], '--from names missing.json, which cannot be read.'],
   ])('says what is wrong with %j, and exits with 2', async (words, sentence) => {
     const { at, heard } = terminal()
-    expect(await simulateCommand(words, at)).toBe(2)
+    expect(await runSimulateCommand(words, at)).toBe(2)
     expect(heard.complaints).toContain(sentence)
     expect(heard.printed).toBe('')
   })
 
   test('explains itself', async () => {
     const { at, heard } = terminal()
-    expect(await simulateCommand(['--help'], at)).toBe(0)
+    expect(await runSimulateCommand(['--help'], at)).toBe(0)
     expect(heard.printed).toMatch(/^Usage: npm run simulate/)
   })
 })

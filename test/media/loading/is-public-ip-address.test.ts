@@ -1,8 +1,8 @@
 import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fetchableUrl } from '../../../src/media/loading/check-url-safety.ts'
-import { isPublicAddress } from '../../../src/media/loading/is-public-ip-address.ts'
+import { parseFetchableUrl } from '../../../src/media/loading/check-url-safety.ts'
+import { isPublicIpAddress } from '../../../src/media/loading/is-public-ip-address.ts'
 
 /** The same said by Node, from the registries' own lists. */
 const refused = new BlockList()
@@ -58,7 +58,7 @@ describe('C84 an IPv4 address', () => {
   test('is public if no registry says otherwise', () => {
     fc.assert(
       fc.property(address, (value) => {
-        expect(isPublicAddress(dotted(value))).toBe(!refused.check(dotted(value)))
+        expect(isPublicIpAddress(dotted(value))).toBe(!refused.check(dotted(value)))
       }),
       { numRuns: 500 },
     )
@@ -67,7 +67,7 @@ describe('C84 an IPv4 address', () => {
   test('is what it is in every way to write it: decimal, octal, hexadecimal, mixed, short', () => {
     fc.assert(
       fc.property(written, fc.constantFrom('', '.'), ({ value, text }, dot) => {
-        const isFetched = fetchableUrl(`http://${text}${dot}/a.png`, []) !== null
+        const isFetched = parseFetchableUrl(`http://${text}${dot}/a.png`, []) !== null
         expect(isFetched).toBe(!refused.check(dotted(value)))
       }),
       { numRuns: 500 },
@@ -84,15 +84,15 @@ describe('C84 an IPv4 address', () => {
     ]
     fc.assert(
       fc.property(address, fc.constantFrom(...wraps), (value, wrap) => {
-        expect(isPublicAddress(wrap(value))).toBe(!refused.check(dotted(value)))
+        expect(isPublicIpAddress(wrap(value))).toBe(!refused.check(dotted(value)))
       }),
       { numRuns: 500 },
     )
     fc.assert(
       fc.property(address, (value) => {
-        expect(isPublicAddress(`::${dotted(value)}`)).toBe(false)
-        expect(isPublicAddress(`2002:${hex(value)}::1`)).toBe(false)
-        expect(isPublicAddress(`64:ff9b:1::${dotted(value)}`)).toBe(false)
+        expect(isPublicIpAddress(`::${dotted(value)}`)).toBe(false)
+        expect(isPublicIpAddress(`2002:${hex(value)}::1`)).toBe(false)
+        expect(isPublicIpAddress(`64:ff9b:1::${dotted(value)}`)).toBe(false)
       }),
     )
   })
@@ -123,13 +123,13 @@ describe('C84 an IPv6 address', () => {
     'not an address',
     '',
   ])('%s is not public', (text) => {
-    expect(isPublicAddress(text)).toBe(false)
+    expect(isPublicIpAddress(text)).toBe(false)
   })
 
   test.each(['2606:4700:4700::1111', '2a00:1450:4001:81b::200e', '2620:fe::fe', '2001:4860::8888'])(
     '%s is public',
     (text) => {
-      expect(isPublicAddress(text)).toBe(true)
+      expect(isPublicIpAddress(text)).toBe(true)
     },
   )
 })
@@ -159,13 +159,13 @@ describe('C146 an address to load from', () => {
     'nonsense',
     `https://example.com/${'a'.repeat(9000)}`,
   ])('%s is refused', (text) => {
-    expect(fetchableUrl(text, [])).toBeNull()
+    expect(parseFetchableUrl(text, [])).toBeNull()
   })
 
   test.each(['https://example.com/a.png', 'http://example.com:80/a', 'https://8.8.8.8/a.png'])(
     '%s is asked',
     (text) => {
-      expect(fetchableUrl(text, [])?.href).toBe(new URL(text).href)
+      expect(parseFetchableUrl(text, [])?.href).toBe(new URL(text).href)
     },
   )
 
@@ -175,7 +175,7 @@ describe('C146 an address to load from', () => {
       { host: 'files.intranet', port: null },
       { host: '[::1]', port: '*' },
     ]
-    const isAsked = (text: string) => fetchableUrl(text, allowed) !== null
+    const isAsked = (text: string) => parseFetchableUrl(text, allowed) !== null
     expect(isAsked('http://127.0.0.1:9000/a')).toBe(true)
     expect(isAsked('http://2130706433:9000/a')).toBe(true)
     expect(isAsked('http://127.0.0.1:9001/a')).toBe(false)

@@ -1,29 +1,32 @@
 import { describe, expect, test } from 'vitest'
-import type { Fetched, FetchMedia } from '../../../src/media/loading/follow-media-redirects.ts'
+import type { FetchedMedia, FetchMedia } from '../../../src/media/loading/follow-media-redirects.ts'
 import {
-  mediaLoader,
-  type KeptMedia,
-  type LoaderParts,
+  createMediaLoader,
+  type LoadedMediaCache,
+  type MediaLoaderOptions,
   type MediaLoader,
 } from '../../../src/media/loading/media-loader.ts'
 import type { LoadedMedia } from '../../../src/media/loading/load-result-types.ts'
-import { mediaMemory } from '../../../src/media/loading/loaded-bytes-limit.ts'
-import { mediumOf } from '../../../src/media/loading/verify-fetched-media.ts'
-import type { Medium, MediumKind } from '../../../src/media/find-and-embed-remote-media.ts'
+import { createLoadedBytesLimit } from '../../../src/media/loading/loaded-bytes-limit.ts'
+import { verifyFetchedMedia } from '../../../src/media/loading/verify-fetched-media.ts'
+import type {
+  InlineMedia,
+  RemoteMediaKind,
+} from '../../../src/media/find-and-embed-remote-media.ts'
 import { fileOf } from '../pictures.ts'
 
-const png: Fetched = { bytes: fileOf('image/png', 100), type: 'image/png' }
+const png: FetchedMedia = { bytes: fileOf('image/png', 100), type: 'image/png' }
 
 /** Asks for the whole of it at once, as a fetch does piece by piece. */
 const giving =
-  (fetched: Fetched): FetchMedia =>
+  (fetched: FetchedMedia): FetchMedia =>
   async (_, { refuse }) =>
     refuse(fetched.bytes.length) ?? fetched
 
-function loaderWith(parts: Partial<LoaderParts>): MediaLoader {
-  return mediaLoader({
+function loaderWith(parts: Partial<MediaLoaderOptions>): MediaLoader {
+  return createMediaLoader({
     fetchMedia: giving(png),
-    memory: mediaMemory(1000),
+    memory: createLoadedBytesLimit(1000),
     maxBytes: 1000,
     timeoutMs: 1000,
     nowMs: () => 0,
@@ -32,11 +35,11 @@ function loaderWith(parts: Partial<LoaderParts>): MediaLoader {
   })
 }
 
-function planOf(...urls: readonly string[]): ReadonlyMap<string, MediumKind> {
+function planOf(...urls: readonly string[]): ReadonlyMap<string, RemoteMediaKind> {
   return new Map(urls.map((url) => [url, 'image']))
 }
 
-const NOTHING_KEPT: KeptMedia = { find: async () => new Map(), keep: () => undefined }
+const NOTHING_KEPT: LoadedMediaCache = { find: async () => new Map(), keep: () => undefined }
 
 function faultsIn(loaded: LoadedMedia): readonly string[] {
   return [...loaded.values()].map((one) => ('fault' in one ? one.fault : 'loaded'))
@@ -68,7 +71,7 @@ describe('loading', () => {
   test('leaves out the oldest several at a time, so that most turns send the same', async () => {
     const left = async (count: number): Promise<number> => {
       const urls = Array.from({ length: count }, (_, at) => String(at))
-      const { loaded } = await loaderWith({ memory: mediaMemory(1e6) }).load(
+      const { loaded } = await loaderWith({ memory: createLoadedBytesLimit(1e6) }).load(
         planOf(...urls),
         NOTHING_KEPT,
       )
@@ -101,8 +104,9 @@ describe('loading', () => {
   test('asks for what is kept already no more, and has the rest kept', async () => {
     const kept: string[] = []
     const asked: string[] = []
-    const memory: KeptMedia = {
-      find: async () => new Map<string, Medium>([['a', { type: 'image/png', base64: 'AAAA' }]]),
+    const memory: LoadedMediaCache = {
+      find: async () =>
+        new Map<string, InlineMedia>([['a', { type: 'image/png', base64: 'AAAA' }]]),
       keep: (url) => void kept.push(url),
     }
     const fetchMedia: FetchMedia = async (url) => (asked.push(url), png)
@@ -138,7 +142,7 @@ describe('loading', () => {
 
 describe('C83 when memory is short', () => {
   test('media are told to be missing, and are there again when others are done', async () => {
-    const memory = mediaMemory(250)
+    const memory = createLoadedBytesLimit(250)
     const loader = loaderWith({ memory })
     const first = await loader.load(planOf('a', 'b'), NOTHING_KEPT)
     expect(faultsIn(first.loaded)).toEqual(['loaded', 'loaded'])
@@ -153,7 +157,7 @@ describe('C83 when memory is short', () => {
   })
 
   test('what failed holds nothing', async () => {
-    const memory = mediaMemory(250)
+    const memory = createLoadedBytesLimit(250)
     const html = { bytes: new TextEncoder().encode('<!doctype html>'), type: 'image/png' }
     const { loaded } = await loaderWith({ memory, fetchMedia: giving(html) }).load(
       planOf('a'),
@@ -164,7 +168,7 @@ describe('C83 when memory is short', () => {
   })
 
   test('one that is larger than any may be takes nothing from the others', async () => {
-    const memory = mediaMemory(1000)
+    const memory = createLoadedBytesLimit(1000)
     const { loaded } = await loaderWith({ memory, maxBytes: 50 }).load(planOf('a'), NOTHING_KEPT)
     expect(faultsIn(loaded)).toEqual(['media-oversized'])
     expect(memory.bytesHeld()).toBe(0)
@@ -173,8 +177,8 @@ describe('C83 when memory is short', () => {
 
 describe('C85 what was fetched', () => {
   const text = (body: string) => new TextEncoder().encode(body)
-  const typeOf = (kind: MediumKind, url: string, fetched: Fetched) => {
-    const medium = mediumOf(kind, url, fetched)
+  const typeOf = (kind: RemoteMediaKind, url: string, fetched: FetchedMedia) => {
+    const medium = verifyFetchedMedia(kind, url, fetched)
     return 'fault' in medium ? medium.fault : medium.type
   }
 

@@ -2,11 +2,11 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { FetchMedia } from '../../../src/media/loading/follow-media-redirects.ts'
 import type { AllowedHost } from '../../../src/media/loading/check-url-safety.ts'
-import { fetchedMedia } from '../../../src/media/loading/workers-media-fetcher.ts'
+import { createWorkersMediaFetcher } from '../../../src/media/loading/workers-media-fetcher.ts'
 import {
-  nodeMedia,
-  type LookUp,
-  type NodeMedia,
+  createNodeMediaFetcher,
+  type DnsLookup,
+  type NodeMediaFetcher,
 } from '../../../src/media/loading/node-media-fetcher.ts'
 import { fileOf } from '../pictures.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../support/media-server.ts'
 
 const MAX_BYTES = 1_000_000
-const opened: NodeMedia[] = []
+const opened: NodeMediaFetcher[] = []
 let server: MediaServer
 let allowed: AllowedHost
 beforeAll(async () => {
@@ -33,16 +33,16 @@ afterAll(async () => {
   await server.close()
 })
 
-function onNode(hosts: readonly AllowedHost[], lookUp?: LookUp): FetchMedia {
-  const media = nodeMedia({ allowed: hosts, maxBytes: MAX_BYTES }, lookUp)
+function onNode(hosts: readonly AllowedHost[], lookUp?: DnsLookup): FetchMedia {
+  const media = createNodeMediaFetcher({ allowed: hosts, maxBytes: MAX_BYTES }, lookUp)
   opened.push(media)
   return media.fetchMedia
 }
 
 /** What a name stands for, from one question to the next. */
-function resolving(...answers: readonly (readonly string[])[]): LookUp & { asked: number } {
+function resolving(...answers: readonly (readonly string[])[]): DnsLookup & { asked: number } {
   const lookUp = Object.assign(
-    (_: string, __: unknown, done: Parameters<LookUp>[2]) => {
+    (_: string, __: unknown, done: Parameters<DnsLookup>[2]) => {
       const answer = answers[Math.min(lookUp.asked, answers.length - 1)] ?? []
       lookUp.asked += 1
       done(
@@ -70,7 +70,7 @@ async function get(fetchMedia: FetchMedia, path: string, ms = 2000) {
 
 describe.each([
   ['Node', (hosts: readonly AllowedHost[]) => onNode(hosts)],
-  ['Workers', (hosts: readonly AllowedHost[]) => fetchedMedia(hosts)],
+  ['Workers', (hosts: readonly AllowedHost[]) => createWorkersMediaFetcher(hosts)],
 ])('C84 C146 loading media on %s', (_, open) => {
   let fetchMedia: FetchMedia
   beforeAll(() => {

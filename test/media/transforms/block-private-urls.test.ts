@@ -1,14 +1,14 @@
 /** What becomes of media, whoever is asked: the steps of all wires, and addresses above all. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { standsFor } from '../../../src/core/text/gateway-notice.ts'
+import { readNoticeMediaIdentities } from '../../../src/core/text/gateway-notice.ts'
 import { parseMessages } from '../../../src/dialects/chat/parse/parse-messages.ts'
 import type { Item, Part } from '../../../src/core/item.ts'
-import { partsOf } from '../../../src/core/media/media-handles.ts'
-import { mediaSteps } from '../../../src/gateway/prompt/list-upstream-media-transforms.ts'
+import { listContentParts } from '../../../src/core/media/media-handles.ts'
+import { listUpstreamMediaTransforms } from '../../../src/gateway/prompt/list-upstream-media-transforms.ts'
 import type { AllowedHost } from '../../../src/media/loading/check-url-safety.ts'
 import type { WireName } from '../../../src/providers/provider-interface.ts'
-import { rebuild } from '../../../src/context/list-and-run-transforms.ts'
+import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { expectHonest, expectIdempotent, expectPure } from '../../support/laws.ts'
 import { inlineOf, KINDS } from '../pictures.ts'
 
@@ -16,8 +16,10 @@ const WIRES: readonly WireName[] = ['chat', 'responses', 'anthropic', 'gemini', 
 
 function stepsOf(wire: WireName, allowed: readonly AllowedHost[] = []) {
   const account = { name: wire, wire, baseUrl: '', apiKey: null, models: [], headers: {} }
-  const steps = mediaSteps({ ...account, quirks: {} }, null, { MEDIA_FETCH_ALLOW: allowed })
-  return (items: readonly Item[]) => rebuild(items, steps)
+  const steps = listUpstreamMediaTransforms({ ...account, quirks: {} }, null, {
+    MEDIA_FETCH_ALLOW: allowed,
+  })
+  return (items: readonly Item[]) => runTransforms(items, steps)
 }
 
 const image = (image_url: string): Part => ({ type: 'input_image', image_url })
@@ -66,12 +68,12 @@ describe.each(WIRES)('on the wire of %s', (wire) => {
   test.each(BAD)('%s is told by a notice and a note', (_, url) => {
     for (const holder of [user(image(url)), output(image(url))]) {
       const { items, notes } = run([holder])
-      const [part] = partsOf(items[0] ?? holder)
+      const [part] = listContentParts(items[0] ?? holder)
       expect(part).toMatchObject({
         type: 'input_text',
         text: expect.stringContaining('may be asked') as string,
       })
-      expect(part === undefined ? null : standsFor(part)).toEqual([])
+      expect(part === undefined ? null : readNoticeMediaIdentities(part)).toEqual([])
       expect(notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-blocked', by: 'media' }])
     }
   })

@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { firstTurnIdAt } from '../../../src/core/turn-derived-ids.ts'
+import { minTurnIdAt } from '../../../src/core/turn-derived-ids.ts'
 import { PRESETS } from '../../../src/core/context-policy.ts'
 import { estimateTokens } from '../../../src/core/text/estimate-tokens.ts'
-import { coreFacts, facts as matching } from '../../../src/memory/facts/core-and-relevant-facts.ts'
+import {
+  coreFactsLayer,
+  matchingFactsLayer as matching,
+} from '../../../src/memory/facts/core-and-relevant-facts.ts'
 import type { LayerContext } from '../../../src/memory/memory-layer-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import type { FactStore, StoredFact } from '../../../src/store/facts/fact-store-interface.ts'
@@ -16,7 +19,7 @@ import { talk } from '../../support/talk.ts'
 
 const ALICE = { tenant: 't', user: 'alice' }
 const BEGAN = 1_795_000_000_000
-const threadAt = (ms: number) => `${firstTurnIdAt(ms)}${'0'.repeat(10)}`
+const threadAt = (ms: number) => `${minTurnIdAt(ms)}${'0'.repeat(10)}`
 const THREAD = threadAt(BEGAN)
 const RULES = { ...PRESETS.retain.layers, facts: true, scope: 'user' as const }
 
@@ -142,7 +145,7 @@ describe('what is told whatever is asked (C59)', () => {
     await save('The user is called Ann', IMPORTANT)
     await save('The user speaks German', { area: 'core' })
     await save('The user has a dog')
-    const text = await told(coreFacts, 'How are you?')
+    const text = await told(coreFactsLayer, 'How are you?')
     expect(text).toMatch(/Ann/)
     expect(text).toMatch(/German/)
     expect(text).not.toMatch(/dog/)
@@ -151,31 +154,31 @@ describe('what is told whatever is asked (C59)', () => {
 
   test('C43: is the same for a conversation whatever is added later, which is told behind it', async () => {
     await save('The user is called Ann', IMPORTANT)
-    const before = await told(coreFacts, 'Hi')
+    const before = await told(coreFactsLayer, 'Hi')
     await save('The user lives in Graz', { ...IMPORTANT, changedAtMs: BEGAN + 1 })
     await save('The user is away', { ...IMPORTANT, validUntilMs: BEGAN + 1e9 })
-    expect(await told(coreFacts, 'Hi')).toBe(before)
+    expect(await told(coreFactsLayer, 'Hi')).toBe(before)
     const later = await told(matching, 'Hi')
     expect(later).toMatch(/Graz/)
     expect(later).toMatch(/away/)
-    expect(await told(coreFacts, 'Hi', { thread: null })).toMatch(/Graz/)
+    expect(await told(coreFactsLayer, 'Hi', { thread: null })).toMatch(/Graz/)
   })
 
   test('is gone at once when it is forgotten', async () => {
     const fact = await save('The user is called Ann', IMPORTANT)
     await facts.deleteFact(ALICE, fact.id)
-    expect(await told(coreFacts, 'Hi')).toBe('')
+    expect(await told(coreFactsLayer, 'Hi')).toBe('')
   })
 
   test('is at most 50 entries of at most 500 tokens, the most important first', async () => {
     for (let at = 0; at < 60; at += 1) {
       await save(`Fact ${at}`, { importance: at === 59 ? 1 : 0.95 })
     }
-    const text = await told(coreFacts, 'Hi')
+    const text = await told(coreFactsLayer, 'Hi')
     expect(text.split('\n')).toHaveLength(51)
     expect(text).toContain('Fact 59')
     for (let at = 0; at < 20; at += 1) await save(`${at} ${'long '.repeat(60)}`, { importance: 1 })
-    expect(estimateTokens(await told(coreFacts, 'Hi'))).toBeLessThanOrEqual(500)
+    expect(estimateTokens(await told(coreFactsLayer, 'Hi'))).toBeLessThanOrEqual(500)
   })
 })
 
@@ -201,7 +204,7 @@ test('C42: nobody is told what is another’s, or another conversation’s', asy
     async (owner, thread, scope) => {
       const context = { owner, thread, rules: { ...RULES, scope } }
       const question = 'tell me the secret of the house'
-      const all = `${await told(coreFacts, question, context)}${await told(matching, question, context)}`
+      const all = `${await told(coreFactsLayer, question, context)}${await told(matching, question, context)}`
       const seen = kept.filter(({ text }) => all.includes(text))
       const may = kept.filter(
         (fact) =>

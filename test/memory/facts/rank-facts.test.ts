@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { wordsOf } from '../../../src/core/text/search-terms.ts'
-import { rankFacts, recencyOf } from '../../../src/memory/facts/rank-facts.ts'
+import { extractSearchTerms } from '../../../src/core/text/search-terms.ts'
+import { rankFacts, scoreRecency } from '../../../src/memory/facts/rank-facts.ts'
 import type { StoredFact } from '../../../src/store/facts/fact-store-interface.ts'
 import { newFact } from '../../store/contract-facts.ts'
 
@@ -9,8 +9,9 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const NOW = 2_000_000_000_000
 
 function ranked(question: string, facts: readonly StoredFact[], most = 10, total = 50) {
-  const words = wordsOf(question)
-  const countOf = (word: string) => facts.filter(({ text }) => wordsOf(text).includes(word)).length
+  const words = extractSearchTerms(question)
+  const countOf = (word: string) =>
+    facts.filter(({ text }) => extractSearchTerms(text).includes(word)).length
   return rankFacts({ facts, countOf, total }, { words, nowMs: NOW, most })
 }
 const fact = (text: string, fields: Partial<StoredFact> = {}) =>
@@ -63,9 +64,9 @@ describe('C59: of the facts that share words with a question', () => {
 
 test('half of what is recent is gone after 60 days, but not of what is important', () => {
   const usedAtMs = NOW - 60 * DAY_MS
-  expect(recencyOf({ importance: 0.5, usedAtMs }, NOW)).toBeCloseTo(0.5)
-  expect(recencyOf({ importance: 0.9, usedAtMs }, NOW)).toBe(1)
-  expect(recencyOf({ importance: 0.5, usedAtMs: NOW + DAY_MS }, NOW)).toBe(1)
+  expect(scoreRecency({ importance: 0.5, usedAtMs }, NOW)).toBeCloseTo(0.5)
+  expect(scoreRecency({ importance: 0.9, usedAtMs }, NOW)).toBe(1)
+  expect(scoreRecency({ importance: 0.5, usedAtMs: NOW + DAY_MS }, NOW)).toBe(1)
 })
 
 test('they are some of those that were found, each once, and the same in whatever order', () => {

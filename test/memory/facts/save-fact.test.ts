@@ -3,8 +3,8 @@ import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.t
 import { migrate } from '../../../src/store/database/migrate.ts'
 import type { FactStore } from '../../../src/store/facts/fact-store-interface.ts'
 import { createFactStore } from '../../../src/store/facts/kysely-fact-store.ts'
-import { factsOfSummary } from '../../../src/memory/facts/save-summary-facts.ts'
-import { keepFact, scopeOf, type SaidFact } from '../../../src/memory/facts/save-fact.ts'
+import { saveSummaryFacts } from '../../../src/memory/facts/save-summary-facts.ts'
+import { saveFact, resolveFactScope, type FactInput } from '../../../src/memory/facts/save-fact.ts'
 
 const OWNER = { tenant: 't', user: 'alice' }
 
@@ -27,8 +27,8 @@ const world = () => ({
   newTurnId: () => `${(count += 1)}`.padStart(20, '0'),
   log: (_: string, event: string) => void logged.push(event),
 })
-const keep = (text: string, said: Partial<SaidFact> = {}, owner = OWNER) =>
-  keepFact(
+const keep = (text: string, said: Partial<FactInput> = {}, owner = OWNER) =>
+  saveFact(
     {
       text,
       scope: 'user',
@@ -110,7 +110,7 @@ test.each([
   // Nobody knows how many people ask without a name.
   ['user', null, 'T', 'T'],
 ] as const)('C42: of a %s of %s, in %s, it is for %s', (wanted, user, thread, scope) => {
-  expect(scopeOf({ tenant: 't', user }, wanted, thread)).toBe(scope)
+  expect(resolveFactScope({ tenant: 't', user }, wanted, thread)).toBe(scope)
 })
 
 describe('C60: from a summary', () => {
@@ -125,7 +125,7 @@ describe('C60: from a summary', () => {
   }
 
   test('what it keeps word for word is kept as facts, with the range that it was taken from', async () => {
-    expect(await factsOfSummary(summed, world())).toBe(1)
+    expect(await saveSummaryFacts(summed, world())).toBe(1)
     expect(await all()).toMatchObject([
       {
         text: 'The server listens on port 8080',
@@ -133,15 +133,15 @@ describe('C60: from a summary', () => {
         source: { thread: 'T', response: null, items: [0, 12] },
       },
     ])
-    await factsOfSummary(summed, world())
+    await saveSummaryFacts(summed, world())
     expect(await all()).toHaveLength(1)
   })
 
   test('nothing is kept of what belongs to no conversation, or of a database that fails', async () => {
     const nowhere = { ...summed, scope: 'conversation' as const, thread: null }
-    expect(await factsOfSummary(nowhere, world())).toBe(0)
+    expect(await saveSummaryFacts(nowhere, world())).toBe(0)
     const away = { ...facts, searchFacts: () => Promise.reject(new Error('It is away.')) }
-    expect(await factsOfSummary(summed, { ...world(), facts: away })).toBe(0)
+    expect(await saveSummaryFacts(summed, { ...world(), facts: away })).toBe(0)
     expect(logged).toEqual(['facts-not-kept'])
     expect(await all()).toEqual([])
   })

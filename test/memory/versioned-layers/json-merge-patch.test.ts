@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../src/core/json/json.ts'
 import {
-  changesBetween,
-  cleaned,
-  MAX_DEPTH,
-  mergeChanges,
+  createMergePatch,
+  copySafeFields,
+  MAX_PATCH_DEPTH,
+  applyMergePatch,
 } from '../../../src/memory/versioned-layers/json-merge-patch.ts'
 
 /** As a model writes it: `__proto__` is then a field like any other. */
@@ -36,31 +36,31 @@ describe('changes of a memory (C40)', () => {
     ['{"a":"text"}', '{"a":{"b":{"c":null,"d":1}}}', '{"a":{"b":{"d":1}}}'],
     ['{"a":{"b":1}}', '{"a":"text"}', '{"a":"text"}'],
   ])('%s with %s', (before, changes, after) => {
-    expect(JSON.stringify(mergeChanges(read(before), read(changes)))).toBe(after)
+    expect(JSON.stringify(applyMergePatch(read(before), read(changes)))).toBe(after)
   })
 
   test('reach no prototype, at no depth', () => {
     const evil = read(
       '{"__proto__":{"x":1},"a":{"constructor":{"prototype":{"x":1}},"b":[{"__proto__":{"x":1},"ok":1}]}}',
     )
-    const merged = mergeChanges({}, evil)
+    const merged = applyMergePatch({}, evil)
     expect(JSON.stringify(merged)).toBe('{"a":{"b":[{"ok":1}]}}')
-    expect(JSON.stringify(cleaned(evil))).toBe('{"a":{"b":[{"ok":1}]}}')
+    expect(JSON.stringify(copySafeFields(evil))).toBe('{"a":{"b":[{"ok":1}]}}')
     expect(({} as { readonly x?: number }).x).toBeUndefined()
   })
 
   test('are refused where they are nested too deep', () => {
-    expect(mergeChanges({}, nested(MAX_DEPTH))).not.toBeNull()
-    expect(mergeChanges({}, nested(MAX_DEPTH + 1))).toBeNull()
-    expect(cleaned(nested(MAX_DEPTH + 1))).toBeNull()
-    expect(mergeChanges({}, nested(5000))).toBeNull()
+    expect(applyMergePatch({}, nested(MAX_PATCH_DEPTH))).not.toBeNull()
+    expect(applyMergePatch({}, nested(MAX_PATCH_DEPTH + 1))).toBeNull()
+    expect(copySafeFields(nested(MAX_PATCH_DEPTH + 1))).toBeNull()
+    expect(applyMergePatch({}, nested(5000))).toBeNull()
   })
 
   test('told between two memories, make of the one the other', () => {
     fc.assert(
       fc.property(someObject, someObject, (before, after) => {
-        const [one, other] = [mergeChanges({}, before) ?? {}, mergeChanges({}, after) ?? {}]
-        expect(mergeChanges(one, changesBetween(one, other))).toEqual(other)
+        const [one, other] = [applyMergePatch({}, before) ?? {}, applyMergePatch({}, after) ?? {}]
+        expect(applyMergePatch(one, createMergePatch(one, other))).toEqual(other)
       }),
     )
   })
@@ -68,7 +68,7 @@ describe('changes of a memory (C40)', () => {
   test('are none between two that are the same', () => {
     fc.assert(
       fc.property(someObject, (memory) => {
-        expect(changesBetween(memory, structuredClone(memory))).toEqual({})
+        expect(createMergePatch(memory, structuredClone(memory))).toEqual({})
       }),
     )
   })

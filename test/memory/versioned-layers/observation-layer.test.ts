@@ -1,27 +1,30 @@
 import { describe, expect, test } from 'vitest'
 import { estimateTokens } from '../../../src/core/text/estimate-tokens.ts'
-import { pointsIn, toldPoints } from '../../../src/memory/versioned-layers/observation-layer.ts'
+import {
+  parseObservations,
+  renderObservations,
+} from '../../../src/memory/versioned-layers/observation-layer.ts'
 
 describe('observations (C41)', () => {
   test('are what was written as a point, and nothing else', () => {
     const text =
       'Here you are:\n- likes tea\n  * lives in Chur\n\nNONE\n- NONE\n-no point\n- likes tea'
-    expect(pointsIn(text, [])).toEqual(['likes tea', 'lives in Chur'])
-    expect(pointsIn(text, ['likes tea'])).toEqual(['lives in Chur'])
-    expect(pointsIn('Processed 5 items.', [])).toEqual([])
+    expect(parseObservations(text, [])).toEqual(['likes tea', 'lives in Chur'])
+    expect(parseObservations(text, ['likes tea'])).toEqual(['lives in Chur'])
+    expect(parseObservations('Processed 5 items.', [])).toEqual([])
   })
 
   test('are few and short', () => {
     const many = Array.from({ length: 50 }, (_, at) => `- point ${at} ${'x'.repeat(1000)}`)
-    const points = pointsIn(many.join('\n'), [])
+    const points = parseObservations(many.join('\n'), [])
     expect(points).toHaveLength(8)
     expect(Math.max(...points.map(({ length }) => length))).toBeLessThan(410)
   })
 
   test('are told the newest first, and the oldest goes where there is no room', () => {
     const points = ['old', 'newer', 'newest']
-    expect(toldPoints(points, 100)).toBe('- newest\n- newer\n- old')
-    expect(toldPoints(points, estimateTokens('- newest\n') + 1)).toBe('- newest')
-    expect(toldPoints(points, 0)).toBe('')
+    expect(renderObservations(points, 100)).toBe('- newest\n- newer\n- old')
+    expect(renderObservations(points, estimateTokens('- newest\n') + 1)).toBe('- newest')
+    expect(renderObservations(points, 0)).toBe('')
   })
 })

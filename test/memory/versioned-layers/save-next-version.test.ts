@@ -3,7 +3,7 @@ import type { Engine } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import { createLayerStore } from '../../../src/store/memory-layers/kysely-memory-layer-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
-import { saveState } from '../../../src/memory/versioned-layers/save-next-version.ts'
+import { saveNextVersion } from '../../../src/memory/versioned-layers/save-next-version.ts'
 import { newId } from '../../store/turns.ts'
 
 let engine: Engine
@@ -32,7 +32,7 @@ test('replicas that write at the same moment lose nothing of each other (C40)', 
   const writing = writingTo(newId())
   await Promise.all(
     Array.from({ length: 8 }, (_, at) =>
-      saveState(writing, (before) => ({ ...before?.body, [`field${at}`]: at }), replica()),
+      saveNextVersion(writing, (before) => ({ ...before?.body, [`field${at}`]: at }), replica()),
     ),
   )
   const newest = (await replica().layers.loadVersions(writing.place)).at(-1)
@@ -42,20 +42,20 @@ test('replicas that write at the same moment lose nothing of each other (C40)', 
 
 test('rounds never go back, though another branch have fewer', async () => {
   const thread = newId()
-  await saveState(writingTo(thread, 9), () => ({ a: 1 }), replica())
-  await saveState(writingTo(thread, 3), () => ({ a: 2 }), replica())
+  await saveNextVersion(writingTo(thread, 9), () => ({ a: 1 }), replica())
+  await saveNextVersion(writingTo(thread, 3), () => ({ a: 2 }), replica())
   const versions = await replica().layers.loadVersions(writingTo(thread).place)
   expect(versions).toMatchObject([{ number: 2, round: 9, body: { a: 2 } }])
 })
 
 test('what belongs to something forgotten is not kept', async () => {
   const writing = { ...writingTo(newId()), parent: newId() }
-  await expect(saveState(writing, () => ({ a: 1 }), replica())).rejects.toThrow('forgotten')
+  await expect(saveNextVersion(writing, () => ({ a: 1 }), replica())).rejects.toThrow('forgotten')
   expect(await replica().layers.loadVersions(writing.place)).toEqual([])
 })
 
 test('who changes nothing writes nothing', async () => {
   const writing = writingTo(newId())
-  expect(await saveState(writing, () => null, replica())).toBeNull()
+  expect(await saveNextVersion(writing, () => null, replica())).toBeNull()
   expect(await replica().layers.loadVersions(writing.place)).toEqual([])
 })

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  anchored,
-  EPOCH_ROUNDS,
-  type Version,
+  splitSnapshotAndChanges,
+  SNAPSHOT_EPOCH_ROUNDS,
+  type StateVersion,
 } from '../../../src/memory/versioned-layers/split-snapshot-and-changes.ts'
 
-const told = (versions: readonly Version<string>[], round: number, most = 1000) =>
-  anchored(versions, round, () => 10, most)
-const at = (round: number, state: string): Version<string> => ({ round, state })
+const told = (versions: readonly StateVersion<string>[], round: number, most = 1000) =>
+  splitSnapshotAndChanges(versions, round, () => 10, most)
+const at = (round: number, state: string): StateVersion<string> => ({ round, state })
 
 describe('what is told of a memory that changes (C43)', () => {
   test('is told from the round behind the one in which it was written', () => {
@@ -20,9 +20,9 @@ describe('what is told of a memory that changes (C43)', () => {
 
   test('stands in front once a new epoch begins', () => {
     const versions = [at(2, 'a'), at(20, 'b'), at(21, 'c')]
-    expect(told(versions, EPOCH_ROUNDS).base).toBeNull()
-    expect(told(versions, EPOCH_ROUNDS + 1)).toEqual({ base: 'b', changes: [] })
-    expect(told(versions, EPOCH_ROUNDS + 2)).toEqual({
+    expect(told(versions, SNAPSHOT_EPOCH_ROUNDS).base).toBeNull()
+    expect(told(versions, SNAPSHOT_EPOCH_ROUNDS + 1)).toEqual({ base: 'b', changes: [] })
+    expect(told(versions, SNAPSHOT_EPOCH_ROUNDS + 2)).toEqual({
       base: 'b',
       changes: [{ round: 22, before: 'b', after: 'c' }],
     })
@@ -48,7 +48,7 @@ describe('what is told of a memory that changes (C43)', () => {
     const log = fc
       .array(fc.nat(3), { maxLength: 40 })
       .map((gaps) =>
-        gaps.reduce<Version<string>[]>(
+        gaps.reduce<StateVersion<string>[]>(
           (versions, gap, number) => [
             ...versions,
             at((versions.at(-1)?.round ?? 1) + gap, `v${number}`),
@@ -60,7 +60,7 @@ describe('what is told of a memory that changes (C43)', () => {
       fc.property(log, fc.integer({ min: 1, max: 80 }), fc.nat(100), (versions, round, most) => {
         const known = versions.filter((version) => version.round <= round)
         const [before, after] = [told(known, round, most), told(versions, round + 1, most)]
-        const isEpoch = round % EPOCH_ROUNDS === 0
+        const isEpoch = round % SNAPSHOT_EPOCH_ROUNDS === 0
         const isPressed = known.some((version) => version.round === round)
         if (before.base !== after.base) {
           expect(isEpoch || (isPressed && (before.changes.length + 1) * 10 > most)).toBe(true)

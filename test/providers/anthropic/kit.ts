@@ -3,17 +3,17 @@ import { expect } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item, Message, Part } from '../../../src/core/item.ts'
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
-import type { Params, Prompt } from '../../../src/core/prompt.ts'
+import type { PromptParameters, Prompt } from '../../../src/core/prompt.ts'
 import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
 import type { Account } from '../../../src/providers/provider-interface.ts'
 import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
 import { NO_PARAMS } from '../../support/no-params.ts'
 
-const PARAMS: Params = { ...NO_PARAMS, model: 'claude-sonnet-4-5' }
+const PARAMS: PromptParameters = { ...NO_PARAMS, model: 'claude-sonnet-4-5' }
 
 export function promptOf(
   items: readonly Item[],
-  params: Partial<Params> = {},
+  params: Partial<PromptParameters> = {},
   stream = true,
 ): Prompt {
   const all = { ...PARAMS, ...params }
@@ -49,7 +49,7 @@ export interface Sent {
 /** The request, and the codes of its notes. Without marks of the cache, unless a test wants them. */
 export function encoded(
   items: readonly Item[],
-  params: Partial<Params> = {},
+  params: Partial<PromptParameters> = {},
   quirks: JsonObject = { cacheControl: false },
 ): Sent {
   const { body, notes } = anthropic.encode(promptOf(items, params), accountOf(quirks))
@@ -57,7 +57,10 @@ export function encoded(
   return { body, why: notes.map(({ why }) => why), fields }
 }
 
-export function messagesOf(items: readonly Item[], params: Partial<Params> = {}): unknown {
+export function messagesOf(
+  items: readonly Item[],
+  params: Partial<PromptParameters> = {},
+): unknown {
   return encoded(items, params).body['messages']
 }
 
@@ -200,7 +203,10 @@ export function contentOf(body: JsonObject, at: number): unknown {
 export const ASK = [user('go')]
 
 /** The named fields of a request, and the codes of the notes. */
-export function sent(params: Partial<Params>, ...names: readonly string[]): readonly unknown[] {
+export function sent(
+  params: Partial<PromptParameters>,
+  ...names: readonly string[]
+): readonly unknown[] {
   const { body, why } = encoded(ASK, params)
   return [...names.map((name) => body[name]), why]
 }

@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import type { Params } from '../../../src/core/prompt.ts'
+import type { PromptParameters } from '../../../src/core/prompt.ts'
 import { anthropicComplaints, anthropicRefusal } from '../../support/anthropic-laws.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
 import { assistant, encoded, look, user } from './kit.ts'
@@ -76,7 +76,7 @@ const seasonedConversation = fc
   .tuple(conversation, fc.array(fc.nat(9), { minLength: 3, maxLength: 20 }))
   .map(([items, salt]) => seasoned(items, salt))
 
-const params: Arbitrary<Partial<Params>> = fc.record(
+const params: Arbitrary<Partial<PromptParameters>> = fc.record(
   {
     model: fc.constantFrom(...MODELS),
     instructions: fc.constantFrom(null, '', 'Be brief.'),
@@ -86,7 +86,7 @@ const params: Arbitrary<Partial<Params>> = fc.record(
       { type: 'custom', name: 'grep', description: 'Finds.', format: null } as const,
       { type: 'opaque', raw: { type: 'web_search_preview' } } as const,
     ]),
-    toolChoice: fc.constantFrom<Params['toolChoice']>(
+    toolChoice: fc.constantFrom<PromptParameters['toolChoice']>(
       null,
       { type: 'auto' },
       { type: 'none' },
@@ -99,7 +99,7 @@ const params: Arbitrary<Partial<Params>> = fc.record(
     maxOutputTokens: fc.constantFrom(null, 1, 2000, 500_000),
     stop: fc.constantFrom([], ['\n\n', 'END']),
     effort: fc.constantFrom(null, 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
-    format: fc.constantFrom<Params['format']>(
+    format: fc.constantFrom<PromptParameters['format']>(
       null,
       { type: 'json_object' },
       {

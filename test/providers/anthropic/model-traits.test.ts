@@ -1,6 +1,6 @@
 /** Model names, with dates, prefixes and versions in either place. */
 import { expect, test } from 'vitest'
-import { traitsOf } from '../../../src/providers/anthropic/model-traits.ts'
+import { describeModel } from '../../../src/providers/anthropic/model-traits.ts'
 
 test.each([
   ['claude-3-opus-20240229', 'none', 4096],
@@ -18,10 +18,10 @@ test.each([
   ['claude-instant-1.2', 'none', 4096],
   ['MiniMax-M2', 'none', null],
 ])('%s thinks with %s and writes up to %s tokens', (model, thinking, ceiling) => {
-  expect(traitsOf(model, {})).toMatchObject({ thinking, ceiling })
+  expect(describeModel(model, {})).toMatchObject({ thinking, ceiling })
 })
 
 test('an unsuitable quirk changes nothing', () => {
   const quirks = { thinking: 'hard', prefill: 'yes', maxTokens: '1', structuredOutput: null }
-  expect(traitsOf('claude-sonnet-5', quirks)).toEqual(traitsOf('claude-sonnet-5', {}))
+  expect(describeModel('claude-sonnet-5', quirks)).toEqual(describeModel('claude-sonnet-5', {}))
 })

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
-import { sseDecoder } from '../../../src/core/stream/sse.ts'
+import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
 import { anthropicComplaints } from '../../support/anthropic-laws.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
@@ -71,7 +71,7 @@ describe.skipIf(!sharedExists)('a recorded answer', () => {
 const FOLDER = 'fixtures/streams/anthropic/'
 
 function messagesOf(name: string): readonly SseMessage[] {
-  return runStage(sseDecoder(), [readShared(`${FOLDER}${name}.sse`)])
+  return runStage(createSseDecoder(), [readShared(`${FOLDER}${name}.sse`)])
 }
 
 /** What the next request sends of an answer. */

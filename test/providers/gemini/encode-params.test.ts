@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import type { Format, Params, Tool } from '../../../src/core/prompt.ts'
+import type { OutputFormat, PromptParameters, Tool } from '../../../src/core/prompt.ts'
 import { message, send } from './kit.ts'
 
 const hi = [message('user', 'Hi')]
@@ -16,13 +16,13 @@ function look(more: Partial<Tool & { type: 'function' }> = {}): Tool {
   }
 }
 
-function config(params: Partial<Params>): { config: unknown; whys: readonly string[] } {
+function config(params: Partial<PromptParameters>): { config: unknown; whys: readonly string[] } {
   const { body, whys } = send(hi, params)
   return { config: body['generationConfig'], whys }
 }
 
 test('what Gemini has a word for is sent', () => {
-  const params: Partial<Params> = {
+  const params: Partial<PromptParameters> = {
     model: 'gemini-3-flash-preview',
     maxOutputTokens: 100,
     temperature: 0,
@@ -138,7 +138,7 @@ describe('thinking', () => {
 })
 
 describe('the format of the answer', () => {
-  const format: Format = {
+  const format: OutputFormat = {
     type: 'json_schema',
     name: 'city',
     schema: {
@@ -239,7 +239,7 @@ describe('tools', () => {
     ])
   })
 
-  test.each<[Params['toolChoice'], JsonObject | undefined, readonly string[]]>([
+  test.each<[PromptParameters['toolChoice'], JsonObject | undefined, readonly string[]]>([
     [null, undefined, []],
     [{ type: 'auto' }, { mode: 'AUTO' }, []],
     [{ type: 'none' }, { mode: 'NONE' }, []],

@@ -4,7 +4,7 @@ import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item, Part, Role } from '../../../src/core/item.ts'
 import type { Json, JsonObject } from '../../../src/core/json/json.ts'
 import type { Note } from '../../../src/core/note.ts'
-import type { Params, Prompt } from '../../../src/core/prompt.ts'
+import type { PromptParameters, Prompt } from '../../../src/core/prompt.ts'
 import { gemini } from '../../../src/providers/gemini/gemini.ts'
 import type { Account } from '../../../src/providers/provider-interface.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
@@ -12,7 +12,7 @@ import { eventFaults } from '../../support/event-laws.ts'
 import { geminiFaults } from '../../support/gemini-laws.ts'
 import { NO_PARAMS } from '../../support/no-params.ts'
 
-const PARAMS: Params = { ...NO_PARAMS, model: 'gemini-3.8-flash' }
+const PARAMS: PromptParameters = { ...NO_PARAMS, model: 'gemini-3.8-flash' }
 
 export const ACCOUNT: Account = {
   name: 'google',
@@ -24,7 +24,7 @@ export const ACCOUNT: Account = {
   quirks: {},
 }
 
-export function promptOf(items: readonly Item[], params: Partial<Params> = {}): Prompt {
+export function promptOf(items: readonly Item[], params: Partial<PromptParameters> = {}): Prompt {
   const all = { ...PARAMS, ...params }
   const bytes = () => new Uint8Array()
   const source = { dialect: 'responses', body: {}, bytes, items, params: all } as const
@@ -42,7 +42,7 @@ export interface Sent {
 /** Encodes, and makes sure that Gemini would take it. */
 export function send(
   items: readonly Item[],
-  params: Partial<Params> = {},
+  params: Partial<PromptParameters> = {},
   quirks: JsonObject = {},
 ): Sent {
   const { path, body, notes } = gemini.encode(promptOf(items, params), { ...ACCOUNT, quirks })
@@ -51,7 +51,10 @@ export function send(
 }
 
 /** The turns that items become. */
-export function turns(items: readonly Item[], params: Partial<Params> = {}): Json | undefined {
+export function turns(
+  items: readonly Item[],
+  params: Partial<PromptParameters> = {},
+): Json | undefined {
   return send(items, params).body['contents']
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { Item } from '../../../src/core/item.ts'
-import type { Params } from '../../../src/core/prompt.ts'
+import type { PromptParameters } from '../../../src/core/prompt.ts'
 import { gemini } from '../../../src/providers/gemini/gemini.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
 import { geminiFaults, geminiRefusal } from '../../support/gemini-laws.ts'
@@ -28,7 +28,7 @@ const model = fc.constantFrom(
   'gemma-3-27b-it',
 )
 
-const params: fc.Arbitrary<Partial<Params>> = fc.record({
+const params: fc.Arbitrary<Partial<PromptParameters>> = fc.record({
   model,
   effort: fc.constantFrom(null, 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'odd'),
   stop: fc.array(fc.constantFrom('', 'a', 'b', 'c', 'd', 'e', 'f'), { maxLength: 9 }),

@@ -4,7 +4,7 @@ import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { gemini } from '../../../src/providers/gemini/gemini.ts'
-import { sseDecoder } from '../../../src/core/stream/sse.ts'
+import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
 import { ACCOUNT, expectLawful, itemsIn, message, output, send } from './kit.ts'
@@ -95,7 +95,7 @@ describe.skipIf(!sharedExists)('recorded answers', () => {
 
 function told(file: string): readonly StreamEvent[] {
   if (file.endsWith('.sse')) {
-    const messages = runStage(sseDecoder(), [readShared(`fixtures/streams/gemini/${file}`)])
+    const messages = runStage(createSseDecoder(), [readShared(`fixtures/streams/gemini/${file}`)])
     return runStage(gemini.decode(ACCOUNT), messages)
   }
   const chunks = chunksOf(file)
@@ -107,7 +107,7 @@ function told(file: string): readonly StreamEvent[] {
 function chunksOf(file: string): readonly JsonObject[] {
   const bytes = readShared(`fixtures/streams/gemini/${file}`)
   const texts = file.endsWith('.sse')
-    ? runStage(sseDecoder(), [bytes]).map(({ data }) => data)
+    ? runStage(createSseDecoder(), [bytes]).map(({ data }) => data)
     : [bytes.toString()]
   return texts.flatMap((text) => [JSON.parse(text) as JsonObject | readonly JsonObject[]].flat())
 }

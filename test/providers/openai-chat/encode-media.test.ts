@@ -1,6 +1,6 @@
 /** Images, sound and files: where chat takes them, where they move to, and what stands for the rest. */
 import { describe, expect, test } from 'vitest'
-import { houseOutput } from '../../../src/core/items/gateway-tool-items.ts'
+import { createGatewayToolOutput } from '../../../src/core/items/gateway-tool-items.ts'
 import { assistant, call, image, output, ownPrompt, send, sendPrompt, user } from './kit.ts'
 
 describe('media', () => {
@@ -78,7 +78,7 @@ describe('media', () => {
 
   test('of a tool of the house does so even where the client may write it otherwise (C80)', () => {
     const source = ownPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
-    const shown = houseOutput('a', [{ type: 'input_text', text: 'here' }, image()])
+    const shown = createGatewayToolOutput('a', [{ type: 'input_text', text: 'here' }, image()])
     const asked = [call('a', 'view_media'), shown]
     const more = { ...source, items: [...source.items, ...asked] }
     const parts = [

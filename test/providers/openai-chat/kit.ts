@@ -4,8 +4,8 @@ import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item, Part, Role } from '../../../src/core/item.ts'
 import type { Json, JsonObject } from '../../../src/core/json/json.ts'
 import type { Note } from '../../../src/core/note.ts'
-import type { Params, Prompt } from '../../../src/core/prompt.ts'
-import { chat } from '../../../src/dialects/chat/chat-dialect.ts'
+import type { PromptParameters, Prompt } from '../../../src/core/prompt.ts'
+import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 import type { Account } from '../../../src/providers/provider-interface.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
@@ -13,7 +13,7 @@ import { chatFaults } from '../../support/chat-laws.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { NO_PARAMS } from '../../support/no-params.ts'
 
-const PARAMS: Params = NO_PARAMS
+const PARAMS: PromptParameters = NO_PARAMS
 
 export function accountOf(quirks: JsonObject = {}): Account {
   return {
@@ -30,7 +30,7 @@ export function accountOf(quirks: JsonObject = {}): Account {
 /** A prompt that came in another language. */
 export function promptOf(
   items: readonly Item[],
-  params: Partial<Params> = {},
+  params: Partial<PromptParameters> = {},
   stream = false,
 ): Prompt {
   const all = { ...PARAMS, ...params }
@@ -41,7 +41,7 @@ export function promptOf(
 
 /** A prompt that came in chat, just as it came. */
 export function ownPrompt(body: JsonObject): Prompt {
-  const { items, params, stream, dialect, bytes } = chat.parse(body)
+  const { items, params, stream, dialect, bytes } = chatDialect.parse(body)
   return { items, params, stream, source: { dialect, body, bytes, items, params } }
 }
 
@@ -56,7 +56,7 @@ export interface Sent {
 /** Encodes, and makes sure that a strict service would take it. */
 export function send(
   items: readonly Item[],
-  params: Partial<Params> = {},
+  params: Partial<PromptParameters> = {},
   quirks: JsonObject = {},
 ): Sent {
   const sent = sendPrompt(promptOf(items, params), quirks)

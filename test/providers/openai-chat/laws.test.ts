@@ -5,7 +5,7 @@ import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 import { NOTES } from '../../../src/providers/openai-chat/encoding-notes.ts'
-import { PROFILES } from '../../../src/providers/openai-chat/known-service-quirks.ts'
+import { KNOWN_SERVICE_QUIRKS } from '../../../src/providers/openai-chat/known-service-quirks.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { chatFaults } from '../../support/chat-laws.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
@@ -14,7 +14,7 @@ import { accountOf, itemsIn, promptOf, sendPrompt, user } from './kit.ts'
 import { runs } from '../../support/runs.ts'
 
 const profile = fc
-  .constantFrom(...Object.keys(PROFILES), 'none', 'strict')
+  .constantFrom(...Object.keys(KNOWN_SERVICE_QUIRKS), 'none', 'strict')
   .map((name): JsonObject =>
     name === 'strict'
       ? { strictAlternation: true, userAfterTool: false, prefixCompletion: false }

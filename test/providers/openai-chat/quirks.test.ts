@@ -2,15 +2,17 @@
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../src/core/json/json.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
-import { PROFILES } from '../../../src/providers/openai-chat/known-service-quirks.ts'
-import { quirksOf } from '../../../src/providers/openai-chat/quirks.ts'
+import { KNOWN_SERVICE_QUIRKS } from '../../../src/providers/openai-chat/known-service-quirks.ts'
+import { readChatQuirks } from '../../../src/providers/openai-chat/quirks.ts'
 import { talk } from '../../support/talk.ts'
 import { accountOf, image, message, promptOf, send, user } from './kit.ts'
 
 test('a profile is a set of quirks, each of which can be said otherwise', () => {
-  expect(quirksOf(accountOf({ profile: 'mistral' }))).toBeTypeOf('object')
-  const quirks = quirksOf(accountOf({ profile: 'deepseek', reasoningOn: 'all', query: 'a=1' }))
-  expect(quirks).toEqual({ ...PROFILES['deepseek'], reasoningOn: 'all', query: 'a=1' })
+  expect(readChatQuirks(accountOf({ profile: 'mistral' }))).toBeTypeOf('object')
+  const quirks = readChatQuirks(
+    accountOf({ profile: 'deepseek', reasoningOn: 'all', query: 'a=1' }),
+  )
+  expect(quirks).toEqual({ ...KNOWN_SERVICE_QUIRKS['deepseek'], reasoningOn: 'all', query: 'a=1' })
 })
 
 test('a value that makes no sense is passed over', () => {
@@ -23,7 +25,7 @@ test('a value that makes no sense is passed over', () => {
     constructor: 1,
     reasoningField: 'thoughts',
   }
-  expect(quirksOf(accountOf(quirks))).toEqual({})
+  expect(readChatQuirks(accountOf(quirks))).toEqual({})
 })
 
 test('the key goes in the header that the upstream reads', () => {

@@ -4,7 +4,7 @@ import { textOf, type Item } from '../../../src/core/item.ts'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
-import { sseDecoder } from '../../../src/core/stream/sse.ts'
+import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
@@ -102,14 +102,14 @@ describe.skipIf(!sharedExists)('recorded answers', () => {
     for (const size of [1, 7, 64, 1000]) {
       const cuts: Uint8Array[] = []
       for (let at = 0; at < bytes.length; at += size) cuts.push(bytes.subarray(at, at + size))
-      expect(decoded(runStage(sseDecoder(), cuts))).toEqual(expected)
+      expect(decoded(runStage(createSseDecoder(), cuts))).toEqual(expected)
     }
   })
 })
 
 function messagesOf(file: string): readonly SseMessage[] {
   const bytes = readShared(`fixtures/streams/${file}`)
-  if (file.endsWith('.sse')) return runStage(sseDecoder(), [bytes])
+  if (file.endsWith('.sse')) return runStage(createSseDecoder(), [bytes])
   const lines = bytes.toString('utf8').split('\n')
   return lines.filter((line) => line.trim() !== '').map((data) => ({ data }))
 }

@@ -1,6 +1,6 @@
 /** An upstream's refusal in OpenAI's shape, in whatever shape it came. */
 import { expect, test } from 'vitest'
-import { failure } from '../../../src/providers/openai-responses/parse-errors.ts'
+import { parseErrorResponse } from '../../../src/providers/openai-responses/parse-errors.ts'
 
 const REFUSED = { type: 'invalid_request_error', code: null, param: null }
 
@@ -41,5 +41,5 @@ test.each([
     },
   ],
 ])('%i with %j', (status, body, told) => {
-  expect(failure(status, body)).toEqual({ status, ...told })
+  expect(parseErrorResponse(status, body)).toEqual({ status, ...told })
 })

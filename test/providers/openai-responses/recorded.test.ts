@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import {
-  decode,
-  decodeWhole,
+  decodeStream,
+  decodeBody,
 } from '../../../src/providers/openai-responses/response/decode-stream.ts'
-import { failure } from '../../../src/providers/openai-responses/parse-errors.ts'
+import { parseErrorResponse } from '../../../src/providers/openai-responses/parse-errors.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { outcomeOf, recordedStreams } from '../../support/responses-kit.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
@@ -25,11 +25,11 @@ function wireItems(events: readonly StreamEvent[]): readonly unknown[] {
 
 describe.skipIf(!sharedExists)('a recorded stream', () => {
   test.each(recordedStreams())('$name has its events in order', ({ messages }) => {
-    expect(eventFaults(runStage(decode(), messages))).toEqual([])
+    expect(eventFaults(runStage(decodeStream(), messages))).toEqual([])
   })
 
   test.each(recordedStreams())('$name ends as its last message says', ({ name, messages }) => {
-    const events = runStage(decode(), messages)
+    const events = runStage(decodeStream(), messages)
     const last = messages.findLast(({ data }) => data !== '[DONE]')
     const { type, response } = JSON.parse(last?.data ?? '{}') as JsonObject
     const ends = { 'response.completed': 'stop', 'response.incomplete': 'length' }
@@ -39,11 +39,11 @@ describe.skipIf(!sharedExists)('a recorded stream', () => {
     if (!isObject(response)) throw new Error('A recorded stream ends with a response.')
     // OpenRouter names its reasoning anew in the end.
     const isNamedAnew = name.includes('openrouter')
-    const whole = wireItems(decodeWhole(response))
+    const whole = wireItems(decodeBody(response))
     expect(isNamedAnew ? whole.slice(1) : whole).toEqual(
       isNamedAnew ? wireItems(events).slice(1) : wireItems(events),
     )
-    expect(outcomeOf(decodeWhole(response)).usage).toEqual(outcome.usage)
+    expect(outcomeOf(decodeBody(response)).usage).toEqual(outcome.usage)
   })
 
   test.each(recordedStreams())('$name breaks anywhere into a failure', ({ messages }) => {
@@ -51,7 +51,7 @@ describe.skipIf(!sharedExists)('a recorded stream', () => {
       /"type":"(?:error|response\.completed)"/.test(data),
     )
     for (let at = 0; at < end; at += 1 + (at >> 3)) {
-      const events = runStage(decode(), messages.slice(0, at))
+      const events = runStage(decodeStream(), messages.slice(0, at))
       expect(eventFaults(events)).toEqual([])
       expect(events.at(-1)).toMatchObject({ failure: { code: 'upstream_broken' } })
     }
@@ -66,7 +66,7 @@ describe.skipIf(!sharedExists)('a recorded error', () => {
     ['error-400-not-background-stream', 400, 'invalid_request_error', 'stream'],
   ])('%s keeps its code and its place', (name, status, code, param) => {
     const body = readShared(`fixtures/streams/openai-responses/${name}.json`).toString()
-    const told = failure(status, JSON.parse(body) as JsonObject)
+    const told = parseErrorResponse(status, JSON.parse(body) as JsonObject)
     expect(told).toMatchObject({ status, code, param, type: 'invalid_request_error' })
     expect(body).toContain(JSON.stringify(told.message).slice(1, -1))
   })

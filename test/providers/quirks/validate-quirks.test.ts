@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { COMMON_QUIRKS } from '../../../src/providers/quirks/common-quirks.ts'
-import { PROFILES } from '../../../src/providers/openai-chat/known-service-quirks.ts'
+import { KNOWN_SERVICE_QUIRKS } from '../../../src/providers/openai-chat/known-service-quirks.ts'
 import { PROVIDERS } from '../../../src/providers/registry.ts'
-import { quirkFaults } from '../../../src/providers/quirks/validate-quirks.ts'
+import { validateQuirks } from '../../../src/providers/quirks/validate-quirks.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 
 test('a value that makes no sense, and a quirk of another wire, are faults', () => {
@@ -18,8 +18,8 @@ test('a value that makes no sense, and a quirk of another wire, are faults', () 
     maxStops: -1,
     jsonSchema: true,
   }
-  expect(quirkFaults('chat', quirks)).toEqual([
-    `quirks.profile must be one of: ${Object.keys(PROFILES).join(', ')}.`,
+  expect(validateQuirks('chat', quirks)).toEqual([
+    `quirks.profile must be one of: ${Object.keys(KNOWN_SERVICE_QUIRKS).join(', ')}.`,
     'quirks.developerRole must be true or false.',
     'quirks.callIdPattern must be a regular expression.',
     'quirks.refuses must be a list of field names.',
@@ -31,20 +31,24 @@ test('a value that makes no sense, and a quirk of another wire, are faults', () 
 })
 
 test('what makes sense is none', () => {
-  expect(quirkFaults('chat', { profile: 'groq', callIdPattern: '^a', toolMedia: true })).toEqual([])
-  expect(quirkFaults('responses', { passes: ['seed'], minOutputTokens: 1 })).toEqual([])
-  expect(quirkFaults('anthropic', { cacheControl: '1h', thinking: 'budget' })).toEqual([])
-  expect(quirkFaults('gemini', { jsonSchema: true, inlineLimitBytes: 1e6 })).toEqual([])
+  expect(validateQuirks('chat', { profile: 'groq', callIdPattern: '^a', toolMedia: true })).toEqual(
+    [],
+  )
+  expect(validateQuirks('responses', { passes: ['seed'], minOutputTokens: 1 })).toEqual([])
+  expect(validateQuirks('anthropic', { cacheControl: '1h', thinking: 'budget' })).toEqual([])
+  expect(validateQuirks('gemini', { jsonSchema: true, inlineLimitBytes: 1e6 })).toEqual([])
 })
 
 describe('what every wire knows', () => {
   test.each(Object.values(PROVIDERS).map(({ wire }) => wire))('over %s', (wire) => {
-    expect(quirkFaults(wire, { contextWindow: 8192, degrade: true, stop: ['<|end|>'] })).toEqual([])
+    expect(validateQuirks(wire, { contextWindow: 8192, degrade: true, stop: ['<|end|>'] })).toEqual(
+      [],
+    )
     expect(
-      quirkFaults(wire, { contextWindow: { 'qwen*': 1, '*': 2 }, speakerGuard: ['Ada'] }),
+      validateQuirks(wire, { contextWindow: { 'qwen*': 1, '*': 2 }, speakerGuard: ['Ada'] }),
     ).toEqual([])
     expect(
-      quirkFaults(wire, { contextWindow: { '*': '8k' }, speakerGuard: 'on', stop: 'x' }),
+      validateQuirks(wire, { contextWindow: { '*': '8k' }, speakerGuard: 'on', stop: 'x' }),
     ).toEqual([
       'quirks.contextWindow must be a number of tokens, or such numbers by model.',
       'quirks.speakerGuard must be true, false or a list of labels.',

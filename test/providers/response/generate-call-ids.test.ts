@@ -1,8 +1,8 @@
 /** Ids of calls that their upstream left out, whichever wire it speaks. */
 import { describe, expect, test } from 'vitest'
-import { foldOutcome } from '../../../src/core/fold-answer-outcome.ts'
+import { foldAnswerOutcome } from '../../../src/core/fold-answer-outcome.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { inventCallIds } from '../../../src/providers/response/generate-call-ids.ts'
+import { createCallIdGenerator } from '../../../src/providers/response/generate-call-ids.ts'
 import type { WireName } from '../../../src/providers/provider-interface.ts'
 import { PROVIDERS } from '../../../src/providers/registry.ts'
 import { eventFaults } from '../../support/event-laws.ts'
@@ -10,14 +10,14 @@ import { plainAccount } from '../../support/account.ts'
 
 describe('an id', () => {
   test('that its service gave stays, the first time', () => {
-    const idFor = inventCallIds(() => 'up-1', [])
+    const idFor = createCallIdGenerator(() => 'up-1', [])
     expect([idFor('a'), idFor('b')]).toEqual(['a', 'b'])
     expect(idFor('a')).toMatch(/^call_[0-9a-zA-Z]{9}$/)
   })
 
   test('is the same each time, another for each call and each answer', () => {
     const ids = (answer: string) => {
-      const idFor = inventCallIds(() => answer, [])
+      const idFor = createCallIdGenerator(() => answer, [])
       return [idFor(''), idFor(''), idFor('')]
     }
     expect(ids('up-1')).toEqual(ids('up-1'))
@@ -25,7 +25,7 @@ describe('an id', () => {
   })
 
   test('is asked of the answer only when it is needed', () => {
-    const idFor = inventCallIds(() => {
+    const idFor = createCallIdGenerator(() => {
       throw new Error('Nobody knows yet.')
     }, [])
     expect(idFor('a')).toBe('a')
@@ -85,7 +85,7 @@ test.each<readonly [WireName, JsonObject]>([
 ])('an answer over %s names every call', (wire, body) => {
   const events = PROVIDERS[wire].decodeWhole(body, plainAccount(wire))
   expect(eventFaults(events)).toEqual([])
-  const fold = foldOutcome()
+  const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
   const ids = fold.now().items.map((item) => ('call_id' in item ? item.call_id : ''))
   expect(ids).toHaveLength(2)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { isNeverReplayed } from '../../../src/recall/merging/is-non-replayable-item.ts'
+import { isNonReplayableItem } from '../../../src/recall/merging/is-non-replayable-item.ts'
 import { talk } from '../../support/talk.ts'
 
 const hosted = (type: string): Item => ({ type: 'opaque', raw: { type } })
@@ -13,13 +13,13 @@ test.each([
   'openrouter:web_fetch',
   'openrouter:datetime',
 ])('what is over with its answer is not told again: %s (C11)', (type) => {
-  expect(isNeverReplayed(hosted(type))).toBe(true)
+  expect(isNonReplayableItem(hosted(type))).toBe(true)
 })
 
 test.each(['web_search_call', 'file_search_call'])(
   'a search of OpenAI, which it refuses to be parted from its reasoning, is: %s (C11)',
   (type) => {
-    expect(isNeverReplayed(hosted(type))).toBe(false)
+    expect(isNonReplayableItem(hosted(type))).toBe(false)
   },
 )
 
@@ -31,5 +31,5 @@ test('what is no tool of a provider is, too', () => {
     shell c ls
     assistant: Fog.
   `
-  expect(items.filter(isNeverReplayed)).toEqual([])
+  expect(items.filter(isNonReplayableItem)).toEqual([])
 })

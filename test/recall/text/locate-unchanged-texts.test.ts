@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  effortFor,
-  findAnchors,
-  type Lines,
+  createComparisonBudget,
+  findLineAnchors,
+  type TextLines,
 } from '../../../src/recall/text/locate-unchanged-texts.ts'
 
 /** Texts are parted by `|`, lines are single letters. */
 function anchors(texts: string, lines: string) {
-  return findAnchors(
+  return findLineAnchors(
     texts.split('|').map((text) => text.split('')),
     lines.split(''),
   )
@@ -43,7 +43,7 @@ test('what is found stands there, and in order', () => {
       lines,
       (texts, lines) => {
         let end = 0
-        for (const [at, line] of findAnchors(texts, lines).entries()) {
+        for (const [at, line] of findLineAnchors(texts, lines).entries()) {
           if (line === null) continue
           const text = texts[at] ?? []
           expect(lines.slice(line, line + text.length)).toEqual(text)
@@ -63,7 +63,7 @@ test('one text that was changed takes no other one along', () => {
       const all = texts.map((text) => text.split(' '))
       const changed = pick % all.length
       const lines = all.flatMap((text, at) => (at === changed ? ['x'] : text))
-      const found = findAnchors(all, lines)
+      const found = findLineAnchors(all, lines)
       expect(found.map((line) => line === null)).toEqual(all.map((_, at) => at === changed))
     }),
     { numRuns: 300 },
@@ -75,13 +75,13 @@ describe('the work', () => {
     Array.from({ length: count }, () => line)
 
   /** How many lines are compared, however many that is. */
-  function comparedIn(sought: readonly Lines[], lines: Lines): number {
+  function comparedIn(sought: readonly TextLines[], lines: TextLines): number {
     const effort = { left: Number.MAX_SAFE_INTEGER }
-    findAnchors(sought, lines, effort)
+    findLineAnchors(sought, lines, effort)
     return Number.MAX_SAFE_INTEGER - effort.left
   }
 
-  test.each<[string, (size: number) => [readonly Lines[], Lines]]>([
+  test.each<[string, (size: number) => [readonly TextLines[], TextLines]]>([
     ['a text of the same line', (n) => [[[...repeated('a', n), 'b']], repeated('a', 4 * n)]],
     [
       'one that ends otherwise',
@@ -113,10 +113,10 @@ describe('the work', () => {
     const many = (count: number) => Array.from({ length: count }, () => pattern).flat()
     const sought = [[...many(200), 'b', 'x']]
     const lines = ['c', ...many(800), 'b', 'x', 'c']
-    const effort = effortFor(sought, lines)
+    const effort = createComparisonBudget(sought, lines)
     const [given] = [effort.left]
-    expect(findAnchors(sought, lines, { left: Number.MAX_SAFE_INTEGER })).toEqual([6001])
-    expect(findAnchors(sought, lines, effort)).toEqual([null])
+    expect(findLineAnchors(sought, lines, { left: Number.MAX_SAFE_INTEGER })).toEqual([6001])
+    expect(findLineAnchors(sought, lines, effort)).toEqual([null])
     // The one comparison during which it ends is made to its end.
     expect(given - effort.left).toBeLessThan(given + 3000)
   })

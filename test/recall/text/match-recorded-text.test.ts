@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sameWords } from '../../../src/recall/text/match-recorded-text.ts'
+import { matchRecordedText } from '../../../src/recall/text/match-recorded-text.ts'
 import { said } from '../../support/recalled-stories.ts'
 
 const one = 'for x in y:\n    print(x)'
@@ -7,7 +7,7 @@ const two = 'It is 4 de'
 const three = 'grees.'
 
 function same(given: readonly string[], recorded = [one, two, three]) {
-  const found = sameWords(
+  const found = matchRecordedText(
     recorded.map((text) => said(text)),
     given.map((text) => said(text)),
   )
@@ -38,8 +38,8 @@ describe('what a client does to a text that it does not edit', () => {
       { ...said(''), content: [{ type: 'refusal', refusal: 'No.' } as const] },
       said(two),
     ]
-    expect(sameWords(refused, [said(two)])).toEqual(new Set())
-    expect(sameWords(refused, [said('No.'), said(two)])).toEqual(new Set())
+    expect(matchRecordedText(refused, [said(two)])).toEqual(new Set())
+    expect(matchRecordedText(refused, [said('No.'), said(two)])).toEqual(new Set())
   })
 })
 

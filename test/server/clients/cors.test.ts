@@ -1,16 +1,16 @@
 /** Which web pages may read what the gateway answers. */
 import { expect, test } from 'vitest'
-import { preflight, sharedWith } from '../../../src/server/clients/cors.ts'
+import { respondToPreflight, createCorsHeaders } from '../../../src/server/clients/cors.ts'
 
 const PAGE = 'https://chat.example.com'
 
 test('a request of no page is not told anything', () => {
-  expect(sharedWith(null, true)).toBeNull()
-  expect(sharedWith(null, false)).toBeNull()
+  expect(createCorsHeaders(null, true)).toBeNull()
+  expect(createCorsHeaders(null, false)).toBeNull()
 })
 
 test('with keys every page may read, and no cookie counts', () => {
-  const sharing = sharedWith(PAGE, true)
+  const sharing = createCorsHeaders(PAGE, true)
   expect(sharing).toMatchObject({ 'access-control-allow-origin': '*' })
   expect(sharing).not.toHaveProperty('access-control-allow-credentials')
 })
@@ -22,11 +22,13 @@ test.each([
   ['null', false],
   ['http://localhost.example.com', false],
 ])('without keys a page of %s may read: %s', (origin, may) => {
-  expect(sharedWith(origin, false)?.['access-control-allow-origin']).toBe(may ? origin : undefined)
+  expect(createCorsHeaders(origin, false)?.['access-control-allow-origin']).toBe(
+    may ? origin : undefined,
+  )
 })
 
 const asks = (method: string, headers: Readonly<Record<string, string>>) =>
-  preflight({ method, headers: new Headers(headers) }, sharedWith(PAGE, true) ?? {})
+  respondToPreflight({ method, headers: new Headers(headers) }, createCorsHeaders(PAGE, true) ?? {})
 
 test('a browser that asks is told what it may send', () => {
   const answer = asks('OPTIONS', {

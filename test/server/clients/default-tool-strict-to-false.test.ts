@@ -1,13 +1,13 @@
 /** Tools of Open WebUI on a Responses connection. */
 import { expect, test } from 'vitest'
-import { withLooseTools } from '../../../src/server/clients/default-tool-strict-to-false.ts'
+import { defaultToolStrictToFalse } from '../../../src/server/clients/default-tool-strict-to-false.ts'
 
 const LOOK = { type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }
 
 test('a function that leaves strict open is not strict, and keeps its place', () => {
   const tools = [LOOK, { ...LOOK, strict: true }, { type: 'web_search' }, { ...LOOK, strict: null }]
   const body = { model: 'm', tools, input: 'hi' }
-  expect(withLooseTools(body)).toEqual({
+  expect(defaultToolStrictToFalse(body)).toEqual({
     model: 'm',
     tools: [{ ...LOOK, strict: false }, tools[1], tools[2], { ...LOOK, strict: false }],
     input: 'hi',
@@ -23,5 +23,5 @@ test.each([
   [{ tools: [7, { type: 'web_search' }] }],
   [{ tools: [{ ...LOOK, strict: false }] }],
 ])('%j has nothing to be said', (body) => {
-  expect(withLooseTools(body)).toBe(body)
+  expect(defaultToolStrictToFalse(body)).toBe(body)
 })

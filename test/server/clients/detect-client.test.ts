@@ -1,7 +1,7 @@
 /** Who asks, by headers and by shape. */
 import { describe, expect, test } from 'vitest'
-import { clientOf } from '../../../src/server/clients/detect-client.ts'
-import { PLAIN_CLIENT } from '../../../src/core/client/client-traits.ts'
+import { detectClient } from '../../../src/server/clients/detect-client.ts'
+import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { readShared, sharedExists } from '../../support/shared.ts'
 
@@ -12,7 +12,7 @@ const HI = { model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' 
 const OPEN_WEBUI = { 'X-OpenWebUI-Chat-Id': 'c1' }
 
 function client(headers: Pairs, body: JsonObject = HI, MARKERS: Markers = 'auto') {
-  return clientOf(new Headers(headers), body, { MARKERS, REMEMBER: 'on' })
+  return detectClient(new Headers(headers), body, { MARKERS, REMEMBER: 'on' })
 }
 
 const task = (content: string, more: JsonObject = {}) => ({
@@ -30,7 +30,7 @@ describe('Open WebUI is known', () => {
     ['by one of them, though it says nothing', { 'X-Backstory-User-Parent': '' }],
   ])('%s', (_, headers) => {
     const known = { isOpenWebUi: true, hasShortLines: true, isMarked: true }
-    expect(client(headers)).toEqual({ ...PLAIN_CLIENT, ...known })
+    expect(client(headers)).toEqual({ ...DEFAULT_CLIENT_TRAITS, ...known })
   })
 
   test.each<readonly [string, Pairs]>([
@@ -39,7 +39,7 @@ describe('Open WebUI is known', () => {
     ['our words for a single request', { 'x-backstory-unsupported': 'note' }],
     ['the user alone, whom any client may name', { 'X-Backstory-User': 'u1' }],
   ])('not by %s', (_, headers) => {
-    expect(client(headers)).toEqual(PLAIN_CLIENT)
+    expect(client(headers)).toEqual(DEFAULT_CLIENT_TRAITS)
   })
 })
 
@@ -191,20 +191,22 @@ describe.skipIf(!sharedExists)('requests that Open WebUI has sent', () => {
       value,
     ])
     const bare = headers.filter((header) => !isNamed(header))
-    expect(clientOf(new Headers(full), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' })).toEqual({
+    expect(
+      detectClient(new Headers(full), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' }),
+    ).toEqual({
       isOpenWebUi: true,
       hasShortLines: true,
       isTask,
       isTemporary,
       isMarked: !isTask,
     })
-    const byShape = clientOf(new Headers(bare), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' })
-    expect(byShape).toEqual({ ...PLAIN_CLIENT, hasShortLines: true, isTask })
+    const byShape = detectClient(new Headers(bare), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' })
+    expect(byShape).toEqual({ ...DEFAULT_CLIENT_TRAITS, hasShortLines: true, isTask })
   })
 })
 
 test('where nothing is remembered nobody needs a marker', () => {
   const headers = new Headers({ 'x-backstory-chat': 'c' })
   const settings = { MARKERS: 'always', REMEMBER: 'off' } as const
-  expect(clientOf(headers, { messages: [] }, settings).isMarked).toBe(false)
+  expect(detectClient(headers, { messages: [] }, settings).isMarked).toBe(false)
 })

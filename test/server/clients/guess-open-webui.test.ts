@@ -1,8 +1,8 @@
 /** What is taken for an Open WebUI that says nothing of itself, and what follows from it. */
 import { describe, expect, test } from 'vitest'
-import { clientOf } from '../../../src/server/clients/detect-client.ts'
-import { asksLikeOpenWebUi } from '../../../src/server/clients/guess-open-webui.ts'
-import { PLAIN_CLIENT } from '../../../src/core/client/client-traits.ts'
+import { detectClient } from '../../../src/server/clients/detect-client.ts'
+import { looksLikeOpenWebUiRequest } from '../../../src/server/clients/guess-open-webui.ts'
+import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 
 const AIOHTTP = { 'user-agent': 'Python/3.11 aiohttp/3.13.5' }
@@ -26,16 +26,17 @@ const ASKED: JsonObject = {
 
 test('by its library alone nothing follows but that its lines have to be short', () => {
   const settings = { MARKERS: 'auto', REMEMBER: 'on' } as const
-  const known = (headers: Record<string, string>) => clientOf(new Headers(headers), ASKED, settings)
-  expect(known(AIOHTTP)).toEqual({ ...PLAIN_CLIENT, hasShortLines: true })
+  const known = (headers: Record<string, string>) =>
+    detectClient(new Headers(headers), ASKED, settings)
+  expect(known(AIOHTTP)).toEqual({ ...DEFAULT_CLIENT_TRAITS, hasShortLines: true })
   for (const agent of ['OpenAI/Python 1.0', 'AsyncOpenAI/Python 1.0', 'curl/8 aiohttp/3.1', '']) {
-    expect(known({ 'user-agent': agent })).toEqual(PLAIN_CLIENT)
+    expect(known({ 'user-agent': agent })).toEqual(DEFAULT_CLIENT_TRAITS)
   }
 })
 
 describe('a request for a response is written as Open WebUI writes it', () => {
   const asks = (body: JsonObject, headers: Record<string, string> = AIOHTTP) =>
-    asksLikeOpenWebUi(new Headers(headers), body)
+    looksLikeOpenWebUiRequest(new Headers(headers), body)
 
   test('also within a tool loop that names a response', () => {
     expect(asks(ASKED)).toBe(true)

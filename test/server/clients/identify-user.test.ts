@@ -1,7 +1,7 @@
 /** Which user asks: signed, believed, or nobody in particular. */
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { userOf } from '../../../src/server/clients/identify-user.ts'
+import { identifyUser } from '../../../src/server/clients/identify-user.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 
 const SECRET = 'shared-secret'
@@ -41,7 +41,7 @@ function asked(
   { secret = SECRET, trust = 'off', isRemembered = true }: Setup = {},
 ) {
   const settings = { OPEN_WEBUI_JWT_SECRET: secret, TRUST_USER_HEADERS: trust }
-  return userOf(new Headers(headers), settings, { nowMs: NOW_MS, isRemembered })
+  return identifyUser(new Headers(headers), settings, { nowMs: NOW_MS, isRemembered })
 }
 
 const signed = (jwt: string, more: Setup = {}) => asked({ 'X-OpenWebUI-User-Jwt': jwt }, more)

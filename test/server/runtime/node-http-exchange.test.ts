@@ -3,16 +3,18 @@ import { createServer, request, type IncomingMessage, type Server } from 'node:h
 import { connect, type AddressInfo } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Client } from '../../../src/gateway/http-exchange-interface.ts'
-import { nodeExchange } from '../../../src/server/runtime/node-http-exchange.ts'
+import type { ClientStream } from '../../../src/gateway/http-exchange-interface.ts'
+import { createNodeHttpExchange } from '../../../src/server/runtime/node-http-exchange.ts'
 
 let server: Server
 let port: number
-let run: (client: Client) => void
+let run: (client: ClientStream) => void
 beforeAll(async () => {
   const listener = getRequestListener((_, env) =>
-    nodeExchange(env as HttpBindings, () => undefined).stream(200, { 'x-mine': '1' }, (client) =>
-      run(client),
+    createNodeHttpExchange(env as HttpBindings, () => undefined).stream(
+      200,
+      { 'x-mine': '1' },
+      (client) => run(client),
     ),
   )
   server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
@@ -149,7 +151,7 @@ test('of a request that was read, nothing is held while it is answered', async (
   const read = new Promise<{ size: number; holders: number }>((resolve) => {
     const listener = getRequestListener(async (_, env) => {
       const { incoming } = env as HttpBindings
-      const exchange = nodeExchange(env as HttpBindings, () => undefined)
+      const exchange = createNodeHttpExchange(env as HttpBindings, () => undefined)
       const { length } = await exchange.body(1_000_000)
       const holders = incoming.listenerCount('data') + incoming.listenerCount('error')
       resolve({ size: length, holders })

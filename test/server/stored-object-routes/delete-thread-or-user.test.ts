@@ -1,9 +1,9 @@
 /** Forgetting, as its clients ask for it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { completionId, responseId } from '../../../src/core/turn-derived-ids.ts'
-import { MEMORY } from '../../../src/server/stored-object-routes/delete-thread-or-user.ts'
+import { THREAD_AND_USER_DELETION_ROUTES } from '../../../src/server/stored-object-routes/delete-thread-or-user.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
-import type { World } from '../../../src/gateway/dependencies-interface.ts'
+import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { ending, newTurn, nextTurn } from '../../store/turns.ts'
 import { DEMO } from './databases.ts'
@@ -117,8 +117,12 @@ describe('of a user', () => {
 })
 
 describe('a caller with a user of its own', () => {
-  const ask = (path: string, named: Readonly<Record<string, string>>, world?: World) =>
-    MEMORY.find((resource) => resource.path === path)?.answer(
+  const ask = (
+    path: string,
+    named: Readonly<Record<string, string>>,
+    world?: GatewayDependencies,
+  ) =>
+    THREAD_AND_USER_DELETION_ROUTES.find((resource) => resource.path === path)?.answer(
       {
         caller: { tenant: 'ours', user: 'ann' },
         named: (name) => named[name] ?? '',
@@ -156,7 +160,7 @@ describe('a caller with a user of its own', () => {
 
   test('is told when it is not certain', async () => {
     const recall = { forgetUser: () => Promise.reject(new Error('It is away.')) }
-    const away = { ...gateway.world, recall } as unknown as World
+    const away = { ...gateway.world, recall } as unknown as GatewayDependencies
     await expect(ask('/memory/users/:user', { user: 'ann' }, away)).rejects.toMatchObject({
       failure: { status: 503, code: 'store_unavailable' },
     })

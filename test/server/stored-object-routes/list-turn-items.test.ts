@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { placeOfItem } from '../../../src/core/turn-derived-ids.ts'
+import { parseItemId } from '../../../src/core/turn-derived-ids.ts'
 import type { Item } from '../../../src/core/item.ts'
-import { listedItems } from '../../../src/server/stored-object-routes/list-turn-items.ts'
+import { listTurnItems } from '../../../src/server/stored-object-routes/list-turn-items.ts'
 import type { StoredTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import { assistant, newTurn, user } from '../../store/turns.ts'
 
@@ -28,7 +28,7 @@ function turn(fields: Partial<StoredTurn>): StoredTurn {
 }
 
 const shown = (chain: readonly StoredTurn[], upTo: 'question' | 'answer' = 'answer') =>
-  listedItems(chain, upTo, []).map(({ show }) => show())
+  listTurnItems(chain, upTo, []).map(({ show }) => show())
 
 test('a question stays a question, an answer an answer', () => {
   const output: Item = { type: 'function_call_output', call_id: 'c', output: 'text' }
@@ -83,12 +83,12 @@ test('every item has an id of its own, which it keeps when the conversation goes
   fc.assert(
     fc.property(anyChain, (chain) => {
       const ids = (turns: readonly StoredTurn[]) =>
-        listedItems(turns, 'answer', []).map(({ id }) => id)
+        listTurnItems(turns, 'answer', []).map(({ id }) => id)
       const all = ids(chain)
       expect(new Set(all).size).toBe(all.length)
       expect(ids(chain.slice(0, -1))).toEqual(all.slice(0, ids(chain.slice(0, -1)).length))
-      for (const { id, place } of listedItems(chain, 'answer', [])) {
-        expect([null, place]).toContainEqual(placeOfItem(id))
+      for (const { id, place } of listTurnItems(chain, 'answer', [])) {
+        expect([null, place]).toContainEqual(parseItemId(id))
       }
     }),
   )

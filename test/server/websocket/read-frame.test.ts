@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
-import { bodyOf, laneOf, readFrame } from '../../../src/server/websocket/read-frame.ts'
+import {
+  readRequestBody,
+  readStreamId,
+  readFrame,
+} from '../../../src/server/websocket/read-frame.ts'
 
 function refusalOf(run: () => unknown): string {
   try {
@@ -13,15 +17,15 @@ function refusalOf(run: () => unknown): string {
 
 test('a message is a body without what belongs to the connection', () => {
   const frame = readFrame('{"type":"response.create","model":"m","stream_id":"a","input":"hi"}')
-  expect(laneOf(frame)).toBe('a')
-  expect(bodyOf(frame, false)).toEqual({ model: 'm', input: 'hi', stream: true })
+  expect(readStreamId(frame)).toBe('a')
+  expect(readRequestBody(frame, false)).toEqual({ model: 'm', input: 'hi', stream: true })
 })
 
 test('only what is a JSON object can be read', () => {
   for (const text of [null, '', 'hi', '[]', '4', 'null', '{', '\u0000']) {
     expect(refusalOf(() => readFrame(text))).toBe('invalid_json null')
   }
-  expect(refusalOf(() => laneOf({ stream_id: 4 }))).toBe('invalid_type stream_id')
+  expect(refusalOf(() => readStreamId({ stream_id: 4 }))).toBe('invalid_type stream_id')
 })
 
 describe('refused', () => {
@@ -35,16 +39,18 @@ describe('refused', () => {
     ['unsupported_parameter stream_options', { ...create, stream_options: {} }],
     ['unsupported_parameter background', { ...create, background: false }],
   ])('%s', (refusal, frame) => {
-    expect(refusalOf(() => bodyOf(frame, false))).toBe(refusal)
+    expect(refusalOf(() => readRequestBody(frame, false))).toBe(refusal)
   })
 })
 
 test('null says nothing, and the beta always says that it streams', () => {
   const nulls = { stream: null, stream_options: null, background: null }
-  expect(refusalOf(() => bodyOf({ type: 'response.create', ...nulls }, false))).toBe('not refused')
+  expect(refusalOf(() => readRequestBody({ type: 'response.create', ...nulls }, false))).toBe(
+    'not refused',
+  )
   const beta = { type: 'response.create', stream: true, stream_options: { include_usage: true } }
-  expect(bodyOf(beta, true)).toEqual({ stream: true })
-  expect(refusalOf(() => bodyOf({ ...beta, stream: false }, true))).toBe(
+  expect(readRequestBody(beta, true)).toEqual({ stream: true })
+  expect(refusalOf(() => readRequestBody({ ...beta, stream: false }, true))).toBe(
     'unsupported_parameter stream',
   )
 })

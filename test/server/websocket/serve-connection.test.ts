@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import type { SocketListener } from '../../../src/gateway/websocket-interface.ts'
-import { converse } from '../../../src/server/websocket/serve-connection.ts'
+import type { WebSocketListener } from '../../../src/gateway/websocket-interface.ts'
+import { serveConnection } from '../../../src/server/websocket/serve-connection.ts'
 import { answerFaults, answersIn, endsAnswer } from '../../support/frames.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 import { answeredWith, create, type Answered } from '../../support/socket-client.ts'
@@ -18,7 +18,7 @@ afterAll(() => gateway.close())
 afterEach(() => void vi.useRealTimers())
 
 interface Talk {
-  readonly listener: SocketListener
+  readonly listener: WebSocketListener
   readonly frames: JsonObject[]
   readonly closes: string[]
   readonly say: (message: JsonObject | string) => void
@@ -32,7 +32,7 @@ function talk(): Talk {
   const closes: string[] = []
   let heard = (): void => undefined
   const { world } = gateway
-  const listener = converse(
+  const listener = serveConnection(
     {
       send(text) {
         frames.push(JSON.parse(text) as JsonObject)

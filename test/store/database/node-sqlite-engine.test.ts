@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openDatabase } from '../../../src/store/database/node-sqlite-connection.ts'
+import { openSqliteConnection } from '../../../src/store/database/node-sqlite-connection.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
-import type { Query } from '../../../src/store/database/engine-interface.ts'
-import { openStore } from '../../../src/store/database/open-engine.ts'
-import type { Store } from '../../../src/store/turns/turn-store-interface.ts'
+import type { SqlQuery } from '../../../src/store/database/engine-interface.ts'
+import { openTurnStore } from '../../../src/store/database/open-engine.ts'
+import type { TurnStore } from '../../../src/store/turns/turn-store-interface.ts'
 import { assistant, bytes, newId, newTurn, OWNER, user } from '../turns.ts'
 
 let folder: string
@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const one = (sql: string): Query => ({ name: null, sql, parameters: [] })
+const one = (sql: string): SqlQuery => ({ name: null, sql, parameters: [] })
 
 /** Starts `append-turns.ts` on the file; `lines` grows as it promises. */
 function appending(count: number): { child: ChildProcess; lines: () => readonly string[] } {
@@ -33,7 +33,7 @@ function appending(count: number): { child: ChildProcess; lines: () => readonly 
   return { child, lines: () => text.split('\n').slice(0, -1) }
 }
 
-async function expectKept(store: Store, lines: readonly string[]): Promise<void> {
+async function expectKept(store: TurnStore, lines: readonly string[]): Promise<void> {
   for (const line of lines) {
     const [promise, id = ''] = line.split(' ')
     const [turn] = (await store.loadChain(OWNER, id)) ?? []
@@ -53,7 +53,7 @@ test('nothing that was promised is lost by kill -9, at whatever moment', async (
     await once(child, 'close')
     promised.push(...lines())
   }
-  const store = await openStore(`sqlite:${path}`)
+  const store = await openTurnStore(`sqlite:${path}`)
   await expectKept(store, promised)
   await store.close()
   expect(promised.length).toBeGreaterThan(190)
@@ -63,7 +63,7 @@ test('processes that start at once on no file at all, and write at once, all suc
   const writers = [appending(60), appending(60), appending(60)]
   const codes = await Promise.all(writers.map(({ child }) => once(child, 'close')))
   expect(codes.map(([code]) => code as number)).toEqual([0, 0, 0])
-  const store = await openStore(`sqlite:${path}`)
+  const store = await openTurnStore(`sqlite:${path}`)
   for (const { lines } of writers) {
     expect(lines()).toHaveLength(120)
     await expectKept(store, lines())
@@ -72,7 +72,10 @@ test('processes that start at once on no file at all, and write at once, all suc
 })
 
 test('what one process has written another one reads at once', async () => {
-  const [one, other] = [await openStore(`sqlite:${path}`), await openStore(`sqlite:${path}`)]
+  const [one, other] = [
+    await openTurnStore(`sqlite:${path}`),
+    await openTurnStore(`sqlite:${path}`),
+  ]
   for (let round = 0; round < 20; round++) {
     const turn = newTurn()
     await one.openTurn(turn)
@@ -82,12 +85,12 @@ test('what one process has written another one reads at once', async () => {
 })
 
 test('writes that are waiting when it is closed are still done', async () => {
-  const store = await openStore(`sqlite:${path}`)
+  const store = await openTurnStore(`sqlite:${path}`)
   const turns = Array.from({ length: 300 }, () => newTurn({ id: newId() }))
   const writing = Promise.all(turns.map((turn) => store.openTurn(turn)))
   await store.close()
   await writing
-  const again = await openStore(`sqlite:${path}`)
+  const again = await openTurnStore(`sqlite:${path}`)
   for (const { tenant, id } of turns)
     expect(await again.loadChain({ tenant, user: null }, id)).toHaveLength(1)
   await again.close()
@@ -148,8 +151,8 @@ test('what was committed is on the disk before it is promised', async () => {
 })
 
 test('a batch that fails leaves nothing, and the others of its group are there once', () => {
-  const database = openDatabase(path, 'write')
-  const insert = (n: number): Query => one(`insert into t values (${n})`)
+  const database = openSqliteConnection(path, 'write')
+  const insert = (n: number): SqlQuery => one(`insert into t values (${n})`)
   database.commit([[one('create table t (n integer primary key)')]])
   const results = database.commit([[insert(1)], [insert(2), insert(1)], [insert(3)]])
   expect(results.map((result) => result instanceof Error)).toEqual([false, true, false])
@@ -162,8 +165,8 @@ test('a batch that fails leaves nothing, and the others of its group are there o
 })
 
 test('a full disk costs those their batch who wrote too much, and what is promised is there', () => {
-  const database = openDatabase(path, 'write')
-  const insert = (bytes: number): Query => one(`insert into t values (zeroblob(${bytes}))`)
+  const database = openSqliteConnection(path, 'write')
+  const insert = (bytes: number): SqlQuery => one(`insert into t values (zeroblob(${bytes}))`)
   expect(database.commit([[one('create table t (b blob)')]])).toEqual([[[]]])
   database.read(one('pragma max_page_count = 60'))
   for (let round = 0; round < 10; round++) {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openStore } from '../../../src/store/database/open-engine.ts'
+import { openTurnStore } from '../../../src/store/database/open-engine.ts'
 import { createDatabase } from '../../support/postgres.ts'
 import { newTurn } from '../turns.ts'
 
@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 test('a path names a file, which is made together with its folders and found again', async () => {
   const turn = newTurn()
   for (const url of [`sqlite:${folder}/a/b/turns.db`, `sqlite://${folder}/a/b/turns.db`]) {
-    const store = await openStore(url)
+    const store = await openTurnStore(url)
     await store.openTurn(turn)
     expect(await store.loadChain(turn, turn.id)).toHaveLength(1)
     await store.close()
@@ -24,17 +24,17 @@ test('a path names a file, which is made together with its folders and found aga
 
 test('memory is forgotten', async () => {
   const turn = newTurn()
-  const store = await openStore('sqlite::memory:')
+  const store = await openTurnStore('sqlite::memory:')
   await store.openTurn(turn)
   await store.close()
-  const another = await openStore('sqlite::memory:')
+  const another = await openTurnStore('sqlite::memory:')
   expect(await another.loadChain(turn, turn.id)).toBeNull()
   await another.close()
 })
 
 test('an empty Postgres is migrated', async () => {
   const { url, drop } = await createDatabase('empty')
-  const store = await openStore(url.replace('postgres:', 'postgresql:'))
+  const store = await openTurnStore(url.replace('postgres:', 'postgresql:'))
   await store.ping()
   await store.close()
   await drop()
@@ -48,7 +48,7 @@ test.each([
   ['sqlite://turns.db', 'names no file'],
   ['postgres://user:secret@:x:y/db', 'is not a URL that can be read'],
 ])('%j is refused with a word on what is wrong and no secret', async (url, fault) => {
-  const error: unknown = await openStore(url).catch((refusal: unknown) => refusal)
+  const error: unknown = await openTurnStore(url).catch((refusal: unknown) => refusal)
   expect(error).toMatchObject({
     message: expect.stringContaining(`DATABASE_URL ${fault}`) as string,
   })
@@ -65,7 +65,7 @@ test('a database that cannot be opened says why', async () => {
     [`sqlite:${file}/turns.db`, 'EEXIST'],
     ['postgres://user:secret@127.0.0.1:1/db', 'ECONNREFUSED'],
   ] as const) {
-    const error: unknown = await openStore(url).catch((refusal: unknown) => refusal)
+    const error: unknown = await openTurnStore(url).catch((refusal: unknown) => refusal)
     expect(String(error)).toContain('The database of DATABASE_URL cannot be opened')
     expect(String(error)).toContain(why)
     expect(String(error)).not.toContain('secret')

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openPostgres } from '../../../src/store/database/postgres-engine.ts'
-import type { Engine, Query, Value } from '../../../src/store/database/engine-interface.ts'
-import { createStatements } from '../../../src/store/turns/turn-statements.ts'
-import { openStore } from '../../../src/store/database/open-engine.ts'
+import type { Engine, SqlQuery, SqlValue } from '../../../src/store/database/engine-interface.ts'
+import { createTurnStatements } from '../../../src/store/turns/turn-statements.ts'
+import { openTurnStore } from '../../../src/store/database/open-engine.ts'
 import { createDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { newTurn } from '../turns.ts'
 
@@ -17,7 +17,7 @@ afterEach(async () => {
   await database.drop()
 })
 
-const once = (sql: string, ...parameters: Value[]): Query => ({ name: null, sql, parameters })
+const once = (sql: string, ...parameters: SqlValue[]): SqlQuery => ({ name: null, sql, parameters })
 
 test('large whole numbers are numbers', async () => {
   const [rows] = await engine.read([
@@ -28,7 +28,7 @@ test('large whole numbers are numbers', async () => {
 
 test('a broken batch is reported by what broke it, and its connection goes on', async () => {
   const name = { name: 'same', sql: 'insert into migrations (name) values ($1)' }
-  const query = (value: string): Query => ({ ...name, parameters: [value] })
+  const query = (value: string): SqlQuery => ({ ...name, parameters: [value] })
   for (let round = 0; round < 15; round++) {
     await expect(engine.write([once('select 1/0'), query('x'), query('y')])).rejects.toThrow(
       'division by zero',
@@ -58,7 +58,7 @@ test('a server that drops every connection is met again by the next query', asyn
 })
 
 test('a chain is read by its ids, whether the planner sees no rows or has no statistics', async () => {
-  const { chainTurns, chainItems } = createStatements('postgres')
+  const { chainTurns, chainItems } = createTurnStatements('postgres')
   const expectIds = async (): Promise<void> => {
     for (const { sql, parameters } of [chainTurns, chainItems].map((by) =>
       by({ id: '7', tenant: 't', user: '' }),
@@ -87,7 +87,7 @@ test('a chain is read by its ids, whether the planner sees no rows or has no sta
 
 test('several processes may start at once on an empty database', async () => {
   const empty = await createDatabase('empty')
-  const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(empty.url)))
+  const stores = await Promise.all(Array.from({ length: 6 }, () => openTurnStore(empty.url)))
   const turn = newTurn()
   await stores[0]?.openTurn(turn)
   expect(await stores[5]?.loadChain(turn, turn.id)).toHaveLength(1)

@@ -5,10 +5,10 @@
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openPostgres } from '../../../src/store/database/postgres-engine.ts'
-import type { Engine, Rows } from '../../../src/store/database/engine-interface.ts'
-import { forgettingLocks } from '../../../src/store/deletion/deletion-locks.ts'
+import type { Engine, SqlRows } from '../../../src/store/database/engine-interface.ts'
+import { getDeletionLocks } from '../../../src/store/deletion/deletion-locks.ts'
 import { createRecallStore } from '../../../src/store/recall/kysely-recall-store.ts'
-import { createStore } from '../../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../../src/store/turns/kysely-turn-store.ts'
 import { createDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { newTurn, user } from '../turns.ts'
 
@@ -37,7 +37,7 @@ test('a turn that is written when its user is forgotten, and not committed yet, 
     ...engine,
     async write(queries) {
       await client.query('begin')
-      const results: Rows[] = []
+      const results: SqlRows[] = []
       for (const { sql, parameters } of queries) {
         results.push((await client.query<object>(sql, [...parameters])).rows)
       }
@@ -48,7 +48,7 @@ test('a turn that is written when its user is forgotten, and not committed yet, 
     },
   }
   const turn = newTurn({ ...alice, createdAtMs: NOW - 1, input: [user('A?')] })
-  const opening = createStore(slow).openTurn(turn)
+  const opening = createTurnStore(slow).openTurn(turn)
   await written.opened
 
   const forgetting = createRecallStore(engine).forgetUser(alice.tenant, alice.user, NOW)
@@ -61,10 +61,10 @@ test('a turn that is written when its user is forgotten, and not committed yet, 
 
 test('who forgets much for long lets others begin', async () => {
   await client.query('begin')
-  const locks = forgettingLocks('postgres').alone(alice.tenant)
+  const locks = getDeletionLocks('postgres').alone(alice.tenant)
   for (const { sql, parameters } of locks) await client.query<object>(sql, [...parameters])
   expect(locks).toHaveLength(1)
-  await createStore(engine).openTurn(newTurn({ ...alice, input: [user('A?')] }))
+  await createTurnStore(engine).openTurn(newTurn({ ...alice, input: [user('A?')] }))
   expect(await count('turns')).toBe(1)
   await client.query('rollback')
 })

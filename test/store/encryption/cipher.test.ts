@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sealer, type Place, type StorageKey } from '../../../src/store/encryption/cipher.ts'
+import {
+  createStorageCipher,
+  type RowLocation,
+  type StorageKey,
+} from '../../../src/store/encryption/cipher.ts'
 
 const OLD: StorageKey = { kid: 'old', key: new Uint8Array(32).fill(1) }
 const NEW: StorageKey = { kid: 'new', key: new Uint8Array(32).fill(2) }
-const PLACE: Place = { tenant: 't', turnId: 'A', part: 'out', position: 3 }
+const PLACE: RowLocation = { tenant: 't', turnId: 'A', part: 'out', position: 3 }
 const HELLO = '{"text":"hello"}'
 const LONG = JSON.stringify('A page of words that repeat, as those of a page do. '.repeat(2_000))
 
@@ -15,7 +19,7 @@ const RINGS: readonly (readonly [string, readonly StorageKey[]])[] = [
 ]
 
 describe.each(RINGS)('%s', (_, keys) => {
-  const { seal, unseal } = sealer(keys)
+  const { seal, unseal } = createStorageCipher(keys)
   const again = (text: string) => unseal(seal(text, PLACE), PLACE)
 
   test('any JSON is read as it was written', () => {
@@ -53,7 +57,7 @@ describe.each(RINGS)('%s', (_, keys) => {
 })
 
 describe('without a key', () => {
-  const { seal, unseal } = sealer([])
+  const { seal, unseal } = createStorageCipher([])
 
   test('a text stands there as it is, short or long', () => {
     for (const text of [HELLO, LONG]) expect(seal(text, PLACE)).toBe(text)
@@ -61,7 +65,7 @@ describe('without a key', () => {
 
   test('nothing that was sealed can be read, and nothing damaged', () => {
     for (const text of [
-      sealer([OLD]).seal(HELLO, PLACE),
+      createStorageCipher([OLD]).seal(HELLO, PLACE),
       's1:a:',
       'sz1:a:AAAA',
       'z1:AAAA',
@@ -73,7 +77,7 @@ describe('without a key', () => {
 })
 
 describe('with a key', () => {
-  const { seal, unseal } = sealer([NEW])
+  const { seal, unseal } = createStorageCipher([NEW])
 
   test('nothing of a text is left to be seen, and it is never sealed alike twice', () => {
     for (const text of [HELLO, LONG]) {
@@ -111,7 +115,7 @@ describe('with a key', () => {
 
   test('a text in the place of another cannot be read', () => {
     const sealed = seal(HELLO, PLACE)
-    const others: readonly Partial<Place>[] = [
+    const others: readonly Partial<RowLocation>[] = [
       { tenant: 'u' },
       { turnId: 'B' },
       { part: 'in' },
@@ -123,23 +127,26 @@ describe('with a key', () => {
   })
 
   test('another key of the same name does not read it', () => {
-    const other = sealer([{ ...NEW, key: OLD.key }])
+    const other = createStorageCipher([{ ...NEW, key: OLD.key }])
     expect(other.unseal(seal(HELLO, PLACE), PLACE)).toBeNull()
   })
 
   test('what was not sealed can be read still', () => {
     expect(unseal(HELLO, PLACE)).toBe(HELLO)
     const looksSealed = 's1:new:'
-    expect(unseal(sealer([]).seal(looksSealed, PLACE), PLACE)).toBe(looksSealed)
+    expect(unseal(createStorageCipher([]).seal(looksSealed, PLACE), PLACE)).toBe(looksSealed)
   })
 })
 
 test('a new key in front of the ring seals, and the old ones are still read', () => {
-  const before = sealer([OLD]).seal(HELLO, PLACE)
-  const ring = sealer([NEW, OLD])
+  const before = createStorageCipher([OLD]).seal(HELLO, PLACE)
+  const ring = createStorageCipher([NEW, OLD])
   const after = ring.seal(HELLO, PLACE)
   expect([before, after].map((text) => ring.unseal(text, PLACE))).toEqual([HELLO, HELLO])
-  expect([before, after].map((text) => sealer([NEW]).unseal(text, PLACE))).toEqual([null, HELLO])
+  expect([before, after].map((text) => createStorageCipher([NEW]).unseal(text, PLACE))).toEqual([
+    null,
+    HELLO,
+  ])
   expect(ring.newest.some((head) => after.startsWith(head))).toBe(true)
   expect(ring.newest.some((head) => before.startsWith(head))).toBe(false)
 })

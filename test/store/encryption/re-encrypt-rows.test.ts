@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Engine } from '../../../src/store/database/engine-interface.ts'
-import { reseal, type Resealed } from '../../../src/store/encryption/re-encrypt-rows.ts'
-import { sealer, type Sealer, type StorageKey } from '../../../src/store/encryption/cipher.ts'
+import {
+  reEncryptRows,
+  type ReEncryptionProgress,
+} from '../../../src/store/encryption/re-encrypt-rows.ts'
+import {
+  createStorageCipher,
+  type StorageCipher,
+  type StorageKey,
+} from '../../../src/store/encryption/cipher.ts'
 import { createStores, type Stores } from '../../../src/store/create-stores.ts'
 import { ENGINES } from '../engines.ts'
 import { assistant, ending, newTurn, placed, user } from '../turns.ts'
@@ -9,7 +16,7 @@ import { assistant, ending, newTurn, placed, user } from '../turns.ts'
 const OLD: StorageKey = { kid: 'old', key: new Uint8Array(32).fill(1) }
 const NEW: StorageKey = { kid: 'n_w', key: new Uint8Array(32).fill(2) }
 const GONE: StorageKey = { kid: 'gone', key: new Uint8Array(32).fill(3) }
-const RING = sealer([NEW, OLD])
+const RING = createStorageCipher([NEW, OLD])
 const NOT_THERE = () => {
   throw new Error('It cannot be read.')
 }
@@ -22,7 +29,7 @@ describe.each(ENGINES.slice(1))('on %s', (_, open) => {
   })
   afterAll(() => engine.close())
 
-  const storesWith = (sealer: Sealer, onUnreadable: () => void = NOT_THERE): Stores =>
+  const storesWith = (sealer: StorageCipher, onUnreadable: () => void = NOT_THERE): Stores =>
     createStores(engine, { sealer, onUnreadable })
   const failure = { status: 500, type: 'x', code: null, message: 'said', param: null }
 
@@ -54,40 +61,40 @@ describe.each(ENGINES.slice(1))('on %s', (_, open) => {
     (await texts()).filter((text) => RING.newest.some((head) => text.startsWith(head)))
 
   test('everything is sealed with the newest key and says what it said, once', async () => {
-    const plain = await tell(storesWith(sealer([])))
-    const long = await tell(storesWith(sealer([])), 'said '.repeat(8_000))
-    const old = await tell(storesWith(sealer([OLD])))
+    const plain = await tell(storesWith(createStorageCipher([])))
+    const long = await tell(storesWith(createStorageCipher([])), 'said '.repeat(8_000))
+    const old = await tell(storesWith(createStorageCipher([OLD])))
     const recent = await tell(storesWith(RING))
     const turns = [plain, long, old, recent]
     const before = await Promise.all(turns.map((turn) => told(storesWith(RING), turn)))
 
-    expect(await reseal(engine, RING, QUIET)).toEqual({ resealed: 15, unreadable: 0 })
+    expect(await reEncryptRows(engine, RING, QUIET)).toEqual({ resealed: 15, unreadable: 0 })
     const sealed = await texts()
     expect(await areNew()).toHaveLength(20)
     expect(sealed).toHaveLength(20)
-    const after = turns.map((turn) => told(storesWith(sealer([NEW])), turn))
+    const after = turns.map((turn) => told(storesWith(createStorageCipher([NEW])), turn))
     expect(await Promise.all(after)).toEqual(before)
 
-    expect(await reseal(engine, RING, QUIET)).toEqual({ resealed: 0, unreadable: 0 })
+    expect(await reEncryptRows(engine, RING, QUIET)).toEqual({ resealed: 0, unreadable: 0 })
     expect((await texts()).toSorted()).toEqual(sealed.toSorted())
   })
 
   test('what no key reads is counted and left as it is', async () => {
-    const turn = await tell(storesWith(sealer([GONE])))
-    expect(await reseal(engine, RING, QUIET)).toEqual({ resealed: 0, unreadable: 5 })
-    expect(await told(storesWith(sealer([GONE, NEW])), turn)).toContain('said')
+    const turn = await tell(storesWith(createStorageCipher([GONE])))
+    expect(await reEncryptRows(engine, RING, QUIET)).toEqual({ resealed: 0, unreadable: 5 })
+    expect(await told(storesWith(createStorageCipher([GONE, NEW])), turn)).toContain('said')
   })
 
   test('more than a batch of rows is sealed, however it is interrupted', async () => {
     const turn = newTurn({ input: Array.from({ length: 450 }, (_, at) => user(`word ${at}`)) })
-    await storesWith(sealer([])).store.openTurn(turn)
-    const batches: Resealed[] = []
-    const interrupted = reseal(engine, RING, (soFar) => {
+    await storesWith(createStorageCipher([])).store.openTurn(turn)
+    const batches: ReEncryptionProgress[] = []
+    const interrupted = reEncryptRows(engine, RING, (soFar) => {
       batches.push(soFar)
       if (soFar.resealed > 200) throw new Error('enough')
     })
     await expect(interrupted).rejects.toThrow('enough')
-    expect(await reseal(engine, RING, QUIET)).toMatchObject({
+    expect(await reEncryptRows(engine, RING, QUIET)).toMatchObject({
       resealed: 451 - (batches.at(-1)?.resealed ?? 0),
     })
     const [stored] = (await storesWith(RING).store.loadChain(turn, turn.id)) ?? []
@@ -95,7 +102,7 @@ describe.each(ENGINES.slice(1))('on %s', (_, open) => {
   })
 
   test('a text that changes meanwhile is left as it has become', async () => {
-    const plain = storesWith(sealer([]))
+    const plain = storesWith(createStorageCipher([]))
     const turn = newTurn({ background: true, owner: 'R1' })
     const hold = { turnId: turn.id, tenant: turn.tenant, user: turn.user, owner: 'R1' }
     await plain.runs.openRun(turn, { first: 0, last: 0, text: 'data: 0\n\n' })
@@ -107,7 +114,7 @@ describe.each(ENGINES.slice(1))('on %s', (_, open) => {
         return engine.write(queries, survives)
       },
     }
-    await reseal(meanwhile, RING, QUIET)
+    await reEncryptRows(meanwhile, RING, QUIET)
     expect((await storesWith(RING).runs.readLog(turn, turn.id, 0))?.groups).toEqual([grown])
   })
 })
@@ -127,7 +134,7 @@ test('rows of many megabytes are not read at once', async () => {
       return rows
     },
   }
-  expect(await reseal(watched, RING, QUIET)).toEqual({ resealed: 5, unreadable: 0 })
+  expect(await reEncryptRows(watched, RING, QUIET)).toEqual({ resealed: 5, unreadable: 0 })
   expect(Math.max(...sizes)).toBe(2)
   await engine.close()
 })

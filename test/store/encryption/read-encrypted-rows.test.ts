@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { itemId } from '../../../src/core/turn-derived-ids.ts'
 import type { Engine } from '../../../src/store/database/engine-interface.ts'
 import { openEngine } from '../../../src/store/database/open-engine.ts'
-import { sealer, type StorageKey } from '../../../src/store/encryption/cipher.ts'
+import { createStorageCipher, type StorageKey } from '../../../src/store/encryption/cipher.ts'
 import { createStores, type Stores } from '../../../src/store/create-stores.ts'
 import { assistant, ending, newTurn, nextTurn, OWNER, placed, user } from '../turns.ts'
 
@@ -19,7 +19,10 @@ beforeEach(async () => {
 afterEach(() => engine.close())
 
 function storesWith(...keys: readonly StorageKey[]): Stores {
-  return createStores(engine, { sealer: sealer(keys), onUnreadable: (count) => counts.push(count) })
+  return createStores(engine, {
+    sealer: createStorageCipher(keys),
+    onUnreadable: (count) => counts.push(count),
+  })
 }
 
 const first = newTurn({ dialect: 'chat', request: { seed: 1 }, input: [user('one')] })

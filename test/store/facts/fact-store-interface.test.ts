@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { wordsOf } from '../../../src/core/text/search-terms.ts'
-import type { Engine, Query } from '../../../src/store/database/engine-interface.ts'
+import { extractSearchTerms } from '../../../src/core/text/search-terms.ts'
+import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import { createFactStatements } from '../../../src/store/facts/fact-statements.ts'
 import { createFactStore } from '../../../src/store/facts/kysely-fact-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
-import { reseal } from '../../../src/store/encryption/re-encrypt-rows.ts'
-import { sealer, type StorageKey } from '../../../src/store/encryption/cipher.ts'
+import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
+import { createStorageCipher, type StorageKey } from '../../../src/store/encryption/cipher.ts'
 import { factContract, newFact } from '../contract-facts.ts'
 import { SEALED_OR_NOT } from '../engines.ts'
 import { followIndexes } from '../query-plans.ts'
@@ -18,9 +18,9 @@ describe('where texts are sealed', () => {
   const [OLD, NEW] = [keyOf('old', 1), keyOf('new', 2)]
   const fact = newFact({ area: 'plants', text: 'The orchid needs little water' })
   const storeWith = (engine: Engine, ...keys: readonly StorageKey[]) =>
-    createFactStore(engine, { sealer: sealer(keys), onUnreadable: () => undefined })
+    createFactStore(engine, { sealer: createStorageCipher(keys), onUnreadable: () => undefined })
   const found = async (engine: Engine, ...keys: readonly StorageKey[]) => {
-    const search = { scopes: ['user'], words: wordsOf('orchid'), nowMs: 1, limit: 5 }
+    const search = { scopes: ['user'], words: extractSearchTerms('orchid'), nowMs: 1, limit: 5 }
     return (await storeWith(engine, ...keys).searchFacts(fact, search)).facts
   }
   const opened = async () => {
@@ -41,7 +41,8 @@ describe('where texts are sealed', () => {
     const engine = await opened()
     await storeWith(engine, NEW).saveFact(fact)
     const dump = await dumped(engine)
-    for (const word of [...wordsOf(fact.text), 'plants']) expect(dump).not.toContain(`"${word}"`)
+    for (const word of [...extractSearchTerms(fact.text), 'plants'])
+      expect(dump).not.toContain(`"${word}"`)
     expect(dump).not.toMatch(/orchid|plants/i)
     expect(await found(engine, NEW)).toStrictEqual([fact])
     await engine.close()
@@ -54,7 +55,7 @@ describe('where texts are sealed', () => {
     await storeWith(engine, NEW).saveFact(other)
     const sql = 'select count(distinct word) as words from fact_words'
     const [[row] = []] = await engine.read([{ name: null, sql, parameters: [] }])
-    expect(row).toEqual({ words: 2 * wordsOf(fact.text).length })
+    expect(row).toEqual({ words: 2 * extractSearchTerms(fact.text).length })
     await engine.close()
   })
 
@@ -73,7 +74,8 @@ describe('where texts are sealed', () => {
     const plain = newFact({ text: 'An orchid was bought' })
     await storeWith(engine).saveFact(plain)
     await storeWith(engine, OLD).saveFact(fact)
-    for (const _ of [1, 2]) await reseal(engine, sealer([NEW, OLD]), () => undefined)
+    for (const _ of [1, 2])
+      await reEncryptRows(engine, createStorageCipher([NEW, OLD]), () => undefined)
     expect(await found(engine, NEW)).toHaveLength(2)
     expect(await dumped(engine)).not.toMatch(/orchid|old/)
     await engine.close()
@@ -82,7 +84,7 @@ describe('where texts are sealed', () => {
 
 const owner = { tenant: 't', user: 'u7' }
 
-function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
+function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const sql = createFactStatements(language)
   const search = { ...owner, scopes: '["user","7"]', words: '["w7","w8"]', nowMs: 1, limit: 3 }
   const key = { ...owner, id: 'f7' }

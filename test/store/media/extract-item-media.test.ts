@@ -1,14 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { putBack, referencesIn, takenOut } from '../../../src/store/media/extract-item-media.ts'
+import {
+  restoreMedia,
+  listMediaReferences,
+  extractItemMedia,
+} from '../../../src/store/media/extract-item-media.ts'
 
 const LARGE = 'AAAA'.repeat(1100)
 
 function restored(body: object): string {
-  const { text, media } = takenOut('tenant', body)
+  const { text, media } = extractItemMedia('tenant', body)
   const kept = new Map(media.map((medium) => [medium.id, medium.text]))
-  expect(new Set(referencesIn(text))).toEqual(new Set(kept.keys()))
-  return putBack(text, kept)
+  expect(new Set(listMediaReferences(text))).toEqual(new Set(kept.keys()))
+  return restoreMedia(text, kept)
 }
 
 test('whatever an item holds comes back byte for byte', () => {
@@ -46,20 +50,22 @@ test('whatever an item holds comes back byte for byte', () => {
 
 test('an item without large media is written as it is, and not looked through', () => {
   const body = { type: 'message', content: [{ type: 'input_text', text: 'x'.repeat(100) }] }
-  expect(takenOut('tenant', body)).toEqual({ text: JSON.stringify(body), media: [] })
+  expect(extractItemMedia('tenant', body)).toEqual({ text: JSON.stringify(body), media: [] })
   const long = { type: 'message', content: [{ type: 'input_text', text: LARGE }] }
-  expect(takenOut('tenant', long).media).toEqual([])
+  expect(extractItemMedia('tenant', long).media).toEqual([])
 })
 
 test('the same medium of two tenants is two', () => {
   const body = { image_url: `data:image/png;base64,${LARGE}` }
-  const [one, other] = ['a', 'b'].map((tenant) => takenOut(tenant, body).media[0]?.id)
+  const [one, other] = ['a', 'b'].map((tenant) => extractItemMedia(tenant, body).media[0]?.id)
   expect(one).not.toBe(other)
 })
 
 test('one that is gone leaves nothing in its place, and takes no other along', () => {
   const [gone, left] = [`data:image/png;base64,${LARGE}`, `data:image/png;base64,${LARGE}B`]
-  const { text, media } = takenOut('tenant', { content: [gone, left] })
+  const { text, media } = extractItemMedia('tenant', { content: [gone, left] })
   const kept = new Map(media.slice(1).map((medium) => [medium.id, medium.text]))
-  expect(JSON.parse(putBack(text, kept))).toEqual({ content: ['data:image/png;base64,', left] })
+  expect(JSON.parse(restoreMedia(text, kept))).toEqual({
+    content: ['data:image/png;base64,', left],
+  })
 })

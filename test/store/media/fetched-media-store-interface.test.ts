@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
-import { createMediaStore } from '../../../src/store/media/kysely-fetched-media-store.ts'
-import { createStore } from '../../../src/store/turns/kysely-turn-store.ts'
+import { createFetchedMediaStore } from '../../../src/store/media/kysely-fetched-media-store.ts'
+import { createTurnStore } from '../../../src/store/turns/kysely-turn-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
-import { reseal } from '../../../src/store/encryption/re-encrypt-rows.ts'
-import { sealer } from '../../../src/store/encryption/cipher.ts'
+import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
+import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
 import { mediaContract } from '../contract-media.ts'
 import { ENGINES, SEALED_OR_NOT } from '../engines.ts'
 import { newTurn } from '../turns.ts'
@@ -17,20 +17,20 @@ test.each(ENGINES.slice(1))(
     const engine = await open()
     const keys = ['k1', 'k2'].map((kid, at) => ({ kid, key: new Uint8Array(32).fill(at) }))
     const vaultOf = (...ring: typeof keys) => ({
-      sealer: sealer(ring),
+      sealer: createStorageCipher(ring),
       onUnreadable: () => undefined,
     })
     const [older, newer] = [keys.slice(0, 1), keys.slice(1)]
     const owner = { tenant: 't', user: 'ann', thread: null }
     const url = 'https://a.example/a.png'
     const medium = { type: 'image/png', base64: 'QUJD'.repeat(300_000) }
-    await createMediaStore(engine, vaultOf(...older)).keepLoaded(owner, url, medium, 1)
+    await createFetchedMediaStore(engine, vaultOf(...older)).keepLoaded(owner, url, medium, 1)
     const wanted = { urls: [url], hasRoom: () => true, nowMs: 1 }
-    expect((await createMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)).size).toBe(
-      0,
-    )
-    await reseal(engine, sealer([...newer, ...older]), () => undefined)
-    const found = await createMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)
+    expect(
+      (await createFetchedMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)).size,
+    ).toBe(0)
+    await reEncryptRows(engine, createStorageCipher([...newer, ...older]), () => undefined)
+    const found = await createFetchedMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)
     expect(found.get(url)).toEqual(medium)
     await engine.close()
   },
@@ -45,7 +45,10 @@ test('a medium that only a lost key could read is readable again for whoever sho
   ] as const
   const storeWith = (...kids: readonly string[]) => {
     const keys = kids.map((kid) => ({ kid, key: new Uint8Array(32).fill(kid.length) }))
-    return createStore(engine, { sealer: sealer(keys), onUnreadable: () => undefined })
+    return createTurnStore(engine, {
+      sealer: createStorageCipher(keys),
+      onUnreadable: () => undefined,
+    })
   }
   const [before, after] = [newTurn({ input }), newTurn({ input })]
   await storeWith('old').openTurn(before)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { Engine, Query } from '../../../src/store/database/engine-interface.ts'
+import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import { createLayerStore } from '../../../src/store/memory-layers/kysely-memory-layer-store.ts'
 import { createLayerStatements } from '../../../src/store/memory-layers/memory-layer-statements.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
-import { reseal } from '../../../src/store/encryption/re-encrypt-rows.ts'
-import { sealer } from '../../../src/store/encryption/cipher.ts'
+import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
+import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
 import { asStored, layerContract, newVersion } from '../contract-layers.ts'
 import { SEALED_OR_NOT } from '../engines.ts'
 import { followIndexes } from '../query-plans.ts'
@@ -20,7 +20,7 @@ test('what is noted is sealed, moves to a new key, and without one is not there'
   const keyOf = (kid: string, byte: number) => ({ kid, key: new Uint8Array(32).fill(byte) })
   const [old, recent] = [keyOf('old', 1), keyOf('new', 2)]
   const storeWith = (...keys: readonly ReturnType<typeof keyOf>[]) =>
-    createLayerStore(engine, { sealer: sealer(keys), onUnreadable: () => undefined })
+    createLayerStore(engine, { sealer: createStorageCipher(keys), onUnreadable: () => undefined })
   const place = { owner: { tenant: 't', user: null }, layer: 'working_memory', thread: 'thread' }
   const version = newVersion(place, { body: { memory: { a: 'secret' } } })
   await storeWith(old).saveVersion(version)
@@ -29,7 +29,7 @@ test('what is noted is sealed, moves to a new key, and without one is not there'
   ])
   expect(JSON.stringify(rows)).not.toContain('secret')
   expect(await storeWith(recent).loadVersions(place)).toEqual([])
-  await reseal(engine, sealer([recent, old]), () => undefined)
+  await reEncryptRows(engine, createStorageCipher([recent, old]), () => undefined)
   expect(await storeWith(recent).loadVersions(place)).toEqual([asStored(version)])
   await engine.close()
 })
@@ -37,7 +37,7 @@ test('what is noted is sealed, moves to a new key, and without one is not there'
 const owner = { tenant: 't', user: 'u7' }
 const key = { ...owner, layer: 'working_memory', thread: 't7' }
 
-function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
+function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const sql = createLayerStatements(language)
   return {
     loadVersions: sql.loadVersions({ ...key, limit: 48 }),

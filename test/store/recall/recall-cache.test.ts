@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
-  recallCache,
+  createRecallCache,
   type RecallCache,
   type RecalledItems,
 } from '../../../src/store/recall/recall-cache.ts'
@@ -20,7 +20,7 @@ function idsIn(
 
 describe('what was read lately', () => {
   test('is at hand by its id and by its words', () => {
-    const cache = recallCache(100)
+    const cache = createRecallCache(100)
     cache.keep('A', 'words', ITEMS, 10)
     cache.keep('B', 'words', ITEMS, 10)
     cache.keep('C', null, ITEMS, 10)
@@ -30,7 +30,7 @@ describe('what was read lately', () => {
   })
 
   test('makes room for what is newer, but not what is in use', () => {
-    const cache = recallCache(40)
+    const cache = createRecallCache(40)
     for (const id of ['A', 'B', 'C', 'D']) cache.keep(id, `words of ${id}`, ITEMS, 10)
     cache.atHand(['A'], [])
     cache.keep('E', null, ITEMS, 10)
@@ -38,7 +38,7 @@ describe('what was read lately', () => {
   })
 
   test('stays with whoever has asked for it, whatever comes meanwhile', () => {
-    const cache = recallCache(40)
+    const cache = createRecallCache(40)
     cache.keep('A', null, ITEMS, 10)
     const held = cache.atHand(['A'], [])
     for (const id of ['B', 'C', 'D', 'E']) cache.keep(id, null, ITEMS, 10)
@@ -47,13 +47,13 @@ describe('what was read lately', () => {
   })
 
   test('is not one large thing instead of everything else', () => {
-    const cache = recallCache(40)
+    const cache = createRecallCache(40)
     cache.keep('A', null, ITEMS, 11)
     expect(idsIn(cache, ['A'])).toEqual([])
   })
 
   test('kept twice counts once', () => {
-    const cache = recallCache(40)
+    const cache = createRecallCache(40)
     for (let round = 0; round < 9; round++) cache.keep('A', 'words', ITEMS, 10)
     cache.keep('B', null, ITEMS, 10)
     cache.keep('B', null, ITEMS, 10)

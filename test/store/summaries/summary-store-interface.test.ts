@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Engine, Query } from '../../../src/store/database/engine-interface.ts'
+import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import { createSummaryStore } from '../../../src/store/summaries/kysely-summary-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
-import { reseal } from '../../../src/store/encryption/re-encrypt-rows.ts'
-import { sealer } from '../../../src/store/encryption/cipher.ts'
+import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
+import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
 import { createSummaryStatements } from '../../../src/store/summaries/summary-statements.ts'
 import { asStored, newSummary, summaryContract } from '../contract-summaries.ts'
 import { SEALED_OR_NOT } from '../engines.ts'
@@ -19,7 +19,7 @@ test('what a summary says is sealed, moves to a new key, and without one is not 
   const [old, recent] = [keyOf('old', 1), keyOf('new', 2)]
   const unreadable: number[] = []
   const vaultWith = (...keys: readonly ReturnType<typeof keyOf>[]) => ({
-    sealer: sealer(keys),
+    sealer: createStorageCipher(keys),
     onUnreadable: (count: number) => void unreadable.push(count),
   })
   const summary = newSummary({ text: 'a secret', facts: ['a secret as well'] })
@@ -30,14 +30,14 @@ test('what a summary says is sealed, moves to a new key, and without one is not 
     createSummaryStore(engine, vaultWith(...keys)).findSummaries(summary, [summary.prefixHash], 3)
   expect(await found(recent)).toEqual([])
   expect(unreadable).toEqual([1])
-  await reseal(engine, sealer([recent, old]), () => undefined)
+  await reEncryptRows(engine, createStorageCipher([recent, old]), () => undefined)
   expect(await found(recent)).toEqual([asStored(summary)])
   await engine.close()
 })
 
 const owner = { tenant: 't', user: 'u7' }
 
-function queriesFor(language: Engine['language']): Readonly<Record<string, Query>> {
+function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const sql = createSummaryStatements(language)
   return {
     findSummaries: sql.findSummaries({ ...owner, hashes: '["h7","h8"]', limit: 3 }),

@@ -1,10 +1,17 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { inOrder, sidesOf, type PlacedRow } from '../../../src/store/turns/decode-turn-rows.ts'
-import { OPEN_VAULT, reading } from '../../../src/store/encryption/read-encrypted-rows.ts'
+import {
+  decodeItems,
+  groupItemRows,
+  type ItemBodyRow,
+} from '../../../src/store/turns/decode-turn-rows.ts'
+import {
+  NO_ENCRYPTION,
+  readEncryptedRows,
+} from '../../../src/store/encryption/read-encrypted-rows.ts'
 import { assistant, bytes, ORIGIN, user } from '../turns.ts'
 
-const row = (side: 'in' | 'out', position: number, item: Item): PlacedRow => ({
+const row = (side: 'in' | 'out', position: number, item: Item): ItemBodyRow => ({
   turn_id: 'T',
   side,
   position,
@@ -16,16 +23,16 @@ test('items stand by their numbers, in whatever order a database yields them (C2
   const rows = said.map((item, at) => row('out', at, item))
   const asked = [row('in', 1, user('b')), row('in', 0, user('a'))]
   const yielded = [...rows.slice(5), ...asked, ...rows.slice(0, 5).toReversed()]
-  const sides = sidesOf(yielded).get('T')
-  reading(OPEN_VAULT, 'tenant', (read) => {
-    expect(bytes(inOrder(sides?.out ?? [], ORIGIN, read))).toEqual(bytes(said))
-    expect(inOrder(sides?.in ?? [], null, read)).toEqual([user('a'), user('b')])
+  const sides = groupItemRows(yielded).get('T')
+  readEncryptedRows(NO_ENCRYPTION, 'tenant', (read) => {
+    expect(bytes(decodeItems(sides?.out ?? [], ORIGIN, read))).toEqual(bytes(said))
+    expect(decodeItems(sides?.in ?? [], null, read)).toEqual([user('a'), user('b')])
   })
 })
 
 test('a row that cannot be read is left out, and no other (C18)', () => {
   const broken = { ...row('out', 1, assistant('b')), body: '{"type":' }
   const rows = [row('out', 0, assistant('a')), broken, row('out', 2, assistant('c'))]
-  const said = reading(OPEN_VAULT, 'tenant', (read) => inOrder(rows, ORIGIN, read))
+  const said = readEncryptedRows(NO_ENCRYPTION, 'tenant', (read) => decodeItems(rows, ORIGIN, read))
   expect(bytes(said)).toEqual(bytes([assistant('a'), assistant('c')]))
 })

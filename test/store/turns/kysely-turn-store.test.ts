@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { toColumn, toKeyColumn } from '../../../src/store/database/escape-column-text.ts'
+import { encodeColumn, encodeKeyColumn } from '../../../src/store/database/escape-column-text.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import type { Engine } from '../../../src/store/database/engine-interface.ts'
-import { createStore } from '../../../src/store/turns/kysely-turn-store.ts'
+import { createTurnStore } from '../../../src/store/turns/kysely-turn-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
-import { turnRow } from '../../../src/store/turns/encode-turn-rows.ts'
-import { createStatements, MAX_CHAIN_TURNS } from '../../../src/store/turns/turn-statements.ts'
-import { OPEN_VAULT } from '../../../src/store/encryption/read-encrypted-rows.ts'
+import { encodeTurn } from '../../../src/store/turns/encode-turn-rows.ts'
+import { createTurnStatements, MAX_CHAIN_TURNS } from '../../../src/store/turns/turn-statements.ts'
+import { NO_ENCRYPTION } from '../../../src/store/encryption/read-encrypted-rows.ts'
 import { newTurn, ORIGIN, OWNER, placed, user } from '../turns.ts'
 
 let engine: Engine
@@ -20,12 +20,12 @@ const select = async (sql: string, ...parameters: string[]): Promise<unknown> =>
   (await engine.read([{ name: null, sql, parameters }]))[0]
 
 test('a chain longer than anything a model can read is refused, not loaded in part', async () => {
-  const { insertTurn } = createStatements('sqlite')
+  const { insertTurn } = createTurnStatements('sqlite')
   const turns = Array.from({ length: MAX_CHAIN_TURNS + 1 }, (_, at) =>
     newTurn({ id: `L${at}`, parent: at === 0 ? null : `L${at - 1}` }),
   )
-  await engine.write(turns.map((turn) => insertTurn(turnRow(turn, OPEN_VAULT.sealer))))
-  const store = createStore(engine)
+  await engine.write(turns.map((turn) => insertTurn(encodeTurn(turn, NO_ENCRYPTION.sealer))))
+  const store = createTurnStore(engine)
   await expect(store.loadChain(OWNER, `L${MAX_CHAIN_TURNS}`)).rejects.toMatchObject({
     failure: { status: 400, code: 'context_length_exceeded' },
   })
@@ -34,7 +34,7 @@ test('a chain longer than anything a model can read is refused, not loaded in pa
 
 test('an item can be looked up by its type, its id and the id of its call', async () => {
   const turn = newTurn()
-  const store = createStore(engine)
+  const store = createTurnStore(engine)
   await store.openTurn(turn)
   await store.journalItems(
     turn.id,
@@ -60,20 +60,26 @@ test('an item can be looked up by its type, its id and the id of its call', asyn
 
 test('what goes into a column as text is the same text only for the same text', () => {
   const texts = ['a', '"a"', '"\\"a\\""', 'a\0', '"a\\u0000"', '\ud800', '"\\ud800"', '\ufffd', '']
-  expect(new Set(texts.map(toColumn)).size).toBe(texts.length)
-  for (const column of texts.map(toColumn)) {
+  expect(new Set(texts.map(encodeColumn)).size).toBe(texts.length)
+  for (const column of texts.map(encodeColumn)) {
     expect(column.isWellFormed()).toBe(true)
     expect(column).not.toContain('\0')
   }
-  expect(toColumn('plain')).toBe('plain')
-  expect(toKeyColumn('call_1')).toBe('call_1')
-  expect([null, undefined, 7, {}, 'x'.repeat(257)].map(toKeyColumn)).toEqual(Array(5).fill(null))
+  expect(encodeColumn('plain')).toBe('plain')
+  expect(encodeKeyColumn('call_1')).toBe('call_1')
+  expect([null, undefined, 7, {}, 'x'.repeat(257)].map(encodeKeyColumn)).toEqual(
+    Array(5).fill(null),
+  )
 })
 
 test.each(['chainTurns', 'chainItems'] as const)(
   '%s walks by index and scans no table',
   async (name) => {
-    const { sql, parameters } = createStatements('sqlite')[name]({ id: 'x', tenant: 't', user: '' })
+    const { sql, parameters } = createTurnStatements('sqlite')[name]({
+      id: 'x',
+      tenant: 't',
+      user: '',
+    })
     const plan = (
       await engine.read([{ name: null, sql: `explain query plan ${sql}`, parameters }])
     )[0]
@@ -85,8 +91,8 @@ test.each(['chainTurns', 'chainItems'] as const)(
 
 test('a turn is stored by columns, with nothing of it left out', async () => {
   const turn = newTurn({ user: 'someone', parent: 'P', request: { a: [1] }, origin: ORIGIN })
-  await createStore(engine).openTurn(turn)
+  await createTurnStore(engine).openTurn(turn)
   expect(await select('select * from turns where id = ?', turn.id)).toMatchObject([
-    turnRow(turn, OPEN_VAULT.sealer),
+    encodeTurn(turn, NO_ENCRYPTION.sealer),
   ])
 })

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { createStores } from '../../../src/store/create-stores.ts'
-import { OPEN_VAULT } from '../../../src/store/encryption/read-encrypted-rows.ts'
-import { writtenTexts } from '../../../src/store/upstream-requests/item-text-cache.ts'
+import { NO_ENCRYPTION } from '../../../src/store/encryption/read-encrypted-rows.ts'
+import { createItemTextCache } from '../../../src/store/upstream-requests/item-text-cache.ts'
 import { newTurn, OWNER, user } from '../turns.ts'
 
 const LONG = 'words and words '.repeat(1_000)
 
 test('the texts of a turn are taken once, and by its tenant', () => {
-  const texts = writtenTexts()
+  const texts = createItemTextCache()
   texts.remember('t', 'one', [LONG])
   expect(texts.take('other', 'one')).toEqual([])
   expect(texts.take('t', 'one')).toEqual([LONG])
@@ -21,7 +21,7 @@ test('where no requests are kept, nothing of a turn is at hand', async () => {
   const engine = await openNodeSqlite(':memory:')
   await migrate(engine)
   const copiesOf = async (keepsRequests: boolean): Promise<number> => {
-    const { store, requests } = createStores(engine, OPEN_VAULT, { keepsRequests })
+    const { store, requests } = createStores(engine, NO_ENCRYPTION, { keepsRequests })
     const turn = newTurn({ input: [user(LONG)] })
     await store.openTurn(turn)
     const body = JSON.stringify({ messages: [{ role: 'user', content: LONG }] })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createRequestStore } from '../../../src/store/upstream-requests/kysely-upstream-request-store.ts'
+import { createUpstreamRequestStore } from '../../../src/store/upstream-requests/kysely-upstream-request-store.ts'
 import { requestContract } from '../contract-requests.ts'
 import { SEALED_OR_NOT } from '../engines.ts'
 
@@ -13,7 +13,7 @@ test('behind a database that does not keep up, no more than so many requests wai
     write: () => never,
     close: async () => {},
   } as const
-  const requests = createRequestStore(engine)
+  const requests = createUpstreamRequestStore(engine)
   const owner = { tenant: 't', user: null }
   const refused: string[] = []
   for (let at = 0; at < 1_005; at += 1) {

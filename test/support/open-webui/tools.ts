@@ -1,5 +1,5 @@
 /** The tools that the test Open WebUI has, and what they answer: the same for the same arguments. */
-import { parsedObject, type JsonObject } from '../../../src/core/json/json.ts'
+import { tryParseJsonObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { pythonJson } from './python-json.ts'
 import type { StoredCall, StoredOutput } from './stored-item.ts'
 
@@ -20,7 +20,7 @@ export function runTool({ callId, name, args }: StoredCall): StoredOutput {
 export function toolResult(name: string, args: string): string {
   const run = TABLE[name]
   if (run === undefined) return `Error: Tool "${name}" not found.`
-  const input = parsedObject(args)
+  const input = tryParseJsonObject(args)
   return input === null ? 'Error: The arguments are not JSON.' : pythonJson(run(input))
 }
 

@@ -1,14 +1,14 @@
 /** The demo upstream keeps the promises of a transport, in whatever rhythm it is read. */
 import { expect, test } from 'vitest'
-import type { Flow } from '../../../src/core/stream/push-source.ts'
-import { withDemo } from '../../../src/upstream/transport/demo-transport.ts'
-import type { Call } from '../../../src/upstream/transport/transport-interface.ts'
+import type { FlowControl } from '../../../src/core/stream/push-source.ts'
+import { wrapWithDemoTransport } from '../../../src/upstream/transport/demo-transport.ts'
+import type { UpstreamCall } from '../../../src/upstream/transport/transport-interface.ts'
 
-const transport = withDemo(() => {
+const transport = wrapWithDemoTransport(() => {
   throw new Error('Nobody else is asked.')
 })
 
-function asked(question: string, more: object = {}): Call {
+function asked(question: string, more: object = {}): UpstreamCall {
   const message = {
     type: 'message',
     role: 'user',
@@ -20,7 +20,7 @@ function asked(question: string, more: object = {}): Call {
 }
 
 /** How it is read, from its first chunk on. Resolves some time after its end. */
-async function heard(call: Call, begun: (flow: Flow) => void) {
+async function heard(call: UpstreamCall, begun: (flow: FlowControl) => void) {
   const reply = await call.reply
   const endings: string[] = []
   let text = ''

@@ -1,13 +1,13 @@
 /** Connections to an upstream are kept while nobody uses them, and may be closed there at any time. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { bodyOf, readBody } from '../../../src/upstream/transport/read-body.ts'
-import { undiciTransport } from '../../../src/upstream/transport/undici-transport.ts'
+import { getBodySource, readBody } from '../../../src/upstream/transport/read-body.ts'
+import { createUndiciTransport } from '../../../src/upstream/transport/undici-transport.ts'
 
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi'
 
 let server: Server
-const undici = undiciTransport({ headersMs: 2000, idleMs: 2000 })
+const undici = createUndiciTransport({ headersMs: 2000, idleMs: 2000 })
 afterEach(() => void server.close())
 
 /** An upstream that answers as it is told to the `nth` question on a connection; and what it heard. */
@@ -26,7 +26,7 @@ async function startUpstream(answer: (socket: Socket, nth: number) => void) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   const ask = async (): Promise<string> => {
     const call = undici.transport({ method: 'POST', url, headers: {}, body: 'question' })
-    return new TextDecoder().decode(await readBody(bodyOf(call, await call.reply), 100))
+    return new TextDecoder().decode(await readBody(getBodySource(call, await call.reply), 100))
   }
   return { ask, heard }
 }

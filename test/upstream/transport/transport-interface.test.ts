@@ -1,14 +1,17 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../../src/core/stream-event.ts'
-import { fetchTransport } from '../../../src/upstream/transport/fetch-transport.ts'
-import { bodyOf, readBody } from '../../../src/upstream/transport/read-body.ts'
-import type { Call, Transport } from '../../../src/upstream/transport/transport-interface.ts'
-import { undiciTransport } from '../../../src/upstream/transport/undici-transport.ts'
+import { createFetchTransport } from '../../../src/upstream/transport/fetch-transport.ts'
+import { getBodySource, readBody } from '../../../src/upstream/transport/read-body.ts'
+import type {
+  UpstreamCall,
+  Transport,
+} from '../../../src/upstream/transport/transport-interface.ts'
+import { createUndiciTransport } from '../../../src/upstream/transport/undici-transport.ts'
 import { answerJson, answerSse, startUpstream, type Upstream } from '../../support/upstream.ts'
 
 const timeouts = { headersMs: 400, idleMs: 400 }
-const undici = undiciTransport(timeouts)
+const undici = createUndiciTransport(timeouts)
 let upstream: Upstream
 beforeAll(async () => void (upstream = await startUpstream()))
 afterAll(async () => {
@@ -16,7 +19,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-function collected(call: Call): Promise<{ text: string; failure: Failure | null }> {
+function collected(call: UpstreamCall): Promise<{ text: string; failure: Failure | null }> {
   return call.reply.then(
     (reply) =>
       new Promise((resolve) => {
@@ -32,11 +35,11 @@ function collected(call: Call): Promise<{ text: string; failure: Failure | null 
 
 const transports: readonly [string, Transport][] = [
   ['undici', undici.transport],
-  ['fetch', fetchTransport(timeouts)],
+  ['fetch', createFetchTransport(timeouts)],
 ]
 
 describe.each(transports)('the %s transport', (_, transport) => {
-  const post = (path = '/x'): Call =>
+  const post = (path = '/x'): UpstreamCall =>
     transport({
       method: 'POST',
       url: upstream.url + path,
@@ -50,7 +53,9 @@ describe.each(transports)('the %s transport', (_, transport) => {
     const reply = await call.reply
     expect(reply.status).toBe(418)
     expect(reply.headers['retry-after']).toBe('7')
-    expect(new TextDecoder().decode(await readBody(bodyOf(call, reply), 1000))).toBe('{"tea":true}')
+    expect(new TextDecoder().decode(await readBody(getBodySource(call, reply), 1000))).toBe(
+      '{"tea":true}',
+    )
     expect(upstream.received.at(-1)).toMatchObject({
       method: 'POST',
       path: '/v1/x',
@@ -178,7 +183,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     }
     const call = post()
     const reply = await call.reply
-    const bytes = await readBody(bodyOf(call, reply), 1000)
+    const bytes = await readBody(getBodySource(call, reply), 1000)
     const isPacked = reply.headers['content-encoding'] === 'gzip'
     expect(Buffer.from(bytes)).toEqual(isPacked ? packed : Buffer.from('{"tea":true}'))
     expect(reply.headers['content-length']).toBe(isPacked ? String(packed.length) : undefined)
@@ -188,12 +193,12 @@ describe.each(transports)('the %s transport', (_, transport) => {
     upstream.behave = answerJson(200, 'x'.repeat(100_000))
     const call = post()
     const reply = await call.reply
-    await expect(readBody(bodyOf(call, reply), 1000)).rejects.toThrow('over 1000 bytes')
+    await expect(readBody(getBodySource(call, reply), 1000)).rejects.toThrow('over 1000 bytes')
   })
 })
 
 describe('what is wrong with neither the place of an upstream nor with whether it runs is told so', () => {
-  const post = (headers: Record<string, string> = {}): Call =>
+  const post = (headers: Record<string, string> = {}): UpstreamCall =>
     undici.transport({ method: 'POST', url: `${upstream.url}/x`, headers, body: '{}' })
 
   test('an answer with too many headers', async () => {

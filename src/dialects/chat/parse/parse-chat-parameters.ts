@@ -1,47 +1,48 @@
 /** The settings of a chat request, every word of Params filled in. */
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
-import type { Format, Params } from '../../../core/prompt.ts'
+import type { OutputFormat, PromptParameters } from '../../../core/prompt.ts'
 import {
   asBoolean,
   asInteger,
   asObject,
   asString,
-  maybe,
-  missing,
+  readOptional,
+  createMissingFieldError,
 } from '../../checks/check-json-types.ts'
-import { asDecimalIn, asIntegerIn } from '../../checks/check-value-limits.ts'
-import { asStops } from '../../checks/read-stop-sequences.ts'
+import { asDecimalBetween, asIntegerBetween } from '../../checks/check-value-limits.ts'
+import { asStopSequences } from '../../checks/read-stop-sequences.ts'
 import {
-  parseFunctionChoice,
-  parseFunctions,
-  parseToolChoice,
-  parseTools,
+  parseLegacyFunctionChoice,
+  parseLegacyFunctions,
+  parseChatToolChoice,
+  parseChatTools,
 } from './parse-chat-tools.ts'
 
-export function parseParams(body: JsonObject): Params {
+export function parseChatParameters(body: JsonObject): PromptParameters {
   const read = <Value>(name: string, as: (value: unknown, path: string) => Value) =>
-    maybe(as, body[name], name)
+    readOptional(as, body[name], name)
   const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {}
   const logprobs = read('logprobs', asBoolean) === true
-  const topLogprobs = read('top_logprobs', asIntegerIn(0, 20))
+  const topLogprobs = read('top_logprobs', asIntegerBetween(0, 20))
   const limit = read('max_tokens', asLimit)
   const format = parseFormat(body['response_format'])
-  read('n', asIntegerIn(1, 128))
+  read('n', asIntegerBetween(1, 128))
   read('logit_bias', asObject)
   read('stream_options', asObject)
   return {
     model: parseModel(body['model']),
     instructions: null,
-    tools: read('tools', parseTools) ?? read('functions', parseFunctions) ?? [],
-    toolChoice: read('tool_choice', parseToolChoice) ?? read('function_call', parseFunctionChoice),
+    tools: read('tools', parseChatTools) ?? read('functions', parseLegacyFunctions) ?? [],
+    toolChoice:
+      read('tool_choice', parseChatToolChoice) ?? read('function_call', parseLegacyFunctionChoice),
     parallelToolCalls: read('parallel_tool_calls', asBoolean),
-    temperature: read('temperature', asDecimalIn(0, 2)),
-    topP: read('top_p', asDecimalIn(0, 1)),
+    temperature: read('temperature', asDecimalBetween(0, 2)),
+    topP: read('top_p', asDecimalBetween(0, 1)),
     maxOutputTokens: read('max_completion_tokens', asLimit) ?? limit,
-    stop: read('stop', asStops) ?? [],
+    stop: read('stop', asStopSequences) ?? [],
     seed: read('seed', asInteger),
-    presencePenalty: read('presence_penalty', asDecimalIn(-2, 2)),
-    frequencyPenalty: read('frequency_penalty', asDecimalIn(-2, 2)),
+    presencePenalty: read('presence_penalty', asDecimalBetween(-2, 2)),
+    frequencyPenalty: read('frequency_penalty', asDecimalBetween(-2, 2)),
     topLogprobs: topLogprobs ?? (logprobs ? 0 : null),
     format,
     verbosity: read('verbosity', asString),
@@ -56,32 +57,32 @@ export function parseParams(body: JsonObject): Params {
   }
 }
 
-const asLimit = asIntegerIn(1, Number.MAX_SAFE_INTEGER)
+const asLimit = asIntegerBetween(1, Number.MAX_SAFE_INTEGER)
 
 function parseModel(value: unknown): string {
   const model = asString(value, 'model')
-  if (model === '') throw missing('model')
+  if (model === '') throw createMissingFieldError('model')
   return model
 }
 
 /** `null` as well for a format that other services have; it goes along as it is. */
-function parseFormat(value: unknown): Format | null {
-  const format = maybe(asObject, value, 'response_format')
+function parseFormat(value: unknown): OutputFormat | null {
+  const format = readOptional(asObject, value, 'response_format')
   if (format === null) return null
   const type = asString(format['type'], 'response_format.type')
   if (type === 'text' || type === 'json_object') return { type }
   return type === 'json_schema' ? parseSchema(format['json_schema']) : null
 }
 
-function parseSchema(value: unknown): Format {
+function parseSchema(value: unknown): OutputFormat {
   const path = 'response_format.json_schema'
   const format = asObject(value, path)
   return {
     type: 'json_schema',
     name: asString(format['name'], `${path}.name`),
-    schema: maybe(asObject, format['schema'], `${path}.schema`) ?? {},
-    strict: maybe(asBoolean, format['strict'], `${path}.strict`),
-    description: maybe(asString, format['description'], `${path}.description`),
+    schema: readOptional(asObject, format['schema'], `${path}.schema`) ?? {},
+    strict: readOptional(asBoolean, format['strict'], `${path}.strict`),
+    description: readOptional(asString, format['description'], `${path}.description`),
   }
 }
 
@@ -99,7 +100,7 @@ const KNOWN: ReadonlySet<string> = new Set(
 )
 const KNOWN_OF_REASONING: ReadonlySet<string> = new Set(['effort', 'summary'])
 
-function extraOf(body: JsonObject, format: Format | null): JsonObject {
+function extraOf(body: JsonObject, format: OutputFormat | null): JsonObject {
   const { reasoning } = body
   const isKnown = (name: string): boolean => {
     if (name === 'response_format') return format !== null

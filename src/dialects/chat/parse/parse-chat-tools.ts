@@ -7,10 +7,10 @@ import {
   asObject,
   asOneOf,
   asString,
-  maybe,
+  readOptional,
 } from '../../checks/check-json-types.ts'
 
-export function parseTools(value: unknown, path: string): readonly Tool[] {
+export function parseChatTools(value: unknown, path: string): readonly Tool[] {
   return asList(value, path).map((entry, place) => {
     const at = `${path}[${place}]`
     return parseTool(asObject(entry, at), at)
@@ -18,7 +18,7 @@ export function parseTools(value: unknown, path: string): readonly Tool[] {
 }
 
 /** `functions`, from before there were tools. */
-export function parseFunctions(value: unknown, path: string): readonly Tool[] {
+export function parseLegacyFunctions(value: unknown, path: string): readonly Tool[] {
   return asList(value, path).map((entry, place) => parseFunction(entry, `${path}[${place}]`))
 }
 
@@ -30,7 +30,7 @@ function parseTool(raw: JsonObject, path: string): Tool {
   return {
     type: 'custom',
     name: asString(custom['name'], `${path}.custom.name`),
-    description: maybe(asString, custom['description'], `${path}.custom.description`),
+    description: readOptional(asString, custom['description'], `${path}.custom.description`),
     format: flatFormat(custom['format']),
   }
 }
@@ -40,9 +40,9 @@ function parseFunction(value: unknown, path: string): FunctionTool {
   return {
     type: 'function',
     name: asString(made['name'], `${path}.name`),
-    description: maybe(asString, made['description'], `${path}.description`),
-    parameters: maybe(asObject, made['parameters'], `${path}.parameters`),
-    strict: maybe(asBoolean, made['strict'], `${path}.strict`) ?? false,
+    description: readOptional(asString, made['description'], `${path}.description`),
+    parameters: readOptional(asObject, made['parameters'], `${path}.parameters`),
+    strict: readOptional(asBoolean, made['strict'], `${path}.strict`) ?? false,
   }
 }
 
@@ -53,7 +53,7 @@ function flatFormat(format: Json | undefined): Json {
   return isObject(grammar) ? { ...rest, ...grammar } : format
 }
 
-export function parseToolChoice(value: unknown, path: string): ToolChoice {
+export function parseChatToolChoice(value: unknown, path: string): ToolChoice {
   if (typeof value === 'string') return { type: asOneOf(WORDS)(value, path) }
   const choice = asObject(value, path)
   const type = asString(choice['type'], `${path}.type`)
@@ -92,7 +92,7 @@ function parseAllowed(value: unknown, path: string): ToolChoice | null {
 }
 
 /** `function_call`: a word, or the name of the function. */
-export function parseFunctionChoice(value: unknown, path: string): ToolChoice {
+export function parseLegacyFunctionChoice(value: unknown, path: string): ToolChoice {
   if (typeof value === 'string') return { type: asOneOf(['none', 'auto'] as const)(value, path) }
   return { type: 'function', name: asString(asObject(value, path)['name'], `${path}.name`) }
 }

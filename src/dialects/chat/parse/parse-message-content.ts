@@ -1,10 +1,16 @@
 /** The content of a chat message, text or a list of parts, in the waist's words. */
 import type { Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
-import { asList, asObject, asString, maybe, wrongType } from '../../checks/check-json-types.ts'
-import { restOf } from './pick-unknown-fields.ts'
+import {
+  asList,
+  asObject,
+  asString,
+  readOptional,
+  createWrongTypeError,
+} from '../../checks/check-json-types.ts'
+import { pickUnknownFields } from './pick-unknown-fields.ts'
 
-export interface Content {
+export interface ParsedContent {
   readonly parts: readonly Part[]
   /**
    * Fields of the parts that the waist has no word for, by place. It is there as well when several
@@ -15,9 +21,9 @@ export interface Content {
 
 type TextType = 'input_text' | 'output_text'
 
-export function parseContent(value: unknown, path: string, text: TextType): Content {
+export function parseMessageContent(value: unknown, path: string, text: TextType): ParsedContent {
   if (typeof value === 'string') return { parts: [{ type: text, text: value }], extras: undefined }
-  if (!Array.isArray(value)) throw wrongType(value, path, 'a string or an array')
+  if (!Array.isArray(value)) throw createWrongTypeError(value, path, 'a string or an array')
   const parts: Part[] = []
   const extras: (JsonObject | null)[] = []
   for (const [place, entry] of asList(value, path).entries()) {
@@ -41,7 +47,7 @@ function parsePart(raw: JsonObject, path: string, text: TextType): Parsed {
   switch (type) {
     case 'text': {
       const said = asString(raw['text'], `${path}.text`)
-      return { part: { type: text, text: said }, extra: restOf(raw, TEXT) }
+      return { part: { type: text, text: said }, extra: pickUnknownFields(raw, TEXT) }
     }
     case 'refusal': {
       const refusal = asString(raw['refusal'], `${path}.refusal`)
@@ -64,7 +70,7 @@ function parseImage(raw: JsonObject, path: string): Parsed {
   const at = `${path}.image_url`
   const image = asObject(raw['image_url'], at)
   const image_url = asString(image['url'], `${at}.url`)
-  const detail = maybe(asString, image['detail'], `${at}.detail`)
+  const detail = readOptional(asString, image['detail'], `${at}.detail`)
   return {
     part: { type: 'input_image', image_url, ...(detail === null ? {} : { detail }) },
     extra: extraOf(raw, 'image_url', IMAGE),
@@ -89,9 +95,9 @@ const AUDIO = new Set(['data', 'format'])
 function parseFile(raw: JsonObject, path: string): Parsed {
   const at = `${path}.file`
   const file = asObject(raw['file'], at)
-  const file_data = maybe(asString, file['file_data'], `${at}.file_data`)
-  const file_id = maybe(asString, file['file_id'], `${at}.file_id`)
-  const filename = maybe(asString, file['filename'], `${at}.filename`)
+  const file_data = readOptional(asString, file['file_data'], `${at}.file_data`)
+  const file_id = readOptional(asString, file['file_id'], `${at}.file_id`)
+  const filename = readOptional(asString, file['filename'], `${at}.filename`)
   return {
     part: {
       type: 'input_file',
@@ -107,7 +113,7 @@ const FILE = new Set(['file_data', 'file_id', 'filename'])
 
 /** What is left over of a part and of the object inside it. */
 function extraOf(raw: JsonObject, name: string, known: ReadonlySet<string>): JsonObject | null {
-  const outside = restOf(raw, new Set(['type', name]))
-  const inside = restOf(asObject(raw[name], name), known)
+  const outside = pickUnknownFields(raw, new Set(['type', name]))
+  const inside = pickUnknownFields(asObject(raw[name], name), known)
   return inside === null ? outside : { ...outside, [name]: raw[name] }
 }

@@ -3,7 +3,7 @@
  * OpenRouter's details. None of it is OpenAI's, so that what has another shape is no error: it stays
  * with the message as one more unknown field.
  */
-import { objectsIn, type ChatNative } from '../../../core/items/chat-only-fields.ts'
+import { filterObjects, type ChatOnlyFields } from '../../../core/items/chat-only-fields.ts'
 import type { Reasoning } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 
@@ -16,9 +16,9 @@ interface Parsed {
 const NOTHING: Parsed = { item: null, taken: [] }
 const TEXT_FIELDS = ['reasoning_content', 'reasoning'] as const
 
-export function parseReasoning(message: JsonObject): Parsed {
+export function parseMessageReasoning(message: JsonObject): Parsed {
   const { reasoning_details: list } = message
-  const details = objectsIn(list)
+  const details = filterObjects(list)
   const isWhole = Array.isArray(list) && list.length > 0 && details.length === list.length
   const field = TEXT_FIELDS.find(
     (name) => typeof message[name] === 'string' && message[name] !== '',
@@ -30,7 +30,7 @@ export function parseReasoning(message: JsonObject): Parsed {
   // Some clients send the same text under both names, as some services do.
   const named = TEXT_FIELDS.filter((name) => field !== undefined && message[name] === text)
   const content = text === '' ? textsOf(details, 'text') : [text]
-  const native: ChatNative = {
+  const native: ChatOnlyFields = {
     ...(field === undefined ? {} : { $field: field }),
     ...(isWhole ? { reasoning_details: details } : {}),
   }

@@ -3,31 +3,31 @@
  * in which a model speaks: its reasoning, its words, its calls. What the waist has no word for goes
  * along under `native.chat`, so that the message can be written again without a loss.
  */
-import { amend } from '../../../core/json/patch-object.ts'
-import { isAboutItem, type ChatNative } from '../../../core/items/chat-only-fields.ts'
-import { withItemField } from '../../../core/items/author-time-and-reset-fields.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
+import { isItemLevelField, type ChatOnlyFields } from '../../../core/items/chat-only-fields.ts'
+import { setGatewayField } from '../../../core/items/author-time-and-reset-fields.ts'
 import type { Item, Message, Role } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import { asList, asObject, asOneOf, asString, maybe } from '../../checks/check-json-types.ts'
-import { parseItemField } from '../../context-policy/parse-item-backstory-field.ts'
-import { parseCalls } from './parse-tool-calls.ts'
-import { openCallBook, type CallBook } from './tool-call-registry.ts'
-import { parseContent, type Content } from './parse-message-content.ts'
-import { parseReasoning } from './parse-message-reasoning.ts'
-import { restOf } from './pick-unknown-fields.ts'
+import { asList, asObject, asOneOf, asString, readOptional } from '../../checks/check-json-types.ts'
+import { parseItemBackstoryField } from '../../context-policy/parse-item-backstory-field.ts'
+import { parseToolCalls } from './parse-tool-calls.ts'
+import { createToolCallRegistry, type ToolCallRegistry } from './tool-call-registry.ts'
+import { parseMessageContent, type ParsedContent } from './parse-message-content.ts'
+import { parseMessageReasoning } from './parse-message-reasoning.ts'
+import { pickUnknownFields } from './pick-unknown-fields.ts'
 
 export function parseMessages(value: unknown): readonly Item[] {
   const messages = asList(value, 'messages')
   if (messages.length === 0) throw noMessages()
   const items: Item[] = []
-  const book = openCallBook()
+  const book = createToolCallRegistry()
   for (const [place, entry] of messages.entries()) {
     const path = `messages[${place}]`
     const written = asObject(entry, path)
     const role = asRole(written['role'], `${path}.role`)
-    maybe(asString, written['name'], `${path}.name`)
-    const field = parseItemField(written['backstory'], `${path}.backstory`)
+    readOptional(asString, written['name'], `${path}.name`)
+    const field = parseItemBackstoryField(written['backstory'], `${path}.backstory`)
     const message = withoutOurs(written)
     const first = items.length
     READERS[role]({ message, path, items, book })
@@ -40,19 +40,19 @@ export function parseMessages(value: unknown): readonly Item[] {
 function withoutOurs(message: JsonObject): JsonObject {
   let ours: Record<string, undefined> | null = null
   for (const name in message) {
-    if (name !== 'backstory' && !isAboutItem(name)) continue
+    if (name !== 'backstory' && !isItemLevelField(name)) continue
     ours ??= {}
     ours[name] = undefined
   }
   // All at once, for each change makes a copy.
-  return ours === null ? message : amend(message, ours)
+  return ours === null ? message : patchObject(message, ours)
 }
 
 /** Of all that the message has become; but with its beginning only does the conversation begin anew. */
 function say({ reset, ...field }: JsonObject, items: Item[], first: number): void {
   for (const [place, item] of items.slice(first).entries()) {
     const begins = place === 0 && reset !== undefined
-    items[first + place] = withItemField(item, begins ? { ...field, reset } : field)
+    items[first + place] = setGatewayField(item, begins ? { ...field, reset } : field)
   }
 }
 
@@ -68,7 +68,7 @@ interface Reading {
   readonly message: JsonObject
   readonly path: string
   readonly items: Item[]
-  readonly book: CallBook
+  readonly book: ToolCallRegistry
 }
 
 const READERS: Readonly<Record<(typeof ROLES)[number], (reading: Reading) => void>> = {
@@ -81,17 +81,20 @@ const READERS: Readonly<Record<(typeof ROLES)[number], (reading: Reading) => voi
 }
 
 function readSaid({ message, path, items }: Reading, role: Role): void {
-  const content = parseContent(message['content'], `${path}.content`, 'input_text')
-  items.push(messageItem(role, content, restOf(message, SAID)))
+  const content = parseMessageContent(message['content'], `${path}.content`, 'input_text')
+  items.push(messageItem(role, content, pickUnknownFields(message, SAID)))
 }
 
 const SAID = new Set(['role', 'content'])
 
 function readAssistant({ message, path, items, book }: Reading): void {
-  const { item: reasoning, taken } = parseReasoning(message)
-  const calls = parseCalls(message, path, book)
+  const { item: reasoning, taken } = parseMessageReasoning(message)
+  const calls = parseToolCalls(message, path, book)
   const content = assistantContent(message, path)
-  const rest = restOf(message, taken.length === 0 ? ASSISTANT : new Set([...ASSISTANT, ...taken]))
+  const rest = pickUnknownFields(
+    message,
+    taken.length === 0 ? ASSISTANT : new Set([...ASSISTANT, ...taken]),
+  )
   const isSilent = content.parts.every((part) => part.type === 'output_text' && part.text === '')
 
   if (reasoning !== null) items.push(reasoning)
@@ -100,17 +103,17 @@ function readAssistant({ message, path, items, book }: Reading): void {
     items.push(messageItem('assistant', content, rest), ...calls)
   } else if (rest === null) items.push(...calls)
   else {
-    const chat: ChatNative = { ...rest, ...first.native?.['chat'] }
+    const chat: ChatOnlyFields = { ...rest, ...first.native?.['chat'] }
     items.push({ ...first, native: { chat } }, ...others)
   }
 }
 
 const ASSISTANT = new Set(['role', 'content', 'refusal', 'tool_calls', 'function_call'])
 
-function assistantContent(message: JsonObject, path: string): Content {
+function assistantContent(message: JsonObject, path: string): ParsedContent {
   const said = message['content'] ?? []
-  const content = parseContent(said, `${path}.content`, 'output_text')
-  const refusal = maybe(asString, message['refusal'], `${path}.refusal`)
+  const content = parseMessageContent(said, `${path}.content`, 'output_text')
+  const refusal = readOptional(asString, message['refusal'], `${path}.refusal`)
   if (refusal === null || refusal === '') return content
   return { ...content, parts: [...content.parts, { type: 'refusal', refusal }] }
 }
@@ -140,19 +143,23 @@ const LEGACY_OUTPUT = new Set(['role', 'content', 'name'])
 
 function outputOf(message: JsonObject, path: string, known: ReadonlySet<string>) {
   const { content } = message
-  const rest = restOf(message, known)
+  const rest = pickUnknownFields(message, known)
   if (typeof content === 'string') return { output: content, native: nativeOf(rest, undefined) }
-  const { parts, extras } = parseContent(content, `${path}.content`, 'input_text')
+  const { parts, extras } = parseMessageContent(content, `${path}.content`, 'input_text')
   return { output: parts, native: nativeOf(rest, extras) }
 }
 
-function messageItem(role: Role, { parts, extras }: Content, rest: JsonObject | null): Message {
+function messageItem(
+  role: Role,
+  { parts, extras }: ParsedContent,
+  rest: JsonObject | null,
+): Message {
   return { type: 'message', role, content: parts, ...nativeOf(rest, extras) }
 }
 
-function nativeOf(rest: JsonObject | null, extras: Content['extras']) {
+function nativeOf(rest: JsonObject | null, extras: ParsedContent['extras']) {
   if (rest === null && extras === undefined) return undefined
-  const chat: ChatNative = { ...rest, ...(extras === undefined ? {} : { $parts: extras }) }
+  const chat: ChatOnlyFields = { ...rest, ...(extras === undefined ? {} : { $parts: extras }) }
   return { native: { chat } }
 }
 

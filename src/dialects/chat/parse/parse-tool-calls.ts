@@ -6,33 +6,37 @@ import {
   asObject,
   asOneOf,
   asString,
-  maybe,
-  missing,
+  readOptional,
+  createMissingFieldError,
 } from '../../checks/check-json-types.ts'
-import type { CallBook } from './tool-call-registry.ts'
-import { restOf } from './pick-unknown-fields.ts'
+import type { ToolCallRegistry } from './tool-call-registry.ts'
+import { pickUnknownFields } from './pick-unknown-fields.ts'
 
-export function parseCalls(message: JsonObject, path: string, book: CallBook): readonly ToolCall[] {
-  const list = maybe(asList, message['tool_calls'], `${path}.tool_calls`) ?? []
+export function parseToolCalls(
+  message: JsonObject,
+  path: string,
+  book: ToolCallRegistry,
+): readonly ToolCall[] {
+  const list = readOptional(asList, message['tool_calls'], `${path}.tool_calls`) ?? []
   const calls = list.map((entry, place) => {
     const at = `${path}.tool_calls[${place}]`
     return parseCall(asObject(entry, at), at, book)
   })
-  const legacy = maybe(asObject, message['function_call'], `${path}.function_call`)
+  const legacy = readOptional(asObject, message['function_call'], `${path}.function_call`)
   if (legacy === null) return calls
   return [...calls, parseLegacy(legacy, `${path}.function_call`, book)]
 }
 
-function parseCall(entry: JsonObject, path: string, book: CallBook): ToolCall {
+function parseCall(entry: JsonObject, path: string, book: ToolCallRegistry): ToolCall {
   const givenId = asString(entry['id'], `${path}.id`)
   // Some clients leave it out, as some services do.
   const type = asOneOf(TYPES)(entry['type'] ?? 'function', `${path}.type`)
   const made = entry[type]
-  if (made === undefined) throw missing(`${path}.${type}`)
+  if (made === undefined) throw createMissingFieldError(`${path}.${type}`)
   const body = asObject(made, `${path}.${type}`)
   const name = asString(body['name'], `${path}.${type}.name`)
   const call_id = book.made({ givenId, kind: type, name })
-  const rest = restOf(entry, ENTRY)
+  const rest = pickUnknownFields(entry, ENTRY)
   const native = rest === null ? undefined : { native: { chat: { $entry: rest } } }
   if (type === 'custom') {
     const input = asString(body['input'], `${path}.custom.input`)
@@ -46,7 +50,7 @@ const TYPES = ['function', 'custom'] as const
 // An index is what a client copied out of a stream.
 const ENTRY = new Set(['id', 'type', 'function', 'custom', 'index'])
 
-function parseLegacy(made: JsonObject, path: string, book: CallBook): FunctionCall {
+function parseLegacy(made: JsonObject, path: string, book: ToolCallRegistry): FunctionCall {
   const name = asString(made['name'], `${path}.name`)
   const text = asString(made['arguments'], `${path}.arguments`)
   const call_id = book.made({ givenId: '', kind: 'legacy', name })

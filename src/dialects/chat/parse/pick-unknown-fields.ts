@@ -1,7 +1,10 @@
 /** The fields of an object that are not known by name; `null` if there are none, as is usual. */
 import type { JsonObject } from '../../../core/json/json.ts'
 
-export function restOf(object: JsonObject, known: ReadonlySet<string>): JsonObject | null {
+export function pickUnknownFields(
+  object: JsonObject,
+  known: ReadonlySet<string>,
+): JsonObject | null {
   let hasRest = false
   for (const name in object) {
     if (known.has(name) || object[name] === null) continue

@@ -2,32 +2,32 @@
  * Which call an output answers, while messages are read in their order. Some services give calls an
  * empty id and clients send it back; such a call gets a name by its place, and so does its output.
  */
-export interface CallBook {
+export interface ToolCallRegistry {
   /** The id that the call goes by. */
-  readonly made: (call: MadeCall) => string
-  readonly answered: (givenId: string) => Answered
+  readonly made: (call: RegisteredToolCall) => string
+  readonly answered: (givenId: string) => MatchedToolCall
   /** For the way of `functions`: the call of that name which is still waiting. */
   readonly answeredByName: (name: string) => string
 }
 
-export interface MadeCall {
+export interface RegisteredToolCall {
   readonly givenId: string
   readonly kind: 'function' | 'custom' | 'legacy'
   readonly name: string
 }
 
-export interface Answered {
+export interface MatchedToolCall {
   readonly callId: string
-  readonly kind: MadeCall['kind']
+  readonly kind: RegisteredToolCall['kind']
 }
 
-interface Entry extends MadeCall {
+interface Entry extends RegisteredToolCall {
   readonly callId: string
   isAnswered: boolean
 }
 
-export function openCallBook(): CallBook {
-  const kinds = new Map<string, MadeCall['kind']>()
+export function createToolCallRegistry(): ToolCallRegistry {
+  const kinds = new Map<string, RegisteredToolCall['kind']>()
   const nameless: Entry[] = []
   let strays = 0
   const stray = (): string => `call_unknown_${(strays += 1)}`

@@ -7,13 +7,13 @@ import type { ReasoningDelta } from '../../../core/stream-event.ts'
 import { isToolCall, textOf, type Item, type Message } from '../../../core/item.ts'
 import type { Json } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
-import { asideTeller } from './non-text-delta-writer.ts'
-import { callTeller } from './tool-call-writer.ts'
+import { createNonTextDeltaWriter } from './non-text-delta-writer.ts'
+import { createToolCallWriter } from './tool-call-writer.ts'
 import type { ChunkWriter } from './chunk-writer.ts'
-import { sharedText } from './joined-text-writer.ts'
-import { BETWEEN_MESSAGES, shownReasoning } from './join-visible-text.ts'
+import { createJoinedTextWriter } from './joined-text-writer.ts'
+import { MESSAGE_SEPARATOR, joinVisibleReasoning } from './join-visible-text.ts'
 
-export interface ItemTeller {
+export interface ChatItemWriter {
   readonly started: (index: number, item: Item) => void
   readonly text: (index: number, text: string, logprobs?: readonly Json[]) => void
   readonly refusal: (index: number, text: string) => void
@@ -23,16 +23,16 @@ export interface ItemTeller {
   readonly hasCalls: () => boolean
 }
 
-export function itemTeller(
+export function createChatItemWriter(
   writer: ChunkWriter,
   isOpenWebUi: boolean,
   send: (message: SseMessage) => void,
-): ItemTeller {
-  const words = sharedText('content', BETWEEN_MESSAGES, writer, send)
-  const refusals = sharedText('refusal', '', writer, send)
-  const thoughts = sharedText('reasoning_content', BETWEEN_MESSAGES, writer, send)
-  const calls = callTeller(writer, send)
-  const asides = asideTeller(writer, isOpenWebUi, send)
+): ChatItemWriter {
+  const words = createJoinedTextWriter('content', MESSAGE_SEPARATOR, writer, send)
+  const refusals = createJoinedTextWriter('refusal', '', writer, send)
+  const thoughts = createJoinedTextWriter('reasoning_content', MESSAGE_SEPARATOR, writer, send)
+  const calls = createToolCallWriter(writer, send)
+  const asides = createNonTextDeltaWriter(writer, isOpenWebUi, send)
   /** The channel of an item's reasoning that is shown; the other would say the same once more. */
   const channels = new Map<number, ReasoningDelta['channel']>()
 
@@ -64,7 +64,7 @@ export function itemTeller(
     ended(index, item) {
       if (item.type === 'message') messageEnded(index, item)
       else if (item.type === 'reasoning') {
-        if (!thoughts.hasHeard(index)) thoughts.say(index, 0, shownReasoning([item]))
+        if (!thoughts.hasHeard(index)) thoughts.say(index, 0, joinVisibleReasoning([item]))
       } else if (isToolCall(item)) {
         calls.ended(index, item)
       }

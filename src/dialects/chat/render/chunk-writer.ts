@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
-import { MAX_CHARS, textPieces } from '../../split-long-text.ts'
+import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../split-long-text.ts'
 
 export interface ChunkWriter {
   readonly delta: (delta: JsonObject) => SseMessage
@@ -23,7 +23,12 @@ export interface ChunkHead {
   readonly announcesUsage: boolean
 }
 
-export function chunkWriter({ id, createdAtMs, model, announcesUsage }: ChunkHead): ChunkWriter {
+export function createChunkWriter({
+  id,
+  createdAtMs,
+  model,
+  announcesUsage,
+}: ChunkHead): ChunkWriter {
   const created = Math.floor(createdAtMs / 1000)
   const head = `{"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`
   const open = `${head}{"index":0,"delta":`
@@ -32,7 +37,7 @@ export function chunkWriter({ id, createdAtMs, model, announcesUsage }: ChunkHea
   return {
     delta: (delta) => ({ data: open + JSON.stringify(delta) + close }),
     text: (before, text, after) =>
-      textPieces(text).map((piece) => ({
+      splitLongText(text).map((piece) => ({
         data: open + before + JSON.stringify(piece) + after + close,
       })),
     logprobs: (tokens) =>
@@ -57,12 +62,12 @@ function inGroups<One>(list: readonly One[], size: number): readonly (readonly O
 }
 
 /** Objects of a list, as many together as stay below the limit. One alone may be above it. */
-export function inLines(list: readonly JsonObject[]): readonly (readonly JsonObject[])[] {
+export function groupByLineLength(list: readonly JsonObject[]): readonly (readonly JsonObject[])[] {
   const lines: JsonObject[][] = []
   let size = Infinity
   for (const one of list) {
     const length = JSON.stringify(one).length
-    if (size + length > MAX_CHARS) {
+    if (size + length > MAX_TEXT_LINE_CHARS) {
       lines.push([])
       size = 0
     }

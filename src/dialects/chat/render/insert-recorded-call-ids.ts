@@ -4,11 +4,19 @@
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { isToolCall, type Item, type ToolCall } from '../../../core/item.ts'
-import { isObject, type Json, type JsonObject, parsedObject } from '../../../core/json/json.ts'
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  tryParseJsonObject,
+} from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 
 /** `events` is what was understood of the message. It is looked into only where an id is missing. */
-export function withCallIds(message: SseMessage, events: readonly StreamEvent[]): SseMessage {
+export function fillStreamToolCallIds(
+  message: SseMessage,
+  events: readonly StreamEvent[],
+): SseMessage {
   for (const event of events) {
     if (event.type !== 'item-started' || !isToolCall(event.item)) continue
     if (message.data.includes(JSON.stringify(event.item.call_id))) continue
@@ -18,7 +26,7 @@ export function withCallIds(message: SseMessage, events: readonly StreamEvent[])
 }
 
 /** The same of an answer that was not streamed. */
-export function withWholeCallIds(body: JsonObject, items: readonly Item[]): JsonObject {
+export function fillBodyToolCallIds(body: JsonObject, items: readonly Item[]): JsonObject {
   return withCalls(body, 'message', items.filter(isToolCall))
 }
 
@@ -29,7 +37,7 @@ function begunIn(events: readonly StreamEvent[]): readonly ToolCall[] {
 }
 
 function mended(data: string, calls: readonly ToolCall[]): string {
-  const json = parsedObject(data)
+  const json = tryParseJsonObject(data)
   return json === null ? data : JSON.stringify(withCalls(json, 'delta', calls))
 }
 

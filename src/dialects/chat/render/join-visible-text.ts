@@ -4,14 +4,14 @@
  */
 import { textOf, type Item } from '../../../core/item.ts'
 
-export const BETWEEN_MESSAGES = '\n\n'
+export const MESSAGE_SEPARATOR = '\n\n'
 
 /** The words, without refusals. */
-export function shownText(items: readonly Item[]): string {
+export function joinVisibleText(items: readonly Item[]): string {
   return items
     .flatMap((item) => (item.type === 'message' ? wordsOf(item.content) : []))
     .filter((text) => text !== '')
-    .join(BETWEEN_MESSAGES)
+    .join(MESSAGE_SEPARATOR)
 }
 
 function wordsOf(content: Parameters<typeof textOf>[0]): string {
@@ -21,7 +21,7 @@ function wordsOf(content: Parameters<typeof textOf>[0]): string {
 }
 
 /** The reasoning in words: a summary where there is one, else the reasoning itself. */
-export function shownReasoning(items: readonly Item[]): string {
+export function joinVisibleReasoning(items: readonly Item[]): string {
   return items
     .flatMap((item) => {
       if (item.type !== 'reasoning') return []
@@ -29,5 +29,5 @@ export function shownReasoning(items: readonly Item[]): string {
       return parts.map((part) => part.text)
     })
     .filter((text) => text !== '')
-    .join(BETWEEN_MESSAGES)
+    .join(MESSAGE_SEPARATOR)
 }

@@ -5,7 +5,7 @@
 import type { SseMessage } from '../../../core/stream/stage.ts'
 import type { ChunkWriter } from './chunk-writer.ts'
 
-export interface SharedText {
+export interface JoinedTextWriter {
   readonly say: (index: number, part: number, text: string) => void
   /** Whether the item has said something. */
   readonly hasHeard: (index: number) => boolean
@@ -13,12 +13,12 @@ export interface SharedText {
   readonly hasSpoken: () => boolean
 }
 
-export function sharedText(
+export function createJoinedTextWriter(
   field: 'content' | 'refusal' | 'reasoning_content',
   between: string,
   writer: ChunkWriter,
   send: (message: SseMessage) => void,
-): SharedText {
+): JoinedTextWriter {
   const before = `{"${field}":`
   /** The part of each item that spoke last. */
   const parts = new Map<number, number>()

@@ -9,22 +9,22 @@
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
-import { isLonger, MAX_LINE_BYTES } from '../../exceeds-line-byte-limit.ts'
-import { imageNotShown, madeImages } from '../../collect-generated-images.ts'
-import { textPieces } from '../../split-long-text.ts'
-import { inLines, type ChunkWriter } from './chunk-writer.ts'
-import { reasoningDetails, tellAnnotation } from './render-answer-fields.ts'
+import { exceedsByteLimit, MAX_LINE_BYTES } from '../../exceeds-line-byte-limit.ts'
+import { createOmittedImageStatus, collectGeneratedImages } from '../../collect-generated-images.ts'
+import { splitLongText } from '../../split-long-text.ts'
+import { groupByLineLength, type ChunkWriter } from './chunk-writer.ts'
+import { readReasoningDetails, renderAnnotation } from './render-answer-fields.ts'
 
-export interface AsideTeller {
+export interface NonTextDeltaWriter {
   /** `hasThoughts`: some reasoning was shown. */
   readonly ended: (item: Item, hasThoughts: boolean) => void
 }
 
-export function asideTeller(
+export function createNonTextDeltaWriter(
   writer: ChunkWriter,
   isOpenWebUi: boolean,
   send: (message: SseMessage) => void,
-): AsideTeller {
+): NonTextDeltaWriter {
   let held: readonly JsonObject[] = []
   /** `without` is told how long the line is that one object would take by itself. */
   const sendList = (
@@ -32,9 +32,9 @@ export function asideTeller(
     list: readonly JsonObject[],
     without?: (chars: number) => SseMessage,
   ): void => {
-    for (const line of inLines(list)) {
+    for (const line of groupByLineLength(list)) {
       const message = writer.delta({ [field]: line })
-      if (!isOpenWebUi || !isLonger(message.data, MAX_LINE_BYTES)) send(message)
+      if (!isOpenWebUi || !exceedsByteLimit(message.data, MAX_LINE_BYTES)) send(message)
       else if (without !== undefined) send(without(message.data.length))
     }
   }
@@ -42,12 +42,12 @@ export function asideTeller(
     ended(item, hasThoughts) {
       if (item.type === 'message') {
         const annotations = item.content.flatMap((part) =>
-          part.type === 'output_text' ? (part.annotations ?? []).map(tellAnnotation) : [],
+          part.type === 'output_text' ? (part.annotations ?? []).map(renderAnnotation) : [],
         )
         sendList('annotations', present(annotations))
       }
-      sendList('images', madeImages(item), notShown)
-      const details = reasoningDetails(item)
+      sendList('images', collectGeneratedImages(item), notShown)
+      const details = readReasoningDetails(item)
       held = held.length === 0 ? details : [...held, ...details]
       // Open WebUI makes an empty thought of details that stand alone, in the middle of the text if
       // need be. They wait for reasoning that is shown, and are not told if there is none.
@@ -60,14 +60,16 @@ export function asideTeller(
 
 function notShown(chars: number): SseMessage {
   const kilobytes = Math.floor((chars * 3) / 4 / 1000)
-  return imageNotShown(`of ${kilobytes} KB it is too large for Open WebUI to take in a stream`)
+  return createOmittedImageStatus(
+    `of ${kilobytes} KB it is too large for Open WebUI to take in a stream`,
+  )
 }
 
 /** Text of a block may come in pieces, which clients put together by `index`. */
 function cutDetail(detail: JsonObject): readonly JsonObject[] {
   const name = typeof detail['text'] === 'string' ? 'text' : 'summary'
   const text = detail[name]
-  const cut = typeof text === 'string' ? textPieces(text) : []
+  const cut = typeof text === 'string' ? splitLongText(text) : []
   if (cut.length < 2) return [detail]
   const { type, index } = detail
   const leads = cut.slice(0, -1).map((piece): JsonObject => ({ type, index, [name]: piece }))

@@ -5,13 +5,18 @@
  * that there is nothing to mend; only otherwise it is parsed.
  */
 import { completionId } from '../../../core/turn-derived-ids.ts'
-import { isObject, type Json, type JsonObject, parsedObject } from '../../../core/json/json.ts'
-import { isDone, type SseMessage, type WordsAlone } from '../../../core/stream/stage.ts'
-import type { Answering, Retouch } from '../../../core/ports/dialect-interface.ts'
-import { errorEnding } from './render-stream-error.ts'
-import { withCallIds, withWholeCallIds } from './insert-recorded-call-ids.ts'
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  tryParseJsonObject,
+} from '../../../core/json/json.ts'
+import { isDoneMarker, type SseMessage, type TextDeltaPattern } from '../../../core/stream/stage.ts'
+import type { AnswerContext, PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
+import { renderStreamError } from './render-stream-error.ts'
+import { fillStreamToolCallIds, fillBodyToolCallIds } from './insert-recorded-call-ids.ts'
 
-export function retouch(answering: Answering): Retouch {
+export function createChatPassThroughPatcher(answering: AnswerContext): PassThroughPatcher {
   /** An answer that is not kept has no id of ours. */
   const id = answering.stored ? completionId(answering.turnId) : null
   const parse = lastParsed()
@@ -20,10 +25,10 @@ export function retouch(answering: Answering): Retouch {
   let isOver = false
 
   return {
-    calls: withCallIds,
+    calls: fillStreamToolCallIds,
     message(message) {
       const { data } = message
-      if (isDone(message)) return message
+      if (isDoneMarker(message)) return message
       if (!MAY_BE_HOSTILE.test(data)) {
         if (id === null) return message
         for (const spelling of known) {
@@ -49,15 +54,15 @@ export function retouch(answering: Answering): Retouch {
     },
     wordsAlone: WORDS_ALONE,
     isEnding(message) {
-      isOver ||= isDone(message) || (MAY_END.test(message.data) && ends(parse(message)))
+      isOver ||= isDoneMarker(message) || (MAY_END.test(message.data) && ends(parse(message)))
       return isOver
     },
     whole(given, outcome) {
-      const body = withWholeCallIds(given, outcome?.items ?? [])
+      const body = fillBodyToolCallIds(given, outcome?.items ?? [])
       const isOurs = id !== null && Array.isArray(body['choices'])
       return isOurs || isHostile(body) ? mended(body, id) : body
     },
-    broken: errorEnding,
+    broken: renderStreamError,
   }
 }
 
@@ -95,7 +100,7 @@ const MAY_END = /"finish_reason": ?"|"error"/
  * In the only delta, which says nothing else: other fields of it, tokens and other choices would be
  * counted each time. What may be hostile is looked at one by one.
  */
-const WORDS_ALONE: WordsAlone = {
+const WORDS_ALONE: TextDeltaPattern = {
   before:
     /^\{.*?"delta": ?\{(?:"role": ?"assistant", ?|"\w+": ?(?:null|""|\[\]), ?)*"(?:content|reasoning_content|reasoning)": ?"/s,
   after: /^"(?:, ?"role": ?"assistant"|, ?"\w+": ?(?:null|""|\[\]))*\}/,
@@ -146,7 +151,7 @@ function lastParsed(): (message: SseMessage) => JsonObject | null {
   return (message) => {
     if (message !== last) {
       last = message
-      json = parsedObject(message.data)
+      json = tryParseJsonObject(message.data)
     }
     return json
   }

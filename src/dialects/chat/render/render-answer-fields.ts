@@ -1,21 +1,21 @@
 /** Pieces of an answer that a stream and a whole answer say alike. */
-import { chatNative, objectsIn } from '../../../core/items/chat-only-fields.ts'
-import type { Finish } from '../../../core/stream-event.ts'
+import { readChatOnlyFields, filterObjects } from '../../../core/items/chat-only-fields.ts'
+import type { AnswerFinishReason } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 
-export function finishReason(finish: Finish | null, hasCalls: boolean): string {
+export function renderFinishReason(finish: AnswerFinishReason | null, hasCalls: boolean): string {
   if (finish === 'length') return 'length'
   if (finish === 'content-filter') return 'content_filter'
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
 /** `null` for an annotation that chat has no form for. */
-export function tellAnnotation(annotation: JsonObject): JsonObject | null {
+export function renderAnnotation(annotation: JsonObject): JsonObject | null {
   const { type, ...citation } = annotation
   return type === 'url_citation' ? { type, url_citation: citation } : null
 }
 
-export function reasoningDetails(item: Item): readonly JsonObject[] {
-  return objectsIn(chatNative(item).reasoning_details)
+export function readReasoningDetails(item: Item): readonly JsonObject[] {
+  return filterObjects(readChatOnlyFields(item).reasoning_details)
 }

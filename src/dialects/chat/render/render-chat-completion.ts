@@ -1,25 +1,29 @@
 /** An answer as one chat.completion. */
-import { amend } from '../../../core/json/patch-object.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import type { Item } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
-import type { Answering } from '../../../core/ports/dialect-interface.ts'
-import { madeImages } from '../../collect-generated-images.ts'
-import { shownReasoning, shownText } from './join-visible-text.ts'
-import { finishReason, reasoningDetails, tellAnnotation } from './render-answer-fields.ts'
-import { tellUsage } from './render-chat-usage.ts'
+import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
+import { collectGeneratedImages } from '../../collect-generated-images.ts'
+import { joinVisibleReasoning, joinVisibleText } from './join-visible-text.ts'
+import {
+  renderFinishReason,
+  readReasoningDetails,
+  renderAnnotation,
+} from './render-answer-fields.ts'
+import { renderChatUsage } from './render-chat-usage.ts'
 
-export function whole(outcome: Outcome, answering: Answering): JsonObject {
+export function renderChatCompletion(outcome: Outcome, answering: AnswerContext): JsonObject {
   const { items, usage } = outcome
-  const told = tellMessage(items)
+  const told = renderAssistantMessage(items)
   const message = answering.inbound.client.isOpenWebUi ? withoutLoneDetails(told) : told
   const logprobs = logprobsOf(items)
   const choice = {
     index: 0,
     message,
     logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
-    finish_reason: finishReason(outcome.finish, message['tool_calls'] !== undefined),
+    finish_reason: renderFinishReason(outcome.finish, message['tool_calls'] !== undefined),
   }
   return {
     id: completionId(answering.turnId),
@@ -27,24 +31,24 @@ export function whole(outcome: Outcome, answering: Answering): JsonObject {
     created: Math.floor(answering.createdAtMs / 1000),
     model: outcome.model ?? answering.inbound.params.model,
     choices: [choice],
-    ...(usage === null ? {} : { usage: tellUsage(usage) }),
+    ...(usage === null ? {} : { usage: renderChatUsage(usage) }),
   }
 }
 
 /** Open WebUI makes an empty thought of reasoning details without reasoning, as in a stream. */
 function withoutLoneDetails(message: JsonObject): JsonObject {
   const isAlone = message['reasoning_content'] === undefined
-  return isAlone ? amend(message, { reasoning_details: undefined }) : message
+  return isAlone ? patchObject(message, { reasoning_details: undefined }) : message
 }
 
-export function tellMessage(items: readonly Item[]): JsonObject {
-  const text = shownText(items)
+export function renderAssistantMessage(items: readonly Item[]): JsonObject {
+  const text = joinVisibleText(items)
   const calls = items.map(tellCall).filter((call) => call !== null)
-  const reasoning = shownReasoning(items)
-  const details = items.flatMap(reasoningDetails)
+  const reasoning = joinVisibleReasoning(items)
+  const details = items.flatMap(readReasoningDetails)
   const parts = items.flatMap((item) => (item.type === 'message' ? item.content : []))
   const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.refusal] : [])).join('')
-  const images = items.flatMap(madeImages)
+  const images = items.flatMap(collectGeneratedImages)
   const isSilent = text === '' && (calls.length > 0 || refusal !== '')
   return {
     role: 'assistant',
@@ -55,7 +59,7 @@ export function tellMessage(items: readonly Item[]): JsonObject {
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     annotations: parts
       .flatMap((part) => (part.type === 'output_text' ? (part.annotations ?? []) : []))
-      .map(tellAnnotation)
+      .map(renderAnnotation)
       .filter((annotation) => annotation !== null),
     ...(images.length === 0 ? {} : { images }),
   }

@@ -12,37 +12,40 @@ import type { StreamEvent } from '../../../core/stream-event.ts'
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import { isObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
-import { NOTHING, type SseMessage } from '../../../core/stream/stage.ts'
-import type { Answering, Renderer } from '../../../core/ports/dialect-interface.ts'
-import { chunkWriter, type ChunkWriter } from './chunk-writer.ts'
-import { errorEnding } from './render-stream-error.ts'
-import { itemTeller, type ItemTeller } from './chat-item-writer.ts'
-import { finishReason } from './render-answer-fields.ts'
-import { tellUsage } from './render-chat-usage.ts'
+import { NO_OUTPUT, type SseMessage } from '../../../core/stream/stage.ts'
+import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
+import { createChunkWriter, type ChunkWriter } from './chunk-writer.ts'
+import { renderStreamError } from './render-stream-error.ts'
+import { createChatItemWriter, type ChatItemWriter } from './chat-item-writer.ts'
+import { renderFinishReason } from './render-answer-fields.ts'
+import { renderChatUsage } from './render-chat-usage.ts'
 
-export function stream(answering: Answering): Renderer {
+export function createChatStreamRenderer(answering: AnswerContext): AnswerRenderer {
   const { inbound, turnId, createdAtMs } = answering
   const options = inbound.body['stream_options']
   const announcesUsage = isObject(options) && options['include_usage'] === true
   const { isOpenWebUi } = inbound.client
   const tellsUsage = announcesUsage || isOpenWebUi
   let out: SseMessage[] = []
-  let open: { readonly writer: ChunkWriter; readonly teller: ItemTeller } | null = null
+  let open: { readonly writer: ChunkWriter; readonly teller: ChatItemWriter } | null = null
 
   const begin = (model: string | null) => {
     if (open !== null) return open
-    const writer = chunkWriter({
+    const writer = createChunkWriter({
       id: completionId(turnId),
       createdAtMs,
       model: model ?? inbound.params.model,
       announcesUsage,
     })
     out.push(writer.delta({ role: 'assistant', content: '' }))
-    open = { writer, teller: itemTeller(writer, isOpenWebUi, (message) => out.push(message)) }
+    open = {
+      writer,
+      teller: createChatItemWriter(writer, isOpenWebUi, (message) => out.push(message)),
+    }
     return open
   }
   const take = (): readonly SseMessage[] => {
-    if (out.length === 0) return NOTHING
+    if (out.length === 0) return NO_OUTPUT
     const taken = out
     out = []
     return taken
@@ -52,21 +55,21 @@ export function stream(answering: Answering): Renderer {
     const { writer, teller } = begin(outcome.model)
     // Told now what nobody told before, as when an answer was there at once.
     if (isFresh) for (const [index, item] of outcome.items.entries()) teller.ended(index, item)
-    out.push(writer.finish(finishReason(outcome.finish, teller.hasCalls())))
-    if (tellsUsage && outcome.usage !== null) out.push(writer.usage(tellUsage(outcome.usage)))
+    out.push(writer.finish(renderFinishReason(outcome.finish, teller.hasCalls())))
+    if (tellsUsage && outcome.usage !== null) out.push(writer.usage(renderChatUsage(outcome.usage)))
     out.push({ data: '[DONE]' })
   }
 
   return {
     push(event) {
       const { type } = event
-      if (type === 'answer-ended' || type === 'answer-failed') return NOTHING
+      if (type === 'answer-ended' || type === 'answer-failed') return NO_OUTPUT
       const { teller } = begin(type === 'answer-started' ? event.model : null)
       if (type !== 'answer-started') tell(event, teller)
       return take()
     },
     end(outcome) {
-      if (outcome.failure !== null) return [...take(), ...errorEnding(outcome.failure)]
+      if (outcome.failure !== null) return [...take(), ...renderStreamError(outcome.failure)]
       finish(outcome)
       return take()
     },
@@ -75,7 +78,7 @@ export function stream(answering: Answering): Renderer {
 
 type Told = Exclude<StreamEvent['type'], 'answer-started' | 'answer-ended' | 'answer-failed'>
 
-function tell(event: Extract<StreamEvent, { readonly type: Told }>, teller: ItemTeller): void {
+function tell(event: Extract<StreamEvent, { readonly type: Told }>, teller: ChatItemWriter): void {
   switch (event.type) {
     case 'text-delta':
       return teller.text(event.index, event.text, event.logprobs)

@@ -1,8 +1,8 @@
 /** Usage in chat's words. What the upstream did not say is left out, for that is not 0. */
-import type { Usage } from '../../../core/stream-event.ts'
+import type { TokenUsage } from '../../../core/stream-event.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 
-export function tellUsage(usage: Usage): JsonObject {
+export function renderChatUsage(usage: TokenUsage): JsonObject {
   const { cachedTokens, cacheWriteTokens, reasoningTokens } = usage
   const prompt = {
     ...(cachedTokens === null ? {} : { cached_tokens: cachedTokens }),

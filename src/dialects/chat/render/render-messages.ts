@@ -2,16 +2,20 @@
  * Items as the chat messages that they were: one message for each of what was said to the model, and
  * one for what an assistant thought, said and called. Text in several parts is told whole and in parts.
  */
-import { chatNative, messageFields, objectsIn } from '../../../core/items/chat-only-fields.ts'
+import {
+  readChatOnlyFields,
+  readChatMessageFields,
+  filterObjects,
+} from '../../../core/items/chat-only-fields.ts'
 import { textOf, type Item, type Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
-import { tellMessage } from './render-chat-completion.ts'
+import { renderAssistantMessage } from './render-chat-completion.ts'
 
-export function tellMessages(items: readonly Item[]): readonly JsonObject[] {
+export function renderMessages(items: readonly Item[]): readonly JsonObject[] {
   const messages: JsonObject[] = []
   let assistant: Item[] = []
   const close = (): void => {
-    if (assistant.length > 0) messages.push(tellMessage(assistant))
+    if (assistant.length > 0) messages.push(renderAssistantMessage(assistant))
     assistant = []
   }
   for (const item of items) {
@@ -39,11 +43,16 @@ function tellSaid(item: Item): JsonObject | null {
   switch (item.type) {
     case 'message':
       if (item.role === 'assistant') return null
-      return { role: item.role, ...tellContent(item, item.content), ...messageFields(item) }
+      return { role: item.role, ...tellContent(item, item.content), ...readChatMessageFields(item) }
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const content = tellContent(item, item.output)
-      return { role: 'tool', tool_call_id: item.call_id, ...content, ...messageFields(item) }
+      return {
+        role: 'tool',
+        tool_call_id: item.call_id,
+        ...content,
+        ...readChatMessageFields(item),
+      }
     }
     case 'function_call':
     case 'custom_tool_call':
@@ -55,12 +64,12 @@ function tellSaid(item: Item): JsonObject | null {
 
 function tellContent(item: Item, content: string | readonly Part[]): JsonObject {
   const text = textOf(content)
-  const extras = chatNative(item).$parts
+  const extras = readChatOnlyFields(item).$parts
   if (typeof content === 'string') return { content: text, content_parts: null }
   if (extras === undefined && content.every(({ type }) => type === 'input_text')) {
     return { content: text, content_parts: null }
   }
-  const fields = objectsIn(extras?.map((extra) => extra ?? {}))
+  const fields = filterObjects(extras?.map((extra) => extra ?? {}))
   const parts = content.map((part, at) => ({ ...tellPart(part), ...fields[at] }))
   return { content: text === '' ? null : text, content_parts: parts }
 }

@@ -3,9 +3,9 @@
  * that stands next to them, and a clean `[DONE]`.
  */
 import type { Failure } from '../../../core/stream-event.ts'
-import { errorBody } from '../../../core/errors/gateway-error.ts'
+import { createErrorBody } from '../../../core/errors/gateway-error.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 
-export function errorEnding(failure: Failure): readonly SseMessage[] {
-  return [{ data: JSON.stringify(errorBody(failure)) }, { data: '[DONE]' }]
+export function renderStreamError(failure: Failure): readonly SseMessage[] {
+  return [{ data: JSON.stringify(createErrorBody(failure)) }, { data: '[DONE]' }]
 }

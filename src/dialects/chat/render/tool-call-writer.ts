@@ -6,7 +6,7 @@ import type { ToolCall } from '../../../core/item.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 import type { ChunkWriter } from './chunk-writer.ts'
 
-export interface CallTeller {
+export interface ToolCallWriter {
   readonly begin: (index: number, call: ToolCall) => void
   readonly input: (index: number, text: string) => void
   /** Tells what nobody told before. */
@@ -20,9 +20,12 @@ interface Told {
   hasInput: boolean
 }
 
-export function callTeller(writer: ChunkWriter, send: (message: SseMessage) => void): CallTeller {
+export function createToolCallWriter(
+  writer: ChunkWriter,
+  send: (message: SseMessage) => void,
+): ToolCallWriter {
   const calls = new Map<number, Told>()
-  const self: CallTeller = {
+  const self: ToolCallWriter = {
     begin(index, call) {
       if (calls.has(index)) return
       const number = calls.size

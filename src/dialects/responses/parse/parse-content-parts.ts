@@ -3,29 +3,41 @@
  * type is carried as it came. The list itself is returned when nothing in it had to be mended.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import { asList, asObject, asString, maybe, wrongType } from '../../checks/check-json-types.ts'
-import { amend } from '../../../core/json/patch-object.ts'
+import {
+  asList,
+  asObject,
+  asString,
+  readOptional,
+  createWrongTypeError,
+} from '../../checks/check-json-types.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 
 type Said = 'input_text' | 'output_text'
 
-export function parseParts(content: unknown, said: Said, path: string): readonly JsonObject[] {
+export function parseContentParts(
+  content: unknown,
+  said: Said,
+  path: string,
+): readonly JsonObject[] {
   if (typeof content === 'string') return [{ type: said, text: content }]
-  if (!Array.isArray(content)) throw wrongType(content, path, 'a string or an array')
+  if (!Array.isArray(content)) throw createWrongTypeError(content, path, 'a string or an array')
   const list = content as readonly JsonObject[]
   const parts = list.map((part, at) => parsePart(part, said, `${path}[${at}]`))
   return parts.every((part, at) => part === list[at]) ? list : parts
 }
 
 /** A tool's output stays a string if it is one. */
-export function parseOutput(output: unknown, path: string): string | readonly JsonObject[] {
-  return typeof output === 'string' ? output : parseParts(output, 'input_text', path)
+export function parseToolOutput(output: unknown, path: string): string | readonly JsonObject[] {
+  return typeof output === 'string' ? output : parseContentParts(output, 'input_text', path)
 }
 
 function parsePart(value: unknown, said: Said, path: string): JsonObject {
   const part = asObject(value, path)
   const type = asString(part['type'], `${path}.type`)
   const read = READERS.get(type)
-  return read === undefined ? { type: 'opaque', raw: part } : amend(part, read(part, path, said))
+  return read === undefined
+    ? { type: 'opaque', raw: part }
+    : patchObject(part, read(part, path, said))
 }
 
 /** Which fields are to be set anew, and how; those that are fine may be among them. */
@@ -46,10 +58,10 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 function text(part: JsonObject, path: string): Fields {
   const { annotations, logprobs } = part
   asString(part['text'], `${path}.text`)
-  maybe(asList, annotations, `${path}.annotations`)?.forEach((annotation, at) => {
+  readOptional(asList, annotations, `${path}.annotations`)?.forEach((annotation, at) => {
     asObject(annotation, `${path}.annotations[${at}]`)
   })
-  maybe(asList, logprobs, `${path}.logprobs`)
+  readOptional(asList, logprobs, `${path}.logprobs`)
   return { annotations: annotations ?? undefined, logprobs: logprobs ?? undefined }
 }
 
@@ -60,7 +72,10 @@ function refusal(part: JsonObject, path: string): Fields {
 function maybeStrings(names: readonly string[]): Reader {
   return (part, path) =>
     Object.fromEntries(
-      names.map((name) => [name, maybe(asString, part[name], `${path}.${name}`) ?? undefined]),
+      names.map((name) => [
+        name,
+        readOptional(asString, part[name], `${path}.${name}`) ?? undefined,
+      ]),
     )
 }
 

@@ -10,12 +10,12 @@ import {
   asObject,
   asOneOf,
   asString,
-  maybe,
-  missing,
+  readOptional,
+  createMissingFieldError,
 } from '../../checks/check-json-types.ts'
-import { amend } from '../../../core/json/patch-object.ts'
-import { parseItemField } from '../../context-policy/parse-item-backstory-field.ts'
-import { parseOutput, parseParts } from './parse-content-parts.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
+import { parseItemBackstoryField } from '../../context-policy/parse-item-backstory-field.ts'
+import { parseToolOutput, parseContentParts } from './parse-content-parts.ts'
 
 export function parseItems(input: unknown, path: string): readonly Item[] {
   return asList(input, path).map((entry, at) => parseItem(entry, `${path}[${at}]`))
@@ -26,12 +26,12 @@ function parseItem(value: unknown, path: string): Item {
   const type = typeOf(entry, path)
   const read = READERS.get(type)
   if (read === undefined || isUnpaired(entry)) {
-    const raw = amend(entry, { type, backstory: undefined })
+    const raw = patchObject(entry, { type, backstory: undefined })
     const native = nativeOf(entry, path)
     return { type: 'opaque', raw, ...(native === undefined ? {} : { native }) }
   }
   // The reader has checked every field that the type of its item promises.
-  return amend(entry, {
+  return patchObject(entry, {
     type,
     ...read(entry, path),
     ...commonFields(entry, path),
@@ -40,11 +40,11 @@ function parseItem(value: unknown, path: string): Item {
 
 /** The API lets two types go without saying: a message and a reference. */
 function typeOf(entry: JsonObject, path: string): string {
-  const type = maybe(asString, entry['type'], `${path}.type`)
+  const type = readOptional(asString, entry['type'], `${path}.type`)
   if (type !== null) return type
   if ('role' in entry) return 'message'
   if ('id' in entry) return 'item_reference'
-  throw missing(`${path}.type`)
+  throw createMissingFieldError(`${path}.type`)
 }
 
 /** An output that names no call belongs to none that we could find. */
@@ -67,8 +67,8 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 /** SDKs write what is not set as null. Our own words about an item are not for a client to say. */
 function commonFields(entry: JsonObject, path: string): ReturnType<Reader> {
   return {
-    id: maybe(asString, entry['id'], `${path}.id`) ?? undefined,
-    status: maybe(asString, entry['status'], `${path}.status`) ?? undefined,
+    id: readOptional(asString, entry['id'], `${path}.id`) ?? undefined,
+    status: readOptional(asString, entry['status'], `${path}.status`) ?? undefined,
     native: nativeOf(entry, path),
     backstory: undefined,
     origin: undefined,
@@ -76,7 +76,7 @@ function commonFields(entry: JsonObject, path: string): ReturnType<Reader> {
 }
 
 function nativeOf({ backstory }: JsonObject, path: string): { backstory: JsonObject } | undefined {
-  const field = parseItemField(backstory, `${path}.backstory`)
+  const field = parseItemBackstoryField(backstory, `${path}.backstory`)
   return field === null ? undefined : { backstory: field }
 }
 
@@ -87,8 +87,8 @@ function message(entry: JsonObject, path: string): ReturnType<Reader> {
   const role = asRole(entry['role'], `${path}.role`)
   const said = role === 'assistant' ? 'output_text' : 'input_text'
   return {
-    content: parseParts(entry['content'], said, `${path}.content`),
-    phase: maybe(asString, entry['phase'], `${path}.phase`) ?? undefined,
+    content: parseContentParts(entry['content'], said, `${path}.content`),
+    phase: readOptional(asString, entry['phase'], `${path}.phase`) ?? undefined,
   }
 }
 
@@ -101,12 +101,12 @@ function call(given: 'arguments' | 'input'): Reader {
 
 function callOutput(entry: JsonObject, path: string): ReturnType<Reader> {
   asString(entry['call_id'], `${path}.call_id`)
-  return { output: parseOutput(entry['output'], `${path}.output`) }
+  return { output: parseToolOutput(entry['output'], `${path}.output`) }
 }
 
 function reasoning(entry: JsonObject, path: string): ReturnType<Reader> {
   const { summary, content } = entry
-  maybe(asString, entry['encrypted_content'], `${path}.encrypted_content`)
+  readOptional(asString, entry['encrypted_content'], `${path}.encrypted_content`)
   return {
     summary: (summary ?? null) === null ? [] : thoughts(summary, 'summary_text', `${path}.summary`),
     content:
@@ -121,7 +121,7 @@ function thoughts(value: unknown, type: string, path: string): readonly JsonObje
   const list = asList(value, path) as readonly JsonObject[]
   const parts = list.map((part, at) => {
     asString(asObject(part, `${path}[${at}]`)['text'], `${path}[${at}].text`)
-    return amend(part, { type })
+    return patchObject(part, { type })
   })
   return parts.every((part, at) => part === list[at]) ? list : parts
 }

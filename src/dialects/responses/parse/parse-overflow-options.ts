@@ -3,32 +3,36 @@ import { isCompactionTrigger } from '../../../core/items/compaction-item.ts'
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import { asList, asObject, asOneOf, asString, maybe } from '../../checks/check-json-types.ts'
-import type { ContextRules } from '../../../core/client-request.ts'
-import { asIntegerIn } from '../../checks/check-value-limits.ts'
+import { asList, asObject, asOneOf, asString, readOptional } from '../../checks/check-json-types.ts'
+import type { OverflowOptions } from '../../../core/client-request.ts'
+import { asIntegerBetween } from '../../checks/check-value-limits.ts'
 
-export function parseContext(body: JsonObject, items: readonly Item[]): ContextRules {
+export function parseOverflowOptions(body: JsonObject, items: readonly Item[]): OverflowOptions {
   // It is checked here because it is counted by whoever has hosted tools, and by nobody else.
-  maybe(asIntegerIn(1, Number.MAX_SAFE_INTEGER), body['max_tool_calls'], 'max_tool_calls')
+  readOptional(
+    asIntegerBetween(1, Number.MAX_SAFE_INTEGER),
+    body['max_tool_calls'],
+    'max_tool_calls',
+  )
   return {
-    compactAbove: maybe(compactAbove, body['context_management'], 'context_management'),
+    compactAbove: readOptional(compactAbove, body['context_management'], 'context_management'),
     compactNow: endsWithTrigger(items),
-    truncation: maybe(asTruncation, body['truncation'], 'truncation') ?? 'disabled',
+    truncation: readOptional(asTruncation, body['truncation'], 'truncation') ?? 'disabled',
   }
 }
 
 const asTruncation = asOneOf(['auto', 'disabled'])
 const asEntryType = asOneOf(['compaction'])
 /** OpenAI wants 1000 and more; a small model may have need of less. */
-const asThreshold = asIntegerIn(1, Number.MAX_SAFE_INTEGER)
+const asThreshold = asIntegerBetween(1, Number.MAX_SAFE_INTEGER)
 
 /** Of several entries the lowest threshold is the first to be reached. */
-function compactAbove(value: unknown, path: string): ContextRules['compactAbove'] {
+function compactAbove(value: unknown, path: string): OverflowOptions['compactAbove'] {
   const thresholds = asList(value, path).map((raw, at) => {
     const place = `${path}[${at}]`
     const entry = asObject(raw, place)
     asEntryType(asString(entry['type'], `${place}.type`), `${place}.type`)
-    return maybe(asThreshold, entry['compact_threshold'], `${place}.compact_threshold`)
+    return readOptional(asThreshold, entry['compact_threshold'], `${place}.compact_threshold`)
   })
   if (thresholds.length === 0) return null
   const said = thresholds.filter((threshold) => threshold !== null)

@@ -1,6 +1,6 @@
 /** The settings of a request, every word of Params filled in. */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import type { Format, Params } from '../../../core/prompt.ts'
+import type { OutputFormat, PromptParameters } from '../../../core/prompt.ts'
 import {
   asBoolean,
   asInteger,
@@ -8,41 +8,42 @@ import {
   asObject,
   asOneOf,
   asString,
-  maybe,
+  readOptional,
 } from '../../checks/check-json-types.ts'
-import { asStops } from '../../checks/read-stop-sequences.ts'
-import { parseToolChoice, parseTools } from './parse-responses-tools.ts'
-import { asDecimalIn, asIntegerIn } from '../../checks/check-value-limits.ts'
+import { asStopSequences } from '../../checks/read-stop-sequences.ts'
+import { parseResponsesToolChoice, parseResponsesTools } from './parse-responses-tools.ts'
+import { asDecimalBetween, asIntegerBetween } from '../../checks/check-value-limits.ts'
 
-export function parseParams(body: JsonObject): Params {
+export function parseResponsesParameters(body: JsonObject): PromptParameters {
   const read = <Value>(name: string, as: (value: unknown, path: string) => Value) =>
-    maybe(as, body[name], name)
+    readOptional(as, body[name], name)
   const text = read('text', asObject) ?? {}
   const reasoning = read('reasoning', asObject) ?? {}
   const { instructions } = body
   return {
     model: asString(body['model'], 'model'),
     instructions: Array.isArray(instructions) ? null : read('instructions', asString),
-    tools: read('tools', parseTools) ?? [],
-    toolChoice: read('tool_choice', parseToolChoice),
+    tools: read('tools', parseResponsesTools) ?? [],
+    toolChoice: read('tool_choice', parseResponsesToolChoice),
     parallelToolCalls: read('parallel_tool_calls', asBoolean),
-    temperature: read('temperature', asDecimalIn(0, 2)),
-    topP: read('top_p', asDecimalIn(0, 1)),
+    temperature: read('temperature', asDecimalBetween(0, 2)),
+    topP: read('top_p', asDecimalBetween(0, 1)),
     // OpenAI wants 16 and more; other upstreams take what clients probe with.
-    maxOutputTokens: read('max_output_tokens', asIntegerIn(1, Number.MAX_SAFE_INTEGER)),
-    stop: read('stop', asStops) ?? [],
+    maxOutputTokens: read('max_output_tokens', asIntegerBetween(1, Number.MAX_SAFE_INTEGER)),
+    stop: read('stop', asStopSequences) ?? [],
     seed: read('seed', asInteger),
-    presencePenalty: read('presence_penalty', asDecimalIn(-2, 2)),
-    frequencyPenalty: read('frequency_penalty', asDecimalIn(-2, 2)),
-    topLogprobs: read('top_logprobs', asIntegerIn(0, 20)),
-    format: maybe(asFormat, text['format'], 'text.format'),
-    verbosity: maybe(asString, text['verbosity'], 'text.verbosity') ?? read('verbosity', asString),
+    presencePenalty: read('presence_penalty', asDecimalBetween(-2, 2)),
+    frequencyPenalty: read('frequency_penalty', asDecimalBetween(-2, 2)),
+    topLogprobs: read('top_logprobs', asIntegerBetween(0, 20)),
+    format: readOptional(asFormat, text['format'], 'text.format'),
+    verbosity:
+      readOptional(asString, text['verbosity'], 'text.verbosity') ?? read('verbosity', asString),
     effort:
-      maybe(asString, reasoning['effort'], 'reasoning.effort') ??
+      readOptional(asString, reasoning['effort'], 'reasoning.effort') ??
       read('reasoning_effort', asString),
     reasoningSummary:
-      maybe(asString, reasoning['summary'], 'reasoning.summary') ??
-      maybe(asString, reasoning['generate_summary'], 'reasoning.generate_summary'),
+      readOptional(asString, reasoning['summary'], 'reasoning.summary') ??
+      readOptional(asString, reasoning['generate_summary'], 'reasoning.generate_summary'),
     serviceTier: read('service_tier', asString),
     promptCacheKey: read('prompt_cache_key', asString),
     safetyIdentifier: read('safety_identifier', asString),
@@ -88,7 +89,7 @@ function asStrings(value: unknown, path: string): readonly string[] {
 
 const asFormatType = asOneOf(['text', 'json_object', 'json_schema'])
 
-function asFormat(value: unknown, path: string): Format {
+function asFormat(value: unknown, path: string): OutputFormat {
   const format = asObject(value, path)
   const type = asFormatType(asString(format['type'], `${path}.type`), `${path}.type`)
   if (type !== 'json_schema') return { type }
@@ -96,7 +97,7 @@ function asFormat(value: unknown, path: string): Format {
     type,
     name: asString(format['name'], `${path}.name`),
     schema: asObject(format['schema'], `${path}.schema`),
-    strict: maybe(asBoolean, format['strict'], `${path}.strict`),
-    description: maybe(asString, format['description'], `${path}.description`),
+    strict: readOptional(asBoolean, format['strict'], `${path}.strict`),
+    description: readOptional(asString, format['description'], `${path}.description`),
   }
 }

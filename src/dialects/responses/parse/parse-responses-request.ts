@@ -2,30 +2,33 @@
  * A body of `POST /responses`, understood. Whatever JSON it holds, the answer is an Inbound or a
  * `GatewayError` with the path of what is wrong.
  */
-import { PLAIN_CLIENT } from '../../../core/client/client-traits.ts'
+import { DEFAULT_CLIENT_TRAITS } from '../../../core/client/client-traits.ts'
 import type { Item } from '../../../core/item.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
-import { bytesOf } from '../../../core/json/well-formed-json.ts'
-import { asBoolean, maybe, wrongType } from '../../checks/check-json-types.ts'
-import type { Inbound, Memory } from '../../../core/client-request.ts'
-import { parseContext } from './parse-overflow-options.ts'
+import { createLazyJsonBytes } from '../../../core/json/well-formed-json.ts'
+import { asBoolean, readOptional, createWrongTypeError } from '../../checks/check-json-types.ts'
+import type { ClientRequest, StorageOptions } from '../../../core/client-request.ts'
+import { parseOverflowOptions } from './parse-overflow-options.ts'
 import { parseItems } from './parse-items.ts'
-import { parseMemory } from './parse-storage-options.ts'
-import { parseParams } from './parse-responses-parameters.ts'
+import { parseStorageOptions } from './parse-storage-options.ts'
+import { parseResponsesParameters } from './parse-responses-parameters.ts'
 
-export function parse(body: JsonObject, bytes = bytesOf(body)): Inbound {
-  const memory = parseMemory(body)
+export function parseResponsesRequest(
+  body: JsonObject,
+  bytes = createLazyJsonBytes(body),
+): ClientRequest {
+  const memory = parseStorageOptions(body)
   const items = [...leadingItems(body['instructions']), ...inputItems(body, memory)]
   return {
     dialect: 'responses',
-    stream: maybe(asBoolean, body['stream'], 'stream') ?? false,
+    stream: readOptional(asBoolean, body['stream'], 'stream') ?? false,
     items,
-    params: parseParams(body),
+    params: parseResponsesParameters(body),
     memory,
     wishes: null,
-    generates: maybe(asBoolean, body['generate'], 'generate') ?? true,
-    context: parseContext(body, items),
-    client: PLAIN_CLIENT,
+    generates: readOptional(asBoolean, body['generate'], 'generate') ?? true,
+    context: parseOverflowOptions(body, items),
+    client: DEFAULT_CLIENT_TRAITS,
     body,
     bytes,
   }
@@ -36,7 +39,7 @@ function leadingItems(instructions: JsonObject[string]): readonly Item[] {
   return Array.isArray(instructions) ? parseItems(instructions, 'instructions') : []
 }
 
-function inputItems(body: JsonObject, memory: Memory): readonly Item[] {
+function inputItems(body: JsonObject, memory: StorageOptions): readonly Item[] {
   const { input } = body
   if (typeof input === 'string') {
     return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }]
@@ -44,5 +47,5 @@ function inputItems(body: JsonObject, memory: Memory): readonly Item[] {
   if (input !== undefined && input !== null) return parseItems(input, 'input')
   const goesOn = memory.previousResponseId !== null || memory.conversationId !== null
   if (goesOn || isObject(body['prompt'])) return []
-  throw wrongType(input, 'input', 'a string or an array')
+  throw createWrongTypeError(input, 'input', 'a string or an array')
 }

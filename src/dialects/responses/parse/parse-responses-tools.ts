@@ -8,11 +8,11 @@ import {
   asObject,
   asOneOf,
   asString,
-  maybe,
-  wrongType,
+  readOptional,
+  createWrongTypeError,
 } from '../../checks/check-json-types.ts'
 
-export function parseTools(value: unknown, path: string): readonly Tool[] {
+export function parseResponsesTools(value: unknown, path: string): readonly Tool[] {
   return asList(value, path).map((tool, at) => parseTool(tool, `${path}[${at}]`))
 }
 
@@ -21,24 +21,24 @@ function parseTool(value: unknown, path: string): Tool {
   const type = asString(raw['type'], `${path}.type`)
   if (type !== 'function' && type !== 'custom') return { type: 'opaque', raw }
   const name = asString(raw['name'], `${path}.name`)
-  const description = maybe(asString, raw['description'], `${path}.description`)
+  const description = readOptional(asString, raw['description'], `${path}.description`)
   if (type === 'custom') return { type, name, description, format: raw['format'] ?? null }
   return {
     type,
     name,
     description,
-    parameters: maybe(asObject, raw['parameters'], `${path}.parameters`),
+    parameters: readOptional(asObject, raw['parameters'], `${path}.parameters`),
     // The other way round than in Chat Completions.
-    strict: maybe(asBoolean, raw['strict'], `${path}.strict`) ?? true,
+    strict: readOptional(asBoolean, raw['strict'], `${path}.strict`) ?? true,
   }
 }
 
 const asMode = asOneOf(['none', 'auto', 'required'])
 const asAllowedMode = asOneOf(['auto', 'required'])
 
-export function parseToolChoice(value: unknown, path: string): ToolChoice {
+export function parseResponsesToolChoice(value: unknown, path: string): ToolChoice {
   if (typeof value === 'string') return { type: asMode(value, path) }
-  if (!isObject(value)) throw wrongType(value, path, 'a string or an object')
+  if (!isObject(value)) throw createWrongTypeError(value, path, 'a string or an object')
   const type = asString(value['type'], `${path}.type`)
   if (type === 'function' || type === 'custom') return { type, name: nameOf(value, type, path) }
   if (type !== 'allowed_tools') return { type: 'opaque', raw: value }

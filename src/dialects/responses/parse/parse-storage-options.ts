@@ -1,13 +1,18 @@
 /** What a request asks the gateway itself to do: to go on from something, to keep, to file. */
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import { asBoolean, asString, maybe, wrongType } from '../../checks/check-json-types.ts'
-import type { Memory } from '../../../core/client-request.ts'
+import {
+  asBoolean,
+  asString,
+  readOptional,
+  createWrongTypeError,
+} from '../../checks/check-json-types.ts'
+import type { StorageOptions } from '../../../core/client-request.ts'
 import { asMetadata } from '../../checks/check-value-limits.ts'
 
-export function parseMemory(body: JsonObject): Memory {
-  const store = maybe(asBoolean, body['store'], 'store')
-  const background = maybe(asBoolean, body['background'], 'background') ?? false
+export function parseStorageOptions(body: JsonObject): StorageOptions {
+  const store = readOptional(asBoolean, body['store'], 'store')
+  const background = readOptional(asBoolean, body['background'], 'background') ?? false
   const previousResponseId = previousResponse(body['previous_response_id'])
   const conversationId = conversation(body['conversation'])
   if (previousResponseId !== null && conversationId !== null) {
@@ -30,13 +35,13 @@ export function parseMemory(body: JsonObject): Memory {
     previousResponseId,
     conversationId,
     background,
-    metadata: maybe(asMetadata, body['metadata'], 'metadata') ?? {},
+    metadata: readOptional(asMetadata, body['metadata'], 'metadata') ?? {},
   }
 }
 
 /** Some clients say "none" with an empty string. */
 function previousResponse(value: unknown): string | null {
-  const id = maybe(asString, value, 'previous_response_id')
+  const id = readOptional(asString, value, 'previous_response_id')
   return id === '' ? null : id
 }
 
@@ -44,7 +49,7 @@ function previousResponse(value: unknown): string | null {
 function conversation(value: unknown): string | null {
   if (value === undefined || value === null) return null
   if (typeof value === 'string') return asConversationId(value, 'conversation')
-  if (!isObject(value)) throw wrongType(value, 'conversation', 'a string or an object')
+  if (!isObject(value)) throw createWrongTypeError(value, 'conversation', 'a string or an object')
   return asConversationId(asString(value['id'], 'conversation.id'), 'conversation.id')
 }
 

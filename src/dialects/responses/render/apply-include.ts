@@ -3,10 +3,10 @@
  * stored, and left out when the item is read. Images are always shown; sealed reasoning is a matter
  * of `reasoning-visibility.ts`.
  */
-import { amend } from '../../../core/json/patch-object.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-export function included(item: JsonObject, include: ReadonlySet<string>): JsonObject {
+export function applyInclude(item: JsonObject, include: ReadonlySet<string>): JsonObject {
   const { type } = item
   return typeof type === 'string' ? (RULES.get(type)?.(item, include) ?? item) : item
 }
@@ -23,7 +23,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 
 function without(field: string, word: string): Rule {
   return (item, include) =>
-    item[field] === undefined || include.has(word) ? item : amend(item, { [field]: null })
+    item[field] === undefined || include.has(word) ? item : patchObject(item, { [field]: null })
 }
 
 function withoutLogprobs(item: JsonObject, include: ReadonlySet<string>): JsonObject {
@@ -33,18 +33,20 @@ function withoutLogprobs(item: JsonObject, include: ReadonlySet<string>): JsonOb
     if (!isObject(part) || !Array.isArray(part['logprobs'])) return part
     return part['logprobs'].length === 0 ? part : { ...part, logprobs: [] }
   })
-  return parts.every((part, at) => part === content[at]) ? item : amend(item, { content: parts })
+  return parts.every((part, at) => part === content[at])
+    ? item
+    : patchObject(item, { content: parts })
 }
 
 function webSearch(item: JsonObject, include: ReadonlySet<string>): JsonObject {
   const shown = without('results', 'web_search_call.results')(item, include)
   const { action } = shown
   if (include.has('web_search_call.action.sources') || !isObject(action)) return shown
-  return amend(shown, { action: amend(action, { sources: undefined }) })
+  return patchObject(shown, { action: patchObject(action, { sources: undefined }) })
 }
 
 function screenshot(item: JsonObject, include: ReadonlySet<string>): JsonObject {
   const { output } = item
   if (include.has('computer_call_output.output.image_url') || !isObject(output)) return item
-  return amend(item, { output: amend(output, { image_url: undefined }) })
+  return patchObject(item, { output: patchObject(output, { image_url: undefined }) })
 }

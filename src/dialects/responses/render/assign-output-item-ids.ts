@@ -5,11 +5,11 @@
 import { itemId } from '../../../core/turn-derived-ids.ts'
 import type { Item } from '../../../core/item.ts'
 
-export function itemIds(turnId: string): (item: Item, index: number) => string {
+export function createItemIdAssigner(turnId: string): (item: Item, index: number) => string {
   const taken = new Set<string>()
   return (item, index) => {
-    let id = ownIdOf(item)
-    if (id === '' || taken.has(id)) id = itemId(typeNameOf(item), turnId, index)
+    let id = originalItemId(item)
+    if (id === '' || taken.has(id)) id = itemId(itemTypeName(item), turnId, index)
     while (taken.has(id)) id += '_'
     taken.add(id)
     return id
@@ -17,12 +17,12 @@ export function itemIds(turnId: string): (item: Item, index: number) => string {
 }
 
 /** Empty for an item that came without one. */
-export function ownIdOf(item: Item): string {
+export function originalItemId(item: Item): string {
   const id = item.type === 'opaque' ? item.raw['id'] : item.id
   return typeof id === 'string' ? id : ''
 }
 
-export function typeNameOf(item: Item): string {
+export function itemTypeName(item: Item): string {
   const type = item.type === 'opaque' ? item.raw['type'] : item.type
   return typeof type === 'string' ? type : 'opaque'
 }

@@ -4,7 +4,7 @@
  */
 import type { Failure } from '../../../core/stream-event.ts'
 
-export function errorFields({ type, code, message, param }: Failure): string {
+export function renderErrorEventFields({ type, code, message, param }: Failure): string {
   const nested = JSON.stringify({ type, code, message, param })
   return `"error":${nested},${JSON.stringify({ code, message, param }).slice(1, -1)}`
 }

@@ -2,9 +2,9 @@
  * Collects the events of a stream and counts them. Their JSON is put together as text, because most
  * of it is the same from token to token.
  */
-import { NOTHING, type SseMessage } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT, type SseMessage } from '../../../core/stream/stage.ts'
 
-export interface Writer {
+export interface EventWriter {
   /** `fields` is JSON without its braces, or empty. */
   readonly write: (type: string, fields: string) => void
   /** As `write`, for who has put the beginning together before: all up to the last field. */
@@ -15,7 +15,7 @@ export interface Writer {
   readonly taken: () => readonly SseMessage[]
 }
 
-export function writer(): Writer {
+export function createEventWriter(): EventWriter {
   let messages: SseMessage[] = []
   let sequence = 0
   const writeFrom = (type: string, beginning: string): void => {
@@ -26,7 +26,7 @@ export function writer(): Writer {
     writeFrom,
     writeAs: (message) => void messages.push(message),
     taken() {
-      if (messages.length === 0) return NOTHING
+      if (messages.length === 0) return NO_OUTPUT
       const taken = messages
       messages = []
       return taken

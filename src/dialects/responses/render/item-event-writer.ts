@@ -3,32 +3,37 @@
  * has opened, in the order that OpenAI publishes. A part is closed when another one begins; text for
  * a part that is closed already makes one more part, so that nothing is lost and no rule is broken.
  */
-import { isOfTool, type Item } from '../../../core/item.ts'
+import { isToolItem, type Item } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import { piecesOf, type Piece } from './split-item-for-streaming.ts'
-import { announcedItem, shownItem, type ItemEnding } from './render-item.ts'
-import { tellPart, type PartTeller } from './part-event-writer.ts'
-import type { View } from './reasoning-visibility.ts'
-import { voiceOf, type Channel } from './text-event-names.ts'
-import type { Writer } from './event-writer.ts'
+import { splitItemForStreaming, type ItemPiece } from './split-item-for-streaming.ts'
+import { renderStartedItem, renderItem, type ItemEndStatus } from './render-item.ts'
+import { createPartEventWriter, type PartEventWriter } from './part-event-writer.ts'
+import type { ReasoningVisibility } from './reasoning-visibility.ts'
+import { findTextEventNames, type TextChannel } from './text-event-names.ts'
+import type { EventWriter } from './event-writer.ts'
 
-export interface ItemTeller {
-  readonly say: (channel: Channel, part: number, text: string, logprobs?: readonly Json[]) => void
+export interface ItemEventWriter {
+  readonly say: (
+    channel: TextChannel,
+    part: number,
+    text: string,
+    logprobs?: readonly Json[],
+  ) => void
   readonly annotate: (part: number, annotation: JsonObject) => void
   /** Says what of the finished item was not said yet, and closes its parts. `null`: it broke off. */
   readonly close: (final: Item | null) => void
   /** The last word on the item, which is returned as JSON text. Comes after `close`. */
-  readonly end: (ending: ItemEnding) => string
+  readonly end: (ending: ItemEndStatus) => string
 }
 
-export function tellItem(
+export function createItemEventWriter(
   started: Item,
   id: string,
   index: number,
-  view: View,
-  writer: Writer,
-): ItemTeller {
-  const announced = JSON.stringify(announcedItem(started, id))
+  view: ReasoningVisibility,
+  writer: EventWriter,
+): ItemEventWriter {
+  const announced = JSON.stringify(renderStartedItem(started, id))
   writer.write('response.output_item.added', `"output_index":${index},"item":${announced}`)
   const telling: Telling = {
     type: started.type,
@@ -52,7 +57,7 @@ export function tellItem(
         final === null || !isSameKind(final, started)
           ? asFarAsTold(started, telling)
           : renamed(final, started)
-      for (const piece of piecesOf(item)) catchUp(telling, piece)
+      for (const piece of splitItemForStreaming(item)) catchUp(telling, piece)
       closeCurrent(telling)
     },
     end(ending) {
@@ -60,7 +65,7 @@ export function tellItem(
         content: telling.shown.content.map((shown) => shown()),
         summary: telling.shown.summary.map((shown) => shown()),
       }
-      const json = JSON.stringify(shownItem(item, id, ending, view, lists))
+      const json = JSON.stringify(renderItem(item, id, ending, view, lists))
       writer.write('response.output_item.done', `"output_index":${index},"item":${json}`)
       return json
     },
@@ -72,8 +77,8 @@ interface Telling {
   readonly type: Item['type']
   /** The fields that every event of the item has, as JSON. */
   readonly place: string
-  readonly view: View
-  readonly writer: Writer
+  readonly view: ReasoningVisibility
+  readonly writer: EventWriter
   readonly told: Told[]
   /** The parts in the order in which they were announced, to be asked when the item is over. */
   readonly shown: { readonly content: (() => JsonObject)[]; readonly summary: (() => JsonObject)[] }
@@ -82,21 +87,21 @@ interface Telling {
 
 /** `channel` and `part` say which part of the item it is, which need not be its place in a list. */
 interface Told {
-  readonly channel: Channel
+  readonly channel: TextChannel
   readonly part: number
-  readonly teller: PartTeller
+  readonly teller: PartEventWriter
 }
 
-function partFor(telling: Telling, channel: Channel, part: number): Told | null {
+function partFor(telling: Telling, channel: TextChannel, part: number): Told | null {
   const { current, type, view, place, writer, shown } = telling
   if (current !== null && current.part === part && current.channel === channel) return current
-  const voice = voiceOf(type, channel, view)
+  const voice = findTextEventNames(type, channel, view)
   if (voice === null) return null
   // Arguments have no parts to tell apart.
   if (voice.parts === null && current !== null) return current
   closeCurrent(telling)
   const list = voice.parts === null ? [] : shown[voice.parts.list]
-  const teller = tellPart(voice, place, list.length, writer)
+  const teller = createPartEventWriter(voice, place, list.length, writer)
   list.push(teller.shown)
   const told = { channel, part, teller }
   telling.told.push(told)
@@ -110,7 +115,7 @@ function closeCurrent(telling: Telling): void {
 }
 
 /** Says of a finished part what was not said while it was made. */
-function catchUp(telling: Telling, piece: Piece): void {
+function catchUp(telling: Telling, piece: ItemPiece): void {
   const { channel, part, text, shown } = piece
   if (channel === null) return tellAtOnce(telling, piece)
   const before = telling.told.filter((told) => told.channel === channel && told.part === part)
@@ -131,7 +136,7 @@ function catchUp(telling: Telling, piece: Piece): void {
 }
 
 /** A part without text: an image, or something from the future. */
-function tellAtOnce(telling: Telling, { shown }: Piece): void {
+function tellAtOnce(telling: Telling, { shown }: ItemPiece): void {
   if (shown === null) return
   closeCurrent(telling)
   const { content } = telling.shown
@@ -148,7 +153,7 @@ function isSameKind(item: Item, started: Item): boolean {
 
 /** A call keeps the name by which it was announced. */
 function renamed(item: Item, started: Item): Item {
-  if (!isOfTool(item) || !isOfTool(started) || item.call_id === started.call_id) return item
+  if (!isToolItem(item) || !isToolItem(started) || item.call_id === started.call_id) return item
   return { ...item, call_id: started.call_id }
 }
 

@@ -6,21 +6,24 @@
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
-import type { Answering } from '../../../core/ports/dialect-interface.ts'
+import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 import type { ResponseStatus } from './render-response-fields.ts'
-import { itemIds } from './assign-output-item-ids.ts'
-import type { ItemEnding } from './render-item.ts'
-import { tellItem, type ItemTeller } from './item-event-writer.ts'
-import { viewOf } from './reasoning-visibility.ts'
-import type { Writer } from './event-writer.ts'
+import { createItemIdAssigner } from './assign-output-item-ids.ts'
+import type { ItemEndStatus } from './render-item.ts'
+import { createItemEventWriter, type ItemEventWriter } from './item-event-writer.ts'
+import { decideReasoningVisibility } from './reasoning-visibility.ts'
+import type { EventWriter } from './event-writer.ts'
 
-export interface ItemsTeller {
+export interface OutputEventWriter {
   readonly push: (event: StreamEvent) => void
   /** Closes what is still open. Returns the JSON text of all items, as a list. */
   readonly end: (status: ResponseStatus) => string
 }
 
-export function tellItems(answering: Answering, written: Writer): ItemsTeller {
+export function createOutputEventWriter(
+  answering: AnswerContext,
+  written: EventWriter,
+): OutputEventWriter {
   const slots = tellSlots(answering, written)
   let isOver = false
   return {
@@ -69,14 +72,14 @@ export function tellItems(answering: Answering, written: Writer): ItemsTeller {
 
 interface Slot {
   readonly at: number
-  readonly teller: ItemTeller
+  readonly teller: ItemEventWriter
   isClosed: boolean
 }
 
 /** The items by the index under which they are heard of, and in the order in which they began. */
-function tellSlots(answering: Answering, written: Writer) {
-  const idOf = itemIds(answering.turnId)
-  const view = viewOf(answering)
+function tellSlots(answering: AnswerContext, written: EventWriter) {
+  const idOf = createItemIdAssigner(answering.turnId)
+  const view = decideReasoningVisibility(answering)
   const slots = new Map<number, Slot>()
   const output: string[] = []
   let held: Slot | null = null
@@ -85,18 +88,22 @@ function tellSlots(answering: Answering, written: Writer) {
     const known = slots.get(index)
     if (known !== undefined) return known
     const at = slots.size
-    const slot = { at, teller: tellItem(item, idOf(item, at), at, view, written), isClosed: false }
+    const slot = {
+      at,
+      teller: createItemEventWriter(item, idOf(item, at), at, view, written),
+      isClosed: false,
+    }
     slots.set(index, slot)
     return slot
   }
   /** Only the last item can have been cut off; nothing could come behind it. */
-  const end = ({ at, teller }: Slot, ending: ItemEnding): void => {
+  const end = ({ at, teller }: Slot, ending: ItemEndStatus): void => {
     output[at] = teller.end(at === slots.size - 1 ? ending : 'completed')
   }
   return {
     start,
     /** `null` for an item that is over. One that nobody began begins now, as `item` if it can. */
-    teller(index: number, item: Item | null): ItemTeller | null {
+    teller(index: number, item: Item | null): ItemEventWriter | null {
       const slot = slots.get(index) ?? (item === null ? null : start(index, item))
       return slot === null || slot.isClosed ? null : slot.teller
     },
@@ -107,7 +114,7 @@ function tellSlots(answering: Answering, written: Writer) {
       slot.isClosed = true
       held = slot
     },
-    release(ending: ItemEnding): void {
+    release(ending: ItemEndStatus): void {
       if (held !== null) end(held, ending)
       held = null
     },

@@ -3,11 +3,11 @@
  * arguments of a call are told the same way, but for the announcement.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import { MAX_CHARS, textPieces } from '../../split-long-text.ts'
-import type { Voice } from './text-event-names.ts'
-import type { Writer } from './event-writer.ts'
+import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../split-long-text.ts'
+import type { TextEventNames } from './text-event-names.ts'
+import type { EventWriter } from './event-writer.ts'
 
-export interface PartTeller {
+export interface PartEventWriter {
   readonly say: (text: string, logprobs?: readonly Json[]) => void
   readonly annotate: (annotation: JsonObject) => void
   readonly close: () => void
@@ -23,7 +23,12 @@ export interface PartTeller {
 }
 
 /** `item` is the JSON that names the item, `at` the place in the list of parts. */
-export function tellPart(voice: Voice, item: string, at: number, writer: Writer): PartTeller {
+export function createPartEventWriter(
+  voice: TextEventNames,
+  item: string,
+  at: number,
+  writer: EventWriter,
+): PartEventWriter {
   const { parts } = voice
   const place = parts === null ? item : `${item},"${parts.index}":${at}`
   const head = `{"type":"${voice.delta}",${place},"delta":`
@@ -47,8 +52,8 @@ export function tellPart(voice: Voice, item: string, at: number, writer: Writer)
     say(text, logprobs) {
       whole += text
       if (logprobs !== undefined) allLogprobs.push(...logprobs)
-      if (text.length <= MAX_CHARS) return tell(text, logprobs)
-      for (const [at, piece] of textPieces(text).entries()) tell(piece, at === 0 ? logprobs : [])
+      if (text.length <= MAX_TEXT_LINE_CHARS) return tell(text, logprobs)
+      for (const [at, piece] of splitLongText(text).entries()) tell(piece, at === 0 ? logprobs : [])
     },
     annotate(annotation) {
       const index = annotations.push(annotation) - 1

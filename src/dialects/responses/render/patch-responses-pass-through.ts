@@ -3,15 +3,25 @@
  * show the whole response are changed, and there only what is the gateway's to say: the id under
  * which the answer is kept, and what the client asked where something else was sent upstream.
  */
-import { amend } from '../../../core/json/patch-object.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Failure } from '../../../core/stream-event.ts'
 import { responseId } from '../../../core/turn-derived-ids.ts'
-import { isObject, type Json, type JsonObject, parsedObject } from '../../../core/json/json.ts'
-import type { SseMessage, WordsAlone } from '../../../core/stream/stage.ts'
-import type { Answering, Retouch } from '../../../core/ports/dialect-interface.ts'
-import { echoFields, JUST_BEGUN, progressFields, type Progress } from './render-response-fields.ts'
-import { errorFields } from './error-event-fields.ts'
-import { shortLines } from './shorten-events-over-limit.ts'
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  tryParseJsonObject,
+} from '../../../core/json/json.ts'
+import type { SseMessage, TextDeltaPattern } from '../../../core/stream/stage.ts'
+import type { AnswerContext, PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
+import {
+  renderRequestFields,
+  INITIAL_PROGRESS,
+  renderProgressFields,
+  type ResponseProgress,
+} from './render-response-fields.ts'
+import { renderErrorEventFields } from './error-event-fields.ts'
+import { createEventShortener } from './shorten-events-over-limit.ts'
 
 const SHOWS_RESPONSE: ReadonlySet<string> = new Set([
   'response.created',
@@ -29,11 +39,11 @@ const ENDS: ReadonlySet<string> = new Set([
 ])
 const ITEM_DONE = 'response.output_item.done'
 
-export function retouch(answering: Answering): Retouch {
+export function createResponsesPassThroughPatcher(answering: AnswerContext): PassThroughPatcher {
   const mended = mender(answering)
   const reader = messageReader()
   const seen: Seen = { last: null, response: null, items: [] }
-  const short = shortLines(answering)
+  const short = createEventShortener(answering)
   return {
     message(message) {
       seen.last = message
@@ -49,7 +59,7 @@ export function retouch(answering: Answering): Retouch {
         seen.response = mended(response)
         Object.assign(changes, { response: seen.response })
       }
-      const sent = amend(json, changes)
+      const sent = patchObject(json, changes)
       const told = sent === json ? message : { ...message, data: JSON.stringify(sent) }
       return short(told, () => sent)
     },
@@ -70,7 +80,7 @@ const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|\\u00/
  * A delta, whatever it is of, and nothing beside it that would be counted each time. What may be
  * hostile is looked at one by one.
  */
-const WORDS_ALONE: WordsAlone = {
+const WORDS_ALONE: TextDeltaPattern = {
   before: /^\{[^{}[\]]*?"delta": ?"/,
   after: /^"/,
   more: [MAY_BE_HOSTILE, /"(?:annotation|item|part)"|"delta".*"delta"|"logprobs"\s*:\s*\[\s*\{/s],
@@ -84,7 +94,7 @@ interface Seen {
 }
 
 /** An answer that is not kept has no id of ours, and needs nothing said that it leaves unsaid. */
-function mender(answering: Answering): (response: JsonObject) => JsonObject {
+function mender(answering: AnswerContext): (response: JsonObject) => JsonObject {
   const { stored, turnId } = answering
   const ours = Object.entries({
     ...oursIn(answering),
@@ -95,13 +105,13 @@ function mender(answering: Answering): (response: JsonObject) => JsonObject {
       if (!stored && response[name] === undefined && saysNothing(value)) return false
       return JSON.stringify(response[name]) !== JSON.stringify(value)
     })
-    return amend(response, Object.fromEntries(changes))
+    return patchObject(response, Object.fromEntries(changes))
   }
 }
 
 /** What the client asked, wherever the gateway may have asked something else in its stead. */
-function oursIn(answering: Answering): JsonObject {
-  const echo = echoFields(answering)
+function oursIn(answering: AnswerContext): JsonObject {
+  const echo = renderRequestFields(answering)
   const { maxOutputTokens, promptCacheKey, safetyIdentifier, user } = answering.inbound.params
   const said = {
     conversation: echo['conversation'],
@@ -134,7 +144,7 @@ function messageReader() {
   const jsonOf = (message: SseMessage): JsonObject | null => {
     if (message !== read) {
       read = message
-      json = parsedObject(message.data)
+      json = tryParseJsonObject(message.data)
     }
     return json
   }
@@ -150,20 +160,27 @@ function messageReader() {
   }
 }
 
-function brokenEnding(failure: Failure, seen: Seen, answering: Answering): readonly SseMessage[] {
-  const last = seen.last === null ? null : parsedObject(seen.last.data)?.['sequence_number']
+function brokenEnding(
+  failure: Failure,
+  seen: Seen,
+  answering: AnswerContext,
+): readonly SseMessage[] {
+  const last = seen.last === null ? null : tryParseJsonObject(seen.last.data)?.['sequence_number']
   const next = typeof last === 'number' ? last + 1 : 0
-  const progress: Progress = { ...JUST_BEGUN, status: 'failed', failure }
-  const { status, error, ...begun } = progressFields(progress, answering)
+  const progress: ResponseProgress = { ...INITIAL_PROGRESS, status: 'failed', failure }
+  const { status, error, ...begun } = renderProgressFields(progress, answering)
   const response = {
-    ...(seen.response ?? { ...begun, ...echoFields(answering) }),
+    ...(seen.response ?? { ...begun, ...renderRequestFields(answering) }),
     status,
     error,
     output: finishedItems(seen.items),
   }
   const shown = JSON.stringify(response)
   return [
-    { event: 'error', data: `{"type":"error",${errorFields(failure)},"sequence_number":${next}}` },
+    {
+      event: 'error',
+      data: `{"type":"error",${renderErrorEventFields(failure)},"sequence_number":${next}}`,
+    },
     {
       event: 'response.failed',
       data: `{"type":"response.failed","response":${shown},"sequence_number":${next + 1}}`,
@@ -175,7 +192,7 @@ function brokenEnding(failure: Failure, seen: Seen, answering: Answering): reado
 function finishedItems(messages: readonly SseMessage[]): readonly JsonObject[] {
   const items: JsonObject[] = []
   for (const { data } of messages) {
-    const { output_index: at, item } = parsedObject(data) ?? {}
+    const { output_index: at, item } = tryParseJsonObject(data) ?? {}
     if (typeof at === 'number' && isObject(item)) items[at] = item
   }
   return items.filter((item) => item !== undefined)

@@ -7,10 +7,10 @@ import { itemId } from '../../../core/turn-derived-ids.ts'
 import { textOf, type Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import { isAssistantMessage, isUserMessage } from '../../../core/items/rounds-and-pinned-items.ts'
-import type { Answering } from '../../../core/ports/dialect-interface.ts'
+import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 
 /** `output` is a list as JSON, and so is what comes of it. */
-export function continuedOutput(output: string, { inbound, turnId }: Answering): string {
+export function prependContinuedOutput(output: string, { inbound, turnId }: AnswerContext): string {
   const { items, given = items } = inbound
   if (output === '[]' || !isAssistantMessage(given.at(-1))) return output
   const from = given.findLastIndex(isUserMessage) + 1

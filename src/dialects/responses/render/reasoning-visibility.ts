@@ -8,14 +8,14 @@
  * Sealed reasoning is shown to whoever asks for it with `reasoning.encrypted_content`, and to a
  * client whose answer is not kept, which has to bring it back itself.
  */
-import type { Answering } from '../../../core/ports/dialect-interface.ts'
+import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 
-export interface View {
+export interface ReasoningVisibility {
   readonly rawReasoning: boolean
   readonly sealedReasoning: boolean
 }
 
-export function viewOf({ inbound, stored }: Answering): View {
+export function decideReasoningVisibility({ inbound, stored }: AnswerContext): ReasoningVisibility {
   const { include } = inbound.params
   return {
     rawReasoning: include.includes('reasoning.raw'),

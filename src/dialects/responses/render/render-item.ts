@@ -4,21 +4,21 @@
  */
 import type { Item, Part, Reasoning } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { View } from './reasoning-visibility.ts'
+import type { ReasoningVisibility } from './reasoning-visibility.ts'
 
-export type ItemEnding = 'completed' | 'incomplete'
+export type ItemEndStatus = 'completed' | 'incomplete'
 
-export interface Lists {
+export interface RenderedParts {
   readonly content: readonly JsonObject[]
   readonly summary: readonly JsonObject[]
 }
 
-export function shownItem(
+export function renderItem(
   item: Item,
   id: string,
-  ending: ItemEnding,
-  view: View,
-  lists: Lists = listsOf(item, view),
+  ending: ItemEndStatus,
+  view: ReasoningVisibility,
+  lists: RenderedParts = listsOf(item, view),
 ): JsonObject {
   const { native: _native, origin: _origin, ...own } = item
   const status = item.status === 'incomplete' ? 'incomplete' : ending
@@ -39,7 +39,7 @@ export function shownItem(
 }
 
 /** An item of which nothing was told yet. */
-export function announcedItem(item: Item, id: string): JsonObject {
+export function renderStartedItem(item: Item, id: string): JsonObject {
   const { native: _native, origin: _origin, ...own } = item
   const status = 'in_progress'
   switch (own.type) {
@@ -56,13 +56,13 @@ export function announcedItem(item: Item, id: string): JsonObject {
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'opaque':
-      return shownItem(item, id, 'completed', NOTHING_SHOWN)
+      return renderItem(item, id, 'completed', NOTHING_SHOWN)
   }
 }
 
-const NOTHING_SHOWN: View = { rawReasoning: false, sealedReasoning: false }
+const NOTHING_SHOWN: ReasoningVisibility = { rawReasoning: false, sealedReasoning: false }
 
-export function shownPart(part: Part): JsonObject {
+export function renderPart(part: Part): JsonObject {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -77,8 +77,8 @@ export function shownPart(part: Part): JsonObject {
   }
 }
 
-function listsOf(item: Item, view: View): Lists {
-  if (item.type === 'message') return { content: item.content.map(shownPart), summary: [] }
+function listsOf(item: Item, view: ReasoningVisibility): RenderedParts {
+  if (item.type === 'message') return { content: item.content.map(renderPart), summary: [] }
   if (item.type !== 'reasoning') return { content: [], summary: [] }
   const { summary, content = [] } = item
   if (view.rawReasoning) return { content, summary }
@@ -94,8 +94,8 @@ type Ours = 'native' | 'origin'
 function shownReasoning(
   { encrypted_content: sealed, content: _content, status, ...own }: Omit<Reasoning, Ours>,
   id: string,
-  view: View,
-  { content, summary }: Lists,
+  view: ReasoningVisibility,
+  { content, summary }: RenderedParts,
 ): JsonObject {
   return {
     ...own,

@@ -4,13 +4,18 @@
  */
 import type { Item, Message, Part } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import { shownItem, type ItemEnding } from './render-item.ts'
-import type { View } from './reasoning-visibility.ts'
+import { renderItem, type ItemEndStatus } from './render-item.ts'
+import type { ReasoningVisibility } from './reasoning-visibility.ts'
 
-export function listedItem(item: Item, id: string, ending: ItemEnding, view: View): JsonObject {
+export function renderListedItem(
+  item: Item,
+  id: string,
+  ending: ItemEndStatus,
+  view: ReasoningVisibility,
+): JsonObject {
   switch (item.type) {
     case 'message':
-      return item.role === 'assistant' ? shownItem(item, id, ending, view) : question(item, id)
+      return item.role === 'assistant' ? renderItem(item, id, ending, view) : question(item, id)
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const { native: _native, origin: _origin, output, ...own } = item
@@ -21,7 +26,7 @@ export function listedItem(item: Item, id: string, ending: ItemEnding, view: Vie
     case 'custom_tool_call':
     case 'reasoning':
     case 'opaque':
-      return shownItem(item, id, ending, view)
+      return renderItem(item, id, ending, view)
   }
 }
 

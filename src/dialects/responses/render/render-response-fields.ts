@@ -5,13 +5,13 @@
  * Its two halves are apart so that a stream, which shows the object three times and more, can write
  * the second one, with all tools and instructions in it, only once.
  */
-import type { Failure, Usage } from '../../../core/stream-event.ts'
+import type { Failure, TokenUsage } from '../../../core/stream-event.ts'
 import { responseId } from '../../../core/turn-derived-ids.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
-import type { Params } from '../../../core/prompt.ts'
-import { toolChoiceJson } from '../../../core/json/encode-responses-tool-choice.ts'
-import type { Answering } from '../../../core/ports/dialect-interface.ts'
+import type { PromptParameters } from '../../../core/prompt.ts'
+import { encodeResponsesToolChoice } from '../../../core/json/encode-responses-tool-choice.ts'
+import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 
 export type ResponseStatus =
   | 'queued'
@@ -22,17 +22,17 @@ export type ResponseStatus =
   | 'cancelled'
 
 /** What of a response changes while it is made, without its output. */
-export interface Progress {
+export interface ResponseProgress {
   readonly status: ResponseStatus
   readonly completedAtMs: number | null
   readonly failure: Failure | null
   readonly incomplete: 'max_output_tokens' | 'content_filter' | null
   /** Of the model that answered; the one that was asked stands in as long as it is not known. */
   readonly model: string | null
-  readonly usage: Usage | null
+  readonly usage: TokenUsage | null
 }
 
-export const JUST_BEGUN: Progress = {
+export const INITIAL_PROGRESS: ResponseProgress = {
   status: 'in_progress',
   completedAtMs: null,
   failure: null,
@@ -42,9 +42,9 @@ export const JUST_BEGUN: Progress = {
 }
 
 /** How far an answer has come, by what came of it. */
-export function progressOf(outcome: Outcome, endedAtMs: number | null): Progress {
+export function progressFromOutcome(outcome: Outcome, endedAtMs: number | null): ResponseProgress {
   const { finish, failure, model, usage } = outcome
-  const known = { ...JUST_BEGUN, model, usage }
+  const known = { ...INITIAL_PROGRESS, model, usage }
   if (failure !== null) return { ...known, status: 'failed', failure }
   if (finish === null) return known
   if (finish === 'stop') return { ...known, status: 'completed', completedAtMs: endedAtMs }
@@ -53,7 +53,10 @@ export function progressOf(outcome: Outcome, endedAtMs: number | null): Progress
 }
 
 /** `output` is left out here: it is written apart. */
-export function progressFields(progress: Progress, { inbound, turnId, createdAtMs }: Answering) {
+export function renderProgressFields(
+  progress: ResponseProgress,
+  { inbound, turnId, createdAtMs }: AnswerContext,
+) {
   const { status, completedAtMs, failure, incomplete, model, usage } = progress
   return {
     id: responseId(turnId),
@@ -61,14 +64,14 @@ export function progressFields(progress: Progress, { inbound, turnId, createdAtM
     created_at: seconds(createdAtMs),
     status,
     completed_at: completedAtMs === null ? null : seconds(completedAtMs),
-    error: failure === null ? null : errorOf(failure),
+    error: failure === null ? null : renderResponseError(failure),
     incomplete_details: incomplete === null ? null : { reason: incomplete },
     model: model ?? inbound.params.model,
-    usage: usage === null ? null : usageOf(usage),
+    usage: usage === null ? null : renderResponsesUsage(usage),
   } satisfies JsonObject
 }
 
-export function echoFields({ inbound, stored }: Answering): JsonObject {
+export function renderRequestFields({ inbound, stored }: AnswerContext): JsonObject {
   const { params, memory, context, body } = inbound
   const { extra, toolChoice } = params
   return {
@@ -91,7 +94,7 @@ export function echoFields({ inbound, stored }: Answering): JsonObject {
     store: stored,
     temperature: params.temperature ?? 1,
     text: { format: formatOf(params), verbosity: params.verbosity ?? 'medium' },
-    tool_choice: toolChoice === null ? 'auto' : toolChoiceJson(toolChoice, params.tools),
+    tool_choice: toolChoice === null ? 'auto' : encodeResponsesToolChoice(toolChoice, params.tools),
     tools: toolsOf(params, body['tools']),
     top_logprobs: params.topLogprobs ?? 0,
     top_p: params.topP ?? 1,
@@ -117,11 +120,11 @@ const ERROR_CODES: ReadonlySet<string> = new Set(
   insufficient_quota context_length_exceeded`.split(/\s+/),
 )
 
-export function errorOf({ code, message }: Failure): JsonObject {
+export function renderResponseError({ code, message }: Failure): JsonObject {
   return { code: code !== null && ERROR_CODES.has(code) ? code : 'server_error', message }
 }
 
-export function usageOf(usage: Usage): JsonObject {
+export function renderResponsesUsage(usage: TokenUsage): JsonObject {
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: {
@@ -134,7 +137,7 @@ export function usageOf(usage: Usage): JsonObject {
   }
 }
 
-function formatOf({ format }: Params): JsonObject {
+function formatOf({ format }: PromptParameters): JsonObject {
   if (format === null) return { type: 'text' }
   if (format.type !== 'json_schema') return { type: format.type }
   const { type, name, description, schema, strict } = format
@@ -142,7 +145,7 @@ function formatOf({ format }: Params): JsonObject {
 }
 
 /** As the client wrote them, with what a function must say filled in. */
-function toolsOf({ tools }: Params, written: Json | undefined): Json {
+function toolsOf({ tools }: PromptParameters, written: Json | undefined): Json {
   if (!Array.isArray(written)) return []
   return written.map((raw: Json, at) => {
     const tool = tools[at]

@@ -2,31 +2,36 @@
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
-import type { Answering } from '../../../core/ports/dialect-interface.ts'
-import { echoFields, progressFields, progressOf, type Progress } from './render-response-fields.ts'
-import { itemIds } from './assign-output-item-ids.ts'
-import { shownItem } from './render-item.ts'
-import { viewOf } from './reasoning-visibility.ts'
+import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
+import {
+  renderRequestFields,
+  renderProgressFields,
+  progressFromOutcome,
+  type ResponseProgress,
+} from './render-response-fields.ts'
+import { createItemIdAssigner } from './assign-output-item-ids.ts'
+import { renderItem } from './render-item.ts'
+import { decideReasoningVisibility } from './reasoning-visibility.ts'
 
-export function whole(
+export function renderResponse(
   outcome: Outcome,
-  answering: Answering,
+  answering: AnswerContext,
   endedAtMs: number | null = null,
 ): JsonObject {
-  return shownAs(progressOf(outcome, endedAtMs), outcome.items, answering)
+  return renderResponseProgress(progressFromOutcome(outcome, endedAtMs), outcome.items, answering)
 }
 
 /** A response that has come so far. */
-export function shownAs(
-  progress: Progress,
+export function renderResponseProgress(
+  progress: ResponseProgress,
   items: readonly Item[],
-  answering: Answering,
+  answering: AnswerContext,
 ): JsonObject {
-  const idOf = itemIds(answering.turnId)
-  const view = viewOf(answering)
+  const idOf = createItemIdAssigner(answering.turnId)
+  const view = decideReasoningVisibility(answering)
   const output = items.map((item, at) => {
     const cutOff = progress.status === 'incomplete' && at === items.length - 1
-    return shownItem(item, idOf(item, at), cutOff ? 'incomplete' : 'completed', view)
+    return renderItem(item, idOf(item, at), cutOff ? 'incomplete' : 'completed', view)
   })
-  return { ...progressFields(progress, answering), output, ...echoFields(answering) }
+  return { ...renderProgressFields(progress, answering), output, ...renderRequestFields(answering) }
 }

@@ -8,32 +8,34 @@
 import type { Failure } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
-import { errorBody, failureOf } from '../../../core/errors/gateway-error.ts'
+import { createErrorBody, createFailure } from '../../../core/errors/gateway-error.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
-import type { Answering, Renderer } from '../../../core/ports/dialect-interface.ts'
-import { isLonger } from '../../exceeds-line-byte-limit.ts'
-import { imageNotShown, madeImages } from '../../collect-generated-images.ts'
-import { continuedOutput } from './prepend-continued-output.ts'
+import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
+import { exceedsByteLimit } from '../../exceeds-line-byte-limit.ts'
+import { createOmittedImageStatus, collectGeneratedImages } from '../../collect-generated-images.ts'
+import { prependContinuedOutput } from './prepend-continued-output.ts'
 import {
-  echoFields,
-  JUST_BEGUN,
-  progressFields,
-  progressOf,
-  type Progress,
+  renderRequestFields,
+  INITIAL_PROGRESS,
+  renderProgressFields,
+  progressFromOutcome,
+  type ResponseProgress,
   type ResponseStatus,
 } from './render-response-fields.ts'
-import { errorFields } from './error-event-fields.ts'
-import { shortLines } from './shorten-events-over-limit.ts'
-import { slimWriter } from './size-limited-event-writer.ts'
-import { tellItems } from './output-event-writer.ts'
-import { writer, type Writer } from './event-writer.ts'
+import { renderErrorEventFields } from './error-event-fields.ts'
+import { createEventShortener } from './shorten-events-over-limit.ts'
+import { createSizeLimitedEventWriter } from './size-limited-event-writer.ts'
+import { createOutputEventWriter } from './output-event-writer.ts'
+import { createEventWriter, type EventWriter } from './event-writer.ts'
 
-export function stream(answering: Answering): Renderer {
-  const written = answering.inbound.client.isOpenWebUi ? slimWriter() : writer()
+export function createResponsesStreamRenderer(answering: AnswerContext): AnswerRenderer {
+  const written = answering.inbound.client.isOpenWebUi
+    ? createSizeLimitedEventWriter()
+    : createEventWriter()
   const lifecycle = tellLifecycle(answering, written)
-  const items = tellItems(answering, written)
+  const items = createOutputEventWriter(answering, written)
   const images = tellOfImages(answering, written)
-  const short = shortLines(answering)
+  const short = createEventShortener(answering)
   const taken = (): readonly SseMessage[] => written.taken().map((message) => short(message))
   return {
     push(event) {
@@ -44,7 +46,7 @@ export function stream(answering: Answering): Renderer {
     },
     end(outcome, endedAtMs) {
       lifecycle.begin(outcome.model)
-      const progress = progressOf(over(outcome), endedAtMs)
+      const progress = progressFromOutcome(over(outcome), endedAtMs)
       lifecycle.end(progress, items.end(progress.status))
       return [...taken(), { data: '[DONE]' }]
     },
@@ -54,58 +56,62 @@ export function stream(answering: Answering): Renderer {
 /** A stream that ends has come to something. */
 function over(outcome: Outcome): Outcome {
   if (outcome.finish !== null || outcome.failure !== null) return outcome
-  const failure = failureOf('upstream_broken', 'The answer broke off before it was complete.')
+  const failure = createFailure('upstream_broken', 'The answer broke off before it was complete.')
   return { ...outcome, failure }
 }
 
-function tellLifecycle(answering: Answering, { write, writeAs }: Writer) {
+function tellLifecycle(answering: AnswerContext, { write, writeAs }: EventWriter) {
   const { memory, client } = answering.inbound
   const { background } = memory
   // It holds all tools and instructions, so it is put into JSON once.
-  const echo = client.isOpenWebUi ? '}' : `,${JSON.stringify(echoFields(answering)).slice(1)}`
+  const echo = client.isOpenWebUi
+    ? '}'
+    : `,${JSON.stringify(renderRequestFields(answering)).slice(1)}`
   let hasBegun = false
-  const show = (type: string, progress: Progress, output: string | null): void => {
-    const fields = JSON.stringify(progressFields(progress, answering)).slice(0, -1)
+  const show = (type: string, progress: ResponseProgress, output: string | null): void => {
+    const fields = JSON.stringify(renderProgressFields(progress, answering)).slice(0, -1)
     write(type, `"response":${fields}${output === null ? '' : `,"output":${output}`}${echo}`)
   }
   return {
     begin(model: string | null): void {
       if (hasBegun) return
       hasBegun = true
-      const running: Progress = { ...JUST_BEGUN, model }
-      const first: Progress = background ? { ...running, status: 'queued' } : running
+      const running: ResponseProgress = { ...INITIAL_PROGRESS, model }
+      const first: ResponseProgress = background ? { ...running, status: 'queued' } : running
       show('response.created', first, '[]')
       if (background) show('response.queued', first, '[]')
       show('response.in_progress', running, '[]')
     },
-    end(progress: Progress, output: string): void {
+    end(progress: ResponseProgress, output: string): void {
       const { failure, status } = progress
       if (client.isOpenWebUi) {
         if (failure !== null) writeAs(keptError(failure))
-        const kept = keptOutput(continuedOutput(output, answering))
+        const kept = keptOutput(prependContinuedOutput(output, answering))
         return show(heardEnding(status), progress, kept)
       }
-      if (failure !== null) write('error', errorFields(failure))
+      if (failure !== null) write('error', renderErrorEventFields(failure))
       show(`response.${status}`, progress, output)
     },
   }
 }
 
 /** Open WebUI keeps an image that comes as an item of a response, and shows none. */
-function tellOfImages({ inbound: { client } }: Answering, { writeAs }: Writer) {
+function tellOfImages({ inbound: { client } }: AnswerContext, { writeAs }: EventWriter) {
   let isTold = !client.isOpenWebUi
   return {
     ended(item: Item): void {
-      if (isTold || madeImages(item).length === 0) return
+      if (isTold || collectGeneratedImages(item).length === 0) return
       isTold = true
-      writeAs(imageNotShown('Open WebUI shows images only over a connection of the type chat'))
+      writeAs(
+        createOmittedImageStatus('Open WebUI shows images only over a connection of the type chat'),
+      )
     },
   }
 }
 
 /** Open WebUI shows a failed response, but keeps only an error that it is told as in a chat. */
 function keptError(failure: Failure): SseMessage {
-  return { data: JSON.stringify(errorBody(failure)) }
+  return { data: JSON.stringify(createErrorBody(failure)) }
 }
 
 /**
@@ -122,7 +128,7 @@ function heardEnding(status: ResponseStatus): string {
  * above 128 KiB the whole answer.
  */
 function keptOutput(output: string): string | null {
-  return output === '[]' || isLonger(output, MAX_OUTPUT_BYTES) ? null : output
+  return output === '[]' || exceedsByteLimit(output, MAX_OUTPUT_BYTES) ? null : output
 }
 
 const MAX_OUTPUT_BYTES = 100_000

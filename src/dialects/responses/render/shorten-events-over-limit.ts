@@ -2,25 +2,25 @@
  * Events for a client that cannot read a line of more than 128 KiB. Only those that it could not read
  * become shorter, by what it has anyway: what it asked, and what the deltas have said.
  */
-import { amend } from '../../../core/json/patch-object.ts'
-import { isObject, parsedObject, type JsonObject } from '../../../core/json/json.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
+import { isObject, tryParseJsonObject, type JsonObject } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
-import type { Answering } from '../../../core/ports/dialect-interface.ts'
-import { isLonger } from '../../exceeds-line-byte-limit.ts'
-import { isRepetition, shortItem } from './size-limited-event-writer.ts'
+import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
+import { exceedsByteLimit } from '../../exceeds-line-byte-limit.ts'
+import { repeatsEarlierEvents, shortenItem } from './size-limited-event-writer.ts'
 
 /** `jsonOf` is for who may have read the message already. */
 type Shorten = (message: SseMessage, jsonOf?: typeof parsed) => SseMessage
 
 /** The same message for any other client, and where it is short enough. */
-export function shortLines({ inbound: { client } }: Answering): Shorten {
+export function createEventShortener({ inbound: { client } }: AnswerContext): Shorten {
   if (!client.hasShortLines) return (message) => message
   return (message, jsonOf = parsed) =>
-    isLonger(message.data, MAX_BYTES) ? shortened(message, jsonOf(message)) : message
+    exceedsByteLimit(message.data, MAX_BYTES) ? shortened(message, jsonOf(message)) : message
 }
 
 function parsed({ data }: SseMessage): JsonObject | null {
-  return parsedObject(data)
+  return tryParseJsonObject(data)
 }
 
 /** What is left is for the frame of an event. */
@@ -30,24 +30,24 @@ function shortened(message: SseMessage, json: JsonObject | null): SseMessage {
   if (json === null) return message
   const { type, response, item } = json
   if (isObject(response)) {
-    const shown = amend(response, ECHOES)
-    const slim = withJson(message, amend(json, { response: shown }))
+    const shown = patchObject(response, ECHOES)
+    const slim = withJson(message, patchObject(json, { response: shown }))
     if (isShort(slim)) return slim
-    const withoutOutput = amend(shown, { output: undefined })
-    const least = withJson(message, amend(json, { response: withoutOutput }))
+    const withoutOutput = patchObject(shown, { output: undefined })
+    const least = withJson(message, patchObject(json, { response: withoutOutput }))
     return isShort(least) ? least : message
   }
   if (type === 'response.output_item.added' && isObject(item)) {
-    return withJson(message, amend(json, { item: shortItem(item) }))
+    return withJson(message, patchObject(json, { item: shortenItem(item) }))
   }
   // Nobody minds an event that says nothing.
-  return typeof type === 'string' && isRepetition(type) ? { data: '{}' } : message
+  return typeof type === 'string' && repeatsEarlierEvents(type) ? { data: '{}' } : message
 }
 
 const ECHOES = { tools: undefined, instructions: undefined, metadata: undefined, prompt: undefined }
 
 function isShort({ data }: SseMessage): boolean {
-  return !isLonger(data, MAX_BYTES)
+  return !exceedsByteLimit(data, MAX_BYTES)
 }
 
 function withJson(message: SseMessage, json: JsonObject): SseMessage {

@@ -3,27 +3,35 @@
  * the whole answer. It puts an answer together from the deltas and from `response.completed`, so what
  * only repeats them is left out where it is too long; what it could not do without is cut.
  */
-import { isObject, parsedObject, type Json, type JsonObject } from '../../../core/json/json.ts'
-import { isLonger, MAX_LINE_BYTES } from '../../exceeds-line-byte-limit.ts'
-import { writer, type Writer } from './event-writer.ts'
+import {
+  isObject,
+  tryParseJsonObject,
+  type Json,
+  type JsonObject,
+} from '../../../core/json/json.ts'
+import { exceedsByteLimit, MAX_LINE_BYTES } from '../../exceeds-line-byte-limit.ts'
+import { createEventWriter, type EventWriter } from './event-writer.ts'
 
-export function slimWriter(): Writer {
-  const { write, writeFrom, ...rest } = writer()
+export function createSizeLimitedEventWriter(): EventWriter {
+  const { write, writeFrom, ...rest } = createEventWriter()
   return {
     ...rest,
     write(type, fields) {
-      if (!isLonger(fields, MAX_LINE_BYTES)) write(type, fields)
+      if (!exceedsByteLimit(fields, MAX_LINE_BYTES)) write(type, fields)
       else if (type === 'response.output_item.added') write(type, cutItem(fields))
-      else if (!isRepetition(type)) write(type, fields)
+      else if (!repeatsEarlierEvents(type)) write(type, fields)
     },
     writeFrom(type, beginning) {
-      writeFrom(type, isLonger(beginning, MAX_LINE_BYTES) ? withoutLogprobs(beginning) : beginning)
+      writeFrom(
+        type,
+        exceedsByteLimit(beginning, MAX_LINE_BYTES) ? withoutLogprobs(beginning) : beginning,
+      )
     },
   }
 }
 
 /** Whether an event of this type only says again what the deltas and the end of the answer say. */
-export function isRepetition(type: string): boolean {
+export function repeatsEarlierEvents(type: string): boolean {
   return REPEATS.test(type)
 }
 
@@ -40,13 +48,13 @@ function withoutLogprobs(delta: string): string {
  * and a call whose output is missing would be run.
  */
 function cutItem(fields: string): string {
-  const { output_index: index, item } = parsedObject(`{${fields}}`) ?? {}
+  const { output_index: index, item } = tryParseJsonObject(`{${fields}}`) ?? {}
   if (!isObject(item)) return fields
-  return `"output_index":${JSON.stringify(index)},"item":${JSON.stringify(shortItem(item))}`
+  return `"output_index":${JSON.stringify(index)},"item":${JSON.stringify(shortenItem(item))}`
 }
 
 /** The item without what is long in it. */
-export function shortItem(item: JsonObject): JsonObject {
+export function shortenItem(item: JsonObject): JsonObject {
   const { output, ...own } = item
   const short = Object.entries(own).filter(([, value]) => JSON.stringify(value).length <= MAX_FIELD)
   return {

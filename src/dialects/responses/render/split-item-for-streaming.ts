@@ -1,12 +1,12 @@
 /** A finished item taken apart into what a stream tells of it, in the order of its parts. */
 import type { Item, Part } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import { shownPart } from './render-item.ts'
-import type { Channel } from './text-event-names.ts'
+import { renderPart } from './render-item.ts'
+import type { TextChannel } from './text-event-names.ts'
 
-export interface Piece {
+export interface ItemPiece {
   /** `null` for a part that has no text and is told in one go. */
-  readonly channel: Channel | null
+  readonly channel: TextChannel | null
   readonly part: number
   readonly text: string
   /** The part as a client sees it; `null` where it is seen otherwise, or is not a part. */
@@ -15,7 +15,7 @@ export interface Piece {
   readonly logprobs: readonly Json[]
 }
 
-export function piecesOf(item: Item): readonly Piece[] {
+export function splitItemForStreaming(item: Item): readonly ItemPiece[] {
   switch (item.type) {
     case 'message':
       return item.content.map(pieceOfMessage)
@@ -35,12 +35,12 @@ export function piecesOf(item: Item): readonly Piece[] {
   }
 }
 
-function plain(channel: Channel, part: number, text: string): Piece {
+function plain(channel: TextChannel, part: number, text: string): ItemPiece {
   return { channel, part, text, shown: null, annotations: [], logprobs: [] }
 }
 
-function pieceOfMessage(part: Part, at: number): Piece {
-  const shown = shownPart(part)
+function pieceOfMessage(part: Part, at: number): ItemPiece {
+  const shown = renderPart(part)
   if (part.type === 'refusal') return { ...plain('refusal', at, part.refusal), shown }
   if (part.type !== 'output_text' && part.type !== 'input_text') {
     return { ...plain('text', at, ''), channel: null, shown }

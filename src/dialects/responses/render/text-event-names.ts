@@ -4,21 +4,21 @@
  */
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { View } from './reasoning-visibility.ts'
+import type { ReasoningVisibility } from './reasoning-visibility.ts'
 
-export type Channel = 'text' | 'refusal' | 'summary' | 'content' | 'arguments'
+export type TextChannel = 'text' | 'refusal' | 'summary' | 'content' | 'arguments'
 
-export interface Voice {
+export interface TextEventNames {
   readonly delta: string
   readonly done: string
   /** The field of the done event in which the whole text stands. */
   readonly whole: string
   /** Where parts are: in which list, under which index, announced and closed by which events. */
-  readonly parts: Parts | null
+  readonly parts: PartEventNames | null
   readonly hasLogprobs: boolean
 }
 
-export interface Parts {
+export interface PartEventNames {
   readonly list: 'content' | 'summary'
   readonly index: string
   readonly added: string
@@ -33,7 +33,7 @@ const content = {
   done: 'response.content_part.done',
 } as const
 
-const TEXT: Voice = {
+const TEXT: TextEventNames = {
   delta: 'response.output_text.delta',
   done: 'response.output_text.done',
   whole: 'text',
@@ -44,7 +44,7 @@ const TEXT: Voice = {
   hasLogprobs: true,
 }
 
-const REFUSAL: Voice = {
+const REFUSAL: TextEventNames = {
   delta: 'response.refusal.delta',
   done: 'response.refusal.done',
   whole: 'refusal',
@@ -52,7 +52,7 @@ const REFUSAL: Voice = {
   hasLogprobs: false,
 }
 
-const RAW_REASONING: Voice = {
+const RAW_REASONING: TextEventNames = {
   delta: 'response.reasoning_text.delta',
   done: 'response.reasoning_text.done',
   whole: 'text',
@@ -60,7 +60,7 @@ const RAW_REASONING: Voice = {
   hasLogprobs: false,
 }
 
-const SUMMARY: Voice = {
+const SUMMARY: TextEventNames = {
   delta: 'response.reasoning_summary_text.delta',
   done: 'response.reasoning_summary_text.done',
   whole: 'text',
@@ -74,7 +74,7 @@ const SUMMARY: Voice = {
   hasLogprobs: false,
 }
 
-const ARGUMENTS: Voice = {
+const ARGUMENTS: TextEventNames = {
   delta: 'response.function_call_arguments.delta',
   done: 'response.function_call_arguments.done',
   whole: 'arguments',
@@ -82,7 +82,7 @@ const ARGUMENTS: Voice = {
   hasLogprobs: false,
 }
 
-const INPUT: Voice = {
+const INPUT: TextEventNames = {
   delta: 'response.custom_tool_call_input.delta',
   done: 'response.custom_tool_call_input.done',
   whole: 'input',
@@ -91,7 +91,11 @@ const INPUT: Voice = {
 }
 
 /** `null` where an item of this type says nothing on that channel. */
-export function voiceOf(type: Item['type'], channel: Channel, view: View): Voice | null {
+export function findTextEventNames(
+  type: Item['type'],
+  channel: TextChannel,
+  view: ReasoningVisibility,
+): TextEventNames | null {
   switch (channel) {
     case 'text':
       return type === 'message' ? TEXT : null

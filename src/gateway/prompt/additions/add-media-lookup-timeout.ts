@@ -3,19 +3,19 @@
  * is loaded anew.
  */
 import type { Log } from '../../../core/ports/log-interface.ts'
-import { inTime, LATE } from '../../../core/wait-with-timeout.ts'
-import type { KeptMedia } from '../../../media/loading/media-loader.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../../core/wait-with-timeout.ts'
+import type { LoadedMediaCache } from '../../../media/loading/media-loader.ts'
 
-export function patientMedia(kept: KeptMedia, log: Log): KeptMedia {
+export function addMediaLookupTimeout(kept: LoadedMediaCache, log: Log): LoadedMediaCache {
   return {
     ...kept,
     async find(urls, hasRoom) {
       let isWaiting = true
       // Room that is taken when the request has gone on would never be given back.
       const asked = kept.find(urls, (chars) => isWaiting && hasRoom(chars))
-      const found = await inTime(asked, PATIENCE_MS)
+      const found = await waitWithTimeout(asked, PATIENCE_MS)
       isWaiting = false
-      if (found !== LATE) return found
+      if (found !== TIMED_OUT) return found
       log('warn', 'media-not-kept', { why: 'It took too long.' })
       return new Map()
     },

@@ -5,68 +5,79 @@
 import type { Caller } from '../../../core/client/caller.ts'
 import { type Item, textOf } from '../../../core/item.ts'
 import type { ContextPolicy, LayerRules } from '../../../core/context-policy.ts'
-import { roundStarts } from '../../../core/items/rounds-and-pinned-items.ts'
-import type { Inbound } from '../../../core/client-request.ts'
-import type { History } from '../../history/load-history-by-id.ts'
-import { memoryPlace } from '../../history/memory-thread-and-storage-permission.ts'
-import type { After, Layer } from '../../../memory/memory-layer-interface.ts'
-import { LAYERS } from '../../../memory/layer-registry.ts'
-import { placeLayers } from '../../../memory/insert-layer-blocks.ts'
-import { runLayers, wantedOf, type LayersContext } from '../../../memory/load-layer-blocks.ts'
+import { findRoundStarts } from '../../../core/items/rounds-and-pinned-items.ts'
+import type { ClientRequest } from '../../../core/client-request.ts'
+import type { LoadedHistory } from '../../history/load-history-by-id.ts'
+import { resolveMemoryThread } from '../../history/memory-thread-and-storage-permission.ts'
+import type { RunInBackground, MemoryLayer } from '../../../memory/memory-layer-interface.ts'
+import { MEMORY_LAYERS } from '../../../memory/layer-registry.ts'
+import { insertLayerBlocks } from '../../../memory/insert-layer-blocks.ts'
+import {
+  loadLayerBlocks,
+  budgetRequestedLayers,
+  type SharedLayerContext,
+} from '../../../memory/load-layer-blocks.ts'
 import type { Transform } from '../../../context/transform-interface.ts'
-import type { World } from '../../dependencies-interface.ts'
-import { route } from '../../../upstream/accounts-and-model-routing.ts'
-import { isWished } from '../has-summary-or-layer-override.ts'
-import { policyFor } from '../resolve-request-policy.ts'
+import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import { routeModel } from '../../../upstream/accounts-and-model-routing.ts'
+import { hasSummaryOrLayerOverride } from '../has-summary-or-layer-override.ts'
+import { resolveRequestPolicy } from '../resolve-request-policy.ts'
 
 /** The very same history, and nothing is looked at, if nobody wants any. */
-export async function withLayers(
-  inbound: Inbound,
-  history: History,
+export async function loadMemoryBlocks(
+  inbound: ClientRequest,
+  history: LoadedHistory,
   { caller, after }: Asker,
-  world: World,
-): Promise<History> {
-  if (inbound.client.isTask || !isWished('layers', { inbound, history }, world.settings))
+  world: GatewayDependencies,
+): Promise<LoadedHistory> {
+  if (
+    inbound.client.isTask ||
+    !hasSummaryOrLayerOverride('layers', { inbound, history }, world.settings)
+  )
     return history
-  const rules = route(world, inbound.params.model, inbound.dialect)
-    .map(({ model }) => policyFor(model, { inbound, history }, world.settings).layers)
-    .find((wanted) => wantsLayers(wanted, world))
+  const rules = routeModel(world, inbound.params.model, inbound.dialect)
+    .map(({ model }) => resolveRequestPolicy(model, { inbound, history }, world.settings).layers)
+    .find((wanted) => isAnyLayerRequested(wanted, world))
   if (rules === undefined) return history
   const items = [...history.items, ...inbound.items]
-  const context = contextOf({ inbound, history, items, rules, turnId: null }, caller, world)
+  const context = buildLayerContext({ inbound, history, items, rules, turnId: null }, caller, world)
   if (context.round === 0) return history
-  return { ...history, layers: await runLayers(context, layersOf(world), after) }
+  return { ...history, layers: await loadLayerBlocks(context, listMemoryLayers(world), after) }
 }
 
 interface Asker {
   readonly caller: Caller
-  readonly after: After
+  readonly after: RunInBackground
 }
 
-export function layersOf({ memoryLayers = LAYERS }: Pick<World, 'memoryLayers'>): readonly Layer[] {
+export function listMemoryLayers({
+  memoryLayers = MEMORY_LAYERS,
+}: Pick<GatewayDependencies, 'memoryLayers'>): readonly MemoryLayer[] {
   return memoryLayers
 }
 
-export function wantsLayers(rules: LayerRules, world: World): boolean {
-  return layersOf(world).some((layer) => layer.isWanted(rules))
+export function isAnyLayerRequested(rules: LayerRules, world: GatewayDependencies): boolean {
+  return listMemoryLayers(world).some((layer) => layer.isWanted(rules))
 }
 
 /** What of it this policy wants told; `items` is the whole conversation. */
-export function layerSteps(
+export function listLayerTransforms(
   { layers: rules }: ContextPolicy,
-  { layers: told }: Pick<History, 'layers'>,
+  { layers: told }: Pick<LoadedHistory, 'layers'>,
   items: readonly Item[],
-  world: World,
+  world: GatewayDependencies,
 ): readonly Transform[] {
   if (told === undefined || rules.scope !== told.rules.scope) return []
-  const wanted = new Set(wantedOf(layersOf(world), rules).map(({ layer }) => layer.name))
+  const wanted = new Set(
+    budgetRequestedLayers(listMemoryLayers(world), rules).map(({ layer }) => layer.name),
+  )
   const blocks = told.blocks.filter(({ name }) => wanted.has(name))
-  return blocks.length === 0 ? [] : [placeLayers(blocks, items)]
+  return blocks.length === 0 ? [] : [insertLayerBlocks(blocks, items)]
 }
 
 interface Asked {
-  readonly inbound: Inbound
-  readonly history: History
+  readonly inbound: ClientRequest
+  readonly history: LoadedHistory
   readonly items: readonly Item[]
   readonly rules: LayerRules
   /** Of the answer, once it is given. */
@@ -74,12 +85,12 @@ interface Asked {
 }
 
 /** What a layer is told of a request. */
-export function contextOf(
+export function buildLayerContext(
   { inbound, history, items, rules, turnId }: Asked,
   { tenant, user }: Caller,
-  world: World,
-): LayersContext {
-  const starts = roundStarts(items)
+  world: GatewayDependencies,
+): SharedLayerContext {
+  const starts = findRoundStarts(items)
   const question = items
     .slice(starts.at(-1) ?? items.length)
     .flatMap((item) =>
@@ -87,7 +98,7 @@ export function contextOf(
     )
     .join('\n')
   return {
-    ...memoryPlace(inbound, history, turnId),
+    ...resolveMemoryThread(inbound, history, turnId),
     owner: { tenant, user },
     items,
     round: starts.length,

@@ -3,40 +3,43 @@
  * is asked. By far the most requests need nothing, and pay a look at their parts.
  */
 import type { Caller } from '../../../core/client/caller.ts'
-import type { Inbound } from '../../../core/client-request.ts'
-import type { History } from '../../history/load-history-by-id.ts'
-import { mayBeKept } from '../../history/memory-thread-and-storage-permission.ts'
-import { keptMedia } from './stored-media-cache.ts'
-import { mediaReader } from '../../../media/resolve-upstream-media-support.ts'
+import type { ClientRequest } from '../../../core/client-request.ts'
+import type { LoadedHistory } from '../../history/load-history-by-id.ts'
+import { mayStoreRequest } from '../../history/memory-thread-and-storage-permission.ts'
+import { createLoadedMediaCache } from './stored-media-cache.ts'
+import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
 import {
-  namesMedia,
-  planLoading,
-  type LoadingPlan,
+  hasRemoteMedia,
+  listMediaUrlsToLoad,
+  type MediaUrlsToLoad,
 } from '../../../media/loading/list-urls-to-load.ts'
-import type { World } from '../../dependencies-interface.ts'
-import { route, type Target } from '../../../upstream/accounts-and-model-routing.ts'
-import { patientMedia } from './add-media-lookup-timeout.ts'
-import type { Planned } from '../plan-request.ts'
+import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import { routeModel, type UpstreamTarget } from '../../../upstream/accounts-and-model-routing.ts'
+import { addMediaLookupTimeout } from './add-media-lookup-timeout.ts'
+import type { PlannedRequest } from '../plan-request.ts'
 
-export interface WithMedia {
-  readonly history: History
+export interface HistoryWithRemoteMedia {
+  readonly history: LoadedHistory
   /** When nobody needs the media any more: they take room that others wait for. */
   readonly letGo: () => void
 }
 
-export interface Asking {
-  readonly inbound: Inbound
-  readonly history: History
+export interface MediaLoadOptions {
+  readonly inbound: ClientRequest
+  readonly history: LoadedHistory
   readonly caller: Caller
   /** That of the answer; `null` if there is to be none. */
   readonly turnId: string | null
   /** What each would be sent, as far as it decides what is to be loaded. */
-  readonly plan: (target: Target) => Planned
+  readonly plan: (target: UpstreamTarget) => PlannedRequest
   /** Is told of what goes on behind the answer. */
   readonly after: (work: Promise<unknown>) => void
 }
 
-export async function withMedia(asking: Asking, world: World): Promise<WithMedia> {
+export async function loadRemoteMedia(
+  asking: MediaLoadOptions,
+  world: GatewayDependencies,
+): Promise<HistoryWithRemoteMedia> {
   const { inbound, history, caller, turnId, after } = asking
   const none = { history, letGo: () => undefined }
   const { mediaLoader } = world
@@ -45,31 +48,39 @@ export async function withMedia(asking: Asking, world: World): Promise<WithMedia
   if (plan.size === 0) return none
   const thread = (history.parent ?? history.recollection?.newest)?.thread ?? turnId
   const { tenant, user } = caller
-  const kept = keptMedia({ tenant, user, thread }, world, mayKeep(inbound, history), after)
-  const { loaded, letGo } = await mediaLoader.load(plan, patientMedia(kept, world.log))
+  const kept = createLoadedMediaCache(
+    { tenant, user, thread },
+    world,
+    mayKeep(inbound, history),
+    after,
+  )
+  const { loaded, letGo } = await mediaLoader.load(plan, addMediaLookupTimeout(kept, world.log))
   return { history: { ...history, media: loaded }, letGo }
 }
 
-function mayNameMedia(inbound: Inbound, { items }: History): boolean {
-  return namesMedia(inbound.items) || namesMedia(items)
+function mayNameMedia(inbound: ClientRequest, { items }: LoadedHistory): boolean {
+  return hasRemoteMedia(inbound.items) || hasRemoteMedia(items)
 }
 
 /** Of what is left when everything that is not shown is left out, for whoever may be asked. */
-function planFor({ inbound, history, plan }: Asking, world: World): LoadingPlan {
-  const targets = route(world, inbound.params.model, inbound.dialect)
+function planFor(
+  { inbound, history, plan }: MediaLoadOptions,
+  world: GatewayDependencies,
+): MediaUrlsToLoad {
+  const targets = routeModel(world, inbound.params.model, inbound.dialect)
   const plans = targets.flatMap((target) => {
-    const reader = mediaReader(target.account)
-    const all = planLoading([...history.items, ...inbound.items], reader)
+    const reader = resolveMediaSupport(target.account)
+    const all = listMediaUrlsToLoad([...history.items, ...inbound.items], reader)
     if (all.size === 0) return []
     const { policy, prompt } = plan(target)
-    return policy.media.fetch === 'never' ? [] : [...planLoading(prompt.items, reader)]
+    return policy.media.fetch === 'never' ? [] : [...listMediaUrlsToLoad(prompt.items, reader)]
   })
   return new Map(plans)
 }
 
 /** What is not to be remembered, or not to last, is not kept either, be it only loaded for it. */
-function mayKeep(inbound: Inbound, history: History): boolean {
+function mayKeep(inbound: ClientRequest, history: LoadedHistory): boolean {
   const { memory, client } = inbound
   const isTemporary = client.isTemporary && memory.store !== true
-  return !isTemporary && mayBeKept(inbound, history)
+  return !isTemporary && mayStoreRequest(inbound, history)
 }

@@ -3,21 +3,21 @@
  * again with every later turn, though their address may have died since. If the memory does not
  * answer they are loaded anew.
  */
-import { messageOf } from '../../../core/errors/gateway-error.ts'
-import type { World } from '../../dependencies-interface.ts'
-import type { KeptMedia } from '../../../media/loading/media-loader.ts'
+import { errorMessage } from '../../../core/errors/gateway-error.ts'
+import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import type { LoadedMediaCache } from '../../../media/loading/media-loader.ts'
 
 /** They are forgotten with the thread that they were loaded for. */
-type LoadedFor = Parameters<World['media']['keepLoaded']>[0]
+type LoadedFor = Parameters<GatewayDependencies['media']['keepLoaded']>[0]
 
-export function keptMedia(
+export function createLoadedMediaCache(
   loadedFor: LoadedFor,
-  { media, nowMs, log }: Pick<World, 'media' | 'nowMs' | 'log'>,
+  { media, nowMs, log }: Pick<GatewayDependencies, 'media' | 'nowMs' | 'log'>,
   mayKeep: boolean,
   after: (work: Promise<unknown>) => void,
-): KeptMedia {
+): LoadedMediaCache {
   if (!mayKeep) return { find: () => Promise.resolve(new Map()), keep: () => undefined }
-  const failed = (error: unknown) => log('warn', 'media-not-kept', { why: messageOf(error) })
+  const failed = (error: unknown) => log('warn', 'media-not-kept', { why: errorMessage(error) })
   return {
     async find(urls, hasRoom) {
       try {

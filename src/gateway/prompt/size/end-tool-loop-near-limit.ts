@@ -5,36 +5,36 @@
  */
 import type { Note } from '../../../core/note.ts'
 import type { ContextPolicy } from '../../../core/context-policy.ts'
-import type { Params } from '../../../core/prompt.ts'
+import type { PromptParameters } from '../../../core/prompt.ts'
 import {
-  stepsSinceWarning,
-  warnOfBudget,
-  type BudgetExit,
+  countStepsSinceWarning,
+  addBudgetWarning,
+  type BudgetWarningOptions,
 } from '../../../context/windows/insert-token-budget-warning.ts'
 import type { Transform } from '../../../context/transform-interface.ts'
-import type { Target } from '../../../upstream/accounts-and-model-routing.ts'
-import { windowFor, windowOf } from './estimate-tokens-and-window.ts'
-import type { Planned } from '../plan-request.ts'
-import type { Prepared } from '../prepare-request.ts'
+import type { UpstreamTarget } from '../../../upstream/accounts-and-model-routing.ts'
+import { resolveModelWindow, resolveContextWindow } from './estimate-tokens-and-window.ts'
+import type { PlannedRequest } from '../plan-request.ts'
+import type { PreparedRequest } from '../prepare-request.ts'
 
-export interface WayOut {
+export interface ToolLoopEndPlan {
   readonly steps: readonly Transform[]
   /** Whether all steps are made that were left. */
   readonly isSpent: boolean
 }
 
-export function wayOutOf(
-  { account, model }: Pick<Target, 'account' | 'model'>,
-  { items, policy, history }: Pick<Planned, 'items' | 'policy' | 'history'>,
-): WayOut {
+export function planToolLoopEnd(
+  { account, model }: Pick<UpstreamTarget, 'account' | 'model'>,
+  { items, policy, history }: Pick<PlannedRequest, 'items' | 'policy' | 'history'>,
+): ToolLoopEndPlan {
   const { counted } = history
   const { wrapUp } = policy.budget
   const warnAt = warnedFrom(policy)
-  const window = warnAt === null ? null : windowFor(account, model, policy)
+  const window = warnAt === null ? null : resolveModelWindow(account, model, policy)
   if (warnAt === null || window === null || counted === null) return NO_WAY_OUT
-  const exit: BudgetExit = { window, warnAt, counted }
-  const since = stepsSinceWarning(items, exit)
-  return { steps: [warnOfBudget(exit)], isSpent: since !== null && since >= wrapUp }
+  const exit: BudgetWarningOptions = { window, warnAt, counted }
+  const since = countStepsSinceWarning(items, exit)
+  return { steps: [addBudgetWarning(exit)], isSpent: since !== null && since >= wrapUp }
 }
 
 /** Nobody has nothing left from the beginning: none of a window is no share to warn from. */
@@ -42,23 +42,29 @@ function warnedFrom({ budget: { warnAt } }: ContextPolicy): number | null {
   return warnAt === 0 ? null : warnAt
 }
 
-const NO_WAY_OUT: WayOut = { steps: [], isSpent: false }
+const NO_WAY_OUT: ToolLoopEndPlan = { steps: [], isSpent: false }
 
 /** Whosever tools there are, none may be called any more. What has none to forbid stays as it is. */
-export function spentOn(
-  params: Params,
-  { isSpent }: WayOut,
-): { readonly params: Params; readonly notes: readonly Note[] } {
+export function forbidToolsAfterWarning(
+  params: PromptParameters,
+  { isSpent }: ToolLoopEndPlan,
+): { readonly params: PromptParameters; readonly notes: readonly Note[] } {
   if (!isSpent || params.tools.length === 0) return { params, notes: [] }
   return { params: { ...params, toolChoice: { type: 'none' } }, notes: [SPENT] }
 }
 
 /** Whether a model that is asked again in the middle of its answer has to be told, or was told before. */
-export function isWarningDue(prepared: Prepared, counted: readonly (number | null)[]): boolean {
+export function isBudgetWarningDue(
+  prepared: PreparedRequest,
+  counted: readonly (number | null)[],
+): boolean {
   const warnAt = warnedFrom(prepared.policy)
-  const window = warnAt === null ? null : windowOf(prepared)
+  const window = warnAt === null ? null : resolveContextWindow(prepared)
   if (warnAt === null || window === null) return false
-  return nearlyFull(prepared) !== null || counted.some((tokens) => (tokens ?? 0) >= window * warnAt)
+  return (
+    readBudgetStatus(prepared) !== null ||
+    counted.some((tokens) => (tokens ?? 0) >= window * warnAt)
+  )
 }
 
 const SPENT: Note = {
@@ -69,7 +75,7 @@ const SPENT: Note = {
 }
 
 /** What has become of it, in a word for a header; `null` where nothing has. */
-export function nearlyFull({ notes }: { readonly notes: readonly Note[] }): string | null {
+export function readBudgetStatus({ notes }: { readonly notes: readonly Note[] }): string | null {
   if (notes.some(({ why }) => why === SPENT.why)) return 'spent'
   return notes.some(({ why }) => why === 'budget-warned') ? 'warned' : null
 }

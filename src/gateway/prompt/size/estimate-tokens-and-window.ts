@@ -3,32 +3,32 @@
  * conversation. Sizes are estimated over the very body that would be sent, and set right by what the
  * provider has counted of the turn before.
  */
-import type { Usage } from '../../../core/stream-event.ts'
+import type { TokenUsage } from '../../../core/stream-event.ts'
 import type { ContextPolicy } from '../../../core/context-policy.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
 import type { Account } from '../../../providers/provider-interface.ts'
-import { matches } from '../../../upstream/accounts-and-model-routing.ts'
-import { usualWindow } from '../../../upstream/model-context-windows.ts'
-import type { Planned } from '../plan-request.ts'
-import type { Prepared } from '../prepare-request.ts'
+import { matchesModelPattern } from '../../../upstream/accounts-and-model-routing.ts'
+import { knownContextWindow } from '../../../upstream/model-context-windows.ts'
+import type { PlannedRequest } from '../plan-request.ts'
+import type { PreparedRequest } from '../prepare-request.ts'
 
 /** Of what is sent, whoever wrote it. */
-export function tokensOf(prepared: Prepared): number {
-  return correctedTokens(estimateOf(prepared), correctionOf(prepared))
+export function estimateRequestTokens(prepared: PreparedRequest): number {
+  return applyTokenCorrection(estimateBodyTokens(prepared), resolveTokenCorrection(prepared))
 }
 
-export function correctedTokens(estimate: number, correction: number): number {
+export function applyTokenCorrection(estimate: number, correction: number): number {
   return Math.ceil(estimate * correction)
 }
 
 /** One for all that is estimated of a request, or its parts do not add up. */
-export function correctionOf({ history }: Pick<Planned, 'history'>): number {
-  return correctionFor(history.parent?.usage ?? null)
+export function resolveTokenCorrection({ history }: Pick<PlannedRequest, 'history'>): number {
+  return computeTokenCorrection(history.parent?.usage ?? null)
 }
 
 /** Many ask for it, and it reads the whole body. */
-export function estimateOf(prepared: Prepared): number {
+export function estimateBodyTokens(prepared: PreparedRequest): number {
   const { body } = prepared.encoded
   const known = ESTIMATES.get(body)
   if (known !== undefined) return known
@@ -40,7 +40,7 @@ export function estimateOf(prepared: Prepared): number {
 const ESTIMATES = new WeakMap<object, number>()
 
 /** Whether anybody has asked how large it is. */
-export function isEstimated({ encoded }: Prepared): boolean {
+export function hasBodyEstimate({ encoded }: PreparedRequest): boolean {
   return ESTIMATES.has(encoded.body)
 }
 
@@ -49,7 +49,7 @@ export function isEstimated({ encoded }: Prepared): boolean {
  * broad classes, so that it seldom changes where a conversation is cut. What no tokeniser could come
  * to is not believed: some servers report their whole window as used.
  */
-export function correctionFor(usage: Usage | null): number {
+export function computeTokenCorrection(usage: TokenUsage | null): number {
   const { inputTokens = 0, estimatedInputTokens: estimated = 0 } = usage ?? {}
   const ratio = estimated === 0 ? 1 : inputTokens / estimated
   if (ratio < LEAST_PLAUSIBLE || ratio > MOST_PLAUSIBLE) return 1
@@ -61,17 +61,25 @@ const MOST_PLAUSIBLE = 2.5
 const CLASSES = [0.75, 1, 1.25, 1.6, 2, MOST_PLAUSIBLE]
 
 /** `null` when nobody knows. */
-export function windowOf({ account, prompt, policy }: Planned): number | null {
-  return windowFor(account, prompt.params.model, policy)
+export function resolveContextWindow({ account, prompt, policy }: PlannedRequest): number | null {
+  return resolveModelWindow(account, prompt.params.model, policy)
 }
 
 /** The same, before anything is prepared. */
-export function windowFor(account: Account, model: string, policy: ContextPolicy): number | null {
-  return certainWindow(account, model, policy) ?? usualWindow(model)
+export function resolveModelWindow(
+  account: Account,
+  model: string,
+  policy: ContextPolicy,
+): number | null {
+  return certainWindow(account, model, policy) ?? knownContextWindow(model)
 }
 
 /** As the operator says, of the account as a number or by model (`{"qwen*": 32768}`), or of a policy. */
-export function certainWindowOf({ account, prompt, policy }: Planned): number | null {
+export function resolveConfiguredWindow({
+  account,
+  prompt,
+  policy,
+}: PlannedRequest): number | null {
   return certainWindow(account, prompt.params.model, policy)
 }
 
@@ -82,19 +90,22 @@ function certainWindow(
 ): number | null {
   if (budget.window !== null) return budget.window
   if (!isObject(contextWindow)) return numberOrNull(contextWindow)
-  const pattern = Object.keys(contextWindow).find((name) => matches(name, model))
+  const pattern = Object.keys(contextWindow).find((name) => matchesModelPattern(name, model))
   return pattern === undefined ? null : numberOrNull(contextWindow[pattern])
 }
 
 /** Where nobody knows what a model can take. */
-export const USUAL_WINDOW = 128_000
+export const DEFAULT_CONTEXT_WINDOW = 128_000
 
 function numberOrNull(value: Json | undefined): number | null {
   return typeof value === 'number' && value > 0 ? value : null
 }
 
 /** What a conversation may take up: the window without what is kept free for the answer. */
-export function roomIn(window: number, { policy, encoded }: Prepared): number {
+export function computeConversationBudget(
+  window: number,
+  { policy, encoded }: PreparedRequest,
+): number {
   const { reserve } = policy.budget
   // Somebody's plan, if it leaves anything to be sent.
   if (reserve !== null && reserve < window) return window - reserve

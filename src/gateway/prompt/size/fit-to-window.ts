@@ -3,44 +3,53 @@
  * steps, and the newest question never. What cannot fit is refused, where the window is known for sure
  * (`reject-over-window.ts`); elsewhere the upstream decides.
  */
-import { itemTokens } from '../../../core/items/item-tokens.ts'
+import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
-import { sum } from '../../../context/windows/item-weights.ts'
-import { mostIn } from '../../../context/windows/token-budget-weights.ts'
-import type { World } from '../../dependencies-interface.ts'
+import { sumWeights } from '../../../context/windows/item-weights.ts'
+import { estimateMaxTokens } from '../../../context/windows/token-budget-weights.ts'
+import type { GatewayDependencies } from '../../dependencies-interface.ts'
 import {
-  correctionFor,
-  estimateOf,
-  roomIn,
-  tokensOf,
-  windowOf,
+  computeTokenCorrection,
+  estimateBodyTokens,
+  computeConversationBudget,
+  estimateRequestTokens,
+  resolveContextWindow,
 } from './estimate-tokens-and-window.ts'
-import { encodePlan } from '../encode-planned-request.ts'
-import { planned, type Planned } from '../plan-request.ts'
-import type { Prepared } from '../prepare-request.ts'
-import { isTooLong, refuseTooLong, type Overflow } from './reject-over-window.ts'
+import { encodePlannedRequest } from '../encode-planned-request.ts'
+import { planRequest, type PlannedRequest } from '../plan-request.ts'
+import type { PreparedRequest } from '../prepare-request.ts'
+import { isOverWindow, rejectOverWindow, type OverflowRule } from './reject-over-window.ts'
 
 /** Whether `fit` has nothing to do: nothing is to be cut, and nobody refused. */
-export function isFitting(prepared: Prepared): boolean {
+export function fitsWindow(prepared: PreparedRequest): boolean {
   const overflow = overflowOf(prepared)
-  const window = overflow === 'send' ? null : windowOf(prepared)
+  const window = overflow === 'send' ? null : resolveContextWindow(prepared)
   if (window === null) return true
-  if (overflow === 'cut' && tokensOf(prepared) > roomIn(window, prepared)) return false
-  return !isTooLong(prepared, overflow)
+  if (
+    overflow === 'cut' &&
+    estimateRequestTokens(prepared) > computeConversationBudget(window, prepared)
+  )
+    return false
+  return !isOverWindow(prepared, overflow)
 }
 
-export function fit(prepared: Prepared, world: World): Prepared {
+export function fitToWindow(
+  prepared: PreparedRequest,
+  world: GatewayDependencies,
+): PreparedRequest {
   const overflow = overflowOf(prepared)
-  const window = overflow === 'send' ? null : windowOf(prepared)
+  const window = overflow === 'send' ? null : resolveContextWindow(prepared)
   if (window === null) return prepared
   const fitting =
-    overflow === 'cut' ? cutToFit(prepared, roomIn(window, prepared), world) : prepared
-  refuseTooLong(fitting, overflow)
+    overflow === 'cut'
+      ? cutToFit(prepared, computeConversationBudget(window, prepared), world)
+      : prepared
+  rejectOverWindow(fitting, overflow)
   return fitting
 }
 
 /** The policy's word, or that of the request, or none, as in a dialect that has no words for it. */
-function overflowOf({ policy, inbound }: Prepared): Overflow {
+function overflowOf({ policy, inbound }: PreparedRequest): OverflowRule {
   const { overflow } = policy.budget
   if (overflow !== 'auto') return overflow
   const { context } = inbound
@@ -52,26 +61,30 @@ function overflowOf({ policy, inbound }: Prepared): Overflow {
  * What has gone is told from the list alone (`context/windows/plan-token-budget.ts`), so it is asked for also when all
  * that is left would fit: a turn that was left out when a question needed its room stays so.
  */
-function cutToFit(prepared: Prepared, room: number, world: World): Prepared {
+function cutToFit(
+  prepared: PreparedRequest,
+  room: number,
+  world: GatewayDependencies,
+): PreparedRequest {
   const { account, inbound, history, prompt } = prepared
   const target = { account, model: prompt.params.model }
-  const isEnough = (one: Prepared) => tokensOf(one) <= room
+  const isEnough = (one: PreparedRequest) => estimateRequestTokens(one) <= room
   const least = weightOf(prepared)
   const most = mostFor(prepared, room, least)
-  if (isEnough(prepared) && mostIn(prepared.items) <= most) return prepared
+  if (isEnough(prepared) && estimateMaxTokens(prepared.items) <= most) return prepared
   let cut = prepared
   // What is left over may weigh more than the average of all that there was.
   for (const heavier of [1, 1.25, 1.5, 2]) {
     const less = mostFor(prepared, room, least * heavier)
-    const plan = planned(target, { inbound, history, room: less }, world)
+    const plan = planRequest(target, { inbound, history, room: less }, world)
     // A plan that cuts nothing is the one that there was, and need not be said again to be measured.
-    cut = cutsAnything(plan) ? encodePlan(plan) : prepared
+    cut = cutsAnything(plan) ? encodePlannedRequest(plan) : prepared
     if (isEnough(cut)) break
   }
   return cut
 }
 
-function cutsAnything({ notes }: Planned): boolean {
+function cutsAnything({ notes }: PlannedRequest): boolean {
   return notes.some(({ by }) => by === 'window-room')
 }
 
@@ -79,25 +92,25 @@ function cutsAnything({ notes }: Planned): boolean {
  * So many tokens of items there is room for, as they are weighed by themselves. It is to change seldom,
  * for another number means another cut: what it is made of is rounded, to the safe side.
  */
-function mostFor(prepared: Prepared, room: number, weight: number): number {
+function mostFor(prepared: PreparedRequest, room: number, weight: number): number {
   const { history, policy } = prepared
   const notes = estimateTokens(policy.notes.entries.map(({ text }) => text))
   // As much as layers may ever tell, for what they tell may change from turn to turn.
   const layers = history.layers === undefined ? 0 : policy.layers.tokens
   const coarse = Math.max(1, Math.floor(room / 64))
   const beside = Math.ceil((fixedIn(prepared) + notes + layers) / coarse) * coarse
-  const corrected = room / correctionFor(history.parent?.usage ?? null)
+  const corrected = room / computeTokenCorrection(history.parent?.usage ?? null)
   return Math.max(1, Math.floor((corrected - beside) / weight))
 }
 
 /** Items weigh more in some wires than in others. In eighths, rounded up. */
-function weightOf(prepared: Prepared): number {
-  const items = sum(prepared.prompt.items.map(itemTokens))
-  const said = Math.max(1, estimateOf(prepared) - fixedIn(prepared))
+function weightOf(prepared: PreparedRequest): number {
+  const items = sumWeights(prepared.prompt.items.map(estimateItemTokens))
+  const said = Math.max(1, estimateBodyTokens(prepared) - fixedIn(prepared))
   return Math.ceil((said / Math.max(1, items)) * 8) / 8
 }
 
 /** Instructions and tools cannot be cut. */
-function fixedIn({ prompt: { params } }: Prepared): number {
+function fixedIn({ prompt: { params } }: PreparedRequest): number {
   return estimateTokens([params.instructions, params.tools])
 }

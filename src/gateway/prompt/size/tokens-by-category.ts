@@ -1,17 +1,17 @@
 /** What fills a request, in the words of people, the largest first. */
 import { isInstruction } from '../../../core/items/leading-instructions.ts'
 import type { Item } from '../../../core/item.ts'
-import { itemTokens } from '../../../core/items/item-tokens.ts'
+import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
 import {
-  headLength,
+  countHeadItems,
   isPinned,
-  questionEnd,
-  roundStarts,
+  findQuestionEnd,
+  findRoundStarts,
 } from '../../../core/items/rounds-and-pinned-items.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
-import type { Prepared } from '../prepare-request.ts'
+import type { PreparedRequest } from '../prepare-request.ts'
 
-export interface Filling {
+export interface CategoryTokens {
   readonly what: string
   readonly is: 'is' | 'are'
   readonly tokens: number
@@ -21,12 +21,17 @@ export interface Filling {
   readonly mayGo: boolean
 }
 
-export function filledBy({ prompt, places, items: asked, inbound }: Prepared): readonly Filling[] {
+export function countTokensByCategory({
+  prompt,
+  places,
+  items: asked,
+  inbound,
+}: PreparedRequest): readonly CategoryTokens[] {
   const { items, params } = prompt
   // By what there was before anything was left out in between.
-  const head = headLength(asked)
-  const question = roundStarts(asked).at(-1) ?? head
-  const behind = questionEnd(asked, question)
+  const head = countHeadItems(asked)
+  const question = findRoundStarts(asked).at(-1) ?? head
+  const behind = findQuestionEnd(asked, question)
   const partOf = (item: Item, place: number | null): string => {
     if (place === null) return 'added'
     if (place >= question && place < behind) return 'question'
@@ -37,12 +42,12 @@ export function filledBy({ prompt, places, items: asked, inbound }: Prepared): r
   const weights = new Map<string, number>()
   for (const [at, item] of items.entries()) {
     const part = partOf(item, places[at] ?? null)
-    weights.set(part, (weights.get(part) ?? 0) + itemTokens(item))
+    weights.set(part, (weights.get(part) ?? 0) + estimateItemTokens(item))
   }
   const of = (part: string) => weights.get(part) ?? 0
   const instructions = estimateTokens([params.instructions])
   const byField = inbound.dialect === 'responses' && instructions > 0
-  const all: readonly Filling[] = [
+  const all: readonly CategoryTokens[] = [
     {
       what: 'the instructions',
       is: 'are',

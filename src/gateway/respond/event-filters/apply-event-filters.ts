@@ -3,58 +3,61 @@
  * would still say is of no use then, so that it need not be waited for.
  */
 import {
-  isTerminal,
+  isTerminalEvent,
   type Failure,
   type StreamEvent,
-  type Usage,
+  type TokenUsage,
 } from '../../../core/stream-event.ts'
-import { brokenOff } from './close-broken-answer.ts'
-import { NOTHING, type SseMessage, type Stage } from '../../../core/stream/stage.ts'
+import { closeBrokenAnswer } from './close-broken-answer.ts'
+import { NO_OUTPUT, type SseMessage, type Stage } from '../../../core/stream/stage.ts'
 
 /** Made anew for every answer. */
-export type Guard = Stage<StreamEvent, StreamEvent>
+export type EventFilter = Stage<StreamEvent, StreamEvent>
 
-export interface Guarded<In = SseMessage> extends Stage<In, StreamEvent> {
+export interface FilteredDecoder<In = SseMessage> extends Stage<In, StreamEvent> {
   /** Whether a guard ended the answer before the upstream's last word. */
   readonly isCut: () => boolean
   /** The ending of an answer whose body broke. */
   readonly broken: (failure: Failure) => readonly StreamEvent[]
 }
 
-export function guarded<In>(
+export function applyEventFilters<In>(
   decoder: Stage<In, StreamEvent>,
-  guards: readonly Guard[],
-): Guarded<In> {
+  guards: readonly EventFilter[],
+): FilteredDecoder<In> {
   let isCut = false
-  const broken = (failure: Failure) => passed(brokenOff(decoder, failure), guards)
+  const broken = (failure: Failure) => passed(closeBrokenAnswer(decoder, failure), guards)
   if (guards.length === 0) return { ...decoder, isCut: () => false, broken }
   return {
     push(message) {
-      if (isCut) return NOTHING
+      if (isCut) return NO_OUTPUT
       const said = decoder.push(message)
       const events = passed(said, guards)
-      const ending = said.find(isTerminal)
-      isCut = ending === undefined && events.some(isTerminal)
+      const ending = said.find(isTerminalEvent)
+      isCut = ending === undefined && events.some(isTerminalEvent)
       // Of what the answer has cost the decoder may know something already.
-      const last = isCut ? decoder.end().find(isTerminal) : ending
+      const last = isCut ? decoder.end().find(isTerminalEvent) : ending
       return withUsage(events, last?.usage ?? null)
     },
-    end: () => (isCut ? NOTHING : guardedWhole(decoder.end(), guards)),
+    end: () => (isCut ? NO_OUTPUT : filterEventList(decoder.end(), guards)),
     isCut: () => isCut,
     broken,
   }
 }
 
 /** The events of an answer that was there at once, and whose cost is known therefore. */
-export function guardedWhole(
+export function filterEventList(
   events: readonly StreamEvent[],
-  guards: readonly Guard[],
+  guards: readonly EventFilter[],
 ): readonly StreamEvent[] {
   if (guards.length === 0) return events
-  return withUsage(passed(events, guards), events.find(isTerminal)?.usage ?? null)
+  return withUsage(passed(events, guards), events.find(isTerminalEvent)?.usage ?? null)
 }
 
-function passed(events: readonly StreamEvent[], guards: readonly Guard[]): readonly StreamEvent[] {
+function passed(
+  events: readonly StreamEvent[],
+  guards: readonly EventFilter[],
+): readonly StreamEvent[] {
   let current = events
   for (const guard of guards) {
     if (current.length === 1 && current[0] !== undefined) current = guard.push(current[0])
@@ -63,7 +66,10 @@ function passed(events: readonly StreamEvent[], guards: readonly Guard[]): reado
   return current
 }
 
-function withUsage(events: readonly StreamEvent[], usage: Usage | null): readonly StreamEvent[] {
+function withUsage(
+  events: readonly StreamEvent[],
+  usage: TokenUsage | null,
+): readonly StreamEvent[] {
   if (usage === null) return events
   return events.map((event) =>
     event.type === 'answer-ended' && event.usage === null ? { ...event, usage } : event,

@@ -7,19 +7,19 @@
  * it nothing is yielded.
  */
 import {
-  isTerminal,
+  isTerminalEvent,
   type AnnotationAdded,
   type StreamEvent,
   type TextDelta,
-  type Usage,
+  type TokenUsage,
 } from '../../../core/stream-event.ts'
 import type { Json } from '../../../core/json/json.ts'
 import { isObject } from '../../../core/json/json.ts'
-import { openItems } from './open-item-tracker.ts'
-import { NOTHING, type Stage } from '../../../core/stream/stage.ts'
+import { trackOpenItems } from './open-item-tracker.ts'
+import { NO_OUTPUT, type Stage } from '../../../core/stream/stage.ts'
 
 /** Reads one text as it comes. All places are counted from the beginning of that text. */
-export interface TextWatch {
+export interface TextEndDetector {
   /** Where what may be passed on ends, now that `text` is known as well. */
   readonly read: (text: string) => number
   /** The same when nothing else is waited for. More may be read later all the same. */
@@ -29,8 +29,10 @@ export interface TextWatch {
 }
 
 /** A watch is made for every text, which is one part of one message. */
-export function guardText(newWatch: () => TextWatch): Stage<StreamEvent, StreamEvent> {
-  const items = openItems()
+export function createTextEndFilter(
+  newWatch: () => TextEndDetector,
+): Stage<StreamEvent, StreamEvent> {
+  const items = trackOpenItems()
   const texts = new Map<string, Text>()
   let text: Text | null = null
   let out: StreamEvent[] = []
@@ -41,13 +43,13 @@ export function guardText(newWatch: () => TextWatch): Stage<StreamEvent, StreamE
     out.push(event)
   }
   /** Passes on what may be, and ends the answer if its text ends there. */
-  const release = (from: Text, until: number, usage: Usage | null): void => {
+  const release = (from: Text, until: number, usage: TokenUsage | null): void => {
     for (const event of from.held.takenUntil(until)) pass(event)
     if (!from.watch.isCut()) return
     over = true
     out.push(...items.close(from.index), { type: 'answer-ended', finish: 'stop', usage })
   }
-  const settle = (usage: Usage | null): void => {
+  const settle = (usage: TokenUsage | null): void => {
     if (text !== null && !text.held.isEmpty()) release(text, text.watch.settle(), usage)
   }
   const read = (event: TextDelta): void => {
@@ -61,7 +63,7 @@ export function guardText(newWatch: () => TextWatch): Stage<StreamEvent, StreamE
   }
   return {
     push(event) {
-      if (over) return NOTHING
+      if (over) return NO_OUTPUT
       if (event.type === 'text-delta') read(event)
       else if (event.type === 'annotation-added' && text !== null && isOf(text, event)) {
         // What is about a text that is held back waits with it.
@@ -70,7 +72,7 @@ export function guardText(newWatch: () => TextWatch): Stage<StreamEvent, StreamE
       } else {
         settle(usageIn(event))
         if (!over) pass(event)
-        over ||= isTerminal(event)
+        over ||= isTerminalEvent(event)
       }
       return taken()
     },
@@ -81,7 +83,7 @@ export function guardText(newWatch: () => TextWatch): Stage<StreamEvent, StreamE
   }
 
   function taken(): readonly StreamEvent[] {
-    if (out.length === 0) return NOTHING
+    if (out.length === 0) return NO_OUTPUT
     const ready = out
     out = []
     return ready
@@ -91,7 +93,7 @@ export function guardText(newWatch: () => TextWatch): Stage<StreamEvent, StreamE
 interface Text {
   readonly index: number
   readonly part: number
-  readonly watch: TextWatch
+  readonly watch: TextEndDetector
   readonly held: HeldBack
 }
 
@@ -104,7 +106,7 @@ function isOf({ index, part }: Text, piece: Piece): boolean {
 function textOf(
   { index, part }: TextDelta,
   texts: Map<string, Text>,
-  newWatch: () => TextWatch,
+  newWatch: () => TextEndDetector,
 ): Text {
   const place = `${index} ${part}`
   const known = texts.get(place)
@@ -173,6 +175,6 @@ function tokensWithin(logprobs: readonly Json[], chars: number): number {
   return logprobs.length
 }
 
-function usageIn(event: StreamEvent): Usage | null {
-  return isTerminal(event) ? (event.usage ?? null) : null
+function usageIn(event: StreamEvent): TokenUsage | null {
+  return isTerminalEvent(event) ? (event.usage ?? null) : null
 }

@@ -4,13 +4,15 @@
  * read once, and what is held back is the longest end of the text that may be the beginning of one.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
-import { guardText, type TextWatch } from './end-answer-inside-text.ts'
+import { createTextEndFilter, type TextEndDetector } from './end-answer-inside-text.ts'
 import type { Stage } from '../../../core/stream/stage.ts'
 
 /** An empty stop string says nothing. */
-export function stopStrings(stops: readonly string[]): Stage<StreamEvent, StreamEvent> {
+export function createStopSequenceFilter(
+  stops: readonly string[],
+): Stage<StreamEvent, StreamEvent> {
   const root = automatonOf(stops.filter((stop) => stop !== ''))
-  return guardText(() => watchFor(root))
+  return createTextEndFilter(() => watchFor(root))
 }
 
 /** One for each beginning of a stop string: what was read last is that beginning, and none longer. */
@@ -65,7 +67,7 @@ function follow(from: State, code: number): State {
  * The first is the one that begins first. While a beginning in front of one that was found can still
  * become a stop string, there is no telling.
  */
-function watchFor(root: State): TextWatch {
+function watchFor(root: State): TextEndDetector {
   let state = root
   let read = 0
   let found: number | null = null

@@ -8,23 +8,25 @@
  * current line, as long as it may become a label.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
-import { guardText, type TextWatch } from './end-answer-inside-text.ts'
+import { createTextEndFilter, type TextEndDetector } from './end-answer-inside-text.ts'
 import type { Stage } from '../../../core/stream/stage.ts'
 
 /**
  * `ownLabels` are those of the speaker itself. If there are none, the label that the answer opens
  * with is taken for one.
  */
-export function speakerGuard(ownLabels: readonly string[] = []): Stage<StreamEvent, StreamEvent> {
+export function createOtherSpeakerFilter(
+  ownLabels: readonly string[] = [],
+): Stage<StreamEvent, StreamEvent> {
   const own = new Set(ownLabels.map(plain))
-  return guardText(() => watchFor(own))
+  return createTextEndFilter(() => watchFor(own))
 }
 
 const MAX_LABEL = 64
 /** A label, its colon, and what tells whether that is one. */
 const MAX_HELD = MAX_LABEL + 2
 
-function watchFor(own: Set<string>): TextWatch {
+function watchFor(own: Set<string>): TextEndDetector {
   let read = 0
   /** What is known of the current line; `null` when the rest of it does not matter. */
   let line: string | null = ''

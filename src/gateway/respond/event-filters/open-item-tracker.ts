@@ -6,13 +6,13 @@ import type { ItemEnded, StreamEvent } from '../../../core/stream-event.ts'
 import type { Item, Message, Part, Reasoning } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 
-export interface OpenItems {
+export interface OpenItemTracker {
   readonly hear: (event: StreamEvent) => void
   /** Ends what is open. The item at `whole` is as it should be; the others broke off. */
   readonly close: (whole: number) => readonly ItemEnded[]
 }
 
-export function openItems(): OpenItems {
+export function trackOpenItems(): OpenItemTracker {
   const open = new Map<number, Draft>()
   return {
     hear(event) {

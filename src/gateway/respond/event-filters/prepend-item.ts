@@ -1,10 +1,10 @@
 /** An answer that begins with an item which the gateway has made itself. The others move up by one. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
-import type { Guard } from './apply-event-filters.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
+import type { EventFilter } from './apply-event-filters.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 
-export function beginningWith(item: Item): Guard {
+export function createPrependItemFilter(item: Item): EventFilter {
   const own: readonly StreamEvent[] = [
     { type: 'item-started', index: 0, item },
     { type: 'item-ended', index: 0, item },
@@ -12,11 +12,11 @@ export function beginningWith(item: Item): Guard {
   let hasBegun = false
   return {
     push(event) {
-      const first = hasBegun ? NOTHING : own
+      const first = hasBegun ? NO_OUTPUT : own
       hasBegun = true
       if (event.type === 'answer-started') return [event, ...first]
       return [...first, 'index' in event ? { ...event, index: event.index + 1 } : event]
     },
-    end: () => NOTHING,
+    end: () => NO_OUTPUT,
   }
 }

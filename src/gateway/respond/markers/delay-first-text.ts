@@ -7,9 +7,9 @@
  * that come meanwhile stay behind them, in their order.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 
-export interface HeldWords {
+export interface FirstTextDelay {
   /** What may be told now. */
   readonly push: (event: StreamEvent) => readonly StreamEvent[]
   /** All that is held back, which is told now. */
@@ -19,7 +19,7 @@ export interface HeldWords {
 }
 
 /** `written` never takes long, whatever the memory does; it is `null` where nothing is to be waited for. */
-export function heldWords(written: () => Promise<unknown> | null): HeldWords {
+export function delayFirstText(written: () => Promise<unknown> | null): FirstTextDelay {
   let held: StreamEvent[] = []
   let isOver = false
   let tell: (events: readonly StreamEvent[]) => void = () => undefined
@@ -32,7 +32,7 @@ export function heldWords(written: () => Promise<unknown> | null): HeldWords {
     push(event) {
       if (held.length > 0) {
         held.push(event)
-        return NOTHING
+        return NO_OUTPUT
       }
       const wait = isOver || !isWord(event) ? null : written()
       if (wait === null) return [event]
@@ -41,7 +41,7 @@ export function heldWords(written: () => Promise<unknown> | null): HeldWords {
       void wait.then(() => {
         if (held.length > 0) tell(release())
       })
-      return NOTHING
+      return NO_OUTPUT
     },
     release,
     later: (own) => void (tell = own),

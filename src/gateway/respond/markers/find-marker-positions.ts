@@ -3,14 +3,14 @@
  * JSON as a whole, nor in front of one that begins with HTML, in which some clients look for thoughts.
  */
 import type { TextDelta } from '../../../core/stream-event.ts'
-import { markdownPlace } from './track-markdown-insertion-points.ts'
-import { ENOUGH, mayBeJson } from './looks-like-json.ts'
+import { trackMarkdownInsertionPoints } from './track-markdown-insertion-points.ts'
+import { JSON_PROBE_CHARS, looksLikeJson } from './looks-like-json.ts'
 
-export const NOWHERE = -1
+export const NO_POSITION = -1
 /** Before the delta, with which the words of an item begin. */
-export const IN_FRONT = -2
+export const BEFORE_TEXT = -2
 
-export interface MarkerSpots {
+export interface MarkerPositions {
   /** Reads on. The first place in the delta's text, which then is behind a blank line. */
   readonly read: (delta: TextDelta) => number
   /** Where the newest delta has its place in the text of its part. */
@@ -31,12 +31,12 @@ interface Newest {
 }
 
 /** `before` is what stands in front of the answer. */
-export function markerSpots(before: string): MarkerSpots {
-  const place = markdownPlace()
+export function trackMarkerPositions(before: string): MarkerPositions {
+  const place = trackMarkdownInsertionPoints()
   place.push(before)
-  let isLost = before !== '' && mayBeJson(headOf(before)) !== false
-  let index = NOWHERE
-  let part = NOWHERE
+  let isLost = before !== '' && looksLikeJson(headOf(before)) !== false
+  let index = NO_POSITION
+  let part = NO_POSITION
   let start = 0
   let end = 0
   /** Whether the item has said nothing but blanks. */
@@ -48,7 +48,7 @@ export function markerSpots(before: string): MarkerSpots {
   const enter = (delta: TextDelta): void => {
     if (delta.index === index && delta.part === part) return
     if (delta.index > index) {
-      if (index !== NOWHERE) place.join()
+      if (index !== NO_POSITION) place.join()
       isBlank = true
       head = ''
       isJson = null
@@ -60,8 +60,8 @@ export function markerSpots(before: string): MarkerSpots {
   }
   const readHead = (text: string): void => {
     if (isJson !== null) return
-    head += text.slice(0, ENOUGH - head.length)
-    isJson = mayBeJson(head)
+    head += text.slice(0, JSON_PROBE_CHARS - head.length)
+    isJson = looksLikeJson(head)
     if (isJson === true) isLost = true
   }
   /** Blanks say nothing: the first words do. */
@@ -69,14 +69,14 @@ export function markerSpots(before: string): MarkerSpots {
     const first = text.search(WORDS)
     if (first === -1) {
       place.push(text)
-      return NOWHERE
+      return NO_POSITION
     }
     isBlank = false
     readHead(text.slice(first))
     const canBegin = text[first] !== '<' && place.canStartWith(text)
     const inside = place.push(text)
-    if (canBegin) return IN_FRONT
-    return inside > first ? inside : NOWHERE
+    if (canBegin) return BEFORE_TEXT
+    return inside > first ? inside : NO_POSITION
   }
   return {
     read(delta) {
@@ -84,10 +84,10 @@ export function markerSpots(before: string): MarkerSpots {
       const { text } = delta
       start = end
       end += text.length
-      if (isLost) return NOWHERE
+      if (isLost) return NO_POSITION
       if (!isBlank) readHead(text)
       const found = isBlank ? readFirst(text) : place.push(text)
-      return isLost || isJson !== false || (found > 0 && isWhole(delta)) ? NOWHERE : found
+      return isLost || isJson !== false || (found > 0 && isWhole(delta)) ? NO_POSITION : found
     },
     newest: () => ({ index, part, start, end }),
     canEnd: () => !isLost && !isBlank && isJson === false && place.canEnd(),
@@ -100,7 +100,7 @@ const LETTER = 'a'
 const WORDS = /[^ \t\r\n]/
 
 function headOf(text: string): string {
-  return text.trimStart().slice(0, ENOUGH)
+  return text.trimStart().slice(0, JSON_PROBE_CHARS)
 }
 
 /** What is said of each token cannot be parted as the text can. */

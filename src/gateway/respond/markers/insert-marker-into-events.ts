@@ -9,32 +9,37 @@
  * for the last moment at which the turn may become ready. All that the message says is told by then.
  */
 import {
-  isTerminal,
+  isTerminalEvent,
   type ItemEnded,
   type StreamEvent,
   type TextDelta,
 } from '../../../core/stream-event.ts'
-import { markerLine } from '../../../core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../../core/markers/extract-turn-markers.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
-import { additions, type Additions } from './insert-text-and-shift-annotations.ts'
-import { silentAnswer } from './marker-only-message.ts'
-import { IN_FRONT, markerSpots, NOWHERE, type MarkerSpots } from './find-marker-positions.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
+import { createTextInsertions, type TextInsertions } from './insert-text-and-shift-annotations.ts'
+import { trackSilentAnswer } from './marker-only-message.ts'
+import {
+  BEFORE_TEXT,
+  trackMarkerPositions,
+  NO_POSITION,
+  type MarkerPositions,
+} from './find-marker-positions.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 
-export interface Mark {
+export interface PendingMarker {
   readonly turnId: string
   /** Whether the turn holds something worth replaying, and all of that is durable: only then it may be named. */
   readonly isReady: () => boolean
 }
 
-export interface MarkingOptions {
+export interface MarkerOptions {
   /** The answer goes on with a text of the client's, which puts it directly behind that. */
   readonly beginsWithBreak?: boolean
   /** That text. Where it leaves something open, there is no place for a marker either. */
   readonly continued?: string
 }
 
-export interface MarkerPlacer {
+export interface MarkerInserter {
   /** `null` stands for the very event, unchanged. */
   readonly push: (event: StreamEvent) => readonly StreamEvent[] | null
   /** What was held back, and the outcome as it is told to the client. */
@@ -48,18 +53,21 @@ interface Ending {
 
 const BREAK = '\n\n'
 
-export function placeMarker(mark: Mark, options: MarkingOptions = {}): MarkerPlacer {
+export function createMarkerInserter(
+  mark: PendingMarker,
+  options: MarkerOptions = {},
+): MarkerInserter {
   const { beginsWithBreak = false, continued = '' } = options
-  const spots = markerSpots(continued + (beginsWithBreak ? BREAK : ''))
-  const added = additions()
-  const silent = silentAnswer()
-  const line = markerLine(mark.turnId) + BREAK
+  const spots = trackMarkerPositions(continued + (beginsWithBreak ? BREAK : ''))
+  const added = createTextInsertions()
+  const silent = trackSilentAnswer()
+  const line = formatMarkerLine(mark.turnId) + BREAK
   const texts = markTexts(mark, line, { spots, added, beginsWithBreak })
-  let held: readonly StreamEvent[] = NOTHING
+  let held: readonly StreamEvent[] = NO_OUTPUT
 
   const hold = (event: StreamEvent): readonly StreamEvent[] => {
     held = [...held, event]
-    return NOTHING
+    return NO_OUTPUT
   }
   const endItem = (event: ItemEnded): readonly StreamEvent[] | null => {
     const mayGrow = !texts.isDone() && isNewest(event, spots.newest()) && spots.canEnd()
@@ -82,14 +90,14 @@ export function placeMarker(mark: Mark, options: MarkingOptions = {}): MarkerPla
   const mayBeAlone = (): boolean => silent.isSilent() && spots.canBegin()
   const release = (): readonly StreamEvent[] => {
     const released = held
-    held = NOTHING
+    held = NO_OUTPUT
     return released.map((event) => (event.type === 'item-ended' ? added.toItem(event) : event))
   }
   return {
     push(event) {
       silent.read(event)
       if (held.length === 0) return tell(event)
-      if (isTerminal(event)) return hold(event)
+      if (isTerminalEvent(event)) return hold(event)
       const before = release()
       return [...before, ...(tell(event) ?? [event])]
     },
@@ -110,13 +118,13 @@ export function placeMarker(mark: Mark, options: MarkingOptions = {}): MarkerPla
 }
 
 interface Placing {
-  readonly spots: MarkerSpots
-  readonly added: Additions
+  readonly spots: MarkerPositions
+  readonly added: TextInsertions
   readonly beginsWithBreak: boolean
 }
 
 /** Tells the text of an answer with the marker in the first place that it may have, once the turn is ready. */
-function markTexts(mark: Mark, line: string, { spots, added, beginsWithBreak }: Placing) {
+function markTexts(mark: PendingMarker, line: string, { spots, added, beginsWithBreak }: Placing) {
   let needsBreak = beginsWithBreak
   let hasShown = false
   let isDone = false
@@ -129,7 +137,7 @@ function markTexts(mark: Mark, line: string, { spots, added, beginsWithBreak }: 
     read(delta: TextDelta): readonly StreamEvent[] | null {
       if (isDone || delta.text === '') return null
       const found = spots.read(delta)
-      const isMarked = found !== NOWHERE && mark.isReady()
+      const isMarked = found !== NO_POSITION && mark.isReady()
       isDone = isMarked || spots.isLost()
       const before = lead()
       const front = needsBreak || hasShown ? BREAK + line : line
@@ -139,7 +147,7 @@ function markTexts(mark: Mark, line: string, { spots, added, beginsWithBreak }: 
       const { index, part, start } = spots.newest()
       const addAt = (at: number, text: string) => added.add({ index, part, at: start + at, text })
       if (!isMarked) return [addAt(0, before), delta]
-      if (found === IN_FRONT) return [addAt(0, front), delta]
+      if (found === BEFORE_TEXT) return [addAt(0, front), delta]
       const broken = before === '' ? [] : [addAt(0, before)]
       return [...broken, ...parted(delta, found, addAt(found, line))]
     },

@@ -7,9 +7,9 @@ import type { Item, Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
 
-export interface Additions {
+export interface TextInsertions {
   /** `at` counts the model's own characters. What is added later stands behind. */
-  readonly add: (added: Addition) => TextDelta
+  readonly add: (added: TextInsertion) => TextDelta
   /** The same object where nothing is added to what it is about. */
   readonly toItem: (event: ItemEnded) => ItemEnded
   readonly toAnnotation: (event: AnnotationAdded) => AnnotationAdded
@@ -17,17 +17,17 @@ export interface Additions {
   readonly toOutcome: (outcome: Outcome) => Outcome
 }
 
-export interface Addition {
+export interface TextInsertion {
   readonly index: number
   readonly part: number
   readonly at: number
   readonly text: string
 }
 
-export function additions(): Additions {
-  const all: Addition[] = []
+export function createTextInsertions(): TextInsertions {
+  const all: TextInsertion[] = []
   const items = new Map<Item, Item>()
-  const addedTo = (index: number, part: number): readonly Addition[] =>
+  const addedTo = (index: number, part: number): readonly TextInsertion[] =>
     all.filter((added) => added.index === index && added.part === part)
   return {
     add(added) {
@@ -53,7 +53,7 @@ export function additions(): Additions {
   }
 }
 
-function withAdded(part: Part, added: readonly Addition[]): Part {
+function withAdded(part: Part, added: readonly TextInsertion[]): Part {
   if (added.length === 0 || part.type !== 'output_text') return part
   let text = part.text
   for (const { at, text: more } of added.toReversed()) {
@@ -65,7 +65,7 @@ function withAdded(part: Part, added: readonly Addition[]): Part {
 }
 
 /** An annotation says where in the text it belongs. */
-function moved(annotation: JsonObject, added: readonly Addition[]): JsonObject {
+function moved(annotation: JsonObject, added: readonly TextInsertion[]): JsonObject {
   if (added.length === 0) return annotation
   const places = PLACES.flatMap(([name, isEnd]) => {
     const place = annotation[name]

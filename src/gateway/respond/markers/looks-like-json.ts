@@ -3,10 +3,10 @@
  * blanks in front; that is what clients read answers for. `null` while it cannot be told. A list is
  * told from a link, a citation and a box to tick by what is in the brackets, and what behind them.
  */
-export function mayBeJson(head: string): boolean | null {
+export function looksLikeJson(head: string): boolean | null {
   if (head.startsWith('{')) return true
   if (!head.startsWith('[')) return false
-  const undecided = head.length < ENOUGH ? null : true
+  const undecided = head.length < JSON_PROBE_CHARS ? null : true
   let depth = 0
   for (let at = 0; at < head.length; at += 1) {
     const letter = head.charAt(at)
@@ -20,7 +20,7 @@ export function mayBeJson(head: string): boolean | null {
 }
 
 /** So many characters say it. */
-export const ENOUGH = 24
+export const JSON_PROBE_CHARS = 24
 
 const BLANK = /\s/
 

@@ -6,7 +6,7 @@ import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Message } from '../../../core/item.ts'
 import { callEndOf } from '../../../core/items/tool-call-pairs.ts'
 
-export interface SilentAnswer {
+export interface SilentAnswerTracker {
   readonly read: (event: StreamEvent) => void
   /** Whether it has items, but nothing up to here that its client will bring back. */
   readonly isSilent: () => boolean
@@ -19,7 +19,7 @@ interface LoneMarker {
   readonly events: readonly StreamEvent[]
 }
 
-export function silentAnswer(): SilentAnswer {
+export function trackSilentAnswer(): SilentAnswerTracker {
   let isSilent = true
   let next = 0
   return {

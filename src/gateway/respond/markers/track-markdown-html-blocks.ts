@@ -3,7 +3,7 @@
  * what it is and some for words, and what holds with either is wanted here: HTML is over when its
  * block is, and the elements that it has opened are closed.
  */
-export interface MarkdownHtml {
+export interface HtmlBlockTracker {
   /** The next line with words, which is no code. */
   readonly read: (line: string) => void
   readonly readBlank: () => void
@@ -13,7 +13,7 @@ export interface MarkdownHtml {
   readonly isOpen: () => boolean
 }
 
-export function markdownHtml(): MarkdownHtml {
+export function trackMarkdownHtmlBlocks(): HtmlBlockTracker {
   /** What ends the block: a string, or a blank line. */
   let until: string | null = null
   let depth = 0

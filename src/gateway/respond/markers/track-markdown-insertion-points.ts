@@ -5,11 +5,11 @@
  *
  * However the text is cut, what is known of it is the same; of a piece, the first place is told.
  */
-import { fenceReader } from '../../../core/text/track-markdown-code-fences.ts'
-import { markdownHtml } from './track-markdown-html-blocks.ts'
-import { markdownMath } from './track-markdown-math-blocks.ts'
+import { trackMarkdownCodeFences } from '../../../core/text/track-markdown-code-fences.ts'
+import { trackMarkdownHtmlBlocks } from './track-markdown-html-blocks.ts'
+import { trackMarkdownMathBlocks } from './track-markdown-math-blocks.ts'
 
-export interface MarkdownPlace {
+export interface MarkdownInsertionPoints {
   /** Reads on. The first place in `text`, -1 if there is none. */
   readonly push: (text: string) => number
   /** Another text begins: some clients show it by itself, some behind a blank line. */
@@ -20,10 +20,10 @@ export interface MarkdownPlace {
   readonly canEnd: () => boolean
 }
 
-export function markdownPlace(): MarkdownPlace {
-  const fences = fenceReader()
-  const html = markdownHtml()
-  const math = markdownMath()
+export function trackMarkdownInsertionPoints(): MarkdownInsertionPoints {
+  const fences = trackMarkdownCodeFences()
+  const html = trackMarkdownHtmlBlocks()
+  const math = trackMarkdownMathBlocks()
   let line = ''
   let hasWords = false
   let isAfterBlank = false

@@ -2,13 +2,13 @@
  * Whether a Markdown text stands in a formula of several lines, as its lines tell one by one. Only
  * some clients know formulas; to these, everything up to the end of one belongs to it.
  */
-export interface MarkdownMath {
+export interface MathBlockTracker {
   /** The next line with words, which is no code. */
   readonly read: (line: string) => void
   readonly isOpen: () => boolean
 }
 
-export function markdownMath(): MarkdownMath {
+export function trackMarkdownMathBlocks(): MathBlockTracker {
   let isInDollars = false
   let isInBrackets = false
   let depth = 0

@@ -6,14 +6,22 @@
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { Outcome } from '../../../core/fold-answer-outcome.ts'
-import type { Renderer } from '../../../core/ports/dialect-interface.ts'
-import { placeMarker, type Mark, type MarkingOptions } from './insert-marker-into-events.ts'
+import type { AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
+import {
+  createMarkerInserter,
+  type PendingMarker,
+  type MarkerOptions,
+} from './insert-marker-into-events.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 
-export type { Mark, MarkingOptions } from './insert-marker-into-events.ts'
+export type { PendingMarker, MarkerOptions } from './insert-marker-into-events.ts'
 
-export function marking(renderer: Renderer, mark: Mark, options: MarkingOptions = {}): Renderer {
-  const placer = placeMarker(mark, options)
+export function wrapRendererWithMarker(
+  renderer: AnswerRenderer,
+  mark: PendingMarker,
+  options: MarkerOptions = {},
+): AnswerRenderer {
+  const placer = createMarkerInserter(mark, options)
   let isTold = false
   const render = (events: readonly StreamEvent[]): readonly SseMessage[] =>
     events.flatMap((event) => renderer.push(event))
@@ -33,16 +41,16 @@ export function marking(renderer: Renderer, mark: Mark, options: MarkingOptions 
 }
 
 /** The same for an answer that was there at once. The turn is ready. */
-export function markedOutcome(
+export function addMarkerToOutcome(
   outcome: Outcome,
   turnId: string,
-  options: MarkingOptions = {},
+  options: MarkerOptions = {},
 ): Outcome {
   return wholeOutcome(outcome, { turnId, isReady: () => true }, options)
 }
 
-function wholeOutcome(outcome: Outcome, mark: Mark, options: MarkingOptions): Outcome {
-  const placer = placeMarker(mark, options)
+function wholeOutcome(outcome: Outcome, mark: PendingMarker, options: MarkerOptions): Outcome {
+  const placer = createMarkerInserter(mark, options)
   for (const [index, item] of outcome.items.entries()) {
     for (const event of eventsOf(item, index)) placer.push(event)
   }

@@ -4,10 +4,15 @@
  * they said is told later as one such event with all their words: whoever follows the stream stands
  * then where each of them by itself would have left him.
  */
-import { filled, formOf, readLike, type EventForm } from './delta-template.ts'
-import type { SseMessage, WordsAlone } from '../../../core/stream/stage.ts'
+import {
+  fillDeltaTemplate,
+  deriveDeltaTemplate,
+  matchDeltaTemplate,
+  type DeltaTemplate,
+} from './delta-template.ts'
+import type { SseMessage, TextDeltaPattern } from '../../../core/stream/stage.ts'
 
-export interface MoreWords {
+export interface DeltaFastPath {
   /** These events as the client is told them; `null` if not all are like the one that was learned. */
   readonly take: (text: string) => string | null
   /** What was taken, as one event. Nothing more is taken until another one was learned. */
@@ -16,8 +21,8 @@ export interface MoreWords {
   readonly learn: (text: string, message: SseMessage, told: SseMessage) => void
 }
 
-export function moreWords(alone: WordsAlone): MoreWords {
-  let form: EventForm | null = null
+export function createDeltaFastPath(alone: TextDeltaPattern): DeltaFastPath {
+  let form: DeltaTemplate | null = null
   let said = ''
   let newest: readonly string[] | null = null
   const patience = backOff()
@@ -31,10 +36,10 @@ export function moreWords(alone: WordsAlone): MoreWords {
       let ours = ''
       for (let at = 0; at < text.length;) {
         values = []
-        at = readLike(raw, text, at, values)
+        at = matchDeltaTemplate(raw, text, at, values)
         if (at < 0) return null
         more += values[words]
-        if (told !== null) ours += filled(told, values)
+        if (told !== null) ours += fillDeltaTemplate(told, values)
       }
       said += more
       newest = values
@@ -48,11 +53,11 @@ export function moreWords(alone: WordsAlone): MoreWords {
       form = newest = null
       said = ''
       if (last === null || like === null) return null
-      return { event: like.event, data: filled(like.data, last.with(like.words, words)) }
+      return { event: like.event, data: fillDeltaTemplate(like.data, last.with(like.words, words)) }
     },
     learn(text, message, told) {
       if (message.data.length > LARGE_CHARS || patience.isOver()) return
-      form = formOf(text, message, told, alone)
+      form = deriveDeltaTemplate(text, message, told, alone)
     },
   }
 }

@@ -2,8 +2,8 @@
  * How an event is written: what of its text stays when the model says more, and where in it stands what
  * changes. Another one that is written so differs from it in nothing else.
  */
-import { frame } from '../../../core/stream/sse.ts'
-import type { SseMessage, WordsAlone } from '../../../core/stream/stage.ts'
+import { formatSseMessage } from '../../../core/stream/sse.ts'
+import type { SseMessage, TextDeltaPattern } from '../../../core/stream/stage.ts'
 
 /** Texts that stay, each but the last one with what may stand behind it. */
 interface Pieces {
@@ -11,7 +11,7 @@ interface Pieces {
   readonly holes: readonly RegExp[]
 }
 
-export interface EventForm {
+export interface DeltaTemplate {
   readonly event: string | undefined
   readonly raw: Pieces
   readonly data: Pieces
@@ -21,12 +21,12 @@ export interface EventForm {
   readonly words: number
 }
 
-export function formOf(
+export function deriveDeltaTemplate(
   text: string,
   message: SseMessage,
   told: SseMessage,
-  alone: WordsAlone,
-): EventForm | null {
+  alone: TextDeltaPattern,
+): DeltaTemplate | null {
   const read = piecesOf(message.data, alone)
   // Who writes it otherwise has his events read one by one.
   if (read === null || !text.endsWith(`${message.data}\n\n`)) return null
@@ -42,7 +42,7 @@ export function formOf(
   const ours = piecesOf(told.data, alone)
   const isLike = ours !== null && ours.words === words && isSame(ours.values, values)
   return isLike
-    ? { ...form, told: framed(ours.pieces, frame({ ...told, data: '' }).slice(0, -2)) }
+    ? { ...form, told: framed(ours.pieces, formatSseMessage({ ...told, data: '' }).slice(0, -2)) }
     : null
 }
 
@@ -66,7 +66,7 @@ interface Read {
   readonly words: number
 }
 
-function piecesOf(data: string, { before, after, more }: WordsAlone): Read | null {
+function piecesOf(data: string, { before, after, more }: TextDeltaPattern): Read | null {
   if (more.some((sign) => sign.test(data))) return null
   const [found] = before.exec(data) ?? []
   if (found === undefined) return null
@@ -98,7 +98,7 @@ function isBlank(value: string): boolean {
 }
 
 /** Where the event ends that begins there; -1 if it is another one. */
-export function readLike(
+export function matchDeltaTemplate(
   { fixed, holes }: Pieces,
   text: string,
   from: number,
@@ -125,7 +125,7 @@ function readAt(kind: RegExp, text: string, at: number): string | null {
   return kind.test(text) ? text.slice(at, kind.lastIndex) : null
 }
 
-export function filled({ fixed }: Pieces, values: readonly string[]): string {
+export function fillDeltaTemplate({ fixed }: Pieces, values: readonly string[]): string {
   let text = ''
   for (let at = 0; at < fixed.length; at += 1) text += fixed[at] + (values[at] ?? '')
   return text

@@ -3,19 +3,23 @@
  * for byte where nothing of it is ours, message for message where ids and echoes are. Nothing is
  * parsed and written again but the few messages that change.
  */
-import { isTerminal, type Failure, type StreamEvent } from '../../../core/stream-event.ts'
+import { isTerminalEvent, type Failure, type StreamEvent } from '../../../core/stream-event.ts'
 import type { OutcomeFold } from '../../../core/fold-answer-outcome.ts'
-import type { Retouch } from '../../../core/ports/dialect-interface.ts'
+import type { PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
 import type { Decoder } from '../../../providers/provider-interface.ts'
-import { brokenOff } from '../event-filters/close-broken-answer.ts'
-import { moreWords } from './delta-fast-path.ts'
-import type { Rendition } from '../response-writer-interface.ts'
-import { frameAll, sseReader, wholeEvents } from '../../../core/stream/sse.ts'
-import { isDone, type SseMessage } from '../../../core/stream/stage.ts'
+import { closeBrokenAnswer } from '../event-filters/close-broken-answer.ts'
+import { createDeltaFastPath } from './delta-fast-path.ts'
+import type { ResponseWriter } from '../response-writer-interface.ts'
+import {
+  formatSseMessages,
+  createSseTextDecoder,
+  createSseBoundaryBuffer,
+} from '../../../core/stream/sse.ts'
+import { isDoneMarker, type SseMessage } from '../../../core/stream/stage.ts'
 
-export interface SameLanguage {
+export interface PassThroughOptions {
   readonly decoder: Decoder
-  readonly retouch: Retouch
+  readonly retouch: PassThroughPatcher
   readonly fold: OutcomeFold
   /** Whether the last messages wait until the outcome is safe. */
   readonly isKept: boolean
@@ -23,11 +27,11 @@ export interface SameLanguage {
   readonly isKeeping?: () => boolean
 }
 
-export function sameLanguage(parts: SameLanguage): Rendition {
+export function createPassThroughWriter(parts: PassThroughOptions): ResponseWriter {
   const { decoder, retouch, fold } = parts
-  const whole = wholeEvents()
-  const more = moreWords(retouch.wordsAlone)
-  const sse = sseReader()
+  const whole = createSseBoundaryBuffer()
+  const more = createDeltaFastPath(retouch.wordsAlone)
+  const sse = createSseTextDecoder()
   const watch = watcher(decoder, fold)
   const passage = passing(parts, watch)
   /** Asked behind every token: found out where something was read. */
@@ -59,7 +63,7 @@ export function sameLanguage(parts: SameLanguage): Rendition {
       const alike = more.take(text)
       if (alike !== null) return alike === text ? bytes : alike
       const sent = read(text)
-      return sent === null ? bytes : frameAll(sent)
+      return sent === null ? bytes : formatSseMessages(sent)
     },
     isOver: () => isOver,
     isCut: watch.isUnreadable,
@@ -68,12 +72,13 @@ export function sameLanguage(parts: SameLanguage): Rendition {
       const rest = failure === null ? [...sse.push(utf8.decode(whole.rest())), ...sse.end()] : []
       const sent = passage.sent(rest) ?? rest
       watch.close(failure)
-      return frameAll(sent)
+      return formatSseMessages(sent)
     },
     outcome: fold.now,
     end({ failure }) {
       // What the upstream said at last is true only while the outcome is still what it said.
-      if (failure !== null && !watch.failureWasSent()) return frameAll(retouch.broken(failure))
+      if (failure !== null && !watch.failureWasSent())
+        return formatSseMessages(retouch.broken(failure))
       return passage.waits() ? passage.ending() : ''
     },
   }
@@ -81,7 +86,7 @@ export function sameLanguage(parts: SameLanguage): Rendition {
 
 /** What goes on of the upstream's messages now, and what waits. */
 function passing(
-  { retouch, isKept, isKeeping = () => isKept }: SameLanguage,
+  { retouch, isKept, isKeeping = () => isKept }: PassThroughOptions,
   watch: ReturnType<typeof watcher>,
 ) {
   let held: SseMessage[] | null = null
@@ -93,11 +98,11 @@ function passing(
       let at = 0
       for (const message of messages) {
         // What an upstream says behind its last word is no part of the answer.
-        if (watch.isOver() && (isMarked || !isDone(message))) {
+        if (watch.isOver() && (isMarked || !isDoneMarker(message))) {
           ours ??= messages.slice(0, at)
           continue
         }
-        isMarked ||= isDone(message)
+        isMarked ||= isDoneMarker(message)
         const events = watch.see(message)
         if (watch.isUnreadable()) return ours ?? messages.slice(0, at)
         const mended = retouch.message(retouch.calls?.(message, events) ?? message)
@@ -121,7 +126,7 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Not every upstream says it, and not every client does without. */
 function ending(held: readonly SseMessage[]): string {
-  return frameAll(held.some(isDone) ? held : [...held, { data: '[DONE]' }])
+  return formatSseMessages(held.some(isDoneMarker) ? held : [...held, { data: '[DONE]' }])
 }
 
 /** Follows the upstream's messages through its decoder, to know what came of the answer. */
@@ -132,7 +137,7 @@ function watcher(decoder: Decoder, fold: OutcomeFold) {
   const told = (events: readonly StreamEvent[], isByUpstream: boolean): void => {
     for (const event of events) {
       if (isOver) return
-      isOver = isTerminal(event)
+      isOver = isTerminalEvent(event)
       if (isByUpstream && event.type === 'answer-failed') {
         isUnreadable = event.failure.code === 'upstream_broken'
         failureWasSent = !isUnreadable
@@ -147,7 +152,7 @@ function watcher(decoder: Decoder, fold: OutcomeFold) {
       return events
     },
     close: (failure: Failure | null) =>
-      told(failure === null ? decoder.end() : brokenOff(decoder, failure), false),
+      told(failure === null ? decoder.end() : closeBrokenAnswer(decoder, failure), false),
     isOver: () => isOver,
     /** The message makes no sense, says the decoder: no upstream has this code for its errors. */
     isUnreadable: () => isUnreadable,

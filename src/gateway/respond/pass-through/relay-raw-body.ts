@@ -1,8 +1,11 @@
 /** Joins an upstream's body to a client without looking at it. A broken body breaks the answer. */
-import type { Client } from '../../http-exchange-interface.ts'
-import type { Call, Reply } from '../../../upstream/transport/transport-interface.ts'
+import type { ClientStream } from '../../http-exchange-interface.ts'
+import type {
+  UpstreamCall,
+  UpstreamReply,
+} from '../../../upstream/transport/transport-interface.ts'
 
-export function relayRaw(call: Call, reply: Reply, client: Client): void {
+export function relayRawBody(call: UpstreamCall, reply: UpstreamReply, client: ClientStream): void {
   const flow = reply.flow({
     chunk(bytes) {
       if (!client.write(bytes)) flow.pause()

@@ -3,31 +3,31 @@
  * as such (`core/items/gateway-tool-items.ts`), and where two rounds would use one name twice, or a name would
  * be made of a place that is another one for the client, the item is given a name of its own.
  */
-import { houseCall } from '../../../core/items/gateway-tool-items.ts'
+import { markGatewayToolCall } from '../../../core/items/gateway-tool-items.ts'
 import { itemId } from '../../../core/turn-derived-ids.ts'
-import { isOfTool, type Item } from '../../../core/item.ts'
+import { isToolItem, type Item } from '../../../core/item.ts'
 
-export interface Badge {
+export interface RoundItemIds {
   readonly id: string | null
   readonly isOurs: boolean
   readonly callId: string | null
 }
 
-export const NO_BADGE: Badge = { id: null, isOurs: false, callId: null }
+export const UNCHANGED_ROUND_ITEM_IDS: RoundItemIds = { id: null, isOurs: false, callId: null }
 
-export interface Badges {
+export interface RoundItemIdAssigner {
   /** Of an item that begins at this place of the answer. To be asked once for each, in their order. */
-  readonly badgeOf: (item: Item, place: number) => Badge
+  readonly badgeOf: (item: Item, place: number) => RoundItemIds
   /** These are tools of the house as well. */
   readonly admit: (names: Iterable<string>) => void
 }
 
 /** `before` is what was said before the answer. Of its call ids none is taken for a call of the house. */
-export function badgesFor(
+export function createRoundItemIdAssigner(
   turnId: string,
   names: Iterable<string>,
   before: readonly Item[],
-): Badges {
+): RoundItemIdAssigner {
   const ofHouse = new Set(names)
   const ids = new Set<string | undefined>([undefined])
   const callIds = new Set<string>()
@@ -41,11 +41,11 @@ export function badgesFor(
       const id = holdsHouse && isNameless ? itemId(item.type, turnId, place) : null
       holdsHouse ||= isOurs
       if (!isOurs) ids.add(item.id)
-      if (!isOfTool(item)) return { id, isOurs, callId: null }
+      if (!isToolItem(item)) return { id, isOurs, callId: null }
       // Nobody else has heard of our call, and whoever reads on in an output names it by its call.
       const isTaken = (callId: string): boolean =>
         callIds.has(callId) ||
-        (isOurs && before.some((one) => isOfTool(one) && one.call_id === callId))
+        (isOurs && before.some((one) => isToolItem(one) && one.call_id === callId))
       const callId = unusedId(item.call_id, isTaken)
       callIds.add(callId)
       return { id, isOurs, callId }
@@ -57,11 +57,11 @@ export function badgesFor(
 }
 
 /** The very same item, if nothing of it is different. */
-export function wearing(item: Item, { id, isOurs, callId }: Badge): Item {
+export function applyRoundItemIds(item: Item, { id, isOurs, callId }: RoundItemIds): Item {
   const named = id === null ? item : { ...item, id }
-  const isRenamed = callId !== null && isOfTool(named) && named.call_id !== callId
+  const isRenamed = callId !== null && isToolItem(named) && named.call_id !== callId
   const called: Item = isRenamed ? { ...named, call_id: callId } : named
-  return isOurs && called.type === 'function_call' ? houseCall(called) : called
+  return isOurs && called.type === 'function_call' ? markGatewayToolCall(called) : called
 }
 
 /** Some services count their calls from 0 in every answer. */

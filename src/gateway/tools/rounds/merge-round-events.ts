@@ -5,24 +5,29 @@
  *
  * It holds back the end of a round in which the house was called, until somebody says how it goes on.
  */
-import { isOfHouse } from '../../../core/items/gateway-tool-items.ts'
+import { isGatewayToolItem } from '../../../core/items/gateway-tool-items.ts'
 import type {
   AnswerEnded,
   AnswerFailed,
   Failure,
   StreamEvent,
-  Usage,
+  TokenUsage,
 } from '../../../core/stream-event.ts'
 import type { FunctionCall, FunctionCallOutput, Item } from '../../../core/item.ts'
 import { callEndOf } from '../../../core/items/tool-call-pairs.ts'
-import { usedTogether } from '../../../core/stream/add-token-usage.ts'
-import { badgesFor, NO_BADGE, wearing, type Badge } from './assign-round-item-ids.ts'
+import { addTokenUsage } from '../../../core/stream/add-token-usage.ts'
+import {
+  createRoundItemIdAssigner,
+  UNCHANGED_ROUND_ITEM_IDS,
+  applyRoundItemIds,
+  type RoundItemIds,
+} from './assign-round-item-ids.ts'
 
-export interface JoinedRounds {
+export interface RoundEventMerger {
   /** What an upstream says in this round. */
   readonly hear: (events: readonly StreamEvent[]) => readonly StreamEvent[]
   /** What this round has come to; `null` while it is not over, or the answer is. */
-  readonly held: () => HeldRound | null
+  readonly held: () => FinishedRound | null
   /** The outputs of the calls of the house. */
   readonly put: (outputs: readonly FunctionCallOutput[]) => readonly StreamEvent[]
   /** From here on another round is heard, in which these may be called as well. */
@@ -33,7 +38,7 @@ export interface JoinedRounds {
   readonly isOver: () => boolean
 }
 
-export interface HeldRound {
+export interface FinishedRound {
   /** All that was said in it. */
   readonly said: readonly Item[]
   readonly houseCalls: readonly FunctionCall[]
@@ -41,23 +46,23 @@ export interface HeldRound {
   readonly callsOthers: boolean
   readonly finish: AnswerEnded['finish']
   /** What this round alone has cost. */
-  readonly usage: Usage | null
+  readonly usage: TokenUsage | null
 }
 
 /** `before` is what was said before the answer. Of its call ids none is taken for a call of the house. */
-export function joinRounds(
+export function createRoundEventMerger(
   turnId: string,
   names: Iterable<string>,
   before: readonly Item[] = [],
-): JoinedRounds {
-  const badges = badgesFor(turnId, names, before)
+): RoundEventMerger {
+  const badges = createRoundItemIdAssigner(turnId, names, before)
   let isBegun = false
   let isOver = false
-  let usage: Usage | null = null
+  let usage: TokenUsage | null = null
   let base = 0
   let count = 0
   let said: Item[] = []
-  let worn = new Map<number, Badge>()
+  let worn = new Map<number, RoundItemIds>()
   let ending: AnswerEnded | null = null
 
   const start = (event: Extract<StreamEvent, { type: 'item-started' }>): StreamEvent => {
@@ -65,16 +70,16 @@ export function joinRounds(
     count = Math.max(count, index + 1)
     const badge = badges.badgeOf(event.item, index)
     worn.set(event.index, badge)
-    return moved(event, index, wearing(event.item, badge))
+    return moved(event, index, applyRoundItemIds(event.item, badge))
   }
   const finish = (event: Extract<StreamEvent, { type: 'item-ended' }>): StreamEvent => {
-    const item = wearing(event.item, worn.get(event.index) ?? NO_BADGE)
+    const item = applyRoundItemIds(event.item, worn.get(event.index) ?? UNCHANGED_ROUND_ITEM_IDS)
     said[event.index] = item
     return moved(event, base + event.index, item)
   }
   const close = (event: AnswerEnded | AnswerFailed): readonly StreamEvent[] => {
     usage = together(usage, event.usage ?? null)
-    if (event.type === 'answer-ended' && said.some(isOfHouse)) {
+    if (event.type === 'answer-ended' && said.some(isGatewayToolItem)) {
       ending = event
       return []
     }
@@ -106,11 +111,13 @@ export function joinRounds(
     held() {
       if (ending === null || isOver) return null
       const whole = said.filter((item) => item !== undefined)
-      const ours = whole.filter(isOfHouse)
+      const ours = whole.filter(isGatewayToolItem)
       return {
         said: whole,
         houseCalls: ours.filter((item) => item.type === 'function_call'),
-        callsOthers: whole.some((item) => !isOfHouse(item) && callEndOf(item)?.side === 'call'),
+        callsOthers: whole.some(
+          (item) => !isGatewayToolItem(item) && callEndOf(item)?.side === 'call',
+        ),
         finish: ending.finish,
         usage: ending.usage ?? null,
       }
@@ -157,7 +164,7 @@ function moved<Event extends Extract<StreamEvent, { type: 'item-started' | 'item
 }
 
 /** All of it is paid for, and what the conversation has come to is what the newest of them says. */
-function together(all: Usage | null, more: Usage | null): Usage | null {
+function together(all: TokenUsage | null, more: TokenUsage | null): TokenUsage | null {
   if (all === null || more === null) return more ?? all
-  return { ...usedTogether(all, more), newestTokens: more.totalTokens }
+  return { ...addTokenUsage(all, more), newestTokens: more.totalTokens }
 }

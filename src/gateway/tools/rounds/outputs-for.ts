@@ -3,26 +3,26 @@
  * answer, in its own words, and answers by the policy that the round was asked under.
  */
 import type { FunctionCall, FunctionCallOutput } from '../../../core/item.ts'
-import { memoryPlace } from '../../history/memory-thread-and-storage-permission.ts'
-import { answerHouseCalls } from '../run-tool-calls.ts'
-import { withinReach } from '../select-readable-items.ts'
-import type { World } from '../../dependencies-interface.ts'
-import type { Asker } from '../send-with-tools.ts'
-import type { Prepared } from '../../prompt/prepare-request.ts'
+import { resolveMemoryThread } from '../../history/memory-thread-and-storage-permission.ts'
+import { runToolCalls } from '../run-tool-calls.ts'
+import { selectReadableItems } from '../select-readable-items.ts'
+import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import type { AnswerOwner } from '../send-with-tools.ts'
+import type { PreparedRequest } from '../../prompt/prepare-request.ts'
 
 /** `first` is what the answer was asked for with, `newest` what the round was. */
-export function outputsFor(
+export function runRoundToolCalls(
   calls: readonly FunctionCall[],
-  first: Prepared,
-  newest: Pick<Prepared, 'policy' | 'house'>,
-  { caller, turnId }: Asker,
-  world: World,
+  first: PreparedRequest,
+  newest: Pick<PreparedRequest, 'policy' | 'house'>,
+  { caller, turnId }: AnswerOwner,
+  world: GatewayDependencies,
 ): Promise<readonly FunctionCallOutput[]> {
   const { items, inbound, history } = first
   const { policy, house } = newest
-  const place = memoryPlace(inbound, history, turnId)
+  const place = resolveMemoryThread(inbound, history, turnId)
   const memory = { ...place, thread: place.thread ?? turnId }
-  const reach = withinReach(items, policy.speakers)
+  const reach = selectReadableItems(items, policy.speakers)
   const context = { items, withinReach: reach, policy, caller, world, memory }
-  return answerHouseCalls(calls, house, context)
+  return runToolCalls(calls, house, context)
 }

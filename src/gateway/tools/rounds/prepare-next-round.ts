@@ -9,25 +9,25 @@
  */
 import { isCompaction } from '../../../core/items/compaction-item.ts'
 import type { Item } from '../../../core/item.ts'
-import type { HeldRound } from './merge-round-events.ts'
+import type { FinishedRound } from './merge-round-events.ts'
 import type { LoadedMedia } from '../../../media/loading/load-result-types.ts'
-import { withoutRefusedBefore } from '../../../providers/request/drop-rejected-parameters.ts'
-import { defuseNotices } from '../../../context/cleaning/escape-notices-in-items.ts'
-import { rebuildOn } from '../../../context/list-and-run-transforms.ts'
+import { dropPreviouslyRejectedParameters } from '../../../providers/request/drop-rejected-parameters.ts'
+import { escapeNoticesInItems } from '../../../context/cleaning/escape-notices-in-items.ts'
+import { continueTransforms } from '../../../context/list-and-run-transforms.ts'
 import type { Transform } from '../../../context/transform-interface.ts'
-import type { World } from '../../dependencies-interface.ts'
-import { isWarningDue } from '../../prompt/size/end-tool-loop-near-limit.ts'
-import { clientNotes } from '../../prompt/translate-provider-notes.ts'
-import { isFitting } from '../../prompt/size/fit-to-window.ts'
-import { originOf } from '../../record/answer-provenance.ts'
-import { planAgain } from './replan-round.ts'
-import type { Prepared } from '../../prompt/prepare-request.ts'
-import { refuseTooLarge } from '../../prompt/reject-large-media.ts'
+import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import { isBudgetWarningDue } from '../../prompt/size/end-tool-loop-near-limit.ts'
+import { translateProviderNotes } from '../../prompt/translate-provider-notes.ts'
+import { fitsWindow } from '../../prompt/size/fit-to-window.ts'
+import { resolveAnswerOrigin } from '../../record/answer-provenance.ts'
+import { replanRound } from './replan-round.ts'
+import type { PreparedRequest } from '../../prompt/prepare-request.ts'
+import { rejectLargeMedia } from '../../prompt/reject-large-media.ts'
 
 /** A round that is over, with what its calls were answered. */
-export interface Round extends Pick<HeldRound, 'said' | 'usage'> {
+export interface ToolRound extends Pick<FinishedRound, 'said' | 'usage'> {
   /** As it was sent. */
-  readonly prepared: Prepared
+  readonly prepared: PreparedRequest
   readonly outputs: readonly Item[]
   /** What is done to media, if there are any among the outputs. */
   readonly media: readonly Transform[]
@@ -35,55 +35,62 @@ export interface Round extends Pick<HeldRound, 'said' | 'usage'> {
   readonly loaded: LoadedMedia | null
 }
 
-export type Rounds = readonly [Round, ...Round[]]
+export type ToolRounds = readonly [ToolRound, ...ToolRound[]]
 
 /** Throws a GatewayError for more than can be sent. */
-export function askedAgain(rounds: Rounds, isLast: boolean, world: World): Prepared {
+export function prepareNextRound(
+  rounds: ToolRounds,
+  isLast: boolean,
+  world: GatewayDependencies,
+): PreparedRequest {
   const newest = rounds.at(-1) ?? rounds[0]
   const next = goneOn(newest, isLast)
   const counted = rounds.map(countedIn)
-  if (isFitting(next) && !isWarningDue(next, counted)) return refuseTooLarge(next)
-  const anew = planAgain(rounds, world)
+  if (fitsWindow(next) && !isBudgetWarningDue(next, counted)) return rejectLargeMedia(next)
+  const anew = replanRound(rounds, world)
   return isLast ? forbidden(anew) : anew
 }
 
 /** What a compaction was made of is counted with its round, and is not there any more. */
-function countedIn({ said, usage }: Round): number | null {
+function countedIn({ said, usage }: ToolRound): number | null {
   return said.some(isCompaction) ? null : (usage?.totalTokens ?? null)
 }
 
-function goneOn({ prepared, said, outputs, media }: Round, isLast: boolean): Prepared {
+function goneOn({ prepared, said, outputs, media }: ToolRound, isLast: boolean): PreparedRequest {
   const { prompt, provider, account, inbound } = prepared
-  const origin = originOf(prepared)
+  const origin = resolveAnswerOrigin(prepared)
   const more = [...said, ...outputs].map((item) => ({ ...item, origin }))
   const items = [...prepared.items, ...more]
   const added = more.map((_, at) => prepared.items.length + at)
   const asked = [...prompt.items, ...more]
   const before = { items: asked, notes: [], places: [...prepared.places, ...added] }
   // As the plan of the next turn will have it.
-  const rebuilt = rebuildOn(before, [defuseNotices(), ...media])
+  const rebuilt = continueTransforms(before, [escapeNoticesInItems(), ...media])
   const params = isLast ? paramsWithout(prepared) : prompt.params
   const next = { ...prompt, items: rebuilt.items, params }
-  const encoded = withoutRefusedBefore(provider.encode(next, account), prepared.notes)
+  const encoded = dropPreviouslyRejectedParameters(provider.encode(next, account), prepared.notes)
   const { places } = rebuilt
   // What was noted on the body of the round before does not hold for this one.
   const lasting = prepared.notes.filter(({ by }) => by !== provider.wire)
-  const ofBody = clientNotes(encoded.notes, places, inbound.body)
+  const ofBody = translateProviderNotes(encoded.notes, places, inbound.body)
   const notes = [...lasting, ...rebuilt.notes, ...ofBody]
   return { ...prepared, items, prompt: next, encoded, places, notes, reasoningRefused: false }
 }
 
-function forbidden(prepared: Prepared): Prepared {
+function forbidden(prepared: PreparedRequest): PreparedRequest {
   const { prompt, provider, account } = prepared
   const params = paramsWithout(prepared)
   if (params === prompt.params) return prepared
   const next = { ...prompt, params }
-  const encoded = withoutRefusedBefore(provider.encode(next, account), prepared.notes)
+  const encoded = dropPreviouslyRejectedParameters(provider.encode(next, account), prepared.notes)
   return { ...prepared, prompt: next, encoded }
 }
 
 /** The very same, if its client has tools as well, or there are none. */
-function paramsWithout({ prompt: { params }, house }: Prepared): Prepared['prompt']['params'] {
+function paramsWithout({
+  prompt: { params },
+  house,
+}: PreparedRequest): PreparedRequest['prompt']['params'] {
   const isForbidden = house.length > 0 && params.tools.length === house.length
   return isForbidden ? { ...params, toolChoice: { type: 'none' } } : params
 }

@@ -5,23 +5,23 @@
  *
  * The request stays what its client has sent, whatever is made of it.
  */
-import { oncePerObject } from '../../../core/caching/cache-per-object.ts'
-import { asOfClient } from '../../../core/items/gateway-tool-items.ts'
+import { cachePerObject } from '../../../core/caching/cache-per-object.ts'
+import { unmarkGatewayToolItem } from '../../../core/items/gateway-tool-items.ts'
 import type { Item, Origin } from '../../../core/item.ts'
-import { holdsSealedReasoning } from '../../../core/reasoning/is-encrypted-or-signed.ts'
-import type { History } from '../../history/load-history-by-id.ts'
+import { hasEncryptedReasoning } from '../../../core/reasoning/is-encrypted-or-signed.ts'
+import type { LoadedHistory } from '../../history/load-history-by-id.ts'
 import {
-  REFUSED,
-  withoutRefusedBefore,
+  REJECTED_BY_UPSTREAM,
+  dropPreviouslyRejectedParameters,
 } from '../../../providers/request/drop-rejected-parameters.ts'
-import type { World } from '../../dependencies-interface.ts'
-import type { Round, Rounds } from './prepare-next-round.ts'
-import { fit } from '../../prompt/size/fit-to-window.ts'
-import { originOf, standsOn } from '../../record/answer-provenance.ts'
-import { prepareFor, type Prepared } from '../../prompt/prepare-request.ts'
+import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import type { ToolRound, ToolRounds } from './prepare-next-round.ts'
+import { fitToWindow } from '../../prompt/size/fit-to-window.ts'
+import { resolveAnswerOrigin, hashAnswerPrefix } from '../../record/answer-provenance.ts'
+import { prepareRequest, type PreparedRequest } from '../../prompt/prepare-request.ts'
 
 /** Throws a GatewayError where nothing may be cut, or nothing is left to be. */
-export function planAgain(rounds: Rounds, world: World): Prepared {
+export function replanRound(rounds: ToolRounds, world: GatewayDependencies): PreparedRequest {
   const [{ prepared: first }] = rounds
   const { account, inbound, history, prompt } = first
   const { given = inbound.items } = inbound
@@ -31,10 +31,11 @@ export function planAgain(rounds: Rounds, world: World): Prepared {
   const target = { account, model: prompt.params.model }
   const grown = historyWith(rounds, history)
   const asked = { inbound: { ...inbound, items, given }, history: grown }
-  const planned = fit(prepareFor(target, asked, world), world)
+  const planned = fitToWindow(prepareRequest(target, asked, world), world)
   // What the upstream has refused is not said again.
-  const refused = rounds.at(-1)?.prepared.notes.filter(({ why }) => why === REFUSED) ?? []
-  const encoded = withoutRefusedBefore(planned.encoded, refused)
+  const refused =
+    rounds.at(-1)?.prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM) ?? []
+  const encoded = dropPreviouslyRejectedParameters(planned.encoded, refused)
   return { ...planned, encoded, notes: [...planned.notes, ...refused], inbound, history }
 }
 
@@ -47,15 +48,15 @@ interface AnswerInRound {
  * Each round is an answer of its own here, as it would be to a client: reasoning of it was made behind
  * what was sent for it, and something may stand between two of them.
  */
-const answerIn = oncePerObject(({ prepared, said, outputs }: Round): AnswerInRound => {
-  const isBound = holdsSealedReasoning(said)
-  const prefixHash = isBound ? standsOn(prepared, said) : null
-  const origin = { ...originOf(prepared), prefixHash }
-  const items = [...said, ...outputs].map((item) => ({ ...asOfClient(item), origin }))
+const answerIn = cachePerObject(({ prepared, said, outputs }: ToolRound): AnswerInRound => {
+  const isBound = hasEncryptedReasoning(said)
+  const prefixHash = isBound ? hashAnswerPrefix(prepared, said) : null
+  const origin = { ...resolveAnswerOrigin(prepared), prefixHash }
+  const items = [...said, ...outputs].map((item) => ({ ...unmarkGatewayToolItem(item), origin }))
   return { origin, items }
 })
 
-function historyWith(rounds: Rounds, history: History): History {
+function historyWith(rounds: ToolRounds, history: LoadedHistory): LoadedHistory {
   const { account } = rounds[0].prepared
   const tokens = new Map(
     rounds.map((round) => [answerIn(round).origin, round.usage?.totalTokens ?? null]),

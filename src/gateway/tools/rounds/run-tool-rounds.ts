@@ -7,42 +7,51 @@
  */
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { FunctionCallOutput } from '../../../core/item.ts'
-import { unanswered } from '../run-tool-calls.ts'
-import type { HeldRound } from './merge-round-events.ts'
-import { decodedAnswer } from '../../send/end-stream-at-terminal-event.ts'
-import { readAnswerEvents } from '../../send/decode-answer-body.ts'
-import type { World } from '../../dependencies-interface.ts'
-import type { AskedInRounds } from '../../send/upstream-answer-types.ts'
-import type { Asker } from '../send-with-tools.ts'
-import { askedAgain, type Round } from './prepare-next-round.ts'
-import { ask, type Asked, type Asking } from '../../send/send-with-fallback.ts'
-import type { OpenRound } from './stream-tool-rounds.ts'
-import { mediaOfOutputs } from './load-tool-output-media.ts'
-import { outputsFor } from './outputs-for.ts'
-import type { Prepared } from '../../prompt/prepare-request.ts'
+import { skipToolCalls } from '../run-tool-calls.ts'
+import type { FinishedRound } from './merge-round-events.ts'
+import { createDecodedEventSource } from '../../send/end-stream-at-terminal-event.ts'
+import { decodeAnswerBody } from '../../send/decode-answer-body.ts'
+import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import type { MultiRoundAnswer } from '../../send/upstream-answer-types.ts'
+import type { AnswerOwner } from '../send-with-tools.ts'
+import { prepareNextRound, type ToolRound } from './prepare-next-round.ts'
+import {
+  sendWithFallback,
+  type RawAnswer,
+  type SendOptions,
+} from '../../send/send-with-fallback.ts'
+import type { StreamedRound } from './stream-tool-rounds.ts'
+import { loadToolOutputMedia } from './load-tool-output-media.ts'
+import { runRoundToolCalls } from './outputs-for.ts'
+import type { PreparedRequest } from '../../prompt/prepare-request.ts'
 
 /** How often a model is asked again within one answer. */
 const MAX_ROUNDS = 8
 
-export interface HouseRounds extends AskedInRounds {
-  readonly first: OpenRound
+export interface ToolRoundSession extends MultiRoundAnswer {
+  readonly first: StreamedRound
 }
 
-export function houseRounds(first: Asked, asking: Asking, asker: Asker, world: World): HouseRounds {
-  const sent: Prepared[] = [first.prepared]
+export function runToolRounds(
+  first: RawAnswer,
+  asking: SendOptions,
+  asker: AnswerOwner,
+  world: GatewayDependencies,
+): ToolRoundSession {
+  const sent: PreparedRequest[] = [first.prepared]
   let refusal: GatewayError | null = null
 
   /** `before` are those that are over. */
-  const opened = ({ prepared, body }: Asked, before: readonly Round[]): OpenRound => {
+  const opened = ({ prepared, body }: RawAnswer, before: readonly ToolRound[]): StreamedRound => {
     const isLast = before.length === MAX_ROUNDS
     return {
-      events: decodedAnswer(body, readAnswerEvents(prepared), world.log),
+      events: createDecodedEventSource(body, decodeAnswerBody(prepared), world.log),
       names: namesIn(prepared),
       async goOn(held, put) {
         const goesOn = held.finish === 'stop' && !isLast
         const outputs = goesOn
-          ? await outputsFor(held.houseCalls, first.prepared, prepared, asker, world)
-          : unanswered(held.houseCalls)
+          ? await runRoundToolCalls(held.houseCalls, first.prepared, prepared, asker, world)
+          : skipToolCalls(held.houseCalls)
         put(outputs)
         if (asking.isGone()) throw new GatewayError('upstream_broken', 'The client went away.')
         if (goesOn && !held.callsOthers) return askAgain(before, prepared, held, outputs)
@@ -52,22 +61,22 @@ export function houseRounds(first: Asked, asking: Asking, asker: Asker, world: W
     }
   }
   const askAgain = async (
-    before: readonly Round[],
-    prepared: Prepared,
-    { said, usage }: HeldRound,
+    before: readonly ToolRound[],
+    prepared: PreparedRequest,
+    { said, usage }: FinishedRound,
     outputs: readonly FunctionCallOutput[],
-  ): Promise<OpenRound> => {
+  ): Promise<StreamedRound> => {
     const { account, prompt } = prepared
-    const { media, loaded, letGo } = await mediaOfOutputs(outputs, prepared, asker, world)
+    const { media, loaded, letGo } = await loadToolOutputMedia(outputs, prepared, asker, world)
     try {
       const round = { prepared, said, usage, outputs, media, loaded }
       const rounds = [...before, round]
       const [oldest = round, ...others] = rounds
-      const again = askedAgain([oldest, ...others], rounds.length === MAX_ROUNDS, world)
+      const again = prepareNextRound([oldest, ...others], rounds.length === MAX_ROUNDS, world)
       // It is sent, whatever becomes of it.
       sent.push(again)
       const targets = [{ account, model: prompt.params.model }]
-      const asked = await ask({ ...asking, targets, prepare: () => again }, world)
+      const asked = await sendWithFallback({ ...asking, targets, prepare: () => again }, world)
       sent.splice(-1, 1, asked.prepared)
       return opened(asked, rounds)
     } catch (error) {
@@ -81,6 +90,6 @@ export function houseRounds(first: Asked, asking: Asking, asker: Asker, world: W
   return { first: opened(first, []), sent: () => sent, refusal: () => refusal }
 }
 
-function namesIn({ house }: Prepared): readonly string[] {
+function namesIn({ house }: PreparedRequest): readonly string[] {
   return house.map(({ tool }) => tool.name)
 }

@@ -5,36 +5,42 @@
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import type { FunctionCallOutput } from '../../../core/item.ts'
 import type { Log } from '../../../core/ports/log-interface.ts'
-import type { HeldRound, JoinedRounds } from './merge-round-events.ts'
-import { asGatewayError } from '../../../core/errors/convert-unexpected-error.ts'
-import type { AnswerEvents } from '../../send/answer-event-source-interface.ts'
-import type { Flow, Sink } from '../../../core/stream/push-source.ts'
+import type { FinishedRound, RoundEventMerger } from './merge-round-events.ts'
+import { convertUnexpectedError } from '../../../core/errors/convert-unexpected-error.ts'
+import type { AnswerEventSource } from '../../send/answer-event-source-interface.ts'
+import type { FlowControl, PushSink } from '../../../core/stream/push-source.ts'
 
 /** What is read in a round, and how it goes on from there. */
-export interface OpenRound {
-  readonly events: AnswerEvents
+export interface StreamedRound {
+  readonly events: AnswerEventSource
   /** The tools of the house that may be called in it. */
   readonly names: readonly string[]
   /** The next round; `null` if the answer ends with this one. What its calls are answered is `put` before. */
-  readonly goOn: (held: HeldRound, put: Put) => Promise<OpenRound | null>
+  readonly goOn: (held: FinishedRound, put: EmitOutputs) => Promise<StreamedRound | null>
 }
 
-export type Put = (outputs: readonly FunctionCallOutput[]) => void
+export type EmitOutputs = (outputs: readonly FunctionCallOutput[]) => void
 
-export interface InRounds {
-  readonly first: OpenRound
-  readonly answer: JoinedRounds
+export interface RoundStreamOptions {
+  readonly first: StreamedRound
+  readonly answer: RoundEventMerger
   readonly isGone: () => boolean
   readonly cancel: () => void
   readonly log: Log
 }
 
-export function inRounds({ first, answer, isGone, cancel, log }: InRounds): AnswerEvents {
+export function streamToolRounds({
+  first,
+  answer,
+  isGone,
+  cancel,
+  log,
+}: RoundStreamOptions): AnswerEventSource {
   let round = first
   let flow = STILL
   let isPaused = false
 
-  const flowInto = (sink: Sink<readonly StreamEvent[]>): void => {
+  const flowInto = (sink: PushSink<readonly StreamEvent[]>): void => {
     const tell = (events: readonly StreamEvent[]): void => {
       if (events.length > 0) sink.chunk(events)
     }
@@ -56,7 +62,7 @@ export function inRounds({ first, answer, isGone, cancel, log }: InRounds): Answ
       })
       if (isPaused) flow.pause()
     }
-    const goOn = async (held: HeldRound | null): Promise<void> => {
+    const goOn = async (held: FinishedRound | null): Promise<void> => {
       if (held === null) return sink.end()
       try {
         const next = await round.goOn(held, (outputs) => tell(answer.put(outputs)))
@@ -68,7 +74,7 @@ export function inRounds({ first, answer, isGone, cancel, log }: InRounds): Answ
         answer.next(round.names)
         read()
       } catch (error) {
-        failed(asGatewayError(error, log).failure)
+        failed(convertUnexpectedError(error, log).failure)
       }
     }
     read()
@@ -93,4 +99,4 @@ export function inRounds({ first, answer, isGone, cancel, log }: InRounds): Answ
 }
 
 /** Between two rounds nothing flows. */
-const STILL: Flow = { pause: () => undefined, resume: () => undefined }
+const STILL: FlowControl = { pause: () => undefined, resume: () => undefined }

@@ -6,18 +6,18 @@
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { Block, WireMessage } from '../api-types.ts'
+import type { ContentBlock, AnthropicMessage } from '../api-types.ts'
 
 interface Cacheable {
   readonly tools: readonly JsonObject[]
-  readonly system: readonly Block[]
-  readonly messages: readonly WireMessage[]
+  readonly system: readonly ContentBlock[]
+  readonly messages: readonly AnthropicMessage[]
 }
 
-export function withBreakpoints(parts: Cacheable, cacheControl: JsonObject | null): Cacheable {
+export function addCacheBreakpoints(parts: Cacheable, cacheControl: JsonObject | null): Cacheable {
   if (cacheControl === null) return parts
   const { tools, system, messages } = parts
-  const mark = (block: Block): Block => ({ ...block, cache_control: cacheControl })
+  const mark = (block: ContentBlock): ContentBlock => ({ ...block, cache_control: cacheControl })
   const newest = messages.findLastIndex(({ role }) => role === 'user')
   const question = messages.findLastIndex(({ role, content }) => {
     return role === 'user' && content.some(({ type }) => type !== 'tool_result')
@@ -33,10 +33,10 @@ export function withBreakpoints(parts: Cacheable, cacheControl: JsonObject | nul
 }
 
 function markedLast(
-  blocks: readonly Block[],
-  mark: (block: Block) => Block,
-  isMarkable: (block: Block) => boolean,
-): readonly Block[] {
+  blocks: readonly ContentBlock[],
+  mark: (block: ContentBlock) => ContentBlock,
+  isMarkable: (block: ContentBlock) => boolean,
+): readonly ContentBlock[] {
   const at = blocks.findLastIndex(isMarkable)
   return blocks.map((block, index) => (index === at ? mark(block) : block))
 }
@@ -50,6 +50,6 @@ const MARKABLE: ReadonlySet<unknown> = new Set([
   'tool_result',
 ])
 
-function isMarkable({ type, text }: Block): boolean {
+function isMarkable({ type, text }: ContentBlock): boolean {
   return MARKABLE.has(type) && (type !== 'text' || (typeof text === 'string' && text.trim() !== ''))
 }

@@ -4,10 +4,10 @@
  * the call back into text, so that a client sees no difference.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { Params } from '../../../core/prompt.ts'
-import type { Notebook } from '../encoding-notes.ts'
-import { outputSchema, toolSchema } from './simplify-json-schema.ts'
-import type { Traits } from '../model-traits.ts'
+import type { PromptParameters } from '../../../core/prompt.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
+import { simplifyOutputSchema, simplifyToolSchema } from './simplify-json-schema.ts'
+import type { ModelTraits } from '../model-traits.ts'
 
 export const ANSWER_TOOL = 'backstory_json_answer'
 
@@ -21,10 +21,10 @@ export interface StructuredOutput {
 
 const NONE: StructuredOutput = { format: null, tool: null, instruction: null }
 
-export function structuredOutput(
-  { format }: Params,
-  traits: Traits,
-  notebook: Notebook,
+export function encodeStructuredOutput(
+  { format }: PromptParameters,
+  traits: ModelTraits,
+  notebook: NoteCollector,
 ): StructuredOutput {
   if (format === null || format.type === 'text') return NONE
   if (format.type !== 'json_schema') {
@@ -35,7 +35,7 @@ export function structuredOutput(
     notebook.write('format-as-tool', { field: 'text.format' })
     return { ...NONE, tool: answerTool(format.schema, format.description) }
   }
-  const { schema, lost } = outputSchema(format.schema)
+  const { schema, lost } = simplifyOutputSchema(format.schema)
   if (lost.length > 0) {
     notebook.write('schema-loosened', { field: 'text.format', detail: lost.join(', ') })
   }
@@ -49,6 +49,6 @@ function answerTool(schema: JsonObject, description: string | null): JsonObject 
   return {
     name: ANSWER_TOOL,
     description: `Gives the final answer. ${description ?? ''}`.trim(),
-    input_schema: toolSchema(schema),
+    input_schema: simplifyToolSchema(schema),
   }
 }

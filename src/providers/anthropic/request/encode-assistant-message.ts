@@ -6,29 +6,32 @@ import type {
   FunctionCall,
   Item,
   Message,
-  Opaque,
+  OpaqueItem,
   Part,
   Reasoning,
   ToolCall,
 } from '../../../core/item.ts'
-import { isObject, listIn, textIn, type JsonObject } from '../../../core/json/json.ts'
+import { isObject, listOrEmpty, textOrEmpty, type JsonObject } from '../../../core/json/json.ts'
 import { encodePart } from './encode-parts.ts'
-import type { Notebook } from '../encoding-notes.ts'
-import { sealed, unsealed } from '../pack-thinking-block.ts'
-import { unsealedCompaction } from '../pack-compaction-block.ts'
-import { toolNameOf } from '../tool-names.ts'
-import type { Traits } from '../model-traits.ts'
-import { isServerCall, type Block, type Entry } from '../api-types.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
+import { packThinkingBlock, unpackThinkingBlock } from '../pack-thinking-block.ts'
+import { unpackCompactionBlock } from '../pack-compaction-block.ts'
+import { encodeToolName } from '../tool-names.ts'
+import type { ModelTraits } from '../model-traits.ts'
+import { isServerToolCall, type ContentBlock, type BlockEntry } from '../api-types.ts'
 
-export interface Place {
+export interface AssistantItemContext {
   readonly at: number
   /** The name of the call on this wire. */
   readonly id: string
-  readonly traits: Traits
-  readonly notebook: Notebook
+  readonly traits: ModelTraits
+  readonly notebook: NoteCollector
 }
 
-export function encodeAssistant(item: Item, place: Place): readonly Entry[] {
+export function encodeAssistantItem(
+  item: Item,
+  place: AssistantItemContext,
+): readonly BlockEntry[] {
   switch (item.type) {
     case 'message':
       return message(item, place)
@@ -46,22 +49,22 @@ export function encodeAssistant(item: Item, place: Place): readonly Entry[] {
   }
 }
 
-function said({ at }: Place, block: Block): Entry {
+function said({ at }: AssistantItemContext, block: ContentBlock): BlockEntry {
   return { role: 'assistant', at, block }
 }
 
-function message(item: Message, place: Place): readonly Entry[] {
+function message(item: Message, place: AssistantItemContext): readonly BlockEntry[] {
   const native = item.native?.['anthropic']
   if (native?.['refused'] === true) {
     place.notebook.write('refusal-left-out', { at: place.at })
     return []
   }
-  const citations = listIn(native?.['citations'])
+  const citations = listOrEmpty(native?.['citations'])
   const cited = citations.length === item.content.length
   return item.content.map((part, index) => {
     if (isMedia(part)) return moved(part, place)
     const block = encodePart(part, place.at, place.notebook)
-    const own = cited ? listIn(citations[index]) : []
+    const own = cited ? listOrEmpty(citations[index]) : []
     return said(place, own.length > 0 ? { ...block, citations: own } : block)
   })
 }
@@ -71,18 +74,25 @@ function isMedia({ type }: Part): boolean {
 }
 
 /** An assistant message can hold no media. */
-function moved(part: Part, { at, notebook }: Place): Entry {
+function moved(part: Part, { at, notebook }: AssistantItemContext): BlockEntry {
   notebook.write('assistant-media-moved', { at })
   return { role: 'user', at, block: encodePart(part, at, notebook) }
 }
 
-function toolUse(item: ToolCall, input: JsonObject, { id, at, notebook }: Place): Block {
-  const name = toolNameOf(item.name)
+function toolUse(
+  item: ToolCall,
+  input: JsonObject,
+  { id, at, notebook }: AssistantItemContext,
+): ContentBlock {
+  const name = encodeToolName(item.name)
   if (name !== item.name) notebook.write('tool-name-changed', { at })
   return { type: 'tool_use', id, name, input, ...item.native?.['anthropic'] }
 }
 
-function argumentsOf({ arguments: text }: FunctionCall, { at, notebook }: Place): JsonObject {
+function argumentsOf(
+  { arguments: text }: FunctionCall,
+  { at, notebook }: AssistantItemContext,
+): JsonObject {
   if (text.trim() === '') return {}
   try {
     const json: unknown = JSON.parse(text)
@@ -94,7 +104,7 @@ function argumentsOf({ arguments: text }: FunctionCall, { at, notebook }: Place)
   return { arguments: text }
 }
 
-function reasoning(item: Reasoning, place: Place): readonly Entry[] {
+function reasoning(item: Reasoning, place: AssistantItemContext): readonly BlockEntry[] {
   const { at, traits, notebook } = place
   const block = thinkingOf(item)
   if (typeof block === 'string') {
@@ -110,11 +120,11 @@ function reasoning(item: Reasoning, place: Place): readonly Entry[] {
 function thinkingOf({ native, origin, summary, encrypted_content: seal }: Reasoning) {
   if (origin !== undefined && origin.wire !== 'anthropic') return 'reasoning-of-another-provider'
   const block = native?.['anthropic']
-  if (block !== undefined) return sealed(block) === null ? 'thinking-unsigned' : block
+  if (block !== undefined) return packThinkingBlock(block) === null ? 'thinking-unsigned' : block
   if (seal?.startsWith('anthropic:') !== true) {
     return origin === undefined ? 'reasoning-of-another-provider' : 'thinking-unsigned'
   }
-  return unsealed(seal, summary.map(({ text }) => text).join('')) ?? 'thinking-changed'
+  return unpackThinkingBlock(seal, summary.map(({ text }) => text).join('')) ?? 'thinking-changed'
 }
 
 /** Blocks of the provider's own tools, whose types end like this or are among these. */
@@ -124,22 +134,22 @@ const OWN_TYPES: ReadonlySet<string> = new Set([
   'container_upload',
 ])
 
-function opaque(item: Opaque, place: Place): readonly Entry[] {
-  const compaction = isOthers(item) ? null : unsealedCompaction(item)
+function opaque(item: OpaqueItem, place: AssistantItemContext): readonly BlockEntry[] {
+  const compaction = isOthers(item) ? null : unpackCompactionBlock(item)
   if (compaction !== null) return [said(place, compaction)]
   if (isOwn(item)) return [said(place, ownBlock(item))]
   place.notebook.write('item-of-another-provider', {
     at: place.at,
-    detail: textIn(item.raw['type']),
+    detail: textOrEmpty(item.raw['type']),
   })
   return []
 }
 
-function isOthers({ origin }: Opaque): boolean {
+function isOthers({ origin }: OpaqueItem): boolean {
   return origin !== undefined && origin.wire !== 'anthropic'
 }
 
-function isOwn(item: Opaque): boolean {
+function isOwn(item: OpaqueItem): boolean {
   if (isOthers(item)) return false
   const { raw, native } = item
   if (native?.['anthropic'] !== undefined) return true
@@ -149,8 +159,8 @@ function isOwn(item: Opaque): boolean {
 }
 
 /** A client without memory was given every item with an id, which only some blocks have here. */
-function ownBlock({ raw, native }: Opaque): Block {
-  if (native?.['anthropic'] !== undefined || isServerCall(raw)) return raw
+function ownBlock({ raw, native }: OpaqueItem): ContentBlock {
+  if (native?.['anthropic'] !== undefined || isServerToolCall(raw)) return raw
   const { id: _id, ...block } = raw
   return block
 }

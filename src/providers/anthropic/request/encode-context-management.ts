@@ -6,19 +6,19 @@
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Account } from '../../provider-interface.ts'
-import type { Notebook } from '../encoding-notes.ts'
-import type { Entry } from '../api-types.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
+import type { BlockEntry } from '../api-types.ts'
 
 export interface ContextManagement {
   readonly fields: JsonObject
   readonly headers: Readonly<Record<string, string>> | null
 }
 
-export function contextManagement(
-  entries: readonly Entry[],
+export function encodeContextManagement(
+  entries: readonly BlockEntry[],
   compactAbove: number | undefined,
   account: Account,
-  notebook: Notebook,
+  notebook: NoteCollector,
 ): ContextManagement {
   const holdsOne = entries.some(({ block }) => block['type'] === 'compaction')
   if (compactAbove === undefined && !holdsOne) return { fields: {}, headers: null }

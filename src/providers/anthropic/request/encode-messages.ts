@@ -7,25 +7,30 @@
  * message, in front of anything else (facts: `tool_use` ids were found without `tool_result` blocks
  * immediately after).
  */
-import { continuations } from '../../../core/items/find-consecutive-answers.ts'
+import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { isToolCall, isToolOutput, type Item, type ToolOutput } from '../../../core/item.ts'
-import { encodeAssistant } from './encode-assistant-message.ts'
-import { encodeParts, textBlock } from './encode-parts.ts'
-import type { Notebook } from '../encoding-notes.ts'
-import { pairCalls, type Pairs } from './pair-tool-calls.ts'
-import type { Traits } from '../model-traits.ts'
-import { isThinking, type Block, type Entry, type Stretch } from '../api-types.ts'
+import { encodeAssistantItem } from './encode-assistant-message.ts'
+import { encodeParts, createTextBlock } from './encode-parts.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
+import { pairToolCalls, type ToolCallPairs } from './pair-tool-calls.ts'
+import type { ModelTraits } from '../model-traits.ts'
+import {
+  isThinking,
+  type ContentBlock,
+  type BlockEntry,
+  type RequestEntries,
+} from '../api-types.ts'
 
 /** `start` is the place of the first item that is not leading instructions. */
-export function encodeItems(
+export function encodeMessages(
   items: readonly Item[],
   start: number,
-  traits: Traits,
-  notebook: Notebook,
-): readonly Stretch[] {
-  const pairs = pairCalls(items, notebook)
-  const borders = new Set(continuations(items))
-  let entries: Entry[] = []
+  traits: ModelTraits,
+  notebook: NoteCollector,
+): readonly RequestEntries[] {
+  const pairs = pairToolCalls(items, notebook)
+  const borders = new Set(findConsecutiveAnswers(items))
+  let entries: BlockEntry[] = []
   const stretches = [entries]
   let at = start
   while (at < items.length) {
@@ -62,9 +67,9 @@ function endOfRun(items: readonly Item[], from: number, borders: ReadonlySet<num
 function encodeInput(
   { role, content }: Extract<Item, { readonly type: 'message' }>,
   at: number,
-  notebook: Notebook,
-): readonly Entry[] {
-  const entries = encodeParts(content, at, notebook).map((block): Entry => ({
+  notebook: NoteCollector,
+): readonly BlockEntry[] {
+  const entries = encodeParts(content, at, notebook).map((block): BlockEntry => ({
     role: 'user',
     at,
     block,
@@ -74,9 +79,9 @@ function encodeInput(
   return entries.map((entry) => ({ ...entry, block: tagged(entry.block) }))
 }
 
-function tagged(block: Block): Block {
+function tagged(block: ContentBlock): ContentBlock {
   return typeof block['text'] === 'string'
-    ? textBlock(`<system>\n${block['text']}\n</system>`)
+    ? createTextBlock(`<system>\n${block['text']}\n</system>`)
     : block
 }
 
@@ -84,17 +89,17 @@ interface Run {
   readonly items: readonly Item[]
   readonly from: number
   readonly end: number
-  readonly pairs: Pairs
-  readonly traits: Traits
-  readonly notebook: Notebook
+  readonly pairs: ToolCallPairs
+  readonly traits: ModelTraits
+  readonly notebook: NoteCollector
 }
 
 /** What the model said in one go, then the outputs of its calls, then media that it cannot hold. */
-function encodeRun(run: Run): readonly Entry[] {
+function encodeRun(run: Run): readonly BlockEntry[] {
   const { items, from, end, pairs, traits, notebook } = run
-  const spoken: Entry[] = []
-  const moved: Entry[] = []
-  const results: Entry[] = []
+  const spoken: BlockEntry[] = []
+  const moved: BlockEntry[] = []
+  const results: BlockEntry[] = []
   for (let at = from; at < end; at++) {
     const item = items[at]
     if (item === undefined) continue
@@ -106,7 +111,7 @@ function encodeRun(run: Run): readonly Entry[] {
       results.push(resultOf(run, at))
     }
     const id = pairs.idOf.get(at) ?? ''
-    for (const entry of encodeAssistant(item, { at, id, traits, notebook })) {
+    for (const entry of encodeAssistantItem(item, { at, id, traits, notebook })) {
       ;(entry.role === 'assistant' ? spoken : moved).push(entry)
     }
   }
@@ -114,18 +119,18 @@ function encodeRun(run: Run): readonly Entry[] {
 }
 
 /** A turn of this provider is in its own order already, and its thinking is bound to that. */
-function callsLast(entries: readonly Entry[]): readonly Entry[] {
+function callsLast(entries: readonly BlockEntry[]): readonly BlockEntry[] {
   const isBound = entries.some(({ block }) => isThinking(block))
   const firstCall = entries.findIndex(isToolUse)
   if (isBound || firstCall === -1 || entries.slice(firstCall).every(isToolUse)) return entries
   return [...entries.filter((entry) => !isToolUse(entry)), ...entries.filter(isToolUse)]
 }
 
-function isToolUse({ block }: Entry): boolean {
+function isToolUse({ block }: BlockEntry): boolean {
   return block['type'] === 'tool_use'
 }
 
-function resultOf({ items, end, pairs, notebook }: Run, call: number): Entry {
+function resultOf({ items, end, pairs, notebook }: Run, call: number): BlockEntry {
   const id = pairs.idOf.get(call) ?? ''
   const at = pairs.outputOf.get(call)
   const output = at === undefined ? undefined : items[at]
@@ -137,12 +142,17 @@ function resultOf({ items, end, pairs, notebook }: Run, call: number): Entry {
   return { role: 'user', at, block: toolResult(id, output, at, notebook) }
 }
 
-function missing(id: string): Block {
+function missing(id: string): ContentBlock {
   const content = 'There is no result: the call was not completed.'
   return { type: 'tool_result', tool_use_id: id, content, is_error: true }
 }
 
-function toolResult(id: string, output: ToolOutput, at: number, notebook: Notebook): Block {
+function toolResult(
+  id: string,
+  output: ToolOutput,
+  at: number,
+  notebook: NoteCollector,
+): ContentBlock {
   return {
     type: 'tool_result',
     tool_use_id: id,
@@ -151,7 +161,7 @@ function toolResult(id: string, output: ToolOutput, at: number, notebook: Notebo
   }
 }
 
-function contentOf({ output }: ToolOutput, at: number, notebook: Notebook): Block {
+function contentOf({ output }: ToolOutput, at: number, notebook: NoteCollector): ContentBlock {
   if (typeof output === 'string') return output.trim() === '' ? {} : { content: output }
   const content = encodeParts(output, at, notebook).filter((block) => block['text'] !== '')
   return content.length === 0 ? {} : { content }

@@ -1,17 +1,17 @@
 /** The settings of a request that are no part of the conversation, and notes for those without a word. */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import type { Params } from '../../../core/prompt.ts'
-import { isDefault } from '../../request/is-default-value.ts'
-import type { Notebook } from '../encoding-notes.ts'
-import { splitStops, type Stops } from '../../request/split-stop-sequences.ts'
-import type { Traits } from '../model-traits.ts'
+import type { PromptParameters } from '../../../core/prompt.ts'
+import { isDefaultValue } from '../../request/is-default-value.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
+import { splitStopSequences, type SplitStopSequences } from '../../request/split-stop-sequences.ts'
+import type { ModelTraits } from '../model-traits.ts'
 
-export function encodeParams(
-  params: Params,
-  stops: Stops,
+export function encodeParameters(
+  params: PromptParameters,
+  stops: SplitStopSequences,
   isThinking: boolean,
-  traits: Traits,
-  notebook: Notebook,
+  traits: ModelTraits,
+  notebook: NoteCollector,
 ): JsonObject {
   noteUnsupported(params, notebook)
   return {
@@ -23,10 +23,10 @@ export function encodeParams(
 }
 
 function sampling(
-  { temperature, topP, extra }: Params,
+  { temperature, topP, extra }: PromptParameters,
   isThinking: boolean,
-  traits: Traits,
-  notebook: Notebook,
+  traits: ModelTraits,
+  notebook: NoteCollector,
 ): JsonObject {
   const topK = typeof extra['top_k'] === 'number' ? extra['top_k'] : null
   const asked = { temperature, top_p: topP, top_k: topK }
@@ -47,7 +47,7 @@ function sampling(
   }
 }
 
-function clamped(temperature: number, notebook: Notebook): number {
+function clamped(temperature: number, notebook: NoteCollector): number {
   const lawful = Math.min(Math.max(temperature, 0), 1)
   if (lawful !== temperature) {
     notebook.write('temperature-clamped', { field: 'temperature' })
@@ -56,18 +56,21 @@ function clamped(temperature: number, notebook: Notebook): number {
 }
 
 /** They are refused if they are nothing but white space. */
-export function stopsFor({ stop }: Params): Stops {
-  return splitStops(stop, Infinity, (sequence) => sequence.trim() !== '')
+export function planStopSequences({ stop }: PromptParameters): SplitStopSequences {
+  return splitStopSequences(stop, Infinity, (sequence) => sequence.trim() !== '')
 }
 
-function stopSequences({ sent, unsent }: Stops, notebook: Notebook): JsonObject {
+function stopSequences({ sent, unsent }: SplitStopSequences, notebook: NoteCollector): JsonObject {
   if (unsent.length > 0) notebook.write('stop-enforced', { field: 'stop' })
   return sent.length === 0 ? {} : { stop_sequences: sent }
 }
 
 const LONGEST_USER_ID = 256
 
-function metadata({ safetyIdentifier, user }: Params, notebook: Notebook): JsonObject {
+function metadata(
+  { safetyIdentifier, user }: PromptParameters,
+  notebook: NoteCollector,
+): JsonObject {
   const id = safetyIdentifier ?? user
   if (id === null || id === '') return {}
   if (id.length <= LONGEST_USER_ID) return { metadata: { user_id: id } }
@@ -75,7 +78,7 @@ function metadata({ safetyIdentifier, user }: Params, notebook: Notebook): JsonO
   return {}
 }
 
-function serviceTier({ serviceTier: tier }: Params, notebook: Notebook): JsonObject {
+function serviceTier({ serviceTier: tier }: PromptParameters, notebook: NoteCollector): JsonObject {
   if (tier === null || tier === 'auto') return {}
   if (tier === 'default') return { service_tier: 'standard_only' }
   notebook.write('parameter-unsupported', { field: 'service_tier', detail: tier })
@@ -85,7 +88,7 @@ function serviceTier({ serviceTier: tier }: Params, notebook: Notebook): JsonObj
 /** What the client gets anyway: reasoning is always given sealed. */
 const GRANTED: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
 
-function noteUnsupported(params: Params, notebook: Notebook): void {
+function noteUnsupported(params: PromptParameters, notebook: NoteCollector): void {
   const { extra } = params
   const named: Readonly<Record<string, Json>> = {
     seed: params.seed,
@@ -98,6 +101,6 @@ function noteUnsupported(params: Params, notebook: Notebook): void {
   }
   for (const [field, value] of [...Object.entries(named), ...Object.entries(extra)]) {
     if (field === 'top_k' && typeof value === 'number') continue
-    if (!isDefault(field, value)) notebook.write('parameter-unsupported', { field })
+    if (!isDefaultValue(field, value)) notebook.write('parameter-unsupported', { field })
   }
 }

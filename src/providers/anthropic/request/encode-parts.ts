@@ -2,8 +2,8 @@
  * The parts of a message, or of a tool output, as content blocks. What the wire cannot carry becomes
  * a notice, so that the model knows that there was something.
  */
-import { readDataUrl } from '../../../core/media/data-url.ts'
-import { calledInNotice, noticeText } from '../../../core/text/gateway-notice.ts'
+import { parseDataUrl } from '../../../core/media/data-url.ts'
+import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import type {
   AudioPart,
   FilePart,
@@ -13,23 +13,23 @@ import type {
   RefusalPart,
   TextPart,
 } from '../../../core/item.ts'
-import type { Notebook } from '../encoding-notes.ts'
-import type { Block } from '../api-types.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
+import type { ContentBlock } from '../api-types.ts'
 
 export function encodeParts(
   parts: string | readonly Part[],
   at: number,
-  notebook: Notebook,
-): readonly Block[] {
-  if (typeof parts === 'string') return [textBlock(parts)]
+  notebook: NoteCollector,
+): readonly ContentBlock[] {
+  if (typeof parts === 'string') return [createTextBlock(parts)]
   return parts.map((part) => encodePart(part, at, notebook))
 }
 
-export function textBlock(text: string): Block {
+export function createTextBlock(text: string): ContentBlock {
   return { type: 'text', text }
 }
 
-export function encodePart(part: Part, at: number, notebook: Notebook): Block {
+export function encodePart(part: Part, at: number, notebook: NoteCollector): ContentBlock {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -47,12 +47,12 @@ export function encodePart(part: Part, at: number, notebook: Notebook): Block {
   }
 }
 
-function textOf({ text }: TextPart): Block {
-  return textBlock(text)
+function textOf({ text }: TextPart): ContentBlock {
+  return createTextBlock(text)
 }
 
-function refusal({ refusal }: RefusalPart): Block {
-  return textBlock(refusal)
+function refusal({ refusal }: RefusalPart): ContentBlock {
+  return createTextBlock(refusal)
 }
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set([
@@ -62,14 +62,18 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set([
   'image/webp',
 ])
 
-function image({ image_url, file_id, detail }: ImagePart, at: number, notebook: Notebook): Block {
+function image(
+  { image_url, file_id, detail }: ImagePart,
+  at: number,
+  notebook: NoteCollector,
+): ContentBlock {
   if (detail !== undefined && detail !== 'auto') {
     notebook.write('image-detail-ignored', { at })
   }
   if (typeof image_url !== 'string') {
     return notice('image', file_id ? 'file-of-another-provider' : 'media-unsupported', at, notebook)
   }
-  const data = readDataUrl(image_url)
+  const data = parseDataUrl(image_url)
   if (data === null) {
     return isWebUrl(image_url)
       ? { type: 'image', source: { type: 'url', url: image_url } }
@@ -81,7 +85,7 @@ function image({ image_url, file_id, detail }: ImagePart, at: number, notebook: 
     : notice(`${mediaType || 'image'} file`, 'media-unsupported', at, notebook)
 }
 
-function file(part: FilePart, at: number, notebook: Notebook): Block {
+function file(part: FilePart, at: number, notebook: NoteCollector): ContentBlock {
   const { file_data, file_id, file_url, filename } = part
   const title = filename === undefined ? {} : { title: filename }
   if (file_url !== undefined && file_data === undefined) {
@@ -95,7 +99,7 @@ function file(part: FilePart, at: number, notebook: Notebook): Block {
       notebook,
     )
   }
-  const { type: mediaType, base64 } = readDataUrl(file_data) ?? {
+  const { type: mediaType, base64 } = parseDataUrl(file_data) ?? {
     type: byName(filename),
     base64: file_data,
   }
@@ -111,11 +115,11 @@ function file(part: FilePart, at: number, notebook: Notebook): Block {
   return { type: 'document', source: { type: 'text', media_type: 'text/plain', data }, ...title }
 }
 
-function audio(_part: AudioPart, at: number, notebook: Notebook): Block {
+function audio(_part: AudioPart, at: number, notebook: NoteCollector): ContentBlock {
   return notice('audio', 'media-unsupported', at, notebook)
 }
 
-function unknown({ raw }: OpaquePart, at: number, notebook: Notebook): Block {
+function unknown({ raw }: OpaquePart, at: number, notebook: NoteCollector): ContentBlock {
   const kind = typeof raw['type'] === 'string' ? raw['type'] : 'content'
   return notice(kind, 'media-unsupported', at, notebook)
 }
@@ -124,12 +128,12 @@ function notice(
   what: string,
   why: 'media-unsupported' | 'file-of-another-provider',
   at: number,
-  notebook: Notebook,
-): Block {
+  notebook: NoteCollector,
+): ContentBlock {
   notebook.write(why, { at, detail: what })
-  const called = calledInNotice(what)
-  return textBlock(
-    noticeText(`A medium (${called}) that was here is not shown: this model cannot read it.`),
+  const called = sanitizeNoticeName(what)
+  return createTextBlock(
+    formatNotice(`A medium (${called}) that was here is not shown: this model cannot read it.`),
   )
 }
 

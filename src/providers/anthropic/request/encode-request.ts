@@ -4,41 +4,46 @@
  * messages stay the same, but for the marks of the cache.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
-import { instructionsLength } from '../../../core/items/leading-instructions.ts'
+import { countLeadingInstructions } from '../../../core/items/leading-instructions.ts'
 import type { Item } from '../../../core/item.ts'
 import type { Prompt } from '../../../core/prompt.ts'
-import type { Account, Encoded } from '../../provider-interface.ts'
-import { withBreakpoints } from './cache-breakpoints.ts'
-import { contextManagement } from './encode-context-management.ts'
-import { encodeEnds, withFormerEnds } from './fix-first-and-last-message.ts'
-import { encodeItems } from './encode-messages.ts'
-import { encodeParts, textBlock } from './encode-parts.ts'
-import { encodeTools, withStubs } from './encode-tools.ts'
-import { openNotebook, type Notebook } from '../encoding-notes.ts'
-import { encodeParams, stopsFor } from './encode-parameters.ts'
-import { runsOf, settle } from './remove-rejected-blocks.ts'
-import { structuredOutput } from './choose-structured-output-method.ts'
+import type { Account, EncodedRequest } from '../../provider-interface.ts'
+import { addCacheBreakpoints } from './cache-breakpoints.ts'
+import { encodeContextManagement } from './encode-context-management.ts'
+import { fixFirstAndLastMessage, fixFormerLastMessages } from './fix-first-and-last-message.ts'
+import { encodeMessages } from './encode-messages.ts'
+import { encodeParts, createTextBlock } from './encode-parts.ts'
+import { encodeTools, addStubTools } from './encode-tools.ts'
+import { createNoteCollector, type NoteCollector } from '../encoding-notes.ts'
+import { encodeParameters, planStopSequences } from './encode-parameters.ts'
+import { groupByRole, removeRejectedBlocks } from './remove-rejected-blocks.ts'
+import { encodeStructuredOutput } from './choose-structured-output-method.ts'
 import { planThinking } from './plan-thinking.ts'
-import { traitsOf } from '../model-traits.ts'
-import { isBlankText, type Block, type Entry, type WireMessage } from '../api-types.ts'
+import { describeModel } from '../model-traits.ts'
+import {
+  isBlankText,
+  type ContentBlock,
+  type BlockEntry,
+  type AnthropicMessage,
+} from '../api-types.ts'
 
-export function encode(prompt: Prompt, account: Account): Encoded {
+export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
   const { items, params, stream } = prompt
-  const notebook = openNotebook()
-  const traits = traitsOf(params.model, account.quirks)
-  const output = structuredOutput(params, traits, notebook)
+  const notebook = createNoteCollector()
+  const traits = describeModel(params.model, account.quirks)
+  const output = encodeStructuredOutput(params, traits, notebook)
   const asked = encodeTools(params, output.tool, traits, notebook)
-  const start = instructionsLength(items)
-  const stretches = settle(encodeItems(items, start, traits, notebook), notebook)
+  const start = countLeadingInstructions(items)
+  const stretches = removeRejectedBlocks(encodeMessages(items, start, traits, notebook), notebook)
   const hasFormat = output.format !== null
   // Whether it may think depends on what it would be sent if it did.
   const thinker = { isThinkingOn: true, hasFormat, traits }
-  const spoken = withFormerEnds(stretches, thinker, openNotebook())
+  const spoken = fixFormerLastMessages(stretches, thinker, createNoteCollector())
   const plan = planThinking(params, asked.choice, spoken, traits, notebook)
   const { isOn: isThinkingOn, thinking, effort, maxTokens } = plan
-  const entries = encodeEnds(stretches, { isThinkingOn, hasFormat, traits }, notebook)
-  const offered = withStubs({ tools: asked.tools, choice: plan.choice }, entries, notebook)
-  const { tools, system, messages } = withBreakpoints(
+  const entries = fixFirstAndLastMessage(stretches, { isThinkingOn, hasFormat, traits }, notebook)
+  const offered = addStubTools({ tools: asked.tools, choice: plan.choice }, entries, notebook)
+  const { tools, system, messages } = addCacheBreakpoints(
     {
       tools: offered.tools,
       system: systemOf(items.slice(0, start), params.instructions, output.instruction, notebook),
@@ -46,8 +51,8 @@ export function encode(prompt: Prompt, account: Account): Encoded {
     },
     traits.cacheControl,
   )
-  const stops = stopsFor(params)
-  const managed = contextManagement(entries, prompt.compactAbove, account, notebook)
+  const stops = planStopSequences(params)
+  const managed = encodeContextManagement(entries, prompt.compactAbove, account, notebook)
   const outputConfig = {
     ...(effort === null ? {} : { effort }),
     ...(output.format === null ? {} : { format: output.format }),
@@ -61,7 +66,7 @@ export function encode(prompt: Prompt, account: Account): Encoded {
     messages: messages.map((message) => ({ ...message })),
     ...(thinking === null ? {} : { thinking }),
     ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
-    ...encodeParams(params, stops, isThinkingOn, traits, notebook),
+    ...encodeParameters(params, stops, isThinkingOn, traits, notebook),
     ...managed.fields,
     ...(stream ? { stream } : {}),
   }
@@ -74,8 +79,8 @@ function systemOf(
   leading: readonly Item[],
   instructions: string | null,
   last: string | null,
-  notebook: Notebook,
-): readonly Block[] {
+  notebook: NoteCollector,
+): readonly ContentBlock[] {
   const blocks = leading.flatMap((item, at) => {
     if (item.type !== 'message') return []
     return encodeParts(item.content, at, notebook).filter(({ type }) => {
@@ -83,13 +88,13 @@ function systemOf(
       return type === 'text'
     })
   })
-  return [textBlock(instructions ?? ''), ...blocks, textBlock(last ?? '')].filter(
+  return [createTextBlock(instructions ?? ''), ...blocks, createTextBlock(last ?? '')].filter(
     (block) => !isBlankText(block),
   )
 }
 
-function messagesOf(entries: readonly Entry[]): readonly WireMessage[] {
-  return runsOf(entries).flatMap((run): WireMessage[] => {
+function messagesOf(entries: readonly BlockEntry[]): readonly AnthropicMessage[] {
+  return groupByRole(entries).flatMap((run): AnthropicMessage[] => {
     const role = run[0]?.role
     return role === undefined ? [] : [{ role, content: run.map(({ block }) => block) }]
   })

@@ -1,25 +1,25 @@
 /** The tools of a request, and which of them the model may or must call. */
-import { textIn, type JsonObject } from '../../../core/json/json.ts'
+import { textOrEmpty, type JsonObject } from '../../../core/json/json.ts'
 import type {
   CustomTool,
   FunctionTool,
   OpaqueTool,
-  Params,
+  PromptParameters,
   Tool,
   ToolChoice,
 } from '../../../core/prompt.ts'
-import type { Notebook } from '../encoding-notes.ts'
-import { outputSchema, toolSchema } from './simplify-json-schema.ts'
-import { toolNameOf } from '../tool-names.ts'
-import type { Traits } from '../model-traits.ts'
-import type { Entry } from '../api-types.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
+import { simplifyOutputSchema, simplifyToolSchema } from './simplify-json-schema.ts'
+import { encodeToolName } from '../tool-names.ts'
+import type { ModelTraits } from '../model-traits.ts'
+import type { BlockEntry } from '../api-types.ts'
 
-export interface Tools {
+export interface EncodedTools {
   readonly tools: readonly JsonObject[]
-  readonly choice: Choice | null
+  readonly choice: EncodedToolChoice | null
 }
 
-export interface Choice {
+export interface EncodedToolChoice {
   readonly type: 'auto' | 'any' | 'tool' | 'none'
   readonly name?: string
   readonly disable_parallel_tool_use?: true
@@ -27,11 +27,11 @@ export interface Choice {
 
 /** `answerTool` is the one that stands for structured output, which then has to be called. */
 export function encodeTools(
-  params: Params,
+  params: PromptParameters,
   answerTool: JsonObject | null,
-  traits: Traits,
-  notebook: Notebook,
-): Tools {
+  traits: ModelTraits,
+  notebook: NoteCollector,
+): EncodedTools {
   const own = allowed(params, notebook).flatMap((tool) =>
     encodeTool(tool, `tools[${params.tools.indexOf(tool)}]`, traits, notebook),
   )
@@ -44,13 +44,16 @@ export function encodeTools(
   return {
     tools: [...own, answerTool],
     choice: {
-      ...(isOnly ? { type: 'tool', name: textIn(answerTool['name']) } : { type: 'any' }),
+      ...(isOnly ? { type: 'tool', name: textOrEmpty(answerTool['name']) } : { type: 'any' }),
       disable_parallel_tool_use: true,
     },
   }
 }
 
-function allowed({ tools, toolChoice }: Params, notebook: Notebook): readonly Tool[] {
+function allowed(
+  { tools, toolChoice }: PromptParameters,
+  notebook: NoteCollector,
+): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
   const names = new Set(toolChoice.names)
   const offered = tools.filter((tool) => tool.type !== 'opaque' && names.has(tool.name))
@@ -62,8 +65,8 @@ function allowed({ tools, toolChoice }: Params, notebook: Notebook): readonly To
 function encodeTool(
   tool: Tool,
   field: string,
-  traits: Traits,
-  notebook: Notebook,
+  traits: ModelTraits,
+  notebook: NoteCollector,
 ): readonly JsonObject[] {
   switch (tool.type) {
     case 'function':
@@ -78,22 +81,22 @@ function encodeTool(
 function functionTool(
   tool: FunctionTool,
   field: string,
-  traits: Traits,
-  notebook: Notebook,
+  traits: ModelTraits,
+  notebook: NoteCollector,
 ): JsonObject {
   const isStrict = traits.strictTools && tool.strict
-  const rooted = toolSchema(tool.parameters)
+  const rooted = simplifyToolSchema(tool.parameters)
   if (tool.parameters !== null && rooted !== tool.parameters) {
     notebook.write('tool-schema-changed', { field, detail: tool.name })
   }
   return {
     ...named(tool, field, notebook),
-    input_schema: isStrict ? outputSchema(rooted).schema : rooted,
+    input_schema: isStrict ? simplifyOutputSchema(rooted).schema : rooted,
     ...(isStrict ? { strict: true } : {}),
   }
 }
 
-function customTool(tool: CustomTool, field: string, notebook: Notebook): JsonObject {
+function customTool(tool: CustomTool, field: string, notebook: NoteCollector): JsonObject {
   notebook.write('custom-tool-as-function', { field, detail: tool.name })
   return {
     ...named(tool, field, notebook),
@@ -111,9 +114,9 @@ function customTool(tool: CustomTool, field: string, notebook: Notebook): JsonOb
 function named(
   { name, description }: FunctionTool | CustomTool,
   field: string,
-  notebook: Notebook,
+  notebook: NoteCollector,
 ): JsonObject {
-  const lawful = toolNameOf(name)
+  const lawful = encodeToolName(name)
   if (lawful !== name) notebook.write('tool-name-changed', { field, detail: name })
   return { name: lawful, ...(description ? { description } : {}) }
 }
@@ -121,14 +124,22 @@ function named(
 /** The provider's own tools carry the date of their version: `web_search_20250305`. */
 const OWN_TOOL = /_20\d{6}$/
 
-function hostedTool({ raw }: OpaqueTool, field: string, notebook: Notebook): readonly JsonObject[] {
-  const type = textIn(raw['type'])
+function hostedTool(
+  { raw }: OpaqueTool,
+  field: string,
+  notebook: NoteCollector,
+): readonly JsonObject[] {
+  const type = textOrEmpty(raw['type'])
   if (OWN_TOOL.test(type)) return [raw]
   notebook.write('hosted-tool', { field, detail: type })
   return []
 }
 
-function choiceOf(params: Params, hasTools: boolean, notebook: Notebook): Choice | null {
+function choiceOf(
+  params: PromptParameters,
+  hasTools: boolean,
+  notebook: NoteCollector,
+): EncodedToolChoice | null {
   const { toolChoice, parallelToolCalls } = params
   if (!hasTools) {
     if (toolChoice !== null && toolChoice.type !== 'auto' && toolChoice.type !== 'none') {
@@ -141,7 +152,7 @@ function choiceOf(params: Params, hasTools: boolean, notebook: Notebook): Choice
   return { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true }
 }
 
-function wanted(choice: ToolChoice | null, notebook: Notebook): Choice | null {
+function wanted(choice: ToolChoice | null, notebook: NoteCollector): EncodedToolChoice | null {
   switch (choice?.type) {
     case undefined:
       return null
@@ -152,7 +163,7 @@ function wanted(choice: ToolChoice | null, notebook: Notebook): Choice | null {
       return { type: 'any' }
     case 'function':
     case 'custom':
-      return { type: 'tool', name: toolNameOf(choice.name) }
+      return { type: 'tool', name: encodeToolName(choice.name) }
     case 'allowed':
       return { type: choice.mode === 'required' ? 'any' : 'auto' }
     case 'opaque':
@@ -165,11 +176,11 @@ function wanted(choice: ToolChoice | null, notebook: Notebook): Choice | null {
  * A conversation with tool calls is refused when the request defines no tools. Tasks like a title or
  * a summary come without: the tools of the history are then defined and forbidden.
  */
-export function withStubs(
-  { tools, choice }: Tools,
-  entries: readonly Entry[],
-  notebook: Notebook,
-): Tools {
+export function addStubTools(
+  { tools, choice }: EncodedTools,
+  entries: readonly BlockEntry[],
+  notebook: NoteCollector,
+): EncodedTools {
   if (tools.length > 0) return { tools, choice }
   const names = new Set<string>()
   for (const { block } of entries) {

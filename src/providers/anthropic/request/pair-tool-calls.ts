@@ -4,10 +4,10 @@
  * another one, which depends on nothing that comes later: the next request names it the same.
  */
 import { isToolCall, isToolOutput, type Item } from '../../../core/item.ts'
-import type { Notebook } from '../encoding-notes.ts'
-import { hashOf } from '../pack-thinking-block.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
+import { hashText } from '../pack-thinking-block.ts'
 
-export interface Pairs {
+export interface ToolCallPairs {
   /** Place of the output, by the place of its call. */
   readonly outputOf: ReadonlyMap<number, number>
   readonly idOf: ReadonlyMap<number, string>
@@ -17,7 +17,7 @@ export interface Pairs {
   readonly apart: (from: number, to: number) => boolean
 }
 
-export function pairCalls(items: readonly Item[], notebook: Notebook): Pairs {
+export function pairToolCalls(items: readonly Item[], notebook: NoteCollector): ToolCallPairs {
   const waiting = new Map<string, number[]>()
   const outputOf = new Map<number, number>()
   const idOf = new Map<number, string>()
@@ -50,10 +50,10 @@ const LAWFUL_ID = /^[a-zA-Z0-9_-]{1,64}$/
 
 /** `uses` counts how often a name was asked for, and so holds every name that is taken. */
 function lawfulId(id: string, uses: Map<string, number>): string {
-  const name = LAWFUL_ID.test(id) ? id : `call_${hashOf(id)}`
+  const name = LAWFUL_ID.test(id) ? id : `call_${hashText(id)}`
   let nth = (uses.get(name) ?? 0) + 1
   let free = name
-  while (uses.has(free)) free = `call_${hashOf(name)}_${nth++}`
+  while (uses.has(free)) free = `call_${hashText(name)}_${nth++}`
   uses.set(name, nth)
   uses.set(free, 1)
   return free

@@ -5,27 +5,27 @@
  * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking
  */
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { Params } from '../../../core/prompt.ts'
-import type { Choice } from './encode-tools.ts'
-import type { Notebook } from '../encoding-notes.ts'
-import { runsOf } from './remove-rejected-blocks.ts'
-import type { Traits } from '../model-traits.ts'
-import { isThinking, type Entry } from '../api-types.ts'
+import type { PromptParameters } from '../../../core/prompt.ts'
+import type { EncodedToolChoice } from './encode-tools.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
+import { groupByRole } from './remove-rejected-blocks.ts'
+import type { ModelTraits } from '../model-traits.ts'
+import { isThinking, type BlockEntry } from '../api-types.ts'
 
 export interface ThinkingPlan {
   readonly isOn: boolean
   readonly thinking: JsonObject | null
   readonly effort: string | null
   readonly maxTokens: number
-  readonly choice: Choice | null
+  readonly choice: EncodedToolChoice | null
 }
 
 export function planThinking(
-  params: Params,
-  asked: Choice | null,
-  entries: readonly Entry[],
-  traits: Traits,
-  notebook: Notebook,
+  params: PromptParameters,
+  asked: EncodedToolChoice | null,
+  entries: readonly BlockEntry[],
+  traits: ModelTraits,
+  notebook: NoteCollector,
 ): ThinkingPlan {
   const choice = lawfulChoice(asked, traits, notebook)
   const maxTokens = limitOf(params, traits, notebook)
@@ -58,28 +58,40 @@ function isNone(effort: string | null): boolean {
   return effort === 'none' || effort === 'minimal'
 }
 
-function lawfulChoice(choice: Choice | null, traits: Traits, notebook: Notebook): Choice | null {
+function lawfulChoice(
+  choice: EncodedToolChoice | null,
+  traits: ModelTraits,
+  notebook: NoteCollector,
+): EncodedToolChoice | null {
   if (choice === null || traits.forcedTools !== 'never' || !isForced(choice)) return choice
   notebook.write('forced-tool-unsupported', { field: 'tool_choice' })
   const { name: _name, ...rest } = choice
   return { ...rest, type: 'auto' }
 }
 
-function isForced(choice: Choice | null): boolean {
+function isForced(choice: EncodedToolChoice | null): boolean {
   return choice?.type === 'any' || choice?.type === 'tool'
 }
 
-function limitOf({ maxOutputTokens }: Params, { ceiling, maxTokens }: Traits, notebook: Notebook) {
+function limitOf(
+  { maxOutputTokens }: PromptParameters,
+  { ceiling, maxTokens }: ModelTraits,
+  notebook: NoteCollector,
+) {
   const limit = maxOutputTokens ?? maxTokens
   if (ceiling === null || limit <= ceiling) return limit
   notebook.write('max-tokens-lowered', { field: 'max_output_tokens' })
   return ceiling
 }
 
-function obstacleOf(choice: Choice | null, entries: readonly Entry[], traits: Traits) {
+function obstacleOf(
+  choice: EncodedToolChoice | null,
+  entries: readonly BlockEntry[],
+  traits: ModelTraits,
+) {
   if (isForced(choice) && traits.forcedTools === 'without-thinking')
     return 'thinking-with-forced-tool'
-  return lacksThinking(openLoop(entries), traits) ? 'thinking-missing-in-loop' : null
+  return lacksInitialThinking(findOpenToolLoop(entries), traits) ? 'thinking-missing-in-loop' : null
 }
 
 /**
@@ -87,8 +99,8 @@ function obstacleOf(choice: Choice | null, entries: readonly Entry[], traits: Tr
  * message holds tool results or is the model's own. Where thinking has a budget, an open turn must
  * have begun with thinking.
  */
-export function openLoop(entries: readonly Entry[]): readonly Entry[] {
-  const runs = runsOf(entries)
+export function findOpenToolLoop(entries: readonly BlockEntry[]): readonly BlockEntry[] {
+  const runs = groupByRole(entries)
   const last = runs.at(-1)
   const isOpen = last?.[0]?.role === 'assistant' || last?.some(isResult) === true
   if (!isOpen) return []
@@ -98,11 +110,14 @@ export function openLoop(entries: readonly Entry[]): readonly Entry[] {
   return runs.slice(spoken + 1).flat()
 }
 
-function isResult({ block }: Entry): boolean {
+function isResult({ block }: BlockEntry): boolean {
   return block['type'] === 'tool_result'
 }
 
-export function lacksThinking([first]: readonly Entry[], { thinking }: Traits): boolean {
+export function lacksInitialThinking(
+  [first]: readonly BlockEntry[],
+  { thinking }: ModelTraits,
+): boolean {
   return thinking === 'budget' && first !== undefined && !isThinking(first.block)
 }
 
@@ -114,9 +129,9 @@ const SMALLEST_BUDGET = 1024
 function budgeted(
   effort: string | null,
   limit: number,
-  { maxOutputTokens }: Params,
-  { ceiling }: Traits,
-  notebook: Notebook,
+  { maxOutputTokens }: PromptParameters,
+  { ceiling }: ModelTraits,
+  notebook: NoteCollector,
 ): Pick<ThinkingPlan, 'thinking' | 'maxTokens'> {
   const budget = BUDGETS[effort ?? 'medium'] ?? LARGEST_BUDGET
   if (limit > budget) return { thinking: enabled(budget), maxTokens: limit }
@@ -131,7 +146,11 @@ function enabled(budget: number): JsonObject {
   return { type: 'enabled', budget_tokens: Math.max(budget, SMALLEST_BUDGET) }
 }
 
-function effortOf(effort: string | null, { efforts }: Traits, notebook: Notebook): string | null {
+function effortOf(
+  effort: string | null,
+  { efforts }: ModelTraits,
+  notebook: NoteCollector,
+): string | null {
   if (effort === null) return null
   if (efforts.includes(effort)) return effort
   if (isNone(effort)) {

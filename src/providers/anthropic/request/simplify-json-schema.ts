@@ -4,18 +4,18 @@
  *
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
-import { isObject, listIn, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
 /** The very same object where nothing has to be changed. */
-export function toolSchema(schema: JsonObject | null): JsonObject {
+export function simplifyToolSchema(schema: JsonObject | null): JsonObject {
   if (schema === null) return { type: 'object', properties: {} }
   const { anyOf, oneOf, allOf, ...rest } = schema
   const roots = [anyOf, oneOf, allOf].filter((list) => list !== undefined)
   if (roots.length === 0) return schema['type'] === 'object' ? schema : { ...rest, type: 'object' }
   // Any of the alternatives may be meant: all their fields are offered, and none is demanded.
-  const branches = roots.flatMap(listIn).filter(isObject)
-  const all = listIn(allOf).filter(isObject)
-  const required = [schema, ...all].flatMap((branch) => listIn(branch['required']))
+  const branches = roots.flatMap(listOrEmpty).filter(isObject)
+  const all = listOrEmpty(allOf).filter(isObject)
+  const required = [schema, ...all].flatMap((branch) => listOrEmpty(branch['required']))
   return {
     ...rest,
     type: 'object',
@@ -28,13 +28,13 @@ function propertiesOf({ properties }: JsonObject): JsonObject {
   return isObject(properties) ? properties : {}
 }
 
-export interface LooseSchema {
+export interface SimplifiedSchema {
   readonly schema: JsonObject
   /** The rules that were taken out. */
   readonly lost: readonly string[]
 }
 
-export function outputSchema(schema: JsonObject): LooseSchema {
+export function simplifyOutputSchema(schema: JsonObject): SimplifiedSchema {
   const lost = new Set<string>()
   return { schema: enforceable(schema, lost), lost: [...lost] }
 }
@@ -107,7 +107,7 @@ function isObjectSchema({ type, properties }: JsonObject): boolean {
 function within(word: string, value: Json | undefined, lost: Set<string>): Json | undefined {
   if (HOLD_ONE.has(word) && isObject(value)) return enforceable(value, lost)
   if (HOLD_LIST.has(word)) {
-    return listIn(value).map((one) => (isObject(one) ? enforceable(one, lost) : one))
+    return listOrEmpty(value).map((one) => (isObject(one) ? enforceable(one, lost) : one))
   }
   if (!HOLD_NAMED.has(word) || !isObject(value)) return value
   return Object.fromEntries(

@@ -3,28 +3,28 @@
  * else is an item of its own; so the order of parts and items is the order of blocks, and encoding
  * gives back what came.
  */
-import { openCompaction } from './decode-compaction.ts'
-import { closeMessage, openAnswerTool, openText } from './decode-text.ts'
-import { openOpaque } from './decode-opaque.ts'
-import { openRedacted, openThinking } from './decode-thinking.ts'
-import { openToolUse } from './decode-tool-use.ts'
-import type { Answer, Opened, Opener } from './decoding-state.ts'
+import { startCompactionBlock } from './decode-compaction.ts'
+import { endMessage, startAnswerToolBlock, startTextBlock } from './decode-text.ts'
+import { startOpaqueBlock } from './decode-opaque.ts'
+import { startRedactedThinkingBlock, startThinkingBlock } from './decode-thinking.ts'
+import { startToolUseBlock } from './decode-tool-use.ts'
+import type { AnswerState, StartedBlock, BlockDecoder } from './decoding-state.ts'
 import { ANSWER_TOOL } from '../request/choose-structured-output-method.ts'
-import type { Block } from '../api-types.ts'
+import type { ContentBlock } from '../api-types.ts'
 
-export function openBlock(answer: Answer, start: Block): Opened {
+export function startBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const { type, name } = start
-  if (type === 'text') return openText(answer, start)
-  if (type === 'tool_use' && name === ANSWER_TOOL) return openAnswerTool(answer, start)
-  const closed = closeMessage(answer, true)
-  const { events, block } = (ITEMS.get(type) ?? openOpaque)(answer, start)
+  if (type === 'text') return startTextBlock(answer, start)
+  if (type === 'tool_use' && name === ANSWER_TOOL) return startAnswerToolBlock(answer, start)
+  const closed = endMessage(answer, true)
+  const { events, block } = (ITEMS.get(type) ?? startOpaqueBlock)(answer, start)
   return closed.length === 0 ? { events, block } : { events: [...closed, ...events], block }
 }
 
 /** Everything else is carried as it is. */
-const ITEMS: ReadonlyMap<unknown, Opener> = new Map([
-  ['compaction', openCompaction],
-  ['thinking', openThinking],
-  ['redacted_thinking', openRedacted],
-  ['tool_use', openToolUse],
+const ITEMS: ReadonlyMap<unknown, BlockDecoder> = new Map([
+  ['compaction', startCompactionBlock],
+  ['thinking', startThinkingBlock],
+  ['redacted_thinking', startRedactedThinkingBlock],
+  ['tool_use', startToolUseBlock],
 ])

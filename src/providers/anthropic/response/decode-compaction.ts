@@ -3,24 +3,24 @@
  * whole, for one that failed is none: who took it at its word would lose what stands before it.
  */
 import type { Json } from '../../../core/json/json.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
-import type { Answer, Opened } from './decoding-state.ts'
-import { isCompaction, sealedCompaction } from '../pack-compaction-block.ts'
-import type { Block } from '../api-types.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import type { AnswerState, StartedBlock } from './decoding-state.ts'
+import { isCompactionBlock, packCompactionBlock } from '../pack-compaction-block.ts'
+import type { ContentBlock } from '../api-types.ts'
 
-export function openCompaction(answer: Answer, start: Block): Opened {
-  let block: Block = start
+export function startCompactionBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
+  let block: ContentBlock = start
   return {
     events: [],
     block: {
       delta({ type: _type, content, ...fields }) {
         block = { ...block, ...fields, content: joined(block['content'], content) }
-        return NOTHING
+        return NO_OUTPUT
       },
       stop(isWhole) {
-        if (!isWhole || !isCompaction(block)) return NOTHING
+        if (!isWhole || !isCompactionBlock(block)) return NO_OUTPUT
         const index = answer.nextIndex++
-        const item = sealedCompaction(block)
+        const item = packCompactionBlock(block)
         return [
           { type: 'item-started', index, item },
           { type: 'item-ended', index, item },

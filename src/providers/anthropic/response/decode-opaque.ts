@@ -1,21 +1,21 @@
 /** Blocks of the provider's own tools, and of the future. */
 import type { Item } from '../../../core/item.ts'
 import {
-  listIn,
-  parsedObject,
-  textIn,
+  listOrEmpty,
+  tryParseJsonObject,
+  textOrEmpty,
   type Json,
   type JsonObject,
 } from '../../../core/json/json.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
-import { ended, type Answer, type Opened } from './decoding-state.ts'
-import type { Block } from '../api-types.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { markIfIncomplete, type AnswerState, type StartedBlock } from './decoding-state.ts'
+import type { ContentBlock } from '../api-types.ts'
 
 /**
  * A block that the waist has no word for. Whatever its deltas add is gathered in it: text is
  * appended, JSON is parsed at the end, anything else replaces what was there.
  */
-export function openOpaque(answer: Answer, start: Block): Opened {
+export function startOpaqueBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const index = answer.nextIndex++
   const block: Record<string, Json | undefined> = { ...start }
   let json = ''
@@ -25,16 +25,16 @@ export function openOpaque(answer: Answer, start: Block): Opened {
     events: [{ type: 'item-started', index, item: item() }],
     block: {
       delta({ type, ...fields }) {
-        if (type === 'input_json_delta') json += textIn(fields['partial_json'])
+        if (type === 'input_json_delta') json += textOrEmpty(fields['partial_json'])
         else if (type === 'citations_delta')
           block['citations'] = appended(block['citations'], fields)
         else for (const [field, value] of Object.entries(fields)) gather(block, field, value)
-        return NOTHING
+        return NO_OUTPUT
       },
       stop(isWhole) {
-        const input = parsedObject(json)
+        const input = tryParseJsonObject(json)
         if (input !== null) block['input'] = input
-        return [{ type: 'item-ended', index, item: ended(item(), isWhole) }]
+        return [{ type: 'item-ended', index, item: markIfIncomplete(item(), isWhole) }]
       },
     },
   }
@@ -50,5 +50,5 @@ function gather(
 }
 
 function appended(list: Json | undefined, { citation }: JsonObject): Json {
-  return citation === undefined ? listIn(list) : [...listIn(list), citation]
+  return citation === undefined ? listOrEmpty(list) : [...listOrEmpty(list), citation]
 }

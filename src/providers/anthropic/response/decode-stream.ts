@@ -2,38 +2,44 @@
  * An answer of the Messages API as events, streamed or whole. Unknown events and blocks are carried
  * or passed over; a stream that ends without `message_stop` has failed, however complete it looks.
  */
-import type { Failure, Finish, StreamEvent } from '../../../core/stream-event.ts'
+import type { Failure, AnswerFinishReason, StreamEvent } from '../../../core/stream-event.ts'
 import type { Message } from '../../../core/item.ts'
-import { isObject, listIn, textIn, type Json, type JsonObject } from '../../../core/json/json.ts'
+import {
+  isObject,
+  listOrEmpty,
+  textOrEmpty,
+  type Json,
+  type JsonObject,
+} from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
-import { failureOf } from '../../../core/errors/gateway-error.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
-import { inventCallIds } from '../../response/generate-call-ids.ts'
+import { createFailure } from '../../../core/errors/gateway-error.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { createCallIdGenerator } from '../../response/generate-call-ids.ts'
 import type { Account, Decoder } from '../../provider-interface.ts'
-import { openBlock } from './choose-block-decoder.ts'
-import { closeMessage } from './decode-text.ts'
-import { failureOfError } from '../parse-errors.ts'
-import type { Answer, OpenBlock } from './decoding-state.ts'
-import { toolNamesOf } from '../tool-names.ts'
-import { mergedUsage, usageOf } from './usage.ts'
+import { startBlock } from './choose-block-decoder.ts'
+import { endMessage } from './decode-text.ts'
+import { parseError } from '../parse-errors.ts'
+import type { AnswerState, BlockBuilder } from './decoding-state.ts'
+import { mapEncodedToolNames } from '../tool-names.ts'
+import { mergeUsage, parseUsage } from './usage.ts'
 import { asBlock, type WireEvent, type WireEventOf } from '../api-types.ts'
 
-export function decode(_account: Account, prompt?: Prompt): Decoder {
+export function decodeStream(_account: Account, prompt?: Prompt): Decoder {
   const state = newState(prompt)
   return {
-    push: ({ event, data }) => (state.isOver ? NOTHING : read(state, event, data)),
-    end: () => (state.isOver ? NOTHING : failed(state, BROKE_OFF)),
+    push: ({ event, data }) => (state.isOver ? NO_OUTPUT : read(state, event, data)),
+    end: () => (state.isOver ? NO_OUTPUT : failed(state, BROKE_OFF)),
   }
 }
 
-export function decodeWhole(
+export function decodeBody(
   body: JsonObject,
   _account: Account,
   prompt?: Prompt,
 ): readonly StreamEvent[] {
   const state = newState(prompt)
   if (body['type'] === 'error' || !Array.isArray(body['content'])) {
-    return failed(state, isObject(body['error']) ? failureOfError(body['error']) : NO_MESSAGE)
+    return failed(state, isObject(body['error']) ? parseError(body['error']) : NO_MESSAGE)
   }
   const { stop_reason, stop_details, usage } = body
   return [
@@ -47,13 +53,19 @@ export function decodeWhole(
   ]
 }
 
-const BROKE_OFF = failureOf('upstream_broken', 'The upstream ended its answer without a last word.')
-const NO_JSON = failureOf('upstream_broken', 'The upstream sent something that is not JSON.')
-const NO_MESSAGE = failureOf('upstream_broken', 'The upstream sent something that is no message.')
+const BROKE_OFF = createFailure(
+  'upstream_broken',
+  'The upstream ended its answer without a last word.',
+)
+const NO_JSON = createFailure('upstream_broken', 'The upstream sent something that is not JSON.')
+const NO_MESSAGE = createFailure(
+  'upstream_broken',
+  'The upstream sent something that is no message.',
+)
 
 interface State {
-  readonly answer: Answer
-  readonly open: Map<number, OpenBlock>
+  readonly answer: AnswerState
+  readonly open: Map<number, BlockBuilder>
   isStarted: boolean
   isOver: boolean
   stopReason: string
@@ -64,9 +76,9 @@ interface State {
 }
 
 function newState(prompt: Prompt | undefined): State {
-  const callIdFor = inventCallIds(() => state.upstreamId, prompt?.items ?? [])
+  const callIdFor = createCallIdGenerator(() => state.upstreamId, prompt?.items ?? [])
   const state: State = {
-    answer: { nextIndex: 0, message: null, toolNames: toolNamesOf(prompt), callIdFor },
+    answer: { nextIndex: 0, message: null, toolNames: mapEncodedToolNames(prompt), callIdFor },
     open: new Map(),
     isStarted: false,
     isOver: false,
@@ -79,7 +91,7 @@ function newState(prompt: Prompt | undefined): State {
 }
 
 function read(state: State, name: string | undefined, data: string): readonly StreamEvent[] {
-  if (data === '' || data === '[DONE]') return NOTHING
+  if (data === '' || data === '[DONE]') return NO_OUTPUT
   let json: unknown
   try {
     json = JSON.parse(data)
@@ -90,7 +102,7 @@ function read(state: State, name: string | undefined, data: string): readonly St
   const type = json['type'] ?? name
   if (isKnown(type)) return handle(state, json as WireEvent, type)
   // Some proxies send their own errors without saying so.
-  return isObject(json['error']) ? failed(state, failureOfError(json['error'])) : NOTHING
+  return isObject(json['error']) ? failed(state, parseError(json['error'])) : NO_OUTPUT
 }
 
 function isKnown(type: unknown): type is WireEvent['type'] {
@@ -114,55 +126,55 @@ type Handlers = {
 const HANDLERS: Handlers = {
   message_start(state, event) {
     const message = asBlock(event.message)
-    state.usage = mergedUsage(state.usage, message['usage'])
+    state.usage = mergeUsage(state.usage, message['usage'])
     const { id, model, content } = message
     const events = started(state, textOrNull(id), textOrNull(model))
-    return [...events, ...listIn(content).flatMap((block) => wholeBlock(state, block))]
+    return [...events, ...listOrEmpty(content).flatMap((block) => wholeBlock(state, block))]
   },
 
   content_block_start(state, event) {
     const index = numberOf(event.index)
     const before = [...started(state, null, null), ...(state.open.get(index)?.stop(true) ?? [])]
-    const { events, block } = openBlock(state.answer, asBlock(event.content_block))
+    const { events, block } = startBlock(state.answer, asBlock(event.content_block))
     state.open.set(index, block)
     return before.length === 0 ? events : [...before, ...events]
   },
 
   content_block_delta(state, event) {
     const block = state.open.get(numberOf(event.index))
-    return block === undefined ? NOTHING : block.delta(asBlock(event.delta))
+    return block === undefined ? NO_OUTPUT : block.delta(asBlock(event.delta))
   },
 
   content_block_stop(state, event) {
     const index = numberOf(event.index)
     const block = state.open.get(index)
     state.open.delete(index)
-    return block === undefined ? NOTHING : block.stop(true)
+    return block === undefined ? NO_OUTPUT : block.stop(true)
   },
 
   message_delta(state, event) {
     const { stop_reason, stop_details } = asBlock(event.delta)
-    state.stopReason = textIn(stop_reason) || state.stopReason
-    state.explanation = textIn(asBlock(stop_details)['explanation']) || state.explanation
-    state.usage = mergedUsage(state.usage, event.usage)
-    return NOTHING
+    state.stopReason = textOrEmpty(stop_reason) || state.stopReason
+    state.explanation = textOrEmpty(asBlock(stop_details)['explanation']) || state.explanation
+    state.usage = mergeUsage(state.usage, event.usage)
+    return NO_OUTPUT
   },
 
   message_stop(state) {
     const events = closed(state, true)
     state.isOver = true
     const finish = FINISH.get(state.stopReason) ?? 'stop'
-    const refusal = finish === 'content-filter' ? refused(state) : NOTHING
-    const usage = usageOf(state.usage)
+    const refusal = finish === 'content-filter' ? refused(state) : NO_OUTPUT
+    const usage = parseUsage(state.usage)
     return [...events, ...refusal, { type: 'answer-ended', finish, usage }]
   },
 
-  ping: () => NOTHING,
+  ping: () => NO_OUTPUT,
 
-  error: (state, event) => failed(state, failureOfError(event.error)),
+  error: (state, event) => failed(state, parseError(event.error)),
 }
 
-const FINISH: ReadonlyMap<string, Finish> = new Map([
+const FINISH: ReadonlyMap<string, AnswerFinishReason> = new Map([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
   ['tool_use', 'stop'],
@@ -180,13 +192,13 @@ function started(state: State, upstreamId: string | null, model: string | null):
 }
 
 function wholeBlock(state: State, block: Json): readonly StreamEvent[] {
-  const opened = openBlock(state.answer, asBlock(block))
+  const opened = startBlock(state.answer, asBlock(block))
   return [...opened.events, ...opened.block.stop(true)]
 }
 
 /** An answer that holds nothing but a refusal says why. It is no part of the conversation. */
 function refused({ answer, explanation }: State): readonly StreamEvent[] {
-  if (answer.nextIndex > 0 || explanation === '') return NOTHING
+  if (answer.nextIndex > 0 || explanation === '') return NO_OUTPUT
   const index = answer.nextIndex++
   const item: Message = { type: 'message', role: 'assistant', content: [] }
   const native = { anthropic: { refused: true } }
@@ -202,14 +214,14 @@ function failed(state: State, failure: Failure): readonly StreamEvent[] {
   const start = started(state, null, null)
   const events = closed(state, false)
   state.isOver = true
-  return [...start, ...events, { type: 'answer-failed', failure, usage: usageOf(state.usage) }]
+  return [...start, ...events, { type: 'answer-failed', failure, usage: parseUsage(state.usage) }]
 }
 
 /** Ends what is open; what broke off is marked as incomplete. */
 function closed(state: State, isWhole: boolean): readonly StreamEvent[] {
   const events = [...state.open.values()].flatMap((block) => block.stop(isWhole))
   state.open.clear()
-  return [...started(state, null, null), ...events, ...closeMessage(state.answer, isWhole)]
+  return [...started(state, null, null), ...events, ...endMessage(state.answer, isWhole)]
 }
 
 function numberOf(value: Json | undefined): number {

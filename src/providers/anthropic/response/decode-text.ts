@@ -1,21 +1,33 @@
 /** Text, and what it cites. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Message, TextPart } from '../../../core/item.ts'
-import { isObject, listIn, textIn, type Json, type JsonObject } from '../../../core/json/json.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
-import { annotationOf } from './citations.ts'
-import { ended, wholeInput, type Answer, type Opened, type OpenMessage } from './decoding-state.ts'
-import type { Block } from '../api-types.ts'
+import {
+  isObject,
+  listOrEmpty,
+  textOrEmpty,
+  type Json,
+  type JsonObject,
+} from '../../../core/json/json.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { convertCitation } from './citations.ts'
+import {
+  markIfIncomplete,
+  encodeStartInput,
+  type AnswerState,
+  type StartedBlock,
+  type OpenMessageState,
+} from './decoding-state.ts'
+import type { ContentBlock } from '../api-types.ts'
 
-export function openText(answer: Answer, start: Block): Opened {
-  const speaker = speakerIn(answer, listIn(start['citations']))
+export function startTextBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
+  const speaker = speakerIn(answer, listOrEmpty(start['citations']))
   return {
-    events: speaker.say(textIn(start['text'])),
+    events: speaker.say(textOrEmpty(start['text'])),
     block: {
       delta(delta) {
-        if (delta['type'] !== 'citations_delta') return speaker.say(textIn(delta['text']))
+        if (delta['type'] !== 'citations_delta') return speaker.say(textOrEmpty(delta['text']))
         if (isObject(delta['citation'])) speaker.cite(delta['citation'])
-        return NOTHING
+        return NO_OUTPUT
       },
       stop: speaker.end,
     },
@@ -23,18 +35,18 @@ export function openText(answer: Answer, start: Block): Opened {
 }
 
 /** The tool that stands for structured output: its input is the text of the answer. */
-export function openAnswerTool(answer: Answer, start: Block): Opened {
+export function startAnswerToolBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const speaker = speakerIn(answer, [])
   let isSaid = false
   return {
-    events: NOTHING,
+    events: NO_OUTPUT,
     block: {
       delta(delta) {
-        const json = textIn(delta['partial_json'])
+        const json = textOrEmpty(delta['partial_json'])
         isSaid ||= json !== ''
         return speaker.say(json)
       },
-      stop: () => [...speaker.say(isSaid ? '' : wholeInput(start)), ...speaker.end()],
+      stop: () => [...speaker.say(isSaid ? '' : encodeStartInput(start)), ...speaker.end()],
     },
   }
 }
@@ -49,13 +61,13 @@ interface Speaker {
  * Writes one part of the open message. The part begins with its first character, because the wire
  * sends empty text blocks as well; and anew, should the message have been closed in between.
  */
-function speakerIn(answer: Answer, cited: readonly Json[]): Speaker {
+function speakerIn(answer: AnswerState, cited: readonly Json[]): Speaker {
   const citations = [...cited]
-  let message: OpenMessage | null = null
+  let message: OpenMessageState | null = null
   let part = -1
   return {
     say(text) {
-      if (text === '') return NOTHING
+      if (text === '') return NO_OUTPUT
       const own = message?.parts[part]
       if (own !== undefined && message !== null && message === answer.message) {
         own.text += text
@@ -67,15 +79,16 @@ function speakerIn(answer: Answer, cited: readonly Json[]): Speaker {
       return [...opened.events, { type: 'text-delta', index: message.index, part, text }]
     },
     cite: (citation) => citations.push(citation),
-    end: () => (message === null || message !== answer.message ? NOTHING : endPart(message, part)),
+    end: () =>
+      message === null || message !== answer.message ? NO_OUTPUT : endPart(message, part),
   }
 }
 
-function openMessage(answer: Answer): {
-  readonly message: OpenMessage
+function openMessage(answer: AnswerState): {
+  readonly message: OpenMessageState
   readonly events: readonly StreamEvent[]
 } {
-  if (answer.message !== null) return { message: answer.message, events: NOTHING }
+  if (answer.message !== null) return { message: answer.message, events: NO_OUTPUT }
   const index = answer.nextIndex++
   answer.message = { index, parts: [] }
   const item: Message = { type: 'message', role: 'assistant', content: [] }
@@ -83,9 +96,9 @@ function openMessage(answer: Answer): {
 }
 
 /** How far a citation reaches is known only now. */
-function endPart({ index, parts }: OpenMessage, part: number): readonly StreamEvent[] {
+function endPart({ index, parts }: OpenMessageState, part: number): readonly StreamEvent[] {
   const own = parts[part]
-  if (own === undefined || own.isOver) return NOTHING
+  if (own === undefined || own.isOver) return NO_OUTPUT
   own.isOver = true
   return annotationsOf(own.citations, own.text).map((annotation) => {
     return { type: 'annotation-added', index, part, annotation }
@@ -94,13 +107,13 @@ function endPart({ index, parts }: OpenMessage, part: number): readonly StreamEv
 
 function annotationsOf(citations: readonly Json[], text: string): readonly JsonObject[] {
   return citations
-    .map((citation) => (isObject(citation) ? annotationOf(citation, text.length) : null))
+    .map((citation) => (isObject(citation) ? convertCitation(citation, text.length) : null))
     .filter((annotation) => annotation !== null)
 }
 
-export function closeMessage(answer: Answer, isWhole: boolean): readonly StreamEvent[] {
+export function endMessage(answer: AnswerState, isWhole: boolean): readonly StreamEvent[] {
   const { message } = answer
-  if (message === null) return NOTHING
+  if (message === null) return NO_OUTPUT
   answer.message = null
   const { index, parts } = message
   const untold = parts.flatMap((_, part) => endPart(message, part))
@@ -111,10 +124,10 @@ export function closeMessage(answer: Answer, isWhole: boolean): readonly StreamE
     content: parts.map(textPart),
     ...(citations.some((own) => own !== null) ? { native: { anthropic: { citations } } } : {}),
   }
-  return [...untold, { type: 'item-ended', index, item: ended(item, isWhole) }]
+  return [...untold, { type: 'item-ended', index, item: markIfIncomplete(item, isWhole) }]
 }
 
-function textPart({ text, citations }: OpenMessage['parts'][number]): TextPart {
+function textPart({ text, citations }: OpenMessageState['parts'][number]): TextPart {
   const annotations = annotationsOf(citations, text)
   return { type: 'output_text', text, ...(annotations.length === 0 ? {} : { annotations }) }
 }

@@ -1,20 +1,25 @@
 /** A call of one of the client's tools. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
-import { isObject, textIn } from '../../../core/json/json.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
-import { ended, wholeInput, type Answer, type Opened } from './decoding-state.ts'
-import type { Block } from '../api-types.ts'
+import { isObject, textOrEmpty } from '../../../core/json/json.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import {
+  markIfIncomplete,
+  encodeStartInput,
+  type AnswerState,
+  type StartedBlock,
+} from './decoding-state.ts'
+import type { ContentBlock } from '../api-types.ts'
 
-export function openToolUse(answer: Answer, start: Block): Opened {
+export function startToolUseBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const index = answer.nextIndex++
   const { type: _type, id, name, input: _input, ...rest } = start
-  const { name: called, isCustom } = answer.toolNames.get(textIn(name)) ?? {
-    name: textIn(name),
+  const { name: called, isCustom } = answer.toolNames.get(textOrEmpty(name)) ?? {
+    name: textOrEmpty(name),
     isCustom: false,
   }
   const common = {
-    call_id: answer.callIdFor(textIn(id)),
+    call_id: answer.callIdFor(textOrEmpty(id)),
     name: called,
     ...(Object.keys(rest).length === 0 ? {} : { native: { anthropic: rest } }),
   }
@@ -27,16 +32,20 @@ export function openToolUse(answer: Answer, start: Block): Opened {
     events: [{ type: 'item-started', index, item: call('') }],
     block: {
       delta(delta) {
-        const text = textIn(delta['partial_json'])
+        const text = textOrEmpty(delta['partial_json'])
         json += text
         // The input of a custom tool is one string within the JSON: it is told when it is whole.
-        return text === '' || isCustom ? NOTHING : [{ type: 'arguments-delta', index, text }]
+        return text === '' || isCustom ? NO_OUTPUT : [{ type: 'arguments-delta', index, text }]
       },
       stop(isWhole) {
-        const late = json === '' && isWhole ? wholeInput(start) : ''
+        const late = json === '' && isWhole ? encodeStartInput(start) : ''
         const text = isCustom ? customInput(json + late) : json + late
         const untold = isCustom ? text : late
-        const end: StreamEvent = { type: 'item-ended', index, item: ended(call(text), isWhole) }
+        const end: StreamEvent = {
+          type: 'item-ended',
+          index,
+          item: markIfIncomplete(call(text), isWhole),
+        }
         return untold === '' ? [end] : [{ type: 'arguments-delta', index, text: untold }, end]
       },
     },

@@ -2,20 +2,17 @@
  * What an answer cost. Counts are cumulative and come in two messages, the later of which need not
  * repeat the earlier. Tokens read from and written to the cache are not part of `input_tokens` here.
  */
-import type { Usage } from '../../../core/stream-event.ts'
-import { isObject, listIn, type Json, type JsonObject } from '../../../core/json/json.ts'
+import type { TokenUsage } from '../../../core/stream-event.ts'
+import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
 /** `null` in an update means nothing new. */
-export function mergedUsage(
-  before: JsonObject | null,
-  update: Json | undefined,
-): JsonObject | null {
+export function mergeUsage(before: JsonObject | null, update: Json | undefined): JsonObject | null {
   if (!isObject(update)) return before
   const said = Object.entries(update).filter(([, value]) => value !== null)
   return { ...before, ...Object.fromEntries(said) }
 }
 
-export function usageOf(raw: JsonObject | null): Usage | null {
+export function parseUsage(raw: JsonObject | null): TokenUsage | null {
   if (raw === null) return null
   // The totals leave out what a compaction on the way cost.
   const all = [raw, ...compactions(raw)]
@@ -35,7 +32,7 @@ export function usageOf(raw: JsonObject | null): Usage | null {
 }
 
 function compactions({ iterations }: JsonObject): readonly JsonObject[] {
-  return listIn(iterations)
+  return listOrEmpty(iterations)
     .filter(isObject)
     .filter(({ type }) => type === 'compaction')
 }

@@ -1,17 +1,17 @@
 /** The turns of a request while they are being written. */
 import type { Item, Reasoning } from '../../../core/item.ts'
-import { pairsOf } from '../../../core/items/tool-call-pairs.ts'
-import type { Context } from './encoding-context.ts'
+import { findToolCallPairs } from '../../../core/items/tool-call-pairs.ts'
+import type { EncodingContext } from './encoding-context.ts'
 import type { MediaEncoder } from './media/encode-media.ts'
-import type { Content, GeminiPart } from '../api-types.ts'
+import type { GeminiContent, GeminiPart } from '../api-types.ts'
 
-export interface Draft {
+export interface ContentsBuilder {
   readonly items: readonly Item[]
-  readonly context: Context
-  /** For each item the place of its other end, as `pairsOf` gives it. */
+  readonly context: EncodingContext
+  /** For each item the place of its other end, as `findToolCallPairs` gives it. */
   readonly partners: Int32Array
   readonly encodeMedia: MediaEncoder
-  readonly contents: readonly Content[]
+  readonly contents: readonly GeminiContent[]
   /** The parts of the last turn if it is the model's, else of a new one. Turns are never empty. */
   readonly modelParts: () => GeminiPart[]
   readonly userParts: () => GeminiPart[]
@@ -23,13 +23,13 @@ export interface Draft {
   readonly relocated: GeminiPart[]
 }
 
-export function newDraft(
+export function createContentsBuilder(
   items: readonly Item[],
-  context: Context,
+  context: EncodingContext,
   encodeMedia: MediaEncoder,
-): Draft {
-  const contents: { role: Content['role']; parts: GeminiPart[] }[] = []
-  const partsOf = (role: Content['role']): GeminiPart[] => {
+): ContentsBuilder {
+  const contents: { role: GeminiContent['role']; parts: GeminiPart[] }[] = []
+  const partsOf = (role: GeminiContent['role']): GeminiPart[] => {
     const last = contents.at(-1)
     if (last?.role === role) return last.parts
     const parts: GeminiPart[] = []
@@ -39,7 +39,7 @@ export function newDraft(
   return {
     items,
     context,
-    partners: pairsOf(items),
+    partners: findToolCallPairs(items),
     encodeMedia,
     contents,
     modelParts: () => partsOf('model'),

@@ -1,21 +1,24 @@
 /** The fields that only some clients send: a few have a counterpart, the others get a note. */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import type { Params } from '../../../core/prompt.ts'
-import { isDefault } from '../../request/is-default-value.ts'
-import type { Context } from './encoding-context.ts'
+import type { PromptParameters } from '../../../core/prompt.ts'
+import { isDefaultValue } from '../../request/is-default-value.ts'
+import type { EncodingContext } from './encoding-context.ts'
 
-export interface Extra {
+export interface EncodedExtraParameters {
   /** Goes into `generationConfig`. */
   readonly config: JsonObject
   /** Goes beside it. */
   readonly body: JsonObject
 }
 
-export function encodeExtra({ extra, serviceTier }: Params, { notebook }: Context): Extra {
+export function encodeExtraParameters(
+  { extra, serviceTier }: PromptParameters,
+  { notebook }: EncodingContext,
+): EncodedExtraParameters {
   const config: Record<string, Json> = {}
   const body: Record<string, Json> = {}
   for (const [field, value] of Object.entries(extra)) {
-    if (isDefault(field, value)) continue
+    if (isDefaultValue(field, value)) continue
     const known = Object.hasOwn(KNOWN, field) ? KNOWN[field] : undefined
     const translated = value === undefined ? undefined : known?.read(value)
     if (known === undefined || translated === undefined) {

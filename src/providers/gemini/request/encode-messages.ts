@@ -6,29 +6,29 @@
  * What stands in the list decides what is sent, nothing else: with one more round everything before
  * it comes out the same.
  */
-import { continuations } from '../../../core/items/find-consecutive-answers.ts'
-import { noticeText } from '../../../core/text/gateway-notice.ts'
-import type { Item, Message, Opaque, Reasoning } from '../../../core/item.ts'
+import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
+import { formatNotice } from '../../../core/text/gateway-notice.ts'
+import type { Item, Message, OpaqueItem, Reasoning } from '../../../core/item.ts'
 import { isText, textOf, textOfPart } from '../../../core/item.ts'
 import { isObject } from '../../../core/json/json.ts'
-import { ALONE } from '../../../core/items/tool-call-pairs.ts'
-import { encodeCall, encodeResult } from './encode-tool-call.ts'
-import { mediaEncoder } from './media/encode-media.ts'
-import type { Context } from './encoding-context.ts'
-import { newDraft, type Draft } from './contents-builder.ts'
-import { isFromHere, signaturesOf } from './select-signatures.ts'
-import { unseal } from '../pack-thought-signature.ts'
-import { emptyParts, partsOfText } from '../text-signatures.ts'
-import type { Content, GeminiPart } from '../api-types.ts'
+import { UNPAIRED } from '../../../core/items/tool-call-pairs.ts'
+import { encodeToolCall, encodeToolResponse } from './encode-tool-call.ts'
+import { createMediaEncoder } from './media/encode-media.ts'
+import type { EncodingContext } from './encoding-context.ts'
+import { createContentsBuilder, type ContentsBuilder } from './contents-builder.ts'
+import { hasReadableOrigin, selectTextSignatures } from './select-signatures.ts'
+import { unpackSignature } from '../pack-thought-signature.ts'
+import { createSignatureParts, splitTextBySignature } from '../text-signatures.ts'
+import type { GeminiContent, GeminiPart } from '../api-types.ts'
 
 /** `from` is the first item that is not part of the system instruction. */
-export function encodeContents(
+export function encodeMessages(
   items: readonly Item[],
   from: number,
-  context: Context,
-): readonly Content[] {
-  const draft = newDraft(items, context, mediaEncoder(items, context))
-  const borders = new Set(continuations(items))
+  context: EncodingContext,
+): readonly GeminiContent[] {
+  const draft = createContentsBuilder(items, context, createMediaEncoder(items, context))
+  const borders = new Set(findConsecutiveAnswers(items))
   for (let at = from; at < items.length; at++) {
     const item = items[at]
     if (borders.has(at)) goOn(draft, at)
@@ -39,14 +39,14 @@ export function encodeContents(
 }
 
 /** What came before was the end of a request, and is told again as it was then. */
-function goOn(draft: Draft, at: number): void {
+function goOn(draft: ContentsBuilder, at: number): void {
   draft.sealed = null
   answerCalls(draft, at)
   showRelocated(draft)
   endWithUser(draft)
 }
 
-function place(item: Item, at: number, draft: Draft): void {
+function place(item: Item, at: number, draft: ContentsBuilder): void {
   switch (item.type) {
     case 'reasoning':
       return thought(item, at, draft)
@@ -54,7 +54,7 @@ function place(item: Item, at: number, draft: Draft): void {
       return item.role === 'assistant' ? said(item, at, draft) : asked(item, at, draft)
     case 'function_call':
     case 'custom_tool_call': {
-      const parts = encodeCall(item, at, draft)
+      const parts = encodeToolCall(item, at, draft)
       if (parts.length === 0) return
       draft.modelParts().push(...parts)
       draft.calls.push(at)
@@ -62,7 +62,7 @@ function place(item: Item, at: number, draft: Draft): void {
     }
     case 'function_call_output':
     case 'custom_tool_call_output':
-      if (draft.partners[at] !== ALONE) answerCalls(draft, at + draft.calls.length)
+      if (draft.partners[at] !== UNPAIRED) answerCalls(draft, at + draft.calls.length)
       else draft.context.notebook.write('output-without-call', { at })
       return
     case 'opaque':
@@ -74,16 +74,16 @@ function place(item: Item, at: number, draft: Draft): void {
  * Puts the answers to all calls of the last turn behind it. An output that stands at `until` or
  * later is not where it was any more.
  */
-function answerCalls(draft: Draft, until: number): void {
+function answerCalls(draft: ContentsBuilder, until: number): void {
   if (draft.calls.length === 0) return
   const parts = draft.userParts()
   const behind: GeminiPart[] = []
   draft.calls.forEach((call) => {
-    const result = encodeResult(call, draft)
+    const result = encodeToolResponse(call, draft)
     parts.push(result.part)
     behind.push(...result.behind)
-    const output = draft.partners[call] ?? ALONE
-    if (output !== ALONE && output >= until) {
+    const output = draft.partners[call] ?? UNPAIRED
+    if (output !== UNPAIRED && output >= until) {
       draft.context.notebook.write('output-moved', { at: output })
     }
   })
@@ -92,7 +92,7 @@ function answerCalls(draft: Draft, until: number): void {
 }
 
 /** What a user, or a late system message, says. */
-function asked(item: Message, at: number, draft: Draft): void {
+function asked(item: Message, at: number, draft: ContentsBuilder): void {
   draft.sealed = null
   answerCalls(draft, at)
   if (item.role !== 'user') {
@@ -108,13 +108,13 @@ function asked(item: Message, at: number, draft: Draft): void {
 }
 
 /** What the assistant said. Media in it are shown by the user: a model only says text. */
-function said(item: Message, at: number, draft: Draft): void {
+function said(item: Message, at: number, draft: ContentsBuilder): void {
   draft.sealed = null
   const text = textOf(item.content)
-  const signatures = signaturesOf(item, text, at, draft.context)
+  const signatures = selectTextSignatures(item, text, at, draft.context)
   const parts: GeminiPart[] = []
   if (signatures !== null && item.content.every(isText)) {
-    parts.push(...partsOfText(text, signatures.runs))
+    parts.push(...splitTextBySignature(text, signatures.runs))
   } else {
     for (const part of encodeParts(item, at, draft)) {
       if (part.text !== undefined) parts.push(part)
@@ -124,7 +124,7 @@ function said(item: Message, at: number, draft: Draft): void {
   if (parts.length > 0) draft.modelParts().push(...parts)
 }
 
-function encodeParts(item: Message, at: number, draft: Draft): readonly GeminiPart[] {
+function encodeParts(item: Message, at: number, draft: ContentsBuilder): readonly GeminiPart[] {
   const parts: GeminiPart[] = []
   for (const part of item.content) {
     const encoded = isText(part) ? { text: textOfPart(part) } : draft.encodeMedia(part, at)
@@ -133,17 +133,17 @@ function encodeParts(item: Message, at: number, draft: Draft): readonly GeminiPa
   return parts
 }
 
-function relocate(part: GeminiPart, at: number, draft: Draft): void {
+function relocate(part: GeminiPart, at: number, draft: ContentsBuilder): void {
   draft.context.notebook.write('media-moved', { at })
-  const text = noticeText('What follows is from the assistant’s last message.')
+  const text = formatNotice('What follows is from the assistant’s last message.')
   draft.relocated.push({ text }, part)
 }
 
 /** Only what is signed goes back; unsigned summaries tell the model nothing. */
-function thought(item: Reasoning, at: number, draft: Draft): void {
+function thought(item: Reasoning, at: number, draft: ContentsBuilder): void {
   const { context } = draft
   const text = item.summary.map((part) => part.text).join('')
-  const signatures = signaturesOf(item, text, at, context)
+  const signatures = selectTextSignatures(item, text, at, context)
   draft.sealed = item
   const parts: GeminiPart[] = []
   let signedChars = 0
@@ -151,20 +151,20 @@ function thought(item: Reasoning, at: number, draft: Draft): void {
     signedChars += end - start
     parts.push({ text: text.slice(start, end), thought: true, thoughtSignature })
   }
-  parts.push(...emptyParts(signatures?.after ?? []))
+  parts.push(...createSignatureParts(signatures?.after ?? []))
   if (parts.length > 0) draft.modelParts().push(...parts)
   const isOwn = item.native?.['gemini'] !== undefined || item.origin?.wire === 'gemini'
-  if (!isOwn && unseal(item.encrypted_content) === null) {
+  if (!isOwn && unpackSignature(item.encrypted_content) === null) {
     context.notebook.write('foreign-reasoning', { at })
   } else if (signedChars < text.length) context.notebook.write('thoughts-not-sent', { at })
 }
 
 /** Images that the model made, and parts of Gemini's that we do not understand. */
-function opaque(item: Opaque, at: number, draft: Draft): void {
+function opaque(item: OpaqueItem, at: number, draft: ContentsBuilder): void {
   draft.sealed = null
   const { notebook } = draft.context
   const { type, part: wirePart, result } = item.raw
-  const own = isFromHere(item, draft.context) ? item.native?.['gemini'] : undefined
+  const own = hasReadableOrigin(item, draft.context) ? item.native?.['gemini'] : undefined
   if (type === 'gemini:part' && own !== undefined && isObject(wirePart)) {
     draft.modelParts().push(wirePart)
     return
@@ -182,10 +182,10 @@ function opaque(item: Opaque, at: number, draft: Draft): void {
 }
 
 /** A line of the user at both ends, where one is missing. */
-function framed(draft: Draft): readonly Content[] {
+function framed(draft: ContentsBuilder): readonly GeminiContent[] {
   const { contents, context } = draft
   showRelocated(draft)
-  const text = noticeText('The conversation begins.')
+  const text = formatNotice('The conversation begins.')
   const opening = { role: 'user', parts: [{ text }] } as const
   const isHeadless = contents[0]?.role !== 'user'
   if (isHeadless) context.notebook.write('first-turn-added')
@@ -193,12 +193,12 @@ function framed(draft: Draft): readonly Content[] {
   return isHeadless ? [opening, ...contents] : contents
 }
 
-function showRelocated(draft: Draft): void {
+function showRelocated(draft: ContentsBuilder): void {
   if (draft.relocated.length > 0) draft.userParts().push(...draft.relocated.splice(0))
 }
 
 /** Asks the model to go on with its own words, where it does not do so by itself. */
-function endWithUser(draft: Draft): void {
+function endWithUser(draft: ContentsBuilder): void {
   const { contents, context } = draft
   if (contents.at(-1)?.role !== 'model') return
   if (context.quirks.prefill ?? context.model.continues) return

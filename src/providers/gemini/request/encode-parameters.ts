@@ -1,18 +1,18 @@
 /** Everything about how the answer is to be generated, and a note for what cannot be asked for. */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import type { Params } from '../../../core/prompt.ts'
-import { isDefault } from '../../request/is-default-value.ts'
-import { splitStops, type Stops } from '../../request/split-stop-sequences.ts'
-import type { Context } from './encoding-context.ts'
-import { thinkingFor } from './plan-thinking.ts'
+import type { PromptParameters } from '../../../core/prompt.ts'
+import { isDefaultValue } from '../../request/is-default-value.ts'
+import { splitStopSequences, type SplitStopSequences } from '../../request/split-stop-sequences.ts'
+import type { EncodingContext } from './encoding-context.ts'
+import { planThinking } from './plan-thinking.ts'
 
 const LOGPROBS = 'message.output_text.logprobs'
 
-export function encodeConfig(
-  params: Params,
-  stops: Stops,
+export function encodeParameters(
+  params: PromptParameters,
+  stops: SplitStopSequences,
   format: JsonObject,
-  context: Context,
+  context: EncodingContext,
 ): JsonObject {
   const { temperature, topP, maxOutputTokens, seed } = params
   return {
@@ -26,7 +26,10 @@ export function encodeConfig(
 }
 
 /** Notes for the settings that have no counterpart at all. */
-export function noteLostParams(params: Params, { notebook }: Context): void {
+export function noteUnsupportedParameters(
+  params: PromptParameters,
+  { notebook }: EncodingContext,
+): void {
   const lost: Readonly<Record<string, Json>> = {
     verbosity: params.verbosity,
     prompt_cache_key: params.promptCacheKey,
@@ -34,7 +37,7 @@ export function noteLostParams(params: Params, { notebook }: Context): void {
     user: params.user,
   }
   for (const field in lost) {
-    if (!isDefault(field, lost[field])) notebook.write('unsupported-parameter', { field })
+    if (!isDefaultValue(field, lost[field])) notebook.write('unsupported-parameter', { field })
   }
   for (const detail of params.include) {
     if (!INCLUDED.has(detail)) notebook.write('unsupported-parameter', { field: 'include', detail })
@@ -50,17 +53,23 @@ function given(values: Readonly<Record<string, Json>>): JsonObject {
 
 const MAX_STOPS = 5
 
-export function stopsFor({ stop }: Params): Stops {
-  return splitStops(stop, MAX_STOPS)
+export function planStopSequences({ stop }: PromptParameters): SplitStopSequences {
+  return splitStopSequences(stop, MAX_STOPS)
 }
 
-function stopSequences({ sent, unsent }: Stops, { notebook }: Context): JsonObject {
+function stopSequences(
+  { sent, unsent }: SplitStopSequences,
+  { notebook }: EncodingContext,
+): JsonObject {
   if (unsent.length > 0) notebook.write('stop-enforced', { field: 'stop' })
   return sent.length === 0 ? {} : { stopSequences: sent }
 }
 
 /** Gemini 2.5 answers them with a 400. */
-function penalties({ presencePenalty, frequencyPenalty }: Params, context: Context): JsonObject {
+function penalties(
+  { presencePenalty, frequencyPenalty }: PromptParameters,
+  context: EncodingContext,
+): JsonObject {
   const { model, notebook } = context
   if (model.generation !== 2.5) return given({ presencePenalty, frequencyPenalty })
   if (presencePenalty !== null) {
@@ -72,14 +81,14 @@ function penalties({ presencePenalty, frequencyPenalty }: Params, context: Conte
   return {}
 }
 
-function logprobs({ topLogprobs, include }: Params): JsonObject {
+function logprobs({ topLogprobs, include }: PromptParameters): JsonObject {
   if (topLogprobs === null && !include.includes(LOGPROBS)) return {}
   const count = topLogprobs ?? 0
   return { responseLogprobs: true, ...(count === 0 ? {} : { logprobs: count }) }
 }
 
-function thinking(effort: string | null, { model, notebook }: Context): JsonObject {
-  const { config, instead, unknown } = thinkingFor(effort, model)
+function thinking(effort: string | null, { model, notebook }: EncodingContext): JsonObject {
+  const { config, instead, unknown } = planThinking(effort, model)
   const field = 'reasoning.effort'
   if (unknown) notebook.write('unsupported-parameter', { field })
   else if (instead !== null) notebook.write('effort-mapped', { field, detail: instead })

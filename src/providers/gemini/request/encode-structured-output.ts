@@ -1,22 +1,22 @@
 /** The format of the answer: plain text, any JSON, or JSON by a schema. */
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { Format } from '../../../core/prompt.ts'
-import type { Context } from './encoding-context.ts'
+import type { OutputFormat } from '../../../core/prompt.ts'
+import type { EncodingContext } from './encoding-context.ts'
 import { simplifySchema } from './simplify-json-schema.ts'
 
-export interface AnswerFormat {
+export interface StructuredOutput {
   readonly config: JsonObject
   /** For a model that cannot be given the format with its tools. */
   readonly instruction: string | null
 }
 
-const PLAIN: AnswerFormat = { config: {}, instruction: null }
+const PLAIN: StructuredOutput = { config: {}, instruction: null }
 
-export function encodeFormat(
-  format: Format | null,
+export function encodeStructuredOutput(
+  format: OutputFormat | null,
   hasTools: boolean,
-  context: Context,
-): AnswerFormat {
+  context: EncodingContext,
+): StructuredOutput {
   if (format === null || format.type === 'text') return PLAIN
   const schema = format.type === 'json_schema' ? format.schema : null
   const { model, notebook, quirks } = context

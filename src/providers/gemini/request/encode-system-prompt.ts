@@ -1,23 +1,23 @@
 /** The system instruction: what the request says in front, and the system messages that lead. */
-import { instructionsLength } from '../../../core/items/leading-instructions.ts'
+import { countLeadingInstructions } from '../../../core/items/leading-instructions.ts'
 import { isText, textOf, type Item } from '../../../core/item.ts'
-import type { Context } from './encoding-context.ts'
-import type { Content, GeminiPart } from '../api-types.ts'
+import type { EncodingContext } from './encoding-context.ts'
+import type { GeminiContent, GeminiPart } from '../api-types.ts'
 
-export interface System {
+export interface SystemPrompt {
   readonly parts: readonly GeminiPart[]
   /** How many items it has taken in. */
   readonly taken: number
 }
 
-export function encodeSystem(
+export function encodeSystemPrompt(
   items: readonly Item[],
   instructions: readonly (string | null)[],
-  context: Context,
-): System {
+  context: EncodingContext,
+): SystemPrompt {
   const parts: GeminiPart[] = []
   for (const text of instructions) if (text !== null && text !== '') parts.push({ text })
-  const taken = instructionsLength(items)
+  const taken = countLeadingInstructions(items)
   for (const [at, item] of items.slice(0, taken).entries()) {
     if (item.type !== 'message') continue
     const text = textOf(item.content)
@@ -28,11 +28,11 @@ export function encodeSystem(
 }
 
 /** For a model that has no system instruction. */
-export function systemAsUser(
+export function moveSystemPromptToUser(
   parts: readonly GeminiPart[],
-  contents: readonly Content[],
-  context: Context,
-): readonly Content[] {
+  contents: readonly GeminiContent[],
+  context: EncodingContext,
+): readonly GeminiContent[] {
   if (parts.length === 0) return contents
   context.notebook.write('system-as-user')
   const [first, ...rest] = contents

@@ -1,13 +1,13 @@
 /** A function call, and the answer to it. */
-import { calledInNotice, noticeText } from '../../../core/text/gateway-notice.ts'
+import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { ToolCall } from '../../../core/item.ts'
-import { isObject, type JsonObject, parsedJson } from '../../../core/json/json.ts'
-import { ALONE } from '../../../core/items/tool-call-pairs.ts'
-import type { Draft } from './contents-builder.ts'
-import { isFromHere, signatureOfCall } from './select-signatures.ts'
-import { emptyParts, signaturesBehind } from '../text-signatures.ts'
-import { toolNameOf } from '../tool-names.ts'
-import { toolResult } from './encode-tool-output.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../../core/json/json.ts'
+import { UNPAIRED } from '../../../core/items/tool-call-pairs.ts'
+import type { ContentsBuilder } from './contents-builder.ts'
+import { hasReadableOrigin, selectCallSignature } from './select-signatures.ts'
+import { createSignatureParts, parseTrailingSignatures } from '../text-signatures.ts'
+import { encodeToolName } from '../tool-names.ts'
+import { encodeToolOutput } from './encode-tool-output.ts'
 import type { GeminiPart } from '../api-types.ts'
 
 /**
@@ -17,19 +17,23 @@ import type { GeminiPart } from '../api-types.ts'
 const STAND_IN = 'skip_thought_signature_validator'
 
 /** Nothing for a call that cannot be sent. */
-export function encodeCall(call: ToolCall, at: number, draft: Draft): readonly GeminiPart[] {
+export function encodeToolCall(
+  call: ToolCall,
+  at: number,
+  draft: ContentsBuilder,
+): readonly GeminiPart[] {
   const { context, sealed } = draft
   draft.sealed = null
   if (call.name === '') {
     context.notebook.write('call-without-name', { at })
     return []
   }
-  const name = toolNameOf(call.name)
+  const name = encodeToolName(call.name)
   if (name !== call.name) context.notebook.write('tool-name-changed', { at })
   const functionCall = { ...idOf(call, draft), name, args: argsOf(call, at, draft) }
-  const signature = signatureOfCall(call, sealed, at, context)
-  const behind = isFromHere(call, context)
-    ? emptyParts(signaturesBehind(call.native?.['gemini']))
+  const signature = selectCallSignature(call, sealed, at, context)
+  const behind = hasReadableOrigin(call, context)
+    ? createSignatureParts(parseTrailingSignatures(call.native?.['gemini']))
     : []
   if (signature !== null) return [{ functionCall, thoughtSignature: signature }, ...behind]
   // Of a batch only the first call is signed.
@@ -38,20 +42,20 @@ export function encodeCall(call: ToolCall, at: number, draft: Draft): readonly G
   return [{ functionCall, thoughtSignature: STAND_IN }]
 }
 
-export function encodeResult(
+export function encodeToolResponse(
   at: number,
-  draft: Draft,
+  draft: ContentsBuilder,
 ): { readonly part: GeminiPart; readonly behind: readonly GeminiPart[] } {
   const call = draft.items[at] as ToolCall
-  const place = draft.partners[at] ?? ALONE
+  const place = draft.partners[at] ?? UNPAIRED
   const output = draft.items[place]
-  const head = { ...idOf(call, draft), name: toolNameOf(call.name) }
+  const head = { ...idOf(call, draft), name: encodeToolName(call.name) }
   if (output?.type !== 'function_call_output' && output?.type !== 'custom_tool_call_output') {
     draft.context.notebook.write('call-without-output', { at })
     const response = { error: 'There is no output of this call.' }
     return { part: { functionResponse: { ...head, response } }, behind: [] }
   }
-  const { response, inside, behind } = toolResult(
+  const { response, inside, behind } = encodeToolOutput(
     output.output,
     draft.context.model.isThird,
     (part) => draft.encodeMedia(part, place),
@@ -65,22 +69,22 @@ export function encodeResult(
 }
 
 function returnedBy(tool: string): GeminiPart {
-  return { text: noticeText(`What follows was returned by ${calledInNotice(tool)}.`) }
+  return { text: formatNotice(`What follows was returned by ${sanitizeNoticeName(tool)}.`) }
 }
 
 /** The upstream's own id; one that we made up means nothing to it. */
-function idOf(call: ToolCall, draft: Draft): { readonly id?: string } {
+function idOf(call: ToolCall, draft: ContentsBuilder): { readonly id?: string } {
   const id = call.native?.['gemini']?.['id']
   return typeof id === 'string' && draft.context.quirks.callIds ? { id } : {}
 }
 
-function argsOf(call: ToolCall, at: number, draft: Draft): JsonObject {
+function argsOf(call: ToolCall, at: number, draft: ContentsBuilder): JsonObject {
   if (call.type === 'custom_tool_call') {
     draft.context.notebook.write('custom-call', { at })
     return { input: call.input }
   }
   if (call.arguments.trim() === '') return {}
-  const value = parsedJson(call.arguments)
+  const value = tryParseJson(call.arguments)
   if (isObject(value)) return value
   draft.context.notebook.write('arguments-not-an-object', { at })
   return { arguments: call.arguments }

@@ -2,28 +2,28 @@
  * The answer to a function call. Gemini wants a JSON object; media stand inside it from the third
  * generation on, and beside it before. https://ai.google.dev/gemini-api/docs/function-calling
  */
-import { textWithNotices } from '../../../core/text/gateway-notice.ts'
+import { joinTextAndNotices } from '../../../core/text/gateway-notice.ts'
 import type { Part } from '../../../core/item.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
-import type { Blob, GeminiPart } from '../api-types.ts'
+import type { InlineBlob, GeminiPart } from '../api-types.ts'
 
-export interface ToolResult {
+export interface EncodedToolOutput {
   readonly response: JsonObject
   /** Media that go inside the answer. */
-  readonly inside: readonly { readonly inlineData: Blob }[]
+  readonly inside: readonly { readonly inlineData: InlineBlob }[]
   /** Parts that go behind all answers of the batch. */
   readonly behind: readonly GeminiPart[]
 }
 
 /** `encodeMedia` gives a medium, or the notice in its place; `null` for what is none. */
-export function toolResult(
+export function encodeToolOutput(
   output: string | readonly Part[],
   mediaInside: boolean,
   encodeMedia: (part: Part) => GeminiPart | null,
-): ToolResult {
-  const response = objectOf(textWithNotices(output))
+): EncodedToolOutput {
+  const response = objectOf(joinTextAndNotices(output))
   if (typeof output === 'string') return { response, inside: [], behind: [] }
-  const inside: { inlineData: Blob }[] = []
+  const inside: { inlineData: InlineBlob }[] = []
   const behind: GeminiPart[] = []
   for (const part of output) {
     const media = encodeMedia(part)

@@ -1,17 +1,17 @@
 /** The functions that the model may call, and how freely. */
-import type { Params, Tool, ToolChoice } from '../../../core/prompt.ts'
+import type { PromptParameters, Tool, ToolChoice } from '../../../core/prompt.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
-import type { Context } from './encoding-context.ts'
+import type { EncodingContext } from './encoding-context.ts'
 import { simplifySchema } from './simplify-json-schema.ts'
-import { toolNameOf } from '../tool-names.ts'
+import { encodeToolName } from '../tool-names.ts'
 
-export interface Tools {
+export interface EncodedTools {
   /** Without any there is nothing to be sent. */
   readonly declarations: readonly JsonObject[]
   readonly toolConfig: JsonObject | null
 }
 
-export function encodeTools(params: Params, context: Context): Tools {
+export function encodeTools(params: PromptParameters, context: EncodingContext): EncodedTools {
   const { notebook } = context
   const all: Declaration[] = []
   params.tools.forEach((tool, at) => {
@@ -27,7 +27,7 @@ export function encodeTools(params: Params, context: Context): Tools {
   }
   if (toolChoice === null) return { declarations: all, toolConfig: null }
   if (toolChoice.type === 'allowed' && toolChoice.mode === 'auto') {
-    const some = all.filter(({ name }) => toolChoice.names.map(toolNameOf).includes(name))
+    const some = all.filter(({ name }) => toolChoice.names.map(encodeToolName).includes(name))
     if (some.length < all.length) notebook.write('tools-narrowed', { field: 'tool_choice' })
     return { declarations: some, toolConfig: some.length === 0 ? null : mode('AUTO') }
   }
@@ -49,7 +49,7 @@ function choose(choice: ToolChoice, offered: readonly Declaration[]): JsonObject
     case 'function':
     case 'custom':
     case 'allowed': {
-      const wanted = (choice.type === 'allowed' ? choice.names : [choice.name]).map(toolNameOf)
+      const wanted = (choice.type === 'allowed' ? choice.names : [choice.name]).map(encodeToolName)
       const names = wanted.filter((name) => offered.some((tool) => tool.name === name))
       return names.length === 0 ? null : mode('ANY', names)
     }
@@ -65,15 +65,15 @@ function mode(mode: 'AUTO' | 'ANY' | 'NONE', names?: readonly string[]): JsonObj
 
 type Declaration = JsonObject & { readonly name: string }
 
-function declare(tool: Tool, field: string, context: Context): Declaration | null {
-  if (tool.type !== 'opaque' && toolNameOf(tool.name) !== tool.name) {
+function declare(tool: Tool, field: string, context: EncodingContext): Declaration | null {
+  if (tool.type !== 'opaque' && encodeToolName(tool.name) !== tool.name) {
     context.notebook.write('tool-name-changed', { field })
   }
   switch (tool.type) {
     case 'function': {
       const { description, parameters } = tool
       return {
-        name: toolNameOf(tool.name),
+        name: encodeToolName(tool.name),
         ...(description === null ? {} : { description }),
         ...parametersOf(parameters, `${field}.parameters`, context),
       }
@@ -81,7 +81,7 @@ function declare(tool: Tool, field: string, context: Context): Declaration | nul
     case 'custom':
       context.notebook.write('custom-tool', { field })
       return {
-        name: toolNameOf(tool.name),
+        name: encodeToolName(tool.name),
         description: [tool.description, grammarOf(tool.format)].filter((text) => text).join('\n\n'),
         parameters: INPUT,
       }
@@ -99,7 +99,11 @@ const INPUT: JsonObject = {
   required: ['input'],
 }
 
-function parametersOf(schema: JsonObject | null, field: string, context: Context): JsonObject {
+function parametersOf(
+  schema: JsonObject | null,
+  field: string,
+  context: EncodingContext,
+): JsonObject {
   const properties = schema?.['properties']
   const isEmpty = isObject(properties) && Object.keys(properties).length === 0
   // An object without fields is refused.

@@ -1,21 +1,21 @@
 /** What every part of encoding a request has to know, and where it writes what it could not say. */
 import type { Account } from '../../provider-interface.ts'
-import { describeModel, type Model } from '../model-traits.ts'
-import { openNotebook, type Notebook } from '../encoding-notes.ts'
-import { readQuirks, type Quirks } from '../quirks.ts'
+import { describeModel, type ModelTraits } from '../model-traits.ts'
+import { createNoteCollector, type NoteCollector } from '../encoding-notes.ts'
+import { readGeminiQuirks, type GeminiQuirks } from '../quirks.ts'
 
-export interface Context {
+export interface EncodingContext {
   readonly account: Account
-  readonly model: Model
-  readonly quirks: Quirks
-  readonly notebook: Notebook
+  readonly model: ModelTraits
+  readonly quirks: GeminiQuirks
+  readonly notebook: NoteCollector
 }
 
-export function newContext(model: string, account: Account): Context {
+export function createEncodingContext(model: string, account: Account): EncodingContext {
   return {
     account,
     model: describeModel(model),
-    quirks: readQuirks(account.quirks),
-    notebook: openNotebook(),
+    quirks: readGeminiQuirks(account.quirks),
+    notebook: createNoteCollector(),
   }
 }

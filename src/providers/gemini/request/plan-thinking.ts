@@ -4,9 +4,9 @@
  * asked to be shown, unless they are switched off.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { Model } from '../model-traits.ts'
+import type { ModelTraits } from '../model-traits.ts'
 
-export interface Thinking {
+export interface ThinkingPlan {
   readonly config: JsonObject | null
   /** What was asked for instead, when the model does not know the effort itself. */
   readonly instead: string | null
@@ -28,8 +28,9 @@ const BUDGETS = {
 
 const SHOWN: JsonObject = { includeThoughts: true }
 
-export function thinkingFor(effort: string | null, model: Model): Thinking {
-  if (effort !== null && !(effort in BUDGETS)) return { ...thinkingFor(null, model), unknown: true }
+export function planThinking(effort: string | null, model: ModelTraits): ThinkingPlan {
+  if (effort !== null && !(effort in BUDGETS))
+    return { ...planThinking(null, model), unknown: true }
   if (model.thinking === 'none') {
     const lost = effort !== null && effort !== 'none'
     return { config: null, instead: lost ? 'no thinking' : null, unknown: false }
@@ -43,7 +44,7 @@ export function thinkingFor(effort: string | null, model: Model): Thinking {
     : level(effort as Effort, model)
 }
 
-function budget(effort: Effort, model: Model): Thinking {
+function budget(effort: Effort, model: ModelTraits): ThinkingPlan {
   const wanted = BUDGETS[effort]
   if (wanted === 0 && model.tier !== 'pro') {
     return { config: { thinkingBudget: 0 }, instead: null, unknown: false }
@@ -53,13 +54,13 @@ function budget(effort: Effort, model: Model): Thinking {
   return { config: { includeThoughts: true, thinkingBudget }, instead, unknown: false }
 }
 
-function level(effort: Effort, model: Model): Thinking {
+function level(effort: Effort, model: ModelTraits): ThinkingPlan {
   const thinkingLevel = levelOf(effort, model)
   const instead = thinkingLevel === effort.toUpperCase() ? null : thinkingLevel
   return { config: { includeThoughts: true, thinkingLevel }, instead, unknown: false }
 }
 
-function levelOf(effort: Effort, model: Model): 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH' {
+function levelOf(effort: Effort, model: ModelTraits): 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH' {
   switch (effort) {
     case 'none':
     case 'minimal':
@@ -77,7 +78,7 @@ function levelOf(effort: Effort, model: Model): 'MINIMAL' | 'LOW' | 'MEDIUM' | '
 }
 
 /** Flash lost it with 3.7; Pro never had it. */
-function hasMinimal({ tier, generation }: Model): boolean {
+function hasMinimal({ tier, generation }: ModelTraits): boolean {
   if (tier === 'flash-lite') return true
   return tier === 'flash' && generation !== null && generation < 3.7
 }

@@ -1,8 +1,8 @@
 /** What one JSON Schema says by pointing at another: `$ref` and `allOf`. */
-import { isObject, listIn, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
 /** `#/$defs/Name`, with the escapes of JSON Pointer; `#` is the schema itself. */
-export function lookUp(root: JsonObject, reference: string): JsonObject | null {
+export function resolveReference(root: JsonObject, reference: string): JsonObject | null {
   if (!reference.startsWith('#')) return null
   let at: Json | undefined = root
   for (const step of reference.slice(1).split('/').slice(1)) {
@@ -16,17 +16,17 @@ export function lookUp(root: JsonObject, reference: string): JsonObject | null {
 export function mergeAllOf(node: JsonObject, root: JsonObject): JsonObject {
   const { allOf, ...rest } = node
   let whole: JsonObject = rest
-  for (const part of listIn(allOf)) {
+  for (const part of listOrEmpty(allOf)) {
     if (!isObject(part)) continue
     const { $ref, ...plain } = part
-    const target = typeof $ref === 'string' ? lookUp(root, $ref) : null
+    const target = typeof $ref === 'string' ? resolveReference(root, $ref) : null
     whole = joined(whole, { ...target, ...plain })
   }
   return whole
 }
 
 function joined(one: JsonObject, other: JsonObject): JsonObject {
-  const required = [...listIn(one['required']), ...listIn(other['required'])]
+  const required = [...listOrEmpty(one['required']), ...listOrEmpty(other['required'])]
   const properties = { ...fieldsOf(other), ...fieldsOf(one) }
   return {
     ...other,

@@ -3,21 +3,21 @@
  * store says where that was, a sealed one (`providers/gemini/pack-thought-signature.ts`) says by which model.
  */
 import type { Item, Reasoning, ToolCall } from '../../../core/item.ts'
-import type { Context } from './encoding-context.ts'
-import { readsSignaturesOf } from '../model-traits.ts'
-import { unseal } from '../pack-thought-signature.ts'
-import { signaturesIn, type Signatures } from '../text-signatures.ts'
+import type { EncodingContext } from './encoding-context.ts'
+import { canReadSignatures } from '../model-traits.ts'
+import { unpackSignature } from '../pack-thought-signature.ts'
+import { parseSignatures, type TextSignatures } from '../text-signatures.ts'
 
 /** Those on an item's text; `null` for none. */
-export function signaturesOf(
+export function selectTextSignatures(
   item: Item,
   text: string,
   at: number,
-  context: Context,
-): Signatures | null {
-  const signatures = signaturesIn(item.native?.['gemini'])
+  context: EncodingContext,
+): TextSignatures | null {
+  const signatures = parseSignatures(item.native?.['gemini'])
   if (signatures === null) return null
-  if (!isFromHere(item, context)) {
+  if (!hasReadableOrigin(item, context)) {
     context.notebook.write('signature-of-elsewhere', { at })
     return null
   }
@@ -29,29 +29,29 @@ export function signaturesOf(
 }
 
 /** A call's own signature, else the one that the reasoning before it carries. */
-export function signatureOfCall(
+export function selectCallSignature(
   call: ToolCall,
   before: Reasoning | null,
   at: number,
-  context: Context,
+  context: EncodingContext,
 ): string | null {
   const own = call.native?.['gemini']?.['thoughtSignature']
-  const sealed = typeof own === 'string' ? null : unseal(before?.encrypted_content)
+  const sealed = typeof own === 'string' ? null : unpackSignature(before?.encrypted_content)
   const signature = typeof own === 'string' ? own : (sealed?.signature ?? null)
   if (signature === null) return null
-  const isReadable = sealed === null || readsSignaturesOf(context.model, sealed.model)
+  const isReadable = sealed === null || canReadSignatures(context.model, sealed.model)
   const holder = sealed === null || before === null ? call : before
-  if (isReadable && isFromHere(holder, context)) return signature
+  if (isReadable && hasReadableOrigin(holder, context)) return signature
   context.notebook.write('signature-of-elsewhere', { at })
   return null
 }
 
 /** An item without an origin was made in this very conversation, as far as anybody can tell. */
-export function isFromHere({ origin }: Item, { account, model }: Context): boolean {
+export function hasReadableOrigin({ origin }: Item, { account, model }: EncodingContext): boolean {
   if (origin === undefined) return true
   return (
     origin.wire === 'gemini' &&
     origin.account === account.name &&
-    readsSignaturesOf(model, origin.model)
+    canReadSignatures(model, origin.model)
   )
 }

@@ -4,16 +4,16 @@
  * types become alternatives, what cannot be said is left out and named.
  */
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
-import { lookUp, mergeAllOf } from './resolve-json-schema-references.ts'
+import { resolveReference, mergeAllOf } from './resolve-json-schema-references.ts'
 
-export interface Simplified {
+export interface SimplifiedSchema {
   readonly schema: JsonObject
   /** The keywords that were left out, each once. */
   readonly dropped: readonly string[]
 }
 
 /** `ordered` asks for the properties in the order in which the schema names them. */
-export function simplifySchema(schema: JsonObject, ordered = false): Simplified {
+export function simplifySchema(schema: JsonObject, ordered = false): SimplifiedSchema {
   const work: Work = { root: schema, ordered, dropped: new Set(), nodesLeft: MAX_NODES }
   const simple = convert(schema, work, [])
   return { schema: simple, dropped: [...work.dropped].toSorted() }
@@ -113,7 +113,7 @@ function resolved(
   trail: readonly string[],
 ): JsonObject {
   if (trail.includes(reference)) return cut(work, '$ref')
-  const target = lookUp(work.root, reference)
+  const target = resolveReference(work.root, reference)
   if (target === null) return cut(work, '$ref')
   const { $ref: _, ...beside } = node
   return convert({ ...target, ...beside }, work, [...trail, reference])

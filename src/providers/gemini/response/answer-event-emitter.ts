@@ -9,16 +9,22 @@
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { Json } from '../../../core/json/json.ts'
-import { newCalls, type Calls } from './tool-calls-builder.ts'
-import { hash } from '../fnv-hash.ts'
-import { seal } from '../pack-thought-signature.ts'
-import { newTexts, type Texts } from './text-item-builder.ts'
-import type { ToolName } from '../tool-names.ts'
-import type { Blob, Chunk, GeminiPart, GroundingMetadata, WireCall } from '../api-types.ts'
+import { createToolCallsBuilder, type ToolCallsBuilder } from './tool-calls-builder.ts'
+import { hashText } from '../fnv-hash.ts'
+import { packSignature } from '../pack-thought-signature.ts'
+import { createTextItemBuilder, type TextItemBuilder } from './text-item-builder.ts'
+import type { OriginalTool } from '../tool-names.ts'
+import type {
+  InlineBlob,
+  GeminiChunk,
+  GeminiPart,
+  GroundingMetadata,
+  GeminiFunctionCall,
+} from '../api-types.ts'
 
-export interface Answer {
+export interface AnswerEventEmitter {
   /** Names the answer after its first chunk; heeded once. */
-  readonly start: (chunk: Chunk) => void
+  readonly start: (chunk: GeminiChunk) => void
   /** Returns what is wrong with the part, `null` if nothing is. */
   readonly take: (part: GeminiPart, logprobs: readonly Json[] | null) => string | null
   readonly ground: (grounding: GroundingMetadata) => void
@@ -27,12 +33,12 @@ export interface Answer {
 }
 
 /** `names` says what the names of functions stand for, where that is something else. */
-export function newAnswer(
+export function createAnswerEventEmitter(
   tell: (event: StreamEvent) => void,
-  names: ReadonlyMap<string, ToolName>,
-): Answer {
-  const texts = newTexts(tell)
-  const calls = newCalls(tell, names)
+  names: ReadonlyMap<string, OriginalTool>,
+): AnswerEventEmitter {
+  const texts = createTextItemBuilder(tell)
+  const calls = createToolCallsBuilder(tell, names)
   let next = 0
   let model: string | null = null
   let started = false
@@ -53,7 +59,7 @@ export function newAnswer(
       started = true
       const upstreamId = textOr(chunk.responseId, null)
       model = textOr(chunk.modelVersion, null)
-      calls.name(upstreamId ?? hash(JSON.stringify(chunk)))
+      calls.name(upstreamId ?? hashText(JSON.stringify(chunk)))
       tell({ type: 'answer-started', upstreamId, model })
     },
     take(part, logprobs) {
@@ -69,8 +75,8 @@ export function newAnswer(
 }
 
 interface Building {
-  readonly texts: Texts
-  readonly calls: Calls
+  readonly texts: TextItemBuilder
+  readonly calls: ToolCallsBuilder
   /** The index of the next item. */
   readonly next: () => number
   readonly model: () => string
@@ -106,12 +112,13 @@ const on: Readonly<Record<Kind, (taken: Taken, building: Building) => string | n
     return null
   },
   call({ part, signature }, { texts, calls, next, model, whole }) {
-    const call = part.functionCall as WireCall
+    const call = part.functionCall as GeminiFunctionCall
     if (textOr(call.name, null) === null) {
       return 'The upstream called a function without saying which.'
     }
     const begins = !calls.areOpen()
-    const sealed = begins && signature !== null ? seal({ model: model(), signature }) : null
+    const sealed =
+      begins && signature !== null ? packSignature({ model: model(), signature }) : null
     const isThought = texts.openKind() === 'reasoning'
     texts.end(sealed === null ? {} : { sealed })
     if (sealed !== null && !isThought) {
@@ -121,7 +128,7 @@ const on: Readonly<Record<Kind, (taken: Taken, building: Building) => string | n
     return null
   },
   image({ part, signature }, { texts, calls, whole }) {
-    const { mimeType, data } = part.inlineData as Blob
+    const { mimeType, data } = part.inlineData as InlineBlob
     texts.end({})
     calls.end()
     whole({
@@ -148,7 +155,12 @@ const on: Readonly<Record<Kind, (taken: Taken, building: Building) => string | n
   nothing: () => null,
 }
 
-function open(kind: 'message' | 'reasoning', texts: Texts, calls: Calls, next: () => number): void {
+function open(
+  kind: 'message' | 'reasoning',
+  texts: TextItemBuilder,
+  calls: ToolCallsBuilder,
+  next: () => number,
+): void {
   if (texts.openKind() === kind) return
   texts.end({})
   calls.end()

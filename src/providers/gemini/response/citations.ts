@@ -6,7 +6,10 @@ import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import type { GroundingMetadata } from '../api-types.ts'
 
 /** A place that does not fit the text, or a source without an address, is left out. */
-export function citationsOf(grounding: GroundingMetadata, text: string): readonly JsonObject[] {
+export function convertCitations(
+  grounding: GroundingMetadata,
+  text: string,
+): readonly JsonObject[] {
   const { groundingSupports: supports, groundingChunks: chunks } = grounding
   if (!Array.isArray(supports) || !Array.isArray(chunks)) return []
   const charAt = placesIn(text)

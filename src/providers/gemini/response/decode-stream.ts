@@ -1,27 +1,27 @@
 /**
  * A streamed answer, told as events. Every chunk is a whole answer in small; what is in it goes to
- * `newAnswer` part by part. The ending waits for the end of the stream, because the token counts
+ * `createAnswerEventEmitter` part by part. The ending waits for the end of the stream, because the token counts
  * may come in a chunk of their own.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
-import { failureOf } from '../../../core/errors/gateway-error.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
+import { createFailure } from '../../../core/errors/gateway-error.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import type { Account, Decoder } from '../../provider-interface.ts'
-import { newAnswer, type Answer } from './answer-event-emitter.ts'
-import { errorIn, failureOfError } from '../parse-errors.ts'
-import { endingOf, type Ending } from './finish-reason.ts'
-import { logprobsOf } from './logprobs.ts'
-import { toolNamesOf } from '../tool-names.ts'
-import { usageOf } from './usage.ts'
-import type { Candidate, Chunk, UsageMetadata } from '../api-types.ts'
+import { createAnswerEventEmitter, type AnswerEventEmitter } from './answer-event-emitter.ts'
+import { findError, parseError } from '../parse-errors.ts'
+import { parseFinishReason, type AnswerEnding } from './finish-reason.ts'
+import { convertLogprobs } from './logprobs.ts'
+import { mapEncodedToolNames } from '../tool-names.ts'
+import { parseUsage } from './usage.ts'
+import type { GeminiCandidate, GeminiChunk, UsageMetadata } from '../api-types.ts'
 
-export function decode(_account: Account, prompt?: Prompt): Decoder {
+export function decodeStream(_account: Account, prompt?: Prompt): Decoder {
   const reading = newReading(prompt)
   return {
     push({ data }) {
-      if (data === '' || data === '[DONE]') return NOTHING
+      if (data === '' || data === '[DONE]') return NO_OUTPUT
       let chunk: unknown
       try {
         chunk = JSON.parse(data)
@@ -34,7 +34,7 @@ export function decode(_account: Account, prompt?: Prompt): Decoder {
   }
 }
 
-export function decodeWhole(
+export function decodeBody(
   body: JsonObject,
   _account: Account,
   prompt?: Prompt,
@@ -51,20 +51,23 @@ interface Reading {
 
 function newReading(prompt: Prompt | undefined): Reading {
   let events: StreamEvent[] = []
-  const answer = newAnswer((event) => events.push(event), toolNamesOf(prompt))
+  const answer = createAnswerEventEmitter(
+    (event) => events.push(event),
+    mapEncodedToolNames(prompt),
+  )
   let counted: UsageMetadata | null = null
-  let ending: Ending | null = null
+  let ending: AnswerEnding | null = null
   let over = false
 
   const taken = (): readonly StreamEvent[] => {
-    if (events.length === 0) return NOTHING
+    if (events.length === 0) return NO_OUTPUT
     const ready = events
     events = []
     return ready
   }
-  const finish = (how: Ending): void => {
+  const finish = (how: AnswerEnding): void => {
     over = true
-    const usage = counted === null ? null : usageOf(counted)
+    const usage = counted === null ? null : parseUsage(counted)
     answer.start({})
     answer.close('failure' in how || how.finish !== 'stop')
     events.push(
@@ -74,11 +77,11 @@ function newReading(prompt: Prompt | undefined): Reading {
     )
   }
   const read = (chunk: unknown): void => {
-    const error = errorIn(chunk)
-    if (error !== null) return finish({ failure: failureOfError(error, null) })
+    const error = findError(chunk)
+    if (error !== null) return finish({ failure: parseError(error, null) })
     if (!isObject(chunk)) return finish(broken('The upstream sent a chunk that is not an object.'))
     answer.start(chunk)
-    const { usageMetadata } = chunk as Chunk
+    const { usageMetadata } = chunk as GeminiChunk
     if (typeof usageMetadata?.promptTokenCount === 'number') counted = usageMetadata
     const candidate = candidateIn(chunk)
     const fault = candidate === null ? null : take(candidate, answer)
@@ -107,7 +110,7 @@ function newReading(prompt: Prompt | undefined): Reading {
 }
 
 /** Further candidates are not asked for. */
-function candidateIn({ candidates }: Chunk): Candidate | null {
+function candidateIn({ candidates }: GeminiChunk): GeminiCandidate | null {
   if (!Array.isArray(candidates)) return null
   for (const candidate of candidates as readonly unknown[]) {
     if (isObject(candidate) && (candidate['index'] ?? 0) === 0) return candidate
@@ -116,10 +119,10 @@ function candidateIn({ candidates }: Chunk): Candidate | null {
 }
 
 /** Returns what is wrong with a part, if anything is. */
-function take(candidate: Candidate, answer: Answer): string | null {
+function take(candidate: GeminiCandidate, answer: AnswerEventEmitter): string | null {
   const parts: unknown = candidate.content?.parts
   if (Array.isArray(parts)) {
-    const logprobs = logprobsOf(candidate.logprobsResult)
+    const logprobs = convertLogprobs(candidate.logprobsResult)
     for (const part of parts as readonly unknown[]) {
       const fault = isObject(part) ? answer.take(part, logprobs) : null
       if (fault !== null) return fault
@@ -130,15 +133,18 @@ function take(candidate: Candidate, answer: Answer): string | null {
 }
 
 /** A refused prompt has no candidate. */
-function endingIn({ promptFeedback }: Chunk, candidate: Candidate | null): Ending | null {
+function endingIn(
+  { promptFeedback }: GeminiChunk,
+  candidate: GeminiCandidate | null,
+): AnswerEnding | null {
   const reason = candidate?.finishReason
   if (typeof reason === 'string' && reason !== '' && reason !== 'FINISH_REASON_UNSPECIFIED') {
     const words = candidate?.finishMessage
-    return endingOf(reason, typeof words === 'string' ? words : null)
+    return parseFinishReason(reason, typeof words === 'string' ? words : null)
   }
   return typeof promptFeedback?.blockReason === 'string' ? { finish: 'content-filter' } : null
 }
 
 function broken(message: string): { readonly failure: Failure } {
-  return { failure: failureOf('upstream_broken', message) }
+  return { failure: createFailure('upstream_broken', message) }
 }

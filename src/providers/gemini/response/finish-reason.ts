@@ -3,13 +3,15 @@
  * years names something that went wrong, so an unknown one counts as a failure too: an answer that
  * was cut must not look finished.
  */
-import type { Failure, Finish } from '../../../core/stream-event.ts'
-import { failureOf } from '../../../core/errors/gateway-error.ts'
-import type { FinishReason } from '../api-types.ts'
+import type { Failure, AnswerFinishReason } from '../../../core/stream-event.ts'
+import { createFailure } from '../../../core/errors/gateway-error.ts'
+import type { GeminiFinishReason } from '../api-types.ts'
 
-export type Ending = { readonly finish: Finish } | { readonly failure: Failure }
+export type AnswerEnding = { readonly finish: AnswerFinishReason } | { readonly failure: Failure }
 
-const ENDINGS: Readonly<Record<FinishReason, Finish | { readonly fault: string }>> = {
+const ENDINGS: Readonly<
+  Record<GeminiFinishReason, AnswerFinishReason | { readonly fault: string }>
+> = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
   SAFETY: 'content-filter',
@@ -32,10 +34,10 @@ const ENDINGS: Readonly<Record<FinishReason, Finish | { readonly fault: string }
   MALFORMED_RESPONSE: { fault: 'The model wrote an answer that is not valid' },
 }
 
-export function endingOf(reason: string, message: string | null): Ending {
-  const known = Object.hasOwn(ENDINGS, reason) ? ENDINGS[reason as FinishReason] : null
+export function parseFinishReason(reason: string, message: string | null): AnswerEnding {
+  const known = Object.hasOwn(ENDINGS, reason) ? ENDINGS[reason as GeminiFinishReason] : null
   if (typeof known === 'string') return { finish: known }
   const fault = known?.fault ?? 'The model stopped before the end of its answer'
   const words = message === null || message === '' ? '' : `: ${message.slice(0, 500)}`
-  return { failure: failureOf('upstream_broken', `${fault} (${reason.slice(0, 60)})${words}`) }
+  return { failure: createFailure('upstream_broken', `${fault} (${reason.slice(0, 60)})${words}`) }
 }

@@ -5,11 +5,11 @@
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import { citationsOf } from './citations.ts'
-import { keptSignatures, type SignedRun } from '../text-signatures.ts'
+import { convertCitations } from './citations.ts'
+import { serializeSignatures, type SignedSpan } from '../text-signatures.ts'
 import type { GroundingMetadata } from '../api-types.ts'
 
-export interface Texts {
+export interface TextItemBuilder {
   readonly openKind: () => Kind | null
   readonly begin: (kind: Kind, index: number) => void
   /** Adds to what is open. */
@@ -33,12 +33,12 @@ interface Open {
   readonly index: number
   text: string
   readonly after: string[]
-  readonly runs: SignedRun[]
+  readonly runs: SignedSpan[]
   grounding: GroundingMetadata | null
   readonly logprobs: Json[]
 }
 
-export function newTexts(tell: (event: StreamEvent) => void): Texts {
+export function createTextItemBuilder(tell: (event: StreamEvent) => void): TextItemBuilder {
   let open: Open | null = null
   return {
     openKind: () => open?.kind ?? null,
@@ -71,7 +71,7 @@ export function newTexts(tell: (event: StreamEvent) => void): Texts {
       if (open === null) return
       const { kind, index, grounding, text } = open
       const annotations =
-        kind === 'message' && grounding !== null ? citationsOf(grounding, text) : []
+        kind === 'message' && grounding !== null ? convertCitations(grounding, text) : []
       for (const annotation of annotations) {
         tell({ type: 'annotation-added', index, part: 0, annotation })
       }
@@ -100,7 +100,7 @@ function deltaOf(open: Open, text: string, logprobs: readonly Json[] | null): St
 
 function messageOf(open: Open, annotations: readonly JsonObject[], isIncomplete: boolean): Item {
   const { text, runs, logprobs } = open
-  const kept = keptSignatures({ runs, chars: text.length, after: [] })
+  const kept = serializeSignatures({ runs, chars: text.length, after: [] })
   const part = {
     type: 'output_text',
     text,
@@ -121,6 +121,6 @@ function thoughtOf({ text, runs, after }: Open, sealed: string | null): Item {
     summary: text === '' ? [] : [{ type: 'summary_text', text }],
     ...(sealed === null ? {} : { encrypted_content: sealed }),
     // Present even when nothing is signed: it says whose thought this is.
-    native: { gemini: keptSignatures({ runs, chars: text.length, after }) ?? {} },
+    native: { gemini: serializeSignatures({ runs, chars: text.length, after }) ?? {} },
   }
 }

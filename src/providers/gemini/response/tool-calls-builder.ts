@@ -9,13 +9,13 @@
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { ToolCall } from '../../../core/item.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
-import type { ToolName } from '../tool-names.ts'
-import type { WireCall } from '../api-types.ts'
+import type { OriginalTool } from '../tool-names.ts'
+import type { GeminiFunctionCall } from '../api-types.ts'
 
-export interface Calls {
+export interface ToolCallsBuilder {
   /** Names the answer that the calls are part of. */
   readonly name: (answerId: string) => void
-  readonly add: (call: WireCall, signature: string | null, index: number) => void
+  readonly add: (call: GeminiFunctionCall, signature: string | null, index: number) => void
   readonly areOpen: () => boolean
   /** Takes a signature that came on an empty part behind the calls. */
   readonly sign: (signature: string) => void
@@ -28,10 +28,10 @@ interface OpenCall {
   readonly kept: { id?: string; thoughtSignature?: string; after?: string[] }
 }
 
-export function newCalls(
+export function createToolCallsBuilder(
   tell: (event: StreamEvent) => void,
-  names: ReadonlyMap<string, ToolName>,
-): Calls {
+  names: ReadonlyMap<string, OriginalTool>,
+): ToolCallsBuilder {
   const ids = new Set<string>()
   let answer = ''
   let open: OpenCall[] = []
@@ -88,7 +88,7 @@ interface Call {
 
 function callOf(
   call_id: string,
-  known: ToolName | undefined,
+  known: OriginalTool | undefined,
   wireName: string,
   args: JsonObject,
 ): Call {

@@ -2,11 +2,11 @@
  * Token counts in OpenAI's terms: what the model thought is part of the output, what its tools read
  * is part of the input. Early chunks of a stream may count nothing yet.
  */
-import type { Usage } from '../../../core/stream-event.ts'
+import type { TokenUsage } from '../../../core/stream-event.ts'
 import type { UsageMetadata } from '../api-types.ts'
 
 /** `null` while nothing has been counted. */
-export function usageOf(wire: UsageMetadata): Usage | null {
+export function parseUsage(wire: UsageMetadata): TokenUsage | null {
   const prompt = count(wire.promptTokenCount)
   if (prompt === null) return null
   const thoughts = count(wire.thoughtsTokenCount)

@@ -2,19 +2,19 @@
  * Rules about the order of messages that only some services have. Each takes the messages as they
  * are and returns them lawful; without a quirk that asks for it none runs.
  */
-import { isObject, textIn, type Json } from '../../../core/json/json.ts'
-import type { Notebook } from '../encoding-notes.ts'
+import { isObject, textOrEmpty, type Json } from '../../../core/json/json.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
 import type { ChatQuirks } from '../quirks.ts'
 import type { ChatMessage } from '../api-types.ts'
 
-type Rule = (messages: readonly ChatMessage[], notebook: Notebook) => readonly ChatMessage[]
+type Rule = (messages: readonly ChatMessage[], notebook: NoteCollector) => readonly ChatMessage[]
 
 /** Those `toldInPlace` are not taken for instructions, also where they stand behind nothing else. */
-export function inRightOrder(
+export function applyMessageOrderRules(
   messages: readonly ChatMessage[],
   toldInPlace: ReadonlySet<ChatMessage>,
   quirks: ChatQuirks,
-  notebook: Notebook,
+  notebook: NoteCollector,
 ): readonly ChatMessage[] {
   const rules: Rule[] = []
   if (quirks.systemRole === false) rules.push(withoutSystem)
@@ -85,7 +85,7 @@ function markPrefix({ reasoningField }: ChatQuirks): Rule {
 
 function withUserLast(quirks: ChatQuirks): Rule {
   return (messages, notebook) => {
-    const request = requestToGoOn(messages, quirks, notebook)
+    const request = createContinuationRequest(messages, quirks, notebook)
     return request.length === 0 ? messages : [...messages, ...request]
   }
 }
@@ -94,10 +94,10 @@ function withUserLast(quirks: ChatQuirks): Rule {
  * What the user says behind messages that end with the assistant's own, where the upstream does not
  * go on with these.
  */
-export function requestToGoOn(
+export function createContinuationRequest(
   messages: readonly ChatMessage[],
   { prefixCompletion }: ChatQuirks,
-  notebook: Notebook,
+  notebook: NoteCollector,
 ): readonly ChatMessage[] {
   if (prefixCompletion !== false || openEnded(messages) === null) return []
   notebook.write('prefill-as-request')
@@ -145,7 +145,7 @@ function textOf(content: Json | undefined): string {
   if (typeof content === 'string') return content
   let text = ''
   for (const part of partsIn(content)) {
-    if (isObject(part)) text += textIn(part['text'])
+    if (isObject(part)) text += textOrEmpty(part['text'])
   }
   return text
 }

@@ -2,16 +2,16 @@
  * Whether a client's own messages have to be written anew for this upstream although nobody changed
  * the conversation: only where the account says outright that it cannot take them.
  */
-import { objectsIn } from '../../../core/items/chat-only-fields.ts'
+import { filterObjects } from '../../../core/items/chat-only-fields.ts'
 import { isToolOutput, type Item } from '../../../core/item.ts'
 import type { Json } from '../../../core/json/json.ts'
-import { isFit } from './normalize-call-ids.ts'
-import { isMedia } from './encode-parts.ts'
+import { isAcceptedCallId } from './normalize-call-ids.ts'
+import { isMediaPart } from './encode-parts.ts'
 import type { ChatOptions } from './encoding-context.ts'
 import type { ChatQuirks } from '../quirks.ts'
 
 /** `messages` is what the client wrote, `items` what it means. */
-export function mustChange(
+export function mustRewriteMessages(
   items: readonly Item[],
   messages: Json | undefined,
   options: ChatOptions,
@@ -36,9 +36,10 @@ function callsUnreasoned(
   messages: Json | undefined,
   { reasoningField = 'none' }: ChatQuirks,
 ): boolean {
-  return objectsIn(messages).some(
+  return filterObjects(messages).some(
     (message) =>
-      objectsIn(message['tool_calls']).length > 0 && typeof message[reasoningField] !== 'string',
+      filterObjects(message['tool_calls']).length > 0 &&
+      typeof message[reasoningField] !== 'string',
   )
 }
 
@@ -56,12 +57,12 @@ function cannotTake(item: Item, options: ChatOptions): boolean {
         return true
       return quirks.systemRole === false && (item.role === 'system' || item.role === 'developer')
     case 'custom_tool_call':
-      return !customTools || !isFit(item.call_id, callIdPattern)
+      return !customTools || !isAcceptedCallId(item.call_id, callIdPattern)
     case 'function_call':
-      return !isFit(item.call_id, callIdPattern)
+      return !isAcceptedCallId(item.call_id, callIdPattern)
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return !toolMedia && typeof item.output !== 'string' && item.output.some(isMedia)
+      return !toolMedia && typeof item.output !== 'string' && item.output.some(isMediaPart)
     case 'reasoning':
     case 'opaque':
       return false

@@ -3,29 +3,36 @@
  * it. Services refuse a batch of calls that is torn apart, and images from an assistant or a tool:
  * these follow in a message of the user.
  */
-import { chatNative, messageFields, objectsIn } from '../../../core/items/chat-only-fields.ts'
-import { calledInNotice } from '../../../core/text/gateway-notice.ts'
+import {
+  readChatOnlyFields,
+  readChatMessageFields,
+  filterObjects,
+} from '../../../core/items/chat-only-fields.ts'
+import { sanitizeNoticeName } from '../../../core/text/gateway-notice.ts'
 import { isText, type Message, type Part } from '../../../core/item.ts'
-import { textIn, type Json, type JsonObject } from '../../../core/json/json.ts'
-import { callIdsFor } from './normalize-call-ids.ts'
-import { encodeOutput, isLegacy } from './encode-tool-output.ts'
-import { encodeContent, encodePart, isMedia, notice } from './encode-parts.ts'
-import { encodeReasoning, isForeign } from './encode-reasoning.ts'
-import { sentFields } from './encode-input-message.ts'
-import type { Encoding } from './encoding-context.ts'
-import type { AnsweredCall, Placed, Turn } from './group-items-into-messages.ts'
+import { textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { normalizeCallIds } from './normalize-call-ids.ts'
+import { encodeToolOutput, isLegacyFunctionCall } from './encode-tool-output.ts'
+import { encodeContent, encodePart, isMediaPart, encodeNotice } from './encode-parts.ts'
+import { encodeReasoning, isFromOtherUpstream } from './encode-reasoning.ts'
+import { selectMessageFields } from './encode-input-message.ts'
+import type { EncodingContext } from './encoding-context.ts'
+import type { CallWithOutput, PositionedItem, MessageGroup } from './group-items-into-messages.ts'
 import type { ChatMessage } from '../api-types.ts'
-import { wrapped } from '../custom-tool-as-function.ts'
+import { wrapInput } from '../custom-tool-as-function.ts'
 
-type AssistantTurn = Extract<Turn, { readonly type: 'assistant' }>
+type AssistantTurn = Extract<MessageGroup, { readonly type: 'assistant' }>
 
-export function encodeAssistant(turn: AssistantTurn, encoding: Encoding): readonly ChatMessage[] {
+export function encodeAssistantMessage(
+  turn: AssistantTurn,
+  encoding: EncodingContext,
+): readonly ChatMessage[] {
   const { calls, message } = turn
-  const ids = callIdsFor(calls, encoding)
+  const ids = normalizeCallIds(calls, encoding)
   const messages: ChatMessage[] = isOnlyMedia(turn) ? [] : [encodeSpoken(turn, ids, encoding)]
   const media: JsonObject[] = []
   for (const [place, call] of calls.entries()) {
-    const output = encodeOutput(call, ids[place] ?? '', encoding)
+    const output = encodeToolOutput(call, ids[place] ?? '', encoding)
     if (output === null) continue
     messages.push(output.message)
     media.push(...output.media)
@@ -37,7 +44,7 @@ export function encodeAssistant(turn: AssistantTurn, encoding: Encoding): readon
 
 /** An assistant's message that would be empty without its images is not sent. */
 function isOnlyMedia({ message, calls }: AssistantTurn): boolean {
-  return calls.length === 0 && message !== null && hasOnly(isMedia, message.item.content)
+  return calls.length === 0 && message !== null && hasOnly(isMediaPart, message.item.content)
 }
 
 function hasOnly(is: (part: Part) => boolean, parts: readonly Part[]): boolean {
@@ -47,15 +54,17 @@ function hasOnly(is: (part: Part) => boolean, parts: readonly Part[]): boolean {
 function encodeSpoken(
   { message, calls, reasoning }: AssistantTurn,
   ids: readonly string[],
-  encoding: Encoding,
+  encoding: EncodingContext,
 ): ChatMessage {
   const first = calls[0]?.item
   const { fields, part } = encodeReasoning(reasoning, calls[0]?.at ?? null, encoding)
   const ofCall =
-    first === undefined || isForeign(first, encoding.options) ? undefined : messageFields(first)
-  const ofMessage = message === null ? undefined : sentFields(message, encoding)
+    first === undefined || isFromOtherUpstream(first, encoding.options)
+      ? undefined
+      : readChatMessageFields(first)
+  const ofMessage = message === null ? undefined : selectMessageFields(message, encoding)
   const details = [fields, ofMessage, ofCall].flatMap((from) =>
-    objectsIn(from?.['reasoning_details']),
+    filterObjects(from?.['reasoning_details']),
   )
   const { content, refusal } = encodeWords(message, encoding)
   return {
@@ -71,7 +80,7 @@ function encodeSpoken(
   }
 }
 
-function encodeWords(message: Placed<Message> | null, { notebook }: Encoding) {
+function encodeWords(message: PositionedItem<Message> | null, { notebook }: EncodingContext) {
   if (message === null) return { content: null, refusal: '' }
   const { at, item } = message
   if (item.content.some((part) => part.type === 'output_text' && part.annotations?.length)) {
@@ -79,28 +88,28 @@ function encodeWords(message: Placed<Message> | null, { notebook }: Encoding) {
   }
   const texts = item.content.filter((part) => isText(part) && part.type !== 'refusal')
   const refusal = item.content.map((part) => (part.type === 'refusal' ? part.refusal : '')).join('')
-  const content = encodeContent(texts, { at, notebook, extras: chatNative(item).$parts })
+  const content = encodeContent(texts, { at, notebook, extras: readChatOnlyFields(item).$parts })
   return { content: content === '' && refusal !== '' ? null : content, refusal }
 }
 
 function withThinking(part: JsonObject, content: Json): Json {
   if (Array.isArray(content)) return [part, ...(content as readonly Json[])]
-  const text = textIn(content)
+  const text = textOrEmpty(content)
   return text === '' ? [part] : [part, { type: 'text', text }]
 }
 
 function encodeCalls(
-  calls: readonly AnsweredCall[],
+  calls: readonly CallWithOutput[],
   ids: readonly string[],
-  { options, notebook }: Encoding,
+  { options, notebook }: EncodingContext,
 ): JsonObject | undefined {
   const only = calls.length === 1 ? calls[0]?.item : undefined
   if (calls.length === 0) return undefined
-  if (only?.type === 'function_call' && isLegacy(only)) {
+  if (only?.type === 'function_call' && isLegacyFunctionCall(only)) {
     return { function_call: { name: only.name, arguments: only.arguments } }
   }
   const entries = calls.map(({ at, item }, place): JsonObject => {
-    const entry = isForeign(item, options) ? undefined : chatNative(item).$entry
+    const entry = isFromOtherUpstream(item, options) ? undefined : readChatOnlyFields(item).$entry
     const base = { ...entry, id: ids[place] ?? '' }
     if (item.type === 'function_call') {
       const made = { name: item.name, arguments: item.arguments }
@@ -109,21 +118,21 @@ function encodeCalls(
     const { name, input } = item
     if (options.customTools) return { ...base, type: 'custom', custom: { name, input } }
     notebook.write('custom-call-as-function', { at })
-    return { ...base, type: 'function', function: { name, arguments: wrapped(input) } }
+    return { ...base, type: 'function', function: { name, arguments: wrapInput(input) } }
   })
   return { tool_calls: entries }
 }
 
 function shownByAssistant(
-  { at, item }: Placed<Message>,
-  { notebook }: Encoding,
+  { at, item }: PositionedItem<Message>,
+  { notebook }: EncodingContext,
 ): readonly JsonObject[] {
-  const shown = item.content.filter(isMedia)
+  const shown = item.content.filter(isMediaPart)
   if (shown.length === 0) return []
   notebook.write('assistant-media-moved', { at })
-  const who = textIn(chatNative(item)['name']) || 'the assistant'
+  const who = textOrEmpty(readChatOnlyFields(item)['name']) || 'the assistant'
   return [
-    notice(`What follows was shown by ${calledInNotice(who)}.`),
+    encodeNotice(`What follows was shown by ${sanitizeNoticeName(who)}.`),
     ...shown.map((part) => encodePart(part, { at, notebook })),
   ]
 }

@@ -3,15 +3,15 @@
  * changed can be written anew without the others. A field that is `undefined` is not to be there.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import type { Format, Params } from '../../../core/prompt.ts'
+import type { OutputFormat, PromptParameters } from '../../../core/prompt.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
-import { isDefault } from '../../request/is-default-value.ts'
-import { splitStops, type Stops } from '../../request/split-stop-sequences.ts'
-import type { ChatOptions, Encoding } from './encoding-context.ts'
+import { isDefaultValue } from '../../request/is-default-value.ts'
+import { splitStopSequences, type SplitStopSequences } from '../../request/split-stop-sequences.ts'
+import type { ChatOptions, EncodingContext } from './encoding-context.ts'
 
-type Write = (params: Params, encoding: Encoding) => JsonObject
+type Write = (params: PromptParameters, encoding: EncodingContext) => JsonObject
 
-export const FIELDS: { readonly [Name in keyof Params]: Write } = {
+export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: Write } = {
   model: ({ model }) => ({ model }),
   // In front of the messages.
   instructions: () => ({}),
@@ -32,7 +32,7 @@ export const FIELDS: { readonly [Name in keyof Params]: Write } = {
     }
   },
   stop: (params, { options, notebook }) => {
-    const { sent, unsent } = stopsFor(params, options)
+    const { sent, unsent } = planStopSequences(params, options)
     if (unsent.length > 0) notebook.write('stop-enforced', { field: 'stop' })
     return { stop: sent.length > 0 ? sent : undefined }
   },
@@ -71,7 +71,7 @@ export const FIELDS: { readonly [Name in keyof Params]: Write } = {
   extra: ({ extra }, { options, notebook }) => {
     const known = Object.entries(extra).filter(([name]) => {
       const isKnown = options.isOwn || CHAT_FIELDS.has(name)
-      if (!isKnown && !isDefault(name, extra[name])) {
+      if (!isKnown && !isDefaultValue(name, extra[name])) {
         notebook.write('parameter-unsupported', { field: name })
       }
       return isKnown
@@ -83,11 +83,14 @@ export const FIELDS: { readonly [Name in keyof Params]: Write } = {
 /** As many as OpenAI takes; who speaks chat itself is told by its upstream what is too many. */
 const MAX_STOPS = 4
 
-export function stopsFor({ stop, extra }: Params, { quirks, isOwn }: ChatOptions): Stops {
+export function planStopSequences(
+  { stop, extra }: PromptParameters,
+  { quirks, isOwn }: ChatOptions,
+): SplitStopSequences {
   // An answer that is watched is told anew, which can be done with one choice only.
-  if (isOwn && !isDefault('n', extra['n'])) return { sent: stop, unsent: [] }
+  if (isOwn && !isDefaultValue('n', extra['n'])) return { sent: stop, unsent: [] }
   const limit = quirks.maxStops ?? (isOwn ? Infinity : MAX_STOPS)
-  return splitStops(stop, quirks.refuses?.includes('stop') === true ? 0 : limit)
+  return splitStopSequences(stop, quirks.refuses?.includes('stop') === true ? 0 : limit)
 }
 
 const LOGPROBS = 'message.output_text.logprobs'
@@ -138,7 +141,7 @@ function said(field: string, value: Json): JsonObject {
   return { [field]: value ?? undefined }
 }
 
-function logprobs({ topLogprobs, include }: Params): JsonObject {
+function logprobs({ topLogprobs, include }: PromptParameters): JsonObject {
   const isAsked = topLogprobs !== null || include.includes(LOGPROBS)
   return {
     logprobs: isAsked ? true : undefined,
@@ -146,7 +149,7 @@ function logprobs({ topLogprobs, include }: Params): JsonObject {
   }
 }
 
-function nested(format: Format): Json {
+function nested(format: OutputFormat): Json {
   if (format.type !== 'json_schema') return { type: format.type }
   const { name, schema, strict, description } = format
   return {

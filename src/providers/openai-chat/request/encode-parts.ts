@@ -2,19 +2,19 @@
  * The parts of a message in chat's form. Text alone becomes a plain string, because many services
  * take nothing else.
  */
-import { calledInNotice, noticeText } from '../../../core/text/gateway-notice.ts'
+import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import { isText, textOfPart, type Part } from '../../../core/item.ts'
-import { isObject, textIn, type Json, type JsonObject } from '../../../core/json/json.ts'
-import type { Notebook } from '../encoding-notes.ts'
+import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
 
-export interface PartsContext {
+export interface PartEncodingContext {
   readonly at: number
-  readonly notebook: Notebook
+  readonly notebook: NoteCollector
   /** What chat says of the parts beyond the waist, by place. It keeps several texts apart. */
   readonly extras?: readonly (JsonObject | null)[] | undefined
 }
 
-export function encodeContent(parts: readonly Part[], context: PartsContext): Json {
+export function encodeContent(parts: readonly Part[], context: PartEncodingContext): Json {
   // Fields of parts belong to them only while nobody has added a part or taken one away.
   const extras = context.extras?.length === parts.length ? context.extras : undefined
   if (extras === undefined && parts.every(isText)) return joinedText(parts, context)
@@ -22,19 +22,19 @@ export function encodeContent(parts: readonly Part[], context: PartsContext): Js
 }
 
 /** What can be looked at or listened to, or is at least no text. */
-export function isMedia(part: Part): boolean {
+export function isMediaPart(part: Part): boolean {
   return !isText(part)
 }
 
 /** What a model said is one text, however it was cut; what it is told may be several. */
-function joinedText(parts: readonly Part[], { at, notebook }: PartsContext): string {
+function joinedText(parts: readonly Part[], { at, notebook }: PartEncodingContext): string {
   const texts = parts.map(textOfPart)
   if (texts.length < 2 || parts[0]?.type !== 'input_text') return texts.join('')
   notebook.write('text-joined', { at })
   return texts.join('\n')
 }
 
-export function encodePart(part: Part, { at, notebook }: PartsContext): JsonObject {
+export function encodePart(part: Part, { at, notebook }: PartEncodingContext): JsonObject {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -45,7 +45,7 @@ export function encodePart(part: Part, { at, notebook }: PartsContext): JsonObje
       const { image_url: url, detail } = part
       if (typeof url !== 'string' || url === '') {
         notebook.write('image-without-url', { at })
-        return notice('An image was here, which cannot be shown.')
+        return encodeNotice('An image was here, which cannot be shown.')
       }
       if (detail === undefined || KNOWN_DETAIL.has(detail)) {
         return { type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } }
@@ -57,8 +57,8 @@ export function encodePart(part: Part, { at, notebook }: PartsContext): JsonObje
       const { file_data, file_id, filename } = part
       if (file_data === undefined && typeof file_id !== 'string') {
         notebook.write('file-by-url', { at })
-        const name = calledInNotice(filename ?? part.file_url ?? '?')
-        return notice(`A file (${name}) was here, which cannot be shown.`)
+        const name = sanitizeNoticeName(filename ?? part.file_url ?? '?')
+        return encodeNotice(`A file (${name}) was here, which cannot be shown.`)
       }
       return {
         type: 'file',
@@ -72,10 +72,12 @@ export function encodePart(part: Part, { at, notebook }: PartsContext): JsonObje
     case 'input_audio':
       return { type: 'input_audio', input_audio: { ...part.input_audio } }
     case 'opaque': {
-      const kind = textIn(part.raw['type'])
+      const kind = textOrEmpty(part.raw['type'])
       if (isChatPart(part.raw)) return part.raw
       notebook.write('unknown-part', { at, detail: kind })
-      return notice(`Something (${calledInNotice(kind)}) was here, which cannot be shown.`)
+      return encodeNotice(
+        `Something (${sanitizeNoticeName(kind)}) was here, which cannot be shown.`,
+      )
     }
   }
 }
@@ -89,6 +91,6 @@ function isChatPart(raw: JsonObject): boolean {
 }
 
 /** A part of its own; what it tells may follow. */
-export function notice(text: string): JsonObject {
-  return { type: 'text', text: noticeText(text) }
+export function encodeNotice(text: string): JsonObject {
+  return { type: 'text', text: formatNotice(text) }
 }

@@ -2,12 +2,12 @@
  * Reasoning on the assistant message that it led to. Services disagree on the field, and many refuse
  * any: what is not known to be wanted is not sent, except for what came in chat's own words.
  */
-import { chatNative, objectsIn } from '../../../core/items/chat-only-fields.ts'
+import { readChatOnlyFields, filterObjects } from '../../../core/items/chat-only-fields.ts'
 import type { Reasoning } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import type { ChatOptions, Encoding } from './encoding-context.ts'
-import { unseal, type Maker } from '../pack-reasoning-details.ts'
-import type { Placed } from './group-items-into-messages.ts'
+import type { ChatOptions, EncodingContext } from './encoding-context.ts'
+import { unpackReasoningDetails, type ReasoningMaker } from '../pack-reasoning-details.ts'
+import type { PositionedItem } from './group-items-into-messages.ts'
 
 export interface EncodedReasoning {
   readonly fields: JsonObject
@@ -19,9 +19,9 @@ const NONE: EncodedReasoning = { fields: {}, part: null }
 
 /** `firstCall` is the place of the first call that it led to, `null` if it led to none. */
 export function encodeReasoning(
-  reasoning: readonly Placed<Reasoning>[],
+  reasoning: readonly PositionedItem<Reasoning>[],
   firstCall: number | null,
-  encoding: Encoding,
+  encoding: EncodingContext,
 ): EncodedReasoning {
   const known = reasoning.length === 0 ? NONE : encodeKnown(reasoning, firstCall !== null, encoding)
   return firstCall === null ? known : withStandIn(known, firstCall, encoding)
@@ -31,7 +31,7 @@ export function encodeReasoning(
 function withStandIn(
   known: EncodedReasoning,
   at: number,
-  { options, notebook }: Encoding,
+  { options, notebook }: EncodingContext,
 ): EncodedReasoning {
   const { reasoningDemanded, reasoningField = 'none' } = options.quirks
   if (reasoningDemanded !== true || !STAND_INS.has(reasoningField)) return known
@@ -43,21 +43,21 @@ function withStandIn(
 const STAND_INS: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning'])
 
 function encodeKnown(
-  reasoning: readonly Placed<Reasoning>[],
+  reasoning: readonly PositionedItem<Reasoning>[],
   hasCalls: boolean,
-  { options, notebook }: Encoding,
+  { options, notebook }: EncodingContext,
 ): EncodedReasoning {
   const { reasoningOn, reasoningField } = options.quirks
   const texts = new Map<string, string>()
   const details: JsonObject[] = []
   for (const { at, item } of reasoning) {
-    const sealed = unseal(item.encrypted_content)
-    if (isForeign(item, options) || (sealed !== null && isElsewhere(sealed, options))) {
+    const sealed = unpackReasoningDetails(item.encrypted_content)
+    if (isFromOtherUpstream(item, options) || (sealed !== null && isElsewhere(sealed, options))) {
       notebook.write('reasoning-of-elsewhere', { at })
       continue
     }
-    const native = chatNative(item)
-    const given = objectsIn(native.reasoning_details)
+    const native = readChatOnlyFields(item)
+    const given = filterObjects(native.reasoning_details)
     const own = given.length > 0 ? given : (sealed?.details ?? [])
     const hasDetails = own.length > 0 && reasoningField !== 'none'
     if (hasDetails) details.push(...own)
@@ -100,10 +100,13 @@ function textOf({ summary, content = [] }: Reasoning): string {
 }
 
 /** Known only of what comes from the store; what a client sends is taken as it is. */
-export function isForeign({ origin }: Pick<Reasoning, 'origin'>, options: ChatOptions): boolean {
+export function isFromOtherUpstream(
+  { origin }: Pick<Reasoning, 'origin'>,
+  options: ChatOptions,
+): boolean {
   return origin !== undefined && isElsewhere(origin, options)
 }
 
-function isElsewhere(maker: Maker, { account, model }: ChatOptions): boolean {
+function isElsewhere(maker: ReasoningMaker, { account, model }: ChatOptions): boolean {
   return maker.account !== account.name || maker.model !== model
 }

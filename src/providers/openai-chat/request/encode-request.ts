@@ -3,46 +3,50 @@
  * as it is, to the byte where nothing had to change; anything else is told in chat's words.
  */
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
-import type { Params, Prompt } from '../../../core/prompt.ts'
-import type { Account, Encoded } from '../../provider-interface.ts'
+import type { PromptParameters, Prompt } from '../../../core/prompt.ts'
+import type { Account, EncodedRequest } from '../../provider-interface.ts'
 import { encodeMessages } from './encode-messages.ts'
-import { FIELDS, stopsFor } from './encode-parameters.ts'
-import { isDefault } from '../../request/is-default-value.ts'
-import { openNotebook } from '../encoding-notes.ts'
-import { chatOptions, type Encoding } from './encoding-context.ts'
-import { mustChange } from './detect-unsupported-messages.ts'
-import { withoutField } from './remove-json-field.ts'
+import { PARAMETER_ENCODERS, planStopSequences } from './encode-parameters.ts'
+import { isDefaultValue } from '../../request/is-default-value.ts'
+import { createNoteCollector } from '../encoding-notes.ts'
+import { resolveChatOptions, type EncodingContext } from './encoding-context.ts'
+import { mustRewriteMessages } from './detect-unsupported-messages.ts'
+import { removeJsonField } from './remove-json-field.ts'
 
-export function encodeChat(prompt: Prompt, account: Account): Encoded {
-  const options = chatOptions(prompt, account)
-  const notebook = openNotebook()
-  const encoding: Encoding = { options, notebook }
+export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
+  const options = resolveChatOptions(prompt, account)
+  const notebook = createNoteCollector()
+  const encoding: EncodingContext = { options, notebook }
   const said = options.isOwn
     ? ownBody(prompt, encoding)
     : { body: translatedBody(prompt, encoding) }
   const { query } = options.quirks
   const path = query === undefined ? '/chat/completions' : `/chat/completions?${query}`
-  const { unsent } = stopsFor(prompt.params, options)
+  const { unsent } = planStopSequences(prompt.params, options)
   return { ...said, path, notes: notebook.notes, unsentStops: unsent }
 }
 
-function translatedBody(prompt: Prompt, encoding: Encoding): JsonObject {
+function translatedBody(prompt: Prompt, encoding: EncodingContext): JsonObject {
   const { params, stream, items } = prompt
   let fields: JsonObject = {}
-  for (const write of Object.values(FIELDS)) fields = { ...fields, ...write(params, encoding) }
+  for (const write of Object.values(PARAMETER_ENCODERS))
+    fields = { ...fields, ...write(params, encoding) }
   if (stream) fields = { ...fields, stream, ...askedForUsage(encoding) }
   const messages = encodeMessages(items, params.instructions, encoding)
   // Last, so that with one more turn the body only grows at its end.
   return { ...settled(fields, encoding), messages }
 }
 
-function askedForUsage({ options: { quirks } }: Encoding): JsonObject {
+function askedForUsage({ options: { quirks } }: EncodingContext): JsonObject {
   if (quirks.refuses?.includes('stream_options')) return {}
   return { stream_options: { include_usage: true } }
 }
 
 /** What the client wrote, with as little of it changed as can be. */
-function ownBody(prompt: Prompt, encoding: Encoding): Pick<Encoded, 'body' | 'bytes'> {
+function ownBody(
+  prompt: Prompt,
+  encoding: EncodingContext,
+): Pick<EncodedRequest, 'body' | 'bytes'> {
   const { source } = prompt
   const changes = {
     ...changedParams(prompt, encoding),
@@ -58,7 +62,7 @@ function ownBody(prompt: Prompt, encoding: Encoding): Pick<Encoded, 'body' | 'by
 
 /** If that is all that they have to lack. */
 function bytesWithoutStore(sent: JsonObject, { body, bytes }: Prompt['source']): Uint8Array | null {
-  return lacksOnlyStore(sent, body) ? withoutField(bytes(), 'store') : null
+  return lacksOnlyStore(sent, body) ? removeJsonField(bytes(), 'store') : null
 }
 
 function lacksOnlyStore(sent: JsonObject, written: JsonObject): boolean {
@@ -69,10 +73,10 @@ function lacksOnlyStore(sent: JsonObject, written: JsonObject): boolean {
   )
 }
 
-function changedParams({ params, source }: Prompt, encoding: Encoding): JsonObject {
+function changedParams({ params, source }: Prompt, encoding: EncodingContext): JsonObject {
   const { quirks, customTools } = encoding.options
-  const names = Object.keys(FIELDS) as (keyof Params)[]
-  const isChanged = (name: keyof Params): boolean => params[name] !== source.params[name]
+  const names = Object.keys(PARAMETER_ENCODERS) as (keyof PromptParameters)[]
+  const isChanged = (name: keyof PromptParameters): boolean => params[name] !== source.params[name]
   const changed = new Set(names.filter(isChanged))
   // What the account says of its upstream holds for what a client wrote as well.
   const { maxTokensField } = quirks
@@ -81,7 +85,7 @@ function changedParams({ params, source }: Prompt, encoding: Encoding): JsonObje
     changed.add('maxOutputTokens')
     encoding.notebook.write('parameter-renamed', { field: otherLimit })
   }
-  if (stopsFor(params, encoding.options).unsent.length > 0) changed.add('stop')
+  if (planStopSequences(params, encoding.options).unsent.length > 0) changed.add('stop')
   if (!customTools && params.tools.some((tool) => tool.type === 'custom')) {
     changed.add('tools').add('toolChoice')
   }
@@ -92,7 +96,7 @@ function changedParams({ params, source }: Prompt, encoding: Encoding): JsonObje
   let fields: JsonObject = {}
   for (const name of changed) {
     if (name === 'extra') fields = { ...gone(source.params.extra), ...fields }
-    fields = { ...fields, ...FIELDS[name](params, encoding) }
+    fields = { ...fields, ...PARAMETER_ENCODERS[name](params, encoding) }
   }
   return fields
 }
@@ -124,10 +128,13 @@ function withoutOurs({ stream, wantsUsage = false, source: { body } }: Prompt): 
 }
 
 /** The client's own messages, unless the conversation changed or the upstream could not take them. */
-function ownMessages(prompt: Prompt, encoding: Encoding): JsonObject {
+function ownMessages(prompt: Prompt, encoding: EncodingContext): JsonObject {
   const { items, params, source } = prompt
   const { instructions } = params
-  if (items !== source.items || mustChange(items, source.body['messages'], encoding.options)) {
+  if (
+    items !== source.items ||
+    mustRewriteMessages(items, source.body['messages'], encoding.options)
+  ) {
     return { messages: encodeMessages(items, instructions, encoding) }
   }
   if (instructions === source.params.instructions || instructions === null) return {}
@@ -136,17 +143,17 @@ function ownMessages(prompt: Prompt, encoding: Encoding): JsonObject {
 }
 
 /** Without what is not there, what is refused, and a choice among tools that are not there. */
-function settled(body: JsonObject, { options, notebook }: Encoding): JsonObject {
+function settled(body: JsonObject, { options, notebook }: EncodingContext): JsonObject {
   const { refuses = [] } = options.quirks
   const hasTools = (body['tools'] ?? body['functions']) !== undefined
   const isSent = (name: string, value: Json | undefined): boolean => {
     if (value === undefined) return false
     if (refuses.includes(name)) {
-      if (!isDefault(name, value)) notebook.write('parameter-refused', { field: name })
+      if (!isDefaultValue(name, value)) notebook.write('parameter-refused', { field: name })
       return false
     }
     if (hasTools || options.isOwn || !OF_TOOLS.has(name)) return true
-    if (!isDefault(name, value)) notebook.write('tool-choice-without-tools', { field: name })
+    if (!isDefaultValue(name, value)) notebook.write('tool-choice-without-tools', { field: name })
     return false
   }
   const entries = Object.entries(body)

@@ -1,12 +1,16 @@
 /** The output of a tool, as the message that answers its call. */
-import { chatNative, messageFields } from '../../../core/items/chat-only-fields.ts'
-import { calledInNotice, noticeText, textWithNotices } from '../../../core/text/gateway-notice.ts'
-import { isOfHouse } from '../../../core/items/gateway-tool-items.ts'
+import { readChatOnlyFields, readChatMessageFields } from '../../../core/items/chat-only-fields.ts'
+import {
+  sanitizeNoticeName,
+  formatNotice,
+  joinTextAndNotices,
+} from '../../../core/text/gateway-notice.ts'
+import { isGatewayToolItem } from '../../../core/items/gateway-tool-items.ts'
 import { isText, type ToolCall, type ToolOutput } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import { encodeContent, encodePart, isMedia, notice } from './encode-parts.ts'
-import type { Encoding } from './encoding-context.ts'
-import type { AnsweredCall, Placed } from './group-items-into-messages.ts'
+import { encodeContent, encodePart, isMediaPart, encodeNotice } from './encode-parts.ts'
+import type { EncodingContext } from './encoding-context.ts'
+import type { CallWithOutput, PositionedItem } from './group-items-into-messages.ts'
 import type { ChatMessage } from '../api-types.ts'
 
 interface EncodedOutput {
@@ -16,22 +20,22 @@ interface EncodedOutput {
 }
 
 /** `null` for a call that nobody answered. */
-export function encodeOutput(
-  { item: call, output }: AnsweredCall,
+export function encodeToolOutput(
+  { item: call, output }: CallWithOutput,
   id: string,
-  encoding: Encoding,
+  encoding: EncodingContext,
 ): EncodedOutput | null {
   if (output === null) return null
   const { content, media } = encodeParts(output, call.name, encoding)
-  const message: ChatMessage = isLegacy(call)
+  const message: ChatMessage = isLegacyFunctionCall(call)
     ? { role: 'function', name: call.name, content }
-    : { role: 'tool', ...messageFields(output.item), tool_call_id: id, content }
+    : { role: 'tool', ...readChatMessageFields(output.item), tool_call_id: id, content }
   return { message, media }
 }
 
 /** Made in the way of `functions`, where one call is answered by name and has no id. */
-export function isLegacy(call: ToolCall): boolean {
-  return chatNative(call).$legacy === true
+export function isLegacyFunctionCall(call: ToolCall): boolean {
+  return readChatOnlyFields(call).$legacy === true
 }
 
 interface EncodedParts {
@@ -40,26 +44,26 @@ interface EncodedParts {
 }
 
 function encodeParts(
-  { at, item }: Placed<ToolOutput>,
+  { at, item }: PositionedItem<ToolOutput>,
   name: string,
-  { options, notebook }: Encoding,
+  { options, notebook }: EncodingContext,
 ): EncodedParts {
   const { output } = item
   if (typeof output === 'string') return { content: output, media: [] }
-  const context = { at, notebook, extras: chatNative(item).$parts }
+  const context = { at, notebook, extras: readChatOnlyFields(item).$parts }
   // A client that writes in this language knows what its upstream takes, but not what the house says.
-  const takesMedia = isOfHouse(item) ? options.quirks.toolMedia === true : options.toolMedia
-  const moved = takesMedia ? [] : output.filter(isMedia)
+  const takesMedia = isGatewayToolItem(item) ? options.quirks.toolMedia === true : options.toolMedia
+  const moved = takesMedia ? [] : output.filter(isMediaPart)
   if (moved.length === 0) return { content: encodeContent(output, context), media: [] }
   notebook.write('tool-media-moved', { at })
   const texts = output.filter(isText)
   return {
     content:
       texts.length > 0
-        ? textWithNotices(texts)
-        : noticeText('The output follows in the next message.'),
+        ? joinTextAndNotices(texts)
+        : formatNotice('The output follows in the next message.'),
     media: [
-      notice(`What follows is output of the tool ${calledInNotice(name)}.`),
+      encodeNotice(`What follows is output of the tool ${sanitizeNoticeName(name)}.`),
       ...moved.map((part) => encodePart(part, context)),
     ],
   }

@@ -1,13 +1,13 @@
 /** Tools, and the choice among them, in chat's nested form. */
-import { isObject, textIn, type Json, type JsonObject } from '../../../core/json/json.ts'
-import type { CustomTool, FunctionTool, Params, Tool } from '../../../core/prompt.ts'
-import type { Encoding } from './encoding-context.ts'
-import { WRAPPED_PARAMETERS } from '../custom-tool-as-function.ts'
+import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
+import type { CustomTool, FunctionTool, PromptParameters, Tool } from '../../../core/prompt.ts'
+import type { EncodingContext } from './encoding-context.ts'
+import { WRAPPED_INPUT_SCHEMA } from '../custom-tool-as-function.ts'
 
-type Asked = Pick<Params, 'tools' | 'toolChoice'>
+type Asked = Pick<PromptParameters, 'tools' | 'toolChoice'>
 
 /** `undefined`: there is nothing to be offered. */
-export function encodeTools(asked: Asked, encoding: Encoding): readonly Json[] | undefined {
+export function encodeTools(asked: Asked, encoding: EncodingContext): readonly Json[] | undefined {
   const tools = offered(asked, encoding).flatMap((tool): readonly JsonObject[] => {
     const encoded = encodeTool(tool, `tools[${asked.tools.indexOf(tool)}]`, encoding)
     return encoded === undefined ? [] : [encoded]
@@ -17,7 +17,7 @@ export function encodeTools(asked: Asked, encoding: Encoding): readonly Json[] |
 
 export function encodeToolChoice(
   { toolChoice }: Asked,
-  { options, notebook }: Encoding,
+  { options, notebook }: EncodingContext,
 ): Json | undefined {
   if (toolChoice === null) return undefined
   switch (toolChoice.type) {
@@ -45,7 +45,10 @@ export function encodeToolChoice(
 }
 
 /** Names of the custom tools that go out as functions, to be unwrapped in the answer. */
-export function wrappedNames(tools: readonly Tool[], customTools: boolean): ReadonlySet<string> {
+export function listWrappedToolNames(
+  tools: readonly Tool[],
+  customTools: boolean,
+): ReadonlySet<string> {
   if (customTools) return NOBODY
   return new Set(tools.flatMap((tool) => (tool.type === 'custom' ? tool.name : [])))
 }
@@ -53,7 +56,10 @@ export function wrappedNames(tools: readonly Tool[], customTools: boolean): Read
 const NOBODY: ReadonlySet<string> = new Set()
 
 /** Where a tool cannot be shown and forbidden at once, a forbidden one is not shown. */
-function offered({ tools, toolChoice }: Asked, { options, notebook }: Encoding): readonly Tool[] {
+function offered(
+  { tools, toolChoice }: Asked,
+  { options, notebook }: EncodingContext,
+): readonly Tool[] {
   if (toolChoice?.type !== 'allowed' || options.allowedTools) return tools
   const allowed = tools.filter(
     (tool) => tool.type !== 'opaque' && toolChoice.names.includes(tool.name),
@@ -65,7 +71,7 @@ function offered({ tools, toolChoice }: Asked, { options, notebook }: Encoding):
 function encodeTool(
   tool: Tool,
   field: string,
-  { options, notebook }: Encoding,
+  { options, notebook }: EncodingContext,
 ): JsonObject | undefined {
   switch (tool.type) {
     case 'function':
@@ -76,7 +82,7 @@ function encodeTool(
       return { type: 'function', function: disguised(tool) }
     case 'opaque':
       if (options.isOwn) return tool.raw
-      notebook.write('hosted-tool', { field, detail: textIn(tool.raw['type']) })
+      notebook.write('hosted-tool', { field, detail: textOrEmpty(tool.raw['type']) })
   }
   return undefined
 }
@@ -110,7 +116,7 @@ function disguised({ name, description, format }: CustomTool): JsonObject {
   const rule =
     grammar === null
       ? ''
-      : `The input must follow this ${textIn(grammar['syntax'])} grammar:\n${textIn(grammar['definition'])}`
+      : `The input must follow this ${textOrEmpty(grammar['syntax'])} grammar:\n${textOrEmpty(grammar['definition'])}`
   const text = [description ?? '', rule].filter((line) => line !== '').join('\n\n')
-  return { name, ...(text === '' ? {} : { description: text }), parameters: WRAPPED_PARAMETERS }
+  return { name, ...(text === '' ? {} : { description: text }), parameters: WRAPPED_INPUT_SCHEMA }
 }

@@ -4,8 +4,8 @@
  */
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
-import type { Notebook } from '../encoding-notes.ts'
-import { quirksOf, type ChatQuirks } from '../quirks.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
+import { readChatQuirks, type ChatQuirks } from '../quirks.ts'
 
 export interface ChatOptions {
   readonly account: Account
@@ -23,16 +23,16 @@ export interface ChatOptions {
 }
 
 /** What everything that encodes a part of a request needs. */
-export interface Encoding {
+export interface EncodingContext {
   readonly options: ChatOptions
-  readonly notebook: Notebook
+  readonly notebook: NoteCollector
 }
 
 /** OpenAI's limit, the shortest there is beside Mistral's. */
 const ORDINARY_ID = /^.{1,40}$/s
 
-export function chatOptions(prompt: Prompt, account: Account): ChatOptions {
-  const quirks = quirksOf(account)
+export function resolveChatOptions(prompt: Prompt, account: Account): ChatOptions {
+  const quirks = readChatQuirks(account)
   const isOwn = prompt.source.dialect === 'chat'
   return {
     account,

@@ -5,45 +5,45 @@
  * messages are left out with a note.
  */
 import type { Item, Message, Reasoning, ToolCall, ToolOutput } from '../../../core/item.ts'
-import { textIn } from '../../../core/json/json.ts'
-import { ALONE, pairsOf } from '../../../core/items/tool-call-pairs.ts'
-import type { Notebook } from '../encoding-notes.ts'
+import { textOrEmpty } from '../../../core/json/json.ts'
+import { UNPAIRED, findToolCallPairs } from '../../../core/items/tool-call-pairs.ts'
+import type { NoteCollector } from '../encoding-notes.ts'
 
-export interface Placed<One> {
+export interface PositionedItem<One> {
   readonly at: number
   readonly item: One
 }
 
-export interface AnsweredCall extends Placed<ToolCall> {
-  readonly output: Placed<ToolOutput> | null
+export interface CallWithOutput extends PositionedItem<ToolCall> {
+  readonly output: PositionedItem<ToolOutput> | null
 }
 
-export type Turn =
+export type MessageGroup =
   | { readonly type: 'said'; readonly at: number; readonly item: Message }
   | {
       readonly type: 'assistant'
-      readonly reasoning: readonly Placed<Reasoning>[]
-      readonly message: Placed<Message> | null
-      readonly calls: readonly AnsweredCall[]
+      readonly reasoning: readonly PositionedItem<Reasoning>[]
+      readonly message: PositionedItem<Message> | null
+      readonly calls: readonly CallWithOutput[]
     }
   /** The answer before it was gone on with. */
   | { readonly type: 'continued' }
 
 interface Open {
   readonly type: 'assistant'
-  readonly reasoning: Placed<Reasoning>[]
-  message: Placed<Message> | null
-  readonly calls: AnsweredCall[]
+  readonly reasoning: PositionedItem<Reasoning>[]
+  message: PositionedItem<Message> | null
+  readonly calls: CallWithOutput[]
 }
 
 /** `borders` are the places before which an answer went on with another. */
-export function turnsOf(
+export function groupItemsIntoMessages(
   items: readonly Item[],
   borders: ReadonlySet<number>,
-  notebook: Notebook,
-): readonly Turn[] {
-  const partners = pairsOf(items)
-  const turns: Turn[] = []
+  notebook: NoteCollector,
+): readonly MessageGroup[] {
+  const partners = findToolCallPairs(items)
+  const turns: MessageGroup[] = []
   let open: Open | null = null
   const opened = (): Open =>
     (open ??= { type: 'assistant', reasoning: [], message: null, calls: [] })
@@ -74,25 +74,25 @@ export function turnsOf(
         break
       case 'function_call':
       case 'custom_tool_call':
-        opened().calls.push({ at, item, output: outputOf(items, partners[at] ?? ALONE) })
+        opened().calls.push({ at, item, output: outputOf(items, partners[at] ?? UNPAIRED) })
         break
       case 'function_call_output':
       case 'custom_tool_call_output':
         close()
-        if (partners[at] === ALONE) notebook.write('output-without-call', { at })
-        else if (isBehindOthers(items, partners[at] ?? ALONE, at)) {
+        if (partners[at] === UNPAIRED) notebook.write('output-without-call', { at })
+        else if (isBehindOthers(items, partners[at] ?? UNPAIRED, at)) {
           notebook.write('output-moved', { at })
         }
         break
       case 'opaque':
-        notebook.write('hosted-item', { at, detail: textIn(item.raw['type']) })
+        notebook.write('hosted-item', { at, detail: textOrEmpty(item.raw['type']) })
     }
   }
   close()
   return turns
 }
 
-function closeTurn(open: Open, turns: Turn[], notebook: Notebook): void {
+function closeTurn(open: Open, turns: MessageGroup[], notebook: NoteCollector): void {
   if (open.message !== null || open.calls.length > 0) turns.push(open)
   else for (const { at } of open.reasoning) notebook.write('reasoning-without-follower', { at })
 }
@@ -113,7 +113,7 @@ function startsAnother(
   return false
 }
 
-function outputOf(items: readonly Item[], at: number): Placed<ToolOutput> | null {
+function outputOf(items: readonly Item[], at: number): PositionedItem<ToolOutput> | null {
   const item = items[at]
   if (item?.type !== 'function_call_output' && item?.type !== 'custom_tool_call_output') return null
   return { at, item }

@@ -4,17 +4,17 @@
  */
 import type { ToolCall } from '../../../core/item.ts'
 import { shortHash } from '../../short-hash.ts'
-import type { Encoding } from './encoding-context.ts'
-import type { Placed } from './group-items-into-messages.ts'
+import type { EncodingContext } from './encoding-context.ts'
+import type { PositionedItem } from './group-items-into-messages.ts'
 
-export function callIdsFor(
-  calls: readonly Placed<ToolCall>[],
-  { options: { callIdPattern }, notebook }: Encoding,
+export function normalizeCallIds(
+  calls: readonly PositionedItem<ToolCall>[],
+  { options: { callIdPattern }, notebook }: EncodingContext,
 ): readonly string[] {
   const taken = new Set<string>()
   return calls.map(({ at, item }, place) => {
     const given = item.call_id
-    let id = given !== '' && isFit(given, callIdPattern) ? given : shortHash(given)
+    let id = given !== '' && isAcceptedCallId(given, callIdPattern) ? given : shortHash(given)
     while (taken.has(id)) id = shortHash(`${id} ${place}`)
     taken.add(id)
     if (id !== given) notebook.write('call-id-changed', { at })
@@ -22,6 +22,6 @@ export function callIdsFor(
   })
 }
 
-export function isFit(id: string, pattern: RegExp | null): boolean {
+export function isAcceptedCallId(id: string, pattern: RegExp | null): boolean {
   return pattern === null || pattern.test(id)
 }

@@ -5,7 +5,7 @@
  * The field is looked for among the plain fields at the object's beginning and at its end, where it
  * cannot be that of an inner object. `null` if it is not there.
  */
-export function withoutField(bytes: Uint8Array, name: string): Uint8Array | null {
+export function removeJsonField(bytes: Uint8Array, name: string): Uint8Array | null {
   const { atHead, atTail } = patternsOf(name)
   const head = atHead.exec(decoder.decode(bytes.subarray(0, REACH)))
   if (head !== null) {

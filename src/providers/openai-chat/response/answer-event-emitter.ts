@@ -3,23 +3,23 @@
  * it the items that the message consists of, each closed when the next one makes it final.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import type { CallOptions } from './tool-call-builder.ts'
-import { openCalls } from './match-call-fragments.ts'
-import { openMessage, type OpenMessage } from './message-builder.ts'
-import { openNative } from './open-native.ts'
-import { openReasoning, type OpenReasoning } from './reasoning-builder.ts'
-import { saysSomething } from './merge-reasoning-details.ts'
-import type { Maker } from '../pack-reasoning-details.ts'
-import type { CallFragment } from '../api-types.ts'
+import type { ToolCallOptions } from './tool-call-builder.ts'
+import { createCallFragmentMatcher } from './match-call-fragments.ts'
+import { createMessageBuilder, type MessageBuilder } from './message-builder.ts'
+import { collectNativeFields } from './open-native.ts'
+import { createReasoningBuilder, type ReasoningBuilder } from './reasoning-builder.ts'
+import { hasDetailContent } from './merge-reasoning-details.ts'
+import type { ReasoningMaker } from '../pack-reasoning-details.ts'
+import type { ToolCallFragment } from '../api-types.ts'
 
-export interface OpenAnswer {
+export interface AnswerEventEmitter {
   readonly reasoning: (text: string, channel: 'summary' | 'content') => void
   readonly detail: (piece: JsonObject) => void
   readonly text: (text: string, logprobs?: readonly Json[]) => void
   readonly refusal: (text: string) => void
   readonly annotation: (annotation: JsonObject) => void
   readonly media: (raw: JsonObject) => void
-  readonly call: (fragment: CallFragment) => void
+  readonly call: (fragment: ToolCallFragment) => void
   /** A field of the whole message that its upstream wants back. */
   readonly field: (name: string, value: JsonObject) => void
   readonly hasNamelessCall: () => boolean
@@ -27,18 +27,21 @@ export interface OpenAnswer {
   readonly end: (isWhole: boolean) => void
 }
 
-export interface AnswerOptions extends Omit<CallOptions, 'nextIndex'> {
-  readonly maker: Maker | null
+export interface AnswerEventOptions extends Omit<ToolCallOptions, 'nextIndex'> {
+  readonly maker: ReasoningMaker | null
 }
 
-export function openAnswer({ maker, ...options }: AnswerOptions): OpenAnswer {
+export function createAnswerEventEmitter({
+  maker,
+  ...options
+}: AnswerEventOptions): AnswerEventEmitter {
   const { emit } = options
   let items = 0
   const nextIndex = () => items++
-  let reasoning: OpenReasoning | null = null
-  let message: OpenMessage | null = null
-  const calls = openCalls({ ...options, nextIndex })
-  const native = openNative()
+  let reasoning: ReasoningBuilder | null = null
+  let message: MessageBuilder | null = null
+  const calls = createCallFragmentMatcher({ ...options, nextIndex })
+  const native = collectNativeFields()
 
   const endReasoning = (isWhole = true): void => {
     reasoning?.end(isWhole)
@@ -48,19 +51,19 @@ export function openAnswer({ maker, ...options }: AnswerOptions): OpenAnswer {
     message?.end(isWhole, native.taken())
     message = null
   }
-  const thinking = (): OpenReasoning => {
+  const thinking = (): ReasoningBuilder => {
     endMessage()
-    return (reasoning ??= openReasoning(nextIndex(), emit, maker))
+    return (reasoning ??= createReasoningBuilder(nextIndex(), emit, maker))
   }
-  const speaking = (): OpenMessage => {
+  const speaking = (): MessageBuilder => {
     endReasoning()
-    return (message ??= openMessage(nextIndex(), emit))
+    return (message ??= createMessageBuilder(nextIndex(), emit))
   }
 
   return {
     reasoning: (text, channel) => thinking().text(text, channel),
     detail(piece) {
-      if (!saysSomething(piece)) return
+      if (!hasDetailContent(piece)) return
       const isLate = reasoning === null && (message !== null || calls.count() > 0)
       if (isLate) native.lateDetail(piece)
       else thinking().detail(piece)

@@ -5,30 +5,30 @@
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
-import { failureOf } from '../../../core/errors/gateway-error.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
-import { inventCallIds } from '../../response/generate-call-ids.ts'
-import { failureOfChunk } from '../parse-errors.ts'
-import { openAnswer } from './answer-event-emitter.ts'
-import { openEnding } from './decide-answer-end.ts'
-import { openHead } from './emit-answer-start.ts'
+import { createFailure } from '../../../core/errors/gateway-error.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { createCallIdGenerator } from '../../response/generate-call-ids.ts'
+import { parseStreamError } from '../parse-errors.ts'
+import { createAnswerEventEmitter } from './answer-event-emitter.ts'
+import { createAnswerEndTracker } from './decide-answer-end.ts'
+import { createAnswerStarter } from './emit-answer-start.ts'
 import { readDelta } from './read-delta.ts'
-import type { Maker } from '../pack-reasoning-details.ts'
-import { withoutThinkTags } from './extract-think-tags.ts'
-import type { Choice, Chunk } from '../api-types.ts'
+import type { ReasoningMaker } from '../pack-reasoning-details.ts'
+import { extractThinkTags } from './extract-think-tags.ts'
+import type { ChatChoice, ChatChunk } from '../api-types.ts'
 
 export interface DecodeOptions {
   readonly thinkTags: true | 'unopened' | undefined
   /** Names of custom tools that went out disguised as functions. */
   readonly wrapped: ReadonlySet<string>
   /** Whose the answer is, where the client is to keep what must come back of it. */
-  readonly maker: Maker | null
+  readonly maker: ReasoningMaker | null
   /** The conversation that is answered. */
   readonly asked: readonly Item[]
 }
 
 export interface ChunkReader {
-  readonly chunk: (chunk: Chunk) => readonly StreamEvent[]
+  readonly chunk: (chunk: ChatChunk) => readonly StreamEvent[]
   /** The upstream says that it is done. */
   readonly done: () => readonly StreamEvent[]
   /** The body is over, whether the upstream was done or not. */
@@ -37,17 +37,25 @@ export interface ChunkReader {
   readonly isOver: () => boolean
 }
 
-export function chunkReader({ thinkTags, wrapped, maker, asked }: DecodeOptions): ChunkReader {
+export function createChunkReader({
+  thinkTags,
+  wrapped,
+  maker,
+  asked,
+}: DecodeOptions): ChunkReader {
   let events: StreamEvent[] = []
   let isOver = false
   const emit = (event: StreamEvent): void => void events.push(event)
-  const head = openHead(emit)
-  const ending = openEnding()
-  const callIdFor = inventCallIds(head.identity, asked)
-  const answer = withoutThinkTags(openAnswer({ emit, callIdFor, wrapped, maker }), thinkTags)
+  const head = createAnswerStarter(emit)
+  const ending = createAnswerEndTracker()
+  const callIdFor = createCallIdGenerator(head.identity, asked)
+  const answer = extractThinkTags(
+    createAnswerEventEmitter({ emit, callIdFor, wrapped, maker }),
+    thinkTags,
+  )
 
   const taken = (): readonly StreamEvent[] => {
-    if (events.length === 0) return NOTHING
+    if (events.length === 0) return NO_OUTPUT
     const ready = events
     events = []
     return ready
@@ -75,7 +83,7 @@ export function chunkReader({ thinkTags, wrapped, maker, asked }: DecodeOptions)
       head.read(chunk, choice)
       ending.read(chunk, choice)
       const error = errorIn(chunk)
-      if (error !== null) return failed(failureOfChunk(error))
+      if (error !== null) return failed(parseStreamError(error))
       if (isObject(choice?.delta)) readDelta(choice.delta, choice.logprobs, answer)
       return taken()
     },
@@ -86,10 +94,10 @@ export function chunkReader({ thinkTags, wrapped, maker, asked }: DecodeOptions)
   }
 }
 
-const NAMELESS = failureOf('upstream_broken', 'The upstream made a tool call without a name.')
+const NAMELESS = createFailure('upstream_broken', 'The upstream made a tool call without a name.')
 
 /** There may be several choices; the answer is the first. */
-function firstChoice(choices: Json | undefined): Choice | null {
+function firstChoice(choices: Json | undefined): ChatChoice | null {
   if (!Array.isArray(choices)) return null
   for (const choice of choices as readonly Json[]) {
     if (isObject(choice) && isFirst(choice)) return choice
@@ -101,7 +109,7 @@ function isFirst({ index }: JsonObject): boolean {
   return index === 0 || index === undefined || index === null
 }
 
-function errorIn(chunk: Chunk): Json | null {
+function errorIn(chunk: ChatChunk): Json | null {
   if (chunk.object === 'error') return chunk.error ?? (chunk as JsonObject)
   return chunk.error ? chunk.error : null
 }

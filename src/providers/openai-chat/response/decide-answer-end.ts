@@ -2,42 +2,42 @@
  * What the chunks say of the ending of their answer. It is not over with the reason to finish,
  * because usage may come behind it, and some services give a reason although they broke off.
  */
-import type { Failure, Finish, Usage } from '../../../core/stream-event.ts'
-import { isObject, textIn, type Json } from '../../../core/json/json.ts'
-import { failureOf } from '../../../core/errors/gateway-error.ts'
-import { finishOf } from './finish-reason.ts'
-import { readUsage } from './usage.ts'
-import type { Choice, Chunk } from '../api-types.ts'
+import type { Failure, AnswerFinishReason, TokenUsage } from '../../../core/stream-event.ts'
+import { isObject, textOrEmpty, type Json } from '../../../core/json/json.ts'
+import { createFailure } from '../../../core/errors/gateway-error.ts'
+import { parseFinishReason } from './finish-reason.ts'
+import { parseUsage } from './usage.ts'
+import type { ChatChoice, ChatChunk } from '../api-types.ts'
 
-export interface OpenEnding {
-  readonly read: (chunk: Chunk, choice: Choice | null) => void
-  readonly usage: () => Usage | null
+export interface AnswerEndTracker {
+  readonly read: (chunk: ChatChunk, choice: ChatChoice | null) => void
+  readonly usage: () => TokenUsage | null
   /** How it ends if its upstream says that it is done. */
-  readonly whenDone: () => Finish | Failure
+  readonly whenDone: () => AnswerFinishReason | Failure
   /** How it ends if there is nothing more to read, whether the upstream was done or not. */
-  readonly whenOver: () => Finish | Failure
+  readonly whenOver: () => AnswerFinishReason | Failure
 }
 
-const CUT = failureOf('upstream_broken', 'The upstream broke off in the middle of its answer.')
-const EMPTY = failureOf('upstream_broken', 'The upstream ended its stream without an answer.')
+const CUT = createFailure('upstream_broken', 'The upstream broke off in the middle of its answer.')
+const EMPTY = createFailure('upstream_broken', 'The upstream ended its stream without an answer.')
 
-export function openEnding(): OpenEnding {
+export function createAnswerEndTracker(): AnswerEndTracker {
   let isEmpty = true
   let reason = ''
-  let usage: Usage | null = null
+  let usage: TokenUsage | null = null
   let hasFinalUsage = false
 
-  const whenDone = (): Finish | Failure => {
+  const whenDone = (): AnswerFinishReason | Failure => {
     if (isEmpty) return EMPTY
-    const finish = finishOf(reason)
+    const finish = parseFinishReason(reason)
     return finish === 'broken' ? CUT : finish
   }
   return {
     read(chunk, choice) {
       isEmpty = false
-      const cost = readUsage(chunk.usage ?? groqUsage(chunk))
+      const cost = parseUsage(chunk.usage ?? groqUsage(chunk))
       if (cost !== null) usage = cost
-      if (choice !== null) reason = textIn(choice.finish_reason) || reason
+      if (choice !== null) reason = textOrEmpty(choice.finish_reason) || reason
       // Usage alone is the last that OpenAI's form has to say.
       else if (cost !== null) hasFinalUsage = true
     },
@@ -47,6 +47,6 @@ export function openEnding(): OpenEnding {
   }
 }
 
-function groqUsage({ x_groq: groq }: Chunk): Json | undefined {
+function groqUsage({ x_groq: groq }: ChatChunk): Json | undefined {
   return isObject(groq) ? groq['usage'] : undefined
 }

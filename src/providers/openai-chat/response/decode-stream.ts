@@ -5,28 +5,28 @@
  * the reason to finish.
  */
 import { isObject } from '../../../core/json/json.ts'
-import { failureOf } from '../../../core/errors/gateway-error.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
+import { createFailure } from '../../../core/errors/gateway-error.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import type { Decoder } from '../../provider-interface.ts'
-import { chunkReader, type DecodeOptions } from './chunk-reader.ts'
-import { failureOfChunk } from '../parse-errors.ts'
+import { createChunkReader, type DecodeOptions } from './chunk-reader.ts'
+import { parseStreamError } from '../parse-errors.ts'
 
-export function chatDecoder(options: DecodeOptions): Decoder {
-  const reader = chunkReader(options)
+export function decodeStream(options: DecodeOptions): Decoder {
+  const reader = createChunkReader(options)
   return {
     push({ event, data }) {
-      if (reader.isOver() || data === '') return NOTHING
+      if (reader.isOver() || data === '') return NO_OUTPUT
       if (data.startsWith('[DONE]')) return reader.done()
       let json: unknown
       try {
         json = JSON.parse(data)
       } catch {
-        return reader.failed(event === 'error' ? failureOfChunk(data) : BROKEN_JSON)
+        return reader.failed(event === 'error' ? parseStreamError(data) : BROKEN_JSON)
       }
-      return isObject(json) ? reader.chunk(json) : NOTHING
+      return isObject(json) ? reader.chunk(json) : NO_OUTPUT
     },
-    end: () => (reader.isOver() ? NOTHING : reader.bodyOver()),
+    end: () => (reader.isOver() ? NO_OUTPUT : reader.bodyOver()),
   }
 }
 
-const BROKEN_JSON = failureOf('upstream_broken', 'The upstream sent a chunk that is not JSON.')
+const BROKEN_JSON = createFailure('upstream_broken', 'The upstream sent a chunk that is not JSON.')

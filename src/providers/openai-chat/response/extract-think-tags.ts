@@ -2,13 +2,13 @@
  * Takes thinking out of the text of models whose server leaves it in there: `<think>…</think>` at
  * the very beginning, however the stream cuts it. Tags further in are the model's own words.
  */
-import type { OpenAnswer } from './answer-event-emitter.ts'
+import type { AnswerEventEmitter } from './answer-event-emitter.ts'
 
 /** The same answer, for a server that takes the thinking out itself. */
-export function withoutThinkTags(
-  answer: OpenAnswer,
+export function extractThinkTags(
+  answer: AnswerEventEmitter,
   kind: true | 'unopened' | undefined,
-): OpenAnswer {
+): AnswerEventEmitter {
   if (kind === undefined) return answer
   const tags = thinkTags(kind, answer.text, (text) => answer.reasoning(text, 'content'))
   return {

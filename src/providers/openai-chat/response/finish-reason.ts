@@ -1,12 +1,12 @@
 /** Why an answer ended, in the several words that services have for it. */
-import type { Finish } from '../../../core/stream-event.ts'
+import type { AnswerFinishReason } from '../../../core/stream-event.ts'
 
 /** `broken`: the service says itself that it did not get to the end. */
-export function finishOf(reason: string): Finish | 'broken' {
+export function parseFinishReason(reason: string): AnswerFinishReason | 'broken' {
   return REASONS.get(reason) ?? 'stop'
 }
 
-const REASONS: ReadonlyMap<string, Finish | 'broken'> = new Map([
+const REASONS: ReadonlyMap<string, AnswerFinishReason | 'broken'> = new Map([
   ['length', 'length'],
   ['max_tokens', 'length'],
   ['model_length', 'length'],

@@ -4,12 +4,16 @@
  * neither.
  */
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
-import { callPiece, type CallPiece } from './parse-call-fragment.ts'
-import { openCall, type CallOptions, type OpenCall } from './tool-call-builder.ts'
-import type { CallFragment } from '../api-types.ts'
+import { parseCallFragment, type ParsedCallFragment } from './parse-call-fragment.ts'
+import {
+  createToolCallBuilder,
+  type ToolCallOptions,
+  type ToolCallBuilder,
+} from './tool-call-builder.ts'
+import type { ToolCallFragment } from '../api-types.ts'
 
-export interface OpenCalls {
-  readonly fragment: (fragment: CallFragment) => void
+export interface CallFragmentMatcher {
+  readonly fragment: (fragment: ToolCallFragment) => void
   readonly count: () => number
   /** Whether some call never got a name, so that nobody could answer it. */
   readonly hasNameless: () => boolean
@@ -17,13 +21,13 @@ export interface OpenCalls {
   readonly end: (isWhole: boolean, native: JsonObject | undefined) => void
 }
 
-export function openCalls(options: CallOptions): OpenCalls {
-  const calls: OpenCall[] = []
+export function createCallFragmentMatcher(options: ToolCallOptions): CallFragmentMatcher {
+  const calls: ToolCallBuilder[] = []
   return {
     fragment(fragment) {
-      const piece = callPiece(fragment)
+      const piece = parseCallFragment(fragment)
       let call = owner(calls, piece)
-      if (call === undefined) calls.push((call = openCall(piece, options)))
+      if (call === undefined) calls.push((call = createToolCallBuilder(piece, options)))
       call.add(piece)
     },
     count: () => calls.length,
@@ -37,7 +41,10 @@ export function openCalls(options: CallOptions): OpenCalls {
 }
 
 /** The call that a fragment goes on with; `undefined` if it begins a new one. */
-function owner(calls: readonly OpenCall[], piece: CallPiece): OpenCall | undefined {
+function owner(
+  calls: readonly ToolCallBuilder[],
+  piece: ParsedCallFragment,
+): ToolCallBuilder | undefined {
   const { number, id } = piece
   const call =
     number !== null
@@ -49,7 +56,7 @@ function owner(calls: readonly OpenCall[], piece: CallPiece): OpenCall | undefin
 }
 
 /** Some services put every call under one number, or under none. */
-function beginsAnother(call: OpenCall, { id, name, text }: CallPiece): boolean {
+function beginsAnother(call: ToolCallBuilder, { id, name, text }: ParsedCallFragment): boolean {
   // Others repeat the name in every fragment, so that a name alone says nothing.
   if (name === '' || call.name() === '') return false
   if (id !== '' && call.givenId !== '') return id !== call.givenId

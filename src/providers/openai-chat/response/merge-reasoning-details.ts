@@ -3,10 +3,10 @@
  * They have to go back as one block each, with its signature.
  * https://openrouter.ai/docs/guides/best-practices/reasoning-tokens
  */
-import { textIn, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
 /** Adds a piece to the block it belongs to, or as a block of its own. `blocks` is changed. */
-export function addDetail(blocks: JsonObject[], piece: JsonObject): void {
+export function addReasoningDetail(blocks: JsonObject[], piece: JsonObject): void {
   const at = blocks.findLastIndex((block) => isSameBlock(block, piece))
   const block = blocks[at]
   if (block === undefined) blocks.push(piece)
@@ -14,16 +14,19 @@ export function addDetail(blocks: JsonObject[], piece: JsonObject): void {
 }
 
 /** Services announce a block with a piece that says nothing yet. */
-export function saysSomething(piece: JsonObject): boolean {
-  return CONTENT.some((name) => textIn(piece[name]) !== '') || textIn(piece['signature']) !== ''
+export function hasDetailContent(piece: JsonObject): boolean {
+  return (
+    CONTENT.some((name) => textOrEmpty(piece[name]) !== '') ||
+    textOrEmpty(piece['signature']) !== ''
+  )
 }
 
 /** What a block shows to a person. */
-export function shownText(block: JsonObject): string {
-  return textIn(block['text']) || textIn(block['summary'])
+export function readDetailText(block: JsonObject): string {
+  return textOrEmpty(block['text']) || textOrEmpty(block['summary'])
 }
 
-export function isSummary(block: JsonObject): boolean {
+export function isSummaryDetail(block: JsonObject): boolean {
   return block['type'] === 'reasoning.summary'
 }
 
@@ -45,7 +48,7 @@ function merged(block: JsonObject, piece: JsonObject): JsonObject {
   const out: Record<string, Json | undefined> = { ...block }
   for (const [name, value] of Object.entries(piece)) {
     const isContent = CONTENT.some((known) => known === name)
-    if (isContent) out[name] = textIn(block[name]) + textIn(value)
+    if (isContent) out[name] = textOrEmpty(block[name]) + textOrEmpty(value)
     else if (value !== null && value !== '') out[name] = value
   }
   return out

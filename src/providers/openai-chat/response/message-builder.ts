@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../core/json/json.ts'
 
 type Emit = (event: StreamEvent) => void
 
-export interface OpenMessage {
+export interface MessageBuilder {
   readonly text: (text: string, logprobs: readonly Json[] | undefined) => void
   readonly refusal: (text: string) => void
   readonly annotation: (annotation: JsonObject) => void
@@ -22,7 +22,7 @@ interface OpenText {
   logprobs?: Json[]
 }
 
-export function openMessage(index: number, emit: Emit): OpenMessage {
+export function createMessageBuilder(index: number, emit: Emit): MessageBuilder {
   const parts: (OpenText | { readonly type: 'refusal'; refusal: string } | OpaquePart)[] = []
   // Annotations can come in front of the text that they are about.
   const waiting: JsonObject[] = []
@@ -38,7 +38,7 @@ export function openMessage(index: number, emit: Emit): OpenMessage {
     text.annotations = [...(text.annotations ?? []), annotation]
     emit({ type: 'annotation-added', index, part, annotation })
   }
-  const self: OpenMessage = {
+  const self: MessageBuilder = {
     text(text, logprobs) {
       let part = place('output_text')
       if (part < 0) part = parts.push({ type: 'output_text', text: '' }) - 1

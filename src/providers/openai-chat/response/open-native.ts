@@ -4,16 +4,16 @@
  * the next item that ends.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
-import { addDetail } from './merge-reasoning-details.ts'
+import { addReasoningDetail } from './merge-reasoning-details.ts'
 
-export interface OpenNative {
+export interface NativeFields {
   readonly field: (name: string, value: JsonObject) => void
   readonly lateDetail: (piece: JsonObject) => void
   /** What has been said since it was taken last; `undefined` for nothing. */
   readonly taken: () => JsonObject | undefined
 }
 
-export function openNative(): OpenNative {
+export function collectNativeFields(): NativeFields {
   let fields: Record<string, JsonObject> | null = null
   let late: JsonObject[] = []
   return {
@@ -21,7 +21,7 @@ export function openNative(): OpenNative {
       fields ??= {}
       fields[name] = value
     },
-    lateDetail: (piece) => addDetail(late, piece),
+    lateDetail: (piece) => addReasoningDetail(late, piece),
     taken() {
       if (fields === null && late.length === 0) return undefined
       const native = late.length === 0 ? { ...fields } : { ...fields, reasoning_details: late }

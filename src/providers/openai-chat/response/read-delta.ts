@@ -1,37 +1,45 @@
 /** What one chunk says about the message, field by field, in the order in which a model speaks. */
-import { objectsIn } from '../../../core/items/chat-only-fields.ts'
-import { isObject, textIn, type Json, type JsonObject } from '../../../core/json/json.ts'
-import type { OpenAnswer } from './answer-event-emitter.ts'
-import { isSummary, shownText } from './merge-reasoning-details.ts'
-import type { Delta } from '../api-types.ts'
+import { filterObjects } from '../../../core/items/chat-only-fields.ts'
+import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
+import type { AnswerEventEmitter } from './answer-event-emitter.ts'
+import { isSummaryDetail, readDetailText } from './merge-reasoning-details.ts'
+import type { ChatDelta } from '../api-types.ts'
 
-export function readDelta(delta: Delta, logprobs: Json | undefined, answer: OpenAnswer): void {
+export function readDelta(
+  delta: ChatDelta,
+  logprobs: Json | undefined,
+  answer: AnswerEventEmitter,
+): void {
   readReasoning(delta, answer)
   readContent(delta.content, logprobs, answer)
-  const refusal = textIn(delta.refusal)
+  const refusal = textOrEmpty(delta.refusal)
   if (refusal !== '') answer.refusal(refusal)
   if (delta.annotations !== undefined) readAnnotations(delta.annotations, answer)
-  if (delta.images !== undefined) for (const raw of objectsIn(delta.images)) answer.media(raw)
+  if (delta.images !== undefined) for (const raw of filterObjects(delta.images)) answer.media(raw)
   // What a model that speaks aloud has said. The sound itself is not kept.
   if (isObject(delta.audio)) {
-    const transcript = textIn(delta.audio['transcript'])
+    const transcript = textOrEmpty(delta.audio['transcript'])
     if (transcript !== '') answer.text(transcript)
   }
   if (delta.tool_calls !== undefined) {
-    for (const fragment of objectsIn(delta.tool_calls)) answer.call(fragment)
+    for (const fragment of filterObjects(delta.tool_calls)) answer.call(fragment)
   }
   if (isObject(delta.function_call)) answer.call({ function: delta.function_call })
   if (isObject(delta.extra_content)) answer.field('extra_content', delta.extra_content)
 }
 
 /** One text under up to four names; some servers say it under two at once. */
-function readReasoning(delta: Delta, answer: OpenAnswer): void {
-  const details = delta.reasoning_details === undefined ? [] : objectsIn(delta.reasoning_details)
-  const text = textIn(delta.reasoning_content) || textIn(delta.reasoning) || textIn(delta.thinking)
-  if (text !== '') answer.reasoning(text, details.some(isSummary) ? 'summary' : 'content')
+function readReasoning(delta: ChatDelta, answer: AnswerEventEmitter): void {
+  const details =
+    delta.reasoning_details === undefined ? [] : filterObjects(delta.reasoning_details)
+  const text =
+    textOrEmpty(delta.reasoning_content) ||
+    textOrEmpty(delta.reasoning) ||
+    textOrEmpty(delta.thinking)
+  if (text !== '') answer.reasoning(text, details.some(isSummaryDetail) ? 'summary' : 'content')
   for (const piece of details) {
-    const shown = text === '' ? shownText(piece) : ''
-    if (shown !== '') answer.reasoning(shown, isSummary(piece) ? 'summary' : 'content')
+    const shown = text === '' ? readDetailText(piece) : ''
+    if (shown !== '') answer.reasoning(shown, isSummaryDetail(piece) ? 'summary' : 'content')
     answer.detail(piece)
   }
 }
@@ -39,7 +47,7 @@ function readReasoning(delta: Delta, answer: OpenAnswer): void {
 function readContent(
   content: Json | undefined,
   logprobs: Json | undefined,
-  answer: OpenAnswer,
+  answer: AnswerEventEmitter,
 ): void {
   if (typeof content === 'string') {
     if (content === '') return
@@ -47,28 +55,28 @@ function readContent(
     if (Array.isArray(tokens) && tokens.length > 0) answer.text(content, tokens)
     else answer.text(content)
   } else if (Array.isArray(content)) {
-    for (const part of objectsIn(content)) readPart(part, answer)
+    for (const part of filterObjects(content)) readPart(part, answer)
   }
 }
 
 /** Mistral's: parts of thinking and parts of text. */
-function readPart(part: JsonObject, answer: OpenAnswer): void {
+function readPart(part: JsonObject, answer: AnswerEventEmitter): void {
   const { type, thinking } = part
   if (type === 'text' || type === 'output_text') {
-    const text = textIn(part['text'])
+    const text = textOrEmpty(part['text'])
     if (text !== '') answer.text(text)
   } else if (type === 'thinking') {
-    const pieces = Array.isArray(thinking) ? objectsIn(thinking) : [{ text: thinking }]
+    const pieces = Array.isArray(thinking) ? filterObjects(thinking) : [{ text: thinking }]
     for (const piece of pieces) {
-      const text = textIn(piece['text'])
+      const text = textOrEmpty(piece['text'])
       if (text !== '') answer.reasoning(text, 'content')
     }
   } else if (type === 'image_url') answer.media(part)
 }
 
 /** Chat nests a citation under its type; the waist has it flat. */
-function readAnnotations(list: Json, answer: OpenAnswer): void {
-  for (const annotation of objectsIn(list)) {
+function readAnnotations(list: Json, answer: AnswerEventEmitter): void {
+  for (const annotation of filterObjects(list)) {
     const nested = annotation['url_citation']
     const flat = isObject(nested) ? { type: 'url_citation', ...nested } : annotation
     answer.annotation(flat)

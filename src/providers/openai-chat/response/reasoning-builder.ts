@@ -2,10 +2,10 @@
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Reasoning } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
-import { addDetail } from './merge-reasoning-details.ts'
-import { seal, type Maker } from '../pack-reasoning-details.ts'
+import { addReasoningDetail } from './merge-reasoning-details.ts'
+import { packReasoningDetails, type ReasoningMaker } from '../pack-reasoning-details.ts'
 
-export interface OpenReasoning {
+export interface ReasoningBuilder {
   readonly text: (text: string, channel: 'summary' | 'content') => void
   readonly detail: (piece: JsonObject) => void
   /** What broke off is marked as incomplete. */
@@ -13,11 +13,11 @@ export interface OpenReasoning {
 }
 
 /** With a `maker` its details are sealed as well, for a client that keeps them itself. */
-export function openReasoning(
+export function createReasoningBuilder(
   index: number,
   emit: (event: StreamEvent) => void,
-  maker: Maker | null,
-): OpenReasoning {
+  maker: ReasoningMaker | null,
+): ReasoningBuilder {
   let summary = ''
   let content = ''
   const details: JsonObject[] = []
@@ -28,9 +28,9 @@ export function openReasoning(
       else content += text
       emit({ type: 'reasoning-delta', index, channel, part: 0, text })
     },
-    detail: (piece) => addDetail(details, piece),
+    detail: (piece) => addReasoningDetail(details, piece),
     end(isWhole) {
-      const sealed = maker === null ? null : seal(details, maker)
+      const sealed = maker === null ? null : packReasoningDetails(details, maker)
       const item: Reasoning = {
         type: 'reasoning',
         summary: summary === '' ? [] : [{ type: 'summary_text', text: summary }],

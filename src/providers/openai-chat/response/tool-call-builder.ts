@@ -5,22 +5,22 @@
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { ToolCall } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { CallPiece } from './parse-call-fragment.ts'
-import { unwrapped } from '../custom-tool-as-function.ts'
+import type { ParsedCallFragment } from './parse-call-fragment.ts'
+import { unwrapInput } from '../custom-tool-as-function.ts'
 
-export interface OpenCall {
+export interface ToolCallBuilder {
   /** As its service first named it. */
   readonly number: number | null
   readonly givenId: string
   readonly name: () => string
   /** What has come of its input. */
   readonly text: () => string
-  readonly add: (piece: CallPiece) => void
+  readonly add: (piece: ParsedCallFragment) => void
   /** What broke off is marked as incomplete. */
   readonly end: (isWhole: boolean, native: JsonObject | undefined) => void
 }
 
-export interface CallOptions {
+export interface ToolCallOptions {
   readonly emit: (event: StreamEvent) => void
   /** The next free place among the items. */
   readonly nextIndex: () => number
@@ -30,7 +30,10 @@ export interface CallOptions {
   readonly wrapped: ReadonlySet<string>
 }
 
-export function openCall({ number, id: givenId }: CallPiece, options: CallOptions): OpenCall {
+export function createToolCallBuilder(
+  { number, id: givenId }: ParsedCallFragment,
+  options: ToolCallOptions,
+): ToolCallBuilder {
   const { emit } = options
   let begun: Begun | null = null
   let text = ''
@@ -58,7 +61,7 @@ export function openCall({ number, id: givenId }: CallPiece, options: CallOption
     end(isWhole, native) {
       if (begun === null) return
       const { index, kind } = begun
-      const input = kind === 'wrapped' ? unwrapped(text) : text
+      const input = kind === 'wrapped' ? unwrapInput(text) : text
       if (kind === 'wrapped' && input !== '') emit({ type: 'arguments-delta', index, text: input })
       const chat = entry === null ? native : { ...native, $entry: entry }
       const item = {
@@ -79,9 +82,9 @@ interface Begun {
 }
 
 function beginning(
-  { name, isCustom }: CallPiece,
+  { name, isCustom }: ParsedCallFragment,
   givenId: string,
-  { nextIndex, callIdFor, wrapped }: CallOptions,
+  { nextIndex, callIdFor, wrapped }: ToolCallOptions,
 ): Begun {
   const kind = isCustom ? 'custom' : wrapped.has(name) ? 'wrapped' : 'function'
   return { index: nextIndex(), callId: callIdFor(givenId), name, kind }

@@ -1,9 +1,9 @@
 /** What an answer cost, from the several places in which services say it. */
-import type { Usage } from '../../../core/stream-event.ts'
+import type { TokenUsage } from '../../../core/stream-event.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 
 /** `null` if there is no usage in this, or none with a number. */
-export function readUsage(value: Json | undefined): Usage | null {
+export function parseUsage(value: Json | undefined): TokenUsage | null {
   if (!isObject(value)) return null
   const input = count(value['prompt_tokens'])
   const output = count(value['completion_tokens'])

@@ -11,26 +11,26 @@
  * For the same reason reasoning is read upstream only from its `encrypted_content`, by the account
  * that sealed it, or from plain text where the upstream shows its reasoning that way.
  */
-import { amend } from '../../../core/json/patch-object.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 import {
-  isOfTool,
+  isToolItem,
   isToolOutput,
   type Item,
-  type Opaque,
+  type OpaqueItem,
   type Reasoning,
 } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import { wireOfSeal } from '../../../core/reasoning/detect-encrypted-content-wire.ts'
+import { detectEncryptedContentWire } from '../../../core/reasoning/detect-encrypted-content-wire.ts'
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
-import { shortCallId } from './normalize-call-ids.ts'
+import { shortenCallId } from './normalize-call-ids.ts'
 import { encodeParts } from './encode-parts.ts'
-import type { Notebook, NoteCode } from '../encoding-notes.ts'
+import type { NoteCollector, NoteCode } from '../encoding-notes.ts'
 
-export function encodeItems(
+export function encodeMessages(
   { items, source }: Prompt,
   account: Account,
-  notebook: Notebook,
+  notebook: NoteCollector,
 ): readonly JsonObject[] {
   const { dialect, body } = source
   const own = new Set(dialect === 'responses' && body['store'] === false ? source.items : [])
@@ -94,15 +94,15 @@ function encodeItem(item: Item, target: Target, note: Write): JsonObject | null 
     const speaker = { isAssistant: false, dialect: target.dialect }
     changes['output'] = encodeParts(item.output, speaker, note)
   }
-  if (isOfTool(item) && item.call_id !== shortCallId(item.call_id)) {
+  if (isToolItem(item) && item.call_id !== shortenCallId(item.call_id)) {
     note('call-id-shortened')
-    changes['call_id'] = shortCallId(item.call_id)
+    changes['call_id'] = shortenCallId(item.call_id)
   }
   if (item.id !== undefined && !keepsId(item, target)) {
     note('id-of-stored-item')
     changes['id'] = undefined
   }
-  return amend(item as unknown as JsonObject, changes)
+  return patchObject(item as unknown as JsonObject, changes)
 }
 
 function whyLeftOut(item: Reasoning, target: Target): NoteCode | null {
@@ -110,7 +110,9 @@ function whyLeftOut(item: Reasoning, target: Target): NoteCode | null {
   const isForeign =
     origin !== undefined && (origin.wire !== 'responses' || origin.account !== target.account)
   if (typeof sealed === 'string' && sealed !== '')
-    return isForeign || wireOfSeal(sealed) !== null ? 'reasoning-made-elsewhere' : null
+    return isForeign || detectEncryptedContentWire(sealed) !== null
+      ? 'reasoning-made-elsewhere'
+      : null
   const isFromHere = target.own.has(item) || (origin !== undefined && !isForeign)
   const isReadable = content.length > 0 && (target.takesRawReasoning || isFromHere)
   return isReadable ? null : 'reasoning-not-sealed'
@@ -125,7 +127,7 @@ const NEEDS_NO_ID: ReadonlySet<Json | undefined> = new Set(
 /** Types that other wires of this gateway have made up for what only they understand. */
 const OTHER_WIRES = /^(?:anthropic|gemini|chat|demo):/
 
-function encodeOpaque(item: Opaque, target: Target, note: Write): JsonObject | null {
+function encodeOpaque(item: OpaqueItem, target: Target, note: Write): JsonObject | null {
   const { raw, origin } = item
   const { type } = raw
   const isOthers = typeof type === 'string' && OTHER_WIRES.test(type)
@@ -135,5 +137,5 @@ function encodeOpaque(item: Opaque, target: Target, note: Write): JsonObject | n
   }
   if (raw['id'] === undefined || keepsId(item, target) || !NEEDS_NO_ID.has(type)) return raw
   note('id-of-stored-item')
-  return amend(raw, { id: undefined })
+  return patchObject(raw, { id: undefined })
 }

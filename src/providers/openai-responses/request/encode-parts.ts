@@ -2,13 +2,13 @@
  * What a message or a tool's output consists of, in the words that its speaker may use. The very
  * list, if every part may be sent as it is.
  */
-import { calledInNotice, noticeText } from '../../../core/text/gateway-notice.ts'
+import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { DialectName } from '../../../core/prompt.ts'
 import type { NoteCode } from '../encoding-notes.ts'
 
-export interface Speaker {
+export interface PartSource {
   readonly isAssistant: boolean
   /** The language of the parts that nobody understands. */
   readonly dialect: DialectName
@@ -16,7 +16,7 @@ export interface Speaker {
 
 export function encodeParts(
   parts: readonly Part[],
-  speaker: Speaker,
+  speaker: PartSource,
   note: (why: NoteCode) => void,
 ): readonly JsonObject[] {
   const encoded: JsonObject[] = []
@@ -33,7 +33,7 @@ export function encodeParts(
 
 function encodePart(
   part: Part,
-  speaker: Speaker,
+  speaker: PartSource,
   note: (why: NoteCode) => void,
 ): JsonObject | null {
   switch (part.type) {
@@ -61,12 +61,12 @@ function encodePart(
 
 /** The model is told that there was something; an assistant would say it itself. */
 function noticeOf({ type }: JsonObject): JsonObject {
-  const what = calledInNotice(typeof type === 'string' ? type : '?')
-  const text = noticeText(`Something (${what}) was here, which cannot be shown.`)
+  const what = sanitizeNoticeName(typeof type === 'string' ? type : '?')
+  const text = formatNotice(`Something (${what}) was here, which cannot be shown.`)
   return { type: 'input_text', text }
 }
 
-function textOf(text: string, { isAssistant }: Speaker): JsonObject {
+function textOf(text: string, { isAssistant }: PartSource): JsonObject {
   return { type: isAssistant ? 'output_text' : 'input_text', text }
 }
 

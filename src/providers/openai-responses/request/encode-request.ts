@@ -5,18 +5,18 @@
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
-import type { Account, Encoded } from '../../provider-interface.ts'
-import { encodeItems } from './encode-input-items.ts'
-import { encodeParams } from './merge-parameters-into-body.ts'
-import { openNotebook } from '../encoding-notes.ts'
-import { stopsFor } from './accepts-stop-sequences.ts'
+import type { Account, EncodedRequest } from '../../provider-interface.ts'
+import { encodeMessages } from './encode-input-items.ts'
+import { encodeParameters } from './merge-parameters-into-body.ts'
+import { createNoteCollector } from '../encoding-notes.ts'
+import { planStopSequences } from './accepts-stop-sequences.ts'
 
-export function encode(prompt: Prompt, account: Account): Encoded {
-  const notebook = openNotebook()
+export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
+  const notebook = createNoteCollector()
   const { notes } = notebook
-  const input = encodeItems(prompt, account, notebook)
-  const fields = encodeParams(prompt, account, notebook)
-  const unsentStops = stopsFor(prompt, account).unsent
+  const input = encodeMessages(prompt, account, notebook)
+  const fields = encodeParameters(prompt, account, notebook)
+  const unsentStops = planStopSequences(prompt, account).unsent
   const { source, stream, params, items } = prompt
   const isUnchanged =
     notes.length === 0 &&

@@ -1,7 +1,7 @@
 /** Tools and the choice among them, in this wire's flat form. */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import type { Params, Prompt, Tool } from '../../../core/prompt.ts'
-import { toolChoiceJson } from '../../../core/json/encode-responses-tool-choice.ts'
+import type { PromptParameters, Prompt, Tool } from '../../../core/prompt.ts'
+import { encodeResponsesToolChoice } from '../../../core/json/encode-responses-tool-choice.ts'
 import type { NoteCode } from '../encoding-notes.ts'
 
 /** A tool that the client wrote in this language goes as it was written. */
@@ -46,7 +46,7 @@ function encodeTool(tool: Tool, dialect: Prompt['source']['dialect']): JsonObjec
 
 /** `undefined` where nothing is to be said. */
 export function encodeToolChoice(
-  { toolChoice, tools }: Params,
+  { toolChoice, tools }: PromptParameters,
   dialect: Prompt['source']['dialect'],
   note: (why: NoteCode) => void,
 ): Json | undefined {
@@ -62,5 +62,5 @@ export function encodeToolChoice(
     if (toolChoice.type !== 'auto' && toolChoice.type !== 'none') note('tool-choice-without-tools')
     return undefined
   }
-  return toolChoiceJson(toolChoice, tools)
+  return encodeResponsesToolChoice(toolChoice, tools)
 }

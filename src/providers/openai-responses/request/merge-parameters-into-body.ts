@@ -4,32 +4,36 @@
  * written anew, and the very body is returned if there is no such thing. What nobody here knows goes
  * along: the upstream may know it.
  */
-import { amend } from '../../../core/json/patch-object.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
-import { hasEndpoint } from '../../has-responses-endpoint.ts'
+import { hasResponsesEndpoint } from '../../has-responses-endpoint.ts'
 import type { Account } from '../../provider-interface.ts'
-import { isDefault } from '../../request/is-default-value.ts'
-import type { Notebook, NoteCode } from '../encoding-notes.ts'
-import { passes } from './accepts-stop-sequences.ts'
-import { WORDS } from './parameter-encoders.ts'
+import { isDefaultValue } from '../../request/is-default-value.ts'
+import type { NoteCollector, NoteCode } from '../encoding-notes.ts'
+import { acceptsExtraField } from './accepts-stop-sequences.ts'
+import { PARAMETER_ENCODERS } from './parameter-encoders.ts'
 
-export type NoteField = (field: string, why: NoteCode, detail?: string) => void
-export type Fields = Readonly<Record<string, Json | undefined>>
+export type NoteFieldChange = (field: string, why: NoteCode, detail?: string) => void
+export type BodyFields = Readonly<Record<string, Json | undefined>>
 
-export function encodeParams(prompt: Prompt, account: Account, notebook: Notebook): JsonObject {
-  const note: NoteField = (field, why, detail) =>
+export function encodeParameters(
+  prompt: Prompt,
+  account: Account,
+  notebook: NoteCollector,
+): JsonObject {
+  const note: NoteFieldChange = (field, why, detail) =>
     notebook.write(why, detail === undefined ? { field } : { field, detail })
-  const mayPass = (field: string): boolean => passes(field, account)
+  const mayPass = (field: string): boolean => acceptsExtraField(field, account)
   const isOwn = prompt.source.dialect === 'responses'
   const body = isOwn ? prompt.source.body : {}
   const fields = Object.assign(
     {},
-    ...WORDS.map((word) => word(prompt, { account, body, note })),
+    ...PARAMETER_ENCODERS.map((word) => word(prompt, { account, body, note })),
     isOwn ? withoutOthers(body, mayPass, note) : withOthers(prompt, mayPass, note),
     contextManagement(prompt, account, body, note),
-  ) as Fields
-  return amend(body, fields)
+  ) as BodyFields
+  return patchObject(body, fields)
 }
 
 /** Who makes no compactions is spared the word: the gateway makes them. What its client says stands. */
@@ -37,9 +41,9 @@ function contextManagement(
   { compactAbove }: Prompt,
   account: Account,
   { context_management: said = null }: JsonObject,
-  note: NoteField,
-): Fields {
-  if (!hasEndpoint(account, 'compact')) return { context_management: undefined }
+  note: NoteFieldChange,
+): BodyFields {
+  if (!hasResponsesEndpoint(account, 'compact')) return { context_management: undefined }
   if (compactAbove === undefined || said !== null) return {}
   note('context_management', 'compaction-asked')
   return { context_management: [{ type: 'compaction', compact_threshold: compactAbove }] }
@@ -49,11 +53,11 @@ function contextManagement(
 function withoutOthers(
   body: JsonObject,
   mayPass: (field: string) => boolean,
-  note: NoteField,
-): Fields {
+  note: NoteFieldChange,
+): BodyFields {
   const others = CHAT_ONLY.filter((field) => field in body && !mayPass(field))
   for (const field of others) {
-    if (!isDefault(field, body[field])) note(field, 'parameter-without-word')
+    if (!isDefaultValue(field, body[field])) note(field, 'parameter-without-word')
   }
   return Object.fromEntries([...GATEWAY_ONLY, ...others].map((field) => [field, undefined]))
 }
@@ -72,8 +76,8 @@ const CHAT_ONLY = [
 function withOthers(
   { params }: Prompt,
   mayPass: (field: string) => boolean,
-  note: NoteField,
-): Fields {
+  note: NoteFieldChange,
+): BodyFields {
   const { seed, presencePenalty, frequencyPenalty, extra } = params
   const others = Object.entries({
     seed,
@@ -83,7 +87,7 @@ function withOthers(
   }).filter(([, value]) => value !== null && value !== undefined)
   const [known, unknown] = [others.filter(isKnown), others.filter((other) => !isKnown(other))]
   for (const [field, value] of unknown) {
-    if (!isDefault(field, value)) note(field, 'parameter-without-word')
+    if (!isDefaultValue(field, value)) note(field, 'parameter-without-word')
   }
   return Object.fromEntries(known)
 

@@ -2,7 +2,7 @@
  * A `call_id` as this wire accepts it: at most 64 characters. A longer one is cut and told apart by
  * a hash of the whole, so that a call and its output, shortened on their own, still match.
  */
-export function shortCallId(callId: string): string {
+export function shortenCallId(callId: string): string {
   return callId.length <= LONGEST ? callId : `${callId.slice(0, LONGEST - 15)}_${hash(callId)}`
 }
 

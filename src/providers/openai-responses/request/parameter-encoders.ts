@@ -2,24 +2,24 @@
  * One small function for each word of Params: the fields that say it here. A word that the body
  * says already, in this language and with the same meaning, yields nothing.
  */
-import { amend } from '../../../core/json/patch-object.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
-import type { Format, Params, Prompt } from '../../../core/prompt.ts'
+import type { OutputFormat, PromptParameters, Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
-import type { Fields, NoteField } from './merge-parameters-into-body.ts'
+import type { BodyFields, NoteFieldChange } from './merge-parameters-into-body.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
-import { passes, stopsFor } from './accepts-stop-sequences.ts'
+import { acceptsExtraField, planStopSequences } from './accepts-stop-sequences.ts'
 
-export interface Place {
+export interface ParameterContext {
   readonly account: Account
   /** What the client wrote, if it speaks this language; otherwise empty. */
   readonly body: JsonObject
-  readonly note: NoteField
+  readonly note: NoteFieldChange
 }
 
-type Word = (prompt: Prompt, place: Place) => Fields
+type Word = (prompt: Prompt, place: ParameterContext) => BodyFields
 
-export const WORDS: readonly Word[] = [
+export const PARAMETER_ENCODERS: readonly Word[] = [
   plain('model', 'model'),
   instructions,
   tools,
@@ -40,10 +40,13 @@ export const WORDS: readonly Word[] = [
   streamOptions,
 ]
 
-const NOTHING: Fields = {}
+const NOTHING: BodyFields = {}
 
 /** Whether the client said it in this language, and the gateway has not changed it. */
-function isSaid({ params, source }: Prompt, ...words: readonly (keyof Params)[]): boolean {
+function isSaid(
+  { params, source }: Prompt,
+  ...words: readonly (keyof PromptParameters)[]
+): boolean {
   return (
     source.dialect === 'responses' && words.every((word) => params[word] === source.params[word])
   )
@@ -51,8 +54,14 @@ function isSaid({ params, source }: Prompt, ...words: readonly (keyof Params)[])
 
 function plain(
   word: {
-    [Word in keyof Params]: Params[Word] extends string | number | boolean | null ? Word : never
-  }[keyof Params],
+    [Word in keyof PromptParameters]: PromptParameters[Word] extends
+      | string
+      | number
+      | boolean
+      | null
+      ? Word
+      : never
+  }[keyof PromptParameters],
   field: string,
 ): Word {
   return (prompt) =>
@@ -60,18 +69,18 @@ function plain(
 }
 
 /** As a list they stand among the items already. */
-function instructions(prompt: Prompt, { body }: Place): Fields {
+function instructions(prompt: Prompt, { body }: ParameterContext): BodyFields {
   if (isSaid(prompt, 'instructions') && !Array.isArray(body['instructions'])) return NOTHING
   return { instructions: prompt.params.instructions ?? undefined }
 }
 
-function tools(prompt: Prompt, { note }: Place): Fields {
+function tools(prompt: Prompt, { note }: ParameterContext): BodyFields {
   if (isSaid(prompt, 'tools')) return NOTHING
   const sent = encodeTools(prompt, (at, why, detail) => note(`tools[${at}]`, why, detail))
   return { tools: sent.length === 0 ? undefined : sent }
 }
 
-function toolChoice(prompt: Prompt, { body, note }: Place): Fields {
+function toolChoice(prompt: Prompt, { body, note }: ParameterContext): BodyFields {
   // Clients write it as Chat Completions wants it, too.
   const written = body['tool_choice']
   const isNested =
@@ -87,7 +96,7 @@ function toolChoice(prompt: Prompt, { body, note }: Place): Fields {
 const MIN_OUTPUT_TOKENS = 16
 
 /** A probe for a single token is refused by OpenAI, so it gets a few more than it wanted. */
-function maxOutputTokens(prompt: Prompt, { account, note }: Place): Fields {
+function maxOutputTokens(prompt: Prompt, { account, note }: ParameterContext): BodyFields {
   const wanted = prompt.params.maxOutputTokens
   const { minOutputTokens } = account.quirks
   const least = typeof minOutputTokens === 'number' ? minOutputTokens : MIN_OUTPUT_TOKENS
@@ -98,14 +107,15 @@ function maxOutputTokens(prompt: Prompt, { account, note }: Place): Fields {
   return isSaid(prompt, 'maxOutputTokens') ? NOTHING : { max_output_tokens: wanted ?? undefined }
 }
 
-function stop(prompt: Prompt, { account, body, note }: Place): Fields {
-  const { sent, unsent } = stopsFor(prompt, account)
+function stop(prompt: Prompt, { account, body, note }: ParameterContext): BodyFields {
+  const { sent, unsent } = planStopSequences(prompt, account)
   if (unsent.length > 0) note('stop', 'stop-enforced')
-  if (isSaid(prompt, 'stop') && (passes('stop', account) || !('stop' in body))) return NOTHING
+  if (isSaid(prompt, 'stop') && (acceptsExtraField('stop', account) || !('stop' in body)))
+    return NOTHING
   return { stop: sent.length === 0 ? undefined : sent }
 }
 
-function text(prompt: Prompt, { body, note }: Place): Fields {
+function text(prompt: Prompt, { body, note }: ParameterContext): BodyFields {
   const isMisplaced = 'verbosity' in body
   if (isSaid(prompt, 'format', 'verbosity') && !isMisplaced) return NOTHING
   if (isMisplaced && body['verbosity'] !== null) note('verbosity', 'parameter-moved')
@@ -115,7 +125,7 @@ function text(prompt: Prompt, { body, note }: Place): Fields {
   return { verbosity: undefined, text: inside(body['text'], fields) }
 }
 
-function reasoning(prompt: Prompt, { body, note }: Place): Fields {
+function reasoning(prompt: Prompt, { body, note }: ParameterContext): BodyFields {
   const isMisplaced = 'reasoning_effort' in body
   if (isSaid(prompt, 'effort', 'reasoningSummary') && !isMisplaced) return NOTHING
   if (isMisplaced && body['reasoning_effort'] !== null) note('reasoning_effort', 'parameter-moved')
@@ -125,7 +135,7 @@ function reasoning(prompt: Prompt, { body, note }: Place): Fields {
 }
 
 /** What is the gateway's own to include is not for the upstream. */
-function include(prompt: Prompt, { body }: Place): Fields {
+function include(prompt: Prompt, { body }: ParameterContext): BodyFields {
   const { include, topLogprobs } = prompt.params
   const sent = include.filter((name) => name !== 'reasoning.raw')
   if (isSaid(prompt, 'include') && sent.length === include.length) return NOTHING
@@ -139,19 +149,19 @@ function include(prompt: Prompt, { body }: Place): Fields {
 const LOGPROBS = 'message.output_text.logprobs'
 
 /** Usage always comes here; to ask for it is a word of Chat Completions. */
-function streamOptions(_prompt: Prompt, { body }: Place): Fields {
+function streamOptions(_prompt: Prompt, { body }: ParameterContext): BodyFields {
   const options = body['stream_options']
   if (!isObject(options) || !('include_usage' in options)) return NOTHING
   return { stream_options: inside(options, { include_usage: undefined }) }
 }
 
 /** A field that holds fields, without those that were never in it. */
-function inside(written: Json | undefined, fields: Fields): JsonObject | undefined {
-  const object = amend(isObject(written) ? written : {}, fields)
+function inside(written: Json | undefined, fields: BodyFields): JsonObject | undefined {
+  const object = patchObject(isObject(written) ? written : {}, fields)
   return Object.keys(object).length === 0 ? undefined : object
 }
 
-function formatOf(format: Format | null): JsonObject | undefined {
+function formatOf(format: OutputFormat | null): JsonObject | undefined {
   if (format === null) return undefined
   if (format.type !== 'json_schema') return { type: format.type }
   const { type, name, schema, strict, description } = format

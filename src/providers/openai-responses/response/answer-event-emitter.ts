@@ -5,16 +5,16 @@
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
-import { endingOf } from './decide-answer-end.ts'
-import { itemOf } from './decode-item.ts'
-import { openItem, type OpenItem } from './item-builder.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { createAnswerEndEvent } from './decide-answer-end.ts'
+import { decodeItem } from './decode-item.ts'
+import { createItemBuilder, type ItemBuilder } from './item-builder.ts'
 
-export interface Answer {
+export interface AnswerEventEmitter {
   readonly begin: (response: unknown) => void
   /** Announces an item, unless it is announced already. */
-  readonly open: (outputIndex: number, raw: JsonObject) => OpenItem
-  readonly item: (outputIndex: number) => OpenItem | null
+  readonly open: (outputIndex: number, raw: JsonObject) => ItemBuilder
+  readonly item: (outputIndex: number) => ItemBuilder | null
   readonly end: (outputIndex: number, raw: JsonObject) => void
   /** The place of the item that was announced last, for events that name none. */
   readonly latest: () => number
@@ -28,7 +28,7 @@ export interface Answer {
   readonly taken: () => readonly StreamEvent[]
 }
 
-export function newAnswer(): Answer {
+export function createAnswerEventEmitter(): AnswerEventEmitter {
   const { emit, taken } = outbox()
   const { begin, items, open, end, latest } = opening(emit)
   let isOver = false
@@ -49,7 +49,7 @@ export function newAnswer(): Answer {
     finish(response) {
       begin(response)
       for (const [at, raw] of unfinished(response['output'], items)) end(at, raw)
-      const ending = endingOf(response, told)
+      const ending = createAnswerEndEvent(response, told)
       const isWhole = ending.type === 'answer-ended' && ending.finish === 'stop'
       closeAll(isWhole ? 'completed' : 'incomplete')
       emit(ending)
@@ -68,12 +68,12 @@ export function newAnswer(): Answer {
 
 type Emit = (event: StreamEvent) => void
 
-function outbox(): { readonly emit: Emit; readonly taken: Answer['taken'] } {
+function outbox(): { readonly emit: Emit; readonly taken: AnswerEventEmitter['taken'] } {
   let events: StreamEvent[] = []
   return {
     emit: (event) => void events.push(event),
     taken() {
-      if (events.length === 0) return NOTHING
+      if (events.length === 0) return NO_OUTPUT
       const taken = events
       events = []
       return taken
@@ -82,12 +82,12 @@ function outbox(): { readonly emit: Emit; readonly taken: Answer['taken'] } {
 }
 
 function opening(emit: Emit) {
-  const items = new Map<number, OpenItem>()
+  const items = new Map<number, ItemBuilder>()
   let hasBegun = false
   let upstreamId: string | null = null
   let latest = -1
 
-  const begin: Answer['begin'] = (response) => {
+  const begin: AnswerEventEmitter['begin'] = (response) => {
     if (hasBegun) return
     hasBegun = true
     const { id, model } = isObject(response) ? response : {}
@@ -95,17 +95,17 @@ function opening(emit: Emit) {
     emit({ type: 'answer-started', upstreamId, model: typeof model === 'string' ? model : null })
   }
   const read = (raw: JsonObject, outputIndex: number): Item =>
-    itemOf(raw, `call_${(upstreamId ?? '').slice(-40)}_${outputIndex}`)
-  const open: Answer['open'] = (outputIndex, raw) => {
+    decodeItem(raw, `call_${(upstreamId ?? '').slice(-40)}_${outputIndex}`)
+  const open: AnswerEventEmitter['open'] = (outputIndex, raw) => {
     begin(null)
     latest = outputIndex
     const known = items.get(outputIndex)
     if (known !== undefined) return known
-    const item = openItem(read(raw, outputIndex), items.size, emit)
+    const item = createItemBuilder(read(raw, outputIndex), items.size, emit)
     items.set(outputIndex, item)
     return item
   }
-  const end: Answer['end'] = (outputIndex, raw) => {
+  const end: AnswerEventEmitter['end'] = (outputIndex, raw) => {
     open(outputIndex, raw).end(read(raw, outputIndex))
   }
   return { begin, items, open, end, latest: () => latest }
@@ -117,7 +117,7 @@ function opening(emit: Emit) {
  */
 function unfinished(
   output: unknown,
-  items: ReadonlyMap<number, OpenItem>,
+  items: ReadonlyMap<number, ItemBuilder>,
 ): readonly (readonly [number, JsonObject])[] {
   if (!Array.isArray(output)) return []
   const list: readonly unknown[] = output
@@ -131,5 +131,5 @@ function unfinished(
 }
 
 function typeOf(raw: JsonObject): string {
-  return itemOf(raw, '').type
+  return decodeItem(raw, '').type
 }

@@ -3,19 +3,22 @@ import type {
   AnswerEnded,
   AnswerFailed,
   Failure,
-  Finish,
-  Usage,
+  AnswerFinishReason,
+  TokenUsage,
 } from '../../../core/stream-event.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
-import { failureOf } from '../../../core/errors/gateway-error.ts'
-import { failureOfError } from '../parse-errors.ts'
+import { createFailure } from '../../../core/errors/gateway-error.ts'
+import { parseError } from '../parse-errors.ts'
 
 /** `told` is what an `error` event has said before, which says more than the response does. */
-export function endingOf(response: JsonObject, told: Failure | null): AnswerEnded | AnswerFailed {
+export function createAnswerEndEvent(
+  response: JsonObject,
+  told: Failure | null,
+): AnswerEnded | AnswerFailed {
   const { status, error, incomplete_details: details } = response
   const usage = usageOf(response['usage'])
   if (told !== null) return { type: 'answer-failed', failure: told, usage }
-  if (isObject(error)) return { type: 'answer-failed', failure: failureOfError(error, null), usage }
+  if (isObject(error)) return { type: 'answer-failed', failure: parseError(error, null), usage }
   if (status === 'incomplete') {
     return { type: 'answer-ended', finish: finishOf(details), usage }
   }
@@ -26,16 +29,16 @@ export function endingOf(response: JsonObject, told: Failure | null): AnswerEnde
 }
 
 /** Whatever the limit was that the answer ran into, it is cut off. */
-function finishOf(details: Json | undefined): Finish {
+function finishOf(details: Json | undefined): AnswerFinishReason {
   return isObject(details) && details['reason'] === 'content_filter' ? 'content-filter' : 'length'
 }
 
 function unfinished(status: Json): Failure {
   const words = typeof status === 'string' ? status : 'without a status'
-  return failureOf('upstream_broken', `The upstream ended its answer as ${words}.`)
+  return createFailure('upstream_broken', `The upstream ended its answer as ${words}.`)
 }
 
-function usageOf(usage: Json | undefined): Usage | null {
+function usageOf(usage: Json | undefined): TokenUsage | null {
   if (!isObject(usage)) return null
   const { input_tokens: input, output_tokens: output, total_tokens: total } = usage
   const inputTokens = countOr(0, input)

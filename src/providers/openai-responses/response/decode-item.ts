@@ -2,16 +2,16 @@
  * An item as an upstream sent it. It is the very object where its fields are what they should be;
  * what is missing or mistyped is mended on a copy, for there is nobody to refuse it to.
  */
-import { amend } from '../../../core/json/patch-object.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Item } from '../../../core/item.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 
 /** `callId` stands in where a call came without one. */
-export function itemOf(raw: JsonObject, callId: string): Item {
+export function decodeItem(raw: JsonObject, callId: string): Item {
   const { type } = raw
   const mend = typeof type === 'string' ? MENDERS.get(type) : undefined
   if (mend === undefined) return { type: 'opaque', raw }
-  return amend(raw, { ...mend(raw, callId), ...commonOf(raw) }) as unknown as Item
+  return patchObject(raw, { ...mend(raw, callId), ...commonOf(raw) }) as unknown as Item
 }
 
 type Fields = Readonly<Record<string, Json | undefined>>
@@ -93,13 +93,13 @@ function partOf(part: unknown): JsonObject | null {
   switch (part['type']) {
     case 'output_text':
     case 'input_text':
-      return amend(part, {
+      return patchObject(part, {
         text: stringOr('', part['text']),
         annotations: listOrNone(part['annotations']),
         logprobs: listOrNone(part['logprobs']),
       })
     case 'refusal':
-      return amend(part, { refusal: stringOr('', part['refusal']) })
+      return patchObject(part, { refusal: stringOr('', part['refusal']) })
     case 'input_image':
     case 'input_file':
       return part
@@ -110,7 +110,7 @@ function partOf(part: unknown): JsonObject | null {
 
 function thoughtOf(part: unknown, type: string): JsonObject | null {
   if (typeof part === 'string') return { type, text: part }
-  return isObject(part) ? amend(part, { type, text: stringOr('', part['text']) }) : null
+  return isObject(part) ? patchObject(part, { type, text: stringOr('', part['text']) }) : null
 }
 
 function outputText(text: string): JsonObject {

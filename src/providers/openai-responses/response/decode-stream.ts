@@ -6,21 +6,26 @@
  * `response.failed` behind it make one failure; a stream that just stops makes one, too.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
-import { isObject, type Json, type JsonObject, parsedObject } from '../../../core/json/json.ts'
-import { failureOf } from '../../../core/errors/gateway-error.ts'
-import { NOTHING } from '../../../core/stream/stage.ts'
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  tryParseJsonObject,
+} from '../../../core/json/json.ts'
+import { createFailure } from '../../../core/errors/gateway-error.ts'
+import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import type { Decoder } from '../../provider-interface.ts'
-import { newAnswer, type Answer } from './answer-event-emitter.ts'
-import { failureOfError } from '../parse-errors.ts'
-import type { Channel, OpenItem } from './item-builder.ts'
-import type { Handlers } from '../api-types.ts'
+import { createAnswerEventEmitter, type AnswerEventEmitter } from './answer-event-emitter.ts'
+import { parseError } from '../parse-errors.ts'
+import type { DeltaChannel, ItemBuilder } from './item-builder.ts'
+import type { ResponsesEventHandlers } from '../api-types.ts'
 
-export function decode(): Decoder {
-  const answer = newAnswer()
+export function decodeStream(): Decoder {
+  const answer = createAnswerEventEmitter()
   return {
     push({ event: name, data }) {
-      if (answer.isOver() || data === '[DONE]') return NOTHING
-      const event = parsedObject(data)
+      if (answer.isOver() || data === '[DONE]') return NO_OUTPUT
+      const event = tryParseJsonObject(data)
       const type = event?.['type'] ?? name
       if (event === null) answer.fail(NOT_JSON)
       else if (typeof type === 'string') BY_NAME.get(type)?.(answer, event)
@@ -34,31 +39,37 @@ export function decode(): Decoder {
 }
 
 /** An answer in one piece is the last event of a stream without those before. */
-export function decodeWhole(body: JsonObject): readonly StreamEvent[] {
-  const answer = newAnswer()
+export function decodeBody(body: JsonObject): readonly StreamEvent[] {
+  const answer = createAnswerEventEmitter()
   if (Array.isArray(body['output']) || isObject(body['error'])) answer.finish(body)
   else answer.fail(NO_RESPONSE)
   return answer.taken()
 }
 
-const NOT_JSON = failureOf('upstream_broken', 'The upstream sent an event that is not JSON.')
-const NO_RESPONSE = failureOf('upstream_broken', 'The upstream sent something that is no response.')
-const NO_OUTCOME = failureOf(
+const NOT_JSON = createFailure('upstream_broken', 'The upstream sent an event that is not JSON.')
+const NO_RESPONSE = createFailure(
+  'upstream_broken',
+  'The upstream sent something that is no response.',
+)
+const NO_OUTCOME = createFailure(
   'upstream_broken',
   'The upstream ended its answer without the response that it came to.',
 )
-const CUT_OFF = failureOf('upstream_broken', 'The upstream broke off before its answer was over.')
+const CUT_OFF = createFailure(
+  'upstream_broken',
+  'The upstream broke off before its answer was over.',
+)
 
-type Handler = (answer: Answer, event: JsonObject) => void
+type Handler = (answer: AnswerEventEmitter, event: JsonObject) => void
 
-const HANDLERS: Handlers<Answer> = {
+const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
   'response.created': begun,
   'response.queued': begun,
   'response.in_progress': begun,
   'response.completed': over('completed'),
   'response.incomplete': over('incomplete'),
   'response.failed': over('failed'),
-  error: (answer, event) => answer.tell(failureOfError(errorIn(event), null)),
+  error: (answer, event) => answer.tell(parseError(errorIn(event), null)),
 
   'response.output_item.added': (answer, event) => {
     const { output_index: at, item } = event
@@ -134,7 +145,7 @@ const BY_NAME: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
 
 function ignored(): void {}
 
-function begun(answer: Answer, event: JsonObject): void {
+function begun(answer: AnswerEventEmitter, event: JsonObject): void {
   answer.begin(event['response'])
 }
 
@@ -157,7 +168,7 @@ const MESSAGE: JsonObject = { type: 'message', role: 'assistant', content: [] }
 const REASONING: JsonObject = { type: 'reasoning', summary: [] }
 
 /** What an item must be that was never announced; a call cannot be without a name. */
-const BY_CHANNEL: Readonly<Record<Channel, JsonObject | null>> = {
+const BY_CHANNEL: Readonly<Record<DeltaChannel, JsonObject | null>> = {
   text: MESSAGE,
   refusal: MESSAGE,
   summary: REASONING,
@@ -165,7 +176,7 @@ const BY_CHANNEL: Readonly<Record<Channel, JsonObject | null>> = {
   arguments: null,
 }
 
-function delta(channel: Channel): Handler {
+function delta(channel: DeltaChannel): Handler {
   return (answer, event) => {
     const { delta: text, logprobs } = event
     if (typeof text !== 'string') return
@@ -174,7 +185,7 @@ function delta(channel: Channel): Handler {
   }
 }
 
-function done(channel: Channel, field: string): Handler {
+function done(channel: DeltaChannel, field: string): Handler {
   return (answer, event) => {
     const text = event[field]
     if (typeof text !== 'string') return
@@ -182,14 +193,14 @@ function done(channel: Channel, field: string): Handler {
   }
 }
 
-const CHANNELS: ReadonlyMap<unknown, Channel> = new Map<unknown, Channel>([
+const CHANNELS: ReadonlyMap<unknown, DeltaChannel> = new Map<unknown, DeltaChannel>([
   ['output_text', 'text'],
   ['refusal', 'refusal'],
   ['reasoning_text', 'content'],
   ['summary_text', 'summary'],
 ])
 
-function partDone(answer: Answer, event: JsonObject): void {
+function partDone(answer: AnswerEventEmitter, event: JsonObject): void {
   const { part } = event
   if (!isObject(part)) return
   const channel = CHANNELS.get(part['type'])
@@ -197,16 +208,20 @@ function partDone(answer: Answer, event: JsonObject): void {
   done(channel, 'text')(answer, { ...event, text: part['text'] ?? part['refusal'] })
 }
 
-function itemFor(answer: Answer, event: JsonObject, stub: JsonObject | null): OpenItem | null {
+function itemFor(
+  answer: AnswerEventEmitter,
+  event: JsonObject,
+  stub: JsonObject | null,
+): ItemBuilder | null {
   const at = placeOf(answer, event)
   return answer.item(at) ?? (stub === null ? null : answer.open(at, stub))
 }
 
-function placeOf(answer: Answer, { output_index: at }: JsonObject): number {
+function placeOf(answer: AnswerEventEmitter, { output_index: at }: JsonObject): number {
   return typeof at === 'number' ? at : answer.latest()
 }
 
-function partOf(channel: Channel, event: JsonObject): number {
+function partOf(channel: DeltaChannel, event: JsonObject): number {
   if (channel === 'arguments') return 0
   return indexOf(channel === 'summary' ? event['summary_index'] : event['content_index'])
 }

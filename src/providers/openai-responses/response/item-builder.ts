@@ -7,21 +7,30 @@ import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item, Message, Part, Reasoning } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 
-export type Channel = 'text' | 'refusal' | 'summary' | 'content' | 'arguments'
+export type DeltaChannel = 'text' | 'refusal' | 'summary' | 'content' | 'arguments'
 
-export interface OpenItem {
+export interface ItemBuilder {
   readonly type: Item['type']
   readonly isEnded: () => boolean
-  readonly say: (channel: Channel, part: number, text: string, logprobs?: readonly Json[]) => void
+  readonly say: (
+    channel: DeltaChannel,
+    part: number,
+    text: string,
+    logprobs?: readonly Json[],
+  ) => void
   /** Says the rest of a text of which the whole is known. What contradicts it cannot be unsaid. */
-  readonly sayRest: (channel: Channel, part: number, whole: string) => void
+  readonly sayRest: (channel: DeltaChannel, part: number, whole: string) => void
   readonly annotate: (part: number, annotation: JsonObject) => void
   readonly end: (item: Item) => void
   /** Ends an item that nobody finished, with what was said of it. */
   readonly endAsSaid: (status: 'completed' | 'incomplete') => void
 }
 
-export function openItem(given: Item, index: number, emit: (event: StreamEvent) => void): OpenItem {
+export function createItemBuilder(
+  given: Item,
+  index: number,
+  emit: (event: StreamEvent) => void,
+): ItemBuilder {
   const item = unsaid(given)
   const said: Said = {
     text: [],
@@ -34,18 +43,18 @@ export function openItem(given: Item, index: number, emit: (event: StreamEvent) 
   let isEnded = false
   emit({ type: 'item-started', index, item })
 
-  const say: OpenItem['say'] = (channel, part, text, logprobs) => {
+  const say: ItemBuilder['say'] = (channel, part, text, logprobs) => {
     if (isEnded || text === '' || !hasChannel(item, channel)) return
     said[channel][part] = (said[channel][part] ?? '') + text
     emit(deltaOf(channel, index, part, text, logprobs))
   }
-  const sayRest: OpenItem['sayRest'] = (channel, part, whole) => {
+  const sayRest: ItemBuilder['sayRest'] = (channel, part, whole) => {
     const before = said[channel][part] ?? ''
     if (whole.length > before.length && whole.startsWith(before)) {
       say(channel, part, whole.slice(before.length))
     }
   }
-  const annotate: OpenItem['annotate'] = (part, annotation) => {
+  const annotate: ItemBuilder['annotate'] = (part, annotation) => {
     if (isEnded || item.type !== 'message') return
     ;(said.annotations[part] ??= []).push(annotation)
     emit({ type: 'annotation-added', index, part, annotation })
@@ -75,7 +84,7 @@ export function openItem(given: Item, index: number, emit: (event: StreamEvent) 
   }
 }
 
-type Said = Record<Channel, string[]> & { annotations: JsonObject[][] }
+type Said = Record<DeltaChannel, string[]> & { annotations: JsonObject[][] }
 
 /** What an item is announced with is not yet final, and may be said again. */
 function unsaid(item: Item): Item {
@@ -97,7 +106,7 @@ function unsaid(item: Item): Item {
   }
 }
 
-function hasChannel({ type }: Item, channel: Channel): boolean {
+function hasChannel({ type }: Item, channel: DeltaChannel): boolean {
   switch (channel) {
     case 'text':
     case 'refusal':
@@ -111,7 +120,7 @@ function hasChannel({ type }: Item, channel: Channel): boolean {
 }
 
 function deltaOf(
-  channel: Channel,
+  channel: DeltaChannel,
   index: number,
   part: number,
   text: string,
@@ -132,7 +141,7 @@ function deltaOf(
   }
 }
 
-function sayAll(item: Item, sayRest: OpenItem['sayRest']): void {
+function sayAll(item: Item, sayRest: ItemBuilder['sayRest']): void {
   switch (item.type) {
     case 'message':
       item.content.forEach((part, at) => {

@@ -1,6 +1,6 @@
 /** A chat request, understood, or refused with the place and a sentence that helps. */
 import { describe, expect, test } from 'vitest'
-import { PLAIN_CLIENT } from '../../../../src/core/client/client-traits.ts'
+import { DEFAULT_CLIENT_TRAITS } from '../../../../src/core/client/client-traits.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { readShared, sharedExists } from '../../../support/shared.ts'
 import { HI, parse, refusal } from '../kit.ts'
@@ -30,7 +30,7 @@ test('what nobody said is null, and nothing is stored unless it is asked for', (
     wishes: null,
     generates: true,
     context: null,
-    client: PLAIN_CLIENT,
+    client: DEFAULT_CLIENT_TRAITS,
     body,
   })
 })

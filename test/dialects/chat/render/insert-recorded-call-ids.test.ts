@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import {
-  withCallIds,
-  withWholeCallIds,
+  fillStreamToolCallIds,
+  fillBodyToolCallIds,
 } from '../../../../src/dialects/chat/render/insert-recorded-call-ids.ts'
 import { call, said } from '../kit.ts'
 
@@ -21,7 +21,7 @@ const LOOK = { type: 'function', function: { name: 'look', arguments: '{}' } }
 
 test('a call without an id is told the one that was invented', () => {
   for (const id of [{}, { id: '' }, { id: null }]) {
-    const told = withCallIds(message({ index: 0, ...LOOK, ...id }), begun('call_1'))
+    const told = fillStreamToolCallIds(message({ index: 0, ...LOOK, ...id }), begun('call_1'))
     expect(JSON.parse(told.data)).toEqual(
       JSON.parse(message({ index: 0, ...LOOK, id: 'call_1' }).data),
     )
@@ -31,7 +31,7 @@ test('a call without an id is told the one that was invented', () => {
 test('of several calls each is told its own, and what goes on with an earlier call is left alone', () => {
   const more = { index: 0, function: { arguments: '}' } }
   const twice = message(more, { index: 1, id: 'a', ...LOOK }, { index: 2, id: 'a', ...LOOK })
-  const told = withCallIds(twice, begun('a', 'call_2'))
+  const told = fillStreamToolCallIds(twice, begun('a', 'call_2'))
   expect(JSON.parse(told.data)).toEqual(
     JSON.parse(
       message(more, { index: 1, id: 'a', ...LOOK }, { index: 2, id: 'call_2', ...LOOK }).data,
@@ -41,10 +41,14 @@ test('of several calls each is told its own, and what goes on with an earlier ca
 
 test('a message whose calls have ids, or that begins none, is the very same', () => {
   const own = message({ index: 0, id: 'a', ...LOOK })
-  expect(withCallIds(own, begun('a'))).toBe(own)
+  expect(fillStreamToolCallIds(own, begun('a'))).toBe(own)
   const later = message({ index: 0, id: '', function: { arguments: '}' } })
-  expect(withCallIds(later, [{ type: 'arguments-delta', index: 0, text: '}' }])).toBe(later)
-  expect(withCallIds(later, [{ type: 'item-started', index: 0, item: said() }])).toBe(later)
+  expect(fillStreamToolCallIds(later, [{ type: 'arguments-delta', index: 0, text: '}' }])).toBe(
+    later,
+  )
+  expect(fillStreamToolCallIds(later, [{ type: 'item-started', index: 0, item: said() }])).toBe(
+    later,
+  )
 })
 
 describe('a whole answer', () => {
@@ -57,7 +61,7 @@ describe('a whole answer', () => {
   })
 
   test('is told them in order', () => {
-    const told = withWholeCallIds(body('', 'a', 'a'), [
+    const told = fillBodyToolCallIds(body('', 'a', 'a'), [
       said('x'),
       call('c1'),
       call('a'),
@@ -68,7 +72,7 @@ describe('a whole answer', () => {
 
   test('is the very same where none is missing', () => {
     const own = body('a', 'b')
-    expect(withWholeCallIds(own, [call('a'), call('b')])).toBe(own)
-    expect(withWholeCallIds(own, [])).toBe(own)
+    expect(fillBodyToolCallIds(own, [call('a'), call('b')])).toBe(own)
+    expect(fillBodyToolCallIds(own, [])).toBe(own)
   })
 })

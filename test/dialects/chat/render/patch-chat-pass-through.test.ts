@@ -1,15 +1,15 @@
 /** An upstream's own chunks, with our id and without what could harm a client. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { chat } from '../../../../src/dialects/chat/chat-dialect.ts'
-import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
+import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
+import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import { answering, TURN } from '../kit.ts'
 
 const OURS = `chatcmpl-${TURN}`
 const HEAD = '{"id":"up-1","object":"chat.completion.chunk",'
 
 function retouched(...all: readonly string[]): readonly string[] {
-  const { message } = chat.retouch(answering())
+  const { message } = chatDialect.retouch(answering())
   return all.map((data) => message({ data }).data)
 }
 
@@ -24,7 +24,7 @@ test('only the id changes, every other character stays', () => {
 })
 
 test('the event of a message, and a message that is not ours to change, stay as they are', () => {
-  const { message } = chat.retouch(answering())
+  const { message } = chatDialect.retouch(answering())
   const error = { event: 'error', data: '{"error":{"message":"no"}}' }
   const broken = { data: '{"id":' }
   expect(message(error)).toBe(error)
@@ -71,7 +71,7 @@ test('fields by which an upstream could reach into a client are dropped (C127)',
 
 describe('the ending begins', () => {
   const isEnding = (...all: readonly string[]) => {
-    const retouch = chat.retouch(answering())
+    const retouch = chatDialect.retouch(answering())
     return all.map((data) => {
       const message = { data }
       retouch.message(message)
@@ -100,7 +100,7 @@ describe('the ending begins', () => {
 })
 
 test('a whole answer gets our id, an error stays what it is', () => {
-  const { whole } = chat.retouch(answering())
+  const { whole } = chatDialect.retouch(answering())
   const body = { id: 'up-1', choices: [{ index: 0 }], event: {}, usage: { x: 1 } }
   expect(whole(body)).toEqual({ id: OURS, choices: [{ index: 0 }], usage: { x: 1 } })
   const error = { error: { message: 'no' } }
@@ -108,8 +108,8 @@ test('a whole answer gets our id, an error stays what it is', () => {
 })
 
 test('a stream that broke ends with an error without choices, and the mark', () => {
-  const { broken } = chat.retouch(answering())
-  expect(broken(failureOf('upstream_broken', 'No.'))).toEqual([
+  const { broken } = chatDialect.retouch(answering())
+  expect(broken(createFailure('upstream_broken', 'No.'))).toEqual([
     {
       data: '{"error":{"message":"No.","type":"server_error","param":null,"code":"upstream_broken"}}',
     },

@@ -1,7 +1,7 @@
 /** An answer as one chat.completion. */
 import { expect, test } from 'vitest'
 import type { Item } from '../../../../src/core/item.ts'
-import { chat } from '../../../../src/dialects/chat/chat-dialect.ts'
+import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
 import {
   answering,
   call,
@@ -16,7 +16,7 @@ import {
 } from '../kit.ts'
 
 function whole(...items: readonly Item[]) {
-  return chat.whole(outcomeOf(tell(...items)), answering())
+  return chatDialect.whole(outcomeOf(tell(...items)), answering())
 }
 
 test('has everything in its place', () => {
@@ -111,7 +111,7 @@ test('says the same as the stream', () => {
   ]
   const streamed = chunks(events).flatMap(({ choices }) => choices.map(({ delta }) => delta))
   const sum = (field: string) => streamed.map((delta) => delta[field] ?? '').join('')
-  expect(chat.whole(outcomeOf(events), answering())).toMatchObject({
+  expect(chatDialect.whole(outcomeOf(events), answering())).toMatchObject({
     choices: [
       { message: { content: sum('content'), reasoning_content: sum('reasoning_content') } },
     ],

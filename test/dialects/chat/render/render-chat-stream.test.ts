@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import type { Item } from '../../../../src/core/item.ts'
-import { chat } from '../../../../src/dialects/chat/chat-dialect.ts'
-import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
+import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
+import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import {
   answering,
   call,
@@ -199,7 +199,7 @@ test('refusals, citations, images and log probabilities have their fields', () =
 })
 
 test('a failure is an error without choices, and no end that looks well', () => {
-  const failure = failureOf('upstream_broken', 'It broke off.')
+  const failure = createFailure('upstream_broken', 'It broke off.')
   const events: StreamEvent[] = [
     STARTED,
     { type: 'item-started', index: 0, item: said() },
@@ -218,7 +218,7 @@ test('a failure is an error without choices, and no end that looks well', () => 
 
 test('an answer that nobody told is told at its end', () => {
   const outcome = outcomeOf(tell(said('Hello'), call('x')))
-  const messages = chat.stream(answering()).end(outcome, 0)
+  const messages = chatDialect.stream(answering()).end(outcome, 0)
   const text = messages.map(({ data }) => data).join('')
   expect(text).toContain('"content":"Hello"')
   expect(text).toContain('"finish_reason":"tool_calls"')

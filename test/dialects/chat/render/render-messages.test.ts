@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseMessages } from '../../../../src/dialects/chat/parse/parse-messages.ts'
-import { tellMessages } from '../../../../src/dialects/chat/render/render-messages.ts'
+import { renderMessages } from '../../../../src/dialects/chat/render/render-messages.ts'
 
 const CALL = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
 
@@ -16,7 +16,7 @@ test('messages are told as they were sent', () => {
     { role: 'assistant', refusal: 'No.' },
     { role: 'developer', content: 'x' },
   ]
-  expect(tellMessages(parseMessages(messages))).toMatchObject(
+  expect(renderMessages(parseMessages(messages))).toMatchObject(
     messages.map((message) => ('refusal' in message ? { ...message, content: null } : message)),
   )
 })
@@ -30,7 +30,7 @@ test('content in parts is told in parts, and its text as well', () => {
     { type: 'file', file: { file_id: 'f', filename: 'a.pdf' } },
     { type: 'of_the_future', x: 1 },
   ]
-  const [told] = tellMessages(parseMessages([{ role: 'user', content: parts }]))
+  const [told] = renderMessages(parseMessages([{ role: 'user', content: parts }]))
   expect(told).toEqual({ role: 'user', content: 'What is it?And this?', content_parts: parts })
 })
 
@@ -39,5 +39,5 @@ test('thoughts go with what they led to', () => {
     { role: 'assistant', content: 'a', reasoning_content: 'one' },
     { role: 'assistant', content: 'b', reasoning_content: 'two' },
   ]
-  expect(tellMessages(parseMessages(messages))).toMatchObject(messages)
+  expect(renderMessages(parseMessages(messages))).toMatchObject(messages)
 })

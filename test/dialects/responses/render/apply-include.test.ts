@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { included } from '../../../../src/dialects/responses/render/apply-include.ts'
+import { applyInclude } from '../../../../src/dialects/responses/render/apply-include.ts'
 
 const message = {
   type: 'message',
@@ -42,7 +42,7 @@ test.each<[string, JsonObject, JsonObject]>([
     { type: 'computer_call_output', output: { type: 'x' } },
   ],
 ])('%s is shown to who asks for it', (word, item, without) => {
-  expect(included(item, new Set([word]))).toEqual(item)
-  expect(included(item, new Set())).toEqual(without)
-  expect(included(without, new Set())).toBe(without)
+  expect(applyInclude(item, new Set([word]))).toEqual(item)
+  expect(applyInclude(item, new Set())).toEqual(without)
+  expect(applyInclude(without, new Set())).toBe(without)
 })

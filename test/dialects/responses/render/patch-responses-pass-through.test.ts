@@ -2,9 +2,9 @@
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
-import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
-import { frameAll } from '../../../../src/core/stream/sse.ts'
+import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
+import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
+import { formatSseMessages } from '../../../../src/core/stream/sse.ts'
 import type { SseMessage } from '../../../../src/core/stream/stage.ts'
 import {
   answeringTo,
@@ -48,7 +48,7 @@ const UPSTREAM = {
 
 test('the response is ours where we speak for it, and its own in the rest', () => {
   const message = eventOf('response.created', { response: UPSTREAM, sequence_number: 0 })
-  const { event, data } = responses.retouch(ANSWERING).message(message)
+  const { event, data } = responsesDialect.retouch(ANSWERING).message(message)
   expect(event).toBe('response.created')
   expect(JSON.parse(data)).toEqual({
     type: 'response.created',
@@ -66,7 +66,7 @@ test('the response is ours where we speak for it, and its own in the rest', () =
 })
 
 test.each([true, false])('every other message is the very same (named: %s)', (isNamed) => {
-  const retouch = responses.retouch(ANSWERING)
+  const retouch = responsesDialect.retouch(ANSWERING)
   const messages = [
     eventOf('response.output_text.delta', { delta: '"response": {"id": 1}' }, isNamed),
     eventOf('response.output_item.added', { item: { type: 'message', response: 1 } }, isNamed),
@@ -79,7 +79,7 @@ test.each([true, false])('every other message is the very same (named: %s)', (is
 })
 
 test('an upstream that names no events is understood all the same', () => {
-  const retouch = responses.retouch(ANSWERING)
+  const retouch = responsesDialect.retouch(ANSWERING)
   const { event, data } = retouch.message(
     eventOf('response.completed', { response: UPSTREAM }, false),
   )
@@ -95,21 +95,21 @@ test.each([
   ['response.output_item.done', false],
   ['response.created', false],
 ])('%s is an ending: %s', (type, isEnding) => {
-  const retouch = responses.retouch(ANSWERING)
+  const retouch = responsesDialect.retouch(ANSWERING)
   const fields = { response: UPSTREAM, error: {}, item: {} }
   expect(retouch.isEnding(eventOf(type, fields))).toBe(isEnding)
   expect(retouch.isEnding(eventOf(type, fields, false))).toBe(isEnding)
 })
 
 test('[DONE] is an ending', () => {
-  expect(responses.retouch(ANSWERING).isEnding({ data: '[DONE]' })).toBe(true)
+  expect(responsesDialect.retouch(ANSWERING).isEnding({ data: '[DONE]' })).toBe(true)
 })
 
 describe('an answer that nobody keeps', () => {
   const stateless = { ...answeringTo({ model: 'gpt-5', input: 'go', store: false }), stored: false }
 
   test('is left alone, its id included', () => {
-    const retouch = responses.retouch(stateless)
+    const retouch = responsesDialect.retouch(stateless)
     const { metadata: _metadata, ...bare } = { ...UPSTREAM, max_output_tokens: null }
     for (const response of [UPSTREAM, bare]) {
       const message = eventOf('response.created', { response })
@@ -120,14 +120,14 @@ describe('an answer that nobody keeps', () => {
 
   test('still says what was asked where something else was sent', () => {
     const body = { model: 'gpt-5', input: 'go', store: false, previous_response_id: 'resp_1' }
-    const retouch = responses.retouch(answeringTo(body, { stored: false }))
+    const retouch = responsesDialect.retouch(answeringTo(body, { stored: false }))
     expect(retouch.whole(UPSTREAM)).toEqual({ ...UPSTREAM, previous_response_id: 'resp_1' })
   })
 
   test('ends, if it breaks, under the id that the client knows', () => {
-    const retouch = responses.retouch(stateless)
+    const retouch = responsesDialect.retouch(stateless)
     retouch.message(eventOf('response.created', { response: UPSTREAM, sequence_number: 0 }))
-    const ending = retouch.broken(failureOf('upstream_broken', 'It broke.'))
+    const ending = retouch.broken(createFailure('upstream_broken', 'It broke.'))
     expect(lastResponse(ending)).toMatchObject({ id: 'resp_up', status: 'failed' })
   })
 
@@ -139,7 +139,7 @@ describe('an answer that nobody keeps', () => {
         'response'
       ] as JsonObject
       const body = { model: 'm', input: 'go', instructions, store } as JsonObject
-      const retouch = responses.retouch({ ...answeringTo(body), stored: false })
+      const retouch = responsesDialect.retouch({ ...answeringTo(body), stored: false })
       const changed = messages.filter((message) => retouch.message(message) !== message)
       // The others were asked to be stored, and answered so.
       if (store !== true) expect([name, changed]).toEqual([name, []])
@@ -148,7 +148,7 @@ describe('an answer that nobody keeps', () => {
 })
 
 test.each([true, false])('what would run scripts in a browser is lost (kept: %s)', (stored) => {
-  const retouch = responses.retouch({ ...answeringTo(), stored })
+  const retouch = responsesDialect.retouch({ ...answeringTo(), stored })
   const evil = eventOf('response.output_text.delta', {
     delta: 'x',
     event: { type: 'execute' },
@@ -166,7 +166,7 @@ test.each([true, false])('what would run scripts in a browser is lost (kept: %s)
 
 describe('a whole answer', () => {
   test('is changed in the same places', () => {
-    expect(responses.retouch(ANSWERING).whole(UPSTREAM)).toMatchObject({
+    expect(responsesDialect.retouch(ANSWERING).whole(UPSTREAM)).toMatchObject({
       id: `resp_${TURN_ID}`,
       store: true,
       temperature: 0.7,
@@ -176,23 +176,23 @@ describe('a whole answer', () => {
 
   test('that is none is left alone', () => {
     const body = { error: { message: 'x' } }
-    expect(responses.retouch(ANSWERING).whole(body)).toBe(body)
+    expect(responsesDialect.retouch(ANSWERING).whole(body)).toBe(body)
   })
 
   test.skipIf(!sharedExists)('of the real service keeps all that it said', () => {
     const body = JSON.parse(
       readShared('fixtures/streams/openai-responses/text-answer.json').toString(),
     ) as JsonObject
-    const { id, output, usage } = responses.retouch(answeringTo()).whole(body)
+    const { id, output, usage } = responsesDialect.retouch(answeringTo()).whole(body)
     expect([id, output, usage]).toEqual([`resp_${TURN_ID}`, body['output'], body['usage']])
   })
 })
 
 describe('a stream that breaks', () => {
-  const failure = failureOf('upstream_broken', 'It broke.')
+  const failure = createFailure('upstream_broken', 'It broke.')
 
   test('goes on counting, and ends with the response that it began with', () => {
-    const retouch = responses.retouch(ANSWERING)
+    const retouch = responsesDialect.retouch(ANSWERING)
     const item = { type: 'message', id: 'msg_1', content: [] }
     const passed = [
       eventOf('response.created', { response: UPSTREAM, sequence_number: 0 }),
@@ -217,7 +217,7 @@ describe('a stream that breaks', () => {
   })
 
   test('of which nothing was seen ends lawfully as well', () => {
-    expect(lastResponse(responses.retouch(ANSWERING).broken(failure))).toMatchObject({
+    expect(lastResponse(responsesDialect.retouch(ANSWERING).broken(failure))).toMatchObject({
       id: `resp_${TURN_ID}`,
       status: 'failed',
       output: [],
@@ -231,7 +231,7 @@ describe('a stream that breaks', () => {
       { type: 'answer-ended', finish: 'stop', usage: null },
     ]).slice(0, -2)
     for (let at = 2; at <= whole.length; at++) {
-      const retouch = responses.retouch(ANSWERING)
+      const retouch = responsesDialect.retouch(ANSWERING)
       const passed = whole.slice(0, at).map(retouch.message)
       const faults = responsesFaults([...passed, ...retouch.broken(failure)])
       // An item that was announced by the upstream cannot be finished by us.
@@ -242,7 +242,7 @@ describe('a stream that breaks', () => {
 
 describe.skipIf(!sharedExists)('a recorded stream', () => {
   test.each(recordedStreams())('$name is followed by the SDK under our id', async (recorded) => {
-    const retouch = responses.retouch(answeringTo())
+    const retouch = responsesDialect.retouch(answeringTo())
     const messages = recorded.messages.map(retouch.message)
     const changed = messages.filter((message, at) => message !== recorded.messages[at])
     expect(changed.length).toBeGreaterThan(1)
@@ -250,7 +250,7 @@ describe.skipIf(!sharedExists)('a recorded stream', () => {
     const openai = new OpenAI({
       apiKey: 'any',
       maxRetries: 0,
-      fetch: () => Promise.resolve(new Response(frameAll(messages))),
+      fetch: () => Promise.resolve(new Response(formatSseMessages(messages))),
     })
     const stream = await openai.responses.create({ model: 'm', input: 'go', stream: true })
     const ids = new Set<string>()

@@ -1,18 +1,21 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../../src/core/item.ts'
-import type { Answering } from '../../../../src/core/ports/dialect-interface.ts'
-import { continuedOutput } from '../../../../src/dialects/responses/render/prepend-continued-output.ts'
+import type { AnswerContext } from '../../../../src/core/ports/dialect-interface.ts'
+import { prependContinuedOutput } from '../../../../src/dialects/responses/render/prepend-continued-output.ts'
 import { assistant, user } from '../../../store/turns.ts'
 
 const TURN = '0123456789ABCDEFGHJK'
 const OUTPUT = '[{"type":"message","id":"new"}]'
 
-function answeringTo(...items: readonly Item[]): Answering {
-  return { inbound: { items }, turnId: TURN } as unknown as Answering
+function answeringTo(...items: readonly Item[]): AnswerContext {
+  return { inbound: { items }, turnId: TURN } as unknown as AnswerContext
 }
 
 test('begins with the words that are to be continued', () => {
-  const told = continuedOutput(OUTPUT, answeringTo(user('q'), assistant('one'), assistant('two')))
+  const told = prependContinuedOutput(
+    OUTPUT,
+    answeringTo(user('q'), assistant('one'), assistant('two')),
+  )
   expect(JSON.parse(told)).toMatchObject([
     { role: 'assistant', content: [{ type: 'output_text', text: 'one' }] },
     { role: 'assistant', content: [{ type: 'output_text', text: 'two' }] },
@@ -25,7 +28,7 @@ test('begins with the words that are to be continued', () => {
 test('begins with the loop that led there', () => {
   const call: Item = { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' }
   const result: Item = { type: 'function_call_output', call_id: 'c', output: '21' }
-  const told = continuedOutput(OUTPUT, answeringTo(user('q'), call, result, assistant('so')))
+  const told = prependContinuedOutput(OUTPUT, answeringTo(user('q'), call, result, assistant('so')))
   expect(JSON.parse(told)).toMatchObject([
     { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' },
     { type: 'function_call_output', output: [{ type: 'input_text', text: '21' }] },
@@ -35,6 +38,6 @@ test('begins with the loop that led there', () => {
 })
 
 test('is what it was, if a question is answered, or nothing was said', () => {
-  expect(continuedOutput(OUTPUT, answeringTo(assistant('one'), user('q')))).toBe(OUTPUT)
-  expect(continuedOutput('[]', answeringTo(assistant('one')))).toBe('[]')
+  expect(prependContinuedOutput(OUTPUT, answeringTo(assistant('one'), user('q')))).toBe(OUTPUT)
+  expect(prependContinuedOutput('[]', answeringTo(assistant('one')))).toBe('[]')
 })

@@ -1,8 +1,8 @@
 /** What a response says of what was asked: everything, and nothing as null that clients refuse so. */
 import { expect, test } from 'vitest'
-import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
+import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
+import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import { faultsInResponse } from '../../../support/responses-checker.ts'
 import { answeringTo, outcomeOf, TURN_ID } from '../../../support/responses-kit.ts'
 
@@ -12,7 +12,10 @@ const OUTCOME = outcomeOf([
 ])
 
 function echoOf(body: JsonObject, stored = true): JsonObject {
-  return responses.whole(OUTCOME, answeringTo({ model: 'm', input: 'go', ...body }, { stored }))
+  return responsesDialect.whole(
+    OUTCOME,
+    answeringTo({ model: 'm', input: 'go', ...body }, { stored }),
+  )
 }
 
 test('every default is a concrete value', () => {
@@ -119,12 +122,12 @@ test('a schema is echoed flat, with all that it must have', () => {
 
 test('an answer in progress, or that has failed, says so', () => {
   const unfinished = { ...OUTCOME, finish: null }
-  expect(responses.whole(unfinished, answeringTo())).toMatchObject({
+  expect(responsesDialect.whole(unfinished, answeringTo())).toMatchObject({
     status: 'in_progress',
     error: null,
   })
-  const failure = failureOf('upstream_broken', 'It broke.')
-  expect(responses.whole({ ...unfinished, failure }, answeringTo())).toMatchObject({
+  const failure = createFailure('upstream_broken', 'It broke.')
+  expect(responsesDialect.whole({ ...unfinished, failure }, answeringTo())).toMatchObject({
     status: 'failed',
     error: { code: 'server_error', message: 'It broke.' },
     completed_at: null,
@@ -132,7 +135,7 @@ test('an answer in progress, or that has failed, says so', () => {
 })
 
 test('when it was completed is told if it is known', () => {
-  expect(responses.whole(OUTCOME, answeringTo(), 1_700_000_009_999)).toMatchObject({
+  expect(responsesDialect.whole(OUTCOME, answeringTo(), 1_700_000_009_999)).toMatchObject({
     completed_at: 1_700_000_009,
   })
 })

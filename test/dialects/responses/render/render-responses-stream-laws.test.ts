@@ -8,9 +8,9 @@ import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import type { Item } from '../../../../src/core/item.ts'
 import { isObject, type JsonObject } from '../../../../src/core/json/json.ts'
-import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
-import { decode } from '../../../../src/providers/openai-responses/response/decode-stream.ts'
-import { frameAll } from '../../../../src/core/stream/sse.ts'
+import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
+import { decodeStream } from '../../../../src/providers/openai-responses/response/decode-stream.ts'
+import { formatSseMessages } from '../../../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../../../src/core/stream/stage.ts'
 import { answer, nonsense, tangledAnswer } from '../../../support/responses-answers.ts'
 import { faultsInResponse, responsesFaults } from '../../../support/responses-checker.ts'
@@ -73,7 +73,7 @@ describe('a stream is lawful', () => {
 test('the ending is not said before it is asked for', () => {
   fc.assert(
     fc.property(fc.oneof(answer, nonsense), (events) => {
-      const renderer = responses.stream(answeringTo())
+      const renderer = responsesDialect.stream(answeringTo())
       const types = events.flatMap((event) => renderer.push(event)).map(({ event }) => event)
       const endings = ['response.completed', 'response.incomplete', 'response.failed', 'error']
       expect(types.filter((type) => endings.includes(type ?? ''))).toEqual([])
@@ -105,7 +105,7 @@ test('what is rendered and decoded again has lost nothing', () => {
   const raw = answeringTo({ ...ASK, include: ['reasoning.raw', 'reasoning.encrypted_content'] })
   fc.assert(
     fc.property(answer, (events) => {
-      const again = runStage(decode(), rendered(events, raw))
+      const again = runStage(decodeStream(), rendered(events, raw))
       expect(itemsOf(again).map(wordsOf)).toEqual(itemsOf(events).map(wordsOf))
       const [end, endAgain] = [events.at(-1), again.at(-1)]
       expect(endAgain?.type).toBe(end?.type)
@@ -119,7 +119,7 @@ test('a whole answer is what its stream ends with', () => {
   fc.assert(
     fc.property(answer, asked, (events, answering) => {
       const ended = lastResponse(rendered(events, answering))
-      const whole = responses.whole(outcomeOf(events), answering, ENDED_AT_MS)
+      const whole = responsesDialect.whole(outcomeOf(events), answering, ENDED_AT_MS)
       expect(faultsInResponse(whole)).toEqual([])
       if (isObject(ended['error'])) return
       // Where items overlap, the last to end need not be the last in the list.
@@ -140,7 +140,9 @@ async function accumulated(messages: readonly SseMessage[]): Promise<JsonObject>
     maxRetries: 0,
     fetch: () =>
       Promise.resolve(
-        new Response(frameAll(messages), { headers: { 'content-type': 'text/event-stream' } }),
+        new Response(formatSseMessages(messages), {
+          headers: { 'content-type': 'text/event-stream' },
+        }),
       ),
   })
   const stream = openai.responses.stream({ model: 'm', input: 'go' })
@@ -192,7 +194,7 @@ describe('the official SDK', () => {
 
 describe.skipIf(!sharedExists)('a recorded answer', () => {
   test.each(recordedStreams())('$name is told lawfully', async ({ messages }) => {
-    const events = runStage(decode(), messages)
+    const events = runStage(decodeStream(), messages)
     const told = rendered(events)
     expect(responsesFaults(told)).toEqual([])
     const ended = lastResponse(told)
@@ -202,14 +204,14 @@ describe.skipIf(!sharedExists)('a recorded answer', () => {
 
   test.each(recordedStreams())('$name is told lawfully, wherever it breaks', ({ messages }) => {
     for (let at = 0; at < messages.length; at += 1 + (at >> 3)) {
-      const events = runStage(decode(), messages.slice(0, at))
+      const events = runStage(decodeStream(), messages.slice(0, at))
       expect(responsesFaults(rendered(events))).toEqual([])
     }
   })
 
   test('has every event under the name that it is framed with', () => {
     for (const { messages } of recordedStreams()) {
-      for (const message of rendered(runStage(decode(), messages))) {
+      for (const message of rendered(runStage(decodeStream(), messages))) {
         if (message.data === '[DONE]') expect(message.event).toBeUndefined()
         else expect(message.event).toBe(jsonOf(message)['type'])
       }

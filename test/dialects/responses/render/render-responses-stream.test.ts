@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import type { Item } from '../../../../src/core/item.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
-import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
+import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
+import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import {
   answeringTo,
   ASK,
@@ -95,7 +95,7 @@ describe('a message', () => {
   })
 
   test('a token makes one message and nothing else', () => {
-    const renderer = responses.stream(answeringTo())
+    const renderer = responsesDialect.stream(answeringTo())
     for (const event of [BEGIN, STARTED, saying('a')]) renderer.push(event)
     expect(renderer.push(saying('"\n'))).toEqual([
       {
@@ -389,7 +389,7 @@ describe('an ending', () => {
   })
 
   test('by failure keeps what was said and tells the error both ways', () => {
-    const failure = failureOf('upstream_timeout', 'Too slow.')
+    const failure = createFailure('upstream_timeout', 'Too slow.')
     const messages = rendered([BEGIN, STARTED, saying('a'), { type: 'answer-failed', failure }])
     const [error, failed, done] = messages.slice(-3)
     expect(error === undefined ? null : jsonOf(error)).toEqual({
@@ -411,7 +411,7 @@ describe('an ending', () => {
   })
 
   test('keeps the codes that clients look for', () => {
-    const failure = { ...failureOf('invalid_value', 'No.'), code: 'insufficient_quota' }
+    const failure = { ...createFailure('invalid_value', 'No.'), code: 'insufficient_quota' }
     const messages = rendered([BEGIN, { type: 'answer-failed', failure }])
     expect(lastResponse(messages)['error']).toEqual({ code: 'insufficient_quota', message: 'No.' })
   })
@@ -422,9 +422,9 @@ describe('an ending', () => {
   })
 
   test('is what came of the answer, not what was said last', () => {
-    const renderer = responses.stream(answeringTo())
+    const renderer = responsesDialect.stream(answeringTo())
     for (const event of [...said, END]) renderer.push(event)
-    const failure = failureOf('store_unavailable', 'Not kept.')
+    const failure = createFailure('store_unavailable', 'Not kept.')
     const outcome = { ...outcomeOf([...said, END]), finish: null, failure }
     expect(lastResponse(renderer.end(outcome, ENDED_AT_MS))).toMatchObject({
       status: 'failed',

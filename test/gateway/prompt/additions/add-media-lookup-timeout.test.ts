@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { patientMedia } from '../../../../src/gateway/prompt/additions/add-media-lookup-timeout.ts'
+import { addMediaLookupTimeout } from '../../../../src/gateway/prompt/additions/add-media-lookup-timeout.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -18,7 +18,7 @@ test('a memory that does not answer is not waited for, and takes no room afterwa
     keep: () => undefined,
   }
   const log = (_level: string, event: string) => void told.push(event)
-  const found = patientMedia(slow, log).find(['https://a.example/1'], () => true)
+  const found = addMediaLookupTimeout(slow, log).find(['https://a.example/1'], () => true)
   await vi.advanceTimersByTimeAsync(10_000)
   expect(await found).toEqual(new Map())
   expect(told).toEqual(['media-not-kept'])
@@ -34,6 +34,9 @@ test('what it says in time is given, with the room that it takes', async () => {
       new Map(urls.map((url) => [url, hasRoom(4) ? medium : null])),
     keep: () => undefined,
   }
-  const found = await patientMedia(kept, () => undefined).find(['https://a.example/1'], () => true)
+  const found = await addMediaLookupTimeout(kept, () => undefined).find(
+    ['https://a.example/1'],
+    () => true,
+  )
   expect([...found.values()]).toEqual([medium])
 })

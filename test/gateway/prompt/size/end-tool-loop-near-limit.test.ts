@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { policyWith } from '../../../../src/core/context-policy.ts'
+import { resolvePolicy } from '../../../../src/core/context-policy.ts'
 import type { Origin } from '../../../../src/core/item.ts'
 import { NO_HISTORY } from '../../../../src/gateway/history/load-history-by-id.ts'
 import type { Account } from '../../../../src/providers/provider-interface.ts'
-import { wayOutOf } from '../../../../src/gateway/prompt/size/end-tool-loop-near-limit.ts'
+import { planToolLoopEnd } from '../../../../src/gateway/prompt/size/end-tool-loop-near-limit.ts'
 import { talk } from '../../../support/talk.ts'
 
 const account: Account = {
@@ -26,9 +26,9 @@ test('a model is warned from a share of its window on, and with none of it never
   const items =
     question === undefined ? [] : [question, ...work.map((item) => ({ ...item, origin }))]
   const warned = (warnAt: number) => {
-    const policy = policyWith([{ budget: { window: 1000, warnAt } }])
+    const policy = resolvePolicy([{ budget: { window: 1000, warnAt } }])
     const history = { ...NO_HISTORY, counted: () => 600 }
-    const { steps } = wayOutOf({ account, model: 'm' }, { items, policy, history })
+    const { steps } = planToolLoopEnd({ account, model: 'm' }, { items, policy, history })
     return steps.flatMap(({ run }) => run(items).notes.map(({ why }) => why))
   }
   expect(warned(0.5)).toEqual(['budget-warned'])

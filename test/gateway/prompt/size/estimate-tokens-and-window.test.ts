@@ -1,22 +1,22 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import type { Wishes } from '../../../../src/core/context-policy.ts'
-import { NOTHING_USED } from '../../../../src/core/stream/add-token-usage.ts'
-import { chat } from '../../../../src/dialects/chat/chat-dialect.ts'
+import type { PolicyOverrides } from '../../../../src/core/context-policy.ts'
+import { ZERO_TOKEN_USAGE } from '../../../../src/core/stream/add-token-usage.ts'
+import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
 import type { Dialect } from '../../../../src/core/ports/dialect-interface.ts'
-import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
+import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
 import type { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
 import { NO_HISTORY } from '../../../../src/gateway/history/load-history-by-id.ts'
 import {
-  correctionFor,
-  roomIn,
-  tokensOf,
-  windowOf,
+  computeTokenCorrection,
+  computeConversationBudget,
+  estimateRequestTokens,
+  resolveContextWindow,
 } from '../../../../src/gateway/prompt/size/estimate-tokens-and-window.ts'
-import { usualWindow } from '../../../../src/upstream/model-context-windows.ts'
-import { fit, isFitting } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
-import { prepareFor } from '../../../../src/gateway/prompt/prepare-request.ts'
+import { knownContextWindow } from '../../../../src/upstream/model-context-windows.ts'
+import { fitToWindow, fitsWindow } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
+import { prepareRequest } from '../../../../src/gateway/prompt/prepare-request.ts'
 import { startGateway, upstreams } from '../../../support/gateway.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -33,9 +33,9 @@ afterAll(() => gateway.close())
 
 function prepared(
   model: string,
-  wishes: Wishes = {},
+  wishes: PolicyOverrides = {},
   more: JsonObject = {},
-  dialect: Dialect = responses,
+  dialect: Dialect = responsesDialect,
 ) {
   const { world } = gateway
   const account = world.accounts.find(({ name }) => name === 'claude') ?? world.accounts[0]
@@ -43,7 +43,7 @@ function prepared(
   if (used === undefined) throw new Error('There is no such account.')
   const body = { model, input: 'Hi.', store: false, ...more }
   const inbound = dialect.parse(body)
-  return prepareFor(
+  return prepareRequest(
     { account: used, model },
     { inbound: { ...inbound, wishes }, history: NO_HISTORY },
     world,
@@ -61,19 +61,19 @@ describe('how much a model can take', () => {
     ['gemini-3.8-flash', 1_048_576],
     ['qwen3-32b', null],
   ])('is told by a table: %s', (model, tokens) => {
-    expect(usualWindow(model)).toBe(tokens)
+    expect(knownContextWindow(model)).toBe(tokens)
   })
 
   test('the account goes before the table, and the policy before both', () => {
-    expect(windowOf(prepared('claude-sonnet-5-5'))).toBe(1_000_000)
-    expect(windowOf(prepared('tiny-1'))).toBe(1000)
-    expect(windowOf(prepared('tiny-1', { budget: { window: 50 } }))).toBe(50)
-    expect(windowOf(prepared('unheard-of'))).toBeNull()
+    expect(resolveContextWindow(prepared('claude-sonnet-5-5'))).toBe(1_000_000)
+    expect(resolveContextWindow(prepared('tiny-1'))).toBe(1000)
+    expect(resolveContextWindow(prepared('tiny-1', { budget: { window: 50 } }))).toBe(50)
+    expect(resolveContextWindow(prepared('unheard-of'))).toBeNull()
   })
 
   test('what is kept free is what the request allows the answer, on whatever wire (C103)', () => {
-    const room = (wishes: Wishes, more: JsonObject, model = 'claude-sonnet-5-5') =>
-      roomIn(100_000, prepared(model, wishes, more))
+    const room = (wishes: PolicyOverrides, more: JsonObject, model = 'claude-sonnet-5-5') =>
+      computeConversationBudget(100_000, prepared(model, wishes, more))
     expect(room({}, { max_output_tokens: 7000 })).toBe(93_000)
     expect(room({}, { max_output_tokens: 7000 }, 'tiny-1')).toBe(93_000)
     expect(room({ budget: { reserve: 1000 } }, { max_output_tokens: 7000 })).toBe(99_000)
@@ -88,7 +88,7 @@ describe('how much a model can take', () => {
 
 describe('what a provider has counted sets the next estimate right (C62)', () => {
   const usage = (inputTokens: number, estimatedInputTokens: number) => ({
-    ...NOTHING_USED,
+    ...ZERO_TOKEN_USAGE,
     inputTokens,
     estimatedInputTokens,
   })
@@ -102,13 +102,13 @@ describe('what a provider has counted sets the next estimate right (C62)', () =>
     [usage(32_768, 400), 1],
     [usage(0, 400), 1],
   ])('%o', (counted, times) => {
-    expect(correctionFor(counted)).toBe(times)
+    expect(computeTokenCorrection(counted)).toBe(times)
   })
 
   test('in classes, so that a small difference changes nothing', () => {
     fc.assert(
       fc.property(fc.integer({ min: 101, max: 125 }), (counted) => {
-        expect(correctionFor(usage(counted, 100))).toBe(1.25)
+        expect(computeTokenCorrection(usage(counted, 100))).toBe(1.25)
       }),
     )
   })
@@ -117,7 +117,7 @@ describe('what a provider has counted sets the next estimate right (C62)', () =>
     const plain = prepared('tiny-1')
     const parent = { usage: usage(200, 100) }
     const heavy = { ...plain, history: { ...plain.history, parent: parent as never } }
-    expect(tokensOf(heavy)).toBe(tokensOf(plain) * 2)
+    expect(estimateRequestTokens(heavy)).toBe(estimateRequestTokens(plain) * 2)
   })
 })
 
@@ -125,23 +125,23 @@ describe('what does not fit', () => {
   const long = { input: `Tell me of ${'the sea and '.repeat(600)}nothing else.` }
 
   test('is refused with a sentence where the window is certain (C33)', () => {
-    expect(() => fit(prepared('tiny-1', {}, long), gateway.world)).toThrow(
+    expect(() => fitToWindow(prepared('tiny-1', {}, long), gateway.world)).toThrow(
       /exceeds the context window of this model: it is about \d+ tokens, and the model takes 1000/,
     )
     const cut = { budget: { overflow: 'cut' as const } }
-    expect(() => fit(prepared('tiny-1', cut, long), gateway.world)).toThrow(
+    expect(() => fitToWindow(prepared('tiny-1', cut, long), gateway.world)).toThrow(
       /The newest question alone is too long/,
     )
   })
 
   describe('in a chat that wishes nothing', () => {
-    const asked = (content: string, wishes: Wishes = {}) => {
+    const asked = (content: string, wishes: PolicyOverrides = {}) => {
       const messages = [
         { role: 'user', content: long.input },
         { role: 'assistant', content: 'So it is.' },
         { role: 'user', content },
       ]
-      return prepared('tiny-1', wishes, { messages }, chat)
+      return prepared('tiny-1', wishes, { messages }, chatDialect)
     }
 
     test.each([
@@ -151,26 +151,26 @@ describe('what does not fit', () => {
       ['one that is mostly a line', `look${'='.repeat(40_000)}`],
     ])('is sent: %s', (_, content) => {
       const chatted = asked(content)
-      expect(isFitting(chatted)).toBe(true)
-      expect(fit(chatted, gateway.world)).toBe(chatted)
+      expect(fitsWindow(chatted)).toBe(true)
+      expect(fitToWindow(chatted, gateway.world)).toBe(chatted)
     })
 
     test('is refused where the newest question alone is beyond doubt (C33)', () => {
       const hopeless = 'the sea and '.repeat(900)
-      expect(() => fit(asked(hopeless), gateway.world)).toThrow(
+      expect(() => fitToWindow(asked(hopeless), gateway.world)).toThrow(
         /The newest question alone is too long. Send less./,
       )
-      expect(isFitting(asked(hopeless))).toBe(false)
+      expect(fitsWindow(asked(hopeless))).toBe(false)
       const sent = asked(hopeless, { budget: { overflow: 'send' } })
-      expect(fit(sent, gateway.world)).toBe(sent)
+      expect(fitToWindow(sent, gateway.world)).toBe(sent)
     })
   })
 
   test('is sent where the policy says so, or where the window is a guess', () => {
     const sent = prepared('tiny-1', { budget: { overflow: 'send' } }, long)
-    expect(fit(sent, gateway.world)).toBe(sent)
+    expect(fitToWindow(sent, gateway.world)).toBe(sent)
     const guess = prepared('claude-sonnet-5-5', {}, { input: 'the sea '.repeat(900_000) })
-    expect(fit(guess, gateway.world)).toBe(guess)
+    expect(fitToWindow(guess, gateway.world)).toBe(guess)
   })
 
   test('is cut between turns, oldest first, and the question stays', () => {
@@ -183,8 +183,8 @@ describe('what does not fit', () => {
       { budget: { overflow: 'cut' } },
       { input: [...turns, { role: 'user', content: 'now' }] },
     )
-    const fitting = fit(asked, gateway.world)
-    expect(tokensOf(fitting)).toBeLessThanOrEqual(1000)
+    const fitting = fitToWindow(asked, gateway.world)
+    expect(estimateRequestTokens(fitting)).toBeLessThanOrEqual(1000)
     expect(fitting.prompt.items.at(-1)).toBe(asked.items.at(-1))
     expect(fitting.notes.some(({ why }) => why === 'over-window')).toBe(true)
   })
@@ -200,7 +200,7 @@ describe('what does not fit', () => {
 
   test('loses old outputs of tools before it loses a turn (C58)', () => {
     const input = [...looked(1, 260), ...looked(2, 260), { role: 'user', content: 'now' }]
-    const fitting = fit(prepared('tiny-1', cut, { input }), gateway.world)
+    const fitting = fitToWindow(prepared('tiny-1', cut, { input }), gateway.world)
     expect(whysOf(fitting)).toEqual(new Set(['output-too-old']))
     expect(fitting.prompt.items).toHaveLength(input.length)
     expect(fitting.inbound.wishes).toEqual(cut)
@@ -214,7 +214,7 @@ describe('what does not fit', () => {
       { role: 'user', content: 'now' },
     ]
     const [before, after] = [running, over].map((input) => {
-      return fit(prepared('tiny-1', cut, { input }), gateway.world).prompt.items
+      return fitToWindow(prepared('tiny-1', cut, { input }), gateway.world).prompt.items
     })
     expect(after?.slice(0, running.length)).toEqual(before)
   })
@@ -246,7 +246,7 @@ describe('what does not fit', () => {
   ])('is refused with what fills it: %s', (_, more, sentence, param) => {
     for (const overflow of ['cut', 'refuse'] as const) {
       try {
-        fit(prepared('tiny-1', { budget: { overflow } }, more), gateway.world)
+        fitToWindow(prepared('tiny-1', { budget: { overflow } }, more), gateway.world)
         expect.unreachable()
       } catch (error) {
         const { failure } = error as GatewayError
@@ -263,8 +263,8 @@ describe('what does not fit', () => {
 
   test('loses most of the outputs of the running turn when there is nothing else to lose (C58)', () => {
     const input = looked(1, 2000)
-    const fitting = fit(prepared('tiny-1', cut, { input }), gateway.world)
-    expect(tokensOf(fitting)).toBeLessThanOrEqual(1000)
+    const fitting = fitToWindow(prepared('tiny-1', cut, { input }), gateway.world)
+    expect(estimateRequestTokens(fitting)).toBeLessThanOrEqual(1000)
     expect(whysOf(fitting)).toEqual(new Set(['output-capped']))
     expect(fitting.prompt.items).toHaveLength(input.length)
   })

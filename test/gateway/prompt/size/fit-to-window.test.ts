@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
+import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
 import { NO_HISTORY } from '../../../../src/gateway/history/load-history-by-id.ts'
 import { openaiResponses } from '../../../../src/providers/openai-responses/openai-responses.ts'
-import { fit } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
-import { prepareFor } from '../../../../src/gateway/prompt/prepare-request.ts'
+import { fitToWindow } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
+import { prepareRequest } from '../../../../src/gateway/prompt/prepare-request.ts'
 import { startGateway, upstreams } from '../../../support/gateway.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -20,10 +20,10 @@ function fitted(input: readonly JsonObject[]) {
   const { world } = gateway
   const [account] = world.accounts
   if (account === undefined) throw new Error('There is no account.')
-  const parsed = responses.parse({ model: 'm', input })
+  const parsed = responsesDialect.parse({ model: 'm', input })
   const wishes = { budget: { window: 1000, overflow: 'cut', reserve: 0 } } as const
   const asked = { inbound: { ...parsed, wishes }, history: NO_HISTORY }
-  return fit(prepareFor({ account, model: 'm' }, asked, world), world)
+  return fitToWindow(prepareRequest({ account, model: 'm' }, asked, world), world)
 }
 
 const LONG = 'word '.repeat(900)

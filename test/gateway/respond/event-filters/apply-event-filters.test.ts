@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
-import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
+import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import type { Decoder } from '../../../../src/providers/provider-interface.ts'
 import {
-  guarded,
-  guardedWhole,
+  applyEventFilters,
+  filterEventList,
 } from '../../../../src/gateway/respond/event-filters/apply-event-filters.ts'
-import { stopStrings } from '../../../../src/gateway/respond/event-filters/end-at-stop-sequence.ts'
+import { createStopSequenceFilter } from '../../../../src/gateway/respond/event-filters/end-at-stop-sequence.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
 import { answerOf, begun, ENDED, finalTextsIn, said, STARTED, textIn, USAGE } from '../../said.ts'
 
-const failure = failureOf('upstream_broken', 'It broke.')
+const failure = createFailure('upstream_broken', 'It broke.')
 
 /** Each message is a list of events; what it ends with knows what the answer has cost so far. */
 function decoder(): Decoder {
@@ -26,7 +26,11 @@ function message(...events: readonly StreamEvent[]) {
 
 describe('a stream', () => {
   test('is cut by whichever guard comes first, and by none when the upstream is over', () => {
-    const both = () => guarded(decoder(), [stopStrings(['one']), stopStrings(['two'])])
+    const both = () =>
+      applyEventFilters(decoder(), [
+        createStopSequenceFilter(['one']),
+        createStopSequenceFilter(['two']),
+      ])
     const stream = both()
     expect(stream.push(message(STARTED, begun(), said('a t')))).toHaveLength(3)
     expect(stream.isCut()).toBe(false)
@@ -42,20 +46,20 @@ describe('a stream', () => {
   })
 
   test('that comes at once costs what its upstream says, though a guard ends it', () => {
-    const stream = guarded(decoder(), [stopStrings(['two'])])
+    const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
     const events = stream.push(message(...answerOf(['one two', 'three'])))
     expect(textIn(events)).toBe('one ')
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
   })
 
   test('that is cut costs what its upstream has said until then', () => {
-    const stream = guarded(decoder(), [stopStrings(['two'])])
+    const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
     const events = stream.push(message(STARTED, begun(), said('one two')))
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
   })
 
   test('that breaks says first what was held back', () => {
-    const stream = guarded(decoder(), [stopStrings(['two'])])
+    const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
     stream.push(message(STARTED, begun(), said('one t')))
     expect(textIn(stream.broken(failure))).toBe('t')
     expect(stream.broken(failure)).toEqual([])
@@ -63,7 +67,7 @@ describe('a stream', () => {
 
   test('without guards is the decoder itself', () => {
     const plain = decoder()
-    const stream = guarded(plain, [])
+    const stream = applyEventFilters(plain, [])
     expect(stream.push).toBe(plain.push)
     expect(stream.broken(failure)).toEqual([{ type: 'answer-failed', failure }])
   })
@@ -73,15 +77,15 @@ describe('a whole answer', () => {
   const whole = answerOf(['one two three'])
 
   test('is cut, and what it has cost is known', () => {
-    const events = guardedWhole(whole, [stopStrings(['two'])])
+    const events = filterEventList(whole, [createStopSequenceFilter(['two'])])
     expect(finalTextsIn(events)).toEqual(['one '])
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
     expect(eventFaults(events)).toEqual([])
   })
 
   test('is the same where nothing stops it', () => {
-    expect(guardedWhole(whole, [])).toBe(whole)
-    expect(guardedWhole(whole, [stopStrings(['four'])])).toEqual(whole)
-    expect(guardedWhole(whole, [stopStrings(['four'])]).at(-1)).toEqual(ENDED)
+    expect(filterEventList(whole, [])).toBe(whole)
+    expect(filterEventList(whole, [createStopSequenceFilter(['four'])])).toEqual(whole)
+    expect(filterEventList(whole, [createStopSequenceFilter(['four'])]).at(-1)).toEqual(ENDED)
   })
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import { runStage } from '../../../../src/core/stream/stage.ts'
-import { stopStrings } from '../../../../src/gateway/respond/event-filters/end-at-stop-sequence.ts'
+import { createStopSequenceFilter } from '../../../../src/gateway/respond/event-filters/end-at-stop-sequence.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
 import { answer, nonsense, tangledAnswer } from '../../../support/responses-answers.ts'
 import {
@@ -30,7 +30,7 @@ function cutNaively(text: string, stops: readonly string[]): string {
 }
 
 function guarded(events: readonly StreamEvent[], ...stops: readonly string[]) {
-  return runStage(stopStrings(stops), events)
+  return runStage(createStopSequenceFilter(stops), events)
 }
 
 describe('the text', () => {
@@ -52,7 +52,7 @@ describe('the text', () => {
   test('is held back no longer than it may be the beginning of a stop string', () => {
     fc.assert(
       fc.property(inPieces(dense(30)), stops, (pieces, stops) => {
-        const guard = stopStrings(stops)
+        const guard = createStopSequenceFilter(stops)
         guard.push(begun())
         let [come, gone] = ['', '']
         for (const piece of pieces) {
@@ -104,7 +104,7 @@ describe('the text', () => {
       },
     ]
     for (const other of others) {
-      const guard = stopStrings(['END'])
+      const guard = createStopSequenceFilter(['END'])
       guard.push(begun())
       expect(textIn(guard.push(said('An EN')))).toBe('An ')
       const events = guard.push(other)
@@ -153,7 +153,7 @@ describe('any answer', () => {
 
 describe('an answer that is ended', () => {
   test('says nothing more, and nothing of what is behind', () => {
-    const guard = stopStrings(['END'])
+    const guard = createStopSequenceFilter(['END'])
     const events = [STARTED, begun(), said('It is. E'), said('ND of it')].flatMap((event) =>
       guard.push(event),
     )

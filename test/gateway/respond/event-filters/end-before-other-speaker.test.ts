@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
-import { speakerGuard } from '../../../../src/gateway/respond/event-filters/end-before-other-speaker.ts'
+import { createOtherSpeakerFilter } from '../../../../src/gateway/respond/event-filters/end-before-other-speaker.ts'
 import { runStage } from '../../../../src/core/stream/stage.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
 import { answer, nonsense, tangledAnswer } from '../../../support/responses-answers.ts'
@@ -18,7 +18,7 @@ import {
 import { runs } from '../../../support/runs.ts'
 
 function left(text: string, ...ownLabels: readonly string[]): string {
-  return textIn(runStage(speakerGuard(ownLabels), answerOf([text])))
+  return textIn(runStage(createOtherSpeakerFilter(ownLabels), answerOf([text])))
 }
 
 describe('the text ends in front of', () => {
@@ -108,7 +108,7 @@ describe('wherever the deltas are cut', () => {
     fc.assert(
       fc.property(inPieces(lines), (pieces) => {
         const text = pieces.join('')
-        const events = runStage(speakerGuard(['Ada']), answerOf(pieces))
+        const events = runStage(createOtherSpeakerFilter(['Ada']), answerOf(pieces))
         expect(textIn(events)).toBe(cutNaively(text))
         expect(finalTextsIn(events)).toEqual([cutNaively(text)])
         expect(eventFaults(events)).toEqual([])
@@ -120,7 +120,7 @@ describe('wherever the deltas are cut', () => {
   test('no more than the beginning of a line is held back', () => {
     fc.assert(
       fc.property(inPieces(lines), (pieces) => {
-        const guard = speakerGuard(['Ada'])
+        const guard = createOtherSpeakerFilter(['Ada'])
         guard.push(begun())
         let [come, gone] = ['', '']
         for (const piece of pieces) {
@@ -139,7 +139,7 @@ describe('wherever the deltas are cut', () => {
 })
 
 test('what is held back goes before anything else that comes', () => {
-  const guard = speakerGuard()
+  const guard = createOtherSpeakerFilter()
   const call: StreamEvent = {
     type: 'item-started',
     index: 1,
@@ -155,7 +155,7 @@ test('what is held back goes before anything else that comes', () => {
 })
 
 test('a label at the end of what was said ends the answer before its end', () => {
-  const guard = speakerGuard()
+  const guard = createOtherSpeakerFilter()
   for (const event of [STARTED, begun(), said('Hi\nBob:')]) guard.push(event)
   expect(guard.push(ENDED).at(-1)).toEqual({ ...ENDED, finish: 'stop' })
 })
@@ -164,12 +164,12 @@ test('any lawful answer is lawful behind the guard, and nonsense does not throw'
   fc.assert(
     fc.property(fc.oneof(answer, tangledAnswer), (events) => {
       fc.pre(eventFaults(events).length === 0)
-      expect(eventFaults(runStage(speakerGuard(), events))).toEqual([])
+      expect(eventFaults(runStage(createOtherSpeakerFilter(), events))).toEqual([])
     }),
     runs(200),
   )
   fc.assert(
-    fc.property(nonsense, (events) => void runStage(speakerGuard(), events)),
+    fc.property(nonsense, (events) => void runStage(createOtherSpeakerFilter(), events)),
     {
       numRuns: 100,
     },

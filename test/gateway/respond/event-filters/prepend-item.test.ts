@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { compactionItem } from '../../../../src/core/items/compaction-item.ts'
+import { createCompactionItem } from '../../../../src/core/items/compaction-item.ts'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
-import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
-import { beginningWith } from '../../../../src/gateway/respond/event-filters/prepend-item.ts'
+import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
+import { createPrependItemFilter } from '../../../../src/gateway/respond/event-filters/prepend-item.ts'
 import { runStage } from '../../../../src/core/stream/stage.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
 
-const ITEM = compactionItem('cmp_1', 'so far')
+const ITEM = createCompactionItem('cmp_1', 'so far')
 const MESSAGE = { type: 'message', role: 'assistant' } as const
 const TEXT = { type: 'output_text', text: 'hi' } as const
 const EVENTS: readonly StreamEvent[] = [
@@ -17,7 +17,7 @@ const EVENTS: readonly StreamEvent[] = [
   { type: 'answer-ended', finish: 'stop', usage: null },
 ]
 
-const told = (events: readonly StreamEvent[]) => runStage(beginningWith(ITEM), events)
+const told = (events: readonly StreamEvent[]) => runStage(createPrependItemFilter(ITEM), events)
 
 test('the item comes first, and all others one place later', () => {
   expect(eventFaults(told(EVENTS))).toEqual([])
@@ -35,7 +35,7 @@ test('the item comes first, and all others one place later', () => {
 })
 
 test('an answer that fails at once still has it', () => {
-  const failure = failureOf('upstream_broken', 'no')
+  const failure = createFailure('upstream_broken', 'no')
   expect(told([{ type: 'answer-failed', failure }]).map(({ type }) => type)).toEqual([
     'item-started',
     'item-ended',

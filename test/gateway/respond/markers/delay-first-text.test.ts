@@ -1,7 +1,7 @@
 /** The first words wait for what they shall be named with, and for nothing else. */
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
-import { heldWords } from '../../../../src/gateway/respond/markers/delay-first-text.ts'
+import { delayFirstText } from '../../../../src/gateway/respond/markers/delay-first-text.ts'
 import { answerAround, messageEvents, reasoningEvents } from '../../../support/marked-answers.ts'
 
 const ANSWER = answerAround([reasoningEvents(0), messageEvents(1, [' ', 'So', '.'])])
@@ -12,7 +12,7 @@ function listen(isWritten = false) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const later: StreamEvent[] = []
   let asked = 0
-  const held = heldWords(() => {
+  const held = delayFirstText(() => {
     asked += 1
     return isWritten ? null : promise
   })

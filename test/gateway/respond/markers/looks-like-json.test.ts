@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ENOUGH, mayBeJson } from '../../../../src/gateway/respond/markers/looks-like-json.ts'
+import {
+  JSON_PROBE_CHARS,
+  looksLikeJson,
+} from '../../../../src/gateway/respond/markers/looks-like-json.ts'
 
 function told(text: string): boolean | null {
-  return mayBeJson(text.slice(0, ENOUGH))
+  return looksLikeJson(text.slice(0, JSON_PROBE_CHARS))
 }
 
 test.each([

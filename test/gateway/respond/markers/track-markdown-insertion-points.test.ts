@@ -1,11 +1,11 @@
 /** Where a line of our own may stand in a Markdown text. `gateway/marking-rendered.test.ts` says why there. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { markdownPlace } from '../../../../src/gateway/respond/markers/track-markdown-insertion-points.ts'
+import { trackMarkdownInsertionPoints } from '../../../../src/gateway/respond/markers/track-markdown-insertion-points.ts'
 import { cutUp, markdown } from '../../../support/markdown-answers.ts'
 
 function placesIn(pieces: readonly string[]): readonly number[] {
-  const place = markdownPlace()
+  const place = trackMarkdownInsertionPoints()
   const found: number[] = []
   let length = 0
   for (const piece of pieces) {
@@ -32,7 +32,7 @@ test('however the text is cut, the places and the end are the same', () => {
       // A piece tells only its first place.
       const first = new Set(all)
       for (const place of placesIn(pieces)) expect(first).toContain(place)
-      const [whole, cut] = [markdownPlace(), markdownPlace()]
+      const [whole, cut] = [trackMarkdownInsertionPoints(), trackMarkdownInsertionPoints()]
       expect(whole.push(text)).toBe(all[0] ?? -1)
       for (const piece of pieces) cut.push(piece)
       expect(cut.canEnd()).toBe(whole.canEnd())
@@ -56,7 +56,7 @@ test('nothing can be put into a text of which readers think differently', () => 
 test('a long text is read to its end', () => {
   // Who reads it over and over is not done when the time of a test is over.
   for (const piece of ['a', '`', '> ', '\n\n', '- ', '<a', '<!--', '$$', '\\', '    ', '1. ']) {
-    const place = markdownPlace()
+    const place = trackMarkdownInsertionPoints()
     for (let count = 0; count < 100_000; count += 1) place.push(piece)
     place.push('\n\nServus')
     expect(place.canEnd()).toBeTypeOf('boolean')

@@ -2,14 +2,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
-import { markerLine, readMarkers } from '../../../../src/core/markers/extract-turn-markers.ts'
-import { shownText } from '../../../../src/dialects/chat/render/join-visible-text.ts'
-import { chat } from '../../../../src/dialects/chat/chat-dialect.ts'
-import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
-import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
 import {
-  markedOutcome,
-  marking,
+  formatMarkerLine,
+  extractMarkers,
+} from '../../../../src/core/markers/extract-turn-markers.ts'
+import { joinVisibleText } from '../../../../src/dialects/chat/render/join-visible-text.ts'
+import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
+import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
+import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
+import {
+  addMarkerToOutcome,
+  wrapRendererWithMarker,
 } from '../../../../src/gateway/respond/markers/wrap-renderer-with-marker.ts'
 import { answering as chatAnswering } from '../../../dialects/chat/kit.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
@@ -30,7 +33,7 @@ import { answer, nonsense, tangledAnswer } from '../../../support/responses-answ
 import { answeringTo } from '../../../support/responses-kit.ts'
 import { runs } from '../../../support/runs.ts'
 
-const LINE = markerLine(TURN)
+const LINE = formatMarkerLine(TURN)
 const FRONT = `${LINE}\n\n`
 const OWN = `\n\n${LINE}\n\n`
 
@@ -120,7 +123,7 @@ describe('where nothing is said, a marker is a message by itself', () => {
       ])
       expect(told.events.at(-1)).toEqual(events.at(-1))
       expect(told.outcome).toEqual(outcomeOf(told.events))
-      expect(shownText(markedOutcome(outcomeOf(events), TURN).items)).toContain(FRONT)
+      expect(joinVisibleText(addMarkerToOutcome(outcomeOf(events), TURN).items)).toContain(FRONT)
     }
   })
 
@@ -138,7 +141,7 @@ describe('where nothing is said, a marker is a message by itself', () => {
     expect(pieces(marked(events, Infinity))).toEqual([])
     const failed: StreamEvent[] = [
       ...events.slice(0, -1),
-      { type: 'answer-failed', failure: failureOf('upstream_broken', 'It broke.') },
+      { type: 'answer-failed', failure: createFailure('upstream_broken', 'It broke.') },
     ]
     expect(pieces(marked(failed))).toEqual([])
   })
@@ -230,9 +233,9 @@ describe('an answer that goes on with a text of the client', () => {
   test('says so in the item as well', () => {
     const { events, outcome } = marked(answerOf(['Servus']), Infinity, options)
     expect(eventFaults(events)).toEqual([])
-    expect(shownText(outcome.items)).toBe('\n\nServus')
-    const whole = markedOutcome(outcomeOf(answerOf(['Servus'])), TURN, options)
-    expect(shownText(whole.items)).toBe(`${OWN}Servus`)
+    expect(joinVisibleText(outcome.items)).toBe('\n\nServus')
+    const whole = addMarkerToOutcome(outcomeOf(answerOf(['Servus'])), TURN, options)
+    expect(joinVisibleText(whole.items)).toBe(`${OWN}Servus`)
   })
 })
 
@@ -240,12 +243,12 @@ test('an answer that was there at once has its marker in the same place', () => 
   fc.assert(
     fc.property(fc.array(markdown, { minLength: 1, maxLength: 3 }), (texts) => {
       const events = answerOf(...texts.map((text) => [text]))
-      expect(markedOutcome(outcomeOf(events), TURN)).toEqual(marked(events).outcome)
+      expect(addMarkerToOutcome(outcomeOf(events), TURN)).toEqual(marked(events).outcome)
     }),
     runs(300),
   )
   const outcome = outcomeOf(answerAround([callEvents(0)]))
-  expect(markedOutcome(outcome, TURN)).toBe(outcome)
+  expect(addMarkerToOutcome(outcome, TURN)).toBe(outcome)
 })
 
 test('what is recorded is not touched', () => {
@@ -253,7 +256,7 @@ test('what is recorded is not touched', () => {
   const outcome = outcomeOf(events)
   const before = structuredClone(outcome)
   expect(marked(events).outcome).not.toEqual(before)
-  markedOutcome(outcome, TURN)
+  addMarkerToOutcome(outcome, TURN)
   expect(outcome).toEqual(before)
 })
 
@@ -279,7 +282,7 @@ test('annotations stay with the words that they are about', () => {
   const heard = told.events.flatMap((event) =>
     event.type === 'annotation-added' ? [event.annotation] : [],
   )
-  const shown = shownText(told.outcome.items)
+  const shown = joinVisibleText(told.outcome.items)
   for (const one of heard) {
     expect(shown.slice(Number(one['start_index']), Number(one['end_index']))).toBe('Two')
   }
@@ -331,7 +334,10 @@ test('no token waits', () => {
         if (events[end - 1]?.type !== 'text-delta') continue
         const heard: StreamEvent[] = []
         const inner = { push: (event: StreamEvent) => (heard.push(event), []), end: () => [] }
-        const renderer = marking(inner, { turnId: TURN, isReady: () => heard.length >= at })
+        const renderer = wrapRendererWithMarker(inner, {
+          turnId: TURN,
+          isReady: () => heard.length >= at,
+        })
         for (const event of events.slice(0, end)) renderer.push(event)
         expect(own(heard)).toBe(own(events.slice(0, end)))
       }
@@ -344,8 +350,11 @@ test('what is read of a marked text is the text, but for breaks at its very end'
   fc.assert(
     fc.property(anyAnswer, readyAt, (events, at) => {
       const { outcome } = marked(events, at)
-      const [text, plain] = [shownText(outcome.items), shownText(outcomeOf(events).items)]
-      const { text: read, marks } = readMarkers(text)
+      const [text, plain] = [
+        joinVisibleText(outcome.items),
+        joinVisibleText(outcomeOf(events).items),
+      ]
+      const { text: read, marks } = extractMarkers(text)
       expect(read.trimEnd()).toBe(plain.trimEnd())
       const isMarked = text !== plain
       expect(marks.map(({ turnId }) => turnId)).toEqual(isMarked ? [TURN] : [])
@@ -366,7 +375,9 @@ describe('the renderers give lawful streams', () => {
       fc.property(answers, fc.nat({ max: 20 }), fc.boolean(), (events, at, beginsWithBreak) => {
         let count = 0
         const mark = { turnId: TURN, isReady: () => count >= at }
-        const renderer = marking(responses.stream(answeringTo()), mark, { beginsWithBreak })
+        const renderer = wrapRendererWithMarker(responsesDialect.stream(answeringTo()), mark, {
+          beginsWithBreak,
+        })
         const messages = events.flatMap((event) => {
           count += 1
           return renderer.push(event)
@@ -382,7 +393,7 @@ describe('the renderers give lawful streams', () => {
     fc.assert(
       fc.property(nonsense, (events) => {
         const mark = { turnId: TURN, isReady: () => true }
-        const renderer = marking(responses.stream(answeringTo()), mark)
+        const renderer = wrapRendererWithMarker(responsesDialect.stream(answeringTo()), mark)
         const messages = events.flatMap((event) => [...renderer.push(event)])
         messages.push(...renderer.end(outcomeOf(events), 1_700_000_001_000))
         const isContradiction = (fault: string) => / (says|differs) /.test(fault)
@@ -396,7 +407,7 @@ describe('the renderers give lawful streams', () => {
     fc.assert(
       fc.property(anyAnswer, readyAt, (events, at) => {
         const { events: told, outcome } = marked(events, at)
-        const renderer = chat.stream(chatAnswering())
+        const renderer = chatDialect.stream(chatAnswering())
         const messages = told.flatMap((event) => [...renderer.push(event)])
         messages.push(...renderer.end(outcome, 1_700_000_001_000))
         const text = messages
@@ -404,7 +415,7 @@ describe('the renderers give lawful streams', () => {
           .map(({ data }) => JSON.parse(data) as { choices: { delta: { content?: string } }[] })
           .map(({ choices }) => choices[0]?.delta.content ?? '')
           .join('')
-        expect(text).toBe(shownText(outcome.items))
+        expect(text).toBe(joinVisibleText(outcome.items))
       }),
       runs(200),
     )

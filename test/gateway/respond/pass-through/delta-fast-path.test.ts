@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textOf } from '../../../../src/core/item.ts'
-import type { Rendition } from '../../../../src/gateway/respond/response-writer-interface.ts'
-import type { WordsAlone } from '../../../../src/core/stream/stage.ts'
-import type { SameLanguage } from '../../../../src/gateway/respond/pass-through/pass-through-stream.ts'
+import type { ResponseWriter } from '../../../../src/gateway/respond/response-writer-interface.ts'
+import type { TextDeltaPattern } from '../../../../src/core/stream/stage.ts'
+import type { PassThroughOptions } from '../../../../src/gateway/respond/pass-through/pass-through-stream.ts'
 import { runs } from '../../../support/runs.ts'
 import { passedOn, textSent } from '../../passed-on.ts'
 
@@ -12,11 +12,13 @@ const utf8 = new TextEncoder()
 const ID = '"id":"chatcmpl-upstream","object":"chat.completion.chunk"'
 
 /** Like no event, so that each is read. */
-const NEVER: WordsAlone = { before: /(?!)/, after: /(?!)/, more: [] }
-const readingEach = ({ retouch }: SameLanguage) => ({ retouch: { ...retouch, wordsAlone: NEVER } })
+const NEVER: TextDeltaPattern = { before: /(?!)/, after: /(?!)/, more: [] }
+const readingEach = ({ retouch }: PassThroughOptions) => ({
+  retouch: { ...retouch, wordsAlone: NEVER },
+})
 
 /** What comes of a stream that arrives in these pieces, as the relay would have it. */
-function played(rendition: Rendition, pieces: readonly Uint8Array[]) {
+function played(rendition: ResponseWriter, pieces: readonly Uint8Array[]) {
   let told = ''
   for (const piece of pieces) {
     told += textSent(rendition.push(piece))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
+import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import { chatStream, responsesStream } from '../../../support/wires.ts'
 import { passedOn, textSent } from '../../passed-on.ts'
 
@@ -52,7 +52,7 @@ describe('an answer that nobody keeps', () => {
     const { push, close, end, outcome } = passedOn('chat', false)
     const whole = answer.slice(0, 3).join('')
     let sent = textSent(push(utf8.encode(`${whole}data: {"half`)))
-    sent += close(failureOf('upstream_broken', 'It broke.'))
+    sent += close(createFailure('upstream_broken', 'It broke.'))
     sent += end(outcome())
     expect(sent.startsWith(whole)).toBe(true)
     expect(sent.slice(whole.length)).toMatch(
@@ -114,7 +114,7 @@ describe('an answer that is kept', () => {
     const { push, close, end, outcome } = passedOn('chat', true)
     push(utf8.encode(answer.join('')))
     close(null)
-    const failure = failureOf('store_unavailable', 'Not kept.')
+    const failure = createFailure('store_unavailable', 'Not kept.')
     const last = end({ ...outcome(), finish: null, failure })
     expect(last).toContain('Not kept.')
     expect(last).not.toContain('"finish_reason":"length"')

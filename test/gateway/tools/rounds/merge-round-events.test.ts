@@ -1,17 +1,20 @@
 /** Several rounds become one answer, whatever is said in them, and its client hears one as well. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { StreamEvent, Usage } from '../../../../src/core/stream-event.ts'
-import { houseOutput, isOfHouse } from '../../../../src/core/items/gateway-tool-items.ts'
+import type { StreamEvent, TokenUsage } from '../../../../src/core/stream-event.ts'
+import {
+  createGatewayToolOutput,
+  isGatewayToolItem,
+} from '../../../../src/core/items/gateway-tool-items.ts'
 import type { Item } from '../../../../src/core/item.ts'
-import { foldOutcome } from '../../../../src/core/fold-answer-outcome.ts'
-import { pairsOf } from '../../../../src/core/items/tool-call-pairs.ts'
-import { chat } from '../../../../src/dialects/chat/chat-dialect.ts'
-import type { Renderer } from '../../../../src/core/ports/dialect-interface.ts'
-import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
-import { failureOf } from '../../../../src/core/errors/gateway-error.ts'
-import { joinRounds } from '../../../../src/gateway/tools/rounds/merge-round-events.ts'
-import { hideHouse } from '../../../../src/gateway/respond/hide-gateway-tools.ts'
+import { foldAnswerOutcome } from '../../../../src/core/fold-answer-outcome.ts'
+import { findToolCallPairs } from '../../../../src/core/items/tool-call-pairs.ts'
+import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
+import type { AnswerRenderer } from '../../../../src/core/ports/dialect-interface.ts'
+import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
+import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
+import { createRoundEventMerger } from '../../../../src/gateway/tools/rounds/merge-round-events.ts'
+import { hideGatewayTools } from '../../../../src/gateway/respond/hide-gateway-tools.ts'
 import { answering as chatAnswering } from '../../../dialects/chat/kit.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
 import { answer, tangledAnswer } from '../../../support/responses-answers.ts'
@@ -20,7 +23,7 @@ import { answeringTo } from '../../../support/responses-kit.ts'
 
 const TURN = '01KQZ3V8M6T2X9R4B7C9'
 const HOUSE = new Set(['expand_output'])
-const USAGE: Usage = {
+const USAGE: TokenUsage = {
   inputTokens: 7,
   cachedTokens: 4,
   cacheWriteTokens: null,
@@ -31,13 +34,15 @@ const USAGE: Usage = {
 
 /** The rounds as they are joined by somebody who answers every call of the house. */
 function joined(rounds: readonly (readonly StreamEvent[])[]): readonly StreamEvent[] {
-  const join = joinRounds(TURN, HOUSE)
+  const join = createRoundEventMerger(TURN, HOUSE)
   const all: StreamEvent[] = []
   for (const [at, events] of rounds.entries()) {
     for (const event of events) all.push(...join.hear([event]))
     const held = join.held()
     if (join.isOver() || held === null) break
-    all.push(...join.put(held.houseCalls.map(({ call_id: id }) => houseOutput(id, 'done'))))
+    all.push(
+      ...join.put(held.houseCalls.map(({ call_id: id }) => createGatewayToolOutput(id, 'done'))),
+    )
     const isLast = at === rounds.length - 1
     if (held.callsOthers || held.finish !== 'stop' || isLast) all.push(...join.end())
     else join.next()
@@ -63,8 +68,8 @@ const round = fc
   .filter((events) => eventFaults(events).length === 0)
 const rounds = fc.array(round, { minLength: 1, maxLength: 5 })
 
-function rendered(events: readonly StreamEvent[], renderer: Renderer) {
-  const fold = foldOutcome()
+function rendered(events: readonly StreamEvent[], renderer: AnswerRenderer) {
+  const fold = foldAnswerOutcome()
   const messages = events.flatMap((event) => {
     fold.push(event)
     return renderer.push(event)
@@ -88,9 +93,9 @@ describe('any rounds', () => {
         const items: Item[] = []
         for (const event of events) if (event.type === 'item-ended') items[event.index] = event.item
         if (events.at(-1)?.type === 'answer-failed') return
-        const partners = pairsOf(items)
+        const partners = findToolCallPairs(items)
         for (const [at, item] of items.entries()) {
-          if (isOfHouse(item)) expect(partners[at]).not.toBe(-1)
+          if (isGatewayToolItem(item)) expect(partners[at]).not.toBe(-1)
         }
       }),
     )
@@ -99,7 +104,10 @@ describe('any rounds', () => {
   test('are heard in Responses as one lawful answer without the house', () => {
     fc.assert(
       fc.property(rounds, (told) => {
-        const messages = rendered(joined(told), hideHouse(responses.stream(answeringTo())))
+        const messages = rendered(
+          joined(told),
+          hideGatewayTools(responsesDialect.stream(answeringTo())),
+        )
         expect(responsesFaults(messages)).toEqual([])
         expect(JSON.stringify(messages)).not.toContain('expand_output')
       }),
@@ -109,7 +117,10 @@ describe('any rounds', () => {
   test('are heard in Chat Completions as one message', () => {
     fc.assert(
       fc.property(rounds, (told) => {
-        const messages = rendered(joined(told), hideHouse(chat.stream(chatAnswering())))
+        const messages = rendered(
+          joined(told),
+          hideGatewayTools(chatDialect.stream(chatAnswering())),
+        )
         expect(messages.filter(({ data }) => data === '[DONE]')).toHaveLength(1)
         expect(messages.filter(({ data }) => data.includes('"role":"assistant"'))).toHaveLength(
           messages.length === 2 ? 0 : 1,
@@ -183,11 +194,11 @@ test('an answer in which nothing is of the house is passed on as it is', () => {
 })
 
 test('what breaks off in a later round has cost what came before', () => {
-  const join = joinRounds(TURN, HOUSE)
+  const join = createRoundEventMerger(TURN, HOUSE)
   join.hear(roundOf([call]))
-  join.put([houseOutput('call_0', 'done')])
+  join.put([createGatewayToolOutput('call_0', 'done')])
   join.next()
-  const failure = failureOf('upstream_broken', 'It broke.')
+  const failure = createFailure('upstream_broken', 'It broke.')
   expect(join.fail(failure)).toEqual([{ type: 'answer-failed', failure, usage: USAGE }])
   expect(join.fail(failure)).toEqual([])
   expect(join.end()).toEqual([])

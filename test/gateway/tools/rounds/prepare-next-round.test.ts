@@ -5,23 +5,29 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
-  asOfClient,
-  houseCall,
-  houseOutput,
+  unmarkGatewayToolItem,
+  markGatewayToolCall,
+  createGatewayToolOutput,
 } from '../../../../src/core/items/gateway-tool-items.ts'
 import type { Item, Reasoning } from '../../../../src/core/item.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { responses } from '../../../../src/dialects/responses/responses-dialect.ts'
+import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
 import { NO_HISTORY } from '../../../../src/gateway/history/load-history-by-id.ts'
-import { pairsOf } from '../../../../src/core/items/tool-call-pairs.ts'
-import { prefixHashOf } from '../../../../src/context/reasoning/hash-prompt-prefix.ts'
-import { askedAgain, type Round } from '../../../../src/gateway/tools/rounds/prepare-next-round.ts'
-import { tokensOf } from '../../../../src/gateway/prompt/size/estimate-tokens-and-window.ts'
-import { fit, isFitting } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
-import { isTooLong } from '../../../../src/gateway/prompt/size/reject-over-window.ts'
-import { madeOf } from '../../../../src/gateway/record/answer-provenance.ts'
-import { prepareFor, type Prepared } from '../../../../src/gateway/prompt/prepare-request.ts'
-import { withoutReasoning } from '../../../../src/gateway/send/prepare-retry-without-reasoning.ts'
+import { findToolCallPairs } from '../../../../src/core/items/tool-call-pairs.ts'
+import { hashPromptPrefix } from '../../../../src/context/reasoning/hash-prompt-prefix.ts'
+import {
+  prepareNextRound,
+  type ToolRound,
+} from '../../../../src/gateway/tools/rounds/prepare-next-round.ts'
+import { estimateRequestTokens } from '../../../../src/gateway/prompt/size/estimate-tokens-and-window.ts'
+import { fitToWindow, fitsWindow } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
+import { isOverWindow } from '../../../../src/gateway/prompt/size/reject-over-window.ts'
+import { describeAnswerProvenance } from '../../../../src/gateway/record/answer-provenance.ts'
+import {
+  prepareRequest,
+  type PreparedRequest,
+} from '../../../../src/gateway/prompt/prepare-request.ts'
+import { prepareRetryWithoutReasoning } from '../../../../src/gateway/send/prepare-retry-without-reasoning.ts'
 import { anthropicComplaints } from '../../../support/anthropic-laws.ts'
 import { chatFaults } from '../../../support/chat-laws.ts'
 import { startGateway, upstreams } from '../../../support/gateway.ts'
@@ -101,25 +107,25 @@ const story: fc.Arbitrary<Story> = fc.record({
 
 interface Told {
   /** As it was planned. */
-  readonly asked: Prepared
+  readonly asked: PreparedRequest
   /** As it was sent in the end. */
-  readonly sent: Prepared
+  readonly sent: PreparedRequest
 }
 
 /** Round by round, up to the end or to one that cannot be sent. */
 function told({ model, before, rounds: spoken, window }: Story): readonly Told[] {
   const { world } = gateway
-  const rounds: Round[] = []
+  const rounds: ToolRound[] = []
   const all: Told[] = []
-  let asked = fit(prepared(model, before, window), world)
+  let asked = fitToWindow(prepared(model, before, window), world)
   for (const [at, one] of spoken.entries()) {
-    const sent = one.isRefused ? (withoutReasoning(asked) ?? asked) : asked
+    const sent = one.isRefused ? (prepareRetryWithoutReasoning(asked) ?? asked) : asked
     all.push({ asked, sent })
     rounds.push(roundOf(sent, one, at))
     const [oldest, ...others] = rounds
     if (oldest === undefined) break
     try {
-      asked = askedAgain([oldest, ...others], at === 7, world)
+      asked = prepareNextRound([oldest, ...others], at === 7, world)
     } catch (error) {
       expect(error).toMatchObject({ failure: { code: 'context_length_exceeded' } })
       return all
@@ -128,7 +134,11 @@ function told({ model, before, rounds: spoken, window }: Story): readonly Told[]
   return [...all, { asked, sent: asked }]
 }
 
-function prepared(model: string, before: readonly number[], window: number | null): Prepared {
+function prepared(
+  model: string,
+  before: readonly number[],
+  window: number | null,
+): PreparedRequest {
   const { world } = gateway
   const account = world.accounts.find(({ models }) => models[0]?.startsWith(model.slice(0, 3)))
   if (account === undefined) throw new Error('There is no such account.')
@@ -144,17 +154,17 @@ function prepared(model: string, before: readonly number[], window: number | nul
     tools: [LOOK],
     input: [...input, { role: 'user', content: QUESTION }],
   }
-  const inbound = responses.parse(body)
+  const inbound = responsesDialect.parse(body)
   const budget = { window, overflow: 'cut', reserve: 0 } as const
   const wishes = { policy: 'capped', outputs: { cap: 4000 }, budget } as const
-  return prepareFor(
+  return prepareRequest(
     { account, model },
     { inbound: { ...inbound, wishes }, history: NO_HISTORY },
     world,
   )
 }
 
-function roundOf(asked: Prepared, { chars, calls, thinks }: Spoken, at: number): Round {
+function roundOf(asked: PreparedRequest, { chars, calls, thinks }: Spoken, at: number): ToolRound {
   const { wire } = asked.account
   const thought: Reasoning = {
     type: 'reasoning',
@@ -165,7 +175,7 @@ function roundOf(asked: Prepared, { chars, calls, thinks }: Spoken, at: number):
   const isSealing = thinks && wire === 'responses'
   const ids = Array.from({ length: calls }, (_, nth) => `c${at}_${nth}`)
   const made = ids.map((callId) =>
-    houseCall({
+    markGatewayToolCall({
       type: 'function_call',
       call_id: callId,
       name: 'expand_output',
@@ -176,7 +186,7 @@ function roundOf(asked: Prepared, { chars, calls, thinks }: Spoken, at: number):
   return {
     prepared: asked,
     said: isSealing ? [thought, ...made] : made,
-    outputs: ids.map((callId) => houseOutput(callId, wordsOf(chars))),
+    outputs: ids.map((callId) => createGatewayToolOutput(callId, wordsOf(chars))),
     media: [],
     loaded: null,
     usage: null,
@@ -190,7 +200,7 @@ function wordsOf(chars: number): string {
 const RUNS = { numRuns: 12 }
 
 /** Over each request but the first, with the one before it. */
-function holds(law: (now: Prepared, before: Prepared, story: Story) => void): void {
+function holds(law: (now: PreparedRequest, before: PreparedRequest, story: Story) => void): void {
   fc.assert(
     fc.property(story, (made) => {
       const all = told(made)
@@ -216,9 +226,9 @@ describe('in every round', () => {
       const place = items.findLastIndex((item) => item.type === 'message')
       const question = { type: 'message', role: 'user', content: [{ text: QUESTION }] }
       expect(items[place]).toMatchObject(question)
-      if (window === null || tokensOf(now) <= window) return
+      if (window === null || estimateRequestTokens(now) <= window) return
       // A little over, for an estimate refuses nobody: all turns before are gone, all outputs are short.
-      expect([place, isTooLong(now, 'cut')]).toEqual([0, false])
+      expect([place, isOverWindow(now, 'cut')]).toEqual([0, false])
       const outputs = items.flatMap((item) => ('output' in item ? [String(item.output)] : []))
       expect(outputs.filter((output) => output.length > HARD)).toEqual([])
     })
@@ -226,7 +236,7 @@ describe('in every round', () => {
 
   test('every call has its output', () => {
     holds(({ prompt: { items } }) => {
-      const partners = pairsOf(items)
+      const partners = findToolCallPairs(items)
       for (const [at, item] of items.entries()) {
         if ('call_id' in item) expect(partners[at]).toBeGreaterThanOrEqual(0)
       }
@@ -240,7 +250,7 @@ describe('in every round', () => {
       const prompt = { ...before.prompt, items: [...before.prompt.items, ...more] }
       const encoded = now.provider.encode(prompt, now.account)
       // What is planned anew may begin like that as well.
-      expect(isOn || !isFitting({ ...before, prompt, encoded })).toBe(true)
+      expect(isOn || !fitsWindow({ ...before, prompt, encoded })).toBe(true)
     })
   })
 
@@ -277,7 +287,9 @@ describe('of reasoning', () => {
             if (item.type !== 'reasoning') continue
             const { sent } = all[Number(item.id?.slice(3))] ?? { sent: asked }
             const before = { ...asked.prompt, items: asked.prompt.items.slice(0, at) }
-            expect(prefixHashOf(before, 'responses')).toBe(prefixHashOf(sent.prompt, 'responses'))
+            expect(hashPromptPrefix(before, 'responses')).toBe(
+              hashPromptPrefix(sent.prompt, 'responses'),
+            )
           }
         }
       }),
@@ -311,8 +323,8 @@ describe('of reasoning', () => {
       const sent = told(made).map((one) => one.sent)
       const [first] = sent
       if (first === undefined) return false
-      const { origin } = madeOf(first, { items: [thought], ...rest }, sent)
-      return origin().prefixHash === prefixHashOf(first.prompt, first.account.wire)
+      const { origin } = describeAnswerProvenance(first, { items: [thought], ...rest }, sent)
+      return origin().prefixHash === hashPromptPrefix(first.prompt, first.account.wire)
     }
     const spoken = { chars: 3000, calls: 1, thinks: true, isRefused: false }
     const long = {
@@ -338,14 +350,14 @@ test('what is planned anew is what a client would be sent that answers its tools
         const before = all[at]?.sent ?? asked
         if (before.prompt.items.every((item, nth) => item === asked.prompt.items[nth])) continue
         const { inbound, account } = asked
-        const items = asked.items.map((item) => asOfClient(item))
+        const items = asked.items.map((item) => unmarkGatewayToolItem(item))
         const own = { ...inbound, items, given: items }
-        const planned = prepareFor(
+        const planned = prepareRequest(
           { account, model: 'chat-1' },
           { inbound: own, history: NO_HISTORY },
           world,
         )
-        expect(asked.encoded.body).toEqual(fit(planned, world).encoded.body)
+        expect(asked.encoded.body).toEqual(fitToWindow(planned, world).encoded.body)
       }
     }),
     RUNS,

@@ -1,16 +1,16 @@
 /** One answer of several rounds, as its client would hear it, hold it back and leave it. */
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
-import { houseOutput } from '../../../../src/core/items/gateway-tool-items.ts'
+import { createGatewayToolOutput } from '../../../../src/core/items/gateway-tool-items.ts'
 import type { FunctionCall } from '../../../../src/core/item.ts'
-import { failureOf, GatewayError } from '../../../../src/core/errors/gateway-error.ts'
-import { joinRounds } from '../../../../src/gateway/tools/rounds/merge-round-events.ts'
-import type { AnswerEvents } from '../../../../src/gateway/send/answer-event-source-interface.ts'
-import type { Sink } from '../../../../src/core/stream/push-source.ts'
-import { NOTHING } from '../../../../src/core/stream/stage.ts'
+import { createFailure, GatewayError } from '../../../../src/core/errors/gateway-error.ts'
+import { createRoundEventMerger } from '../../../../src/gateway/tools/rounds/merge-round-events.ts'
+import type { AnswerEventSource } from '../../../../src/gateway/send/answer-event-source-interface.ts'
+import type { PushSink } from '../../../../src/core/stream/push-source.ts'
+import { NO_OUTPUT } from '../../../../src/core/stream/stage.ts'
 import {
-  inRounds,
-  type OpenRound,
+  streamToolRounds,
+  type StreamedRound,
 } from '../../../../src/gateway/tools/rounds/stream-tool-rounds.ts'
 import { answerOf, begun, message, said, STARTED, textIn, USAGE } from '../../said.ts'
 import { eventFaults } from '../../../support/event-laws.ts'
@@ -31,7 +31,7 @@ const CALLED: readonly StreamEvent[] = [
 ]
 const CLOSED: readonly StreamEvent[] = [
   { type: 'item-ended', index: 0, item: message('a') },
-  { type: 'answer-failed', failure: failureOf('upstream_broken', 'It ended early.') },
+  { type: 'answer-failed', failure: createFailure('upstream_broken', 'It ended early.') },
 ]
 const REFUSED = new GatewayError('upstream_broken', 'Not again.')
 
@@ -40,9 +40,9 @@ function heard(second: 'asked' | 'refused' = 'asked') {
   const flows: string[] = []
   const events: StreamEvent[] = []
   const ended: string[] = []
-  const sinks: Sink<readonly StreamEvent[]>[] = []
+  const sinks: PushSink<readonly StreamEvent[]>[] = []
   let isGone = false
-  const openIn = (name: string, open: readonly StreamEvent[]): AnswerEvents => ({
+  const openIn = (name: string, open: readonly StreamEvent[]): AnswerEventSource => ({
     flow(sink) {
       sinks.push(sink)
       const told = (what: string) => () => void flows.push(`${name} ${what}`)
@@ -51,22 +51,22 @@ function heard(second: 'asked' | 'refused' = 'asked') {
     cancel: () => undefined,
     end: () => open,
   })
-  const last: OpenRound = {
+  const last: StreamedRound = {
     events: openIn('second', CLOSED),
     names: [NAME],
     goOn: () => Promise.resolve(null),
   }
-  const first: OpenRound = {
-    events: openIn('first', NOTHING),
+  const first: StreamedRound = {
+    events: openIn('first', NO_OUTPUT),
     names: [NAME],
     goOn: ({ houseCalls }, put) => {
-      put(houseCalls.map(({ call_id: id }) => houseOutput(id, 'done')))
+      put(houseCalls.map(({ call_id: id }) => createGatewayToolOutput(id, 'done')))
       return second === 'asked' ? Promise.resolve(last) : Promise.reject(REFUSED)
     },
   }
-  const answer = inRounds({
+  const answer = streamToolRounds({
     first,
-    answer: joinRounds('01KQZ3V8M6T2X9R4B7C9', [NAME]),
+    answer: createRoundEventMerger('01KQZ3V8M6T2X9R4B7C9', [NAME]),
     isGone: () => isGone,
     cancel: () => (isGone = true),
     log: () => undefined,
@@ -83,7 +83,7 @@ function heard(second: 'asked' | 'refused' = 'asked') {
     events,
     ended,
     say: (...more: readonly StreamEvent[]) => sinks.at(-1)?.chunk(more),
-    break: () => sinks.at(-1)?.failed(failureOf('upstream_broken', 'cut')),
+    break: () => sinks.at(-1)?.failed(createFailure('upstream_broken', 'cut')),
     /** What is behind the end of a round has happened. */
     async end() {
       sinks.at(-1)?.end()

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import type { Params } from '../../../../src/core/prompt.ts'
+import type { PromptParameters } from '../../../../src/core/prompt.ts'
 import { ASK, assistant, encoded, sent, thought } from '../kit.ts'
 
 describe('sampling', () => {
-  test.each<readonly [Partial<Params>, JsonObject, readonly string[]]>([
+  test.each<readonly [Partial<PromptParameters>, JsonObject, readonly string[]]>([
     [{ temperature: 2 }, { temperature: 1 }, ['temperature-clamped']],
     [{ temperature: 0, topP: 0.5 }, { temperature: 0 }, ['sampling-conflict']],
     [{ topP: 0.5, extra: { top_k: 3 } }, { top_p: 0.5, top_k: 3 }, []],
@@ -90,7 +90,7 @@ describe('other settings', () => {
   })
 })
 
-function noted(params: Partial<Params>): { readonly notes: readonly unknown[] } {
+function noted(params: Partial<PromptParameters>): { readonly notes: readonly unknown[] } {
   const { why, fields } = encoded(ASK, params)
   expect(new Set(why)).toEqual(new Set(['parameter-unsupported']))
   return { notes: fields.toSorted() }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../../src/core/item.ts'
 import { anthropic } from '../../../../src/providers/anthropic/anthropic.ts'
-import type { Params } from '../../../../src/core/prompt.ts'
+import type { PromptParameters } from '../../../../src/core/prompt.ts'
 import {
   accountOf,
   assistant,
@@ -137,7 +137,7 @@ describe('an assistant message at the end', () => {
     expect(why).toEqual([])
   })
 
-  test.each<readonly [string, readonly Item[], Partial<Params>]>([
+  test.each<readonly [string, readonly Item[], Partial<PromptParameters>]>([
     ['cannot do that', items, { model: 'claude-opus-4-6' }],
     ['thinks', [user('Yes or no?'), thought('so'), assistant('My answer is ')], { effort: 'low' }],
   ])('becomes a request to go on where the model %s', (_, items, params) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Params, Tool } from '../../../../src/core/prompt.ts'
+import type { PromptParameters, Tool } from '../../../../src/core/prompt.ts'
 import { ASK, call, encoded, look, output, sent } from '../kit.ts'
 
 describe('tools', () => {
@@ -75,7 +75,7 @@ describe('tools', () => {
     expect(why).toEqual(['tools-stubbed'])
   })
 
-  test.each<readonly [Params['toolChoice'], boolean | null, unknown]>([
+  test.each<readonly [PromptParameters['toolChoice'], boolean | null, unknown]>([
     [null, null, undefined],
     [null, true, undefined],
     [null, false, { type: 'auto', disable_parallel_tool_use: true }],

@@ -1,15 +1,15 @@
 /** Settings in chat's words, and a note for each that chat has no word for. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import type { Params } from '../../../../src/core/prompt.ts'
+import type { PromptParameters } from '../../../../src/core/prompt.ts'
 import { functionTool, promptOf, send, sendPrompt, user } from '../kit.ts'
 
-function fields(params: Partial<Params>, quirks: JsonObject = {}): JsonObject {
+function fields(params: Partial<PromptParameters>, quirks: JsonObject = {}): JsonObject {
   const { model: _model, messages: _messages, ...rest } = send([user('hi')], params, quirks).body
   return rest
 }
 
-function whys(params: Partial<Params>, quirks: JsonObject = {}): readonly string[] {
+function whys(params: Partial<PromptParameters>, quirks: JsonObject = {}): readonly string[] {
   return send([user('hi')], params, quirks).notes.map(({ why, field }) => `${why} ${field}`)
 }
 
@@ -181,7 +181,7 @@ describe('tools', () => {
   })
 
   test('are chosen in every form', () => {
-    const choice = (toolChoice: Params['toolChoice'], quirks: JsonObject = {}) =>
+    const choice = (toolChoice: PromptParameters['toolChoice'], quirks: JsonObject = {}) =>
       fields({ tools: [functionTool(), shell], toolChoice }, quirks)['tool_choice']
     expect(choice({ type: 'none' })).toBe('none')
     expect(choice({ type: 'function', name: 'look' })).toEqual({

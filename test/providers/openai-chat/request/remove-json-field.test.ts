@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { withoutField } from '../../../../src/providers/openai-chat/request/remove-json-field.ts'
+import { removeJsonField } from '../../../../src/providers/openai-chat/request/remove-json-field.ts'
 
 const utf8 = new TextEncoder()
 
 function without(text: string): string | null {
-  const rest = withoutField(utf8.encode(text), 'store')
+  const rest = removeJsonField(utf8.encode(text), 'store')
   return rest === null ? null : new TextDecoder().decode(rest)
 }
 

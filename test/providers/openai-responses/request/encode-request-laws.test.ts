@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../../src/core/item.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import type { Params } from '../../../../src/core/prompt.ts'
-import { encode } from '../../../../src/providers/openai-responses/request/encode-request.ts'
-import type { Encoded } from '../../../../src/providers/provider-interface.ts'
+import type { PromptParameters } from '../../../../src/core/prompt.ts'
+import { encodeRequest } from '../../../../src/providers/openai-responses/request/encode-request.ts'
+import type { EncodedRequest } from '../../../../src/providers/provider-interface.ts'
 import { NOTES } from '../../../../src/providers/openai-responses/encoding-notes.ts'
-import { planFor, rebuild } from '../../../../src/context/list-and-run-transforms.ts'
+import { listTransforms, runTransforms } from '../../../../src/context/list-and-run-transforms.ts'
 import { tidyConversation, messyConversation } from '../../../support/conversations.ts'
 import { responsesComplaints } from '../../../support/responses-laws.ts'
 import {
@@ -30,7 +30,7 @@ const remembered: fc.Arbitrary<readonly Item[]> = fc
   .map(([items, picks]) => {
     // What waits at the end for its output is sent, and refused.
     const asked = waitsForOutput(items) ? [...items, ...talk`user: so?`] : items
-    const { items: sent } = rebuild(asked, planFor(NO_LIMITS))
+    const { items: sent } = runTransforms(asked, listTransforms(NO_LIMITS))
     return sent.map((item, at) => asStored(item, picks[at] ?? 0))
   })
 
@@ -49,20 +49,20 @@ function asStored(item: Item, pick: number): Item {
   return { ...named, origin, native: { anthropic: { signature: 'x' } } }
 }
 
-const settings: fc.Arbitrary<Partial<Params>> = fc.record(
+const settings: fc.Arbitrary<Partial<PromptParameters>> = fc.record(
   {
     maxOutputTokens: fc.constantFrom(1, 16, 100),
     stop: fc.constant(['END']),
     seed: fc.constant(1),
     topLogprobs: fc.constant(2),
     effort: fc.constant('low'),
-    toolChoice: fc.constantFrom<Params['toolChoice']>(
+    toolChoice: fc.constantFrom<PromptParameters['toolChoice']>(
       { type: 'required' },
       { type: 'function', name: 'look' },
       { type: 'allowed', mode: 'auto', names: ['look'] },
       { type: 'opaque', raw: { type: 'x' } },
     ),
-    tools: fc.constantFrom<Params['tools']>(
+    tools: fc.constantFrom<PromptParameters['tools']>(
       [],
       [{ type: 'function', name: 'look', description: null, parameters: null, strict: false }],
       [{ type: 'opaque', raw: { type: 'x' } }],
@@ -73,7 +73,7 @@ const settings: fc.Arbitrary<Partial<Params>> = fc.record(
   { requiredKeys: [] },
 )
 
-function bodyOf({ body, bytes }: Pick<Encoded, 'body' | 'bytes'>): JsonObject {
+function bodyOf({ body, bytes }: Pick<EncodedRequest, 'body' | 'bytes'>): JsonObject {
   const said = JSON.parse(JSON.stringify(body)) as JsonObject
   if (bytes !== undefined) expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual(said)
   return said
@@ -83,7 +83,9 @@ describe('what is sent is accepted', () => {
   test('for a chat client', () => {
     fc.assert(
       fc.property(remembered, settings, (items, params) => {
-        expect(responsesComplaints(bodyOf(encode(chatPrompt(items, params), ACCOUNT)))).toEqual([])
+        expect(
+          responsesComplaints(bodyOf(encodeRequest(chatPrompt(items, params), ACCOUNT))),
+        ).toEqual([])
       }),
       { numRuns: 300 },
     )
@@ -107,7 +109,7 @@ describe('what is sent is accepted', () => {
   test('for a client of this language', () => {
     fc.assert(
       fc.property(remembered, bodies, (items, body) => {
-        const encoded = encode(promptOf(parsed({ ...ASK, ...body }), items), ACCOUNT)
+        const encoded = encodeRequest(promptOf(parsed({ ...ASK, ...body }), items), ACCOUNT)
         expect(responsesComplaints(bodyOf(encoded))).toEqual([])
       }),
       { numRuns: 300 },
@@ -118,7 +120,7 @@ describe('what is sent is accepted', () => {
 test('what is not passed on as it was has a note', () => {
   fc.assert(
     fc.property(remembered, (items) => {
-      const { body, notes } = encode(promptOf(parsed(ASK), items), accountWith({}))
+      const { body, notes } = encodeRequest(promptOf(parsed(ASK), items), accountWith({}))
       const input = bodyOf({ body })['input'] as readonly JsonObject[]
       const gone = new Set(['reasoning', 'opaque'])
       const dropped = notes.filter(
@@ -146,7 +148,7 @@ function plain(item: Item): JsonObject {
 test('the same prompt makes the same bytes (C1)', () => {
   fc.assert(
     fc.property(remembered, (items) => {
-      const once = () => JSON.stringify(encode(chatPrompt(items), ACCOUNT).body)
+      const once = () => JSON.stringify(encodeRequest(chatPrompt(items), ACCOUNT).body)
       expect(once()).toBe(once())
     }),
     { numRuns: 30 },
@@ -157,7 +159,7 @@ test('what was sent before is sent again in front of what is new', () => {
   fc.assert(
     fc.property(remembered, (items) => {
       const inputOf = (all: readonly Item[]) =>
-        bodyOf(encode(chatPrompt(all), ACCOUNT))['input'] as readonly unknown[]
+        bodyOf(encodeRequest(chatPrompt(all), ACCOUNT))['input'] as readonly unknown[]
       const before = inputOf(items)
       expect(inputOf([...items, ...talk`user: more`]).slice(0, before.length)).toEqual(before)
     }),

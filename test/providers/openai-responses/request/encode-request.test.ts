@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../../src/core/item.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import type { Prompt } from '../../../../src/core/prompt.ts'
-import { encode } from '../../../../src/providers/openai-responses/request/encode-request.ts'
+import { encodeRequest } from '../../../../src/providers/openai-responses/request/encode-request.ts'
 import { openaiResponses } from '../../../../src/providers/openai-responses/openai-responses.ts'
 import {
   ACCOUNT,
@@ -35,7 +35,7 @@ function sentOwn(items: readonly Item[], quirks: JsonObject = {}): Sent {
 }
 
 function encoded(prompt: Prompt, quirks: JsonObject): Sent {
-  const encoded = encode(prompt, accountWith(quirks))
+  const encoded = encodeRequest(prompt, accountWith(quirks))
   return {
     input: encoded.body['input'] as readonly JsonObject[],
     notes: encoded.notes.map(({ did, at, why }) => [did, at, why]),
@@ -58,7 +58,7 @@ describe("the client's own bytes", () => {
         { type: 'function_call_output', call_id: 'c', output: 'x' },
       ],
     })
-    const encoded = encode(promptOf(inbound), ACCOUNT)
+    const encoded = encodeRequest(promptOf(inbound), ACCOUNT)
     const { body } = inbound
     const bytes = inbound.bytes()
     expect(encoded).toEqual({ path: '/responses', body, bytes, notes: [] })
@@ -90,22 +90,22 @@ describe("the client's own bytes", () => {
       { ...STATELESS, instructions: [{ role: 'developer', content: 'x' }] },
     ],
   ])('do not when %s', (_why, body) => {
-    expect(encode(promptOf(parsed(body)), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
+    expect(encodeRequest(promptOf(parsed(body)), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
   })
 
   test('do not when items or settings were changed', () => {
     const inbound = parsed(STATELESS)
     const items = [...inbound.items]
     const params = { ...inbound.params, model: 'gpt-5-mini' }
-    expect(encode(promptOf(inbound, items), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
-    expect(encode(promptOf(inbound, inbound.items, params), ACCOUNT).body).toMatchObject({
+    expect(encodeRequest(promptOf(inbound, items), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
+    expect(encodeRequest(promptOf(inbound, inbound.items, params), ACCOUNT).body).toMatchObject({
       model: 'gpt-5-mini',
     })
   })
 
   test('do not when the upstream is asked for another form of answer', () => {
     const prompt = { ...promptOf(parsed(STATELESS)), stream: true }
-    expect(encode(prompt, ACCOUNT).body).toMatchObject({ stream: true })
+    expect(encodeRequest(prompt, ACCOUNT).body).toMatchObject({ stream: true })
   })
 })
 
@@ -291,7 +291,7 @@ describe('parts', () => {
       content: [input, { type: 'opaque', raw: video }],
     }
     expect(sent([item]).input).toMatchObject([{ content: [input, video] }])
-    const { body, notes } = encode(chatPrompt([item]), ACCOUNT)
+    const { body, notes } = encodeRequest(chatPrompt([item]), ACCOUNT)
     const text = '[Gateway notice: Something (input_video) was here, which cannot be shown.]'
     expect(body).toMatchObject({ input: [{ content: [input, { type: 'input_text', text }] }] })
     expect(notes).toMatchObject([{ did: 'dropped', at: 0, why: 'part-without-word' }])
@@ -300,7 +300,7 @@ describe('parts', () => {
       role: 'assistant',
       content: [output, { type: 'opaque', raw: video }],
     }
-    expect(encode(chatPrompt([own]), ACCOUNT).body).toMatchObject({
+    expect(encodeRequest(chatPrompt([own]), ACCOUNT).body).toMatchObject({
       input: [{ content: [output] }],
     })
   })

@@ -1,26 +1,26 @@
 /** What is sent for the settings of a prompt, and what is said about the rest. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import type { Params } from '../../../../src/core/prompt.ts'
-import { encode } from '../../../../src/providers/openai-responses/request/encode-request.ts'
+import type { PromptParameters } from '../../../../src/core/prompt.ts'
+import { encodeRequest } from '../../../../src/providers/openai-responses/request/encode-request.ts'
 import { accountWith, ASK, chatPrompt, parsed, promptOf } from '../../../support/responses-kit.ts'
 import { talk } from '../../../support/talk.ts'
 
 const SAID = talk`user: go`
 
 /** For a chat client. */
-function chat(params: Partial<Params>, quirks: JsonObject = {}) {
-  const encoded = encode(chatPrompt(SAID, params), accountWith(quirks))
+function chat(params: Partial<PromptParameters>, quirks: JsonObject = {}) {
+  const encoded = encodeRequest(chatPrompt(SAID, params), accountWith(quirks))
   const { input: _input, ...fields } = encoded.body
   return { fields, notes: encoded.notes.map(({ field, why }) => [field, why]) }
 }
 
 /** For a client of this language. */
-function own(body: JsonObject, quirks: JsonObject = {}, changed: Partial<Params> = {}) {
+function own(body: JsonObject, quirks: JsonObject = {}, changed: Partial<PromptParameters> = {}) {
   const inbound = parsed({ ...ASK, ...body })
   const params =
     Object.keys(changed).length === 0 ? inbound.params : { ...inbound.params, ...changed }
-  const encoded = encode(promptOf(inbound, inbound.items, params), accountWith(quirks))
+  const encoded = encodeRequest(promptOf(inbound, inbound.items, params), accountWith(quirks))
   const { input: _input, ...fields } = encoded.body
   return { fields, notes: encoded.notes.map(({ field, why }) => [field, why]) }
 }
@@ -122,7 +122,7 @@ describe('for a chat client', () => {
     ])
   })
 
-  const WORDLESS: Partial<Params> = {
+  const WORDLESS: Partial<PromptParameters> = {
     stop: ['END'],
     seed: 7,
     presencePenalty: 1,
@@ -233,7 +233,7 @@ describe('for a client of this language', () => {
       tools,
     })
     const more = { ...inbound.params, tools: [...inbound.params.tools, added] }
-    const { body } = encode(promptOf(inbound, inbound.items, more), accountWith({}))
+    const { body } = encodeRequest(promptOf(inbound, inbound.items, more), accountWith({}))
     expect(body).toMatchObject({ tools: [tools[0], added] })
   })
 

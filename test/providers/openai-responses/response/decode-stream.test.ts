@@ -5,8 +5,8 @@ import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import type { Item } from '../../../../src/core/item.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import {
-  decode,
-  decodeWhole,
+  decodeStream,
+  decodeBody,
 } from '../../../../src/providers/openai-responses/response/decode-stream.ts'
 import { runStage, type SseMessage } from '../../../../src/core/stream/stage.ts'
 import { eventFaults } from '../event-order.ts'
@@ -19,7 +19,7 @@ function messageOf(event: JsonObject): SseMessage {
 }
 
 function decoded(...events: readonly JsonObject[]): readonly StreamEvent[] {
-  const heard = runStage(decode(), events.map(messageOf))
+  const heard = runStage(decodeStream(), events.map(messageOf))
   expect(eventFaults(heard)).toEqual([])
   return heard
 }
@@ -72,7 +72,7 @@ describe('a message', () => {
   })
 
   test('says what was left unsaid as soon as the whole text is known', () => {
-    const decoder = decode()
+    const decoder = decodeStream()
     for (const event of [CREATED, added(MESSAGE), textDelta('He')]) decoder.push(messageOf(event))
     const whole = { type: 'response.output_text.done', output_index: 0, content_index: 0 }
     expect(decoder.push(messageOf({ ...whole, text: 'Hello' }))).toEqual([
@@ -86,7 +86,7 @@ describe('a message', () => {
 
   test('that contradicts itself ends as what it says in the end', () => {
     const events = runStage(
-      decode(),
+      decodeStream(),
       [CREATED, added(MESSAGE), textDelta('Hallo'), done(said('Hello')), COMPLETED].map(messageOf),
     )
     expect(itemsIn(events)).toEqual([said('Hello')])
@@ -380,7 +380,7 @@ describe('the ending', () => {
   })
 
   test('is the end', () => {
-    const decoder = decode()
+    const decoder = decodeStream()
     decoder.push(messageOf(COMPLETED))
     expect(decoder.push(messageOf(added(MESSAGE)))).toEqual([])
     expect(decoder.end()).toEqual([])
@@ -475,7 +475,7 @@ describe('a failure', () => {
   })
 
   test('is an event that is not JSON', () => {
-    const decoder = decode()
+    const decoder = decodeStream()
     expect(decoder.push({ data: '{"type":"respon' }).at(-1)).toMatchObject({
       type: 'answer-failed',
       failure: { code: 'upstream_broken' },
@@ -486,7 +486,7 @@ describe('a failure', () => {
 describe('the wire', () => {
   test('may name an event only beside it, or only within', () => {
     const { type: _type, ...nameless } = added(MESSAGE)
-    const events = runStage(decode(), [
+    const events = runStage(decodeStream(), [
       { event: 'response.output_item.added', data: JSON.stringify(nameless) },
       { data: JSON.stringify(textDelta('a')) },
       { data: JSON.stringify(COMPLETED) },
@@ -548,7 +548,7 @@ describe('the wire', () => {
   test('may be nonsense, and events still come in order', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
-        const faults = eventFaults(runStage(decode(), events.map(messageOf)))
+        const faults = eventFaults(runStage(decodeStream(), events.map(messageOf)))
         expect(faults.filter((fault) => !fault.includes('sum of its deltas'))).toEqual([])
       }),
       { numRuns: 400 },
@@ -560,7 +560,7 @@ describe('the wire', () => {
       fc.property(
         fc.dictionary(fc.constantFrom('output', 'status', 'error', 'id'), value),
         (body) => {
-          expect(eventFaults(decodeWhole(body as JsonObject))).toEqual([])
+          expect(eventFaults(decodeBody(body as JsonObject))).toEqual([])
         },
       ),
     )
@@ -571,7 +571,7 @@ describe('a whole answer', () => {
   test('is heard as the stream of it would be', () => {
     const call = { ...CALL, arguments: '{}' }
     const body = { id: 'resp_up', model: 'm', status: 'completed', output: [said('a'), call] }
-    expect(decodeWhole(body)).toEqual([
+    expect(decodeBody(body)).toEqual([
       { type: 'answer-started', upstreamId: 'resp_up', model: 'm' },
       { type: 'item-started', index: 0, item: { ...MESSAGE, status: 'completed' } },
       { type: 'text-delta', index: 0, part: 0, text: 'a' },
@@ -589,6 +589,6 @@ describe('a whole answer', () => {
     [{ status: 'cancelled', output: [] }, 'upstream_broken'],
     [{ status: 'in_progress', output: [] }, 'upstream_broken'],
   ])('%j has failed with %s', (body, code) => {
-    expect(decodeWhole(body).at(-1)).toMatchObject({ type: 'answer-failed', failure: { code } })
+    expect(decodeBody(body).at(-1)).toMatchObject({ type: 'answer-failed', failure: { code } })
   })
 })

@@ -1,22 +1,22 @@
 /** A medium as a part of a request, or the notice that stands in its place. */
-import { calledInNotice, noticeText } from '../../../../core/text/gateway-notice.ts'
-import type { Item, Opaque, Part } from '../../../../core/item.ts'
-import type { Context } from '../encoding-context.ts'
-import { mediaOverBudget } from './find-media-over-size-limit.ts'
-import { inline, mediaOf, type Media } from './classify-media.ts'
+import { sanitizeNoticeName, formatNotice } from '../../../../core/text/gateway-notice.ts'
+import type { Item, OpaqueItem, Part } from '../../../../core/item.ts'
+import type { EncodingContext } from '../encoding-context.ts'
+import { findMediaOverSizeLimit } from './find-media-over-size-limit.ts'
+import { classifyInlineMedia, classifyMedia, type ClassifiedMedia } from './classify-media.ts'
 import type { NoteCode } from '../../encoding-notes.ts'
 import type { GeminiPart } from '../../api-types.ts'
 
 /** `null` for a part that is no medium. `at` is the place of its item. */
-export type MediaEncoder = (medium: Part | Opaque, at: number) => GeminiPart | null
+export type MediaEncoder = (medium: Part | OpaqueItem, at: number) => GeminiPart | null
 
-export function mediaEncoder(items: readonly Item[], context: Context): MediaEncoder {
+export function createMediaEncoder(items: readonly Item[], context: EncodingContext): MediaEncoder {
   const { quirks, notebook } = context
-  const tooMuch = mediaOverBudget(items, quirks.inlineLimitBytes)
+  const tooMuch = findMediaOverSizeLimit(items, quirks.inlineLimitBytes)
   const notice = (why: NoteCode, what: string, at: number): GeminiPart => {
     notebook.write(why, { at, detail: what })
     const reason = REASONS[why] ?? 'could not be sent'
-    return { text: noticeText(`The ${calledInNotice(what)} that was here ${reason}.`) }
+    return { text: formatNotice(`The ${sanitizeNoticeName(what)} that was here ${reason}.`) }
   }
   return (medium, at) => {
     const media = read(medium, quirks.remoteUrls)
@@ -45,14 +45,14 @@ const REASONS: Readonly<Partial<Record<NoteCode, string>>> = {
   'media-too-large': 'was left out because the conversation holds too many',
 }
 
-function read(medium: Part | Opaque, anyUrl: boolean): Media | null {
+function read(medium: Part | OpaqueItem, anyUrl: boolean): ClassifiedMedia | null {
   const { result, output_format } = medium.type === 'opaque' ? medium.raw : NO_IMAGE
-  if (typeof result !== 'string') return mediaOf(medium, anyUrl)
+  if (typeof result !== 'string') return classifyMedia(medium, anyUrl)
   const format = typeof output_format === 'string' ? output_format : 'png'
-  return inline(`image/${format}`, result, 'image')
+  return classifyInlineMedia(`image/${format}`, result, 'image')
 }
 
-const NO_IMAGE: Opaque['raw'] = {}
+const NO_IMAGE: OpaqueItem['raw'] = {}
 
 function kindOf(mimeType: string): string {
   const [kind = ''] = mimeType.split('/', 1)

@@ -2,14 +2,14 @@
  * Which media do not fit into a request any more. The newest stay: what the user has just shown
  * matters most. https://ai.google.dev/gemini-api/docs/file-input-methods
  */
-import type { Item, Opaque, Part } from '../../../../core/item.ts'
-import { mediaOf } from './classify-media.ts'
+import type { Item, OpaqueItem, Part } from '../../../../core/item.ts'
+import { classifyMedia } from './classify-media.ts'
 
-export function mediaOverBudget(
+export function findMediaOverSizeLimit(
   items: readonly Item[],
   limitBytes: number,
-): ReadonlySet<Part | Opaque> {
-  const over = new Set<Part | Opaque>()
+): ReadonlySet<Part | OpaqueItem> {
+  const over = new Set<Part | OpaqueItem>()
   let bytes = 0
   for (const holder of items.toReversed()) {
     for (const medium of mediaIn(holder).toReversed()) {
@@ -22,7 +22,7 @@ export function mediaOverBudget(
   return over
 }
 
-function mediaIn(item: Item): readonly (Part | Opaque)[] {
+function mediaIn(item: Item): readonly (Part | OpaqueItem)[] {
   switch (item.type) {
     case 'message':
       return item.content
@@ -38,10 +38,10 @@ function mediaIn(item: Item): readonly (Part | Opaque)[] {
   }
 }
 
-function sizeOf(medium: Part | Opaque): number {
+function sizeOf(medium: Part | OpaqueItem): number {
   if (medium.type === 'opaque' && typeof medium.raw['result'] === 'string') {
     return medium.raw['result'].length
   }
-  const media = mediaOf(medium, false)
+  const media = classifyMedia(medium, false)
   return media?.kind === 'inline' ? media.blob.data.length : 0
 }

@@ -13,7 +13,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 const TEXTUAL = /^application\/(?:json|xml|yaml|x-yaml|javascript|typescript|sql|toml|x-sh|rtf)$/
 
 /** The name under which Gemini reads this kind, `null` if it does not. */
-export function readableType(mimeType: string): string | null {
+export function toReadableMediaType(mimeType: string): string | null {
   const lower = mimeType.toLowerCase()
   const type = ALIASES[lower] ?? lower
   if (type.startsWith('image/')) return IMAGES.has(type) ? type : null
@@ -58,7 +58,7 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
 }
 
 /** Of a file's name or an address; `null` if it does not say. */
-export function mediaTypeOfName(name: string): string | null {
+export function guessMediaType(name: string): string | null {
   const bare = name.split(/[?#]/, 1)[0] ?? ''
   const extension = bare.slice(bare.lastIndexOf('.') + 1).toLowerCase()
   return BY_EXTENSION[extension] ?? null
