@@ -5,29 +5,26 @@
  * A list in which nothing is to be changed is returned as the very same list.
  */
 import type { Item } from '../core/item.ts'
-import type { Note } from '../core/note.ts'
-import { UNPAIRED, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
-import { matchTurnsToSegments } from './matching/match-turns-to-segments.ts'
-import { buildTurnAncestry } from './turn-ancestry.ts'
+import { UNPAIRED, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
+import type { Note } from '../core/note.ts'
 import {
   toolCallKey,
   indexRecordedOutputs,
   type RecordedOutput,
 } from './find-recorded-tool-outputs.ts'
+import { removeMessageMarkers } from './markers/split-message-and-markers.ts'
+import { matchTurnsToSegments } from './matching/match-turns-to-segments.ts'
+import { restoreSegment } from './merging/restore-segment.ts'
+import { createRecalledPiece, type RestoredPiece } from './merging/restored-piece.ts'
 import {
   listMarkerTurnIds,
   isEmptyAssistantMessage,
   type SegmentedHistory,
   type Segment,
 } from './split-and-fingerprint-segments.ts'
-import {
-  createRecalledPiece,
-  restoreSegment,
-  type RestoredPiece,
-} from './merging/restore-segment.ts'
-import { removeMessageMarkers } from './markers/split-message-and-markers.ts'
+import { buildTurnAncestry } from './turn-ancestry.ts'
 
 export interface RestoreOptions {
   /** Whether calls and results that the client has forgotten are told again. */

@@ -6,12 +6,11 @@
  * When the run turns out to be over or somebody else's, the log is lost: it writes no more, and
  * whoever writes to it finds its client gone, which cancels the upstream.
  */
-import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
 import type { EventGroup, RunHold } from '../../store/background-runs/run-store-interface.ts'
 import type { TurnStore, TurnEnding } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
-import { createCallbackList } from './callbacks.ts'
 import { numberEvents } from './number-events.ts'
 import { createRunLogWriter, type RunLogBatch } from './run-log-writer.ts'
 
@@ -144,6 +143,21 @@ function audienceFrom(first: number) {
       if (isOver) listener.over('lost')
       else listeners.add(listener)
       return { from: durable, stop: () => void listeners.delete(listener) }
+    },
+  }
+}
+
+export interface CallbackList {
+  readonly add: (callback: () => void) => void
+  readonly call: () => void
+}
+
+export function createCallbackList(): CallbackList {
+  const all: (() => void)[] = []
+  return {
+    add: (callback) => void all.push(callback),
+    call() {
+      for (const callback of all) callback()
     },
   }
 }

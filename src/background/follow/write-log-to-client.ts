@@ -4,20 +4,19 @@
  * news of any other. A client that is full is waited for, and nothing is kept for it meanwhile: it
  * goes on from the database. A client that leaves does not touch the run.
  */
-import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
-import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Caller } from '../../core/client/caller.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
 import {
   MAX_PAGE_GROUPS,
   type EventGroup,
   type RunLogPage,
 } from '../../store/background-runs/run-store-interface.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
-import { createNotifier } from './bell.ts'
-import { isTurnUnfinished, isRunOrphaned } from '../is-run-unfinished-or-orphaned.ts'
-import { bufferLiveEvents, type LiveEventBuffer } from './live-event-buffer.ts'
 import { DONE_MESSAGE } from '../event-log/number-events.ts'
 import type { RunLog } from '../event-log/run-log.ts'
+import { isTurnUnfinished, isRunOrphaned } from '../is-run-unfinished-or-orphaned.ts'
+import { bufferLiveEvents, type LiveEventBuffer } from './live-event-buffer.ts'
 
 export interface LogFollower {
   readonly whose: Caller
@@ -130,4 +129,25 @@ function eventsFrom({ first, text }: EventGroup, next: number): string {
   let at = 0
   for (let number = first; number < next; number += 1) at = text.indexOf('\n\n', at) + 2
   return at === 0 ? text : text.slice(at)
+}
+
+export interface Notifier {
+  readonly ring: () => void
+  /** `null`: for as long as it takes. What rang before is not heard. */
+  readonly wait: (forMs: number | null) => Promise<void>
+}
+
+export function createNotifier(): Notifier {
+  let ring = (): void => undefined
+  return {
+    ring: () => ring(),
+    wait: (forMs) =>
+      new Promise((resolve) => {
+        const timer = forMs === null ? null : setTimeout(resolve, forMs)
+        ring = () => {
+          if (timer !== null) clearTimeout(timer)
+          resolve()
+        }
+      }),
+  }
 }

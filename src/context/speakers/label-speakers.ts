@@ -10,7 +10,7 @@
  * Each message is judged by itself, so that more of them change none. It comes when the groups are
  * whole, and before anything is counted by rounds.
  */
-import { isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
+import type { SpeakerRules } from '../../core/context-policy.ts'
 import type { Item, Message, Part } from '../../core/item.ts'
 import {
   authorOf,
@@ -20,8 +20,8 @@ import {
 } from '../../core/items/author-time-and-reset-fields.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
-import type { SpeakerRules } from '../../core/context-policy.ts'
-import { formatSpeakerField, formatSpeakerLabel, prefixWithSpeakerLabel } from './author-label.ts'
+import { isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
+import { sanitizeName, MAX_NAME_CHARS, truncateName } from '../../core/text/sanitize-name.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export type SpeakerLabelOptions = Pick<SpeakerRules, 'persona' | 'actAs'> & {
@@ -191,4 +191,24 @@ function thoughtsOfOthers(items: readonly Item[], told: readonly Told[]): readon
     gone[at] = items[at]?.type === 'reasoning' && isLed
   }
   return gone
+}
+
+/** Empty if nothing is left of it. */
+export function formatSpeakerLabel({ name, id }: ItemAuthor): string {
+  const label = sanitizeName(name ?? id ?? '', UNFIT)
+  return label.length <= MAX_NAME_CHARS ? label : truncateName(label)
+}
+
+/** Brackets, what ends a label or a line, and what is not seen. */
+const UNFIT = /[[\]<>{}()|:：\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** OpenAI takes no blanks there, and neither `<`, `|`, `\` nor `/`. */
+export function formatSpeakerField(author: ItemAuthor): string {
+  return formatSpeakerLabel(author).replace(/[\s\\/]+/g, '_')
+}
+
+/** The text as said by somebody, unless it says so already. */
+export function prefixWithSpeakerLabel(label: string, text: string): string {
+  const begin = `${label}:`
+  return label === '' || text.trimStart().startsWith(begin) ? text : `${begin} ${text}`
 }

@@ -2,22 +2,23 @@
  * Sums up a conversation before it is sent, if it would not fit its model otherwise. If that fails, or
  * takes too long, all stays as it was, and the request goes on as one without a summary.
  */
-import type { Caller } from '../../core/client/caller.ts'
-import { errorMessage } from '../../core/errors/gateway-error.ts'
-import type { LoadedHistory } from '../history/load-history-by-id.ts'
 import type { SummaryCut } from '../../context/summaries/plan-and-parse-summary.ts'
 import {
   selectSummarizableItems,
   type SummarizableItems,
 } from '../../context/summaries/select-summarizable-items.ts'
+import type { Caller } from '../../core/client/caller.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
+import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import type { SendOptions } from '../send/send-with-fallback.ts'
-import { makeAndSaveSummary } from './make-and-save-summary.ts'
+import type { LoadedHistory } from '../history/load-history-by-id.ts'
 import type { PreparedRequest } from '../prompt/prepare-request.ts'
-import { createSummaryOptions } from './summarize-after-answer.ts'
-import { decideSummaryBeforeSending } from './decide-when-to-summarize.ts'
+import type { SendOptions } from '../send/send-with-fallback.ts'
 import { areSummariesEnabled } from './add-summary-to-history.ts'
-import { cancelAfterTimeout } from './within-patience.ts'
+import { decideSummaryBeforeSending } from './decide-when-to-summarize.ts'
+import { makeAndSaveSummary } from './make-and-save-summary.ts'
+import { createSummaryOptions } from './summarize-after-answer.ts'
 
 /** What is to be summed up before it is sent, and up to where; `null` if nothing is. */
 export function findSummaryBeforeSending(
@@ -60,4 +61,30 @@ export async function summarizeBeforeSending(
     world.log('warn', 'not-summarised', { why: errorMessage(error) })
     return history
   }
+}
+
+type Caring = Pick<SendOptions, 'onCall' | 'isGone'>
+
+export async function cancelAfterTimeout<Value>(
+  work: (caring: Caring) => Promise<Value>,
+  { onCall, isGone }: Caring,
+  patienceMs: number,
+): Promise<Value> {
+  let newest: UpstreamCall | null = null
+  let isLate = false
+  const done = await waitWithTimeout(
+    work({
+      isGone: () => isLate || isGone(),
+      onCall(call) {
+        newest = call
+        onCall(call)
+        if (isLate) call.cancel()
+      },
+    }),
+    patienceMs,
+  )
+  if (done !== TIMED_OUT) return done
+  isLate = true
+  ;(newest as UpstreamCall | null)?.cancel()
+  throw new Error('It took too long.')
 }

@@ -2,17 +2,18 @@
  * What speaks against a turn where its marker stands and its words do not quite: that it was not asked
  * there, that what it has said cannot be what is there, or that another turn is likelier.
  */
+import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
+import { hasSameContent } from '../compare-items.ts'
+import { includesLastQuestion } from '../matching/compare-questions.ts'
+import type { TurnAncestry } from '../turn-ancestry.ts'
 import {
   QUESTION_RANK,
   isQuestionAt,
   rankTurnAt,
   type MarkerScoringContext,
 } from './marker-score-inputs.ts'
-import { isUnrelatedTurn } from './is-stranger.ts'
-import type { TurnAncestry } from '../turn-ancestry.ts'
-import { includesLastQuestion } from '../matching/compare-questions.ts'
 import { CONTAINED_MATCH } from './text-match-score.ts'
 
 /** Where the words are not quite those of the turn, and may be what has become of them (`isTextAbsentAt`). */
@@ -107,4 +108,24 @@ function isWithin(kin: TurnAncestry, turn: RecordedTurn, other: RecordedTurn): b
     if (ancestor.input.some(isUserMessage)) return false
   }
   return false
+}
+
+export function isUnrelatedTurn(
+  kin: TurnAncestry,
+  turn: RecordedTurn,
+  other: RecordedTurn,
+): boolean {
+  let first = turn
+  if (turn === other || isToldIn(turn, other)) return false
+  for (const ancestor of kin.ancestors(turn)) {
+    if (ancestor === other || isToldIn(ancestor, other)) return false
+    first = ancestor
+  }
+  return first.parent === null
+}
+
+/** Whether it was told anything that the other has made. */
+function isToldIn({ input }: RecordedTurn, { output }: RecordedTurn): boolean {
+  const told = input.filter(isModelItem)
+  return told.length > 0 && output.some((item) => told.some((one) => hasSameContent(item, one)))
 }

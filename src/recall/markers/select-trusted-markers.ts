@@ -7,9 +7,10 @@
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import { scoreMarkers, type MarkerScore } from './score-markers.ts'
+import type { Segment } from '../split-and-fingerprint-segments.ts'
+import type { TurnAncestry } from '../turn-ancestry.ts'
 import type { MarkedSegments } from './marker-score-inputs.ts'
-import { findMisplacedTurns } from './out-of-line.ts'
+import { scoreMarkers, type MarkerScore } from './score-markers.ts'
 import { EXACT_MATCH, CONTAINED_MATCH } from './text-match-score.ts'
 
 export interface TrustedMarkers {
@@ -89,4 +90,28 @@ function bringSilent(
   }
   for (const claim of claims.toReversed()) join(claim, true)
   for (const claim of claims) join(claim, false)
+}
+
+/** `places` tells the run of each turn. */
+export function findMisplacedTurns(
+  places: ReadonlyMap<RecordedTurn, number>,
+  kin: TurnAncestry,
+  runs: readonly Segment[],
+): ReadonlySet<RecordedTurn> {
+  const wrong = new Set<RecordedTurn>()
+  for (const [turn, at] of places) {
+    let isAsked = turn.input.some(isUserMessage)
+    for (const ancestor of kin.ancestors(turn)) {
+      const before = places.get(ancestor)
+      if (before === undefined) {
+        isAsked ||= ancestor.input.some(isUserMessage)
+        continue
+      }
+      const isOneRound = runs[before]?.asked === runs[at]?.asked
+      if (before > at || (before === at ? isAsked : !isAsked && !isOneRound))
+        wrong.add(turn).add(ancestor)
+      break
+    }
+  }
+  return wrong
 }

@@ -5,34 +5,43 @@
  * Whatever is left out takes along the reasoning that led to nothing else, because reasoning is
  * refused without what followed it.
  */
-import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item, Message } from '../../core/item.ts'
-import type { Note } from '../../core/note.ts'
-import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
-import { alignEditedText, type TextAlignment } from '../text/align-edited-text.ts'
-import {
-  trackUnmatchedClientItems,
-  type UnmatchedClientItems,
-} from './track-unmatched-client-items.ts'
+import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { isSameCall, hasSameContent } from '../compare-items.ts'
 import {
   toolCallKey,
   type FindRecordedOutput,
   type RecordedOutput,
 } from '../find-recorded-tool-outputs.ts'
+import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
+import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
+import { alignEditedText, type TextAlignment } from '../text/align-edited-text.ts'
+import { extractClientText } from './extract-client-text.ts'
+import { isInvisibleTurn, findInvisibleTail } from './find-client-invisible-tail.ts'
+import { isNonReplayableItem } from './is-non-replayable-item.ts'
+import { isStaleCompaction } from './is-stale-compaction.ts'
+import { createReasoningFinder } from './match-client-sent-reasoning.ts'
+import { matchUneditedText } from './match-unedited-text.ts'
+import {
+  type RestoredPiece,
+  RESTORED,
+  edited,
+  NOT_REPLAYED,
+  OF_OTHER_WORDS,
+  FORGOTTEN,
+  asGiven,
+  createRecalledPiece,
+} from './restored-piece.ts'
+import {
+  trackUnmatchedClientItems,
+  type UnmatchedClientItems,
+} from './track-unmatched-client-items.ts'
 import {
   trackUnmatchedClientText,
   type UnmatchedClientText,
 } from './track-unmatched-client-text.ts'
-import { isNonReplayableItem } from './is-non-replayable-item.ts'
-import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
-import { isSameCall, hasSameContent } from '../compare-items.ts'
-import { isStaleCompaction } from './is-stale-compaction.ts'
-import { createReasoningFinder } from './match-client-sent-reasoning.ts'
-import { isInvisibleTurn, findInvisibleTail } from './find-client-invisible-tail.ts'
-import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
-import { extractClientText } from './extract-client-text.ts'
-import { matchUneditedText } from './match-unedited-text.ts'
 
 export interface MatchedSegment {
   readonly run: Segment
@@ -46,12 +55,6 @@ export interface MatchedSegment {
   readonly answered: ReadonlySet<Item>
   /** The outputs behind the run for which the client has no call, by the key of the call. */
   readonly strayOutputs: ReadonlySet<string>
-}
-
-/** An item, or the place of one that is left out, and what is to be noted of it. */
-export interface RestoredPiece {
-  readonly item: Item | null
-  readonly note: Omit<Note, 'at'> | null
 }
 
 export interface RestoredSegment {
@@ -231,17 +234,6 @@ function replayMessage(work: Work, item: Message, at: number): void {
   if (!isLast || work.openEnd === null) addWords(work, work.loose.behindMessage(number, at))
 }
 
-const RESTORED: RestoredPiece['note'] = {
-  did: 'changed',
-  why: 'text-restored',
-  detail:
-    'What the client has differs in blanks, in parts it was not shown, or in a damaged marker.',
-}
-
-function edited(item: Message): RestoredPiece {
-  return { item, note: { did: 'changed', why: 'text-edited' } }
-}
-
 function thoughtPiece({ ownThought }: Work, item: Item, turn: RecordedTurn): RestoredPiece {
   const own = ownThought(item)
   return own === null ? createRecalledPiece(item, turn) : { item: own, note: null }
@@ -278,13 +270,6 @@ function hostedPiece(work: Work, item: Item, turn: RecordedTurn): RestoredPiece 
   return !work.replaysTools && isHostedCall(item) ? FORGOTTEN : createRecalledPiece(item, turn)
 }
 
-const NOT_REPLAYED: RestoredPiece = { item: null, note: { did: 'dropped', why: 'not-replayable' } }
-const OF_OTHER_WORDS: RestoredPiece = {
-  item: null,
-  note: { did: 'dropped', why: 'compaction-of-other-words' },
-}
-const FORGOTTEN: RestoredPiece = { item: null, note: { did: 'dropped', why: 'call-forgotten' } }
-
 function owe({ owed }: Work, answer: RecordedOutput): void {
   const others = owed.get(answer.turn)
   if (others === undefined) owed.set(answer.turn, [answer])
@@ -296,13 +281,4 @@ function isHostedCall(item: Item): boolean {
   if (item.type !== 'opaque' || callEndOf(item) !== null) return false
   const { type } = item.raw
   return typeof type === 'string' && type.endsWith('_call')
-}
-
-function asGiven(item: Item): RestoredPiece {
-  return { item, note: null }
-}
-
-/** What the client did not send. */
-export function createRecalledPiece(item: Item, turn: RecordedTurn): RestoredPiece {
-  return { item, note: { did: 'added', why: 'recalled', detail: `Recorded in turn ${turn.id}.` } }
 }

@@ -6,16 +6,17 @@ import {
   type CompiledStatement,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import type { FactPage } from './fact-store-interface.ts'
+import { isInJsonList, selectJsonList } from '../database/json-list-parameter.ts'
+import { FACT_COLUMNS, type FactRow } from '../database/table-row-types.ts'
 import {
   belongsToRequester,
   selectFromNamedTurn,
   type ThreadKey,
   type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
-import { isInJsonList, selectJsonList } from '../database/json-list-parameter.ts'
 import type { OwnerKey } from '../owner.ts'
-import { FACT_COLUMNS, type FactRow } from '../database/table-row-types.ts'
+import type { FactKey, FactWords, FactPageKey, FactWordSearch, FactTouch } from './fact-keys.ts'
+import type { FactPage } from './fact-store-interface.ts'
 
 export interface FactStatements {
   /** Returns a row if there was none of these words. */
@@ -44,34 +45,6 @@ export interface FactStatements {
     readonly limit: number
   }>
   readonly removeExpired: CompiledStatement<{ readonly nowMs: number; readonly limit: number }>
-}
-
-export interface FactKey extends OwnerKey {
-  readonly id: string
-}
-
-export interface FactWords extends FactKey {
-  readonly words: string
-  readonly name: string
-}
-
-export interface FactPageKey extends OwnerKey {
-  readonly after: string
-  readonly limit: number
-}
-
-/** Scopes are a JSON list as well. */
-export interface FactWordSearch extends OwnerKey {
-  readonly scopes: string
-  readonly words: string
-  readonly nowMs: number
-  readonly limit: number
-}
-
-export interface FactTouch extends OwnerKey {
-  readonly ids: string
-  readonly nowMs: number
-  readonly beforeMs: number
 }
 
 /** What stands in more facts than that stands everywhere. */

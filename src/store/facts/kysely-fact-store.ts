@@ -2,32 +2,33 @@
  * The verbs of facts over any engine, each of them one round trip. What one says is sealed, and the
  * words that it is found by are named by the same keys: whoever gets at the database reads neither.
  */
-import { extractSearchTerms } from '../../core/text/search-terms.ts'
 import { digestText } from '../../core/text/digest.ts'
-import { decodeColumn, encodeColumn, encodeNullableColumn } from '../database/escape-column-text.ts'
+import { extractSearchTerms } from '../../core/text/search-terms.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { createFactStatements, type FactWords } from './fact-statements.ts'
-import {
-  isCoreFact,
-  type FactSource,
-  type FactStore,
-  type StoredFact,
-} from './fact-store-interface.ts'
+import { decodeColumn, encodeColumn, encodeNullableColumn } from '../database/escape-column-text.ts'
+import type { FactRow } from '../database/table-row-types.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import {
   createDeletionLogStatements,
   type DeletedFactKey,
 } from '../deletion/deletion-log-statements.ts'
-import { encodeOwner, type OwnerKey } from '../owner.ts'
+import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
 import type { TermHasher } from '../encryption/cipher.ts'
-import type { FactRow } from '../database/table-row-types.ts'
 import {
   NO_ENCRYPTION,
   readEncryptedRows,
   type RowReader,
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
-import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
+import { encodeOwner, type OwnerKey } from '../owner.ts'
+import type { FactWords } from './fact-keys.ts'
+import { createFactStatements } from './fact-statements.ts'
+import {
+  isCoreFact,
+  type FactSource,
+  type FactStore,
+  type StoredFact,
+} from './fact-store-interface.ts'
 
 export function createFactStore(engine: Engine, vault: RowEncryption = NO_ENCRYPTION): FactStore {
   const sql = createFactStatements(engine.language)

@@ -6,24 +6,25 @@
  * both outputs are there in the next request. After `MAX_ROUNDS` it ends in any case.
  */
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { FunctionCallOutput } from '../../../core/item.ts'
-import { skipToolCalls } from '../run-tool-calls.ts'
-import type { FinishedRound } from './merge-round-events.ts'
-import { createDecodedEventSource } from '../../send/end-stream-at-terminal-event.ts'
-import { decodeAnswerBody } from '../../send/decode-answer-body.ts'
+import type { FunctionCallOutput, FunctionCall } from '../../../core/item.ts'
 import type { GatewayDependencies } from '../../dependencies-interface.ts'
-import type { MultiRoundAnswer } from '../../send/upstream-answer-types.ts'
-import type { AnswerOwner } from '../send-with-tools.ts'
-import { prepareNextRound, type ToolRound } from './prepare-next-round.ts'
+import { resolveMemoryThread } from '../../history/memory-thread-and-storage-permission.ts'
+import type { PreparedRequest } from '../../prompt/prepare-request.ts'
+import { decodeAnswerBody } from '../../send/decode-answer-body.ts'
+import { createDecodedEventSource } from '../../send/end-stream-at-terminal-event.ts'
 import {
   sendWithFallback,
   type RawAnswer,
   type SendOptions,
 } from '../../send/send-with-fallback.ts'
-import type { StreamedRound } from './stream-tool-rounds.ts'
+import type { MultiRoundAnswer } from '../../send/upstream-answer-types.ts'
+import { skipToolCalls, runToolCalls } from '../run-tool-calls.ts'
+import { selectReadableItems } from '../select-readable-items.ts'
+import type { AnswerOwner } from '../send-with-tools.ts'
 import { loadToolOutputMedia } from './load-tool-output-media.ts'
-import { runRoundToolCalls } from './outputs-for.ts'
-import type { PreparedRequest } from '../../prompt/prepare-request.ts'
+import type { FinishedRound } from './merge-round-events.ts'
+import { prepareNextRound, type ToolRound } from './prepare-next-round.ts'
+import type { StreamedRound } from './stream-tool-rounds.ts'
 
 /** How often a model is asked again within one answer. */
 const MAX_ROUNDS = 8
@@ -92,4 +93,21 @@ export function runToolRounds(
 
 function namesIn({ house }: PreparedRequest): readonly string[] {
   return house.map(({ tool }) => tool.name)
+}
+
+/** `first` is what the answer was asked for with, `newest` what the round was. */
+export function runRoundToolCalls(
+  calls: readonly FunctionCall[],
+  first: PreparedRequest,
+  newest: Pick<PreparedRequest, 'policy' | 'house'>,
+  { caller, turnId }: AnswerOwner,
+  world: GatewayDependencies,
+): Promise<readonly FunctionCallOutput[]> {
+  const { items, inbound, history } = first
+  const { policy, house } = newest
+  const place = resolveMemoryThread(inbound, history, turnId)
+  const memory = { ...place, thread: place.thread ?? turnId }
+  const reach = selectReadableItems(items, policy.speakers)
+  const context = { items, withinReach: reach, policy, caller, world, memory }
+  return runToolCalls(calls, house, context)
 }

@@ -3,14 +3,13 @@
  * it the items that the message consists of, each closed when the next one makes it final.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import type { ToolCallOptions } from './tool-call-builder.ts'
-import { createCallFragmentMatcher } from './match-call-fragments.ts'
-import { createMessageBuilder, type MessageBuilder } from './message-builder.ts'
-import { collectNativeFields } from './open-native.ts'
-import { createReasoningBuilder, type ReasoningBuilder } from './reasoning-builder.ts'
-import { hasDetailContent } from './merge-reasoning-details.ts'
-import type { ReasoningMaker } from '../pack-reasoning-details.ts'
 import type { ToolCallFragment } from '../api-types.ts'
+import type { ReasoningMaker } from '../pack-reasoning-details.ts'
+import { createCallFragmentMatcher } from './match-call-fragments.ts'
+import { hasDetailContent, addReasoningDetail } from './merge-reasoning-details.ts'
+import { createMessageBuilder, type MessageBuilder } from './message-builder.ts'
+import { createReasoningBuilder, type ReasoningBuilder } from './reasoning-builder.ts'
+import type { ToolCallOptions } from './tool-call-builder.ts'
 
 export interface AnswerEventEmitter {
   readonly reasoning: (text: string, channel: 'summary' | 'content') => void
@@ -87,6 +86,32 @@ export function createAnswerEventEmitter({
       endReasoning(isWhole)
       endMessage(isWhole)
       calls.end(isWhole, native.taken())
+    },
+  }
+}
+
+export interface NativeFields {
+  readonly field: (name: string, value: JsonObject) => void
+  readonly lateDetail: (piece: JsonObject) => void
+  /** What has been said since it was taken last; `undefined` for nothing. */
+  readonly taken: () => JsonObject | undefined
+}
+
+export function collectNativeFields(): NativeFields {
+  let fields: Record<string, JsonObject> | null = null
+  let late: JsonObject[] = []
+  return {
+    field(name, value) {
+      fields ??= {}
+      fields[name] = value
+    },
+    lateDetail: (piece) => addReasoningDetail(late, piece),
+    taken() {
+      if (fields === null && late.length === 0) return undefined
+      const native = late.length === 0 ? { ...fields } : { ...fields, reasoning_details: late }
+      fields = null
+      late = []
+      return native
     },
   }
 }

@@ -1,0 +1,45 @@
+/** Defines the pieces that a restored segment consists of: items to send, and notes on items left out. */
+import type { Item, Message } from '../../core/item.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import type { Note } from '../../core/note.ts'
+
+/** An item, or the place of one that is left out, and what is to be noted of it. */
+export interface RestoredPiece {
+  readonly item: Item | null
+  readonly note: Omit<Note, 'at'> | null
+}
+
+export const RESTORED: RestoredPiece['note'] = {
+  did: 'changed',
+  why: 'text-restored',
+  detail:
+    'What the client has differs in blanks, in parts it was not shown, or in a damaged marker.',
+}
+
+export function edited(item: Message): RestoredPiece {
+  return { item, note: { did: 'changed', why: 'text-edited' } }
+}
+
+export const NOT_REPLAYED: RestoredPiece = {
+  item: null,
+  note: { did: 'dropped', why: 'not-replayable' },
+}
+
+export const OF_OTHER_WORDS: RestoredPiece = {
+  item: null,
+  note: { did: 'dropped', why: 'compaction-of-other-words' },
+}
+
+export const FORGOTTEN: RestoredPiece = {
+  item: null,
+  note: { did: 'dropped', why: 'call-forgotten' },
+}
+
+export function asGiven(item: Item): RestoredPiece {
+  return { item, note: null }
+}
+
+/** What the client did not send. */
+export function createRecalledPiece(item: Item, turn: RecordedTurn): RestoredPiece {
+  return { item, note: { did: 'added', why: 'recalled', detail: `Recorded in turn ${turn.id}.` } }
+}
