@@ -45,7 +45,7 @@ test.each([
 ])('with the headers of %s Open WebUI is known, and all that it says is heard', (_, headers) => {
   const chat = { CHAT_ID: 'c1', MESSAGE_ID: 'm1', USER_ID: 'ann' }
   const ask = (values: Headers) => detectClient(filled(headers, values), {}, settings)
-  expect(ask({})).toMatchObject({ isOpenWebUi: true, isTask: false, isMarked: true })
+  expect(ask({})).toMatchObject({ isOpenWebUi: true, isTask: false, receivesMarkers: true })
   expect(ask({ ...chat, TASK: 'title_generation' })).toMatchObject({ isTask: true })
   expect(ask({ ...chat, CHAT_ID: 'local:tab' })).toMatchObject({ isTemporary: true })
   const trusting = { OPEN_WEBUI_JWT_SECRET: null, TRUST_USER_HEADERS: 'on' } as const

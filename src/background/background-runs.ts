@@ -38,7 +38,7 @@ export interface BackgroundRuns {
 
 export interface BackgroundAnswerRequest {
   readonly dialect: Dialect
-  readonly inbound: ClientRequest
+  readonly clientRequest: ClientRequest
   readonly caller: Caller
   readonly exchange: HttpExchange
   /** Whether the stream shall be one that can be taken up again. */
@@ -82,10 +82,10 @@ export function createRequestRuns(world: GatewayDependencies): BackgroundRuns {
 function runsIn(home: ActiveRuns, world: GatewayDependencies): Omit<BackgroundRuns, 'lookAfter'> {
   return {
     answer(asked, forThis) {
-      const { inbound, isResumable } = asked
-      if (inbound.memory.background) return startBackgroundResponse(asked, home, forThis)
-      if (!isResumable || !inbound.stream) return null
-      if (inbound.memory.store === false) throw notWithoutStore()
+      const { clientRequest, isResumable } = asked
+      if (clientRequest.storage.background) return startBackgroundResponse(asked, home, forThis)
+      if (!isResumable || !clientRequest.stream) return null
+      if (clientRequest.storage.store === false) throw notWithoutStore()
       return streamResumableResponse(asked, home, forThis)
     },
     follow: (follow) => followRun(follow, home, world),

@@ -18,7 +18,7 @@ import { createRunLog, type RunLog } from './event-log/run-log.ts'
 
 export interface NewRun {
   readonly dialect: Dialect
-  readonly inbound: ClientRequest
+  readonly clientRequest: ClientRequest
   readonly caller: Caller
   readonly turnId: string
   readonly createdAtMs: number
@@ -43,7 +43,7 @@ export interface StartedRun {
 }
 
 export function startRun(run: NewRun, room: ActiveRunSlot, world: GatewayDependencies): StartedRun {
-  const { dialect, inbound, caller, turnId, createdAtMs } = run
+  const { dialect, clientRequest, caller, turnId, createdAtMs } = run
   const hold = { turnId, ...caller, owner: room.owner }
   const log = createRunLog(hold, run.logged ?? run.opensWith, getRunLeaseMs(world), world)
   const opening = Promise.withResolvers<void>()
@@ -65,7 +65,11 @@ export function startRun(run: NewRun, room: ActiveRunSlot, world: GatewayDepende
   }
   const store = { ...world.store, ...log.turns, openTurn }
   // Its items are wanted as they are finished; and it is kept, or it is nothing.
-  const kept = { ...inbound, stream: true, memory: { ...inbound.memory, store: true } }
+  const kept = {
+    ...clientRequest,
+    stream: true,
+    storage: { ...clientRequest.storage, store: true },
+  }
   const works: Promise<unknown>[] = []
   const exchange = exchangeOf(log.client, works)
   const name = { turnId, createdAtMs }
@@ -113,18 +117,18 @@ async function attend(
 ): Promise<void> {
   try {
     await begun
-    if ((await log.over) === 'lost') world.replica.letGo(hold)
+    if ((await log.over) === 'lost') world.replica.releaseTurn(hold)
   } catch (error) {
     // An answer that rejects because its log is lost has failed of nothing else.
-    const isLost = log.client.isGone() && !state.isTakenBack
+    const isLost = log.client.isDisconnected() && !state.isTakenBack
     await Promise.allSettled(works)
     await log.giveUp()
-    if (isLost) return world.replica.letGo(hold)
+    if (isLost) return world.replica.releaseTurn(hold)
     if (!state.isOpen) return
     const conclusion = state.isTakenBack ? CANCELLED : failedBy(error, world)
     await endRunEarly(hold, conclusion, world).catch((fault: unknown) => {
       world.log('warn', 'run-not-ended', { turn: hold.turnId, why: errorMessage(fault) })
-      world.replica.letGo(hold)
+      world.replica.releaseTurn(hold)
     })
   }
 }
@@ -145,9 +149,9 @@ function notOpened(cause: unknown): GatewayError {
 
 function exchangeOf(client: ClientStream, works: Promise<unknown>[]): HttpExchange {
   return {
-    body: () => Promise.reject(new Error('A run has been read already.')),
-    onGone: client.onGone,
-    stream(status, headers, run) {
+    readBody: () => Promise.reject(new Error('A run has been read already.')),
+    onDisconnect: client.onDisconnect,
+    startStream(status, headers, run) {
       run(client)
       return new Response(null, { status, headers })
     },

@@ -15,9 +15,12 @@ export function rebuildRequestFromStoredRun(
   turn: StoredTurn,
   chain: readonly StoredTurn[],
 ): ClientRequest | null {
-  const inbound = parsed(turn)
-  if (inbound === null) return null
-  return { ...inbound, items: [...inbound.items, ...unnamed(inbound, chain), ...turn.input] }
+  const clientRequest = parsed(turn)
+  if (clientRequest === null) return null
+  return {
+    ...clientRequest,
+    items: [...clientRequest.items, ...unnamed(clientRequest, chain), ...turn.input],
+  }
 }
 
 function parsed({ request }: StoredTurn): ClientRequest | null {
@@ -30,8 +33,8 @@ function parsed({ request }: StoredTurn): ClientRequest | null {
 }
 
 /** What a request brought along itself is stored with the turns before, once. */
-function unnamed({ memory }: ClientRequest, chain: readonly StoredTurn[]): readonly Item[] {
-  const namesIt = memory.previousResponseId !== null || memory.conversationId !== null
+function unnamed({ storage }: ClientRequest, chain: readonly StoredTurn[]): readonly Item[] {
+  const namesIt = storage.previousResponseId !== null || storage.conversationId !== null
   return namesIt ? [] : chain.slice(0, -1).flatMap(excludeDeletedItems).map(asGiven)
 }
 

@@ -98,7 +98,7 @@ async function rescueOrphans(
 ): Promise<void> {
   if (rescue === null) return
   try {
-    for (const own of replica.takeLetGo()) await rescue({ ...own, owner: id })
+    for (const own of replica.takeReleasedTurns()) await rescue({ ...own, owner: id })
     for (const orphan of await runs.orphanedRuns(nowMs())) await rescue(orphan)
   } catch (error) {
     log('warn', 'orphans-not-rescued', { why: errorMessage(error) })

@@ -40,7 +40,7 @@ export async function recoverRun(
     }
   } catch (error) {
     world.log('warn', 'run-not-rescued', { turn: turnId, why: errorMessage(error) })
-    world.replica.letGo({ turnId, tenant, user })
+    world.replica.releaseTurn({ turnId, tenant, user })
   }
   await room.leave()
   return null
@@ -96,13 +96,13 @@ async function runAgain(
   if (run === null || !(await canRunAgain(run, world))) return null
   const chain = await world.store.loadChain(caller, turnId)
   const turn = chain?.at(-1)
-  const inbound =
+  const clientRequest =
     chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain)
-  if (turn === undefined || inbound === null) return null
+  if (turn === undefined || clientRequest === null) return null
   world.log('info', 'run-again', { turn: turnId })
   const again = {
     dialect: responsesDialect,
-    inbound,
+    clientRequest,
     caller,
     turnId,
     createdAtMs: turn.createdAtMs,

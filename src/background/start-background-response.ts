@@ -17,12 +17,12 @@ export async function startBackgroundResponse(
   home: ActiveRuns,
   world: GatewayDependencies,
 ): Promise<Response> {
-  const { inbound, caller, exchange } = asked
+  const { clientRequest, caller, exchange } = asked
   const { tenant, user } = caller
   const named = createAnswerIdentity(world)
   const { turnId } = named
   const { events, response } = createOpeningEvents(asked.dialect, {
-    inbound,
+    clientRequest,
     ...named,
     stored: true,
   })
@@ -36,7 +36,7 @@ export async function startBackgroundResponse(
   const { opened, over, log } = startRun(run, room, world)
   exchange.waitUntil(over)
   await opened
-  if (inbound.stream)
+  if (clientRequest.stream)
     return streamRunLog({ turnId, whose: caller, from: 0, live: log }, exchange, home, world)
   return Response.json(response, { headers: { 'x-request-id': `req_${turnId}` } })
 }

@@ -28,7 +28,7 @@ export async function streamResumableResponse(
   const { opened, begun, over, log, takeBack } = startRun(run, room, world)
   exchange.waitUntil(over)
   let isTold = false
-  exchange.onGone(() => {
+  exchange.onDisconnect(() => {
     if (!isTold) takeBack()
   })
   const [{ headers }] = await Promise.all([begun, opened])

@@ -24,7 +24,7 @@ export function insertPolicyTexts(entries: readonly PolicyText[]): Transform {
   const notes = entries.map(({ depth, ...note }) => ({ depth, message: noteMessage(note) }))
   return {
     name: 'place-notes',
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       const others = items.some(isNote) ? items.filter((item) => !isNote(item)) : items
       const placed = withNotes(others, notes)

@@ -11,7 +11,7 @@ import type { Note } from '../core/note.ts'
 export interface Transform {
   readonly name: string
   /** When something becomes of a list that did not when it was shorter; without a word, at any time. */
-  readonly steps?: PrefixStability
+  readonly prefixStability?: PrefixStability
   /** `places` says where each item stood in the list that the plan began with, if there is a plan. */
   readonly run: (items: readonly Item[], places?: OriginalPositions) => TransformResult
 }

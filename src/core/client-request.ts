@@ -15,15 +15,15 @@ export interface ClientRequest {
   readonly stream: boolean
   readonly items: readonly Item[]
   /** As the client gave them, where `items` are not that any more. */
-  readonly given?: readonly Item[]
+  readonly originalItems?: readonly Item[]
   readonly params: PromptParameters
-  readonly memory: StorageOptions
+  readonly storage: StorageOptions
   /** What the request itself says of how much of the conversation the model is given. */
-  readonly wishes: PolicyOverrides | null
+  readonly policyOverrides: PolicyOverrides | null
   /** `false` only prepares what is asked next: no model is asked, and the answer is empty. */
-  readonly generates: boolean
+  readonly generatesAnswer: boolean
   /** `null` in a dialect that has no words for it. */
-  readonly context: OverflowOptions | null
+  readonly overflow: OverflowOptions | null
   /** Who asks; a dialect itself knows nothing of that. */
   readonly client: ClientTraits
   readonly body: JsonObject

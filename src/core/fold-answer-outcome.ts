@@ -16,7 +16,7 @@ export interface Outcome {
 
 export interface OutcomeFold {
   readonly push: (event: StreamEvent) => void
-  readonly now: () => Outcome
+  readonly currentOutcome: () => Outcome
 }
 
 /** Hears of every item as it begins and as it is finished, for the journal. */
@@ -50,6 +50,6 @@ export function foldAnswerOutcome(listener: ItemListener | null = null): Outcome
       }
     },
     // A hole is an item that never ended.
-    now: () => ({ ...rest, items: items.filter((item) => item !== undefined) }),
+    currentOutcome: () => ({ ...rest, items: items.filter((item) => item !== undefined) }),
   }
 }

@@ -107,11 +107,11 @@ export function collectRequestFacts(
   { method, url }: UpstreamRequest,
   settings: Settings,
 ): RequestFacts {
-  const { inbound, account, provider, prompt, notes, encoded, policy } = prepared
+  const { clientRequest, account, provider, prompt, notes, encoded, policy } = prepared
   const { model } = prompt.params
   const window = resolveContextWindow(prepared)
   return {
-    api: inbound.dialect,
+    api: clientRequest.dialect,
     upstream: {
       name: account.name,
       wire: provider.wire,
@@ -131,17 +131,17 @@ export function collectRequestFacts(
 }
 
 function matterOf(prepared: PreparedRequest, { body }: UpstreamRequest): ExplanationInput {
-  const { inbound, history, prompt, places, items } = prepared
-  const { items: asked, given = asked } = inbound
+  const { clientRequest, history, prompt, originalPositions, items } = prepared
+  const { items: asked, originalItems = asked } = clientRequest
   return {
     items,
     remembered: history.items.length,
     asked: asked.length,
-    given: given.length,
+    given: originalItems.length,
     sent: prompt.items,
-    places,
+    places: originalPositions,
     params: prompt.params,
-    said: inbound.params,
+    said: clientRequest.params,
     bytes: bytesOf(body),
     estimate: estimateBodyTokens(prepared),
   }

@@ -14,12 +14,12 @@ import { buildExplanation, type Explanation, type RequestFacts } from './build-e
 
 /** Whether there is nothing to be said of any item but that it was sent. */
 export function isUnchangedRequest(prepared: PreparedRequest): boolean {
-  const { inbound, items, prompt, encoded, notes } = prepared
+  const { clientRequest, items, prompt, encoded, notes } = prepared
   return (
     encoded.bytes !== undefined &&
-    items === inbound.items &&
+    items === clientRequest.items &&
     items === prompt.items &&
-    inbound.given === undefined &&
+    clientRequest.originalItems === undefined &&
     notes.every(
       ({ at, field, did }) => (at === undefined && did !== 'added') || field !== undefined,
     ) &&
@@ -35,9 +35,9 @@ function hasField({ native }: Item): boolean {
 /** `null` if it cannot be read. */
 export function explainUnchangedRequest(facts: RequestFacts, text: string): Explanation | null {
   const body = tryParseJsonObject(text.replace(BYTE_ORDER_MARK, ''))
-  const inbound = body === null ? null : understood(facts.api, body)
-  if (body === null || inbound === null) return null
-  const { items, params } = inbound
+  const clientRequest = body === null ? null : understood(facts.api, body)
+  if (body === null || clientRequest === null) return null
+  const { items, params } = clientRequest
   return buildExplanation(facts, {
     items,
     remembered: 0,

@@ -18,7 +18,7 @@ export async function loadPreviousRequest(
   owner: Caller,
   world: Pick<GatewayDependencies, 'requests'>,
 ): Promise<ExplanationContext['previous']> {
-  const parent = history.parent ?? history.recollection?.parent ?? null
+  const parent = history.parent ?? history.recallResult?.parent ?? null
   if (parent !== null) return loadSentRequest(parent.id, owner, world)
   return items.some(isModelItem) ? undefined : null
 }

@@ -18,11 +18,11 @@ import { UNCHANGED_REQUEST, encodeDispositions } from './render-explanation-json
 import { isUnchangedRequest } from './explain-unchanged-request.ts'
 
 export const storeSentRequests: AfterAnswerTask = ({ sent, caller, turnId, recorder }, world) => {
-  const { kept } = recorder
-  if (kept === null || world.settings.EXPLAIN_KEEP === 'off') return null
+  const { loadStoredParent } = recorder
+  if (loadStoredParent === null || world.settings.EXPLAIN_KEEP === 'off') return null
   const tell = async (told: Promise<unknown>): Promise<NewRequestRecord | null> => {
     await told
-    const turn = await kept()
+    const turn = await loadStoredParent()
     if (turn === null) return null
     return {
       rounds: sent().map((prepared) => encodeSentRequest(prepared, world)),

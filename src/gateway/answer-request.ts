@@ -49,15 +49,27 @@ export async function answerRequest(
 ): Promise<Response> {
   const hold = await lockRequestConversation(given, caller, turnId, world)
   try {
-    const { asked, inbound, history } = await loadRequestHistory(given, caller, world, hold)
+    const { originalRequest, clientRequest, history } = await loadRequestHistory(
+      given,
+      caller,
+      world,
+      hold,
+    )
     exchange.waitUntil(touchLoadedTurns(history, caller, world))
-    const asking = { inbound, history, caller, turnId, after: exchange.waitUntil }
+    const asking = { clientRequest, history, caller, turnId, waitUntil: exchange.waitUntil }
     const whole = await loadAdditions(asking, world)
-    const turn = { id: turnId, createdAtMs, hold, history: whole.history, asked, inbound }
-    return await answerFrom(turn, dialect, caller, world, exchange).finally(whole.letGo)
+    const turn = {
+      id: turnId,
+      createdAtMs,
+      hold,
+      history: whole.history,
+      originalRequest,
+      clientRequest,
+    }
+    return await answerFrom(turn, dialect, caller, world, exchange).finally(whole.releaseMedia)
   } catch (error) {
     // However it ended, the conversation is free again.
-    if (hold !== null) exchange.waitUntil(hold.letGo())
+    if (hold !== null) exchange.waitUntil(hold.release())
     throw error
   }
 }
@@ -79,9 +91,9 @@ interface Beginning {
   readonly hold: ConversationLock | null
   readonly history: LoadedHistory
   /** The request as its client means it, before anything was put into it. */
-  readonly asked: ClientRequest
+  readonly originalRequest: ClientRequest
   /** The same with what was put into it. */
-  readonly inbound: ClientRequest
+  readonly clientRequest: ClientRequest
 }
 
 async function answerFrom(
@@ -91,25 +103,25 @@ async function answerFrom(
   world: GatewayDependencies,
   exchange: HttpExchange,
 ): Promise<Response> {
-  const { id: turnId, createdAtMs, history, inbound } = beginning
+  const { id: turnId, createdAtMs, history, clientRequest } = beginning
   const { waitUntil } = exchange
-  const served = routeModel(world, inbound.params.model, inbound.dialect)
+  const served = routeModel(world, clientRequest.params.model, clientRequest.dialect)
   const targets = filterCapableTargets(
     served,
-    (to) => prepareRequest(to, { inbound, history }, world),
+    (to) => prepareRequest(to, { clientRequest, history }, world),
     world,
   )
   const client = cancelOnDisconnect(exchange)
   const asking = { targets, caller, ...client }
-  const { first, prepare, own } = await prepareFittingRequest(
-    inbound,
+  const { first, prepare, localAnswer } = await prepareFittingRequest(
+    clientRequest,
     history,
     turnId,
     asking,
     world,
   )
-  const asker = { caller, turnId, after: waitUntil }
-  const asked = own ?? sendWithTools({ ...asking, prepare }, asker, world)
+  const asker = { caller, turnId, waitUntil }
+  const asked = localAnswer ?? sendWithTools({ ...asking, prepare }, asker, world)
   const recorder = chooseRecorder(
     bareTurn(first, beginning, caller, world),
     beginning,
@@ -123,32 +135,32 @@ async function answerFrom(
     const [given, stored] = await Promise.all([asked, recorder.opened])
     const { prepared, sent = () => [prepared] } = given
     begun = prepared
-    if (!stored && inbound.memory.store === true) throw notKept()
+    if (!stored && clientRequest.storage.store === true) throw notKept()
     const answered = { prepared, sent, caller, turnId, recorder }
     const parts = {
       dialect,
       prepared,
-      guards: selectEventFilters(prepared, world.settings),
-      answering: { inbound, turnId, createdAtMs, stored },
+      eventFilters: selectEventFilters(prepared, world.settings),
+      answerContext: { clientRequest, turnId, createdAtMs, stored },
       fold,
       recorder: attachAfterAnswerTasks(
         answered,
-        own === null
+        localAnswer === null
           ? [world.hooks.storeSentRequests, updateMemoryLayers, summarizeAfterAnswer]
           : [],
         waitUntil,
         world,
       ),
       world,
-      contextLine: await world.hooks.formatContextHeader(prepared, caller, world),
+      contextHeader: await world.hooks.formatContextHeader(prepared, caller, world),
     }
-    told = inbound.stream ? streamed(given, parts, exchange) : await whole(given, parts)
+    told = clientRequest.stream ? streamed(given, parts, exchange) : await whole(given, parts)
   } catch (error) {
-    const ending = client.isGone() ? 'cancelled' : 'finished'
+    const ending = client.isDisconnected() ? 'cancelled' : 'finished'
     client.cancel()
     // Whatever went wrong, a turn that was opened does not stay open.
     const failure = error instanceof GatewayError ? error.failure : null
-    const outcome = { ...fold.now(), finish: null, failure }
+    const outcome = { ...fold.currentOutcome(), finish: null, failure }
     // Whoever did not begin to answer is told of where it was asked.
     if (begun !== null && ending === 'finished') logFailure(outcome, begun, world)
     waitUntil(recorder.settle(outcome, ending, describeAnswerProvenance(first, outcome)))
@@ -160,7 +172,7 @@ async function answerFrom(
 
 function streamed(asked: UpstreamAnswer, parts: ResponseParts, exchange: HttpExchange): Response {
   const headers = { ...SSE_HEADERS, ...buildResponseHeaders(parts) }
-  return exchange.stream(200, headers, (client) => {
+  return exchange.startStream(200, headers, (client) => {
     const receiving: AnswerStreamTarget = {
       client,
       settle(outcome, ending) {
@@ -178,13 +190,13 @@ function streamed(asked: UpstreamAnswer, parts: ResponseParts, exchange: HttpExc
       return streamAnswerToClient({
         ...receiving,
         source: events,
-        rendition: createEventResponseWriter(events, parts),
+        writer: createEventResponseWriter(events, parts),
       })
     }
     streamAnswerToClient({
       ...receiving,
       source: asked.body,
-      rendition: createResponseWriter(parts),
+      writer: createResponseWriter(parts),
     })
   })
 }
@@ -201,10 +213,10 @@ async function whole(
   parts: ResponseParts,
 ): Promise<Response | GatewayError> {
   const { prepared } = asked
-  const { guards, fold, recorder } = parts
+  const { eventFilters, fold, recorder } = parts
   const { events, body: theirs } = await readBufferedAnswer(asked)
-  for (const event of filterEventList(events, guards)) fold.push(event)
-  const said = fold.now()
+  for (const event of filterEventList(events, eventFilters)) fold.push(event)
+  const said = fold.currentOutcome()
   logFailure(said, prepared, parts.world)
   const outcome = await recorder.settle(
     said,
@@ -241,7 +253,7 @@ function refusalFor(failure: Failure, { refusal }: UpstreamAnswer): GatewayError
 
 function bareTurn(
   prepared: PreparedRequest,
-  { id, createdAtMs, asked: { dialect } }: Beginning,
+  { id, createdAtMs, originalRequest: { dialect } }: Beginning,
   { tenant, user }: Caller,
   { replica }: GatewayDependencies,
 ): TurnIdentity {

@@ -6,14 +6,14 @@ import type { AcceptUpgrade } from './websocket-interface.ts'
 
 export interface HttpExchange {
   /** Rejects with a GatewayError above `limitBytes`, before having read it all. */
-  readonly body: (limitBytes: number) => Promise<Uint8Array>
+  readonly readBody: (limitBytes: number) => Promise<Uint8Array>
   /**
    * Calls back, once, when the client goes away before it has its whole answer; at once, if it has
    * gone already.
    */
-  readonly onGone: (callback: () => void) => void
+  readonly onDisconnect: (callback: () => void) => void
   /** Begins a streamed answer. */
-  readonly stream: (
+  readonly startStream: (
     status: number,
     headers: Readonly<Record<string, string>>,
     run: (client: ClientStream) => void,
@@ -23,7 +23,7 @@ export interface HttpExchange {
   /** Keeps the runtime alive until the work is done, though the answer has been sent. */
   readonly waitUntil: (work: Promise<unknown>) => void
   /** Turns the connection into a WebSocket. Only where the client asks for one. */
-  readonly upgrade?: AcceptUpgrade
+  readonly upgradeToWebSocket?: AcceptUpgrade
 }
 
 /** Where a streamed answer is written. Writing to a client that has gone is harmless. */
@@ -32,9 +32,9 @@ export interface ClientStream {
   readonly write: (text: string | Uint8Array) => boolean
   readonly end: (text: string) => void
   /** Ends so that the client cannot take what it has for the whole. */
-  readonly breakOff: () => void
+  readonly abort: () => void
   readonly onDrain: (callback: () => void) => void
   /** As that of its exchange. */
-  readonly onGone: (callback: () => void) => void
-  readonly isGone: () => boolean
+  readonly onDisconnect: (callback: () => void) => void
+  readonly isDisconnected: () => boolean
 }

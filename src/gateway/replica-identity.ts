@@ -6,9 +6,9 @@ export interface ReplicaIdentity {
   /** `null` where no process lasts. */
   readonly id: string | null
   /** A turn of its own that it could not end itself is ended as soon as that is possible. */
-  readonly letGo: (turn: UnclosedTurn) => void
+  readonly releaseTurn: (turn: UnclosedTurn) => void
   /** What was let go of since it was last asked. */
-  readonly takeLetGo: () => readonly UnclosedTurn[]
+  readonly takeReleasedTurns: () => readonly UnclosedTurn[]
 }
 
 export interface UnclosedTurn {
@@ -21,8 +21,8 @@ export function createReplicaIdentity(id: string | null): ReplicaIdentity {
   let letGo: UnclosedTurn[] = []
   return {
     id,
-    letGo: (turn) => void (id !== null && letGo.push(turn)),
-    takeLetGo() {
+    releaseTurn: (turn) => void (id !== null && letGo.push(turn)),
+    takeReleasedTurns() {
       const turns = letGo
       letGo = []
       return turns

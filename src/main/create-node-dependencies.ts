@@ -18,11 +18,11 @@ import { createRowEncryption } from './create-row-encryption.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 
 export interface NodeDependencies {
-  readonly world: GatewayDependencies
+  readonly dependencies: GatewayDependencies
   /** By this the processes that share the database know this one. */
   readonly replicaId: string
   /** Lets go of the upstreams: what they still answer ends unfinished. */
-  readonly hangUp: () => Promise<void>
+  readonly closeUpstreamConnections: () => Promise<void>
   /** Lets go of all connections, and of the database when what is on its way there is kept. */
   readonly close: () => Promise<void>
 }
@@ -52,7 +52,7 @@ export async function createNodeDependencies(
   const replicaId = newTurnId()
   return {
     replicaId,
-    world: {
+    dependencies: {
       ...stores,
       settings,
       accounts,
@@ -64,7 +64,8 @@ export async function createNodeDependencies(
       nowMs: Date.now,
       log,
     },
-    hangUp: async () => void (await Promise.all([upstream.close(), media.close()])),
+    closeUpstreamConnections: async () =>
+      void (await Promise.all([upstream.close(), media.close()])),
     async close() {
       await Promise.all([upstream.close(), media.close()])
       // A database that does not answer is not waited for.

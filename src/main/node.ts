@@ -99,7 +99,7 @@ function configFile(): unknown {
   }
 }
 
-function greet({ url, world: { accounts, settings } }: RunningServer): void {
+function greet({ url, dependencies: { accounts, settings } }: RunningServer): void {
   // A password in the address is nobody's business.
   const database = settings.DATABASE_URL.replace(/\/\/[^@/]*@/, '//…@')
   const model = accounts.flatMap((account) => account.models).find((name) => !name.includes('*'))

@@ -23,7 +23,7 @@ import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 
 export interface RunningServer {
   readonly url: string
-  readonly world: GatewayDependencies
+  readonly dependencies: GatewayDependencies
   /** Takes no more requests, lets open streams finish for a while, then lets everything go. */
   readonly close: () => Promise<void>
 }
@@ -34,11 +34,11 @@ export async function serveNode(
   log: Log,
 ): Promise<RunningServer> {
   const opened = await createNodeDependencies(environment, configFile, log)
-  const { world, replicaId, hangUp, close: closeWorld } = opened
-  const { settings } = world
-  const runs = await openProcessRuns(replicaId, world)
+  const { dependencies, replicaId, closeUpstreamConnections, close: closeWorld } = opened
+  const { settings } = dependencies
+  const runs = await openProcessRuns(replicaId, dependencies)
   const works = trackPendingWork()
-  const app = createApp(world, runs, ({ env }) =>
+  const app = createApp(dependencies, runs, ({ env }) =>
     exchangeOf(env as HttpBindings | UpgradeBindings, works),
   )
   const listener = getRequestListener(app.fetch)
@@ -57,16 +57,20 @@ export async function serveNode(
     await closeWorld()
     throw fault
   })
-  const stopExpiring = expireTurnsHourly(world)
+  const stopExpiring = expireTurnsHourly(dependencies)
   return {
     url: urlOf(server),
-    world,
+    dependencies,
     async close() {
       stopExpiring()
       const drainMs = settings.DRAIN_SECONDS * 1000
       const left = Promise.all([drained(server, upgrades), works.over()])
       await Promise.all([
-        givenTime(left, { drainMs, hangUp, breakOff: () => brokenOff(server, upgrades) }),
+        givenTime(left, {
+          drainMs,
+          hangUp: closeUpstreamConnections,
+          breakOff: () => brokenOff(server, upgrades),
+        }),
         // Whoever follows a run that is not over by then is still there to hear of its end.
         runs.close(drainMs * 0.9),
       ])

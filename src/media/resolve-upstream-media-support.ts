@@ -8,25 +8,30 @@ import { PROVIDERS } from '../providers/registry.ts'
 
 export interface UpstreamMediaSupport {
   /** Whether it loads the medium that this part names by an address. */
-  readonly loads: (part: Part, url: string) => boolean
+  readonly loadsUrl: (part: Part, url: string) => boolean
   /** What its addresses may begin with, beside those of the web. */
   readonly schemes: readonly string[]
   /** How much base64 one image may be; `null` if nobody knows of a limit. */
-  readonly imageChars: number | null
+  readonly maxImageChars: number | null
   /** How much base64 a request may hold. */
-  readonly requestChars: number | null
+  readonly maxRequestChars: number | null
 }
 
 export function resolveMediaSupport(account: Account): UpstreamMediaSupport {
   const { wire, quirks } = account
-  const taken = PROVIDERS[wire].media?.(account) ?? {}
-  const { loads = () => true, schemes = [], imageChars = null, requestChars = null } = taken
+  const taken = PROVIDERS[wire].getMediaSupport?.(account) ?? {}
+  const {
+    loadsUrl = () => true,
+    schemes = [],
+    maxImageChars = null,
+    maxRequestChars = null,
+  } = taken
   const loadsAny = (quirks['mediaUrls'] ?? true) === true
   return {
-    loads: (part, url) => loadsAny && loads(part, url),
+    loadsUrl: (part, url) => loadsAny && loadsUrl(part, url),
     schemes,
-    imageChars: numberOr(quirks['imageLimitBytes'], imageChars),
-    requestChars: numberOr(quirks['mediaLimitBytes'], requestChars),
+    maxImageChars: numberOr(quirks['imageLimitBytes'], maxImageChars),
+    maxRequestChars: numberOr(quirks['mediaLimitBytes'], maxRequestChars),
   }
 }
 

@@ -34,7 +34,7 @@ export function insertLayerBlocks(
   const told = messagesFor(blocks)
   return {
     name: LAYER_TRANSFORM_NAME,
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items, places) {
       const others = items.some(isOfLayer) ? items.filter((item) => !isOfLayer(item)) : items
       const starts = others === items && places !== undefined ? startsIn(conversation) : null

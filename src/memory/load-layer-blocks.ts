@@ -53,7 +53,9 @@ export function budgetRequestedLayers(
   layers: readonly MemoryLayer[],
   rules: LayerRules,
 ): readonly BudgetedLayer[] {
-  const wanted = layers.filter((layer) => layer.isWanted(rules)).toSorted((a, b) => a.slot - b.slot)
+  const wanted = layers
+    .filter((layer) => layer.isEnabled(rules))
+    .toSorted((a, b) => a.slot - b.slot)
   const shares = divideTokens(rules.tokens, wanted)
   return wanted.map((layer, at) => ({ layer, tokens: shares[at] ?? 0 }))
 }
@@ -82,7 +84,7 @@ const MOST_PATIENCE_MS = 5000
 
 /** `shortened` counts text, and here is counted what is sent. */
 function fitted(
-  { text, changes = [], shortened }: LayerBlock,
+  { text, changes = [], shortenTo }: LayerBlock,
   { layer, tokens }: BudgetedLayer,
   context: SharedLayerContext,
 ): RenderedBlock | Note | null {
@@ -92,7 +94,7 @@ function fitted(
     estimateItemTokens(renderLayerMessage(told, words)) <= tokens
   if (text === '' && changes.length === 0) return null
   if (text === '' || fits(text)) return { ...told, text }
-  const short = shortened?.(tokens - estimateItemTokens(renderLayerMessage(told, ''))) ?? null
+  const short = shortenTo?.(tokens - estimateItemTokens(renderLayerMessage(told, ''))) ?? null
   return short === null || !fits(short) ? leftOut('layer-too-long', name) : { ...told, text: short }
 }
 

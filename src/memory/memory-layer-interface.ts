@@ -19,7 +19,7 @@ export interface MemoryLayer {
   readonly name: string
   /** The lower one is told first, and goes first where tokens are short. */
   readonly slot: number
-  readonly isWanted: (rules: LayerRules) => boolean
+  readonly isEnabled: (rules: LayerRules) => boolean
   /**
    * `stable`: told in front of the history, in the same words for as long as an epoch lasts; what has
    * changed since is told behind it. `volatile`: told as a whole behind the history.
@@ -33,7 +33,7 @@ export interface MemoryLayer {
   /** `null` where there is nothing to tell. May throw. Nothing in it may change without a cause. */
   readonly recall: (context: LayerContext, after: RunInBackground) => Promise<LayerBlock | null>
   /** Behind an answer that was finished, in the background. May throw. */
-  readonly remember?: (context: LayerContext, answered: LayerAnswer) => Promise<void>
+  readonly update?: (context: LayerContext, answered: LayerAnswer) => Promise<void>
 }
 
 export type LayerBand = 'stable' | 'volatile'
@@ -82,7 +82,7 @@ export interface LayerBlock {
    * The text in at most so many tokens by `estimateTokens`; `null` if it makes no sense that short.
    * Without it, a block that is too long is left out.
    */
-  readonly shortened?: (tokens: number) => string | null
+  readonly shortenTo?: (tokens: number) => string | null
 }
 
 export interface LayerChange {
@@ -93,7 +93,7 @@ export interface LayerChange {
 export interface LayerAnswer {
   readonly outcome: Outcome
   /** Asks the model of the request, or the one that the policy names. Throws where it gives no whole answer. */
-  readonly ask: (question: LayerQuestion) => Promise<string>
+  readonly askModel: (question: LayerQuestion) => Promise<string>
 }
 
 export interface LayerQuestion {

@@ -33,32 +33,32 @@ export interface Provider {
   readonly wire: WireName
   readonly encode: (prompt: Prompt, account: Account) => EncodedRequest
   /** The dialect that the answer comes in, if it can be passed on as it is. */
-  readonly speaks: (prompt: Prompt, account: Account) => DialectName | null
+  readonly getPassThroughDialect: (prompt: Prompt, account: Account) => DialectName | null
   /** `prompt` is what was asked: some wires need it to tell what an answer's names stand for. */
-  readonly decode: (account: Account, prompt?: Prompt) => Decoder
+  readonly createDecoder: (account: Account, prompt?: Prompt) => Decoder
   /** The same events from an answer that was not streamed. */
-  readonly decodeWhole: (
+  readonly decodeBody: (
     body: JsonObject,
     account: Account,
     prompt?: Prompt,
   ) => readonly StreamEvent[]
   /** What an answer with an error status means, in OpenAI's shape. `body` is JSON or raw text. */
-  readonly failure: (status: number, body: JsonObject | string) => Failure
+  readonly parseErrorResponse: (status: number, body: JsonObject | string) => Failure
   /** Whether it says that the upstream does not take the reasoning in the request. */
-  readonly refusesReasoning?: (failure: Failure) => boolean
+  readonly isReasoningRejection?: (failure: Failure) => boolean
   /** Whether the model takes its reasoning back only behind the prefix that it was made on. */
-  readonly bindsReasoning?: (model: string) => boolean
+  readonly bindsReasoningToPrefix?: (model: string) => boolean
   /**
    * The least number of tokens above which it can be asked to compact what it is sent; `null` for who
    * cannot, or cannot for this model.
    */
-  readonly compactsFrom?: (account: Account, model: string) => number | null
+  readonly getCompactionThreshold?: (account: Account, model: string) => number | null
   /** Whether it reads nothing in front of a compaction of its own but the instructions at the head. */
-  readonly compactionFirst?: boolean
+  readonly ignoresItemsBeforeCompaction?: boolean
   /** Whether there is a field for who says a message. */
-  readonly takesNames?: (account: Account) => boolean
-  readonly media?: (account: Account) => WireMediaSupport
-  readonly headers: (account: Account) => Readonly<Record<string, string>>
+  readonly acceptsAuthorNames?: (account: Account) => boolean
+  readonly getMediaSupport?: (account: Account) => WireMediaSupport
+  readonly createHeaders: (account: Account) => Readonly<Record<string, string>>
   /** What its notes mean, by their code. */
   readonly notes: NoteTable
   /** What can be said of an upstream with this wire, beyond what can be said of any. */
@@ -68,13 +68,13 @@ export interface Provider {
 /** What a wire takes of media, where it has rules of its own. */
 export interface WireMediaSupport {
   /** Whether it loads the medium that this part names by an address; if not said, whatever it is. */
-  readonly loads?: (part: Part, url: string) => boolean
+  readonly loadsUrl?: (part: Part, url: string) => boolean
   /** What its addresses may begin with, beside those of the web. */
   readonly schemes?: readonly string[]
   /** How much base64 one image may be, unless the account says so. */
-  readonly imageChars?: number
+  readonly maxImageChars?: number
   /** The same of all media of a request. */
-  readonly requestChars?: number
+  readonly maxRequestChars?: number
 }
 
 /**
@@ -94,5 +94,5 @@ export interface EncodedRequest {
   /** Beside those that every request to the account has. */
   readonly headers?: Readonly<Record<string, string>>
   /** Stop strings that the upstream is not told; the answer is ended at them here. */
-  readonly unsentStops?: readonly string[]
+  readonly unsentStopSequences?: readonly string[]
 }

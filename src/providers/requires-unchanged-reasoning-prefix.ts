@@ -11,5 +11,5 @@ export function requiresUnchangedReasoningPrefix(
 ): boolean {
   const { prefixCheck } = quirks
   if (typeof prefixCheck === 'boolean') return prefixCheck
-  return provider.bindsReasoning?.(model) ?? false
+  return provider.bindsReasoningToPrefix?.(model) ?? false
 }

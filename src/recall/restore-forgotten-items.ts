@@ -39,11 +39,11 @@ export interface RestoredHistory {
   /** The turn that the newest run belongs to: what the next answer goes on from. */
   readonly parent: RecordedTurn | null
   /** The first turn that answers the newest question, if one is attached. */
-  readonly begun: RecordedTurn | null
+  readonly firstTurnOfAnswer: RecordedTurn | null
   /** Where in the client's list what is new since the last run begins. */
   readonly newsFrom: number
   /** Every turn that was attached, in the order of the list. */
-  readonly used: readonly RecordedTurn[]
+  readonly usedTurns: readonly RecordedTurn[]
 }
 
 /** `plan` is that of `items`; `beyond` are turns that are not there because they are too many. */
@@ -98,9 +98,9 @@ export function restoreForgottenItems(
   return {
     ...list.done(),
     parent: attached.turns.at(-1)?.at(-1) ?? null,
-    begun: firstBehind(items.findLastIndex(isUserMessage), plan, attached.turns),
+    firstTurnOfAnswer: firstBehind(items.findLastIndex(isUserMessage), plan, attached.turns),
     newsFrom: plan.runs.at(-1)?.end ?? 0,
-    used,
+    usedTurns: used,
   }
 }
 
@@ -146,8 +146,11 @@ function unmarked(
     if (words === item) return { item, note: null }
     const reasons = listMarkerTurnIds(item).map(whyGone)
     const why = reasons.find((reason) => reason !== 'marker-removed') ?? 'marker-removed'
-    const isGone = isEmptyAssistantMessage(words)
-    return { item: isGone ? null : words, note: { did: isGone ? 'dropped' : 'changed', why } }
+    const isDisconnected = isEmptyAssistantMessage(words)
+    return {
+      item: isDisconnected ? null : words,
+      note: { did: isDisconnected ? 'dropped' : 'changed', why },
+    }
   })
 }
 

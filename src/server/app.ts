@@ -117,7 +117,7 @@ const PASSED_ON: Matter = { isRemembered: false, isPassedOn: true }
 
 function doorOf({ settings, nowMs }: GatewayDependencies, exchangeOf: HttpExchangeFactory): Door {
   const callerOf = createAuthenticator(settings.BACKSTORY_KEYS)
-  const bytes = (exchange: HttpExchange) => exchange.body(settings.MAX_BODY_MB * 1024 * 1024)
+  const bytes = (exchange: HttpExchange) => exchange.readBody(settings.MAX_BODY_MB * 1024 * 1024)
   return {
     enter(context, { isRemembered, isPassedOn } = REMEMBERED) {
       const { headers } = context.req.raw
@@ -139,8 +139,11 @@ function doorOf({ settings, nowMs }: GatewayDependencies, exchangeOf: HttpExchan
 /** What is streamed has its headers written before anybody else could add to them. */
 function sharing(exchange: HttpExchange, headers: CorsHeaders | null): HttpExchange {
   if (headers === null) return exchange
-  const { stream } = exchange
-  return { ...exchange, stream: (status, own, run) => stream(status, { ...own, ...headers }, run) }
+  const { startStream } = exchange
+  return {
+    ...exchange,
+    startStream: (status, own, run) => startStream(status, { ...own, ...headers }, run),
+  }
 }
 
 function both(path: string): string[] {
@@ -164,21 +167,23 @@ function answers(
     const { headers } = context.req.raw
     const understood = readRequest(dialect, body, headers, world.settings)
     // What outlives its client is told to whoever follows it.
-    const outlives = isResumable || understood.memory.background
-    const inbound = outlives ? { ...understood, client: DEFAULT_CLIENT_TRAITS } : understood
-    const asked = { dialect, inbound, caller, exchange, isResumable }
+    const outlives = isResumable || understood.storage.background
+    const clientRequest = outlives ? { ...understood, client: DEFAULT_CLIENT_TRAITS } : understood
+    const asked = { dialect, clientRequest, caller, exchange, isResumable }
     const lasting = dialect === responsesDialect ? runs.answer(asked, forThis) : null
     if (lasting !== null) return lasting
-    return answerRequest(dialect, inbound, caller, forThis, exchange)
+    return answerRequest(dialect, clientRequest, caller, forThis, exchange)
   }
   app.on('POST', both('/chat/completions'), answered(chatDialect))
   app.on('POST', both('/responses'), answered(responsesDialect))
   app.on('GET', both('/responses'), (context) => {
     const { exchange, caller } = enter(context)
-    const { upgrade } = exchange
-    if (upgrade === undefined) throw createUpgradeRequiredError()
+    const { upgradeToWebSocket } = exchange
+    if (upgradeToWebSocket === undefined) throw createUpgradeRequiredError()
     const isBeta = /responses_websockets/.test(context.req.header('openai-beta') ?? '')
-    return upgrade((socket) => serveConnection(socket, { ...exchange, caller, world, isBeta }))
+    return upgradeToWebSocket((socket) =>
+      serveConnection(socket, { ...exchange, caller, world, isBeta }),
+    )
   })
 }
 

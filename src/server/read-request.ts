@@ -24,13 +24,20 @@ export function readRequest(
     dialect.name === 'responses' &&
     (client.isOpenWebUi || looksLikeOpenWebUiRequest(headers, written))
   const body = isLoose ? defaultToolStrictToFalse(written) : written
-  const inbound = parseRequestWithOverrides(dialect, body, body === written ? bytes : undefined)
+  const clientRequest = parseRequestWithOverrides(
+    dialect,
+    body,
+    body === written ? bytes : undefined,
+  )
   // Who cannot write fields can write a header, and a field says more.
   const policy = readOptionalHeader(headers, POLICY_HEADER)
-  if (policy === null) return { ...inbound, client }
+  if (policy === null) return { ...clientRequest, client }
   return {
-    ...inbound,
-    wishes: { ...readPolicyOverrides(policy, POLICY_HEADER), ...inbound.wishes },
+    ...clientRequest,
+    policyOverrides: {
+      ...readPolicyOverrides(policy, POLICY_HEADER),
+      ...clientRequest.policyOverrides,
+    },
     client,
   }
 }

@@ -8,9 +8,9 @@ export function rejectEncodedBody(exchange: HttpExchange, encoding: string | nul
   if (said === '' || said === 'identity') return exchange
   return {
     ...exchange,
-    async body(limitBytes) {
+    async readBody(limitBytes) {
       // Read all the same, so that the connection can go on.
-      await exchange.body(limitBytes)
+      await exchange.readBody(limitBytes)
       throw new GatewayError(
         'unsupported_content_encoding',
         `The body of your request is encoded as '${said.slice(0, MAX_CHARS)}'. Send it without a content-encoding.`,

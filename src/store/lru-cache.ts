@@ -13,7 +13,7 @@ export interface LruCache<Value> {
 export function createLruCache<Value>(
   maxChars: number,
   sizeOf: (value: Value) => number,
-  onGone: (name: string, value: Value) => void = () => undefined,
+  onDisconnect: (name: string, value: Value) => void = () => undefined,
 ): LruCache<Value> {
   const entries = new Map<string, Value>()
   let chars = 0
@@ -22,7 +22,7 @@ export function createLruCache<Value>(
     if (value === undefined) return undefined
     entries.delete(name)
     chars -= sizeOf(value)
-    onGone(name, value)
+    onDisconnect(name, value)
     return value
   }
   return {

@@ -11,7 +11,7 @@ test('a run lasts until what follows its answer is done, for the host may stop w
     await new Promise((resolve) => setTimeout(resolve, 50))
     steps.push('kept')
   }
-  const inbound = responsesDialect.parse({ model: 'demo', input: 'Hi', stream: true })
+  const clientRequest = responsesDialect.parse({ model: 'demo', input: 'Hi', stream: true })
   const room = {
     owner: 'R1',
     keep: () => undefined,
@@ -20,7 +20,7 @@ test('a run lasts until what follows its answer is done, for the host may stop w
   const run = startRun(
     {
       dialect: responsesDialect,
-      inbound,
+      clientRequest,
       caller: { tenant: 't', user: null },
       turnId: newTurnId(),
       createdAtMs: 0,

@@ -79,7 +79,7 @@ export function testClient(isSlow = false) {
   const seen = { text: '', writes: 0, ended: 0 }
   const gone: (() => void)[] = []
   const drained: (() => void)[] = []
-  let isGone = false
+  let isDisconnected = false
   const client: ClientStream = {
     write(text) {
       seen.writes += 1
@@ -87,19 +87,19 @@ export function testClient(isSlow = false) {
       return !isSlow
     },
     end(text) {
-      seen.text += isGone ? '' : text
+      seen.text += isDisconnected ? '' : text
       seen.ended += 1
     },
-    breakOff: () => undefined,
+    abort: () => undefined,
     onDrain: (callback) => void drained.push(callback),
-    onGone: (callback) => void gone.push(callback),
-    isGone: () => isGone,
+    onDisconnect: (callback) => void gone.push(callback),
+    isDisconnected: () => isDisconnected,
   }
   return {
     client,
     seen,
     leave() {
-      isGone = true
+      isDisconnected = true
       for (const callback of gone) callback()
     },
     drain() {

@@ -172,6 +172,6 @@ test('an answer whose end could not be kept is ended later, by whoever let it go
     const first = await town.citizen()
     const turn = newTurn({ id: newTurnId(), ...ANN, owner: first.id })
     await first.world.store.openTurn(turn)
-    first.world.replica.letGo({ turnId: turn.id, ...ANN })
+    first.world.replica.releaseTurn({ turnId: turn.id, ...ANN })
     await until(async () => (await town.turn(`resp_${turn.id}`))?.state === 'failed')
   }))

@@ -120,11 +120,11 @@ function townOf(memory: TestWorld) {
 
 /** `leaves` is when the client does. */
 export function asked(body: JsonObject, isResumable = false, leaves?: AbortSignal) {
-  const inbound: ClientRequest = responsesDialect.parse({ model: 'demo', ...body })
+  const clientRequest: ClientRequest = responsesDialect.parse({ model: 'demo', ...body })
   const request = new Request('http://localhost/', leaves && { signal: leaves })
   const exchange = createWebHttpExchange(request, () => undefined)
   const caller = ANN
-  return { dialect: responsesDialect, inbound, caller, exchange, isResumable }
+  return { dialect: responsesDialect, clientRequest, caller, exchange, isResumable }
 }
 
 function mortalPort<Port extends object>(port: Port, life: { readonly isOver: boolean }): Port {

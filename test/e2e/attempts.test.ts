@@ -73,8 +73,10 @@ test.each([500, 503, 429, 401, 404])(
       messages: [{ role: 'user', content: 'Hi' }],
     })
     const [turn] =
-      (await gateway.world.store.loadChain({ tenant: 'local', user: null }, answer.id.slice(5))) ??
-      []
+      (await gateway.dependencies.store.loadChain(
+        { tenant: 'local', user: null },
+        answer.id.slice(5),
+      )) ?? []
     expect(turn?.origin).toMatchObject({ account: 'two', wire: 'chat', model: 'small' })
   },
 )
@@ -103,7 +105,7 @@ test('an upstream that has no room for the request is passed over, and hides no 
 
 test('a whole answer that says that it failed ends its turn once', async () => {
   first.behave = answerJson(200, { error: { message: 'Oh no.', type: 'x' } })
-  const closed = vi.spyOn(gateway.world.store, 'closeTurn')
+  const closed = vi.spyOn(gateway.dependencies.store, 'closeTurn')
   const { status } = await gateway.post('/v1/responses', { model: 'big', input: 'Hi' })
   expect(status).toBeGreaterThanOrEqual(500)
   await new Promise((resolve) => setTimeout(resolve, 50))

@@ -75,7 +75,7 @@ test('what had arrived when a client hung up is kept', async () => {
   socket.destroy()
   const id = /resp_([0-9A-Z]{20})/.exec(text)?.[1] ?? ''
   const turn = await untilAsync(async () => {
-    const chain = await gateway.world.store.loadChain({ tenant: 'local', user: null }, id)
+    const chain = await gateway.dependencies.store.loadChain({ tenant: 'local', user: null }, id)
     return chain?.[0]?.state === 'open' ? undefined : chain?.[0]
   })
   expect(turn.state).toBe('cancelled')
@@ -134,7 +134,7 @@ test('a silent stream is kept alive with comments', async () => {
 
 describe('a database that does not answer', () => {
   const withoutStore = async (work: () => Promise<void>) => {
-    const { store } = gateway.world as unknown as { store: Record<string, unknown> }
+    const { store } = gateway.dependencies as unknown as { store: Record<string, unknown> }
     const { openTurn } = store
     store['openTurn'] = () => Promise.reject(new Error('down'))
     await work().finally(() => (store['openTurn'] = openTurn))

@@ -33,7 +33,7 @@ const ask = (dialect: Dialect, model: string, stream: boolean) =>
 /** How a kept answer ended, and the text that was kept of it. */
 async function kept({ responseId }: Heard) {
   const turn = (
-    await town.gateway.world.store.loadChain({ tenant: 'local', user: null }, responseId)
+    await town.gateway.dependencies.store.loadChain({ tenant: 'local', user: null }, responseId)
   )?.at(-1)
   const items = turn?.output ?? []
   const text = items.map((item) => (item.type === 'message' ? textOf(item.content) : '')).join('')

@@ -264,7 +264,7 @@ test('with EXPLAIN_KEEP=off nothing is kept, and answers are as ever', async () 
 test('a request that cannot be kept costs its answer nothing', async () => {
   const unexplained = 'Keeping requests fails on purpose.'
   const gateway = await startGateway(town.services.environment, { unexplained })
-  const { requests } = gateway.world
+  const { requests } = gateway.dependencies
   Object.assign(requests, { keepRequest: () => Promise.reject(new Error('The disk is full.')) })
   const response = await gateway.openai.responses.create({ model: 'gpt-5', input: 'Say hello.' })
   expect(response.status).toBe('completed')

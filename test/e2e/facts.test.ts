@@ -160,7 +160,7 @@ test('what a fact says cannot end its tag', async () => {
 })
 
 test('a memory that does not answer costs the answer nothing', async () => {
-  const { facts } = town.gateway.world
+  const { facts } = town.gateway.dependencies
   const { searchFacts, coreFacts } = facts
   const away = () => Promise.reject(new Error('It is away.'))
   Object.assign(facts, { searchFacts: away, coreFacts: away })
@@ -194,7 +194,7 @@ test('C60, C57: what a summary keeps word for word is told in other conversation
       messages.push(await ask(messages))
     }
     const list = () =>
-      summing.world.facts.listFacts(
+      summing.dependencies.facts.listFacts(
         { tenant: 'local', user: 'ann' },
         { after: null, order: 'asc', limit: 9 },
       )

@@ -274,7 +274,7 @@ test('a round that is mended is told as it was sent in the end', async () => {
 
 test('a round that is not kept is found by whoever watches', async () => {
   const other = await startGateway({ ...services.environment, CONTEXT: '{"policy":"capped"}' })
-  const { requests } = other.world
+  const { requests } = other.dependencies
   const { keepRequest } = requests
   const withoutOne =
     (left: number): typeof keepRequest =>

@@ -24,11 +24,11 @@ beforeAll(async () => {
   const quirks = { reasoningField: 'reasoning_content', reasoningOn: 'all' }
   const account = { name: 'c', wire: 'chat', baseUrl: upstream.url, quirks }
   gateway = await startGateway({ ...upstreams(account), RETENTION_DAYS: '30' })
-  const { world } = gateway
-  const { nowMs } = world
-  const { touchTurns } = world.recall
-  Object.assign(world, { nowMs: () => nowMs() + day * DAY_MS })
-  Object.assign(world.recall, {
+  const { dependencies } = gateway
+  const { nowMs } = dependencies
+  const { touchTurns } = dependencies.recall
+  Object.assign(dependencies, { nowMs: () => nowMs() + day * DAY_MS })
+  Object.assign(dependencies.recall, {
     touchTurns: (tenant: string, ids: readonly string[], now: number) => {
       touched.push(ids.length)
       const written = touchTurns(tenant, ids, now)
@@ -55,7 +55,7 @@ async function ask(): Promise<{ readonly thoughts: number; readonly touched: rea
   return { thoughts: text.split('A thought.').length - 1, touched: [...touched] }
 }
 
-const expire = () => expireUnusedTurns(gateway.world, { restMs: 0 })
+const expire = () => expireUnusedTurns(gateway.dependencies, { restMs: 0 })
 
 test('a chat that is gone on with keeps its memory, and one that is left loses it', async () => {
   expect(await ask()).toEqual({ thoughts: 0, touched: [] })

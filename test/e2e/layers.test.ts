@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 
 function withLayers(memoryLayers: readonly MemoryLayer[] | undefined): void {
-  Object.assign(town.gateway.world, { memoryLayers })
+  Object.assign(town.gateway.dependencies, { memoryLayers })
 }
 
 const sent = (): string => town.services.received.at(-1)?.text ?? ''
@@ -144,7 +144,7 @@ describe.each(WAYS)('%s', (_, converse) => {
     const never = () => new Promise<null>(() => undefined)
     withLayers([
       made('broken', { recall: async () => Promise.reject(new Error('no such table')) }),
-      made('hanging', { recall: never, remember: never as never, timeoutMs: 60 }),
+      made('hanging', { recall: never, update: never as never, timeoutMs: 60 }),
       made('fine', { recall: async () => Promise.resolve({ text: 'All is well.' }) }),
     ])
     const answer = await converse('chat-model')('Hello?')
@@ -178,7 +178,7 @@ function made(
   return {
     name,
     slot: 100,
-    isWanted: ({ workingMemory }) => workingMemory,
+    isEnabled: ({ workingMemory }) => workingMemory,
     band: () => 'volatile',
     minTokens: 0,
     maxTokens: 500,

@@ -172,7 +172,7 @@ test.each([
 })
 
 async function isKept(url: string): Promise<boolean> {
-  const { media, nowMs } = gateway.world
+  const { media, nowMs } = gateway.dependencies
   const wanted = { urls: [url], hasRoom: () => true, nowMs: nowMs() }
   return (await media.findLoaded({ tenant: 'local', user: null }, wanted)).size > 0
 }

@@ -171,7 +171,7 @@ const CASES: Readonly<Record<string, Case>> = {
 
 test.concurrent('an answer that was asked to be stored does not wait for ever', async () => {
   const gateway = await start()
-  const memory = failingMemory(gateway.world)
+  const memory = failingMemory(gateway.dependencies)
   memory.mood = always('hangs')
   const ask = (stored: object) =>
     gateway.post('/v1/responses', { model: 'm', input: 'What is it for?', ...stored })
@@ -216,7 +216,7 @@ describe.concurrent.each(Object.entries(CASES))('a memory that %s', (_, luck) =>
 
 async function talkThrough(luck: Case, { isOpenWebUi, stream }: Client): Promise<void> {
   const gateway = await start()
-  const memory = failingMemory(gateway.world)
+  const memory = failingMemory(gateway.dependencies)
   const ask = (chat: readonly Message[]) =>
     askInText({ url: gateway.url, chat, isOpenWebUi, stream })
   const { name, hello } = newChat()

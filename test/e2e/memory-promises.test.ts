@@ -90,7 +90,7 @@ describe('whose reasoning it is', () => {
         const [foreign = ''] = /\[\w{20}\]: #/.exec(told) ?? []
         upstream.behave = saying('So.')
         const asked: unknown[] = []
-        const { recall } = gateway.world
+        const { recall } = gateway.dependencies
         const { findTurns } = recall
         Object.assign(recall, {
           findTurns: (keys: { readonly turnIds: readonly string[] }) => {
@@ -149,7 +149,7 @@ describe('what is kept', () => {
 
   test('housekeeping on a chat connection leaves no turn, and is given none (C128)', async () => {
     await withGateway(async (gateway, upstream) => {
-      const { store } = gateway.world
+      const { store } = gateway.dependencies
       let opened = 0
       const { openTurn } = store
       Object.assign(store, { openTurn: (turn: never) => ((opened += 1), openTurn(turn)) })
@@ -169,7 +169,7 @@ describe('what is kept', () => {
     await withGateway(async (gateway, upstream) => {
       upstream.behave = saying('Hello', 'Thought.')
       const id = await respond(gateway, { input: 'Hi' }, { 'x-backstory-chat': 'local:tab' })
-      const chain = await gateway.world.store.loadChain(
+      const chain = await gateway.dependencies.store.loadChain(
         { tenant: 'local', user: null },
         id.slice('resp_'.length),
       )

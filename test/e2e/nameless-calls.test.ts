@@ -29,7 +29,7 @@ const LOOK = { name: 'look', arguments: '{"at":"it"}' }
 const tool = { name: 'look', parameters: { type: 'object', properties: {} } } as const
 
 async function recordedIds(id: string): Promise<readonly string[]> {
-  const chain = await gateway.world.store.loadChain(
+  const chain = await gateway.dependencies.store.loadChain(
     { tenant: 'local', user: null },
     id.slice(id.indexOf('-') + 1),
   )

@@ -55,7 +55,7 @@ async function recorded(model: string, stream: boolean): Promise<string> {
 
 async function kept(responseId: string) {
   const turn = (
-    await gateway.world.store.loadChain({ tenant: 'local', user: null }, responseId)
+    await gateway.dependencies.store.loadChain({ tenant: 'local', user: null }, responseId)
   )?.at(-1)
   const items = turn?.output ?? []
   const text = items.map((item) => (item.type === 'message' ? textOf(item.content) : '')).join('')

@@ -50,7 +50,8 @@ describe('what the memory is asked', () => {
   /** Every verb by which something is read, of every port, while this runs. */
   async function askedOf(run: () => Promise<unknown>): Promise<readonly string[]> {
     const asked: string[] = []
-    const { store, archive, recall, media, summaries, requests, facts, layers } = gateway.world
+    const { store, archive, recall, media, summaries, requests, facts, layers } =
+      gateway.dependencies
     const ports = { store, archive, recall, media, summaries, requests, facts, layers }
     const own = Object.values(ports).map((port) => ({ port, verbs: { ...port } }))
     for (const { port, verbs } of own) {

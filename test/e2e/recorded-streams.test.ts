@@ -150,7 +150,7 @@ describe.skipIf(!sharedExists)('a recorded stream', () => {
     const response = await gateway.post('/v1/responses', servus('responses', model, true))
     const { responseId, text } = await heard('responses', response)
     const turn = (
-      await gateway.world.store.loadChain({ tenant: 'local', user: null }, responseId)
+      await gateway.dependencies.store.loadChain({ tenant: 'local', user: null }, responseId)
     )?.at(-1)
     expect(turn?.state).toMatch(FAILED.test(name) ? /^failed$/ : /^(?:complete|incomplete)$/)
     expect(wordsOf(turn?.output ?? [])).toBe(text)

@@ -77,7 +77,7 @@ describe.each([true, false])('where the answer is stored: %s', (store) => {
 test('what goes on behind an answer whose client has left is waited for', async () => {
   upstream.behave = beginning
   const gateway = await start({ DRAIN_SECONDS: '5', EXPLAIN_KEEP: 'off' })
-  const { store } = gateway.world
+  const { store } = gateway.dependencies
   const { closeTurn, close } = store
   const done: string[] = []
   Object.assign(store, {
@@ -112,7 +112,7 @@ test('what goes on behind an answer whose client has left is waited for', async 
 test('a database that is gone does not keep the process from ending', async () => {
   const gateway = await start()
   const gone = async () => Promise.reject(new Error('It is gone.'))
-  Object.assign(gateway.world.runs, { retireReplica: gone })
+  Object.assign(gateway.dependencies.runs, { retireReplica: gone })
   await gateway.close()
   const fields = { why: 'It is gone.' }
   expect(gateway.log).toContainEqual({ level: 'warn', event: 'lease-not-given-back', fields })
@@ -130,7 +130,7 @@ test('what has not begun is left to others, however long it takes to end the res
   const open = gateway.post('/v1/responses', { ...response, stream: true })
   await vi.waitUntil(() => upstream.received.length > ids.length, 10_000)
   const states: (string | undefined)[] = []
-  const { runs, archive, store } = gateway.world
+  const { runs, archive, store } = gateway.dependencies
   const { readLog } = runs
   const slowly: typeof readLog = async (...asked) => {
     await new Promise((resolve) => setTimeout(resolve, 10))

@@ -52,8 +52,8 @@ async function startTown(DATABASE_URL: string) {
   const start = async () => {
     // A summary that hangs is waited for when its gateway stops.
     const gateway = await startGateway({ DATABASE_URL, DRAIN_SECONDS: '1', ...upstreams(account) })
-    Object.assign(gateway.world, { nowMs: () => 1_795_000_000_000 })
-    return { gateway, memory: failing(gateway.world.summaries) }
+    Object.assign(gateway.dependencies, { nowMs: () => 1_795_000_000_000 })
+    return { gateway, memory: failing(gateway.dependencies.summaries) }
   }
   const pair = [await start(), await start()]
   let turn = 0

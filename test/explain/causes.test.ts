@@ -49,19 +49,21 @@ interface Asked {
 }
 
 function sent(model: string, { wishes, ...asked }: Asked): ExplainedRequest {
-  const { world } = gateway
-  const account = world.accounts.find(({ models }) => models[0]?.startsWith(model.slice(0, 3)))
+  const { dependencies } = gateway
+  const account = dependencies.accounts.find(({ models }) =>
+    models[0]?.startsWith(model.slice(0, 3)),
+  )
   if (account === undefined) throw new Error('There is no such account.')
   const body = { model, store: false, ...asked } as JsonObject
-  const inbound = responsesDialect.parse(body)
+  const clientRequest = responsesDialect.parse(body)
   const found = decodeSentRequest(
     encodeSentRequest(
       prepareRequest(
         { account, model },
-        { inbound: { ...inbound, wishes }, history: NO_HISTORY },
-        world,
+        { clientRequest: { ...clientRequest, policyOverrides: wishes }, history: NO_HISTORY },
+        dependencies,
       ),
-      world,
+      dependencies,
     ),
   )
   if (found === null) throw new Error('It cannot be read.')

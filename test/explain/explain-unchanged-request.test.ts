@@ -40,15 +40,19 @@ function tellings(api: DialectName, body: JsonObject) {
 }
 
 function tellingsOf(api: DialectName, given: Uint8Array) {
-  const { world } = gateway
-  const account = world.accounts.find(({ wire }) => wire === api)
+  const { dependencies } = gateway
+  const account = dependencies.accounts.find(({ wire }) => wire === api)
   if (account === undefined) throw new Error('There is no such account.')
   const { json, bytes } = parseJsonBody(given)
-  const inbound = parseRequestWithOverrides(DIALECTS[api], json, bytes)
-  const prepared = prepareRequest({ account, model: 'm' }, { inbound, history: NO_HISTORY }, world)
+  const clientRequest = parseRequestWithOverrides(DIALECTS[api], json, bytes)
+  const prepared = prepareRequest(
+    { account, model: 'm' },
+    { clientRequest, history: NO_HISTORY },
+    dependencies,
+  )
   const request = buildHttpRequest(prepared)
-  const told = explainPreparedRequest(prepared, request, world.settings)
-  const kept = encodeSentRequest(prepared, world)
+  const told = explainPreparedRequest(prepared, request, dependencies.settings)
+  const kept = encodeSentRequest(prepared, dependencies)
   return {
     told: asKept({ ...told, body: requestBodyText(request) }),
     kept,

@@ -15,9 +15,9 @@ test.each([
       return Promise.resolve(null)
     },
   } as unknown as GatewayDependencies['requests']
-  const recollection = { newest: { id: 'turn' }, parent, news: [] }
+  const recallResult = { latestTurn: { id: 'turn' }, parent, newItems: [] }
   const items = [{ type: 'message', role: 'assistant', content: [] }]
-  const prepared = { history: { ...NO_HISTORY, recollection }, items } as never
+  const prepared = { history: { ...NO_HISTORY, recallResult }, items } as never
   const owner = { tenant: 't', user: null }
   expect(await loadPreviousRequest(prepared, owner, { requests })).toBeUndefined()
   expect(looked).toEqual(asked)

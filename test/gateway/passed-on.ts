@@ -30,16 +30,21 @@ const LANGUAGES = {
 /** `other` takes the place of what is usual. */
 export function passedOn(
   language: keyof typeof LANGUAGES,
-  isKept: boolean,
+  isStored: boolean,
   other: (usual: PassThroughOptions) => Partial<PassThroughOptions> = () => ({}),
 ): ResponseWriter {
   const { dialect, provider, body } = LANGUAGES[language]
-  const inbound = dialect.parse(body)
+  const clientRequest = dialect.parse(body)
   const usual = {
-    decoder: provider.decode(plainAccount(language)),
-    retouch: dialect.retouch({ inbound, turnId: TURN_ID, createdAtMs: 0, stored: isKept }),
+    decoder: provider.createDecoder(plainAccount(language)),
+    patcher: dialect.createPassThroughPatcher({
+      clientRequest,
+      turnId: TURN_ID,
+      createdAtMs: 0,
+      stored: isStored,
+    }),
     fold: foldAnswerOutcome(),
-    isKept,
+    isStored,
   }
   return createPassThroughWriter({ ...usual, ...other(usual) })
 }

@@ -4,9 +4,9 @@ import { chatStream } from '../support/wires.ts'
 import { passedOn, textSent } from './passed-on.ts'
 
 function through(stream: string, isKept: boolean) {
-  const { push, isOver, isCut, close, end, outcome } = passedOn('chat', isKept)
+  const { push, isOver, isCutShort, close, end, outcome } = passedOn('chat', isKept)
   const text = textSent(push(new TextEncoder().encode(stream)))
-  const over = { isOver: isOver(), isCut: isCut() }
+  const over = { isOver: isOver(), isCut: isCutShort() }
   return { ...over, text: text + close(null) + end(outcome()), outcome: outcome() }
 }
 

@@ -31,7 +31,7 @@ function layer(name: string, fields: Partial<MemoryLayer> = {}): MemoryLayer {
   return {
     name,
     slot: 100,
-    isWanted: ({ workingMemory }) => workingMemory,
+    isEnabled: ({ workingMemory }) => workingMemory,
     band: () => 'volatile',
     minTokens: 0,
     maxTokens: 500,
@@ -81,7 +81,7 @@ describe('layers are asked at once (C37)', () => {
   test('one that is off is not asked', async () => {
     const asked: string[] = []
     const off = layer('off', {
-      isWanted: ({ facts }) => facts,
+      isEnabled: ({ facts }) => facts,
       recall: async () => Promise.resolve((asked.push('off'), null)),
     })
     expect((await loadLayerBlocks(CONTEXT, [off], NOBODY)).blocks).toEqual([])
@@ -97,7 +97,7 @@ describe('one that has too much to say (C39)', () => {
       recall: async () =>
         Promise.resolve({
           text: LONG,
-          shortened: (tokens: number) => LONG.slice(0, tokens * 4 - 20),
+          shortenTo: (tokens: number) => LONG.slice(0, tokens * 4 - 20),
         }),
     })
     const long = layer('long', { slot: 1, recall: async () => Promise.resolve({ text: LONG }) })

@@ -49,12 +49,16 @@ describe.each(WIRES.map((provider) => [provider.wire, provider] as const))(
 
     test('takes stop strings in order, each once, and leaves the rest to the gateway', () => {
       const stop = ['a', '', 'b', 'a', '\n', 'c', 'd', 'e', 'f']
-      const { body, unsentStops = [], notes } = sent(provider, responsesDialect, { ...ASK, stop })
+      const {
+        body,
+        unsentStopSequences = [],
+        notes,
+      } = sent(provider, responsesDialect, { ...ASK, stop })
       const given = stopsIn(body)
       const unique = ['a', 'b', '\n', 'c', 'd', 'e', 'f']
-      expect([...given, ...unsentStops].toSorted()).toEqual(unique.toSorted())
+      expect([...given, ...unsentStopSequences].toSorted()).toEqual(unique.toSorted())
       expect(given).toEqual(unique.filter((each) => given.includes(each)))
-      expect(unsentStops).toEqual(unique.filter((each) => !given.includes(each)))
+      expect(unsentStopSequences).toEqual(unique.filter((each) => !given.includes(each)))
       expect(notes).toContainEqual({
         did: 'changed',
         field: 'stop',
@@ -134,9 +138,15 @@ const RESPONSES = {
 }
 
 function sent(provider: Provider, dialect: Dialect, body: object) {
-  const inbound = dialect.parse(body as JsonObject)
-  const { items, params, stream } = inbound
-  const source = { dialect: dialect.name, body: inbound.body, bytes: inbound.bytes, items, params }
+  const clientRequest = dialect.parse(body as JsonObject)
+  const { items, params, stream } = clientRequest
+  const source = {
+    dialect: dialect.name,
+    body: clientRequest.body,
+    bytes: clientRequest.bytes,
+    items,
+    params,
+  }
   return provider.encode({ items, params, stream, source }, plainAccount(provider.wire))
 }
 

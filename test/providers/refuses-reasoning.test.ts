@@ -24,8 +24,8 @@ const GEMINI = [
 ]
 
 function refuses(wire: WireName, status: number, body: JsonObject): boolean | undefined {
-  const { failure, refusesReasoning } = PROVIDERS[wire]
-  return refusesReasoning?.(failure(status, body))
+  const { parseErrorResponse, isReasoningRejection } = PROVIDERS[wire]
+  return isReasoningRejection?.(parseErrorResponse(status, body))
 }
 
 function bodyFor(wire: WireName, message: string): JsonObject {

@@ -178,7 +178,7 @@ function answer(
   chat.turns.push({
     id,
     thread: 't',
-    parent: recalled.parent?.id ?? (isContinued ? null : (recalled.used.at(-1)?.id ?? null)),
+    parent: recalled.parent?.id ?? (isContinued ? null : (recalled.usedTurns.at(-1)?.id ?? null)),
     depth: 0,
     fingerprint: fingerprintAnswer(plan, [said(text), ...made]),
     reasoningRefusedBy: null,

@@ -116,7 +116,7 @@ test('never takes an item of another branch or another chat (C132)', () => {
       const isStrange = new Set<Item>(strange)
       const recalled = recall({ items, turns })
       expect(recalled.items.filter((item) => isStrange.has(item))).toEqual([])
-      expect(recalled.used.filter((turn) => !own.has(turn))).toEqual([])
+      expect(recalled.usedTurns.filter((turn) => !own.has(turn))).toEqual([])
     }),
     runs(100),
   )
@@ -182,7 +182,7 @@ test('lets words that were never recorded follow the thought that led to them', 
       )
       const recalled = recall({ items, turns: known })
       // A turn without words is not found where the same was asked twice.
-      fc.pre(recalled.used.length === story.steps.length)
+      fc.pre(recalled.usedTurns.length === story.steps.length)
       expect(bare(recalled.items)).toEqual(bare([...truth(story), user('And now?')]))
     }),
     runs(80),
@@ -211,7 +211,7 @@ test('takes any list, and any turns of it', () => {
         }))
         const once = restoreForgottenItems(items, plan, turns, { replaysTools })
         expect(once.notes.every(({ at }) => at !== undefined && at <= once.items.length)).toBe(true)
-        if (once.used.length === 0) expect(once.items).toBe(items)
+        if (once.usedTurns.length === 0) expect(once.items).toBe(items)
       },
     ),
     runs(100),
@@ -255,7 +255,7 @@ test('reads what it is given and nothing else', () => {
       deepFreeze(world.turns)
       expect(recall(world)).toEqual(recall(world))
       expect(
-        restoreForgottenItems(world.items, splitIntoSegments(world.items), [], ALL).used,
+        restoreForgottenItems(world.items, splitIntoSegments(world.items), [], ALL).usedTurns,
       ).toEqual([])
     }),
     runs(50),

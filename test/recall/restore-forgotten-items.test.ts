@@ -77,9 +77,9 @@ describe('a list in which nothing is found', () => {
       items,
       notes: [],
       parent: null,
-      begun: null,
+      firstTurnOfAnswer: null,
       newsFrom: 2,
-      used: [],
+      usedTurns: [],
     })
     expect(recall(items, []).items).toBe(items)
     expect(recall([], []).items).toEqual([])
@@ -188,7 +188,7 @@ describe('without any marker', () => {
     expect(recall(items, turns)).toMatchObject({ items, notes: [{ at: 1, why: 'turn-ambiguous' }] })
     const next = answered([warm, marked(first, 'OK.'), user('and?')], found)
     const recalled = recall([...items, ...heard(found), user('so?')], turns)
-    expect(recalled.used).toEqual([first, next])
+    expect(recalled.usedTurns).toEqual([first, next])
     expect(show(recalled.items)).toContain('thinks: one')
   })
 
@@ -202,7 +202,7 @@ describe('without any marker', () => {
     )
     answered([warm, marked(two, 'OK.'), user('and?')], [...talk`thinks: 2`, said('So.')])
     const items = [warm, marked(one, 'OK.'), user('and?'), said('So.'), user('so?')]
-    expect(recall(items, turns).used).toEqual([one, ones])
+    expect(recall(items, turns).usedTurns).toEqual([one, ones])
   })
 })
 
@@ -217,14 +217,14 @@ describe('two turns of the same name', () => {
   test('are told apart by the marker', () => {
     const { turns, one, two } = twins()
     const items = [warm, marked(one, 'OK.'), user('and?'), marked(two, 'Hm.'), user('so?')]
-    expect(recall(items, turns).used).toEqual([one])
+    expect(recall(items, turns).usedTurns).toEqual([one])
   })
 
   test('are told apart by a marker that was moved', () => {
     const { turns, two } = twins()
     const items = [warm, said('OK.'), user('and?'), marked(two, 'Hm.'), user('so?')]
     const recalled = recall(items, turns)
-    expect(recalled.used).toEqual([two])
+    expect(recalled.usedTurns).toEqual([two])
     expect(show(recalled.items.slice(1, 3))).toBe('thinks: two\nassistant: OK.')
   })
 
@@ -249,7 +249,7 @@ test('a marker whose turn is not told has a note, also where another of the same
   const three = answered([warm, stopped], [...talk`thinks: three`, said('It is cold.')])
   const text = `${formatMarkerLine(two.id)}\n\nLet me look.\nOK\n\n${formatMarkerLine(three.id)}\n\nIt is cold.`
   const recalled = recall([warm, said(text), user('so?')], turns)
-  expect(recalled.used).toEqual([three])
+  expect(recalled.usedTurns).toEqual([three])
   expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
 })
 
@@ -311,11 +311,11 @@ describe('markers', () => {
     const back = [warm, said('It is 4 degrees.'), user('and?')]
     const two = answered(back, [...talk`thinks: no`, said('So what.')])
     const moved = [warm, marked(two, 'It is 4 degrees.'), user('and?'), marked(one, 'So what.')]
-    expect(recall(moved, turns).used).toEqual([one, two])
+    expect(recall(moved, turns).usedTurns).toEqual([one, two])
     // Even if the fingerprints are no help, because what was asked is another question.
     const asked = user('how cold is it?')
     const elsewhere = recall([asked, ...moved.slice(1)], turns)
-    expect(elsewhere.used).toEqual([])
+    expect(elsewhere.usedTurns).toEqual([])
     expect(elsewhere.items).toEqual([
       asked,
       said('It is 4 degrees.'),
@@ -347,7 +347,7 @@ describe('markers', () => {
     const turn = answered([warm], searched)
     const plain = said(`Servus.\n\n${formatMarkerLine(turn.id)}`)
     const recalled = recall([warm, user('still there?'), plain, user('and?')], turns)
-    expect(recalled.used).toEqual([])
+    expect(recalled.usedTurns).toEqual([])
     expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
   })
 
@@ -691,7 +691,7 @@ describe('an answer that went on', () => {
     const edited = `${formatMarkerLine(one.id)}\n\nIt is 5 de`
     const two = answered([warm, said(edited)], rest)
     const recalled = recall([warm, said(`${edited}\n\ngrees.`), user('and?')], turns)
-    expect(recalled.used).toEqual([one, two])
+    expect(recalled.usedTurns).toEqual([one, two])
     expect(show(recalled.items.slice(1, 5))).toBe(
       'thinks: hm\nassistant: It is 5 de\nthinks: and\nassistant: grees.',
     )
@@ -787,7 +787,7 @@ describe('an answer that went on, and is stored with all that it was told', () =
     for (const list of [turns, [two]]) {
       const recalled = recall([warm, marked(one, 'It is 4 degrees.'), user('and?')], list)
       expect(recalled.items).toEqual([warm, ...begun, ...rest, user('and?')])
-      expect(recalled.used).toEqual(list)
+      expect(recalled.usedTurns).toEqual(list)
       expect(recalled.parent).toBe(two)
     }
   })
@@ -817,7 +817,7 @@ describe('an answer that went on, and is stored with all that it was told', () =
     const both = said(`${markedText(one, 'It is 4 de')}\n\n${formatMarkerLine(two.id)}`)
     const recalled = recall([warm, both, user('and?')], alike)
     expect(recalled.items).toEqual([warm, ...begun, ...talk`thinks: more`, user('and?')])
-    expect(recalled.used).toEqual(alike)
+    expect(recalled.usedTurns).toEqual(alike)
   })
 
   test('has it as it was edited then', () => {
@@ -846,12 +846,14 @@ describe('an answer that went on, and is stored with all that it was told', () =
     const told = [warm, ...found.slice(0, 1), said('It is 5 degrees.'), user('and?')]
     const two = { ...answered(list, begun), parent: null, input: told }
     turns.splice(1, 1, two)
-    const { items, used } = recall([...list, said('It is 4 de'), user('so?')], turns)
-    expect(used).toEqual([one, two])
+    const { items, usedTurns } = recall([...list, said('It is 4 de'), user('so?')], turns)
+    expect(usedTurns).toEqual([one, two])
     expect(show(items.slice(1, 3))).toBe('thinks: cold\nassistant: It is 5 degrees.')
     // Of what it was not told, that is not so.
     const other = { ...two, input: [warm, said('It is 6 degrees.'), user('and?')] }
-    expect(recall([...list, said('It is 4 de'), user('so?')], [one, other]).used).toEqual([other])
+    expect(recall([...list, said('It is 4 de'), user('so?')], [one, other]).usedTurns).toEqual([
+      other,
+    ])
   })
 })
 
@@ -876,7 +878,7 @@ describe('an edited answer', () => {
     )
     const third = `${second}\n\n${markedText(three, 'The day after it snows.\n\nFarewell!')}`
     const recalled = recall([warm, said(third), user('and?')], turns)
-    expect(recalled.used).toEqual([one, two, three])
+    expect(recalled.usedTurns).toEqual([one, two, three])
     expect(show(recalled.items.slice(-4, -1))).toBe(
       'assistant: The day after it snows.\nthinks: four\nassistant: Farewell!',
     )
@@ -933,7 +935,7 @@ describe('an answer that went on from one that was not kept', () => {
     const two = answered([user('and?'), said('It is')], more)
     const list = turns.map((turn) => (turn === two ? { ...two, parent: silent.id } : turn))
     const recalled = recall(items, list)
-    expect(recalled.used).toEqual(list.slice(1))
+    expect(recalled.usedTurns).toEqual(list.slice(1))
     expect(recalled.items).toEqual(whole)
   })
 })
@@ -962,9 +964,9 @@ test('what a marker brings back tells apart what goes on from it', () => {
   for (const turn of [one, two]) {
     answered([warm, marked(turn, 'Hm.'), user('and?')], [...talk`thinks: ${turn.id}`, said('OK.')])
   }
-  expect(recall([...first, said('OK.')], turns).used).toEqual([])
+  expect(recall([...first, said('OK.')], turns).usedTurns).toEqual([])
   const items = [warm, marked(two, 'Hm.'), user('and?'), said('OK.')]
-  expect(recall(items, turns).used).toEqual([two, turns[3]])
+  expect(recall(items, turns).usedTurns).toEqual([two, turns[3]])
 })
 
 describe('calls', () => {
@@ -1244,7 +1246,7 @@ describe('the work in one run', () => {
     // The last one first, so that none is where it is looked for.
     const own = Array.from({ length: count }, (_, at) => counted(count - 1 - at))
     const recalled = recall([warm, marked(turn, ''), ...own, user('and?')], [turn])
-    expect(recalled.used).toEqual([turn])
+    expect(recalled.usedTurns).toEqual([turn])
     return reads
   }
 
@@ -1294,7 +1296,7 @@ test('is linear, and done with two thousand runs', () => {
     ])
   const { named, recalled } = recalledOf(rounds(2000))
   expect(recalled.items).toHaveLength(6000)
-  expect(recalled.used).toEqual(named)
+  expect(recalled.usedTurns).toEqual(named)
   expectLinear(500, rounds, recalledOf)
 })
 

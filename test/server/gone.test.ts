@@ -50,13 +50,13 @@ test.each(Object.entries(LEFT))('%s: the exchange and its client say so, once', 
   const { exchange, close } = await left()
   const told: string[] = []
   let client: ClientStream | null = null
-  exchange.onGone(() => told.push('exchange'))
-  exchange.stream(200, {}, (begun) => {
+  exchange.onDisconnect(() => told.push('exchange'))
+  exchange.startStream(200, {}, (begun) => {
     client = begun
-    begun.onGone(() => told.push('client'))
+    begun.onDisconnect(() => told.push('client'))
   })
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect(told).toEqual(['exchange', 'client'])
-  expect((client as ClientStream | null)?.isGone()).toBe(true)
+  expect((client as ClientStream | null)?.isDisconnected()).toBe(true)
   close()
 })

@@ -31,9 +31,9 @@ export async function startGateway(
     {},
     (level, event, fields) => lines.push({ level, event, fields }),
   )
-  const watch = watchExplained(serving.world, unexplained)
+  const watch = watchExplained(serving.dependencies, unexplained)
   watches.add(watch)
-  lookBeforeItCloses(serving.world.store, watch)
+  lookBeforeItCloses(serving.dependencies.store, watch)
   return {
     ...serving,
     log: lines,

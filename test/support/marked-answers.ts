@@ -50,7 +50,7 @@ export function marked(
 export function outcomeOf(events: readonly StreamEvent[]): Outcome {
   const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
-  return fold.now()
+  return fold.currentOutcome()
 }
 
 /** An answer of messages, each in pieces. */
@@ -65,7 +65,7 @@ export function answerAround(
   return [
     { type: 'answer-started', upstreamId: null, model: null },
     ...items.flat(),
-    { type: 'answer-ended', finish, usage: null },
+    { type: 'answer-ended', finish: finish, usage: null },
   ]
 }
 

@@ -74,12 +74,12 @@ export function parsed(body: JsonObject): ClientRequest {
 }
 
 export function promptOf(
-  inbound: ClientRequest,
-  items = inbound.items,
-  params = inbound.params,
+  clientRequest: ClientRequest,
+  items = clientRequest.items,
+  params = clientRequest.params,
 ): Prompt {
-  const { dialect, body, bytes, stream } = inbound
-  const source = { dialect, body, bytes, items: inbound.items, params: inbound.params }
+  const { dialect, body, bytes, stream } = clientRequest
+  const source = { dialect, body, bytes, items: clientRequest.items, params: clientRequest.params }
   return { items, params, stream, source }
 }
 
@@ -103,7 +103,7 @@ export function answeringTo(
   more: Partial<AnswerContext> = {},
 ): AnswerContext {
   return {
-    inbound: parsed(body),
+    clientRequest: parsed(body),
     turnId: TURN_ID,
     createdAtMs: 1_700_000_000_000,
     stored: true,
@@ -114,7 +114,7 @@ export function answeringTo(
 export function outcomeOf(events: readonly StreamEvent[]): Outcome {
   const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
-  return fold.now()
+  return fold.currentOutcome()
 }
 
 export const ENDED_AT_MS = 1_700_000_002_000
@@ -124,7 +124,7 @@ export function rendered(
   events: readonly StreamEvent[],
   answering: AnswerContext = answeringTo(),
 ): readonly SseMessage[] {
-  const renderer = responsesDialect.stream(answering)
+  const renderer = responsesDialect.createRenderer(answering)
   const messages = events.flatMap((event) => renderer.push(event))
   return [...messages, ...renderer.end(outcomeOf(events), ENDED_AT_MS)]
 }

@@ -27,7 +27,7 @@ async function faultsWith(
   excuse: { readonly unexplained?: string } = {},
 ): Promise<readonly string[]> {
   const gateway = await startGateway({ ...environment, ...more }, excuse)
-  const { requests } = gateway.world
+  const { requests } = gateway.dependencies
   Object.assign(requests, spoil(requests))
   await gateway.openai.responses.create({ model: 'm', input: 'Say hello.' })
   const faults = await gateway.watch.lookAtLast()
@@ -80,7 +80,7 @@ describe('of a stored answer', () => {
 
   test('it is found without asking, when the gateway closes', async () => {
     const gateway = await startGateway(environment)
-    Object.assign(gateway.world.requests, notKept())
+    Object.assign(gateway.dependencies.requests, notKept())
     await gateway.openai.responses.create({ model: 'm', input: 'Say hello.' })
     await expect(gateway.close()).rejects.toMatchObject({
       actual: [expect.stringMatching(/is stored without its request$/)],
@@ -97,8 +97,8 @@ test('of a gateway that only its database tells of, it is found there', async ()
     return turnIdOfResponse(id) ?? ''
   }
   const kept = await ask('Say good morning.')
-  await gateway.world.requests.allKept()
-  Object.assign(gateway.world.requests, notKept())
+  await gateway.dependencies.requests.allKept()
+  Object.assign(gateway.dependencies.requests, notKept())
   const lost = await ask('Say goodbye.')
   await gateway.close()
   const engine = await openEngine(url)

@@ -12,7 +12,7 @@ export interface OpeningEvents {
 
 export function createOpeningEvents(dialect: Dialect, answering: AnswerContext): OpeningEvents {
   const begun = { type: 'answer-started', upstreamId: null, model: null } as const
-  const messages = dialect.stream(answering).push(begun)
+  const messages = dialect.createRenderer(answering).push(begun)
   const { response } = JSON.parse(messages[0]?.data ?? '{}') as { readonly response: JsonObject }
   return {
     events: { first: 0, last: messages.length - 1, text: formatSseMessages(messages) },

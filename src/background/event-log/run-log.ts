@@ -82,10 +82,10 @@ export function createRunLog(
         say(text)
         if (closing !== null) behind.end(closing)
       },
-      breakOff: lose,
+      abort: lose,
       onDrain: roomy.add,
-      onGone: (callback) => (audience.isOver() ? callback() : gone.add(callback)),
-      isGone: audience.isOver,
+      onDisconnect: (callback) => (audience.isOver() ? callback() : gone.add(callback)),
+      isDisconnected: audience.isOver,
     },
     turns: {
       // An item is durable no later than the event that tells that it is finished.

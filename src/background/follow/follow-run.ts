@@ -55,7 +55,7 @@ export function streamRunLog(
 ): Response {
   const headers = { ...SSE_HEADERS, 'x-request-id': `req_${following.turnId}`, ...more }
   const rescue = createRunRecovery(exchange, home, world)
-  return exchange.stream(200, headers, (client) => {
+  return exchange.startStream(200, headers, (client) => {
     void writeLogToClient({ ...following, rescue }, client, world)
   })
 }

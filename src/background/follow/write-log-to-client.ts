@@ -42,7 +42,7 @@ export async function writeLogToClient(
   const reader = readerOf(client, following.from, world.settings.HEARTBEAT_SECONDS * 1000)
   const ear = following.live === null ? null : bufferLiveEvents(following.live, reader.wake)
   let isOver = false
-  while (!isOver && !reader.isGone()) {
+  while (!isOver && !reader.isDisconnected()) {
     isOver = hears(ear, reader)
       ? await takeHeard(ear, reader)
       : await takeRead(following, reader, world)
@@ -98,14 +98,14 @@ function readerOf(client: ClientStream, from: number, heartbeatMs: number) {
     if (isQuiet && !state.isFull) client.write(': ping\n\n')
     isQuiet = true
   }, heartbeatMs)
-  client.onGone(ring)
+  client.onDisconnect(ring)
   client.onDrain(() => {
     state.isFull = false
     ring()
   })
   return {
     next: () => next,
-    isGone: client.isGone,
+    isDisconnected: client.isDisconnected,
     wake: ring,
     news: wait,
     give(group: EventGroup): void {
@@ -115,7 +115,7 @@ function readerOf(client: ClientStream, from: number, heartbeatMs: number) {
       next = group.last + 1
     },
     async room(): Promise<void> {
-      while (state.isFull && !client.isGone()) await wait(null)
+      while (state.isFull && !client.isDisconnected()) await wait(null)
     },
     end(): void {
       clearInterval(heart)

@@ -14,7 +14,7 @@ import type { Transform } from '../transform-interface.ts'
 export function escapeNoticesInItems(): Transform {
   return {
     name: 'defuse-notices',
-    steps: 'none',
+    prefixStability: 'none',
     run: (items) => replaceItems(items, withoutLookAlikes, 'notice-defused'),
   }
 }

@@ -11,7 +11,7 @@ import type { Transform } from '../transform-interface.ts'
 export function stripDetailsBlocks(): Transform {
   return {
     name: 'strip-details',
-    steps: 'none',
+    prefixStability: 'none',
     run(items) {
       const notes: Note[] = []
       const kept: Item[] = []

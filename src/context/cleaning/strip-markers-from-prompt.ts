@@ -13,7 +13,7 @@ import type { Transform } from '../transform-interface.ts'
 export function stripMarkers(): Transform {
   return {
     name: 'strip-markers',
-    steps: 'none',
+    prefixStability: 'none',
     run: (items) => replaceItems(items, stripItemMarkers, 'marker-removed'),
   }
 }

@@ -44,7 +44,7 @@ export function replaceHiddenMedia({
 }: MediaVisibilityOptions): Transform {
   return {
     name: 'show-media',
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       const fates = selectMediaToHide(items, { ...rules, outputsStay }, sees)
       const notes: Note[] = []

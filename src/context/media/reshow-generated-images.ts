@@ -30,7 +30,7 @@ export interface ImageReuseOptions {
 export function reshowGeneratedImages({ images, conversation }: ImageReuseOptions): Transform {
   return {
     name: 'reuse-images',
-    steps: 'none',
+    prefixStability: 'none',
     run(items) {
       const reused = reusedIn(items, images)
       const notes: Note[] = []

@@ -28,7 +28,7 @@ export function countChangedItems(
 
 function touchNoted(touched: Uint8Array, stages: readonly AppliedTransform[]): void {
   for (const { transform, notes, places } of stages) {
-    if (transform.steps === 'none') continue
+    if (transform.prefixStability === 'none') continue
     for (const { at } of notes) {
       const place = at === undefined ? null : places[at]
       if (typeof place === 'number') touched[place] = 1
@@ -46,7 +46,7 @@ function touchAround(
   stages: readonly AppliedTransform[],
   sent: OriginalPositions,
 ): void {
-  const isAnyTime = stages.some(({ transform }) => transform.steps === undefined)
+  const isAnyTime = stages.some(({ transform }) => transform.prefixStability === undefined)
   if (!isAnyTime && !sent.includes(null)) return
   for (const [at, place] of sent.entries()) if (place === null) touched[sent[at - 1] ?? 0] = 1
   for (const [at, item] of items.entries()) {

@@ -19,7 +19,7 @@ import type { Transform } from '../transform-interface.ts'
 export function dropExpiredReasoning(keep: 'next_reply' | 'open_turn'): Transform {
   return {
     name: 'retain-reasoning',
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       const border =
         keep === 'open_turn' ? (findRoundStarts(items).at(-1) ?? 0) : startOfAnswered(items)

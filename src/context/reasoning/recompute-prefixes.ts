@@ -43,6 +43,6 @@ export function recomputePrefixes(rebuilt: PipelineResult): PrefixHistory {
   }
 }
 
-function mayHaveChanged({ transform: { steps }, notes }: AppliedTransform): boolean {
-  return steps === undefined || (steps === 'lasting' && notes.length > 0)
+function mayHaveChanged({ transform: { prefixStability }, notes }: AppliedTransform): boolean {
+  return prefixStability === undefined || (prefixStability === 'lasting' && notes.length > 0)
 }

@@ -19,7 +19,7 @@ import type { Transform } from '../transform-interface.ts'
 export function hideAuthors(hidden: readonly string[]): Transform {
   return {
     name: 'hide-authors',
-    steps: 'none',
+    prefixStability: 'none',
     run(items) {
       const isHidden = hiddenIn(items, hidden)
       if (isHidden === null) return { items, notes: [] }

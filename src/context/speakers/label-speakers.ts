@@ -43,18 +43,18 @@ export function resolveSpeakerLabelOptions(
 export function labelSpeakers(telling: SpeakerLabelOptions): Transform {
   return {
     name: 'tell-speakers',
-    steps: 'none',
+    prefixStability: 'none',
     run(items) {
       // Where nobody is named, nobody has to be told.
       const isSaid = telling.actAs !== null || items.some((item) => authorOf(item) !== null)
       if (!isSaid) return { items, notes: [] }
       const told = items.map((item) => toldItem(item, telling))
-      const isGone = thoughtsOfOthers(items, told)
+      const isDisconnected = thoughtsOfOthers(items, told)
       const notes: Note[] = []
       const kept: Item[] = []
       for (const [at, item] of items.entries()) {
         const { item: fate, why } = told[at] ?? { item, why: '' }
-        if (isGone[at] === true) {
+        if (isDisconnected[at] === true) {
           notes.push({ did: 'dropped', at, why: 'reasoning-of-another-speaker' })
           continue
         }

@@ -22,7 +22,7 @@ import type { Transform } from '../transform-interface.ts'
 export function mergeConsecutiveMessages(): Transform {
   return {
     name: 'merge-runs',
-    steps: 'none',
+    prefixStability: 'none',
     run(items) {
       const kept: Item[] = []
       const notes: Note[] = []

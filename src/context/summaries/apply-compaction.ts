@@ -29,7 +29,7 @@ import type { Transform } from '../transform-interface.ts'
 export function applyCompaction(reader: CompactionSupport): Transform {
   return {
     name: 'apply-compaction',
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       const notes: Note[] = []
       // Most conversations have nothing of the kind.

@@ -33,7 +33,7 @@ export function applySummary(
   return {
     name: 'apply-summary',
     // But for where a compaction has come to stand for more.
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       const unchanged = { items, notes: [] }
       const end = coveredEnd(items, summary.covered)

@@ -18,7 +18,7 @@ import type { TransformResult, Transform } from '../transform-interface.ts'
 export function moveItemsAfterCompaction(): Transform {
   return {
     name: 'behind-compaction',
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run: (items) => moveAnswerFirst(items, countLeadingInstructions(items)),
   }
 }

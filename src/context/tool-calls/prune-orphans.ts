@@ -25,7 +25,7 @@ export interface OrphanPruningOptions {
 export function pruneOrphans({ unanswered = 'drop' }: OrphanPruningOptions = {}): Transform {
   return {
     name: 'prune-orphans',
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       if (hasValidItemOrder(items)) return { items, notes: [] }
       const kinds = items.map(kindOf)

@@ -18,7 +18,7 @@ export const STUB_OUTPUT_TEXT =
 export function stubMissingOutputs(): Transform {
   return {
     name: 'answer-calls',
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       const stubs = stubsBehind(items)
       if (stubs.size === 0) return { items, notes: [] }

@@ -33,7 +33,7 @@ export function capOutputs(cap: OutputCap): Transform {
   const capped = createOutputCapper(cap)
   return {
     name: 'cap-outputs',
-    steps: 'none',
+    prefixStability: 'none',
     run: (items) => replaceItems(items, capped, 'output-capped'),
   }
 }

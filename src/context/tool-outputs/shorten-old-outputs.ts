@@ -27,7 +27,7 @@ export function shortenOldOutputs({
   const shorten = createOutputShortener({ minChars, headChars, tailChars })
   return {
     name: 'shorten-tool-outputs',
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       const starts = findRoundStarts(items)
       const border = Math.floor((starts.length - 1 - rounds) / step) * step

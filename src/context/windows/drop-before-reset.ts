@@ -15,7 +15,7 @@ import type { Transform } from '../transform-interface.ts'
 export function dropBeforeReset(): Transform {
   return {
     name: 'after-reset',
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       const start = startOf(items)
       if (start === 0) return { items, notes: [] }

@@ -28,7 +28,7 @@ export function fitTokenBudget(fit: TokenBudgetFitOptions): Transform {
   const room = createTokenBudgetOptions(fit)
   return {
     name: 'window-room',
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       if (estimateMaxTokens(items) <= room.most) return { items, notes: [] }
       const stays = createAlwaysSentGroupPredicate(items)

@@ -32,7 +32,7 @@ export function keepRecentRounds({ by, most }: HistoryWindow): Transform {
   const stride = Math.ceil(most / 2)
   return {
     name: `window-${by}`,
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       const stays = createAlwaysSentGroupPredicate(items)
       const weights = weigh(items, stays)

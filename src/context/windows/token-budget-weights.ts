@@ -73,8 +73,8 @@ function weightOf(
 ): typeof NOTHING {
   const pictures = picturesIn(item)
   const open = bareTokens(item, pictures)
-  const isGone = item.type === 'reasoning' && !keepsReasoning && !isPinnedByClient(item)
-  const settled = isGone ? 0 : bareTokens(shortened(item), pictures)
+  const isDisconnected = item.type === 'reasoning' && !keepsReasoning && !isPinnedByClient(item)
+  const settled = isDisconnected ? 0 : bareTokens(shortened(item), pictures)
   return { open, settled, hard: bareTokens(capped(item), pictures), images: pictures.count }
 }
 

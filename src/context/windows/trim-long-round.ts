@@ -34,7 +34,7 @@ export function trimLongRounds({ by, most }: RoundTrimLimit): Transform {
   const weigh = ITEM_WEIGHTS[by]
   return {
     name: `bound-${by}`,
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       const stays = createAlwaysSentGroupPredicate(items)
       const before = computePrefixSums(weigh(items, stays))

@@ -3,7 +3,7 @@ export interface ClientTraits {
   /** Open WebUI takes more than OpenAI's words, and less: `client/` says how it is recognised. */
   readonly isOpenWebUi: boolean
   /** Whether its answers may carry a marker, by which it brings back what it does not keep. */
-  readonly isMarked: boolean
+  readonly receivesMarkers: boolean
   /** Housekeeping of a client (titles, tags): it leaves no turn, and is reminded of nothing. */
   readonly isTask: boolean
   /** Whether it cannot read a line of more than 128 KiB, and with it gives up the whole answer. */
@@ -15,7 +15,7 @@ export interface ClientTraits {
 /** One of whom nothing is known but that it speaks the API. */
 export const DEFAULT_CLIENT_TRAITS: ClientTraits = {
   isOpenWebUi: false,
-  isMarked: false,
+  receivesMarkers: false,
   isTask: false,
   hasShortLines: false,
   isTemporary: false,

@@ -8,7 +8,7 @@ import type { ClientRequest } from '../client-request.ts'
 
 /** What an answer is called and what it echoes. */
 export interface AnswerContext {
-  readonly inbound: ClientRequest
+  readonly clientRequest: ClientRequest
   /** 20 characters; a dialect puts its own prefix in front. */
   readonly turnId: string
   readonly createdAtMs: number
@@ -23,10 +23,14 @@ export interface Dialect {
    * nobody has written it yet.
    */
   readonly parse: (body: JsonObject, bytes?: () => Uint8Array) => ClientRequest
-  readonly stream: (answering: AnswerContext) => AnswerRenderer
-  readonly whole: (outcome: Outcome, answering: AnswerContext, endedAtMs?: number) => JsonObject
+  readonly createRenderer: (answering: AnswerContext) => AnswerRenderer
+  readonly renderBody: (
+    outcome: Outcome,
+    answering: AnswerContext,
+    endedAtMs?: number,
+  ) => JsonObject
   /** Mends answers of an upstream that speaks this dialect itself. */
-  readonly retouch: (answering: AnswerContext) => PassThroughPatcher
+  readonly createPassThroughPatcher: (answering: AnswerContext) => PassThroughPatcher
 }
 
 /**
@@ -45,18 +49,18 @@ export interface AnswerRenderer {
  * a cheap look at `event` or at the text tells most of them.
  */
 export interface PassThroughPatcher {
-  readonly message: (message: SseMessage) => SseMessage
+  readonly patchMessage: (message: SseMessage) => SseMessage
   /**
    * Before that: tells calls that came without an id the one that was invented for them. `events`
    * is what was understood of the message.
    */
-  readonly calls?: (message: SseMessage, events: readonly StreamEvent[]) => SseMessage
+  readonly addMissingCallIds?: (message: SseMessage, events: readonly StreamEvent[]) => SseMessage
   /** Which messages only say more, and change nothing else however many they are. */
-  readonly wordsAlone: TextDeltaPattern
+  readonly textDeltaPattern: TextDeltaPattern
   /** From this message on the stream waits for the outcome to be safe. */
-  readonly isEnding: (message: SseMessage) => boolean
+  readonly startsEnding: (message: SseMessage) => boolean
   /** `outcome` is what was understood of it. */
-  readonly whole: (body: JsonObject, outcome?: Outcome) => JsonObject
+  readonly patchBody: (body: JsonObject, outcome?: Outcome) => JsonObject
   /** The ending of a stream that broke: its error in this dialect, `[DONE]` included. */
-  readonly broken: (failure: Failure) => readonly SseMessage[]
+  readonly renderFailure: (failure: Failure) => readonly SseMessage[]
 }

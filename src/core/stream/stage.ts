@@ -23,7 +23,7 @@ export function isDoneMarker({ data }: SseMessage): boolean {
 export interface TextDeltaPattern {
   readonly before: RegExp
   readonly after: RegExp
-  readonly more: readonly RegExp[]
+  readonly unchangedFields: readonly RegExp[]
 }
 
 export const NO_OUTPUT: readonly never[] = []

@@ -8,7 +8,7 @@ import { renderChatCompletion } from './render/render-chat-completion.ts'
 export const chatDialect: Dialect = {
   name: 'chat',
   parse: parseChatRequest,
-  stream: createChatStreamRenderer,
-  whole: renderChatCompletion,
-  retouch: createChatPassThroughPatcher,
+  createRenderer: createChatStreamRenderer,
+  renderBody: renderChatCompletion,
+  createPassThroughPatcher: createChatPassThroughPatcher,
 }

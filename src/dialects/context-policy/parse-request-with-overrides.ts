@@ -19,10 +19,10 @@ export function parseRequestWithOverrides(
 ): ClientRequest {
   const asked = withoutWishes(written)
   const wishes = readOptional(readPolicyOverrides, written['backstory'], 'backstory')
-  const inbound = dialect.parse(asked, bytes)
+  const clientRequest = dialect.parse(asked, bytes)
   const body = removeItemBackstoryFields(asked)
-  if (body === written) return inbound
-  return { ...inbound, wishes, body, bytes: createLazyJsonBytes(body) }
+  if (body === written) return clientRequest
+  return { ...clientRequest, policyOverrides: wishes, body, bytes: createLazyJsonBytes(body) }
 }
 
 function withoutWishes(written: JsonObject): JsonObject {

@@ -8,7 +8,7 @@ import { renderResponse } from './render/render-response.ts'
 export const responsesDialect: Dialect = {
   name: 'responses',
   parse: parseResponsesRequest,
-  stream: createResponsesStreamRenderer,
-  whole: renderResponse,
-  retouch: createResponsesPassThroughPatcher,
+  createRenderer: createResponsesStreamRenderer,
+  renderBody: renderResponse,
+  createPassThroughPatcher: createResponsesPassThroughPatcher,
 }

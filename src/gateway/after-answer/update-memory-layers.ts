@@ -17,9 +17,9 @@ import {
 
 /** Layers are told of an answer behind its end, where anything of it may be kept. */
 export const updateMemoryLayers: AfterAnswerTask = (answered, world) => {
-  const { policy, inbound, history } = answered.prepared
-  if (inbound.client.isTask || !isAnyLayerRequested(policy.layers, world)) return null
-  if (!mayStoreMemory(inbound, history, world.settings)) return null
+  const { policy, clientRequest, history } = answered.prepared
+  if (clientRequest.client.isTask || !isAnyLayerRequested(policy.layers, world)) return null
+  if (!mayStoreMemory(clientRequest, history, world.settings)) return null
   return async (told) => {
     const outcome = await told
     // What is not finished is not gone on from.
@@ -33,15 +33,15 @@ async function tellAll(
   outcome: Outcome,
   world: GatewayDependencies,
 ): Promise<void> {
-  const { policy, inbound, history, items } = prepared
-  const asked = { inbound, history, items, rules: policy.layers, turnId }
+  const { policy, clientRequest, history, items } = prepared
+  const asked = { clientRequest, history, items, rules: policy.layers, turnId }
   const context = buildLayerContext(asked, caller, world)
   if (context.round === 0) return
   const ask = (question: LayerQuestion) => answerTo(question, prepared, world)
   await Promise.all(
     budgetRequestedLayers(listMemoryLayers(world), policy.layers).map(async ({ layer, tokens }) => {
       try {
-        await layer.remember?.({ ...context, tokens }, { outcome, ask })
+        await layer.update?.({ ...context, tokens }, { outcome, askModel: ask })
       } catch (error) {
         world.log('warn', 'layer-not-kept', { layer: layer.name, why: errorMessage(error) })
       }
@@ -52,17 +52,17 @@ async function tellAll(
 /** By whoever writes the summaries, too. */
 async function answerTo(
   { instructions, input }: LayerQuestion,
-  { policy, inbound }: PreparedRequest,
+  { policy, clientRequest }: PreparedRequest,
   world: GatewayDependencies,
 ): Promise<string> {
-  const model = policy.summaries.model ?? inbound.params.model
+  const model = policy.summaries.model ?? clientRequest.params.model
   const content = [{ type: 'input_text', text: input }]
   const question = () => ({ instructions, input: [{ type: 'message', role: 'user', content }] })
   const asked = {
-    targets: routeModel(world, model, inbound.dialect),
+    targets: routeModel(world, model, clientRequest.dialect),
     model,
     onCall: () => undefined,
-    isGone: () => false,
+    isDisconnected: () => false,
   }
   return (await requestSummary({ before: null, chapters: [''], question }, asked, world)).text
 }

@@ -34,22 +34,22 @@ export interface LoadedHistory {
   /** What was done to the items of the request, by their places in all there is. */
   readonly notes: readonly Note[]
   /** The turns that were needed, so that they are kept. */
-  readonly needed: readonly NeededTurn[]
+  readonly usedTurns: readonly NeededTurn[]
   /** By which the answer will be found again; `null` where nobody will look for it. */
-  readonly plan: Pick<SegmentedHistory, 'next'> | null
+  readonly segments: Pick<SegmentedHistory, 'next'> | null
   /** What was found out about a chat that its client sends as a whole. */
-  readonly recollection: RecallResult | null
-  readonly refusals: readonly ReasoningRejection[]
+  readonly recallResult: RecallResult | null
+  readonly reasoningRejections: readonly ReasoningRejection[]
   /** What is said of the context by others than the request: for its key, for its conversation. */
-  readonly wishes: readonly PolicyOverrides[]
+  readonly policyOverrides: readonly PolicyOverrides[]
   /** How many tokens an answer came to, with all that was given for it; `null` if nobody knows of any. */
-  readonly counted: ((origin: Origin) => number | null) | null
+  readonly countReportedTokens: ((origin: Origin) => number | null) | null
   /** What was loaded for the request, if anything had to be. */
   readonly media?: LoadedMedia
   /** Before anything of it was read: whatever is forgotten later takes along what comes of it. */
-  readonly askedAtMs: number
+  readonly loadedAtMs: number
   /** When the first answer to the newest question was begun; `null` if none is known. */
-  readonly answeringSinceMs: number | null
+  readonly answerStartedAtMs: number | null
   /** What stands for the beginning of it, where summaries are wanted and there is one. */
   readonly summary: ActiveSummary | null
   /** One that stands for more, and is told from the next question on. */
@@ -60,11 +60,11 @@ export interface LoadedHistory {
 
 export interface RecallResult {
   /** The newest turn of the chat that is known. What is kept beside the chat is kept with it. */
-  readonly newest: RecordedTurn | null
+  readonly latestTurn: RecordedTurn | null
   /** The turn that is gone on from: the same, or none where an answer is continued that was not kept. */
   readonly parent: RecordedTurn | null
   /** What is new since the model last spoke, as the client gave it. */
-  readonly news: readonly Item[]
+  readonly newItems: readonly Item[]
 }
 
 /** `usedAtMs` is when it was last said that it is needed. */
@@ -80,30 +80,31 @@ export const NO_HISTORY: LoadedHistory = {
   items: [],
   parent: null,
   notes: [],
-  needed: [],
-  plan: null,
-  recollection: null,
-  refusals: [],
-  wishes: [],
-  counted: null,
-  askedAtMs: 0,
-  answeringSinceMs: null,
+  usedTurns: [],
+  segments: null,
+  recallResult: null,
+  reasoningRejections: [],
+  policyOverrides: [],
+  countReportedTokens: null,
+  loadedAtMs: 0,
+  answerStartedAtMs: null,
   summary: null,
 }
 
 /** `hold` is the conversation of the request, if it is to be added to. */
 export async function loadHistoryById(
-  inbound: ClientRequest,
+  clientRequest: ClientRequest,
   caller: Caller,
   world: GatewayDependencies,
   hold: ConversationLock | null = null,
 ): Promise<LoadedHistory> {
-  const { previousResponseId, conversationId } = inbound.memory
-  if (previousResponseId !== null) return afterResponse(inbound, previousResponseId, caller, world)
+  const { previousResponseId, conversationId } = clientRequest.storage
+  if (previousResponseId !== null)
+    return afterResponse(clientRequest, previousResponseId, caller, world)
   if (conversationId === null) return NO_HISTORY
   const place = hold ?? (await placeOf(conversationId, caller, world))
   const chain = place.head === null ? null : await chainOf(world, caller, place.head)
-  return historyOf(inbound, chain ?? [], place, world)
+  return historyOf(clientRequest, chain ?? [], place, world)
 }
 
 function historyOf(
@@ -114,14 +115,14 @@ function historyOf(
 ): LoadedHistory {
   return {
     ...NO_HISTORY,
-    wishes: readConversationOverrides(place, world),
+    policyOverrides: readConversationOverrides(place, world),
     items: listConversationItems(chain, place),
     parent: chain.at(-1) ?? null,
     notes: chain.flatMap(lossIn),
-    needed: chain,
-    refusals: chain.flatMap(listReasoningRejections),
-    counted: (origin) => countedIn(chain, origin),
-    answeringSinceMs: items.some(isUserMessage) ? null : answeringSince(chain),
+    usedTurns: chain,
+    reasoningRejections: chain.flatMap(listReasoningRejections),
+    countReportedTokens: (origin) => countedIn(chain, origin),
+    answerStartedAtMs: items.some(isUserMessage) ? null : answeringSince(chain),
   }
 }
 
@@ -152,7 +153,7 @@ export function listReasoningRejections({
 }
 
 async function afterResponse(
-  inbound: ClientRequest,
+  clientRequest: ClientRequest,
   id: string,
   owner: Caller,
   world: GatewayDependencies,
@@ -163,7 +164,7 @@ async function afterResponse(
   if (chain === null || parent === undefined || !isResponse(parent)) throw responseNotFound(id)
   const { state } = parent
   if (state === 'queued' || state === 'open' || state === 'failed') throw notUsable(id, state)
-  return historyOf(inbound, chain, await placeBefore(parent, owner, world), world)
+  return historyOf(clientRequest, chain, await placeBefore(parent, owner, world), world)
 }
 
 /** Who goes on from an answer of a conversation finds what holds for that. */

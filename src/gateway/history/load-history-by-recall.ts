@@ -27,29 +27,31 @@ export async function loadHistoryByRecall(
 ): Promise<RequestHistory> {
   const { settings } = world
   const isRemembered = settings.REMEMBER === 'on' && !asked.client.isTask
-  if (!isRemembered) return { asked, inbound: asked, history: NO_HISTORY }
+  if (!isRemembered) return { originalRequest: asked, clientRequest: asked, history: NO_HISTORY }
   const plan = splitIntoSegments(asked.items)
   const found = await findTurns(plan, caller, world)
   const { turns, beyond } = found ?? NO_TURNS_FOUND
   const policy = { replaysTools: settings.PERSIST_TOOL_RESULTS === 'on' }
   const recalled = restoreForgottenItems(asked.items, plan, turns, policy, beyond)
-  const { items, notes, parent, begun, newsFrom, used } = recalled
-  const inbound =
-    items === asked.items ? asked : { ...asked, items, given: asked.given ?? asked.items }
-  const news = asked.items.slice(newsFrom)
-  const newest = parent ?? newestOf(used)
-  const recollection = { newest, parent: news.length > 0 ? newest : parent, news }
+  const { items, notes, parent, firstTurnOfAnswer, newsFrom, usedTurns } = recalled
+  const clientRequest =
+    items === asked.items
+      ? asked
+      : { ...asked, items, originalItems: asked.originalItems ?? asked.items }
+  const newItems = asked.items.slice(newsFrom)
+  const latestTurn = parent ?? newestOf(usedTurns)
+  const recallResult = { latestTurn, parent: newItems.length > 0 ? latestTurn : parent, newItems }
   const history = {
     ...NO_HISTORY,
     notes: found === null ? [...notes, NOT_REACHED] : notes,
-    needed: used,
+    usedTurns,
     // All words of the chat stand in its runs, and nobody asks for those any more.
-    plan: { next: plan.next },
-    recollection,
-    refusals: used.flatMap(listReasoningRejections),
-    answeringSinceMs: begun?.createdAtMs ?? null,
+    segments: { next: plan.next },
+    recallResult,
+    reasoningRejections: usedTurns.flatMap(listReasoningRejections),
+    answerStartedAtMs: firstTurnOfAnswer?.createdAtMs ?? null,
   }
-  return { asked, inbound, history }
+  return { originalRequest: asked, clientRequest, history }
 }
 
 /** `null` if nobody knows. */

@@ -16,9 +16,9 @@ import { resolveItemReferences } from './resolve-item-references.ts'
 
 export interface RequestHistory {
   /** As the client means it. */
-  readonly asked: ClientRequest
+  readonly originalRequest: ClientRequest
   /** The same, with what it has forgotten put back: the very same, if that is nothing. */
-  readonly inbound: ClientRequest
+  readonly clientRequest: ClientRequest
   readonly history: LoadedHistory
 }
 
@@ -29,12 +29,15 @@ export async function loadRequestHistory(
   world: GatewayDependencies,
   hold: ConversationLock | null = null,
 ): Promise<RequestHistory> {
-  const askedAtMs = world.nowMs()
+  const loadedAtMs = world.nowMs()
   const remembered = await rememberedFor(given, caller, world, hold)
   const ofKey = ownValue(world.settings.CONTEXT.keys, caller.tenant)
-  const history = { ...remembered.history, askedAtMs }
+  const history = { ...remembered.history, loadedAtMs }
   if (ofKey === undefined) return { ...remembered, history }
-  return { ...remembered, history: { ...history, wishes: [ofKey, ...history.wishes] } }
+  return {
+    ...remembered,
+    history: { ...history, policyOverrides: [ofKey, ...history.policyOverrides] },
+  }
 }
 
 async function rememberedFor(
@@ -45,9 +48,9 @@ async function rememberedFor(
 ): Promise<RequestHistory> {
   const asked = await resolveItemReferences(given, caller, world)
   const history = await loadHistoryById(asked, caller, world, hold)
-  const { previousResponseId, conversationId } = asked.memory
+  const { previousResponseId, conversationId } = asked.storage
   if (previousResponseId !== null) return toBeFound(withoutCovered(asked, history))
-  if (conversationId !== null) return { asked, inbound: asked, history }
+  if (conversationId !== null) return { originalRequest: asked, clientRequest: asked, history }
   return loadHistoryByRecall(asked, caller, world)
 }
 
@@ -56,19 +59,24 @@ async function rememberedFor(
  * does whoever repeats what the response holds.
  */
 function toBeFound(remembered: RequestHistory): RequestHistory {
-  const { inbound, history } = remembered
-  if (!inbound.client.isOpenWebUi && inbound.given === undefined) return remembered
-  const { next } = splitIntoSegments([...history.items, ...inbound.items])
-  return { ...remembered, history: { ...history, plan: { next } } }
+  const { clientRequest, history } = remembered
+  if (!clientRequest.client.isOpenWebUi && clientRequest.originalItems === undefined)
+    return remembered
+  const { next } = splitIntoSegments([...history.items, ...clientRequest.items])
+  return { ...remembered, history: { ...history, segments: { next } } }
 }
 
 /** Who names a response need not repeat what it holds, but some do. */
 function withoutCovered(asked: ClientRequest, history: LoadedHistory): RequestHistory {
   const { items, notes } = dropRepeatedHistory(history.items, asked.items)
-  if (items === asked.items) return { asked, inbound: asked, history }
-  const inbound = { ...asked, items, given: asked.given ?? asked.items }
+  if (items === asked.items) return { originalRequest: asked, clientRequest: asked, history }
+  const clientRequest = { ...asked, items, originalItems: asked.originalItems ?? asked.items }
   const placed = notes.map((note) =>
     note.at === undefined ? note : { ...note, at: note.at + history.items.length },
   )
-  return { asked: inbound, inbound, history: { ...history, notes: [...history.notes, ...placed] } }
+  return {
+    originalRequest: clientRequest,
+    clientRequest,
+    history: { ...history, notes: [...history.notes, ...placed] },
+  }
 }

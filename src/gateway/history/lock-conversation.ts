@@ -13,8 +13,8 @@ import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 export interface ConversationLock extends ConversationState {
   readonly conversation: string
   /** Says no more that it is held; for whoever lets it go together with something else. */
-  readonly stop: () => void
-  readonly letGo: () => Promise<void>
+  readonly stopRenewing: () => void
+  readonly release: () => Promise<void>
 }
 
 /** Long enough for a process to be busy with something else, short enough to wait for. */
@@ -22,12 +22,12 @@ export const LOCK_LEASE_MS = 60_000
 
 /** `null` for a request that adds to no conversation. `by` is the turn that it will add. */
 export async function lockRequestConversation(
-  { memory }: ClientRequest,
+  { storage }: ClientRequest,
   caller: Caller,
   by: string,
   world: GatewayDependencies,
 ): Promise<ConversationLock | null> {
-  const { conversationId, store, storeByDefault } = memory
+  const { conversationId, store, storeByDefault } = storage
   if (conversationId === null || !(store ?? storeByDefault)) return null
   return lockConversation(conversationId, caller, by, world, 'conversation')
 }
@@ -60,8 +60,8 @@ export async function lockConversation(
     head,
     context,
     resetAfter,
-    stop,
-    async letGo() {
+    stopRenewing: stop,
+    async release() {
       stop()
       // It goes by itself after a while.
       await conversations.letGo(holder).catch((error: unknown) => {

@@ -17,39 +17,45 @@ export interface MemoryThread extends DerivedDataOrigin {
 
 /** `turnId` is that of the answer, which a thread begins with; without one, it is not kept yet. */
 export function resolveMemoryThread(
-  inbound: ClientRequest,
-  { parent, recollection, askedAtMs }: Pick<LoadedHistory, 'parent' | 'recollection' | 'askedAtMs'>,
+  clientRequest: ClientRequest,
+  {
+    parent,
+    recallResult,
+    loadedAtMs,
+  }: Pick<LoadedHistory, 'parent' | 'recallResult' | 'loadedAtMs'>,
   turnId: string | null,
 ): MemoryThread {
-  const { memory, client } = inbound
-  const before = parent ?? recollection?.newest ?? null
-  const own = isStored(inbound) ? turnId : null
+  const { storage, client } = clientRequest
+  const before = parent ?? recallResult?.latestTurn ?? null
+  const own = isStored(clientRequest) ? turnId : null
   return {
-    thread: memory.conversationId ?? parent?.conversation ?? before?.thread ?? own,
+    thread: storage.conversationId ?? parent?.conversation ?? before?.thread ?? own,
     parent: before?.id ?? null,
-    begunAtMs: askedAtMs,
-    isTemporary: client.isTemporary && memory.store !== true,
+    begunAtMs: loadedAtMs,
+    isTemporary: client.isTemporary && storage.store !== true,
   }
 }
 
 /** Whether anything may be kept of a request at all: by its client's word, by its kind, by the settings. */
 export function mayStoreRequest(
-  inbound: ClientRequest,
-  { recollection }: Pick<LoadedHistory, 'recollection'>,
+  clientRequest: ClientRequest,
+  { recallResult }: Pick<LoadedHistory, 'recallResult'>,
 ): boolean {
-  return isStored(inbound) || (inbound.memory.store !== false && recollection !== null)
+  return isStored(clientRequest) || (clientRequest.storage.store !== false && recallResult !== null)
 }
 
 /** Whether anything may be kept of a request, and is found again. */
 export function mayStoreMemory(
-  inbound: ClientRequest,
-  { recollection }: Pick<LoadedHistory, 'recollection'>,
+  clientRequest: ClientRequest,
+  { recallResult }: Pick<LoadedHistory, 'recallResult'>,
   settings: Pick<Settings, 'PERSIST_TOOL_RESULTS'>,
 ): boolean {
   const mayRemember = settings.PERSIST_TOOL_RESULTS === 'on'
-  return isStored(inbound) || (mayRemember && mayStoreRequest(inbound, { recollection }))
+  return (
+    isStored(clientRequest) || (mayRemember && mayStoreRequest(clientRequest, { recallResult }))
+  )
 }
 
-function isStored({ memory, client }: ClientRequest): boolean {
-  return memory.store ?? (memory.storeByDefault && !client.isTask)
+function isStored({ storage, client }: ClientRequest): boolean {
+  return storage.store ?? (storage.storeByDefault && !client.isTask)
 }

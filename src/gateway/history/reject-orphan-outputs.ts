@@ -12,9 +12,9 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 /** `before` is what is remembered. Throws a GatewayError. */
 export function rejectOrphanOutputs(
   before: readonly Item[],
-  { items, memory }: ClientRequest,
+  { items, storage }: ClientRequest,
 ): void {
-  if (memory.previousResponseId === null) return
+  if (storage.previousResponseId === null) return
   const outputs = endsIn(items, 'output')
   if (outputs.length === 0) return
   const calls = new Set([...endsIn(before, 'call'), ...endsIn(items, 'call')].map(nameOf))

@@ -11,12 +11,14 @@ import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 
 /** The very same request, if it has no references. */
 export async function resolveItemReferences(
-  inbound: ClientRequest,
+  clientRequest: ClientRequest,
   caller: Caller,
   world: GatewayDependencies,
 ): Promise<ClientRequest> {
-  const items = await resolveReferencedItems(inbound.items, caller, world)
-  return items === inbound.items ? inbound : { ...inbound, items, given: inbound.items }
+  const items = await resolveReferencedItems(clientRequest.items, caller, world)
+  return items === clientRequest.items
+    ? clientRequest
+    : { ...clientRequest, items, originalItems: clientRequest.items }
 }
 
 /** The very same list, if it has no references. */

@@ -8,12 +8,12 @@ import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { LoadedHistory } from './load-history-by-id.ts'
 
 export async function touchLoadedTurns(
-  { needed }: LoadedHistory,
+  { usedTurns }: LoadedHistory,
   { tenant }: Caller,
   { recall, nowMs, log }: GatewayDependencies,
 ): Promise<void> {
   const now = nowMs()
-  const old = needed.flatMap(({ id, usedAtMs }) => (usedAtMs < now - DAY_MS ? [id] : []))
+  const old = usedTurns.flatMap(({ id, usedAtMs }) => (usedAtMs < now - DAY_MS ? [id] : []))
   if (old.length === 0) return
   await recall.touchTurns(tenant, old, now).catch((error: unknown) => {
     log('warn', 'turns-not-touched', { why: errorMessage(error) })

@@ -14,12 +14,12 @@ export async function prepareDryRun(
 ): Promise<PreparedRequest> {
   const [target] = routeModel(world, given.params.model, given.dialect)
   const remembered = await loadRequestHistory(given, caller, world)
-  const { inbound } = remembered
-  const asking = { ...remembered, caller, turnId: null, after: () => undefined }
-  const { history, letGo } = await loadAdditions(asking, world)
+  const { clientRequest } = remembered
+  const asking = { ...remembered, caller, turnId: null, waitUntil: () => undefined }
+  const { history, releaseMedia } = await loadAdditions(asking, world)
   try {
-    return prepareRequest(target, { inbound, history }, world)
+    return prepareRequest(target, { clientRequest, history }, world)
   } finally {
-    letGo()
+    releaseMedia()
   }
 }

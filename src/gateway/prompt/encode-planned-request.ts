@@ -4,8 +4,8 @@ import type { PlannedRequest } from './plan-request.ts'
 import type { PreparedRequest } from './prepare-request.ts'
 
 export function encodePlannedRequest(plan: PlannedRequest): PreparedRequest {
-  const { inbound, account, provider, prompt, places, notes } = plan
+  const { clientRequest, account, provider, prompt, originalPositions, notes } = plan
   const encoded = provider.encode(prompt, account)
-  const ofBody = translateProviderNotes(encoded.notes, places, inbound.body)
+  const ofBody = translateProviderNotes(encoded.notes, originalPositions, clientRequest.body)
   return { ...plan, encoded, notes: [...notes, ...ofBody] }
 }

@@ -8,14 +8,14 @@ import type { PolicySources } from './resolve-request-policy.ts'
 
 export function hasSummaryOrLayerOverride(
   part: 'summaries' | 'layers',
-  { inbound, history }: PolicySources,
+  { clientRequest, history }: PolicySources,
   { CONTEXT: { all, models } }: Settings,
 ): boolean {
   const saysSo = (said: PolicyOverrides | null): boolean => said?.[part] !== undefined
   return (
-    saysSo(inbound.wishes) ||
+    saysSo(clientRequest.policyOverrides) ||
     saysSo(all) ||
-    history.wishes.some(saysSo) ||
+    history.policyOverrides.some(saysSo) ||
     Object.values(models).some(saysSo)
   )
 }

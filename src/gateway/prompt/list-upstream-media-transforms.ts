@@ -15,13 +15,13 @@ export function listUpstreamMediaTransforms(
   { MEDIA_FETCH_ALLOW }: Pick<Settings, 'MEDIA_FETCH_ALLOW'>,
 ): readonly Transform[] {
   const reader = resolveMediaSupport(account)
-  const { imageChars, requestChars } = reader
+  const { maxImageChars, maxRequestChars } = reader
   return [
     ...(loaded === null ? [] : [embedLoadedMedia(loaded, reader)]),
     correctMediaTypes(),
     // Behind what tells an address from an image that stands in its place.
     blockPrivateUrls(reader, MEDIA_FETCH_ALLOW),
     // Last, because what was loaded counts as well.
-    ...(imageChars === null && requestChars === null ? [] : [hideMediaOverLimit(reader)]),
+    ...(maxImageChars === null && maxRequestChars === null ? [] : [hideMediaOverLimit(reader)]),
   ]
 }

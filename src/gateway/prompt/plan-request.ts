@@ -52,29 +52,29 @@ import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { listLayerTransforms } from './additions/load-memory-blocks.ts'
 
 export interface PlannedRequest {
-  readonly inbound: ClientRequest
+  readonly clientRequest: ClientRequest
   readonly account: Account
   readonly provider: Provider
   readonly history: LoadedHistory
   readonly policy: ContextPolicy
   /** The tools among those of the prompt that the gateway answers. */
-  readonly house: readonly GatewayTool[]
+  readonly gatewayTools: readonly GatewayTool[]
   /** Everything there is, before anything is left out. */
   readonly items: readonly Item[]
   readonly prompt: Prompt
   readonly notes: readonly Note[]
   /** Where each item of the prompt stands in `items`; `null` for one that was added. */
-  readonly places: readonly (number | null)[]
+  readonly originalPositions: readonly (number | null)[]
   /** What the answer begins with, in front of all that its model says. */
-  readonly begins?: Item
+  readonly answerPrefix?: Item
   /** Whether the upstream has refused reasoning that stood in the prompt before. */
-  readonly reasoningRefused: boolean
+  readonly wasReasoningRejected: boolean
 }
 
 /** A request, with what is remembered for it. */
-export interface PlanInput extends Pick<RequestHistory, 'inbound' | 'history'> {
+export interface PlanInput extends Pick<RequestHistory, 'clientRequest' | 'history'> {
   /** What it is to fit, in tokens as items are weighed; without a word, it may be as long as it is. */
-  readonly room?: number | null
+  readonly tokenBudget?: number | null
 }
 
 /** Throws a GatewayError for what cannot be sent. */
@@ -84,32 +84,33 @@ export function planRequest(
   world: GatewayDependencies,
 ): PlannedRequest {
   const { account, model } = target
-  const { inbound, history, room = null } = asked
+  const { clientRequest, history, tokenBudget = null } = asked
   // The very same list, if there is nothing to add: that is how a wire knows that nothing changed.
-  const items = history.items.length > 0 ? [...history.items, ...inbound.items] : inbound.items
+  const items =
+    history.items.length > 0 ? [...history.items, ...clientRequest.items] : clientRequest.items
   const wished = resolveRequestPolicy(model, asked, world.settings)
   const provider = recordHiddenAuthorsInCompactions(PROVIDERS[account.wire], wished.speakers.hidden)
-  const said = stripInstructionMarkers(paramsFor(target, inbound))
+  const said = stripInstructionMarkers(paramsFor(target, clientRequest))
   const sees = resolveMediaKinds(account, model)
   const offer = offerOf({ policy: wished, params: said.params, sees }, asked, world)
-  const { params: offered, policy, tools: house, notes: ofOffer } = offer(items)
+  const { params: offered, policy, tools: gatewayTools, notes: ofOffer } = offer(items)
   const wayOut = planToolLoopEnd(target, { items, policy: wished, history })
   const { params, notes: ofBudget } = forbidToolsAfterWarning(offered, wayOut)
   const steps = [
-    ...stepsFor(target, { items, policy, history, sees, room }, world),
+    ...stepsFor(target, { items, policy, history, sees, room: tokenBudget }, world),
     // Behind all that stands beside the conversation.
     ...wayOut.steps,
   ]
   const changed = runTransforms(items, steps)
   const toolsOf = (length: number) => offer(items.slice(0, length)).tools
-  const past = pastOf(changed, house, toolsOf)
+  const past = pastOf(changed, gatewayTools, toolsOf)
   const validity = { ...validityFor(account, params, history), past }
   // Last, because every change before it is one of the prefix that reasoning is bound to.
   const rebuilt = continueTransforms(changed, [dropInvalidReasoning(validity)])
-  const compactAbove = computeCompactionThreshold(target, { inbound, history, policy })
+  const compactAbove = computeCompactionThreshold(target, { clientRequest, history, policy })
   const compacting = compactAbove === null ? {} : { compactAbove }
-  const prompt = promptOf(inbound, { items: rebuilt.items, params, ...compacting })
-  const { places } = rebuilt
+  const prompt = promptOf(clientRequest, { items: rebuilt.items, params, ...compacting })
+  const { places: originalPositions } = rebuilt
   const notes = [
     ...history.notes,
     ...said.notes,
@@ -118,8 +119,8 @@ export function planRequest(
     ...ofOffer,
     ...ofBudget,
   ]
-  const plan = { inbound, account, provider, history, policy, house, items }
-  const sent = { prompt, notes, places, reasoningRefused: false }
+  const plan = { clientRequest, account, provider, history, policy, gatewayTools, items }
+  const sent = { prompt, notes, originalPositions, wasReasoningRejected: false }
   return rejectLargeMedia(rejectEmptyPrompt({ ...plan, ...sent }))
 }
 
@@ -134,11 +135,11 @@ function paramsFor(
 /** Which tools stand in front of so much of the conversation. */
 function offerOf(
   offering: Pick<ToolOfferContext, 'policy' | 'params' | 'sees'>,
-  { inbound, history }: PlanInput,
+  { clientRequest, history }: PlanInput,
   { settings }: GatewayDependencies,
 ): (items: readonly Item[]) => ToolOffer {
-  const { isTask } = inbound.client
-  const mayKeep = mayStoreMemory(inbound, history, settings)
+  const { isTask } = clientRequest.client
+  const mayKeep = mayStoreMemory(clientRequest, history, settings)
   return (items) => offerTools({ ...offering, items, isTask, mayKeep })
 }
 
@@ -166,7 +167,9 @@ function stepsFor(
     // Behind notes, which count the messages behind them.
     ...listLayerTransforms(policy, history, items, world),
     // Behind all that may stand in front of what the upstream has compacted, and would not be read.
-    ...(PROVIDERS[account.wire].compactionFirst === true ? [moveItemsAfterCompaction()] : []),
+    ...(PROVIDERS[account.wire].ignoresItemsBeforeCompaction === true
+      ? [moveItemsAfterCompaction()]
+      : []),
   ]
 }
 
@@ -183,19 +186,19 @@ function pastOf(
 }
 
 function promptOf(
-  inbound: ClientRequest,
+  clientRequest: ClientRequest,
   sent: Pick<Prompt, 'items' | 'params' | 'compactAbove'>,
 ): Prompt {
-  const { stream, dialect, body, bytes, client } = inbound
-  const { items: asked, given = asked, params: said } = inbound
-  const source = { dialect, body, bytes, items: given, params: said }
+  const { stream, dialect, body, bytes, client } = clientRequest
+  const { items: asked, originalItems = asked, params: said } = clientRequest
+  const source = { dialect, body, bytes, items: originalItems, params: said }
   return { ...sent, stream, wantsUsage: client.isOpenWebUi, source }
 }
 
 function validityFor(
   account: Account,
   params: PromptParameters,
-  { refusals }: LoadedHistory,
+  { reasoningRejections }: LoadedHistory,
 ): ReasoningValidity {
   const { wire, name } = account
   return {
@@ -203,7 +206,9 @@ function validityFor(
     account: name,
     seed: () => computePrefixSeed(params, wire),
     checksPrefix: requiresUnchangedReasoningPrefix(account, PROVIDERS[wire], params.model),
-    refusedBefore: refusals.flatMap((refusal) => (refusal.account === name ? refusal.origin : [])),
+    refusedBefore: reasoningRejections.flatMap((refusal) =>
+      refusal.account === name ? refusal.origin : [],
+    ),
   }
 }
 
@@ -215,7 +220,7 @@ function rulesOf(
   return {
     policy,
     unansweredCalls: settings.UNANSWERED_CALLS,
-    hasNames: PROVIDERS[target.account.wire].takesNames?.(target.account) ?? false,
+    hasNames: PROVIDERS[target.account.wire].acceptsAuthorNames?.(target.account) ?? false,
     reader: describeCompactionSupport(target),
   }
 }

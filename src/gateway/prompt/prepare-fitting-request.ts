@@ -29,7 +29,7 @@ export interface FittingRequest {
   /** For any of them. */
   readonly prepare: (target: UpstreamTarget) => PreparedRequest
   /** The answer, if it needs no model. */
-  readonly own: UpstreamAnswer | null
+  readonly localAnswer: UpstreamAnswer | null
 }
 
 type Targets = Omit<SendOptions, 'prepare' | 'targets'> & {
@@ -38,37 +38,40 @@ type Targets = Omit<SendOptions, 'prepare' | 'targets'> & {
 }
 
 export async function prepareFittingRequest(
-  inbound: ClientRequest,
+  clientRequest: ClientRequest,
   remembered: LoadedHistory,
   turnId: string,
   asking: Targets,
   world: GatewayDependencies,
 ): Promise<FittingRequest> {
   const [target] = asking.targets
-  rejectOrphanOutputs(remembered.items, inbound)
-  const unsummarised = prepareRequest(target, { inbound, history: remembered }, world)
-  if (!inbound.generates) return whole(unsummarised, createLocalAnswer([], ZERO_TOKEN_USAGE))
+  rejectOrphanOutputs(remembered.items, clientRequest)
+  const unsummarised = prepareRequest(target, { clientRequest, history: remembered }, world)
+  if (!clientRequest.generatesAnswer)
+    return whole(unsummarised, createLocalAnswer([], ZERO_TOKEN_USAGE))
   const history = await summarizeBeforeSending(unsummarised, asking.caller, asking, world)
   const first =
-    history === remembered ? unsummarised : prepareRequest(target, { inbound, history }, world)
-  const { model } = inbound.params
+    history === remembered
+      ? unsummarised
+      : prepareRequest(target, { clientRequest, history }, world)
+  const { model } = clientRequest.params
   const compacted = await compactIfDue(first, { ...asking, model }, turnId, world)
   if (compacted === null || compacted === 'failed') {
     const prepareOther = (other: UpstreamTarget) =>
-      fitToWindow(prepareRequest(other, { inbound, history }, world), world)
+      fitToWindow(prepareRequest(other, { clientRequest, history }, world), world)
     const fitting = fitToWindow(first, world)
     const noted = { ...fitting, notes: [...fitting.notes, FAILED] }
     return ready(target, compacted === null ? fitting : noted, prepareOther)
   }
-  if (inbound.context?.compactNow === true) {
+  if (clientRequest.overflow?.compactNow === true) {
     return whole(first, createLocalAnswer([compacted.item], compacted.usage))
   }
-  const shorter = appendCompaction(inbound, compacted)
+  const shorter = appendCompaction(clientRequest, compacted)
   const prepareOther = (other: UpstreamTarget) =>
     startAnswerWithCompaction(
-      fitToWindow(prepareRequest(other, { inbound: shorter, history }, world), world),
+      fitToWindow(prepareRequest(other, { clientRequest: shorter, history }, world), world),
       compacted,
-      inbound,
+      clientRequest,
     )
   return ready(target, prepareOther(target), prepareOther)
 }
@@ -86,9 +89,9 @@ function ready(
   first: PreparedRequest,
   prepareOther: FittingRequest['prepare'],
 ): FittingRequest {
-  return { first, prepare: (to) => (to === target ? first : prepareOther(to)), own: null }
+  return { first, prepare: (to) => (to === target ? first : prepareOther(to)), localAnswer: null }
 }
 
 function whole(first: PreparedRequest, events: AnswerEventSource): FittingRequest {
-  return { first, prepare: () => first, own: { prepared: first, events } }
+  return { first, prepare: () => first, localAnswer: { prepared: first, events } }
 }

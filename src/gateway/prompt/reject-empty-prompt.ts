@@ -10,11 +10,11 @@ import { itemListField, itemParamPath } from './reject-unsupported-features.ts'
 
 /** The same, if there is something to be sent. Throws a GatewayError. */
 export function rejectEmptyPrompt(planned: PlannedRequest): PlannedRequest {
-  const { inbound, items, prompt, account } = planned
+  const { clientRequest, items, prompt, account } = planned
   const isLeft = (item: Item): boolean => isSpoken(item) || (isOwn && !isSystem(item))
   // Hosted items and reasoning are of their own wire: to any other they are nothing to answer.
   const isOwn = account.wire === 'responses'
-  if (!inbound.generates || prompt.items.some(isLeft)) return planned
+  if (!clientRequest.generatesAnswer || prompt.items.some(isLeft)) return planned
   if (items.every(isSystem)) {
     // A stored prompt, and a system message, can do without anything else.
     const isAsked = items.length > 0 || prompt.params.instructions !== null || isOwn
@@ -24,8 +24,9 @@ export function rejectEmptyPrompt(planned: PlannedRequest): PlannedRequest {
   const { notes } = encodePlannedRequest(planned)
   const loss = notes.find(({ did, at }) => did === 'dropped' && at !== undefined)
   const why = WHY.get(loss?.why ?? '') ?? 'Send at least one message of the user.'
-  const param = loss?.at === undefined ? itemListField(inbound) : itemParamPath(planned, loss.at)
-  const message = `Nothing of '${itemListField(inbound)}' can be sent to the model. ${why}`
+  const param =
+    loss?.at === undefined ? itemListField(clientRequest) : itemParamPath(planned, loss.at)
+  const message = `Nothing of '${itemListField(clientRequest)}' can be sent to the model. ${why}`
   throw new GatewayError('invalid_value', message, { param })
 }
 

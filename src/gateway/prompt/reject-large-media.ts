@@ -7,12 +7,12 @@ import { itemListField, itemParamPath } from './reject-unsupported-features.ts'
 
 /** The same, if it can be sent. Throws a GatewayError. */
 export function rejectLargeMedia<Plan extends PlannedRequest>(plan: Plan): Plan {
-  const { account, prompt, places, inbound } = plan
-  const fault = inbound.generates
+  const { account, prompt, originalPositions, clientRequest } = plan
+  const fault = clientRequest.generatesAnswer
     ? findOversizedMedia(prompt.items, resolveMediaSupport(account))
     : null
   if (fault === null) return plan
-  const place = places[fault.at] ?? null
-  const param = place === null ? itemListField(inbound) : itemParamPath(plan, place)
+  const place = originalPositions[fault.at] ?? null
+  const param = place === null ? itemListField(clientRequest) : itemParamPath(plan, place)
   throw new GatewayError('invalid_value', fault.sentence, { param })
 }

@@ -98,9 +98,9 @@ function isOfClient(item: Item): boolean {
 }
 
 /** Which entry of the list it is can be told only where every entry has made one item. */
-export function itemParamPath({ inbound, history }: PlannedRequest, at: number): string {
-  const { body, items } = inbound
-  const list = itemListField(inbound)
+export function itemParamPath({ clientRequest, history }: PlannedRequest, at: number): string {
+  const { body, items } = clientRequest
+  const list = itemListField(clientRequest)
   const place = at - history.items.length
   const entries = body[list]
   const isOneToOne = Array.isArray(entries) && entries.length === items.length

@@ -23,14 +23,14 @@ export function resolveRequestPolicy(
 
 /** Who may say something of it. */
 export interface PolicySources {
-  readonly inbound: Pick<ClientRequest, 'wishes'>
-  readonly history: Pick<LoadedHistory, 'wishes'>
+  readonly clientRequest: Pick<ClientRequest, 'policyOverrides'>
+  readonly history: Pick<LoadedHistory, 'policyOverrides'>
 }
 
 /** Who says what, the last one going before all others. */
 export function listPolicyLevels(
   model: string,
-  { inbound, history }: PolicySources,
+  { clientRequest, history }: PolicySources,
   settings: Settings,
 ): readonly { readonly by: string; readonly wishes: PolicyOverrides | null }[] {
   const { all, models, keys } = settings.CONTEXT
@@ -40,11 +40,11 @@ export function listPolicyLevels(
     { by: 'settings', wishes: all },
     { by: 'settings', wishes: inSettingsOfTheirOwn(settings) },
     { by: 'model', wishes: ofModel === undefined ? null : (models[ofModel] ?? null) },
-    ...history.wishes.map((said) => ({
+    ...history.policyOverrides.map((said) => ({
       by: ofKeys.includes(said) ? 'key' : 'conversation',
       wishes: said,
     })),
-    { by: 'request', wishes: inbound.wishes },
+    { by: 'request', wishes: clientRequest.policyOverrides },
   ]
 }
 

@@ -24,17 +24,17 @@ export function describeAnswerProvenance(
   sent: readonly PreparedRequest[] = [prepared],
 ): AnswerProvenance {
   const { account, history } = prepared
-  const { plan } = history
+  const { segments } = history
   // As it is now: the list is the journey's own, and may be added to before anybody asks.
   const all = [...sent]
-  const reasoningRefused = all.some((one) => one.reasoningRefused)
+  const reasoningRefused = all.some((one) => one.wasReasoningRejected)
   return {
     origin: createLazyValue(() => {
       const prefixHash = hasEncryptedReasoning(items) ? prefixOf(all, items) : null
       return { ...resolveAnswerOrigin(prepared), prefixHash }
     }),
-    fingerprint: () => (plan === null ? null : fingerprintAnswer(plan, items)),
-    reasoningRefusedBy: reasoningRefused ? account.name : null,
+    fingerprint: () => (segments === null ? null : fingerprintAnswer(segments, items)),
+    reasoningRejectedBy: reasoningRefused ? account.name : null,
     // Where the house was called, or the upstream has compacted, the usage is that of several requests.
     ...(items.some((item) => isGatewayToolItem(item) || isUpstreamCompaction(item))
       ? {}

@@ -1,5 +1,5 @@
 /**
- * Who keeps the answer to a request: what its client asked to have stored is recorded from the
+ * Who keeps the answer to a request: what its client originalRequest to have stored is recorded from the
  * beginning; of what it did not ask for is remembered what it will have forgotten; of what it wants
  * forgotten nothing is kept.
  */
@@ -29,59 +29,69 @@ export type TurnIdentity = Pick<
 /** What a turn stands on. */
 interface Grounds {
   /** The request as its client means it, before anything was put into it. */
-  readonly asked: ClientRequest
+  readonly originalRequest: ClientRequest
   /** The same with what was put into it. */
-  readonly inbound: ClientRequest
+  readonly clientRequest: ClientRequest
   readonly history: LoadedHistory
   readonly hold: ConversationLock | null
 }
 
 export function chooseRecorder(
   bare: TurnIdentity,
-  { asked, inbound, history, hold }: Grounds,
+  { originalRequest, clientRequest, history, hold }: Grounds,
   world: GatewayDependencies,
   waitUntil: (work: Promise<unknown>) => void,
 ): Recorder {
-  const { memory, client } = asked
-  const { parent, recollection } = history
+  const { storage, client } = originalRequest
+  const { parent, recallResult } = history
   // Housekeeping leaves nothing, unless its client says so itself.
-  const isStored = memory.store ?? (memory.storeByDefault && !client.isTask)
+  const isStored = storage.store ?? (storage.storeByDefault && !client.isTask)
   const found = {
     ...bare,
     thread: parent?.thread ?? bare.id,
     parent: parent?.id ?? null,
     depth: parent === null ? 0 : parent.depth + 1,
-    conversation: memory.conversationId,
+    conversation: storage.conversationId,
     background: false,
-    isTemporary: client.isTemporary && memory.store !== true,
+    isTemporary: client.isTemporary && storage.store !== true,
   }
-  const bareWorth = createRetentionRule(client, asked.dialect, world.settings)
-  const worth = goesOn(recollection) ? withCalls(bareWorth) : bareWorth
+  const bareWorth = createRetentionRule(client, originalRequest.dialect, world.settings)
+  const worth = goesOn(recallResult) ? withCalls(bareWorth) : bareWorth
   const { isWorth } = worth
-  const { isMarked } = client
+  const { receivesMarkers } = client
   const late = () => world.log('warn', 'turn-late', { turn: found.id })
   if (isStored) {
-    const turn: NewTurn = { ...found, ...selectRequestPartsToStore(storedForm(asked, inbound)) }
-    const recording = { placed: findParentTurn(turn, parent, world), hold, isWorth, isMarked }
+    const turn: NewTurn = {
+      ...found,
+      ...selectRequestPartsToStore(storedForm(originalRequest, clientRequest)),
+    }
+    const recording = {
+      placed: findParentTurn(turn, parent, world),
+      hold,
+      isWorth,
+      isMarked: receivesMarkers,
+    }
     return addTurnOpenTimeout(
       filterRecordedItems(worth.isKept, recordTurn(turn, recording, world), turn.id),
       late,
     )
   }
-  const turnOf = (): NewTurn => ({ ...found, ...selectRequestPartsToStore(asked) })
-  const aside = world.aside?.(turnOf(), [...history.items, ...asked.items])
+  const turnOf = (): NewTurn => ({ ...found, ...selectRequestPartsToStore(originalRequest) })
+  const aside = world.aside?.(turnOf(), [...history.items, ...originalRequest.items])
   if (aside !== undefined) return aside
-  if (memory.store === false || recollection === null) return NOT_RECORDED
+  if (storage.store === false || recallResult === null) return NOT_RECORDED
   // Nearly always nothing comes of it, and then nothing is made of the request either.
   const open = () => {
-    const placed = Promise.resolve(rememberedTurn(turnOf(), recollection))
-    return recordTurn(found, { placed, hold: null, isWorth, isMarked }, world)
+    const placed = Promise.resolve(rememberedTurn(turnOf(), recallResult))
+    return recordTurn(found, { placed, hold: null, isWorth, isMarked: receivesMarkers }, world)
   }
   return recordTurnOnDemand(open, worth, { late, waitUntil })
 }
 
-function goesOn(recollection: LoadedHistory['recollection']): boolean {
-  return recollection !== null && recollection.newest !== null && recollection.news.length === 0
+function goesOn(recollection: LoadedHistory['recallResult']): boolean {
+  return (
+    recollection !== null && recollection.latestTurn !== null && recollection.newItems.length === 0
+  )
 }
 
 /** In what its client sends back, a call looks like one of the answer that it goes on with. */
@@ -93,21 +103,21 @@ function withCalls(worth: ItemRetentionRule): ItemRetentionRule {
  * Stored is what the model was told, with what its client had forgotten, so that whoever goes on from
  * there is given all of it. A stored chat is listed as the messages that its client sent.
  */
-function storedForm(asked: ClientRequest, inbound: ClientRequest): ClientRequest {
-  return asked.dialect === 'chat' ? asked : inbound
+function storedForm(originalRequest: ClientRequest, clientRequest: ClientRequest): ClientRequest {
+  return originalRequest.dialect === 'chat' ? originalRequest : clientRequest
 }
 
 /** What is known of where it stands needs not be found out, and its client asks for nothing of it. */
 function rememberedTurn(
   turn: NewTurn,
-  { newest, parent, news }: NonNullable<LoadedHistory['recollection']>,
+  { latestTurn, parent, newItems }: NonNullable<LoadedHistory['recallResult']>,
 ): { readonly turn: NewTurn; readonly contentHash: null } {
   const placed = {
     ...turn,
-    thread: newest?.thread ?? turn.id,
+    thread: latestTurn?.thread ?? turn.id,
     parent: parent?.id ?? null,
     depth: parent === null ? 0 : parent.depth + 1,
-    input: replaceMediaByFingerprint(news),
+    input: replaceMediaByFingerprint(newItems),
     request: shortFields(turn.request),
   }
   return { turn: placed, contentHash: null }

@@ -18,8 +18,8 @@ export function createRetentionRule(
   const keepsReasoning = settings.PERSIST_REASONING !== 'disabled'
   const keepsTools = settings.PERSIST_TOOL_RESULTS === 'on'
   // Open WebUI sends its tool calls back; of others that need markers nobody knows.
-  const forgetsCalls = client.isMarked && !client.isOpenWebUi
-  const forgetsFields = client.isMarked || client.isOpenWebUi
+  const forgetsCalls = client.receivesMarkers && !client.isOpenWebUi
+  const forgetsFields = client.receivesMarkers || client.isOpenWebUi
 
   const isWorth = (item: Item): boolean => {
     if (isGatewayToolItem(item)) return keepsTools

@@ -49,12 +49,12 @@ export function recordTurnOnDemand(
       if (recorder === null && !worth.isWorth(item)) early.push([item, index])
       else opened().itemEnded(item, index)
     },
-    mayBeNamed: () => recorder !== null && recorder.mayBeNamed(),
-    soonNamed: () => recorder?.soonNamed() ?? null,
-    isKeeping: () => recorder !== null,
-    kept: async () => (await recorder?.kept?.()) ?? null,
+    canBeReferenced: () => recorder !== null && recorder.canBeReferenced(),
+    whenReferenceable: () => recorder?.whenReferenceable() ?? null,
+    isStoring: () => recorder !== null,
+    loadStoredParent: async () => (await recorder?.loadStoredParent?.()) ?? null,
     async settle(outcome, ending, made) {
-      const isWorth = outcome.items.some(worth.isWorth) || made.reasoningRefusedBy !== null
+      const isWorth = outcome.items.some(worth.isWorth) || made.reasoningRejectedBy !== null
       if (recorder === null && !isWorth) return outcome
       const kept = { ...outcome, items: outcome.items.filter(worth.isKept) }
       const settled = opened().settle(kept, ending, made)

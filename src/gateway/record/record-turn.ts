@@ -57,18 +57,18 @@ export function recordTurn(
       holdsWorth ||= isWorth(item)
       journal.add({ position: index, item })
     },
-    kept: async () => ((await opened) ? (await placed).turn : null),
-    isKeeping: () => false,
-    mayBeNamed,
-    soonNamed: () =>
+    loadStoredParent: async () => ((await opened) ? (await placed).turn : null),
+    isStoring: () => false,
+    canBeReferenced: mayBeNamed,
+    whenReferenceable: () =>
       !holdsWorth || mayBeNamed() ? null : waitWithTimeout(journal.written(), NAMING_PATIENCE_MS),
     async settle(outcome, ending, made) {
       if (!(await opened)) {
-        await hold?.letGo()
+        await hold?.release()
         return outcome
       }
       const rest = await journal.stop()
-      hold?.stop()
+      hold?.stopRenewing()
       try {
         const end = endingOf(turn, outcome, ending)
         isClosed = await store.closeTurn({
@@ -86,7 +86,7 @@ export function recordTurn(
       } catch (error) {
         log('error', 'turn-not-closed', { turn: turn.id, why: errorMessage(error) })
         // It must not look for ever as if it were still on its way.
-        world.replica.letGo({ turnId: turn.id, tenant: turn.tenant, user: turn.user })
+        world.replica.releaseTurn({ turnId: turn.id, tenant: turn.tenant, user: turn.user })
         return { ...outcome, finish: null, failure: NOT_KEPT }
       }
     },
@@ -194,7 +194,15 @@ function endingOf(
   const { finish, failure, usage, model: servedModel } = outcome
   const isCancelled = ending === 'cancelled' && finish === null
   const state = isCancelled ? 'cancelled' : resolveTurnState(outcome)
-  return { turnId: turn.id, tenant: turn.tenant, state, usage, failure, finish, servedModel }
+  return {
+    turnId: turn.id,
+    tenant: turn.tenant,
+    state,
+    usage,
+    failure,
+    finish: finish,
+    servedModel,
+  }
 }
 
 /** The state of a turn whose answer came to this. */

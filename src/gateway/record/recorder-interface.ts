@@ -10,19 +10,19 @@ export interface Recorder {
   readonly itemStarted: (item: Item) => void
   readonly itemEnded: (item: Item, index: number) => void
   /** Whether it holds what its client will forget, and all that it holds would survive a kill. */
-  readonly mayBeNamed: () => boolean
+  readonly canBeReferenced: () => boolean
   /**
    * Resolves as soon as it may be named, and before long in any case; `null` if it may be named
    * already, or if nothing that it holds is on its way.
    */
-  readonly soonNamed: () => Promise<unknown> | null
+  readonly whenReferenceable: () => Promise<unknown> | null
   /** Whether something is being kept that was not promised: who asks next shall find it nevertheless. */
-  readonly isKeeping: () => boolean
+  readonly isStoring: () => boolean
   /**
    * Where the turn stands, once it is durable; `null` if it is not kept, and in place of the question
    * where nothing ever is.
    */
-  readonly kept: (() => Promise<Pick<NewTurn, 'parent'> | null>) | null
+  readonly loadStoredParent: (() => Promise<Pick<NewTurn, 'parent'> | null>) | null
   /** Resolves to what may be told: an outcome that could not be kept is a failure. */
   readonly settle: (
     outcome: Outcome,
@@ -38,7 +38,7 @@ export interface AnswerProvenance {
   /** By which it is found again from its client's words. Only of what is kept it is worth its hash. */
   readonly fingerprint: () => string | null
   /** The upstream that would not have the reasoning of before. */
-  readonly reasoningRefusedBy: string | null
+  readonly reasoningRejectedBy: string | null
   /** As the upstream reported it, with what it had been taken for, if anybody asked that. */
   readonly usage?: TokenUsage
 }
@@ -48,9 +48,9 @@ export const NOT_RECORDED: Recorder = {
   opened: Promise.resolve(false),
   itemStarted: () => undefined,
   itemEnded: () => undefined,
-  mayBeNamed: () => false,
-  soonNamed: () => null,
-  isKeeping: () => false,
-  kept: null,
+  canBeReferenced: () => false,
+  whenReferenceable: () => null,
+  isStoring: () => false,
+  loadStoredParent: null,
   settle: (outcome) => Promise.resolve(outcome),
 }

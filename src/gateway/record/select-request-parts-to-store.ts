@@ -9,14 +9,15 @@ export function selectRequestPartsToStore({
   dialect,
   items,
   body,
-  memory,
-  wishes,
+  storage,
+  policyOverrides,
 }: ClientRequest): Pick<NewTurn, 'request' | 'input' | 'metadata'> {
   const { input: _input, messages: _messages, ...said } = body
-  const request = wishes === null ? said : { ...said, backstory: formatPolicyOverrides(wishes) }
+  const request =
+    policyOverrides === null ? said : { ...said, backstory: formatPolicyOverrides(policyOverrides) }
   if (dialect === 'responses') return { request, input: withoutInstructions(items, request) }
   const { metadata: _metadata, ...rest } = request
-  return { request: rest, input: items, metadata: memory.metadata }
+  return { request: rest, input: items, metadata: storage.metadata }
 }
 
 /** Instructions hold for one request, in whatever form they come. */

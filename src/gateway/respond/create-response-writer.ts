@@ -42,23 +42,23 @@ import type { GatewayDependencies } from '../dependencies-interface.ts'
 export interface ResponseParts {
   readonly dialect: Dialect
   readonly prepared: PreparedRequest
-  readonly guards: readonly EventFilter[]
-  readonly answering: AnswerContext
+  readonly eventFilters: readonly EventFilter[]
+  readonly answerContext: AnswerContext
   readonly fold: OutcomeFold
   readonly recorder: Recorder
   readonly world: GatewayDependencies
   /** What the request came to in one line, where its client wants to know. */
-  readonly contextLine?: string | null
+  readonly contextHeader?: string | null
 }
 
 /** An upstream may answer whole where a stream was asked for. It is told as that stream. */
 export function createResponseWriter(parts: ResponseParts): ResponseWriter {
-  const { dialect, prepared, guards, answering, fold, world } = parts
+  const { dialect, prepared, eventFilters, answerContext, fold, world } = parts
   const { provider, account, prompt } = prepared
   return selectWriterByFirstByte(streamRendition(parts), () =>
     createJsonBodyRenderer({
-      decode: (body) => filterEventList(provider.decodeWhole(body, account, prompt), guards),
-      renderer: shown(dialect.stream(answering), parts),
+      decode: (body) => filterEventList(provider.decodeBody(body, account, prompt), eventFilters),
+      renderer: shown(dialect.createRenderer(answerContext), parts),
       fold,
       now: world.nowMs,
     }),
@@ -75,13 +75,19 @@ export function createEventResponseWriter(
 
 /** The client's own language goes through as it is, but for what must be ours. */
 function streamRendition(parts: ResponseParts): ResponseWriter {
-  const { dialect, prepared, answering, fold, recorder } = parts
-  const decoder = prepared.provider.decode(prepared.account, prepared.prompt)
+  const { dialect, prepared, answerContext, fold, recorder } = parts
+  const decoder = prepared.provider.createDecoder(prepared.account, prepared.prompt)
   if (speaks(parts)) {
-    const retouch = dialect.retouch(answering)
-    const { stored: isKept } = answering
-    const isKeeping = () => isKept || recorder.isKeeping()
-    return createPassThroughWriter({ decoder, fold, retouch, isKept, isKeeping })
+    const retouch = dialect.createPassThroughPatcher(answerContext)
+    const { stored: isKept } = answerContext
+    const isKeeping = () => isKept || recorder.isStoring()
+    return createPassThroughWriter({
+      decoder,
+      fold,
+      patcher: retouch,
+      isStored: isKept,
+      isStoring: isKeeping,
+    })
   }
   return createSseBodyWriter(toldAnew(decoder, parts))
 }
@@ -90,12 +96,12 @@ function toldAnew<Chunk>(
   decoder: Stage<Chunk, StreamEvent>,
   parts: ResponseParts,
 ): ResponseWriter<Chunk> {
-  const { dialect, guards, answering, fold, recorder, world } = parts
-  const renderer = shown(dialect.stream(answering), parts)
-  const { isMarked } = answering.inbound.client
-  const held = isMarked ? delayFirstText(recorder.soonNamed) : null
+  const { dialect, eventFilters, answerContext, fold, recorder, world } = parts
+  const renderer = shown(dialect.createRenderer(answerContext), parts)
+  const { receivesMarkers } = answerContext.clientRequest.client
+  const held = receivesMarkers ? delayFirstText(recorder.whenReferenceable) : null
   return createTranslatingWriter({
-    decoder: applyEventFilters(decoder, guards),
+    decoder: applyEventFilters(decoder, eventFilters),
     fold,
     renderer,
     now: world.nowMs,
@@ -109,40 +115,40 @@ export function renderResponseBody(
   outcome: Outcome,
   theirs: BufferedAnswer['body'],
 ): BodyInit {
-  const { dialect, answering, recorder, world } = parts
+  const { dialect, answerContext, recorder, world } = parts
   if (theirs === null || !speaks(parts)) {
-    const isNamed = answering.inbound.client.isMarked && recorder.mayBeNamed()
-    const options = continuing(answering.inbound)
+    const isNamed = answerContext.clientRequest.client.receivesMarkers && recorder.canBeReferenced()
+    const options = continuing(answerContext.clientRequest)
     const said = removeGatewayToolsFromOutcome(outcome)
-    const told = isNamed ? addMarkerToOutcome(said, answering.turnId, options) : said
-    return JSON.stringify(dialect.whole(told, answering, world.nowMs()))
+    const told = isNamed ? addMarkerToOutcome(said, answerContext.turnId, options) : said
+    return JSON.stringify(dialect.renderBody(told, answerContext, world.nowMs()))
   }
-  const body = dialect.retouch(answering).whole(theirs.json, outcome)
+  const body = dialect.createPassThroughPatcher(answerContext).patchBody(theirs.json, outcome)
   return body === theirs.json ? (theirs.bytes as BodyInit) : JSON.stringify(body)
 }
 
 /** As its client is told it: without what is of the house, and marked, if it will bring the marker back. */
 function shown(plain: AnswerRenderer, parts: ResponseParts): AnswerRenderer {
   const renderer = marked(plain, parts)
-  return parts.prepared.house.length === 0 ? renderer : hideGatewayTools(renderer)
+  return parts.prepared.gatewayTools.length === 0 ? renderer : hideGatewayTools(renderer)
 }
 
 function marked(
   plain: AnswerRenderer,
-  { answering, recorder, prepared }: ResponseParts,
+  { answerContext, recorder, prepared }: ResponseParts,
 ): AnswerRenderer {
-  const { inbound, turnId } = answering
-  const { client } = inbound
+  const { clientRequest, turnId } = answerContext
+  const { client } = clientRequest
   const renderer = prependMessage(plain, chooseStatusLine(client, prepared.notes))
-  const options = continuing(inbound)
-  if (!client.isMarked && options.beginsWithBreak !== true) return renderer
-  const isReady = client.isMarked ? recorder.mayBeNamed : () => false
+  const options = continuing(clientRequest)
+  if (!client.receivesMarkers && options.beginsWithBreak !== true) return renderer
+  const isReady = client.receivesMarkers ? recorder.canBeReferenced : () => false
   return wrapRendererWithMarker(renderer, { turnId, isReady }, options)
 }
 
 /** Open WebUI puts what it is given directly behind the text that it asks to have continued. */
-function continuing({ client, items, given = items }: ClientRequest): MarkerOptions {
-  const last = given.at(-1)
+function continuing({ client, items, originalItems = items }: ClientRequest): MarkerOptions {
+  const last = originalItems.at(-1)
   if (!client.isOpenWebUi || last?.type !== 'message' || !isAssistantMessage(last)) return {}
   return { beginsWithBreak: true, continued: textOf(last.content) }
 }
@@ -151,19 +157,24 @@ function continuing({ client, items, given = items }: ClientRequest): MarkerOpti
  * Whether the answer comes in the client's own language, and may go on as it comes: not to a client
  * that is told more than its language has words for.
  */
-function speaks({ prepared, guards, dialect, answering: { inbound } }: ResponseParts): boolean {
-  const { isMarked, isOpenWebUi } = inbound.client
-  if (guards.length > 0 || isMarked || isOpenWebUi) return false
-  return prepared.provider.speaks(prepared.prompt, prepared.account) === dialect.name
+function speaks({
+  prepared,
+  eventFilters,
+  dialect,
+  answerContext: { clientRequest },
+}: ResponseParts): boolean {
+  const { receivesMarkers, isOpenWebUi } = clientRequest.client
+  if (eventFilters.length > 0 || receivesMarkers || isOpenWebUi) return false
+  return prepared.provider.getPassThroughDialect(prepared.prompt, prepared.account) === dialect.name
 }
 
 /** What a client should know of its request at once: each header only where there is something to tell. */
 export function buildResponseHeaders(parts: ResponseParts): Readonly<Record<string, string>> {
-  const { answering, prepared, contextLine = null } = parts
+  const { answerContext, prepared, contextHeader = null } = parts
   const refused = prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM)
   const told = {
-    'x-request-id': `req_${answering.turnId}`,
-    'x-backstory-context': contextLine,
+    'x-request-id': `req_${answerContext.turnId}`,
+    'x-backstory-context': contextHeader,
     'x-backstory-dropped': refused.map(({ field }) => field).join(', '),
     'x-backstory-trimmed': formatTrimmedHeader(prepared),
     'x-backstory-budget': readBudgetStatus(prepared),

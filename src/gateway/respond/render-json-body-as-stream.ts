@@ -32,7 +32,7 @@ export function createJsonBodyRenderer(parts: {
       return ''
     },
     isOver: () => false,
-    isCut: () => false,
+    isCutShort: () => false,
     close(failure) {
       let text = ''
       for (const event of events(failure)) {
@@ -41,7 +41,7 @@ export function createJsonBodyRenderer(parts: {
       }
       return text
     },
-    outcome: fold.now,
+    outcome: fold.currentOutcome,
     end: (outcome) => renderer.end(outcome, now()).map(formatSseMessage).join(''),
   }
 }

@@ -39,7 +39,7 @@ function answeringOf(turn: StoredTurn, include: readonly string[]): AnswerContex
   const { model } = turn.origin
   const body = { model, ...turn.request, input: [] as readonly Json[], include }
   return {
-    inbound: parseRequestWithOverrides(responsesDialect, body),
+    clientRequest: parseRequestWithOverrides(responsesDialect, body),
     turnId: turn.id,
     createdAtMs: turn.createdAtMs,
     stored: true,

@@ -14,7 +14,7 @@ export interface ResponseWriter<Chunk = Uint8Array> {
   /** Whether the answer has come to its end, though the upstream's body may still be open. */
   readonly isOver: () => boolean
   /** Whether it was ended here, before the upstream's last word: the rest is not wanted. */
-  readonly isCut: () => boolean
+  readonly isCutShort: () => boolean
   /**
    * The upstream's body is over, or broke. Yields what may be sent before the outcome is safe.
    * Called once.
@@ -24,5 +24,5 @@ export interface ResponseWriter<Chunk = Uint8Array> {
   /** The ending, sent when the outcome is safe. */
   readonly end: (outcome: Outcome) => string
   /** Gives what `push` and `close` held back as soon as it may be sent; what is left, `end` sends. */
-  readonly later?: (send: (text: () => string) => void) => void
+  readonly onReady?: (send: (text: () => string) => void) => void
 }

@@ -20,12 +20,12 @@ export function selectWriterByFirstByte(
       return chosen.push(chunk)
     },
     isOver: () => chosen.isOver(),
-    isCut: () => chosen.isCut(),
+    isCutShort: () => chosen.isCutShort(),
     close: (failure) => chosen.close(failure),
     outcome: () => chosen.outcome(),
     end: (outcome) => chosen.end(outcome),
     // Of what comes whole nothing is sent before its end.
-    later: (send) => streamed.later?.(send),
+    onReady: (send) => streamed.onReady?.(send),
   }
 }
 

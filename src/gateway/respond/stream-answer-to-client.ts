@@ -18,7 +18,7 @@ import type { ResponseWriter } from './response-writer-interface.ts'
 
 export interface AnswerStreamParts<Chunk> extends AnswerStreamTarget {
   readonly source: PushSource<Chunk>
-  readonly rendition: ResponseWriter<Chunk>
+  readonly writer: ResponseWriter<Chunk>
 }
 
 /** The end of it that is the same, whatever comes. */
@@ -33,7 +33,7 @@ export interface AnswerStreamTarget {
 const GONE = createFailure('upstream_broken', 'The client went away.')
 
 export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): void {
-  const { source, rendition, client, settle, heartbeatMs, log } = parts
+  const { source, writer, client, settle, heartbeatMs, log } = parts
   let over = false
   const { send, stopBeating } = heartbeat(client, heartbeatMs)
 
@@ -44,26 +44,26 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
   }
   const told = async (failure: Failure | null): Promise<void> => {
     const words = closed(failure)
-    const said = rendition.outcome()
+    const said = writer.outcome()
     if (words instanceof GatewayError) {
       await settle({ ...said, finish: null, failure: words.failure }, 'finished')
-      return client.breakOff()
+      return client.abort()
     }
     send(words)
     const outcome = await settle(said, 'finished')
-    client.end(rendition.end(outcome))
+    client.end(writer.end(outcome))
   }
   /** The words before the last, or why the rendition cannot come to an end. */
   const closed = (failure: Failure | null): string | GatewayError => {
     try {
-      return rendition.close(failure)
+      return writer.close(failure)
     } catch (error) {
       return convertUnexpectedError(error, log)
     }
   }
   const breakOff = (error: unknown): void => {
     convertUnexpectedError(error, log)
-    client.breakOff()
+    client.abort()
   }
 
   const hungUp = (): void => {
@@ -73,7 +73,7 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
     source.cancel()
     // Nobody hears it any more, but what had been begun is kept as it stands.
     closed(GONE)
-    settle({ ...rendition.outcome(), failure: null }, 'cancelled').catch(breakOff)
+    settle({ ...writer.outcome(), failure: null }, 'cancelled').catch(breakOff)
   }
 
   const failed = (error: unknown): void => {
@@ -86,27 +86,27 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
     chunk(chunk) {
       if (over) return
       try {
-        if (!send(rendition.push(chunk))) flow.pause()
-        if (!rendition.isOver()) return
+        if (!send(writer.push(chunk))) flow.pause()
+        if (!writer.isOver()) return
         finish(null)
-        if (rendition.isCut()) source.cancel()
+        if (writer.isCutShort()) source.cancel()
       } catch (error) {
         failed(error)
       }
     },
     end: () => finish(null),
     // A client that hangs up may be heard of here first: its upstream is cancelled at once.
-    failed: (failure) => (client.isGone() ? hungUp() : finish(failure)),
+    failed: (failure) => (client.isDisconnected() ? hungUp() : finish(failure)),
   })
-  rendition.later?.((text) => {
-    if (client.isGone()) return
+  writer.onReady?.((text) => {
+    if (client.isDisconnected()) return
     try {
       if (!send(text()) && !over) flow.pause()
     } catch (error) {
       failed(error)
     }
   })
-  client.onGone(hungUp)
+  client.onDisconnect(hungUp)
   client.onDrain(flow.resume)
 }
 

@@ -38,16 +38,16 @@ export function createTranslatingWriter<Chunk>(parts: {
   return {
     push: (chunk) => told(decoder.push(chunk)),
     isOver: () => over,
-    isCut: decoder.isCut,
+    isCutShort: decoder.isCutShort,
     close(failure: Failure | null) {
       if (over) return ''
       return told(failure === null ? decoder.end() : decoder.broken(failure))
     },
-    outcome: fold.now,
+    outcome: fold.currentOutcome,
     end(outcome) {
       const before = held === null ? '' : renderedAll(held.release())
       return before + renderer.end(outcome, now()).map(formatSseMessage).join('')
     },
-    later: (send) => held?.later((events) => send(() => renderedAll(events))),
+    onReady: (send) => held?.later((events) => send(() => renderedAll(events))),
   }
 }

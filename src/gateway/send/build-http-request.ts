@@ -16,7 +16,7 @@ export function buildHttpRequest({
     url: account.baseUrl + path,
     headers: {
       'content-type': 'application/json',
-      ...provider.headers(account),
+      ...provider.createHeaders(account),
       ...account.headers,
       ...headers,
     },

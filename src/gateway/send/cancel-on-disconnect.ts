@@ -2,19 +2,19 @@
 import type { HttpExchange } from '../http-exchange-interface.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 
-export function cancelOnDisconnect(exchange: Pick<HttpExchange, 'onGone'>) {
-  let isGone = false
+export function cancelOnDisconnect(exchange: Pick<HttpExchange, 'onDisconnect'>) {
+  let isDisconnected = false
   let newest: UpstreamCall | null = null
   const cancel = (): void => {
-    isGone = true
+    isDisconnected = true
     newest?.cancel()
   }
-  exchange.onGone(cancel)
+  exchange.onDisconnect(cancel)
   return {
-    isGone: () => isGone,
+    isDisconnected: () => isDisconnected,
     onCall: (call: UpstreamCall): void => {
       newest = call
-      if (isGone) call.cancel()
+      if (isDisconnected) call.cancel()
     },
     /** As if it had left, though it is still there: nobody waits for what is under way, or would follow. */
     cancel,

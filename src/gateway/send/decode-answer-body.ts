@@ -36,7 +36,7 @@ type Asked = Parameters<typeof decodeAnswerBody>[0]
 
 function streamedBody({ provider, account, prompt }: Asked): Stage<Uint8Array, StreamEvent> {
   const sse = createSseDecoder()
-  const decoder = provider.decode(account, prompt)
+  const decoder = provider.createDecoder(account, prompt)
   const decoded = (messages: readonly SseMessage[]): readonly StreamEvent[] =>
     messages.length === 1 && messages[0] !== undefined
       ? decoder.push(messages[0])
@@ -57,7 +57,7 @@ function wholeBody({ provider, account, prompt }: Asked): Stage<Uint8Array, Stre
     end() {
       const json = body.read()
       if (json === null) throw new GatewayError(NOT_JSON_FAILURE)
-      return provider.decodeWhole(json, account, prompt)
+      return provider.decodeBody(json, account, prompt)
     },
   }
 }

@@ -11,13 +11,13 @@ import { dropPreviouslyRejectedParameters } from '../../providers/request/drop-r
 
 /** `null` when there was nothing of the kind in it. */
 export function prepareRetryWithoutReasoning(prepared: PreparedRequest): PreparedRequest | null {
-  const { account, provider, prompt, places, inbound } = prepared
+  const { account, provider, prompt, originalPositions, clientRequest } = prepared
   const kept: (typeof prompt.items)[number][] = []
   const keptPlaces: (number | null)[] = []
   const notes: Note[] = []
   for (const [at, item] of prompt.items.entries()) {
     const plain = itemWithout(item, provider.wire)
-    const place = places[at] ?? null
+    const place = originalPositions[at] ?? null
     if (plain !== null) {
       kept.push(plain)
       keptPlaces.push(place)
@@ -35,13 +35,13 @@ export function prepareRetryWithoutReasoning(prepared: PreparedRequest): Prepare
     ...prepared,
     prompt: asked,
     encoded,
-    places: keptPlaces,
+    originalPositions: keptPlaces,
     notes: [
       ...lasting,
       ...notes,
-      ...translateProviderNotes(encoded.notes, keptPlaces, inbound.body),
+      ...translateProviderNotes(encoded.notes, keptPlaces, clientRequest.body),
     ],
-    reasoningRefused: true,
+    wasReasoningRejected: true,
   }
 }
 

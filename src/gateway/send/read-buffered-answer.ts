@@ -43,11 +43,11 @@ async function decodedAtOnce({ prepared, body }: RawAnswer): Promise<BufferedAns
   const text = new TextDecoder().decode(bytes)
   const json = tryParseJsonObject(text)
   if (json !== null) {
-    return { events: provider.decodeWhole(json, account, prompt), body: { bytes, json } }
+    return { events: provider.decodeBody(json, account, prompt), body: { bytes, json } }
   }
   if (!BEGINS_STREAM.test(text)) throw new GatewayError(NOT_JSON_FAILURE)
   const messages = runStage(createSseDecoder(), [bytes])
-  return { events: runStage(provider.decode(account, prompt), messages), body: null }
+  return { events: runStage(provider.createDecoder(account, prompt), messages), body: null }
 }
 
 /** An event begins with the name of a field, a comment with the colon alone. */

@@ -27,21 +27,21 @@ export interface SendOptions {
   readonly prepare: (target: UpstreamTarget) => PreparedRequest
   /** Hears of every call, so that a client that leaves can take back the newest. */
   readonly onCall: (call: UpstreamCall) => void
-  readonly isGone: () => boolean
+  readonly isDisconnected: () => boolean
 }
 
 export async function sendWithFallback(
   asking: SendOptions,
   world: GatewayDependencies,
 ): Promise<RawAnswer> {
-  const { targets, isGone } = asking
+  const { targets, isDisconnected } = asking
   let refusal: Error | null = null
   for (const [at, target] of targets.entries()) {
     try {
       const prepared = refusal === null ? asking.prepare(target) : preparedInstead(target, asking)
       return await askOne(prepared, asking, world)
     } catch (error) {
-      if (isGone() || !(error instanceof Error) || !isWorthAnother(error)) throw error
+      if (isDisconnected() || !(error instanceof Error) || !isWorthAnother(error)) throw error
       const isLast = at === targets.length - 1
       const told = { upstream: target.account.name, why: errorMessage(error) }
       world.log('warn', isLast ? 'upstream-failed' : 'next-upstream', told)
@@ -73,7 +73,7 @@ async function askOne(
 ): Promise<RawAnswer> {
   let prepared = first
   for (let retries = 0; ; retries += 1) {
-    if (asking.isGone()) throw nobodyAsks()
+    if (asking.isDisconnected()) throw nobodyAsks()
     const call = world.transport(buildHttpRequest(prepared))
     asking.onCall(call)
     const reply = await call.reply
@@ -108,7 +108,7 @@ function lightened(prepared: PreparedRequest, { failure }: GatewayError): Prepar
 }
 
 function unreasoned(prepared: PreparedRequest, { failure }: GatewayError): PreparedRequest | null {
-  return prepared.provider.refusesReasoning?.(failure) === true
+  return prepared.provider.isReasoningRejection?.(failure) === true
     ? prepareRetryWithoutReasoning(prepared)
     : null
 }

@@ -12,24 +12,24 @@ import { resolveRequestPolicy } from '../prompt/resolve-request-policy.ts'
 
 /** The very same history, and nothing is looked at, if nobody wants any. */
 export async function addSummaryToHistory(
-  inbound: ClientRequest,
+  clientRequest: ClientRequest,
   history: LoadedHistory,
   caller: Caller,
   world: GatewayDependencies,
 ): Promise<LoadedHistory> {
   if (
-    inbound.client.isTask ||
-    !hasSummaryOrLayerOverride('summaries', { inbound, history }, world.settings)
+    clientRequest.client.isTask ||
+    !hasSummaryOrLayerOverride('summaries', { clientRequest, history }, world.settings)
   )
     return history
-  const targets = routeModel(world, inbound.params.model, inbound.dialect)
+  const targets = routeModel(world, clientRequest.params.model, clientRequest.dialect)
   const policies = targets.map(({ model }) =>
-    resolveRequestPolicy(model, { inbound, history }, world.settings),
+    resolveRequestPolicy(model, { clientRequest, history }, world.settings),
   )
   const policy = policies.find(({ summaries }) => areSummariesEnabled(summaries))
   if (policy === undefined) return history
-  const told = selectSummarizableItems([...history.items, ...inbound.items], policy)
-  const { summary, nextSummary } = await loadSummary(told, history.answeringSinceMs, caller, world)
+  const told = selectSummarizableItems([...history.items, ...clientRequest.items], policy)
+  const { summary, nextSummary } = await loadSummary(told, history.answerStartedAtMs, caller, world)
   if (nextSummary !== undefined) return { ...history, summary, nextSummary }
   return summary === null ? history : { ...history, summary }
 }

@@ -43,7 +43,7 @@ export async function compactIfDue(
     world.log('info', 'compacted', { turn: turnId, tokens: usage.totalTokens })
     return { item: createCompactionItem(itemId('compaction', turnId, 0), text), usage }
   } catch (error) {
-    if (isAskedFor(first) || asked.isGone()) throw error
+    if (isAskedFor(first) || asked.isDisconnected()) throw error
     const why = error instanceof Error ? error.message : String(error)
     world.log('warn', 'not-compacted', { turn: turnId, why })
     return 'failed'
@@ -61,13 +61,13 @@ export function isCompactionDue(first: PreparedRequest): boolean {
   return tokens > limit && estimateTokens(listReplacedItems(first.prompt.items)) * 10 > tokens
 }
 
-function isAskedFor({ inbound }: PreparedRequest): boolean {
-  return inbound.context?.compactNow === true
+function isAskedFor({ clientRequest }: PreparedRequest): boolean {
+  return clientRequest.overflow?.compactNow === true
 }
 
 /** Where no threshold is named, a fifth of the window is left for what is to come. */
 function limitOf(first: PreparedRequest): number | null {
-  const { compactAbove = null } = first.inbound.context ?? {}
+  const { compactAbove = null } = first.clientRequest.overflow ?? {}
   if (compactAbove !== 'window') return compactAbove
   const window = resolveContextWindow(first)
   return window === null ? null : window * 0.8
@@ -90,10 +90,14 @@ export function planWithoutWindows(
   cut: PlannedRequest,
   world: GatewayDependencies,
 ): PlannedRequest {
-  const { account, inbound, history, prompt } = cut
-  const wishes = { ...inbound.wishes, policy: 'replay' as const, notes: NO_NOTES }
-  const whole = { ...inbound, wishes }
-  return planRequest({ account, model: prompt.params.model }, { inbound: whole, history }, world)
+  const { account, clientRequest, history, prompt } = cut
+  const wishes = { ...clientRequest.policyOverrides, policy: 'replay' as const, notes: NO_NOTES }
+  const whole = { ...clientRequest, policyOverrides: wishes }
+  return planRequest(
+    { account, model: prompt.params.model },
+    { clientRequest: whole, history },
+    world,
+  )
 }
 
 /** They are told beside the conversation, and are no part of it. */
@@ -104,17 +108,17 @@ const CHAPTER_TOKENS = 60_000
 
 /** The compaction stands behind everything that was given, and in front of what the model says. */
 export function appendCompaction(
-  inbound: ClientRequest,
+  clientRequest: ClientRequest,
   { item }: CompactionResult,
 ): ClientRequest {
-  return { ...inbound, items: [...inbound.items, item] }
+  return { ...clientRequest, items: [...clientRequest.items, item] }
 }
 
 /** The client has asked what it has asked; the compaction belongs to the answer. */
 export function startAnswerWithCompaction(
   prepared: PreparedRequest,
   { item }: CompactionResult,
-  inbound: ClientRequest,
+  clientRequest: ClientRequest,
 ): PreparedRequest {
-  return { ...prepared, inbound, begins: item }
+  return { ...prepared, clientRequest, answerPrefix: item }
 }

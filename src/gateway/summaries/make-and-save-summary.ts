@@ -38,7 +38,7 @@ import { requestSummary } from './request-summary.ts'
 
 /** If it is made anew, then from all that was said, in the place of one that there is. */
 export interface SummaryOptions
-  extends SummaryStorageOptions, Pick<SendOptions, 'onCall' | 'isGone'> {
+  extends SummaryStorageOptions, Pick<SendOptions, 'onCall' | 'isDisconnected'> {
   /** Who writes it. */
   readonly model: string
   readonly focus: string | null
@@ -71,7 +71,13 @@ export async function makeAndSaveSummary(
     }
     const before = isGoneOnFrom(there, wish) ? there : null
     const { written, usage } = await write(planned, told, { border, before }, wish, world)
-    const { onCall: _onCall, isGone: _isGone, model: _model, focus: _focus, ...keeping } = wish
+    const {
+      onCall: _onCall,
+      isDisconnected: _isGone,
+      model: _model,
+      focus: _focus,
+      ...keeping
+    } = wish
     const summary = await saveSummary(told, written, keeping, world)
     await keepFacts(planned, written, wish, world)
     const { tokensBefore, tokensAfter } = written
@@ -85,13 +91,13 @@ export async function makeAndSaveSummary(
 
 /** What it keeps word for word outlives the conversation, where facts are wanted. */
 async function keepFacts(
-  { policy: { layers }, inbound, history }: PlannedRequest,
+  { policy: { layers }, clientRequest, history }: PlannedRequest,
   { facts, items }: WrittenSummary,
   { caller, turn, isKept, isTemporary }: SummaryOptions,
   world: GatewayDependencies,
 ): Promise<void> {
   if (!layers.facts || !isKept || isTemporary || facts.length === 0) return
-  const { thread, begunAtMs } = resolveMemoryThread(inbound, history, turn)
+  const { thread, begunAtMs } = resolveMemoryThread(clientRequest, history, turn)
   const response = turn === null ? null : responseId(turn)
   const summed = { owner: caller, facts, scope: layers.scope, thread, begunAtMs, response, items }
   await waitWithTimeout(saveSummaryFacts(summed, world), FACTS_PATIENCE_MS)
@@ -110,17 +116,21 @@ async function write(
   planned: PlannedRequest,
   told: SummarizableItems,
   { border, before }: Pick<WrittenSummary, 'border' | 'before'>,
-  { model, focus, onCall, isGone }: SummaryOptions,
+  { model, focus, onCall, isDisconnected }: SummaryOptions,
   world: GatewayDependencies,
 ): Promise<{ readonly written: WrittenSummary; readonly usage: TokenUsage }> {
-  const targets = routeModel(world, model, planned.inbound.dialect)
+  const targets = routeModel(world, model, planned.clientRequest.dialect)
   const room = chapterTokens(planned, targets[0])
   const plan = {
     before: before === null ? null : formatHistorySummary(before),
     chapters: buildSummarySections(told, before?.border.at ?? 0, border, room),
     question: createSummaryPrompt(focus),
   }
-  const { text, usage } = await requestSummary(plan, { targets, model, onCall, isGone }, world)
+  const { text, usage } = await requestSummary(
+    plan,
+    { targets, model, onCall, isDisconnected },
+    world,
+  )
   const words = parseSummary(text)
   if (words.text === '' && words.facts.length === 0) throw nothingSaid()
   const covered = listCoveredItems(told.items, border.at)

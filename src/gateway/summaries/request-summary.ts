@@ -26,7 +26,10 @@ export interface GeneratedSummary {
   readonly usage: TokenUsage
 }
 
-export interface SummaryModelOptions extends Pick<SendOptions, 'targets' | 'onCall' | 'isGone'> {
+export interface SummaryModelOptions extends Pick<
+  SendOptions,
+  'targets' | 'onCall' | 'isDisconnected'
+> {
   readonly model: string
 }
 
@@ -57,13 +60,13 @@ async function askAbout(
   world: GatewayDependencies,
 ): Promise<Outcome> {
   const body = { model, ...question, store: false }
-  const inbound = { ...responsesDialect.parse(body), wishes: ALL_OF_IT }
+  const clientRequest = { ...responsesDialect.parse(body), policyOverrides: ALL_OF_IT }
   const prepare = (target: UpstreamTarget) =>
-    prepareRequest(target, { inbound, history: NO_HISTORY }, world)
+    prepareRequest(target, { clientRequest, history: NO_HISTORY }, world)
   const { events } = await readBufferedAnswer(await sendWithFallback({ ...asked, prepare }, world))
   const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
-  return fold.now()
+  return fold.currentOutcome()
 }
 
 /** A summary is of all that it is given, and of nothing that stands beside a conversation. */

@@ -17,9 +17,9 @@ import { decideSummaryAfterAnswer } from './decide-when-to-summarize.ts'
 import { areSummariesEnabled } from './add-summary-to-history.ts'
 
 export const summarizeAfterAnswer: AfterAnswerTask = (answered, world) => {
-  const { policy, inbound } = answered.prepared
+  const { policy, clientRequest } = answered.prepared
   // Housekeeping is no conversation.
-  if (!areSummariesEnabled(policy.summaries) || inbound.client.isTask) return null
+  if (!areSummariesEnabled(policy.summaries) || clientRequest.client.isTask) return null
   return async (told) => {
     try {
       const { finish, items } = await told
@@ -58,24 +58,24 @@ async function keepActive(
 
 /** What a policy wants of a summary that nobody waits for. */
 export function createSummaryOptions(
-  { policy, inbound, history }: PlannedRequest,
+  { policy, clientRequest, history }: PlannedRequest,
   caller: Caller,
 ): SummaryOptions {
   const { model, focus } = policy.summaries
-  const { memory, client, params } = inbound
+  const { storage, client, params } = clientRequest
   return {
     caller,
     turn: null,
-    parent: (history.parent ?? history.recollection?.newest)?.id ?? null,
-    conversation: memory.conversationId,
-    begunAtMs: history.askedAtMs,
-    isTemporary: client.isTemporary && memory.store !== true,
-    isKept: mayStoreRequest(inbound, history),
+    parent: (history.parent ?? history.recallResult?.latestTurn)?.id ?? null,
+    conversation: storage.conversationId,
+    begunAtMs: history.loadedAtMs,
+    isTemporary: client.isTemporary && storage.store !== true,
+    isKept: mayStoreRequest(clientRequest, history),
     isPromised: false,
     isAnew: false,
     model: model ?? params.model,
     focus,
     onCall: () => undefined,
-    isGone: () => false,
+    isDisconnected: () => false,
   }
 }

@@ -24,8 +24,8 @@ import { createSummaryOptions } from './summarize-after-answer.ts'
 export function findSummaryBeforeSending(
   first: PreparedRequest,
 ): { told: SummarizableItems; cut: SummaryCut } | null {
-  const { inbound, policy } = first
-  if (!areSummariesEnabled(policy.summaries) || inbound.client.isTask) return null
+  const { clientRequest, policy } = first
+  if (!areSummariesEnabled(policy.summaries) || clientRequest.client.isTask) return null
   const told = selectSummarizableItems(first.items, policy)
   const cut = decideSummaryBeforeSending(first, told)
   return cut === null ? null : { told, cut }
@@ -35,7 +35,7 @@ export function findSummaryBeforeSending(
 export async function summarizeBeforeSending(
   first: PreparedRequest,
   caller: Caller,
-  asking: Pick<SendOptions, 'onCall' | 'isGone'>,
+  asking: Pick<SendOptions, 'onCall' | 'isDisconnected'>,
   world: GatewayDependencies,
 ): Promise<LoadedHistory> {
   const { history } = first
@@ -57,24 +57,24 @@ export async function summarizeBeforeSending(
     )
     return made === 'busy' ? history : { ...history, summary: made.summary }
   } catch (error) {
-    if (asking.isGone()) throw error
+    if (asking.isDisconnected()) throw error
     world.log('warn', 'not-summarised', { why: errorMessage(error) })
     return history
   }
 }
 
-type Caring = Pick<SendOptions, 'onCall' | 'isGone'>
+type Caring = Pick<SendOptions, 'onCall' | 'isDisconnected'>
 
 export async function cancelAfterTimeout<Value>(
   work: (caring: Caring) => Promise<Value>,
-  { onCall, isGone }: Caring,
+  { onCall, isDisconnected }: Caring,
   patienceMs: number,
 ): Promise<Value> {
   let newest: UpstreamCall | null = null
   let isLate = false
   const done = await waitWithTimeout(
     work({
-      isGone: () => isLate || isGone(),
+      isDisconnected: () => isLate || isDisconnected(),
       onCall(call) {
         newest = call
         onCall(call)

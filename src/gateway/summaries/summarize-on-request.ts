@@ -28,7 +28,11 @@ export interface RequestedSummary {
 export async function summarizeOnRequest(
   plan: PlannedRequest,
   caller: Caller,
-  { isAnew, onCall, isGone }: Pick<SendOptions, 'onCall' | 'isGone'> & { readonly isAnew: boolean },
+  {
+    isAnew,
+    onCall,
+    isDisconnected,
+  }: Pick<SendOptions, 'onCall' | 'isDisconnected'> & { readonly isAnew: boolean },
   world: GatewayDependencies,
 ): Promise<RequestedSummary> {
   const { policy } = plan
@@ -44,7 +48,13 @@ export async function summarizeOnRequest(
   )
   if (cut === null)
     return { made: there === null ? null : { summary: there, usage: null }, ...size }
-  const wish = { ...createSummaryOptions(plan, caller), isAnew, ...ASKED_FOR, onCall, isGone }
+  const wish = {
+    ...createSummaryOptions(plan, caller),
+    isAnew,
+    ...ASKED_FOR,
+    onCall,
+    isDisconnected,
+  }
   const made = await queryStoreOrThrow(
     () => makeAndSaveSummary(plan, told, cut, wish, world),
     NOT_KEPT,

@@ -15,7 +15,7 @@ export interface AnswerOwner {
   readonly caller: Caller
   readonly turnId: string
   /** Is told of what goes on behind the answer. */
-  readonly after: (work: Promise<unknown>) => void
+  readonly waitUntil: (work: Promise<unknown>) => void
 }
 
 export interface CancellableSendOptions extends SendOptions {
@@ -30,13 +30,13 @@ export async function sendWithTools(
 ): Promise<UpstreamAnswer> {
   const asked = await sendWithFallback(asking, world)
   const { prepared } = asked
-  if (prepared.house.length === 0) return asked
+  if (prepared.gatewayTools.length === 0) return asked
   const { first, ...rounds } = runToolRounds(asked, asking, asker, world)
   const answer = createRoundEventMerger(asker.turnId, first.names, prepared.items)
-  const { isGone } = asking
+  const { isDisconnected } = asking
   return {
     ...rounds,
     prepared,
-    events: streamToolRounds({ first, answer, isGone, cancel, log: world.log }),
+    events: streamToolRounds({ first, answer, isDisconnected, cancel, log: world.log }),
   }
 }

@@ -48,13 +48,13 @@ async function explained(asked: ExplainArguments, terminal: ExplainEnvironment):
   // Before a database is opened for it.
   const body = 'request' in asked.of ? await bodyAt(asked.of.request, terminal) : null
   const { environment, configFile, complain } = terminal
-  const { world, close } = await createNodeDependencies(
+  const { dependencies, close } = await createNodeDependencies(
     environment,
     configFile(),
     warnings(complain),
   )
   try {
-    const answer = await answered(asked, body, world)
+    const answer = await answered(asked, body, dependencies)
     return await answer.text()
   } finally {
     await close()

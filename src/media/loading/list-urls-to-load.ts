@@ -8,13 +8,13 @@ export type MediaUrlsToLoad = ReadonlyMap<string, RemoteMediaKind>
 
 export function listMediaUrlsToLoad(
   items: readonly Item[],
-  { loads }: UpstreamMediaSupport,
+  { loadsUrl }: UpstreamMediaSupport,
 ): MediaUrlsToLoad {
   const plan = new Map<string, RemoteMediaKind>()
   for (const item of items.toReversed()) {
     for (const part of listContentParts(item).toReversed()) {
       const medium = findRemoteMedia(part)
-      if (medium !== null && !loads(part, medium.url)) plan.set(medium.url, medium.kind)
+      if (medium !== null && !loadsUrl(part, medium.url)) plan.set(medium.url, medium.kind)
     }
   }
   return plan

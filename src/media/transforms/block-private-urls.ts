@@ -21,7 +21,7 @@ export function blockPrivateUrls(
     isDataUrl(url) || schemes.some((scheme) => url.startsWith(scheme)) || isPublicUrl(url, allowed)
   return {
     name: 'media',
-    steps: 'none',
+    prefixStability: 'none',
     run: (items) =>
       mapParts(items, (part, _, beside) => {
         const all = isObject(beside)

@@ -19,7 +19,7 @@ import {
 } from '../sniff-media-type.ts'
 
 export function correctMediaTypes(): Transform {
-  return { name: 'media', steps: 'none', run: (items) => mapParts(items, changed) }
+  return { name: 'media', prefixStability: 'none', run: (items) => mapParts(items, changed) }
 }
 
 function changed(part: Part): PartChange | null {

@@ -9,15 +9,18 @@ import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
 import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
 import { findRemoteMedia, embedMedia } from '../find-and-embed-remote-media.ts'
 
-export function embedLoadedMedia(loaded: LoadedMedia, { loads }: UpstreamMediaSupport): Transform {
+export function embedLoadedMedia(
+  loaded: LoadedMedia,
+  { loadsUrl }: UpstreamMediaSupport,
+): Transform {
   return {
     name: 'media',
-    steps: 'none',
+    prefixStability: 'none',
     run: (items) =>
       mapParts(items, (part) => {
         const medium = findRemoteMedia(part)
         const found = medium === null ? undefined : loaded.get(medium.url)
-        if (medium === null || found === undefined || loads(part, medium.url)) return null
+        if (medium === null || found === undefined || loadsUrl(part, medium.url)) return null
         const { kind } = medium
         if ('base64' in found) {
           const detail = `The ${kind} was loaded from its address, which the upstream does not do.`

@@ -14,19 +14,21 @@ import { mapParts } from './map-parts.ts'
 import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
 import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
 
-type Limits = Pick<UpstreamMediaSupport, 'imageChars' | 'requestChars'>
+type Limits = Pick<UpstreamMediaSupport, 'maxImageChars' | 'maxRequestChars'>
 
 export function hideMediaOverLimit(limits: Limits): Transform {
-  const { imageChars, requestChars } = limits
+  const { maxImageChars, maxRequestChars } = limits
   return {
     name: 'media',
-    steps: 'lasting',
+    prefixStability: 'lasting',
     run(items) {
       if (!items.some(holdsMedia)) return { items, notes: NONE }
       const newest = newestQuestion(items)
       const isTooLarge = (part: Part): boolean =>
-        part.type === 'input_image' && imageChars !== null && countBase64Chars(part) > imageChars
-      const upTo = requestChars === null ? 0 : cutOf(items, newest, requestChars, isTooLarge)
+        part.type === 'input_image' &&
+        maxImageChars !== null &&
+        countBase64Chars(part) > maxImageChars
+      const upTo = maxRequestChars === null ? 0 : cutOf(items, newest, maxRequestChars, isTooLarge)
       return mapParts(items, (part, at) => {
         if (at >= newest) return null
         const isOld = at < upTo && countBase64Chars(part) > 0
@@ -115,7 +117,7 @@ function wordFor({ type }: Part): string {
 
 /** A sentence on what the newest question shows that cannot be sent; `null` if all of it can. */
 export function findOversizedMedia(items: readonly Item[], limits: Limits): OversizedMedia | null {
-  const { imageChars, requestChars } = limits
+  const { maxImageChars, maxRequestChars } = limits
   let all = 0
   let last = -1
   for (let at = newestQuestion(items); at < items.length; at++) {
@@ -124,15 +126,15 @@ export function findOversizedMedia(items: readonly Item[], limits: Limits): Over
       const size = countBase64Chars(part)
       if (size > 0) last = at
       all += size
-      if (part.type === 'input_image' && imageChars !== null && size > imageChars) {
-        return { at, sentence: sentenceOf('An image', size, `${megabytes(imageChars)} each`) }
+      if (part.type === 'input_image' && maxImageChars !== null && size > maxImageChars) {
+        return { at, sentence: sentenceOf('An image', size, `${megabytes(maxImageChars)} each`) }
       }
     }
   }
-  if (requestChars === null || all <= requestChars) return null
+  if (maxRequestChars === null || all <= maxRequestChars) return null
   return {
     at: last,
-    sentence: sentenceOf('What is shown', all, `${megabytes(requestChars)} a request`),
+    sentence: sentenceOf('What is shown', all, `${megabytes(maxRequestChars)} a request`),
   }
 }
 

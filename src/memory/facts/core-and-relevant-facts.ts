@@ -19,7 +19,7 @@ import { selectFittingFacts, renderFacts } from './render-facts.ts'
 export const coreFactsLayer: MemoryLayer = {
   name: 'core_facts',
   slot: 120,
-  isWanted: (rules) => rules.facts,
+  isEnabled: (rules) => rules.facts,
   band: () => 'stable',
   minTokens: 100,
   maxTokens: 560,
@@ -34,7 +34,7 @@ export const coreFactsLayer: MemoryLayer = {
 export const matchingFactsLayer: MemoryLayer = {
   name: 'facts',
   slot: 300,
-  isWanted: (rules) => rules.facts,
+  isEnabled: (rules) => rules.facts,
   band: () => 'volatile',
   minTokens: 100,
   maxTokens: 1000,

@@ -26,13 +26,13 @@ const OBSERVATIONS = 'observations'
 export const observationLayer: MemoryLayer = {
   name: OBSERVATIONS,
   slot: 200,
-  isWanted: (rules) => rules.observations,
+  isEnabled: (rules) => rules.observations,
   band: resolveVersionedBand,
   minTokens: 200,
   maxTokens: 2500,
   timeoutMs: 500,
   recall: (context) => renderVersions(context, WORDS),
-  remember: observe,
+  update: observe,
 }
 
 /** After so many new tokens it is time to observe again. */
@@ -87,7 +87,7 @@ function observedIn({ points, seen }: JsonObject): Observed {
   }
 }
 
-async function observe(context: LayerContext, { outcome, ask }: LayerAnswer): Promise<void> {
+async function observe(context: LayerContext, { outcome, askModel }: LayerAnswer): Promise<void> {
   const { ports } = context
   const place = resolveVersionLocation(OBSERVATIONS, context)
   if (place === null) return
@@ -101,7 +101,7 @@ async function observe(context: LayerContext, { outcome, ask }: LayerAnswer): Pr
   const end = begin(ports.layers, JSON.stringify(place))
   if (end === null) return
   try {
-    const said = await ask(questionFor(before.points, grown))
+    const said = await askModel(questionFor(before.points, grown))
     const points = parseObservations(said, before.points)
     const asked = versions.at(-1)?.number ?? 0
     await saveNextVersion(

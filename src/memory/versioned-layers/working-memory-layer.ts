@@ -22,13 +22,13 @@ export const MAX_WORKING_MEMORY_CHARS = 4000
 export const workingMemoryLayer: MemoryLayer = {
   name: WORKING_MEMORY,
   slot: 100,
-  isWanted: (rules) => rules.workingMemory,
+  isEnabled: (rules) => rules.workingMemory,
   band: resolveVersionedBand,
   minTokens: 200,
   maxTokens: 1500,
   timeoutMs: 500,
   recall: (context) => renderVersions(context, WORDS),
-  async remember(context) {
+  async update(context) {
     const place = resolveVersionLocation(WORKING_MEMORY, context)
     if (place === null) return
     await touchVersions(place, await context.ports.layers.loadVersions(place), context)

@@ -9,19 +9,19 @@ import { decodeStream, decodeBody } from './response/decode-stream.ts'
 
 export const anthropic: Provider = {
   wire: 'anthropic',
-  speaks: () => null,
+  getPassThroughDialect: () => null,
   encode: encodeRequest,
-  decode: decodeStream,
-  decodeWhole: decodeBody,
-  failure: parseErrorResponse,
-  refusesReasoning,
-  bindsReasoning: (model) => describeModel(model, {}).bindsThinking,
-  compactsFrom: getCompactionThreshold,
-  compactionFirst: true,
-  media: () => MEDIA_SUPPORT,
+  createDecoder: decodeStream,
+  decodeBody: decodeBody,
+  parseErrorResponse: parseErrorResponse,
+  isReasoningRejection: refusesReasoning,
+  bindsReasoningToPrefix: (model) => describeModel(model, {}).bindsThinking,
+  getCompactionThreshold: getCompactionThreshold,
+  ignoresItemsBeforeCompaction: true,
+  getMediaSupport: () => MEDIA_SUPPORT,
   notes: NOTES,
   quirks: QUIRKS,
-  headers: ({ apiKey }: Account) => ({
+  createHeaders: ({ apiKey }: Account) => ({
     ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
     'anthropic-version': '2023-06-01',
   }),
@@ -38,9 +38,9 @@ const OWN_HOST = 'https://api.anthropic.com/'
 const LEAST_TRIGGER = 50_000
 
 export const MEDIA_SUPPORT: WireMediaSupport = {
-  loads: (_, url) => url.startsWith('https:'),
+  loadsUrl: (_, url) => url.startsWith('https:'),
   // Counted as base64: https://platform.claude.com/docs/en/build-with-claude/vision
-  imageChars: 5 * 1024 * 1024,
+  maxImageChars: 5 * 1024 * 1024,
   // Of 32 MB, with room for what is said.
-  requestChars: 30_000_000,
+  maxRequestChars: 30_000_000,
 }

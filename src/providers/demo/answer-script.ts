@@ -112,7 +112,7 @@ function told(lines: readonly string[], inputTokens: number, seed: number): read
     reasoningTokens,
     totalTokens: inputTokens + outputTokens,
   }
-  return [...steps, event({ type: 'answer-ended', finish, usage })]
+  return [...steps, event({ type: 'answer-ended', finish: finish, usage })]
 }
 
 function event(event: StreamEvent): DemoStep {

@@ -12,7 +12,7 @@ import { noteIgnoredParameters, NOTES } from './encoding-notes.ts'
 
 export const demo: Provider = {
   wire: 'demo',
-  speaks: () => null,
+  getPassThroughDialect: () => null,
   encode: ({ items, params, stream }, account) => ({
     path: '/answers',
     body: {
@@ -25,14 +25,15 @@ export const demo: Provider = {
       delayMs: account.quirks['delayMs'] ?? 12,
     },
     notes: noteIgnoredParameters(params),
-    unsentStops: params.stop,
+    unsentStopSequences: params.stop,
   }),
-  headers: () => ({}),
+  createHeaders: () => ({}),
   notes: NOTES,
   quirks: { delayMs: countQuirk('Milliseconds between two pieces of an answer; 12 if not said.') },
-  decode: decodeStream,
-  decodeWhole: (body) => body['events'] as unknown as readonly StreamEvent[],
-  failure: (status, body) => createFailure('upstream_broken', messageOf(body), { status }),
+  createDecoder: decodeStream,
+  decodeBody: (body) => body['events'] as unknown as readonly StreamEvent[],
+  parseErrorResponse: (status, body) =>
+    createFailure('upstream_broken', messageOf(body), { status }),
 }
 
 function messageOf(body: JsonObject | string): string {

@@ -14,19 +14,19 @@ import { QUIRKS, readGeminiQuirks } from './quirks.ts'
 
 export const gemini: Provider = {
   wire: 'gemini',
-  speaks: () => null,
+  getPassThroughDialect: () => null,
   encode: encodeRequest,
-  decode: decodeStream,
-  decodeWhole: decodeBody,
-  failure: parseErrorResponse,
-  refusesReasoning,
-  media({ quirks }) {
+  createDecoder: decodeStream,
+  decodeBody: decodeBody,
+  parseErrorResponse: parseErrorResponse,
+  isReasoningRejection: refusesReasoning,
+  getMediaSupport({ quirks }) {
     const { remoteUrls, inlineLimitBytes: requestChars } = readGeminiQuirks(quirks)
     const loads = (part: Part): boolean => classifyMedia(part, remoteUrls)?.kind === 'remote'
     // Of Google's own storage.
-    return { loads, schemes: ['gs://'], requestChars }
+    return { loadsUrl: loads, schemes: ['gs://'], maxRequestChars: requestChars }
   },
-  headers: ({ apiKey }): Readonly<Record<string, string>> =>
+  createHeaders: ({ apiKey }): Readonly<Record<string, string>> =>
     apiKey === null ? {} : { 'x-goog-api-key': apiKey },
   notes: NOTES,
   quirks: QUIRKS,

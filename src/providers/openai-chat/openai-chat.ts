@@ -17,29 +17,29 @@ import { QUIRKS, readChatQuirks } from './quirks.ts'
 export const openaiChat: Provider = {
   wire: 'chat',
   // With think tags to take out, or tools that went out in disguise, it must be told anew.
-  speaks(prompt, account) {
+  getPassThroughDialect(prompt, account) {
     if (readChatQuirks(account).retell === true) return null
     const { thinkTags, wrapped } = decodeOptions(account, prompt)
     return thinkTags !== undefined || wrapped.size > 0 ? null : 'chat'
   },
   encode: encodeRequest,
-  decode: (account, prompt) => decodeStream(decodeOptions(account, prompt)),
-  decodeWhole: (body, account, prompt) => decodeBody(body, decodeOptions(account, prompt)),
-  failure: parseErrorResponse,
-  refusesReasoning,
-  takesNames(account) {
+  createDecoder: (account, prompt) => decodeStream(decodeOptions(account, prompt)),
+  decodeBody: (body, account, prompt) => decodeBody(body, decodeOptions(account, prompt)),
+  parseErrorResponse: parseErrorResponse,
+  isReasoningRejection: refusesReasoning,
+  acceptsAuthorNames(account) {
     const { messageNames, strictAlternation } = readChatQuirks(account)
     // Where the roles must alternate, messages of two names could not be joined.
     return messageNames !== false && strictAlternation !== true
   },
-  media({ quirks }) {
+  getMediaSupport({ quirks }) {
     const loadsAny = quirks['profile'] !== 'ollama' || quirks['mediaUrls'] === true
     // There is no word for the address of a file.
-    return { loads: ({ type }) => loadsAny && type !== 'input_file' }
+    return { loadsUrl: ({ type }) => loadsAny && type !== 'input_file' }
   },
   notes: NOTES,
   quirks: QUIRKS,
-  headers(account) {
+  createHeaders(account) {
     const { apiKey } = account
     if (apiKey === null) return {}
     const isBare = readChatQuirks(account).keyHeader === 'api-key'

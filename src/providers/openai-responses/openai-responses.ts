@@ -10,17 +10,18 @@ import { QUIRKS } from './quirks.ts'
 
 export const openaiResponses: Provider = {
   wire: 'responses',
-  speaks: (_prompt, { quirks }) => (quirks['retell'] === true ? null : 'responses'),
+  getPassThroughDialect: (_prompt, { quirks }) => (quirks['retell'] === true ? null : 'responses'),
   encode: encodeRequest,
-  decode: decodeStream,
-  decodeWhole: decodeBody,
-  failure: parseErrorResponse,
-  refusesReasoning,
-  bindsReasoning,
-  compactsFrom: (account) => (hasResponsesEndpoint(account, 'compact') ? LEAST_THRESHOLD : null),
+  createDecoder: decodeStream,
+  decodeBody: decodeBody,
+  parseErrorResponse: parseErrorResponse,
+  isReasoningRejection: refusesReasoning,
+  bindsReasoningToPrefix: bindsReasoning,
+  getCompactionThreshold: (account) =>
+    hasResponsesEndpoint(account, 'compact') ? LEAST_THRESHOLD : null,
   notes: NOTES,
   quirks: QUIRKS,
-  headers: ({ apiKey }) => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  createHeaders: ({ apiKey }) => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
 }
 
 /** A lower one is refused. */

@@ -21,13 +21,13 @@ export function recordHiddenAuthorsInCompactions(
     )
   return {
     ...provider,
-    decode(account, prompt) {
-      const decoder = provider.decode(account, prompt)
+    createDecoder(account, prompt) {
+      const decoder = provider.createDecoder(account, prompt)
       return {
         push: (message) => marked(decoder.push(message)),
         end: () => marked(decoder.end()),
       }
     },
-    decodeWhole: (body, account, prompt) => marked(provider.decodeWhole(body, account, prompt)),
+    decodeBody: (body, account, prompt) => marked(provider.decodeBody(body, account, prompt)),
   }
 }

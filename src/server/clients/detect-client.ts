@@ -27,7 +27,7 @@ export function detectClient(
     hasShortLines: isOpenWebUi || needsShortLines(headers),
     isTask,
     // What nobody will look for need not be named.
-    isMarked: getsMarkers && remembers === 'on' && !isTask && isOneText(body),
+    receivesMarkers: getsMarkers && remembers === 'on' && !isTask && isOneText(body),
     isTemporary: isLocal(headers, 'x-backstory-chat') || isLocal(headers, 'x-openwebui-chat-id'),
   }
 }

@@ -36,12 +36,15 @@ export async function compactInput(
 ): Promise<JsonObject> {
   const asked = { ...body, stream: false, store: false }
   const parsed = parseRequestWithOverrides(responsesDialect, asked)
-  const inbound = await resolveItemReferences(parsed, caller, world)
-  const { model } = inbound.params
-  const targets = routeModel(world, model, inbound.dialect)
-  const history = await loadHistoryById(inbound, caller, world)
+  const clientRequest = await resolveItemReferences(parsed, caller, world)
+  const { model } = clientRequest.params
+  const targets = routeModel(world, model, clientRequest.dialect)
+  const history = await loadHistoryById(clientRequest, caller, world)
   const client = cancelOnDisconnect(exchange)
-  const whole = planWithoutWindows(planRequest(targets[0], { inbound, history }, world), world)
+  const whole = planWithoutWindows(
+    planRequest(targets[0], { clientRequest, history }, world),
+    world,
+  )
   if (hasResponsesEndpoint(whole.account, 'compact')) {
     return callOtherEndpoint(
       '/responses/compact',

@@ -27,8 +27,8 @@ export async function explainRequest(
 ): Promise<Response> {
   const { api, ...body } = asked
   const dialect = detectDialect(readOptional(asOneOf(['chat', 'responses']), api, 'api'), body)
-  const inbound = readRequest(dialect, { json: body }, request.headers, world.settings)
-  const prepared = readiedDry(await prepareDryRun(inbound, caller, world), world)
+  const clientRequest = readRequest(dialect, { json: body }, request.headers, world.settings)
+  const prepared = readiedDry(await prepareDryRun(clientRequest, caller, world), world)
   const sent = buildHttpRequest(prepared)
   const explanation = {
     ...explainPreparedRequest(prepared, sent, world.settings),

@@ -76,7 +76,7 @@ async function askedFor(
   const call = transport({
     method: 'GET',
     url: `${account.baseUrl}/models`,
-    headers: { ...PROVIDERS[account.wire].headers(account), ...account.headers },
+    headers: { ...PROVIDERS[account.wire].createHeaders(account), ...account.headers },
     body: null,
   })
   const patience = Promise.withResolvers<never>()

@@ -39,15 +39,15 @@ export async function forwardRequest(
     url: account.baseUrl + normalizePath(pathname).replace(VERSIONED, '') + search,
     headers: {
       ...kept(request.headers),
-      ...PROVIDERS[account.wire].headers(account),
+      ...PROVIDERS[account.wire].createHeaders(account),
       ...account.headers,
     },
     body: body.length > 0 ? body : null,
   })
-  exchange.onGone(call.cancel)
+  exchange.onDisconnect(call.cancel)
   const reply = await call.reply
   if (request.method === 'HEAD') return headOf(call, reply)
-  return exchange.stream(reply.status, passedOn(reply.headers), (client) =>
+  return exchange.startStream(reply.status, passedOn(reply.headers), (client) =>
     relayRawBody(call, reply, client),
   )
 }

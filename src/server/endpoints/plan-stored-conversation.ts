@@ -23,13 +23,13 @@ export async function planStoredConversation(
   const body = { model: model ?? 'none', input: [], conversation }
   const parsed = responsesDialect.parse(body)
   // Nothing new is asked, and there is nothing to be generated.
-  const asked = { ...parsed, generates: false, wishes: { summaries } }
-  const { inbound, history } = await loadRequestHistory(asked, caller, world)
+  const asked = { ...parsed, generatesAnswer: false, policyOverrides: { summaries } }
+  const { clientRequest, history } = await loadRequestHistory(asked, caller, world)
   const { parent } = history
   if (parent === null || history.items.length === 0) return null
   const { model: answered } = parent.request
   const served = model ?? (typeof answered === 'string' ? answered : parent.origin.model)
-  const [target] = routeModel(world, served, inbound.dialect)
-  const params = { ...inbound.params, model: served }
-  return planRequest(target, { inbound: { ...inbound, params }, history }, world)
+  const [target] = routeModel(world, served, clientRequest.dialect)
+  const params = { ...clientRequest.params, model: served }
+  return planRequest(target, { clientRequest: { ...clientRequest, params }, history }, world)
 }

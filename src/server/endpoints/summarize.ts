@@ -66,11 +66,11 @@ export async function summarizeContext(
   const { api, ...body } = request
   const dialect = detectDialect(readOptional(asOneOf(['chat', 'responses']), api, 'api'), body)
   const given = readRequest(dialect, { json: body }, headers, world.settings)
-  if (given.memory.store === false) throw notToBeKept()
+  if (given.storage.store === false) throw notToBeKept()
   const [target] = routeModel(world, given.params.model, dialect.name)
-  const { inbound, history } = await loadRequestHistory(given, caller, world)
-  const plan = planRequest(target, { inbound, history }, world)
-  const isAnew = typeof inbound.wishes?.summaries?.focus === 'string'
+  const { clientRequest, history } = await loadRequestHistory(given, caller, world)
+  const plan = planRequest(target, { clientRequest, history }, world)
+  const isAnew = typeof clientRequest.policyOverrides?.summaries?.focus === 'string'
   return summarized(plan, isAnew, caller, world, exchange)
 }
 

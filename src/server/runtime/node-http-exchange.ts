@@ -12,18 +12,18 @@ export function createNodeHttpExchange(
   { incoming, outgoing }: HttpBindings,
   waitUntil: HttpExchange['waitUntil'],
 ): HttpExchange {
-  const isGone = (): boolean => outgoing.destroyed && !outgoing.writableFinished
-  const onGone = (callback: () => void): void => {
+  const isDisconnected = (): boolean => outgoing.destroyed && !outgoing.writableFinished
+  const onDisconnect = (callback: () => void): void => {
     // Its end is told once, and not to who asks later.
-    if (isGone()) return callback()
+    if (isDisconnected()) return callback()
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) callback()
     })
   }
   return {
-    body: (limitBytes) => readIncoming(incoming, limitBytes),
-    onGone,
-    stream(status, headers, run) {
+    readBody: (limitBytes) => readIncoming(incoming, limitBytes),
+    onDisconnect,
+    startStream(status, headers, run) {
       outgoing.writeHead(status, headers)
       let drained = (): void => undefined
       const writer = createNodeChunkWriter(outgoing, () => drained())
@@ -34,13 +34,13 @@ export function createNodeHttpExchange(
           if (text === '') outgoing.end()
           else outgoing.end(text)
         },
-        breakOff() {
+        abort() {
           writer.flush()
           outgoing.destroy()
         },
         onDrain: (callback) => void (drained = callback),
-        onGone,
-        isGone,
+        onDisconnect,
+        isDisconnected,
       }
       run(client)
       // The headers go out with the first bytes; if none come at once, they go alone.

@@ -83,14 +83,14 @@ export function createUpgradeHttpExchange(
   waitUntil: HttpExchange['waitUntil'],
 ): HttpExchange {
   return {
-    body: () => Promise.resolve(new Uint8Array(0)),
-    onGone: () => undefined,
-    stream: () => new Response(null, { status: 500 }),
+    readBody: () => Promise.resolve(new Uint8Array(0)),
+    onDisconnect: () => undefined,
+    startStream: () => new Response(null, { status: 500 }),
     isLocal: () =>
       isLoopbackAddress(incoming.socket.remoteAddress ?? '') &&
       isLoopbackAddress(incoming.headers.host ?? ''),
     waitUntil,
-    upgrade,
+    upgradeToWebSocket: upgrade,
   }
 }
 

@@ -10,9 +10,9 @@ export function createWebHttpExchange(
   waitUntil: (work: Promise<unknown>) => void,
 ): HttpExchange {
   return {
-    body: (limitBytes) => readBody(request, limitBytes),
-    onGone: (callback) => whenAborted(request.signal, callback),
-    stream(status, headers, run) {
+    readBody: (limitBytes) => readBody(request, limitBytes),
+    onDisconnect: (callback) => whenAborted(request.signal, callback),
+    startStream(status, headers, run) {
       const { readable, client, whenOver } = streamedClient(request.signal)
       waitUntil(whenOver)
       run(client)
@@ -48,7 +48,7 @@ function streamedClient(signal: AbortSignal) {
   const utf8 = new TextEncoder()
   let drain = (): void => undefined
   let over = false
-  let isGone = false
+  let isDisconnected = false
   const goneCallbacks: (() => void)[] = []
   let resolveOver = (): void => undefined
   const whenOver = new Promise<void>((resolve) => (resolveOver = resolve))
@@ -57,7 +57,7 @@ function streamedClient(signal: AbortSignal) {
   const gone = (): void => {
     if (over) return
     over = true
-    isGone = true
+    isDisconnected = true
     for (const callback of goneCallbacks) callback()
     resolveOver()
   }
@@ -80,15 +80,15 @@ function streamedClient(signal: AbortSignal) {
       controller.close()
       resolveOver()
     },
-    breakOff() {
+    abort() {
       if (over) return
       over = true
       controller.error(new Error('The upstream broke off.'))
       resolveOver()
     },
     onDrain: (callback) => void (drain = callback),
-    onGone: (callback) => (isGone ? callback() : void goneCallbacks.push(callback)),
-    isGone: () => isGone,
+    onDisconnect: (callback) => (isDisconnected ? callback() : void goneCallbacks.push(callback)),
+    isDisconnected: () => isDisconnected,
   }
   return { readable, client, whenOver }
 }

@@ -77,7 +77,7 @@ async function addItems(
       false,
     )
   } finally {
-    await hold.letGo()
+    await hold.release()
   }
 }
 

@@ -106,9 +106,14 @@ async function listMessages(
 function completionOf(turn: StoredTurn): JsonObject {
   const { request, metadata, id: turnId, createdAtMs } = turn
   const body = { model: request['model'] ?? turn.origin.model, messages: ANY_MESSAGES }
-  const inbound = parseRequestWithOverrides(chatDialect, body)
+  const clientRequest = parseRequestWithOverrides(chatDialect, body)
   return {
-    ...chatDialect.whole(outcomeFromTurn(turn), { inbound, turnId, createdAtMs, stored: true }),
+    ...chatDialect.renderBody(outcomeFromTurn(turn), {
+      clientRequest,
+      turnId,
+      createdAtMs,
+      stored: true,
+    }),
     request_id: `req_${turnId}`,
     metadata: metadata ?? {},
     temperature: request['temperature'] ?? 1,

@@ -19,11 +19,11 @@ export function createFrameHttpExchange(
   const { promise: whenOver, resolve } = Promise.withResolvers<void>()
   const callbacks: (() => void)[] = []
   const framed = createFrameEncoder(streamId)
-  let isGone = false
+  let isDisconnected = false
   let isOver = false
 
-  const onGone = (callback: () => void): void => {
-    if (isGone) callback()
+  const onDisconnect = (callback: () => void): void => {
+    if (isDisconnected) callback()
     else callbacks.push(callback)
   }
   const write = (written: string | Uint8Array): boolean => {
@@ -39,24 +39,24 @@ export function createFrameHttpExchange(
   const client: ClientStream = {
     write,
     end,
-    breakOff: () => end(''),
+    abort: () => end(''),
     onDrain: socket.onDrain,
-    onGone,
-    isGone: () => isGone,
+    onDisconnect,
+    isDisconnected: () => isDisconnected,
   }
   return {
     whenOver,
     gone() {
-      if (isOver || isGone) return
-      isGone = true
+      if (isOver || isDisconnected) return
+      isDisconnected = true
       for (const callback of callbacks) callback()
       resolve()
     },
     exchange: {
       ...connection,
-      body: () => Promise.resolve(new Uint8Array(0)),
-      onGone,
-      stream(_status, _headers, run) {
+      readBody: () => Promise.resolve(new Uint8Array(0)),
+      onDisconnect,
+      startStream(_status, _headers, run) {
         run(client)
         return new Response(null)
       },

@@ -44,13 +44,13 @@ export async function serveClientMessage(
     const body = readRequestBody(frame, isBeta)
     lane = memory.lane(streamId)
     previous = previousOf(body)
-    const inbound = parseRequestWithOverrides(responsesDialect, body)
+    const clientRequest = parseRequestWithOverrides(responsesDialect, body)
     const begun = createFrameHttpExchange(socket, streamId, turning)
     onBegin(begun)
     const { store, aside } = lane
     await answerRequest(
       responsesDialect,
-      inbound,
+      clientRequest,
       caller,
       { ...world, store, aside },
       begun.exchange,

@@ -102,7 +102,7 @@ function keptTurn(
     origin,
     usage,
     failure: null,
-    finish,
+    finish: finish,
     servedModel: model,
     contentHash: null,
     reasoningRefusedBy: null,

@@ -129,14 +129,14 @@ function insertInto(slot: ParameterSlot<NewSummaryRow>): RawBuilder<unknown> {
 }
 
 function removeForgotten(slot: ParameterSlot<NewSummaryRow>): RawBuilder<unknown> {
-  const isGone = (id: string | null, table: string) =>
+  const isDisconnected = (id: string | null, table: string) =>
     sql`(cast(${id} as text) is not null
       and not exists (select 1 from ${sql.table(table)} where id = ${id}))`
   return sql`delete from summaries where summaries.id = ${slot(({ id }) => id)} and (
-    ${isGone(
+    ${isDisconnected(
       slot(({ parent }) => parent),
       'turns',
-    )} or ${isGone(
+    )} or ${isDisconnected(
       slot(({ conversation }) => conversation),
       'conversations',
     )} or ${isDeletedSince(

@@ -47,11 +47,11 @@ function failureIn(reply: UpstreamReply, bytes: Uint8Array, provider: Provider):
   const encoding = readContentEncoding(reply)
   if (encoding !== null) {
     const message = `The upstream answered with status ${reply.status}, and in ${encoding}, which it was not asked for.`
-    return { ...provider.failure(reply.status, ''), message }
+    return { ...provider.parseErrorResponse(reply.status, ''), message }
   }
   const text = utf8.decode(bytes)
   const json = tryParseJson(text)
-  return provider.failure(reply.status, isObject(json) ? json : text)
+  return provider.parseErrorResponse(reply.status, isObject(json) ? json : text)
 }
 
 /** Neither an answer nor an error, as a redirect: its status would mislead a client. */

@@ -35,19 +35,19 @@ const spoken = fc.oneof(
   messyConversation,
 )
 
-const STEPPING = TRANSFORMS.filter(({ transform }) => transform.steps !== undefined)
+const STEPPING = TRANSFORMS.filter(({ transform }) => transform.prefixStability !== undefined)
 
 describe.each(STEPPING)('$name', (subject) => {
-  const { run, steps } = subject.transform
-  test(`has ${steps === 'none' ? 'no steps' : 'steps that last'}, as it says`, () => {
+  const { run, prefixStability } = subject.transform
+  test(`has ${prefixStability === 'none' ? 'no steps' : 'steps that last'}, as it says`, () => {
     fc.assert(
       fc.property(spoken, (all) => {
         const items = givenTo(subject, all)
         const now = run(items)
-        if (steps === 'lasting' && now.notes.length > 0) return
+        if (prefixStability === 'lasting' && now.notes.length > 0) return
         for (const place of answersIn(items)) {
           const then = run(items.slice(0, place))
-          if (steps === 'lasting') expect(then.notes).toEqual([])
+          if (prefixStability === 'lasting') expect(then.notes).toEqual([])
           else expectSteady(then.items, now.items)
         }
       }),

@@ -33,14 +33,14 @@ export function refusal(body: JsonObject) {
 }
 
 export function answering(body: JsonObject = {}, stored = true): AnswerContext {
-  const inbound = parse({ model: 'asked', messages: HI, ...body })
-  return { inbound, turnId: TURN, createdAtMs: 1_700_000_000_999, stored }
+  const clientRequest = parse({ model: 'asked', messages: HI, ...body })
+  return { clientRequest, turnId: TURN, createdAtMs: 1_700_000_000_999, stored }
 }
 
 export function outcomeOf(events: readonly StreamEvent[]): Outcome {
   const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
-  return fold.now()
+  return fold.currentOutcome()
 }
 
 /** Everything that a client is sent. */
@@ -48,7 +48,7 @@ export function rendered(
   events: readonly StreamEvent[],
   body: JsonObject = {},
 ): readonly SseMessage[] {
-  const renderer = chatDialect.stream(answering(body))
+  const renderer = chatDialect.createRenderer(answering(body))
   const messages = events.flatMap((event) => [...renderer.push(event)])
   return [...messages, ...renderer.end(outcomeOf(events), 1_700_000_001_000)]
 }

@@ -124,7 +124,10 @@ describe('an answer', () => {
         const bytes = bytesOf(events)
         const cuts: Uint8Array[] = []
         for (let at = 0; at < bytes.length; at += size) cuts.push(bytes.subarray(at, at + size))
-        const read = runStage(openaiChat.decode(accountOf()), runStage(createSseDecoder(), cuts))
+        const read = runStage(
+          openaiChat.createDecoder(accountOf()),
+          runStage(createSseDecoder(), cuts),
+        )
         expect(eventFaults(read)).toEqual([])
         const before = outcomeOf(events)
         const after = itemsIn(read)

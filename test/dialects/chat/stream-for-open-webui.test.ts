@@ -12,7 +12,10 @@ function forOpenWebUi(body: JsonObject = {}): AnswerContext {
   const own = answering(body)
   return {
     ...own,
-    inbound: { ...own.inbound, client: { ...DEFAULT_CLIENT_TRAITS, isOpenWebUi: true } },
+    clientRequest: {
+      ...own.clientRequest,
+      client: { ...DEFAULT_CLIENT_TRAITS, isOpenWebUi: true },
+    },
   }
 }
 
@@ -20,7 +23,7 @@ function rendered(
   events: readonly StreamEvent[],
   body: JsonObject = {},
 ): readonly { readonly data: string }[] {
-  const renderer = chatDialect.stream(forOpenWebUi(body))
+  const renderer = chatDialect.createRenderer(forOpenWebUi(body))
   const messages = events.flatMap((event) => [...renderer.push(event)])
   const all = [...messages, ...renderer.end(outcomeOf(events), 1_700_000_001_000)]
   for (const { data } of all) expect(Buffer.byteLength(data)).toBeLessThan(64 * 1024)
@@ -135,7 +138,7 @@ test('tags of thought in the text stay what they are', () => {
 
 test('a whole answer has its details only with reasoning as well', () => {
   const message = (...items: readonly Item[]) => {
-    const body = chatDialect.whole(outcomeOf(tell(...items)), forOpenWebUi()) as unknown as {
+    const body = chatDialect.renderBody(outcomeOf(tell(...items)), forOpenWebUi()) as unknown as {
       choices: [{ message: JsonObject }]
       usage: JsonObject
     }

@@ -23,14 +23,14 @@ describe('what is said of an item for the gateway alone', () => {
         { type: 'web_search_call', id: 'ws_1', backstory: { pin: true } },
       ],
     }
-    const { items, ...inbound } = responsesOf(body)
+    const { items, ...clientRequest } = responsesOf(body)
     expect(items[0]?.native).toEqual({ backstory: field })
     expect(items.map(isPinnedByClient)).toEqual([true, true])
     expect('backstory' in items[0]!).toBe(false)
     expect(items[1]).toMatchObject({ raw: { type: 'web_search_call', id: 'ws_1' } })
     expect(JSON.stringify(items[1])).not.toContain('"raw":{"type":"web_search_call","id":"ws_1","b')
-    expect(JSON.stringify(inbound.body)).not.toContain('backstory')
-    expect(new TextDecoder().decode(inbound.bytes())).toBe(JSON.stringify(inbound.body))
+    expect(JSON.stringify(clientRequest.body)).not.toContain('backstory')
+    expect(new TextDecoder().decode(clientRequest.bytes())).toBe(JSON.stringify(clientRequest.body))
   })
 
   test('is said of all that a chat message becomes; it begins anew with the first of that', () => {
@@ -65,9 +65,9 @@ describe('what is said of an item for the gateway alone', () => {
   test('where nothing is said, body and bytes are the very same', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'backstory' }] }
     const bytes = () => new Uint8Array(1)
-    const inbound = parseRequestWithOverrides(chatDialect, body, bytes)
-    expect(inbound.body).toBe(body)
-    expect(inbound.bytes).toBe(bytes)
+    const clientRequest = parseRequestWithOverrides(chatDialect, body, bytes)
+    expect(clientRequest.body).toBe(body)
+    expect(clientRequest.bytes).toBe(bytes)
   })
 
   test('is nothing where it says nothing', () => {

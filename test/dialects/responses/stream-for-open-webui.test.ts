@@ -29,8 +29,11 @@ const ASKED: JsonObject = {
 
 function told(events: readonly StreamEvent[], client: object = { isOpenWebUi: true }) {
   const answering = answeringTo(ASKED)
-  const inbound = { ...answering.inbound, client: { ...DEFAULT_CLIENT_TRAITS, ...client } }
-  const renderer = responsesDialect.stream({ ...answering, inbound })
+  const clientRequest = {
+    ...answering.clientRequest,
+    client: { ...DEFAULT_CLIENT_TRAITS, ...client },
+  }
+  const renderer = responsesDialect.createRenderer({ ...answering, clientRequest })
   const messages = events.flatMap((event) => [...renderer.push(event)])
   return [...messages, ...renderer.end(outcomeOf(events), ENDED_AT_MS)]
 }

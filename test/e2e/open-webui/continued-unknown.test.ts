@@ -26,7 +26,7 @@ async function told(chat: readonly Message[], said: Parameters<typeof speak>[0])
 
 async function turnOf([turnId = '']: readonly string[]) {
   const keys = { tenant: 'local', user: null, callIds: [], fingerprints: [] }
-  const [turn] = (await gateway.world.recall.findTurns({ ...keys, turnIds: [turnId] })).turns
+  const [turn] = (await gateway.dependencies.recall.findTurns({ ...keys, turnIds: [turnId] })).turns
   return turn
 }
 

@@ -44,7 +44,7 @@ describe('over the wire that does not say when a thought is over', () => {
       // Writes that never end are not waited for when the gateway stops.
       DRAIN_SECONDS: '0',
     })
-    memory = failingMemory(gateway.world)
+    memory = failingMemory(gateway.dependencies)
   })
   afterAll(async () => {
     await gateway.close()

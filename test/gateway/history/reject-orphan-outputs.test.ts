@@ -11,9 +11,9 @@ const BEFORE = talk`
 `
 
 function going(items: readonly Item[], previous: string | null = 'resp_1') {
-  const inbound = parsed({ model: 'm', input: 'x' })
-  const memory = { ...inbound.memory, previousResponseId: previous }
-  return () => rejectOrphanOutputs(BEFORE, { ...inbound, items, memory })
+  const clientRequest = parsed({ model: 'm', input: 'x' })
+  const memory = { ...clientRequest.storage, previousResponseId: previous }
+  return () => rejectOrphanOutputs(BEFORE, { ...clientRequest, items, storage: memory })
 }
 
 test('an output for a call that was made is let through, of whatever kind', () => {

@@ -178,7 +178,7 @@ function dataOf(kind: (typeof KINDS)[number]): string {
 }
 
 describe('C99 what an upstream takes', () => {
-  const limits = { imageChars: 400, requestChars: 1000 }
+  const limits = { maxImageChars: 400, maxRequestChars: 1000 }
   const fit = (...items: readonly Item[]) => hideMediaOverLimit(limits).run(items)
   const sized = (chars: number) => image(`data:image/png;base64,${'A'.repeat(chars)}`)
 
@@ -216,7 +216,7 @@ describe('C99 what an upstream takes', () => {
           before = sent
         }
         const total = sizes.reduce((sum, chars) => sum + chars * 4, 0)
-        expect(steps).toBeLessThanOrEqual(Math.ceil(total / (limits.requestChars / 4)))
+        expect(steps).toBeLessThanOrEqual(Math.ceil(total / (limits.maxRequestChars / 4)))
       }),
       { numRuns: 50 },
     )
@@ -224,9 +224,9 @@ describe('C99 what an upstream takes', () => {
 
   test('of a request without limits costs nothing', () => {
     const items = [user(sized(4000))]
-    expect(hideMediaOverLimit({ imageChars: null, requestChars: null }).run(items).items).toBe(
-      items,
-    )
+    expect(
+      hideMediaOverLimit({ maxImageChars: null, maxRequestChars: null }).run(items).items,
+    ).toBe(items)
   })
 })
 
@@ -260,7 +260,7 @@ describe('every step', () => {
   const steps: readonly (readonly [name: string, step: Transform])[] = [
     ['shows', embedLoadedMedia(loaded, resolveMediaSupport(account('gemini')))],
     ['corrects', correctMediaTypes()],
-    ['fits', hideMediaOverLimit({ imageChars: 60, requestChars: 200 })],
+    ['fits', hideMediaOverLimit({ maxImageChars: 60, maxRequestChars: 200 })],
   ]
 
   test.each(steps)('that %s is pure, idempotent and honest', (_, step) => {

@@ -15,7 +15,7 @@ const STORED: Outcome = { ...SAID, model: 'stored' }
 const MADE = {
   origin: () => ({ wire: 'demo', account: 'demo', model: 'demo', prefixHash: null }),
   fingerprint: () => null,
-  reasoningRefusedBy: null,
+  reasoningRejectedBy: null,
 }
 
 /** A turn that is opened when the database says so. */

@@ -17,12 +17,16 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 test('what sealed reasoning stands on is named when somebody keeps it, and once', () => {
-  const { world } = gateway
-  const [account] = world.accounts
+  const { dependencies } = gateway
+  const [account] = dependencies.accounts
   if (account === undefined) throw new Error('There is no account.')
   const body = { model: 'm', input: 'Hi.' }
-  const inbound = responsesDialect.parse(body)
-  const sent = prepareRequest({ account, model: 'm' }, { inbound, history: NO_HISTORY }, world)
+  const clientRequest = responsesDialect.parse(body)
+  const sent = prepareRequest(
+    { account, model: 'm' },
+    { clientRequest, history: NO_HISTORY },
+    dependencies,
+  )
   const thought: Item = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
   const outcome = {
     finish: 'stop',

@@ -32,7 +32,7 @@ const recordingOf = (turn: NewTurn) => ({
   isWorth: () => false,
 })
 
-const MADE = { origin: () => ORIGIN, fingerprint: () => null, reasoningRefusedBy: null }
+const MADE = { origin: () => ORIGIN, fingerprint: () => null, reasoningRejectedBy: null }
 
 /** Asks, is answered, and returns the turn. */
 async function said(items: readonly Item[], answer: string, fields: Partial<NewTurn> = {}) {

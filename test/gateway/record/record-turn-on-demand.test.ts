@@ -10,7 +10,7 @@ import { readSettings } from '../../../src/settings/read-settings.ts'
 const MADE = {
   origin: () => ({ wire: 'anthropic', account: 'a', model: 'm', prefixHash: null }),
   fingerprint: () => 'f',
-  reasoningRefusedBy: null,
+  reasoningRejectedBy: null,
 }
 
 const AFTERWARDS = { late: () => undefined, waitUntil: () => undefined }
@@ -35,7 +35,7 @@ function diary(answer: (outcome: Outcome) => Outcome = (outcome) => outcome) {
       ...NOT_RECORDED,
       opened: Promise.resolve(true),
       itemEnded: (item, index) => lines.push(`${index} ${item.type}`),
-      mayBeNamed: () => true,
+      canBeReferenced: () => true,
       settle: (outcome) => {
         lines.push(`settle ${outcome.items.map(({ type }) => type).join(',')}`)
         return Promise.resolve(answer(outcome))
@@ -57,7 +57,7 @@ test('a plain exchange of text writes nothing', async () => {
   const origin = vi.fn(MADE.origin)
   expect(await recorder.settle(outcome, 'finished', { ...MADE, origin })).toBe(outcome)
   expect(origin).not.toHaveBeenCalled()
-  expect(recorder.mayBeNamed()).toBe(false)
+  expect(recorder.canBeReferenced()).toBe(false)
   expect(lines).toEqual([])
 })
 
@@ -89,7 +89,7 @@ test('that an upstream refused its reasoning is kept, though nothing else is wor
   const { lines, open } = diary()
   const recorder = recordTurnOnDemand(open, plain, AFTERWARDS)
   recorder.itemEnded(said('So.'), 0)
-  const made = { ...MADE, reasoningRefusedBy: 'a' }
+  const made = { ...MADE, reasoningRejectedBy: 'a' }
   await recorder.settle(finished(said('So.')), 'finished', made)
   expect(lines).toEqual(['open', '0 message', 'settle message'])
 })
@@ -105,7 +105,7 @@ test('a store that fails takes nothing away from the answer (C8)', async () => {
 
 test('with PERSIST_REASONING=disabled no reasoning reaches the store (C15)', async () => {
   const { lines, open } = diary()
-  const client = { ...DEFAULT_CLIENT_TRAITS, isMarked: true }
+  const client = { ...DEFAULT_CLIENT_TRAITS, receivesMarkers: true }
   const worth = createRetentionRule(client, 'chat', settings({ PERSIST_REASONING: 'disabled' }))
   const recorder = recordTurnOnDemand(open, worth, AFTERWARDS)
   recorder.itemStarted(REASONING)
@@ -118,7 +118,7 @@ test('with PERSIST_REASONING=disabled no reasoning reaches the store (C15)', asy
 describe('worth keeping', () => {
   const opaque: Item = { type: 'opaque', raw: { type: 'web_search_call' } }
   const signed: Item = { ...CALL, native: { gemini: { thoughtSignature: 's' } } }
-  const marked = { ...DEFAULT_CLIENT_TRAITS, isMarked: true }
+  const marked = { ...DEFAULT_CLIENT_TRAITS, receivesMarkers: true }
   const openWebUi = { ...marked, isOpenWebUi: true }
 
   test.each([

@@ -35,7 +35,7 @@ const RECORDING = {
   isWorth: () => false,
 }
 
-const MADE = { origin: () => TURN.origin, fingerprint: () => null, reasoningRefusedBy: null }
+const MADE = { origin: () => TURN.origin, fingerprint: () => null, reasoningRejectedBy: null }
 
 const FINISHED: Outcome = {
   items: [],
@@ -137,14 +137,14 @@ describe('promises', () => {
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
     // Somebody has to end it, when that is possible again.
     const { id: turnId, tenant, user } = TURN
-    expect(world.replica.takeLetGo()).toEqual([{ turnId, tenant, user }])
+    expect(world.replica.takeReleasedTurns()).toEqual([{ turnId, tenant, user }])
   })
 
   test('an answer whose turn has been ended by somebody else is told as a failure', async () => {
     const { world } = diary(['late'])
     const settled = await recordTurn(TURN, RECORDING, world).settle(FINISHED, 'finished', MADE)
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
-    expect(world.replica.takeLetGo()).toEqual([])
+    expect(world.replica.takeReleasedTurns()).toEqual([])
   })
 })
 
@@ -167,22 +167,22 @@ describe('may be named', () => {
   test('as soon as what it holds is written', async () => {
     const { world } = diary()
     const recorder = recordTurn(TURN, { ...RECORDING, isWorth }, world)
-    expect(recorder.mayBeNamed()).toBe(false)
+    expect(recorder.canBeReferenced()).toBe(false)
     await recorder.opened
-    expect(recorder.mayBeNamed()).toBe(false)
+    expect(recorder.canBeReferenced()).toBe(false)
     recorder.itemEnded(said('a'), 0)
-    expect(recorder.mayBeNamed()).toBe(false)
-    await expect.poll(recorder.mayBeNamed).toBe(true)
+    expect(recorder.canBeReferenced()).toBe(false)
+    await expect.poll(recorder.canBeReferenced).toBe(true)
   })
 
   test('soon, which is when that is written', async () => {
     const { world } = diary()
     const recorder = recordTurn(TURN, { ...RECORDING, isWorth, isMarked: true }, world)
-    expect(recorder.soonNamed()).toBeNull()
+    expect(recorder.whenReferenceable()).toBeNull()
     recorder.itemEnded(said('a'), 0)
-    await recorder.soonNamed()
-    expect(recorder.mayBeNamed()).toBe(true)
-    expect(recorder.soonNamed()).toBeNull()
+    await recorder.whenReferenceable()
+    expect(recorder.canBeReferenced()).toBe(true)
+    expect(recorder.whenReferenceable()).toBeNull()
   })
 
   test('whatever is said behind that, which its client sends back itself', async () => {
@@ -191,10 +191,10 @@ describe('may be named', () => {
     const first = said('a')
     const recorder = recordTurn(TURN, { ...RECORDING, isWorth: isA, isMarked: true }, world)
     recorder.itemEnded(first, 0)
-    const soon = recorder.soonNamed()
+    const soon = recorder.whenReferenceable()
     recorder.itemEnded(said('b'), 1)
     await soon
-    expect(recorder.mayBeNamed()).toBe(true)
+    expect(recorder.canBeReferenced()).toBe(true)
   })
 
   test.each(['openTurn', 'journalItems'] as const)(
@@ -204,8 +204,8 @@ describe('may be named', () => {
       Object.assign(world.store, { [verb]: () => new Promise(() => undefined) })
       const recorder = recordTurn(TURN, { ...RECORDING, isWorth, isMarked: true }, world)
       recorder.itemEnded(said('a'), 0)
-      await recorder.soonNamed()
-      expect(recorder.mayBeNamed()).toBe(false)
+      await recorder.whenReferenceable()
+      expect(recorder.canBeReferenced()).toBe(false)
     },
   )
 
@@ -214,7 +214,7 @@ describe('may be named', () => {
     const recorder = recordTurn(TURN, { ...RECORDING, isWorth }, world)
     recorder.itemEnded(said('a'), 0)
     await recorder.settle({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
-    expect(recorder.mayBeNamed()).toBe(true)
+    expect(recorder.canBeReferenced()).toBe(true)
   })
 
   test('never, if it could not be written, or holds nothing that would be missed', async () => {
@@ -227,7 +227,7 @@ describe('may be named', () => {
       const recorder = recordTurn(TURN, { ...RECORDING, isWorth: worth }, world)
       recorder.itemEnded(said('a'), 0)
       await recorder.settle({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
-      expect(recorder.mayBeNamed()).toBe(false)
+      expect(recorder.canBeReferenced()).toBe(false)
     }
   })
 })

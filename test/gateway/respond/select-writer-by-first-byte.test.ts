@@ -15,9 +15,9 @@ describe('which it is', () => {
   const named = (name: string): ResponseWriter => ({
     push: (chunk) => `${name}:${new TextDecoder().decode(chunk)}`,
     isOver: () => false,
-    isCut: () => false,
+    isCutShort: () => false,
     close: () => name,
-    outcome: foldAnswerOutcome().now,
+    outcome: foldAnswerOutcome().currentOutcome,
     end: () => name,
   })
   const read = (...chunks: readonly string[]) => {

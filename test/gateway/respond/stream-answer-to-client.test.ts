@@ -38,7 +38,7 @@ function echo(mistaken?: Mistaken): ResponseWriter {
       return text
     },
     isOver: () => over,
-    isCut: () => cut,
+    isCutShort: () => cut,
     close(failure) {
       mayFail('close')
       failed = failure
@@ -58,7 +58,7 @@ function stage(options: { full?: boolean; heartbeatMs?: number; mistaken?: Mista
   const settled: { outcome: Outcome; ending: string }[] = []
   let sink!: PushSink
   let gone = (): void => undefined
-  let isGone = false
+  let isDisconnected = false
   let drain = (): void => undefined
   let release = (): void => undefined
   const safe = new Promise<void>((resolve) => (release = resolve))
@@ -71,14 +71,14 @@ function stage(options: { full?: boolean; heartbeatMs?: number; mistaken?: Mista
       seen.text += text
       seen.ended += 1
     },
-    breakOff: () => void seen.broken++,
-    isGone: () => isGone,
+    abort: () => void seen.broken++,
+    isDisconnected: () => isDisconnected,
     onDrain: (callback) => void (drain = callback),
-    onGone: (callback) => void (gone = callback),
+    onDisconnect: (callback) => void (gone = callback),
   }
   streamAnswerToClient({
     client,
-    rendition: echo(options.mistaken),
+    writer: echo(options.mistaken),
     log: (level, event) => void logged.push(`${level} ${event}`),
     heartbeatMs: options.heartbeatMs ?? 60_000,
     source: {
@@ -101,9 +101,9 @@ function stage(options: { full?: boolean; heartbeatMs?: number; mistaken?: Mista
     say: (text: string) => sink.chunk(utf8.encode(text)),
     end: () => sink.end(),
     fail: () => sink.failed(createFailure('upstream_broken', 'cut')),
-    leave: () => (isGone = true),
+    leave: () => (isDisconnected = true),
     hangUp() {
-      isGone = true
+      isDisconnected = true
       gone()
     },
     drain: () => drain(),

@@ -20,12 +20,14 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 function prepared(model: string, input: readonly JsonObject[]) {
-  const { world } = gateway
-  const account = world.accounts.find(({ models }) => models[0]?.startsWith(model.slice(0, 3)))
+  const { dependencies } = gateway
+  const account = dependencies.accounts.find(({ models }) =>
+    models[0]?.startsWith(model.slice(0, 3)),
+  )
   if (account === undefined) throw new Error('There is no such account.')
   const body = { model, input, store: false }
-  const inbound = responsesDialect.parse(body)
-  return prepareRequest({ account, model }, { inbound, history: NO_HISTORY }, world)
+  const clientRequest = responsesDialect.parse(body)
+  return prepareRequest({ account, model }, { clientRequest, history: NO_HISTORY }, dependencies)
 }
 
 const HI = { role: 'user', content: 'Hi.' }
@@ -44,7 +46,7 @@ test('leaves out all reasoning, and says where it stood', () => {
     ['dropped', 2],
     ['dropped', 5],
   ])
-  expect(second?.reasoningRefused).toBe(true)
+  expect(second?.wasReasoningRejected).toBe(true)
 })
 
 test('asks for no reasoning by the ids of what it led to', () => {

@@ -36,18 +36,21 @@ function prepared(
   summaries: Partial<SummaryRules>,
   { more = {}, history = NO_HISTORY }: { more?: JsonObject; history?: LoadedHistory } = {},
 ) {
-  const { world } = gateway
-  const [account] = world.accounts
+  const { dependencies } = gateway
+  const [account] = dependencies.accounts
   if (account === undefined) throw new Error('There is no account.')
   const input = Array.from({ length: turns }).flatMap((_, at) => [
     { role: 'user', content: `q${at} ${'word '.repeat(40)}` },
     { role: 'assistant', content: `a${at} ${'word '.repeat(20)}` },
   ])
   const body = { model: 'small', input, ...more }
-  const inbound = responsesDialect.parse(body)
-  const wished = { ...inbound, wishes: { summaries: { keepTokens: 0, ...summaries } } }
+  const clientRequest = responsesDialect.parse(body)
+  const wished = {
+    ...clientRequest,
+    policyOverrides: { summaries: { keepTokens: 0, ...summaries } },
+  }
   const model = typeof body.model === 'string' ? body.model : 'small'
-  const found = prepareRequest({ account, model }, { inbound: wished, history }, world)
+  const found = prepareRequest({ account, model }, { clientRequest: wished, history }, dependencies)
   return { found, told: selectSummarizableItems(found.items, found.policy) }
 }
 

@@ -73,7 +73,7 @@ describe('it is asked for', () => {
     ['https://other.example.com/v1', 'glm-5', { compact: true }, 50_000],
     ['https://claude.example.com/v1', 'claude-3-5-haiku', { compact: true }, null],
   ])('who can: %s with %s, %j', (baseUrl, model, quirks, least) => {
-    expect(anthropic.compactsFrom?.({ ...accountOf(quirks), baseUrl }, model)).toBe(least)
+    expect(anthropic.getCompactionThreshold?.({ ...accountOf(quirks), baseUrl }, model)).toBe(least)
   })
 })
 
@@ -91,7 +91,7 @@ describe('what comes of it', () => {
       content: [BLOCK, { type: 'text', text: 'Hi' }],
       stop_reason: 'end_turn',
     }
-    expect(itemsOf(anthropic.decodeWhole(body, accountOf()))).toEqual(items)
+    expect(itemsOf(anthropic.decodeBody(body, accountOf()))).toEqual(items)
   })
 
   test('goes back byte for byte, also from a client that has given it an id', () => {

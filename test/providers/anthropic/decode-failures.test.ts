@@ -88,7 +88,7 @@ describe('an answer that fails', () => {
   })
 
   test('says nothing more afterwards', () => {
-    const decoder = anthropic.decode(accountOf())
+    const decoder = anthropic.createDecoder(accountOf())
     decoder.push({ data: '{"type":"error"}' })
     expect(decoder.push({ data: JSON.stringify(answerOf(HI)[0]) })).toEqual([])
     expect(decoder.end()).toEqual([])
@@ -96,9 +96,9 @@ describe('an answer that fails', () => {
 
   test('whole, with an error in it, has failed', () => {
     const error = { type: 'api_error', message: 'Oops' }
-    const events = anthropic.decodeWhole({ type: 'error', error }, accountOf())
+    const events = anthropic.decodeBody({ type: 'error', error }, accountOf())
     expect(events).toMatchObject([{ type: 'answer-started' }, { failure: { message: 'Oops' } }])
-    expect(anthropic.decodeWhole({}, accountOf())).toMatchObject([{}, { type: 'answer-failed' }])
+    expect(anthropic.decodeBody({}, accountOf())).toMatchObject([{}, { type: 'answer-failed' }])
   })
 })
 

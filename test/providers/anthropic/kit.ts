@@ -113,7 +113,7 @@ export function decoded(events: readonly JsonObject[], prompt?: Prompt): StreamE
 }
 
 export function decodedSse(messages: readonly SseMessage[], prompt?: Prompt): StreamEvent[] {
-  return runStage(anthropic.decode(accountOf(), prompt), messages)
+  return runStage(anthropic.createDecoder(accountOf(), prompt), messages)
 }
 
 export function itemsOf(events: readonly StreamEvent[]): readonly Item[] {

@@ -38,11 +38,14 @@ test.each<readonly [number, JsonObject | string, object]>([
   [503, 'no healthy upstream', { message: 'no healthy upstream' }],
   [500, {}, { message: 'The upstream answered with status 500 and no explanation.' }],
 ])('%i %j', (status, body, expected) => {
-  const failure = anthropic.failure(status, body)
+  const failure = anthropic.parseErrorResponse(status, body)
   expect(failure).toMatchObject({ status, param: null, ...expected })
 })
 
 test('keeps the words of the provider', () => {
-  const { message } = anthropic.failure(400, error('invalid_request_error', 'roles must alternate'))
+  const { message } = anthropic.parseErrorResponse(
+    400,
+    error('invalid_request_error', 'roles must alternate'),
+  )
   expect(message).toBe('roles must alternate')
 })

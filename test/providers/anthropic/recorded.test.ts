@@ -44,7 +44,7 @@ describe.skipIf(!sharedExists)('a recorded answer', () => {
 
   test.each(WHOLE)('%s, not streamed, goes back as it came', (name) => {
     const body = JSON.parse(readShared(`${FOLDER}${name}.json`).toString()) as JsonObject
-    const events = anthropic.decodeWhole(body, accountOf())
+    const events = anthropic.decodeBody(body, accountOf())
     expectOrdered(events)
     expect(replayed(itemsOf(events))).toEqual(body['content'])
   })

@@ -5,7 +5,7 @@ import { accountWith } from '../../support/responses-kit.ts'
 
 const { chat, responses, anthropic, gemini } = PROVIDERS
 
-describe.each([chat, responses, anthropic, gemini])('over $wire', ({ failure }) => {
+describe.each([chat, responses, anthropic, gemini])('over $wire', ({ parseErrorResponse }) => {
   const PAGE = '<!doctype html>\n<html><head><title> Sign in </title></head></html>'
   test.each([
     [500, '', 'no explanation', 'server_error', 'upstream_broken'],
@@ -19,14 +19,14 @@ describe.each([chat, responses, anthropic, gemini])('over $wire', ({ failure }) 
     [429, '', 'no explanation', 'rate_limit_error', 'rate_limit_exceeded'],
   ])('%i with %j says nothing of itself', (status, body, what, type, code) => {
     const message = `The upstream answered with status ${status} and ${what}.`
-    expect(failure(status, body)).toEqual({ status, type, code, message, param: null })
+    expect(parseErrorResponse(status, body)).toEqual({ status, type, code, message, param: null })
   })
 })
 
 describe.each([chat, responses])('inside an answer that came with 200, over $wire', (provider) => {
   const told = (error: object, status?: string) =>
     provider
-      .decodeWhole(
+      .decodeBody(
         { ...(status === undefined ? {} : { status }), error: { ...error } },
         accountWith({}),
       )
@@ -67,7 +67,7 @@ describe.each([chat, responses])('inside an answer that came with 200, over $wir
 
 test('a code that is no status is none over Gemini either', () => {
   const error = { code: 1000, message: 'Fire.' }
-  expect(gemini.decodeWhole({ error }, accountWith({})).at(-1)).toMatchObject({
+  expect(gemini.decodeBody({ error }, accountWith({})).at(-1)).toMatchObject({
     failure: { status: 502, message: 'Fire.' },
   })
 })

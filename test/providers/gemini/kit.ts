@@ -106,7 +106,7 @@ export function lastChunk(finishReason = 'STOP', more: JsonObject = {}): JsonObj
 export function receive(chunks: readonly (JsonObject | string)[], prompt?: Prompt): StreamEvent[] {
   const data = chunks.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
   const events = runStage(
-    gemini.decode(ACCOUNT, prompt),
+    gemini.createDecoder(ACCOUNT, prompt),
     data.map((text) => ({ data: text })),
   )
   expectLawful(events)

@@ -7,18 +7,20 @@ function error(code: number, status: string, message: string, details: object[] 
 
 describe('an error of Google in OpenAI’s shape', () => {
   test('keeps its status and its words', () => {
-    expect(gemini.failure(404, error(404, 'NOT_FOUND', 'models/x is not found'))).toEqual({
+    expect(
+      gemini.parseErrorResponse(404, error(404, 'NOT_FOUND', 'models/x is not found')),
+    ).toEqual({
       status: 404,
       type: 'invalid_request_error',
       code: 'model_not_found',
       message: 'models/x is not found',
       param: null,
     })
-    expect(gemini.failure(403, error(403, 'PERMISSION_DENIED', 'No.'))).toMatchObject({
+    expect(gemini.parseErrorResponse(403, error(403, 'PERMISSION_DENIED', 'No.'))).toMatchObject({
       status: 403,
       code: 'permission_denied',
     })
-    expect(gemini.failure(503, error(503, 'UNAVAILABLE', 'Overloaded.'))).toMatchObject({
+    expect(gemini.parseErrorResponse(503, error(503, 'UNAVAILABLE', 'Overloaded.'))).toMatchObject({
       status: 503,
       type: 'server_error',
     })
@@ -33,7 +35,10 @@ describe('an error of Google in OpenAI’s shape', () => {
       error(400, 'INVALID_ARGUMENT', message),
       error(400, 'INVALID_ARGUMENT', 'No.', reason),
     ]) {
-      expect(gemini.failure(400, body)).toMatchObject({ status: 401, code: 'invalid_api_key' })
+      expect(gemini.parseErrorResponse(400, body)).toMatchObject({
+        status: 401,
+        code: 'invalid_api_key',
+      })
     }
   })
 
@@ -46,7 +51,7 @@ describe('an error of Google in OpenAI’s shape', () => {
       { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' },
     ]
     expect(
-      gemini.failure(429, error(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', details)),
+      gemini.parseErrorResponse(429, error(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', details)),
     ).toEqual({
       status: 429,
       type: 'requests',
@@ -59,27 +64,33 @@ describe('an error of Google in OpenAI’s shape', () => {
   test('a conversation that is too long has OpenAI’s code for it', () => {
     const message =
       'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).'
-    expect(gemini.failure(400, error(400, 'INVALID_ARGUMENT', message)).code).toBe(
+    expect(gemini.parseErrorResponse(400, error(400, 'INVALID_ARGUMENT', message)).code).toBe(
       'context_length_exceeded',
     )
   })
 
   test('an error in a list, or as text, is read all the same', () => {
     const body = JSON.stringify([error(429, 'RESOURCE_EXHAUSTED', 'Slow down.')])
-    expect(gemini.failure(429, body)).toMatchObject({ status: 429, message: 'Slow down.' })
+    expect(gemini.parseErrorResponse(429, body)).toMatchObject({
+      status: 429,
+      message: 'Slow down.',
+    })
   })
 
   test('what is no error of Google’s still says what happened', () => {
-    expect(gemini.failure(502, '<html><body>Bad gateway</body></html>')).toMatchObject({
+    expect(gemini.parseErrorResponse(502, '<html><body>Bad gateway</body></html>')).toMatchObject({
       status: 502,
       type: 'server_error',
       message: 'The upstream answered with status 502 and a web page.',
     })
-    expect(gemini.failure(500, 'upstream connect error')).toMatchObject({
+    expect(gemini.parseErrorResponse(500, 'upstream connect error')).toMatchObject({
       message: 'The upstream answered with status 500: upstream connect error',
     })
-    expect(gemini.failure(400, { error: 'no' })).toMatchObject({ status: 400, message: 'no' })
-    expect(gemini.failure(418, {})).toMatchObject({ status: 418, code: null })
-    expect(gemini.failure(400, '[{"broken')).toMatchObject({ status: 400 })
+    expect(gemini.parseErrorResponse(400, { error: 'no' })).toMatchObject({
+      status: 400,
+      message: 'no',
+    })
+    expect(gemini.parseErrorResponse(418, {})).toMatchObject({ status: 418, code: null })
+    expect(gemini.parseErrorResponse(400, '[{"broken')).toMatchObject({ status: 400 })
   })
 })

@@ -96,12 +96,12 @@ describe.skipIf(!sharedExists)('recorded answers', () => {
 function told(file: string): readonly StreamEvent[] {
   if (file.endsWith('.sse')) {
     const messages = runStage(createSseDecoder(), [readShared(`fixtures/streams/gemini/${file}`)])
-    return runStage(gemini.decode(ACCOUNT), messages)
+    return runStage(gemini.createDecoder(ACCOUNT), messages)
   }
   const chunks = chunksOf(file)
   return chunks.length === 1 && chunks[0] !== undefined
-    ? gemini.decodeWhole(chunks[0], ACCOUNT)
-    : runStage(gemini.decode(ACCOUNT), [{ data: JSON.stringify(chunks) }])
+    ? gemini.decodeBody(chunks[0], ACCOUNT)
+    : runStage(gemini.createDecoder(ACCOUNT), [{ data: JSON.stringify(chunks) }])
 }
 
 function chunksOf(file: string): readonly JsonObject[] {

@@ -245,6 +245,6 @@ test('whole answers give each entry its own call', () => {
   const entry = { id: '', type: 'function', function: { name: 'f', arguments: '{}' } }
   const message = { role: 'assistant', content: null, tool_calls: [entry, entry] }
   const body = { id: 'up-1', choices: [{ index: 0, message, finish_reason: 'stop' }] }
-  const items = itemsIn(openaiChat.decodeWhole(body, accountOf()))
+  const items = itemsIn(openaiChat.decodeBody(body, accountOf()))
   expect(new Set(idsOf(items)).size).toBe(2)
 })

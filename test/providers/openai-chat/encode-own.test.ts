@@ -196,11 +196,11 @@ describe('stop sequences', () => {
     const {
       body: encoded,
       notes,
-      unsentStops,
+      unsentStopSequences,
     } = openaiChat.encode(ownPrompt(body), accountOf(quirks))
     return {
       stop: encoded['stop'],
-      unsentStops,
+      unsentStops: unsentStopSequences,
       notes: notes.map(({ why }) => why),
     }
   }
@@ -223,8 +223,8 @@ describe('stop sequences', () => {
     ['several choices are asked for', { n: 2 }, { maxStops: 2 }],
   ])('stay as they were written where %s', (_, more, quirks) => {
     const prompt = ownPrompt({ ...BODY, stop, ...more })
-    const { bytes, unsentStops } = openaiChat.encode(prompt, accountOf(quirks))
+    const { bytes, unsentStopSequences } = openaiChat.encode(prompt, accountOf(quirks))
     expect(bytes).toBe(prompt.source.bytes())
-    expect(unsentStops).toEqual([])
+    expect(unsentStopSequences).toEqual([])
   })
 })

@@ -146,7 +146,7 @@ export function receive(
   const messages = chunks.map((one) => ({
     data: typeof one === 'string' ? one : JSON.stringify(one),
   }))
-  const events = runStage(openaiChat.decode(accountOf(quirks), prompt), messages)
+  const events = runStage(openaiChat.createDecoder(accountOf(quirks), prompt), messages)
   expect(eventFaults(events)).toEqual([])
   return events
 }

@@ -144,7 +144,7 @@ describe('what is received', () => {
     fc.assert(
       fc.property(fc.array(data, { maxLength: 12 }), quirks, (all, set) => {
         const messages = all.map((one) => ({ data: one }))
-        const events = runStage(openaiChat.decode(accountOf(set)), messages)
+        const events = runStage(openaiChat.createDecoder(accountOf(set)), messages)
         expect(eventFaults(events)).toEqual([])
         for (const item of itemsIn(events)) {
           if (item.type === 'function_call') expect(item.call_id).not.toBe('')
@@ -166,7 +166,7 @@ describe('what is received', () => {
           { requiredKeys: [] },
         ),
         (body) => {
-          expect(eventFaults(openaiChat.decodeWhole(body as JsonObject, accountOf()))).toEqual([])
+          expect(eventFaults(openaiChat.decodeBody(body as JsonObject, accountOf()))).toEqual([])
         },
       ),
       runs(200),
@@ -181,7 +181,7 @@ describe('what is received', () => {
         (status, body) => {
           const given =
             typeof body === 'object' && !Array.isArray(body) ? body : JSON.stringify(body)
-          const failure = openaiChat.failure(status, given ?? '')
+          const failure = openaiChat.parseErrorResponse(status, given ?? '')
           expect(Object.keys(failure).toSorted()).toEqual([
             'code',
             'message',

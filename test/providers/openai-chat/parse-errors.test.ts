@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 
-const { failure } = openaiChat
+const { parseErrorResponse } = openaiChat
 
 test("OpenAI's own error passes as it is", () => {
   const error = {
@@ -11,11 +11,11 @@ test("OpenAI's own error passes as it is", () => {
     param: 'stop',
     code: 'unsupported',
   }
-  expect(failure(400, { error })).toEqual({ status: 400, ...error })
+  expect(parseErrorResponse(400, { error })).toEqual({ status: 400, ...error })
 })
 
 test('a key that is missing is there all the same', () => {
-  expect(failure(404, { error: { message: 'gone' } })).toEqual({
+  expect(parseErrorResponse(404, { error: { message: 'gone' } })).toEqual({
     status: 404,
     type: 'invalid_request_error',
     code: null,
@@ -30,12 +30,12 @@ test.each([
   [429, 'rate_limit_error', 'rate_limit_exceeded'],
   [500, 'server_error', 'upstream_broken'],
 ])('status %i has a type and a code of its own', (status, type, code) => {
-  expect(failure(status, {})).toMatchObject({ status, type, code })
+  expect(parseErrorResponse(status, {})).toMatchObject({ status, type, code })
 })
 
 test('codes that are numbers become text, unless they only repeat the status', () => {
-  expect(failure(400, { error: { message: 'x', code: 400 } }).code).toBeNull()
-  expect(failure(400, { error: { message: 'x', code: 1214 } }).code).toBe('1214')
+  expect(parseErrorResponse(400, { error: { message: 'x', code: 400 } }).code).toBeNull()
+  expect(parseErrorResponse(400, { error: { message: 'x', code: 1214 } }).code).toBe('1214')
 })
 
 test('OpenRouter says what its provider said', () => {
@@ -44,20 +44,20 @@ test('OpenRouter says what its provider said', () => {
     message: 'Provider returned error',
     metadata: { provider_name: 'Google', raw },
   })
-  expect(failure(429, { error: error('busy') })).toMatchObject({
+  expect(parseErrorResponse(429, { error: error('busy') })).toMatchObject({
     code: 'rate_limit_exceeded',
     message: 'Provider returned error (Google: busy)',
   })
   const nested = JSON.stringify({ error: { message: 'too long' } })
-  expect(failure(400, { error: error(nested) }).message).toBe(
+  expect(parseErrorResponse(400, { error: error(nested) }).message).toBe(
     'Provider returned error (Google: too long)',
   )
-  expect(failure(400, { error: error('{"error":') }).message).toContain('{"error":')
+  expect(parseErrorResponse(400, { error: error('{"error":') }).message).toContain('{"error":')
 })
 
 test('Groq says what its model wrote', () => {
   const error = { code: 'tool_use_failed', message: 'No call.', failed_generation: '{"a"' }
-  expect(failure(400, { error })).toMatchObject({
+  expect(parseErrorResponse(400, { error })).toMatchObject({
     code: 'tool_use_failed',
     message: 'No call. The model wrote: {"a"',
   })
@@ -65,17 +65,21 @@ test('Groq says what its model wrote', () => {
 
 test('FastAPI says where something is wrong', () => {
   const detail = [{ loc: ['body', 'messages', 0], msg: 'field required' }]
-  expect(failure(422, { detail }).message).toBe('body.messages.0: field required')
-  expect(failure(404, { detail: 'Not Found' }).message).toBe('Not Found')
+  expect(parseErrorResponse(422, { detail }).message).toBe('body.messages.0: field required')
+  expect(parseErrorResponse(404, { detail: 'Not Found' }).message).toBe('Not Found')
 })
 
 test('a web page is named by its title, and text is shortened', () => {
   const page = '<html><head><title>502 Bad Gateway</title></head><body>…</body></html>'
-  expect(failure(502, page).message).toBe(
+  expect(parseErrorResponse(502, page).message).toBe(
     'The upstream answered with status 502 and a web page: 502 Bad Gateway.',
   )
-  expect(failure(502, '<p>x').message).toBe('The upstream answered with status 502 and a web page.')
-  expect(failure(500, 'x'.repeat(5000)).message).toHaveLength(401)
-  expect(failure(500, '').message).toBe('The upstream answered with status 500 and no explanation.')
-  expect(failure(503, { error: 'busy' }).message).toBe('busy')
+  expect(parseErrorResponse(502, '<p>x').message).toBe(
+    'The upstream answered with status 502 and a web page.',
+  )
+  expect(parseErrorResponse(500, 'x'.repeat(5000)).message).toHaveLength(401)
+  expect(parseErrorResponse(500, '').message).toBe(
+    'The upstream answered with status 500 and no explanation.',
+  )
+  expect(parseErrorResponse(503, { error: 'busy' }).message).toBe('busy')
 })

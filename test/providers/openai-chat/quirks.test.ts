@@ -29,10 +29,10 @@ test('a value that makes no sense is passed over', () => {
 })
 
 test('the key goes in the header that the upstream reads', () => {
-  const { headers } = openaiChat
-  expect(headers(accountOf())).toEqual({ authorization: 'Bearer sk-1' })
-  expect(headers(accountOf({ profile: 'azure' }))).toEqual({ 'api-key': 'sk-1' })
-  expect(headers({ ...accountOf(), apiKey: null })).toEqual({})
+  const { createHeaders } = openaiChat
+  expect(createHeaders(accountOf())).toEqual({ authorization: 'Bearer sk-1' })
+  expect(createHeaders(accountOf({ profile: 'azure' }))).toEqual({ 'api-key': 'sk-1' })
+  expect(createHeaders({ ...accountOf(), apiKey: null })).toEqual({})
 })
 
 test('a query stands behind the path', () => {

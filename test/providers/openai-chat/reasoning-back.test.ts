@@ -134,7 +134,7 @@ test('where roles must take turns, words and the calls behind them are one messa
 
 test('what OpenAI’s clients cannot read is told anew', () => {
   const prompt = ownPrompt({ model: 'm', messages: [{ role: 'user', content: 'go' }] })
-  expect(openaiChat.speaks(prompt, accountOf())).toBe('chat')
-  expect(openaiChat.speaks(prompt, accountOf({ profile: 'mistral' }))).toBeNull()
-  expect(openaiChat.speaks(prompt, accountOf({ retell: true }))).toBeNull()
+  expect(openaiChat.getPassThroughDialect(prompt, accountOf())).toBe('chat')
+  expect(openaiChat.getPassThroughDialect(prompt, accountOf({ profile: 'mistral' }))).toBeNull()
+  expect(openaiChat.getPassThroughDialect(prompt, accountOf({ retell: true }))).toBeNull()
 })

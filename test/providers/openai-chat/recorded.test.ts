@@ -63,7 +63,7 @@ describe.skipIf(!sharedExists)('recorded answers', () => {
 
   test.each(WHOLE)('%s, which was not streamed, ends well', (file) => {
     const body = jsonOf(file)
-    const events = openaiChat.decodeWhole(body, accountOf())
+    const events = openaiChat.decodeBody(body, accountOf())
     expect(eventFaults(events)).toEqual([])
     expect(events.at(-1)?.type).toBe('answer-ended')
   })
@@ -119,7 +119,7 @@ function jsonOf(file: string): JsonObject {
 }
 
 function decoded(messages: readonly SseMessage[]): readonly StreamEvent[] {
-  return runStage(openaiChat.decode(accountOf()), messages)
+  return runStage(openaiChat.createDecoder(accountOf()), messages)
 }
 
 interface Words {

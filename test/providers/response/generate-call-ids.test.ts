@@ -83,11 +83,11 @@ test.each<readonly [WireName, JsonObject]>([
     },
   ],
 ])('an answer over %s names every call', (wire, body) => {
-  const events = PROVIDERS[wire].decodeWhole(body, plainAccount(wire))
+  const events = PROVIDERS[wire].decodeBody(body, plainAccount(wire))
   expect(eventFaults(events)).toEqual([])
   const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
-  const ids = fold.now().items.map((item) => ('call_id' in item ? item.call_id : ''))
+  const ids = fold.currentOutcome().items.map((item) => ('call_id' in item ? item.call_id : ''))
   expect(ids).toHaveLength(2)
   expect(new Set(ids).size).toBe(2)
   expect(ids).not.toContain('')

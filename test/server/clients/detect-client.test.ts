@@ -29,7 +29,7 @@ describe('Open WebUI is known', () => {
     ['by the headers of its connection', { 'X-Backstory-Chat': 'c1', 'X-Backstory-Task': '' }],
     ['by one of them, though it says nothing', { 'X-Backstory-User-Parent': '' }],
   ])('%s', (_, headers) => {
-    const known = { isOpenWebUi: true, hasShortLines: true, isMarked: true }
+    const known = { isOpenWebUi: true, hasShortLines: true, receivesMarkers: true }
     expect(client(headers)).toEqual({ ...DEFAULT_CLIENT_TRAITS, ...known })
   })
 
@@ -50,8 +50,8 @@ describe('markers go', () => {
     ['always', {}, true],
     ['never', OPEN_WEBUI, false],
     ['always', { 'x-backstory-task': 'title_generation' }, false],
-  ])('with %s to a client with %j: %s', (markers, headers, isMarked) => {
-    expect(client(headers, HI, markers).isMarked).toBe(isMarked)
+  ])('with %s to a client with %j: %s', (markers, headers, receivesMarkers) => {
+    expect(client(headers, HI, markers).receivesMarkers).toBe(receivesMarkers)
   })
 
   test.each<readonly [string, JsonObject, boolean]>([
@@ -62,15 +62,19 @@ describe('markers go', () => {
     ['several answers', { n: 2 }, false],
     ['plain text', { n: 1, response_format: { type: 'text' }, text: { verbosity: 'low' } }, true],
     ['nothing that is said', { n: null, response_format: null, text: null }, true],
-  ])('into %s: see there', (_, more, isMarked) => {
-    expect(client(OPEN_WEBUI, { ...HI, ...more }).isMarked).toBe(isMarked)
+  ])('into %s: see there', (_, more, receivesMarkers) => {
+    expect(client(OPEN_WEBUI, { ...HI, ...more }).receivesMarkers).toBe(receivesMarkers)
   })
 })
 
 describe('housekeeping is told', () => {
   test('by the header that names it, whatever the request looks like (C128)', () => {
     const headers = { 'X-Backstory-Task': 'my_own_task' }
-    expect(client(headers)).toMatchObject({ isTask: true, isMarked: false, isOpenWebUi: true })
+    expect(client(headers)).toMatchObject({
+      isTask: true,
+      receivesMarkers: false,
+      isOpenWebUi: true,
+    })
   })
 
   test('not by a header that is empty, or that an older Open WebUI did not fill in', () => {
@@ -198,7 +202,7 @@ describe.skipIf(!sharedExists)('requests that Open WebUI has sent', () => {
       hasShortLines: true,
       isTask,
       isTemporary,
-      isMarked: !isTask,
+      receivesMarkers: !isTask,
     })
     const byShape = detectClient(new Headers(bare), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' })
     expect(byShape).toEqual({ ...DEFAULT_CLIENT_TRAITS, hasShortLines: true, isTask })
@@ -208,5 +212,5 @@ describe.skipIf(!sharedExists)('requests that Open WebUI has sent', () => {
 test('where nothing is remembered nobody needs a marker', () => {
   const headers = new Headers({ 'x-backstory-chat': 'c' })
   const settings = { MARKERS: 'always', REMEMBER: 'off' } as const
-  expect(detectClient(headers, { messages: [] }, settings).isMarked).toBe(false)
+  expect(detectClient(headers, { messages: [] }, settings).receivesMarkers).toBe(false)
 })

@@ -24,7 +24,7 @@ afterEach(async () => {
   await slow.close()
 })
 
-const listed = async () => (await listModels(gateway.world, 1000))['data']
+const listed = async () => (await listModels(gateway.dependencies, 1000))['data']
 
 test('has what is there in time, and the names that need no asking', async () => {
   quick.behave = answerJson(200, { data: [{ id: 'a', context_length: 5 }] })

@@ -11,7 +11,7 @@ let port: number
 let run: (client: ClientStream) => void
 beforeAll(async () => {
   const listener = getRequestListener((_, env) =>
-    createNodeHttpExchange(env as HttpBindings, () => undefined).stream(
+    createNodeHttpExchange(env as HttpBindings, () => undefined).startStream(
       200,
       { 'x-mine': '1' },
       (client) => run(client),
@@ -86,7 +86,7 @@ test('headers arrive even while there is nothing to say', async () => {
 test('one that breaks off cannot be taken for the whole', async () => {
   run = (client) => {
     client.write('half')
-    setTimeout(client.breakOff, 10)
+    setTimeout(client.abort, 10)
   }
   const { text } = await get()
   await expect(text).rejects.toThrow('aborted')
@@ -137,7 +137,7 @@ test('many answers over one connection leave nothing behind on it', async () => 
   process.on('warning', warned)
   run = (client) => {
     client.onDrain(() => undefined)
-    client.onGone(() => undefined)
+    client.onDisconnect(() => undefined)
     client.write('a')
     client.write('b')
     client.end('')
@@ -152,10 +152,10 @@ test('of a request that was read, nothing is held while it is answered', async (
     const listener = getRequestListener(async (_, env) => {
       const { incoming } = env as HttpBindings
       const exchange = createNodeHttpExchange(env as HttpBindings, () => undefined)
-      const { length } = await exchange.body(1_000_000)
+      const { length } = await exchange.readBody(1_000_000)
       const holders = incoming.listenerCount('data') + incoming.listenerCount('error')
       resolve({ size: length, holders })
-      return exchange.stream(200, {}, (client) => client.end(''))
+      return exchange.startStream(200, {}, (client) => client.end(''))
     })
     const reading = createServer((incoming, outgoing) => void listener(incoming, outgoing))
     reading.listen(0, '127.0.0.1', () => {

@@ -30,15 +30,20 @@ const forgot = (turns: number) => ({
 
 async function said(fields: Partial<NewTurn> = {}): Promise<NewTurn> {
   // Behind whatever was forgotten before.
-  const createdAtMs = gateway.world.nowMs() + 1
-  const turn = newTurn({ id: gateway.world.newTurnId(), tenant: 'ours', ...fields, createdAtMs })
-  await gateway.world.store.openTurn(turn)
-  await gateway.world.store.closeTurn(ending(turn))
+  const createdAtMs = gateway.dependencies.nowMs() + 1
+  const turn = newTurn({
+    id: gateway.dependencies.newTurnId(),
+    tenant: 'ours',
+    ...fields,
+    createdAtMs,
+  })
+  await gateway.dependencies.store.openTurn(turn)
+  await gateway.dependencies.store.closeTurn(ending(turn))
   return turn
 }
 
 const isThere = async (turn: NewTurn) =>
-  (await gateway.world.store.loadChain(turn, turn.id)) !== null
+  (await gateway.dependencies.store.loadChain(turn, turn.id)) !== null
 
 describe('of a turn', () => {
   test.each([
@@ -47,7 +52,7 @@ describe('of a turn', () => {
     ['a marker', (id: string) => id],
   ])('the whole conversation is forgotten, by the id of %s', async (_, named) => {
     const first = await said()
-    const second = await said(nextTurn(first, { id: gateway.world.newTurnId() }))
+    const second = await said(nextTurn(first, { id: gateway.dependencies.newTurnId() }))
     const other = await said()
     expect(await remove(`turns/${named(second.id)}`)).toEqual(forgot(2))
     expect(await Promise.all([first, second, other].map(isThere))).toEqual([false, false, true])
@@ -55,7 +60,7 @@ describe('of a turn', () => {
   })
 
   test('its branches and clones are forgotten with it, and counted', async () => {
-    const next = (turn: NewTurn) => said(nextTurn(turn, { id: gateway.world.newTurnId() }))
+    const next = (turn: NewTurn) => said(nextTurn(turn, { id: gateway.dependencies.newTurnId() }))
     const first = await said()
     const [answer, regenerated, cloned] = [await next(first), await next(first), await next(first)]
     const later = await next(cloned)
@@ -131,7 +136,7 @@ describe('a caller with a user of its own', () => {
         maybeBody: () => Promise.resolve({}),
         value: () => Promise.resolve({}),
       },
-      world ?? gateway.world,
+      world ?? gateway.dependencies,
     )
 
   test('may forget itself, and nobody else', async () => {
@@ -160,7 +165,7 @@ describe('a caller with a user of its own', () => {
 
   test('is told when it is not certain', async () => {
     const recall = { forgetUser: () => Promise.reject(new Error('It is away.')) }
-    const away = { ...gateway.world, recall } as unknown as GatewayDependencies
+    const away = { ...gateway.dependencies, recall } as unknown as GatewayDependencies
     await expect(ask('/memory/users/:user', { user: 'ann' }, away)).rejects.toMatchObject({
       failure: { status: 503, code: 'store_unavailable' },
     })

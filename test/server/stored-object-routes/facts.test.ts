@@ -200,7 +200,7 @@ test('they go with their user', async () => {
 
 test('a memory that does not answer is told as such', async () => {
   const away = () => Promise.reject(new Error('It is away.'))
-  const { facts } = gateway.world
+  const { facts } = gateway.dependencies
   const { searchFacts } = facts
   Object.assign(facts, { searchFacts: away })
   expect(await ask('POST', '', { text: CAT })).toMatchObject({

@@ -31,7 +31,7 @@ function talk(): Talk {
   const frames: JsonObject[] = []
   const closes: string[] = []
   let heard = (): void => undefined
-  const { world } = gateway
+  const { dependencies } = gateway
   const listener = serveConnection(
     {
       send(text) {
@@ -44,7 +44,7 @@ function talk(): Talk {
     },
     {
       caller: { tenant: 'local', user: null },
-      world,
+      world: dependencies,
       isBeta: false,
       isLocal: () => true,
       waitUntil: () => undefined,

@@ -25,8 +25,8 @@ export function createChatPassThroughPatcher(answering: AnswerContext): PassThro
   let isOver = false
 
   return {
-    calls: fillStreamToolCallIds,
-    message(message) {
+    addMissingCallIds: fillStreamToolCallIds,
+    patchMessage(message) {
       const { data } = message
       if (isDoneMarker(message)) return message
       if (!MAY_BE_HOSTILE.test(data)) {
@@ -52,17 +52,17 @@ export function createChatPassThroughPatcher(answering: AnswerContext): PassThro
       }
       return withData(message, JSON.stringify(mended(json, id)))
     },
-    wordsAlone: WORDS_ALONE,
-    isEnding(message) {
+    textDeltaPattern: WORDS_ALONE,
+    startsEnding(message) {
       isOver ||= isDoneMarker(message) || (MAY_END.test(message.data) && ends(parse(message)))
       return isOver
     },
-    whole(given, outcome) {
+    patchBody(given, outcome) {
       const body = fillBodyToolCallIds(given, outcome?.items ?? [])
       const isOurs = id !== null && Array.isArray(body['choices'])
       return isOurs || isHostile(body) ? mended(body, id) : body
     },
-    broken: renderStreamError,
+    renderFailure: renderStreamError,
   }
 }
 
@@ -104,7 +104,10 @@ const WORDS_ALONE: TextDeltaPattern = {
   before:
     /^\{.*?"delta": ?\{(?:"role": ?"assistant", ?|"\w+": ?(?:null|""|\[\]), ?)*"(?:content|reasoning_content|reasoning)": ?"/s,
   after: /^"(?:, ?"role": ?"assistant"|, ?"\w+": ?(?:null|""|\[\]))*\}/,
-  more: [MAY_BE_HOSTILE, /"logprobs"\s*:\s*\{|"(?:delta|message)".*"(?:delta|message)"/s],
+  unchangedFields: [
+    MAY_BE_HOSTILE,
+    /"logprobs"\s*:\s*\{|"(?:delta|message)".*"(?:delta|message)"/s,
+  ],
 }
 
 function isHostile(json: JsonObject): boolean {

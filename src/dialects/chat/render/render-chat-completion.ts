@@ -17,7 +17,7 @@ import { renderChatUsage } from './render-chat-usage.ts'
 export function renderChatCompletion(outcome: Outcome, answering: AnswerContext): JsonObject {
   const { items, usage } = outcome
   const told = renderAssistantMessage(items)
-  const message = answering.inbound.client.isOpenWebUi ? withoutLoneDetails(told) : told
+  const message = answering.clientRequest.client.isOpenWebUi ? withoutLoneDetails(told) : told
   const logprobs = logprobsOf(items)
   const choice = {
     index: 0,
@@ -29,7 +29,7 @@ export function renderChatCompletion(outcome: Outcome, answering: AnswerContext)
     id: completionId(answering.turnId),
     object: 'chat.completion',
     created: Math.floor(answering.createdAtMs / 1000),
-    model: outcome.model ?? answering.inbound.params.model,
+    model: outcome.model ?? answering.clientRequest.params.model,
     choices: [choice],
     ...(usage === null ? {} : { usage: renderChatUsage(usage) }),
   }

@@ -21,10 +21,10 @@ import { renderFinishReason } from './render-answer-fields.ts'
 import { renderChatUsage } from './render-chat-usage.ts'
 
 export function createChatStreamRenderer(answering: AnswerContext): AnswerRenderer {
-  const { inbound, turnId, createdAtMs } = answering
-  const options = inbound.body['stream_options']
+  const { clientRequest, turnId, createdAtMs } = answering
+  const options = clientRequest.body['stream_options']
   const announcesUsage = isObject(options) && options['include_usage'] === true
-  const { isOpenWebUi } = inbound.client
+  const { isOpenWebUi } = clientRequest.client
   const tellsUsage = announcesUsage || isOpenWebUi
   let out: SseMessage[] = []
   let open: { readonly writer: ChunkWriter; readonly teller: ChatItemWriter } | null = null
@@ -34,7 +34,7 @@ export function createChatStreamRenderer(answering: AnswerContext): AnswerRender
     const writer = createChunkWriter({
       id: completionId(turnId),
       createdAtMs,
-      model: model ?? inbound.params.model,
+      model: model ?? clientRequest.params.model,
       announcesUsage,
     })
     out.push(writer.delta({ role: 'assistant', content: '' }))

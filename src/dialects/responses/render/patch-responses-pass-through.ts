@@ -45,7 +45,7 @@ export function createResponsesPassThroughPatcher(answering: AnswerContext): Pas
   const seen: Seen = { last: null, response: null, items: [] }
   const short = createEventShortener(answering)
   return {
-    message(message) {
+    patchMessage(message) {
       seen.last = message
       const type = reader.typeOf(message)
       if (type === ITEM_DONE) seen.items.push(message)
@@ -63,10 +63,11 @@ export function createResponsesPassThroughPatcher(answering: AnswerContext): Pas
       const told = sent === json ? message : { ...message, data: JSON.stringify(sent) }
       return short(told, () => sent)
     },
-    wordsAlone: WORDS_ALONE,
-    isEnding: (message) => message.data === '[DONE]' || ENDS.has(reader.typeOf(message)),
-    whole: (body) => (body['object'] === 'response' ? mended(body) : body),
-    broken: (failure) => brokenEnding(failure, seen, answering).map((message) => short(message)),
+    textDeltaPattern: WORDS_ALONE,
+    startsEnding: (message) => message.data === '[DONE]' || ENDS.has(reader.typeOf(message)),
+    patchBody: (body) => (body['object'] === 'response' ? mended(body) : body),
+    renderFailure: (failure) =>
+      brokenEnding(failure, seen, answering).map((message) => short(message)),
   }
 }
 
@@ -83,7 +84,10 @@ const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|\\u00/
 const WORDS_ALONE: TextDeltaPattern = {
   before: /^\{[^{}[\]]*?"delta": ?"/,
   after: /^"/,
-  more: [MAY_BE_HOSTILE, /"(?:annotation|item|part)"|"delta".*"delta"|"logprobs"\s*:\s*\[\s*\{/s],
+  unchangedFields: [
+    MAY_BE_HOSTILE,
+    /"(?:annotation|item|part)"|"delta".*"delta"|"logprobs"\s*:\s*\[\s*\{/s,
+  ],
 }
 
 /** What is known of a stream that is passed on, should it break. */
@@ -112,7 +116,7 @@ function mender(answering: AnswerContext): (response: JsonObject) => JsonObject 
 /** What the client asked, wherever the gateway may have asked something else in its stead. */
 function oursIn(answering: AnswerContext): JsonObject {
   const echo = renderRequestFields(answering)
-  const { maxOutputTokens, promptCacheKey, safetyIdentifier, user } = answering.inbound.params
+  const { maxOutputTokens, promptCacheKey, safetyIdentifier, user } = answering.clientRequest.params
   const said = {
     conversation: echo['conversation'],
     max_output_tokens: maxOutputTokens,

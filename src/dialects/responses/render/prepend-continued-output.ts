@@ -10,11 +10,14 @@ import { isAssistantMessage, isUserMessage } from '../../../core/items/rounds-an
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 
 /** `output` is a list as JSON, and so is what comes of it. */
-export function prependContinuedOutput(output: string, { inbound, turnId }: AnswerContext): string {
-  const { items, given = items } = inbound
-  if (output === '[]' || !isAssistantMessage(given.at(-1))) return output
-  const from = given.findLastIndex(isUserMessage) + 1
-  const before = given.slice(from).flatMap((item, at): readonly JsonObject[] => {
+export function prependContinuedOutput(
+  output: string,
+  { clientRequest, turnId }: AnswerContext,
+): string {
+  const { items, originalItems = items } = clientRequest
+  if (output === '[]' || !isAssistantMessage(originalItems.at(-1))) return output
+  const from = originalItems.findLastIndex(isUserMessage) + 1
+  const before = originalItems.slice(from).flatMap((item, at): readonly JsonObject[] => {
     const told = toldAgain(item)
     const id = itemId(item.type, turnId, from + at, 'in')
     return told === null ? [] : [{ id, type: item.type, status: 'completed', ...told }]

@@ -15,8 +15,11 @@ export interface ReasoningVisibility {
   readonly sealedReasoning: boolean
 }
 
-export function decideReasoningVisibility({ inbound, stored }: AnswerContext): ReasoningVisibility {
-  const { include } = inbound.params
+export function decideReasoningVisibility({
+  clientRequest,
+  stored,
+}: AnswerContext): ReasoningVisibility {
+  const { include } = clientRequest.params
   return {
     rawReasoning: include.includes('reasoning.raw'),
     sealedReasoning: !stored || include.includes('reasoning.encrypted_content'),

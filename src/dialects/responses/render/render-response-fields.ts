@@ -55,7 +55,7 @@ export function progressFromOutcome(outcome: Outcome, endedAtMs: number | null):
 /** `output` is left out here: it is written apart. */
 export function renderProgressFields(
   progress: ResponseProgress,
-  { inbound, turnId, createdAtMs }: AnswerContext,
+  { clientRequest, turnId, createdAtMs }: AnswerContext,
 ) {
   const { status, completedAtMs, failure, incomplete, model, usage } = progress
   return {
@@ -66,25 +66,25 @@ export function renderProgressFields(
     completed_at: completedAtMs === null ? null : seconds(completedAtMs),
     error: failure === null ? null : renderResponseError(failure),
     incomplete_details: incomplete === null ? null : { reason: incomplete },
-    model: model ?? inbound.params.model,
+    model: model ?? clientRequest.params.model,
     usage: usage === null ? null : renderResponsesUsage(usage),
   } satisfies JsonObject
 }
 
-export function renderRequestFields({ inbound, stored }: AnswerContext): JsonObject {
-  const { params, memory, context, body } = inbound
+export function renderRequestFields({ clientRequest, stored }: AnswerContext): JsonObject {
+  const { params, storage, overflow, body } = clientRequest
   const { extra, toolChoice } = params
   return {
-    background: memory.background,
-    ...(memory.conversationId === null ? {} : { conversation: { id: memory.conversationId } }),
+    background: storage.background,
+    ...(storage.conversationId === null ? {} : { conversation: { id: storage.conversationId } }),
     frequency_penalty: params.frequencyPenalty ?? 0,
     instructions: body['instructions'] ?? null,
     max_output_tokens: params.maxOutputTokens,
     max_tool_calls: extra['max_tool_calls'] ?? null,
-    metadata: memory.metadata,
+    metadata: storage.metadata,
     parallel_tool_calls: params.parallelToolCalls ?? true,
     presence_penalty: params.presencePenalty ?? 0,
-    previous_response_id: memory.previousResponseId,
+    previous_response_id: storage.previousResponseId,
     ...(extra['prompt'] === undefined ? {} : { prompt: extra['prompt'] }),
     prompt_cache_key: params.promptCacheKey,
     reasoning: { effort: params.effort, summary: params.reasoningSummary },
@@ -98,7 +98,7 @@ export function renderRequestFields({ inbound, stored }: AnswerContext): JsonObj
     tools: toolsOf(params, body['tools']),
     top_logprobs: params.topLogprobs ?? 0,
     top_p: params.topP ?? 1,
-    truncation: context?.truncation ?? 'disabled',
+    truncation: overflow?.truncation ?? 'disabled',
     user: params.user,
   }
 }

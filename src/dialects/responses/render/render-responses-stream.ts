@@ -29,7 +29,7 @@ import { createOutputEventWriter } from './output-event-writer.ts'
 import { createEventWriter, type EventWriter } from './event-writer.ts'
 
 export function createResponsesStreamRenderer(answering: AnswerContext): AnswerRenderer {
-  const written = answering.inbound.client.isOpenWebUi
+  const written = answering.clientRequest.client.isOpenWebUi
     ? createSizeLimitedEventWriter()
     : createEventWriter()
   const lifecycle = tellLifecycle(answering, written)
@@ -61,8 +61,8 @@ function over(outcome: Outcome): Outcome {
 }
 
 function tellLifecycle(answering: AnswerContext, { write, writeAs }: EventWriter) {
-  const { memory, client } = answering.inbound
-  const { background } = memory
+  const { storage, client } = answering.clientRequest
+  const { background } = storage
   // It holds all tools and instructions, so it is put into JSON once.
   const echo = client.isOpenWebUi
     ? '}'
@@ -96,7 +96,7 @@ function tellLifecycle(answering: AnswerContext, { write, writeAs }: EventWriter
 }
 
 /** Open WebUI keeps an image that comes as an item of a response, and shows none. */
-function tellOfImages({ inbound: { client } }: AnswerContext, { writeAs }: EventWriter) {
+function tellOfImages({ clientRequest: { client } }: AnswerContext, { writeAs }: EventWriter) {
   let isTold = !client.isOpenWebUi
   return {
     ended(item: Item): void {

@@ -13,7 +13,7 @@ import { repeatsEarlierEvents, shortenItem } from './size-limited-event-writer.t
 type Shorten = (message: SseMessage, jsonOf?: typeof parsed) => SseMessage
 
 /** The same message for any other client, and where it is short enough. */
-export function createEventShortener({ inbound: { client } }: AnswerContext): Shorten {
+export function createEventShortener({ clientRequest: { client } }: AnswerContext): Shorten {
   if (!client.hasShortLines) return (message) => message
   return (message, jsonOf = parsed) =>
     exceedsByteLimit(message.data, MAX_BYTES) ? shortened(message, jsonOf(message)) : message

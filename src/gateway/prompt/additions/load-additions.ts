@@ -17,11 +17,11 @@ export async function loadAdditions(
   asking: Omit<MediaLoadOptions, 'plan'>,
   world: GatewayDependencies,
 ): Promise<HistoryWithRemoteMedia> {
-  const { inbound, caller } = asking
-  const summed = await addSummaryToHistory(inbound, asking.history, caller, world)
-  const history = await loadMemoryBlocks(inbound, summed, asking, world)
+  const { clientRequest, caller } = asking
+  const summed = await addSummaryToHistory(clientRequest, asking.history, caller, world)
+  const history = await loadMemoryBlocks(clientRequest, summed, asking, world)
   // Last, because what is left out is not loaded.
   const plan: MediaLoadOptions['plan'] = (target) =>
-    planRequest(target, { inbound, history }, world)
+    planRequest(target, { clientRequest, history }, world)
   return loadRemoteMedia({ ...asking, history, plan }, world)
 }

@@ -25,29 +25,35 @@ import { resolveRequestPolicy } from '../resolve-request-policy.ts'
 
 /** The very same history, and nothing is looked at, if nobody wants any. */
 export async function loadMemoryBlocks(
-  inbound: ClientRequest,
+  clientRequest: ClientRequest,
   history: LoadedHistory,
-  { caller, after }: Asker,
+  { caller, waitUntil }: Asker,
   world: GatewayDependencies,
 ): Promise<LoadedHistory> {
   if (
-    inbound.client.isTask ||
-    !hasSummaryOrLayerOverride('layers', { inbound, history }, world.settings)
+    clientRequest.client.isTask ||
+    !hasSummaryOrLayerOverride('layers', { clientRequest, history }, world.settings)
   )
     return history
-  const rules = routeModel(world, inbound.params.model, inbound.dialect)
-    .map(({ model }) => resolveRequestPolicy(model, { inbound, history }, world.settings).layers)
+  const rules = routeModel(world, clientRequest.params.model, clientRequest.dialect)
+    .map(
+      ({ model }) => resolveRequestPolicy(model, { clientRequest, history }, world.settings).layers,
+    )
     .find((wanted) => isAnyLayerRequested(wanted, world))
   if (rules === undefined) return history
-  const items = [...history.items, ...inbound.items]
-  const context = buildLayerContext({ inbound, history, items, rules, turnId: null }, caller, world)
+  const items = [...history.items, ...clientRequest.items]
+  const context = buildLayerContext(
+    { clientRequest, history, items, rules, turnId: null },
+    caller,
+    world,
+  )
   if (context.round === 0) return history
-  return { ...history, layers: await loadLayerBlocks(context, listMemoryLayers(world), after) }
+  return { ...history, layers: await loadLayerBlocks(context, listMemoryLayers(world), waitUntil) }
 }
 
 interface Asker {
   readonly caller: Caller
-  readonly after: RunInBackground
+  readonly waitUntil: RunInBackground
 }
 
 export function listMemoryLayers({
@@ -57,7 +63,7 @@ export function listMemoryLayers({
 }
 
 export function isAnyLayerRequested(rules: LayerRules, world: GatewayDependencies): boolean {
-  return listMemoryLayers(world).some((layer) => layer.isWanted(rules))
+  return listMemoryLayers(world).some((layer) => layer.isEnabled(rules))
 }
 
 /** What of it this policy wants told; `items` is the whole conversation. */
@@ -76,7 +82,7 @@ export function listLayerTransforms(
 }
 
 interface Asked {
-  readonly inbound: ClientRequest
+  readonly clientRequest: ClientRequest
   readonly history: LoadedHistory
   readonly items: readonly Item[]
   readonly rules: LayerRules
@@ -86,7 +92,7 @@ interface Asked {
 
 /** What a layer is told of a request. */
 export function buildLayerContext(
-  { inbound, history, items, rules, turnId }: Asked,
+  { clientRequest, history, items, rules, turnId }: Asked,
   { tenant, user }: Caller,
   world: GatewayDependencies,
 ): SharedLayerContext {
@@ -98,12 +104,12 @@ export function buildLayerContext(
     )
     .join('\n')
   return {
-    ...resolveMemoryThread(inbound, history, turnId),
+    ...resolveMemoryThread(clientRequest, history, turnId),
     owner: { tenant, user },
     items,
     round: starts.length,
     question,
-    model: inbound.params.model,
+    model: clientRequest.params.model,
     rules,
     ports: world,
   }

@@ -21,11 +21,11 @@ import type { PlannedRequest } from '../plan-request.ts'
 export interface HistoryWithRemoteMedia {
   readonly history: LoadedHistory
   /** When nobody needs the media any more: they take room that others wait for. */
-  readonly letGo: () => void
+  readonly releaseMedia: () => void
 }
 
 export interface MediaLoadOptions {
-  readonly inbound: ClientRequest
+  readonly clientRequest: ClientRequest
   readonly history: LoadedHistory
   readonly caller: Caller
   /** That of the answer; `null` if there is to be none. */
@@ -33,44 +33,44 @@ export interface MediaLoadOptions {
   /** What each would be sent, as far as it decides what is to be loaded. */
   readonly plan: (target: UpstreamTarget) => PlannedRequest
   /** Is told of what goes on behind the answer. */
-  readonly after: (work: Promise<unknown>) => void
+  readonly waitUntil: (work: Promise<unknown>) => void
 }
 
 export async function loadRemoteMedia(
   asking: MediaLoadOptions,
   world: GatewayDependencies,
 ): Promise<HistoryWithRemoteMedia> {
-  const { inbound, history, caller, turnId, after } = asking
-  const none = { history, letGo: () => undefined }
+  const { clientRequest, history, caller, turnId, waitUntil } = asking
+  const none = { history, releaseMedia: () => undefined }
   const { mediaLoader } = world
-  if (mediaLoader === undefined || !mayNameMedia(inbound, history)) return none
+  if (mediaLoader === undefined || !mayNameMedia(clientRequest, history)) return none
   const plan = planFor(asking, world)
   if (plan.size === 0) return none
-  const thread = (history.parent ?? history.recollection?.newest)?.thread ?? turnId
+  const thread = (history.parent ?? history.recallResult?.latestTurn)?.thread ?? turnId
   const { tenant, user } = caller
   const kept = createLoadedMediaCache(
     { tenant, user, thread },
     world,
-    mayKeep(inbound, history),
-    after,
+    mayKeep(clientRequest, history),
+    waitUntil,
   )
   const { loaded, letGo } = await mediaLoader.load(plan, addMediaLookupTimeout(kept, world.log))
-  return { history: { ...history, media: loaded }, letGo }
+  return { history: { ...history, media: loaded }, releaseMedia: letGo }
 }
 
-function mayNameMedia(inbound: ClientRequest, { items }: LoadedHistory): boolean {
-  return hasRemoteMedia(inbound.items) || hasRemoteMedia(items)
+function mayNameMedia(clientRequest: ClientRequest, { items }: LoadedHistory): boolean {
+  return hasRemoteMedia(clientRequest.items) || hasRemoteMedia(items)
 }
 
 /** Of what is left when everything that is not shown is left out, for whoever may be asked. */
 function planFor(
-  { inbound, history, plan }: MediaLoadOptions,
+  { clientRequest, history, plan }: MediaLoadOptions,
   world: GatewayDependencies,
 ): MediaUrlsToLoad {
-  const targets = routeModel(world, inbound.params.model, inbound.dialect)
+  const targets = routeModel(world, clientRequest.params.model, clientRequest.dialect)
   const plans = targets.flatMap((target) => {
     const reader = resolveMediaSupport(target.account)
-    const all = listMediaUrlsToLoad([...history.items, ...inbound.items], reader)
+    const all = listMediaUrlsToLoad([...history.items, ...clientRequest.items], reader)
     if (all.size === 0) return []
     const { policy, prompt } = plan(target)
     return policy.media.fetch === 'never' ? [] : [...listMediaUrlsToLoad(prompt.items, reader)]
@@ -79,8 +79,8 @@ function planFor(
 }
 
 /** What is not to be remembered, or not to last, is not kept either, be it only loaded for it. */
-function mayKeep(inbound: ClientRequest, history: LoadedHistory): boolean {
-  const { memory, client } = inbound
-  const isTemporary = client.isTemporary && memory.store !== true
-  return !isTemporary && mayStoreRequest(inbound, history)
+function mayKeep(clientRequest: ClientRequest, history: LoadedHistory): boolean {
+  const { storage, client } = clientRequest
+  const isTemporary = client.isTemporary && storage.store !== true
+  return !isTemporary && mayStoreRequest(clientRequest, history)
 }

@@ -27,12 +27,12 @@ export function planToolLoopEnd(
   { account, model }: Pick<UpstreamTarget, 'account' | 'model'>,
   { items, policy, history }: Pick<PlannedRequest, 'items' | 'policy' | 'history'>,
 ): ToolLoopEndPlan {
-  const { counted } = history
+  const { countReportedTokens } = history
   const { wrapUp } = policy.budget
   const warnAt = warnedFrom(policy)
   const window = warnAt === null ? null : resolveModelWindow(account, model, policy)
-  if (warnAt === null || window === null || counted === null) return NO_WAY_OUT
-  const exit: BudgetWarningOptions = { window, warnAt, counted }
+  if (warnAt === null || window === null || countReportedTokens === null) return NO_WAY_OUT
+  const exit: BudgetWarningOptions = { window, warnAt, counted: countReportedTokens }
   const since = countStepsSinceWarning(items, exit)
   return { steps: [addBudgetWarning(exit)], isSpent: since !== null && since >= wrapUp }
 }

@@ -49,10 +49,10 @@ export function fitToWindow(
 }
 
 /** The policy's word, or that of the request, or none, as in a dialect that has no words for it. */
-function overflowOf({ policy, inbound }: PreparedRequest): OverflowRule {
+function overflowOf({ policy, clientRequest }: PreparedRequest): OverflowRule {
   const { overflow } = policy.budget
   if (overflow !== 'auto') return overflow
-  const { context } = inbound
+  const { overflow: context } = clientRequest
   if (context === null) return 'send unless hopeless'
   return context.truncation === 'auto' ? 'cut' : 'refuse'
 }
@@ -66,7 +66,7 @@ function cutToFit(
   room: number,
   world: GatewayDependencies,
 ): PreparedRequest {
-  const { account, inbound, history, prompt } = prepared
+  const { account, clientRequest, history, prompt } = prepared
   const target = { account, model: prompt.params.model }
   const isEnough = (one: PreparedRequest) => estimateRequestTokens(one) <= room
   const least = weightOf(prepared)
@@ -76,7 +76,7 @@ function cutToFit(
   // What is left over may weigh more than the average of all that there was.
   for (const heavier of [1, 1.25, 1.5, 2]) {
     const less = mostFor(prepared, room, least * heavier)
-    const plan = planRequest(target, { inbound, history, room: less }, world)
+    const plan = planRequest(target, { clientRequest, history, tokenBudget: less }, world)
     // A plan that cuts nothing is the one that there was, and need not be said again to be measured.
     cut = cutsAnything(plan) ? encodePlannedRequest(plan) : prepared
     if (isEnough(cut)) break

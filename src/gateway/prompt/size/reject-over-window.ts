@@ -30,7 +30,7 @@ export function rejectOverWindow(prepared: PreparedRequest, overflow: OverflowRu
   throw new GatewayError(
     'context_length_exceeded',
     `Your input exceeds the context window of this model: it is about ${estimateRequestTokens(prepared)} tokens, and the model takes ${window}. ${hasTooMuch ? whatFills(told, window) : WHAT_TO_DO}`,
-    { param: (hasTooMuch ? told[0]?.param : undefined) ?? itemListField(prepared.inbound) },
+    { param: (hasTooMuch ? told[0]?.param : undefined) ?? itemListField(prepared.clientRequest) },
   )
 }
 

@@ -23,9 +23,9 @@ export interface CategoryTokens {
 
 export function countTokensByCategory({
   prompt,
-  places,
+  originalPositions,
   items: asked,
-  inbound,
+  clientRequest,
 }: PreparedRequest): readonly CategoryTokens[] {
   const { items, params } = prompt
   // By what there was before anything was left out in between.
@@ -41,12 +41,12 @@ export function countTokensByCategory({
   }
   const weights = new Map<string, number>()
   for (const [at, item] of items.entries()) {
-    const part = partOf(item, places[at] ?? null)
+    const part = partOf(item, originalPositions[at] ?? null)
     weights.set(part, (weights.get(part) ?? 0) + estimateItemTokens(item))
   }
   const of = (part: string) => weights.get(part) ?? 0
   const instructions = estimateTokens([params.instructions])
-  const byField = inbound.dialect === 'responses' && instructions > 0
+  const byField = clientRequest.dialect === 'responses' && instructions > 0
   const all: readonly CategoryTokens[] = [
     {
       what: 'the instructions',

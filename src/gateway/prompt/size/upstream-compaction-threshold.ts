@@ -15,15 +15,15 @@ import type { PlannedRequest } from '../plan-request.ts'
 /** `null` where the gateway makes the summaries, if anybody does. */
 export function computeCompactionThreshold(
   { account, model }: UpstreamTarget,
-  { inbound, history, policy }: Pick<PlannedRequest, 'inbound' | 'history' | 'policy'>,
+  { clientRequest, history, policy }: Pick<PlannedRequest, 'clientRequest' | 'history' | 'policy'>,
 ): number | null {
   const { trigger, by, above } = policy.summaries
-  const { context, client } = inbound
+  const { overflow, client } = clientRequest
   // Housekeeping is no conversation, and what nobody wants is not looked up.
   if (by === 'gateway' || trigger !== 'tokens' || client.isTask) return null
   const least = minCompactionThreshold({ account, model })
-  if (least === null || !isHeld(inbound, history)) return null
-  const isAskedHere = context !== null && (context.compactNow || context.compactAbove !== null)
+  if (least === null || !isHeld(clientRequest, history)) return null
+  const isAskedHere = overflow !== null && (overflow.compactNow || overflow.compactAbove !== null)
   // The client has its own made by the gateway.
   if (isAskedHere && !hasResponsesEndpoint(account, 'compact')) return null
   const window = resolveModelWindow(account, model, policy)
@@ -33,12 +33,15 @@ export function computeCompactionThreshold(
 }
 
 /** Whether somebody will have what comes of it. Else it would be made, and paid for, in every turn. */
-function isHeld(inbound: ClientRequest, history: Pick<LoadedHistory, 'recollection'>): boolean {
-  const { dialect, client } = inbound
-  return (dialect === 'responses' && !client.isOpenWebUi) || mayStoreRequest(inbound, history)
+function isHeld(
+  clientRequest: ClientRequest,
+  history: Pick<LoadedHistory, 'recallResult'>,
+): boolean {
+  const { dialect, client } = clientRequest
+  return (dialect === 'responses' && !client.isOpenWebUi) || mayStoreRequest(clientRequest, history)
 }
 
 /** The least that it can be asked for. */
 export function minCompactionThreshold({ account, model }: UpstreamTarget): number | null {
-  return PROVIDERS[account.wire].compactsFrom?.(account, model) ?? null
+  return PROVIDERS[account.wire].getCompactionThreshold?.(account, model) ?? null
 }

@@ -16,7 +16,7 @@ export type EventFilter = Stage<StreamEvent, StreamEvent>
 
 export interface FilteredDecoder<In = SseMessage> extends Stage<In, StreamEvent> {
   /** Whether a guard ended the answer before the upstream's last word. */
-  readonly isCut: () => boolean
+  readonly isCutShort: () => boolean
   /** The ending of an answer whose body broke. */
   readonly broken: (failure: Failure) => readonly StreamEvent[]
 }
@@ -27,7 +27,7 @@ export function applyEventFilters<In>(
 ): FilteredDecoder<In> {
   let isCut = false
   const broken = (failure: Failure) => passed(closeBrokenAnswer(decoder, failure), guards)
-  if (guards.length === 0) return { ...decoder, isCut: () => false, broken }
+  if (guards.length === 0) return { ...decoder, isCutShort: () => false, broken }
   return {
     push(message) {
       if (isCut) return NO_OUTPUT
@@ -40,7 +40,7 @@ export function applyEventFilters<In>(
       return withUsage(events, last?.usage ?? null)
     },
     end: () => (isCut ? NO_OUTPUT : filterEventList(decoder.end(), guards)),
-    isCut: () => isCut,
+    isCutShort: () => isCut,
     broken,
   }
 }

@@ -25,7 +25,7 @@ export interface TextEndDetector {
   /** The same when nothing else is waited for. More may be read later all the same. */
   readonly settle: () => number
   /** Whether the text ends there. */
-  readonly isCut: () => boolean
+  readonly isCutShort: () => boolean
 }
 
 /** A watch is made for every text, which is one part of one message. */
@@ -39,13 +39,13 @@ export function createTextEndFilter(
   let over = false
 
   const pass = (event: StreamEvent): void => {
-    items.hear(event)
+    items.readEvent(event)
     out.push(event)
   }
   /** Passes on what may be, and ends the answer if its text ends there. */
   const release = (from: Text, until: number, usage: TokenUsage | null): void => {
     for (const event of from.held.takenUntil(until)) pass(event)
-    if (!from.watch.isCut()) return
+    if (!from.watch.isCutShort()) return
     over = true
     out.push(...items.close(from.index), { type: 'answer-ended', finish: 'stop', usage })
   }

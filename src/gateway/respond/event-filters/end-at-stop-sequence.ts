@@ -91,6 +91,6 @@ function watchFor(root: State): TextEndDetector {
       isCut = found !== null
       return found ?? read
     },
-    isCut: () => isCut,
+    isCutShort: () => isCut,
   }
 }

@@ -83,7 +83,7 @@ function watchFor(own: Set<string>): TextEndDetector {
       }
       return isCut ? start : read
     },
-    isCut: () => isCut,
+    isCutShort: () => isCut,
   }
 }
 

@@ -7,7 +7,7 @@ import type { Item, Message, Part, Reasoning } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 
 export interface OpenItemTracker {
-  readonly hear: (event: StreamEvent) => void
+  readonly readEvent: (event: StreamEvent) => void
   /** Ends what is open. The item at `whole` is as it should be; the others broke off. */
   readonly close: (whole: number) => readonly ItemEnded[]
 }
@@ -15,7 +15,7 @@ export interface OpenItemTracker {
 export function trackOpenItems(): OpenItemTracker {
   const open = new Map<number, Draft>()
   return {
-    hear(event) {
+    readEvent(event) {
       if (event.type === 'item-started') open.set(event.index, newDraft(event.item))
       else if (event.type === 'item-ended') open.delete(event.index)
       else if ('index' in event) note(event, open.get(event.index))

@@ -14,17 +14,17 @@ import { createOtherSpeakerFilter } from './end-before-other-speaker.ts'
 import { createStopSequenceFilter } from './end-at-stop-sequence.ts'
 
 export function selectEventFilters(
-  { encoded, account, prompt, begins }: PreparedRequest,
+  { encoded, account, prompt, answerPrefix }: PreparedRequest,
   settings: Settings,
 ): readonly EventFilter[] {
-  const { unsentStops = [] } = encoded
+  const { unsentStopSequences = [] } = encoded
   const ownLabels = ownLabelsOf(account.quirks['speakerGuard']) ?? settings.SPEAKER_GUARD
   return [
-    ...(unsentStops.length === 0 ? [] : [createStopSequenceFilter(unsentStops)]),
+    ...(unsentStopSequences.length === 0 ? [] : [createStopSequenceFilter(unsentStopSequences)]),
     ...(ownLabels === 'off' || !isDialogue(prompt.params)
       ? []
       : [createOtherSpeakerFilter(ownLabels)]),
-    ...(begins === undefined ? [] : [createPrependItemFilter(begins)]),
+    ...(answerPrefix === undefined ? [] : [createPrependItemFilter(answerPrefix)]),
   ]
 }
 

@@ -19,18 +19,18 @@ import { isDoneMarker, type SseMessage } from '../../../core/stream/stage.ts'
 
 export interface PassThroughOptions {
   readonly decoder: Decoder
-  readonly retouch: PassThroughPatcher
+  readonly patcher: PassThroughPatcher
   readonly fold: OutcomeFold
   /** Whether the last messages wait until the outcome is safe. */
-  readonly isKept: boolean
+  readonly isStored: boolean
   /** The same of an answer of which that is not known from the beginning: asked where it ends. */
-  readonly isKeeping?: () => boolean
+  readonly isStoring?: () => boolean
 }
 
 export function createPassThroughWriter(parts: PassThroughOptions): ResponseWriter {
-  const { decoder, retouch, fold } = parts
+  const { decoder, patcher, fold } = parts
   const whole = createSseBoundaryBuffer()
-  const more = createDeltaFastPath(retouch.wordsAlone)
+  const more = createDeltaFastPath(patcher.textDeltaPattern)
   const sse = createSseTextDecoder()
   const watch = watcher(decoder, fold)
   const passage = passing(parts, watch)
@@ -66,7 +66,7 @@ export function createPassThroughWriter(parts: PassThroughOptions): ResponseWrit
       return sent === null ? bytes : formatSseMessages(sent)
     },
     isOver: () => isOver,
-    isCut: watch.isUnreadable,
+    isCutShort: watch.isUnreadable,
     close(failure) {
       catchUp()
       const rest = failure === null ? [...sse.push(utf8.decode(whole.rest())), ...sse.end()] : []
@@ -74,11 +74,11 @@ export function createPassThroughWriter(parts: PassThroughOptions): ResponseWrit
       watch.close(failure)
       return formatSseMessages(sent)
     },
-    outcome: fold.now,
+    outcome: fold.currentOutcome,
     end({ failure }) {
       // What the upstream said at last is true only while the outcome is still what it said.
       if (failure !== null && !watch.failureWasSent())
-        return formatSseMessages(retouch.broken(failure))
+        return formatSseMessages(patcher.renderFailure(failure))
       return passage.waits() ? passage.ending() : ''
     },
   }
@@ -86,7 +86,7 @@ export function createPassThroughWriter(parts: PassThroughOptions): ResponseWrit
 
 /** What goes on of the upstream's messages now, and what waits. */
 function passing(
-  { retouch, isKept, isKeeping = () => isKept }: PassThroughOptions,
+  { patcher, isStored, isStoring = () => isStored }: PassThroughOptions,
   watch: ReturnType<typeof watcher>,
 ) {
   let held: SseMessage[] | null = null
@@ -105,8 +105,8 @@ function passing(
         isMarked ||= isDoneMarker(message)
         const events = watch.see(message)
         if (watch.isUnreadable()) return ours ?? messages.slice(0, at)
-        const mended = retouch.message(retouch.calls?.(message, events) ?? message)
-        if (held === null && isKeeping() && retouch.isEnding(message)) held = []
+        const mended = patcher.patchMessage(patcher.addMissingCallIds?.(message, events) ?? message)
+        if (held === null && isStoring() && patcher.startsEnding(message)) held = []
         // Nearly always nothing changes, and then nothing is gathered.
         if (mended !== message || held !== null) ours ??= messages.slice(0, at)
         if (held === null) ours?.push(mended)
@@ -116,7 +116,7 @@ function passing(
       return ours
     },
     isHeld: () => held !== null,
-    waits: () => isKept || held !== null,
+    waits: () => isStored || held !== null,
     ending: () => ending(held ?? []),
   }
 }

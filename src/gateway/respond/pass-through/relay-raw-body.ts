@@ -12,8 +12,8 @@ export function relayRawBody(call: UpstreamCall, reply: UpstreamReply, client: C
     },
     end: () => client.end(''),
     // Nobody knows what an error would look like in the middle of somebody else's format.
-    failed: () => client.breakOff(),
+    failed: () => client.abort(),
   })
-  client.onGone(call.cancel)
+  client.onDisconnect(call.cancel)
   client.onDrain(flow.resume)
 }

@@ -22,22 +22,26 @@ export interface ToolOutputMedia {
 export async function loadToolOutputMedia(
   outputs: readonly FunctionCallOutput[],
   prepared: PreparedRequest,
-  asker: Pick<MediaLoadOptions, 'caller' | 'turnId' | 'after'>,
+  asker: Pick<MediaLoadOptions, 'caller' | 'turnId' | 'waitUntil'>,
   world: GatewayDependencies,
 ): Promise<ToolOutputMedia> {
   if (outputs.every((output) => listContentParts(output).length === 0)) return NONE
-  const { inbound, history, prompt, account } = prepared
+  const { clientRequest, history, prompt, account } = prepared
   const { media: _asked, ...before } = history
   const answered = { ...prepared, prompt: { ...prompt, items: outputs } }
   const asking = {
     ...asker,
-    inbound: { ...inbound, items: outputs },
+    clientRequest: { ...clientRequest, items: outputs },
     history: { ...before, items: [] },
     plan: () => answered,
   }
-  const { history: shown, letGo } = await loadRemoteMedia(asking, world)
+  const { history: shown, releaseMedia } = await loadRemoteMedia(asking, world)
   const loaded = shown.media ?? null
-  return { media: listUpstreamMediaTransforms(account, loaded, world.settings), loaded, letGo }
+  return {
+    media: listUpstreamMediaTransforms(account, loaded, world.settings),
+    loaded,
+    letGo: releaseMedia,
+  }
 }
 
 const NONE: ToolOutputMedia = { media: [], loaded: null, letGo: () => undefined }

@@ -57,13 +57,13 @@ function countedIn({ said, usage }: ToolRound): number | null {
 }
 
 function goneOn({ prepared, said, outputs, media }: ToolRound, isLast: boolean): PreparedRequest {
-  const { prompt, provider, account, inbound } = prepared
+  const { prompt, provider, account, clientRequest } = prepared
   const origin = resolveAnswerOrigin(prepared)
   const more = [...said, ...outputs].map((item) => ({ ...item, origin }))
   const items = [...prepared.items, ...more]
   const added = more.map((_, at) => prepared.items.length + at)
   const asked = [...prompt.items, ...more]
-  const before = { items: asked, notes: [], places: [...prepared.places, ...added] }
+  const before = { items: asked, notes: [], places: [...prepared.originalPositions, ...added] }
   // As the plan of the next turn will have it.
   const rebuilt = continueTransforms(before, [escapeNoticesInItems(), ...media])
   const params = isLast ? paramsWithout(prepared) : prompt.params
@@ -72,9 +72,17 @@ function goneOn({ prepared, said, outputs, media }: ToolRound, isLast: boolean):
   const { places } = rebuilt
   // What was noted on the body of the round before does not hold for this one.
   const lasting = prepared.notes.filter(({ by }) => by !== provider.wire)
-  const ofBody = translateProviderNotes(encoded.notes, places, inbound.body)
+  const ofBody = translateProviderNotes(encoded.notes, places, clientRequest.body)
   const notes = [...lasting, ...rebuilt.notes, ...ofBody]
-  return { ...prepared, items, prompt: next, encoded, places, notes, reasoningRefused: false }
+  return {
+    ...prepared,
+    items,
+    prompt: next,
+    encoded,
+    originalPositions: places,
+    notes,
+    wasReasoningRejected: false,
+  }
 }
 
 function forbidden(prepared: PreparedRequest): PreparedRequest {
@@ -89,8 +97,8 @@ function forbidden(prepared: PreparedRequest): PreparedRequest {
 /** The very same, if its client has tools as well, or there are none. */
 function paramsWithout({
   prompt: { params },
-  house,
+  gatewayTools,
 }: PreparedRequest): PreparedRequest['prompt']['params'] {
-  const isForbidden = house.length > 0 && params.tools.length === house.length
+  const isForbidden = gatewayTools.length > 0 && params.tools.length === gatewayTools.length
   return isForbidden ? { ...params, toolChoice: { type: 'none' } } : params
 }

@@ -23,20 +23,20 @@ import { prepareRequest, type PreparedRequest } from '../../prompt/prepare-reque
 /** Throws a GatewayError where nothing may be cut, or nothing is left to be. */
 export function replanRound(rounds: ToolRounds, world: GatewayDependencies): PreparedRequest {
   const [{ prepared: first }] = rounds
-  const { account, inbound, history, prompt } = first
-  const { given = inbound.items } = inbound
+  const { account, clientRequest, history, prompt } = first
+  const { originalItems = clientRequest.items } = clientRequest
   const said = rounds.flatMap((round) => answerIn(round).items)
   // With a compaction, which the answer begins with.
   const items = [...first.items.slice(history.items.length), ...said]
   const target = { account, model: prompt.params.model }
   const grown = historyWith(rounds, history)
-  const asked = { inbound: { ...inbound, items, given }, history: grown }
+  const asked = { clientRequest: { ...clientRequest, items, originalItems }, history: grown }
   const planned = fitToWindow(prepareRequest(target, asked, world), world)
   // What the upstream has refused is not said again.
   const refused =
     rounds.at(-1)?.prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM) ?? []
   const encoded = dropPreviouslyRejectedParameters(planned.encoded, refused)
-  return { ...planned, encoded, notes: [...planned.notes, ...refused], inbound, history }
+  return { ...planned, encoded, notes: [...planned.notes, ...refused], clientRequest, history }
 }
 
 interface AnswerInRound {
@@ -62,13 +62,14 @@ function historyWith(rounds: ToolRounds, history: LoadedHistory): LoadedHistory 
     rounds.map((round) => [answerIn(round).origin, round.usage?.totalTokens ?? null]),
   )
   const refusals = rounds
-    .filter(({ prepared }) => prepared.reasoningRefused)
+    .filter(({ prepared }) => prepared.wasReasoningRejected)
     .map((round) => ({ account: account.name, origin: answerIn(round).origin }))
   const loaded = rounds.flatMap((round) => [...(round.loaded ?? [])])
   return {
     ...history,
-    refusals: [...history.refusals, ...refusals],
-    counted: (origin) => tokens.get(origin) ?? history.counted?.(origin) ?? null,
+    reasoningRejections: [...history.reasoningRejections, ...refusals],
+    countReportedTokens: (origin) =>
+      tokens.get(origin) ?? history.countReportedTokens?.(origin) ?? null,
     ...(loaded.length === 0 ? {} : { media: new Map([...(history.media ?? []), ...loaded]) }),
   }
 }

@@ -54,7 +54,8 @@ export function runToolRounds(
           ? await runRoundToolCalls(held.houseCalls, first.prepared, prepared, asker, world)
           : skipToolCalls(held.houseCalls)
         put(outputs)
-        if (asking.isGone()) throw new GatewayError('upstream_broken', 'The client went away.')
+        if (asking.isDisconnected())
+          throw new GatewayError('upstream_broken', 'The client went away.')
         if (goesOn && !held.callsOthers) return askAgain(before, prepared, held, outputs)
         if (isLast) world.log('warn', 'house-called-too-often')
         return null
@@ -91,23 +92,23 @@ export function runToolRounds(
   return { first: opened(first, []), sent: () => sent, refusal: () => refusal }
 }
 
-function namesIn({ house }: PreparedRequest): readonly string[] {
-  return house.map(({ tool }) => tool.name)
+function namesIn({ gatewayTools }: PreparedRequest): readonly string[] {
+  return gatewayTools.map(({ tool }) => tool.name)
 }
 
 /** `first` is what the answer was asked for with, `newest` what the round was. */
 export function runRoundToolCalls(
   calls: readonly FunctionCall[],
   first: PreparedRequest,
-  newest: Pick<PreparedRequest, 'policy' | 'house'>,
+  newest: Pick<PreparedRequest, 'policy' | 'gatewayTools'>,
   { caller, turnId }: AnswerOwner,
   world: GatewayDependencies,
 ): Promise<readonly FunctionCallOutput[]> {
-  const { items, inbound, history } = first
-  const { policy, house } = newest
-  const place = resolveMemoryThread(inbound, history, turnId)
+  const { items, clientRequest, history } = first
+  const { policy, gatewayTools } = newest
+  const place = resolveMemoryThread(clientRequest, history, turnId)
   const memory = { ...place, thread: place.thread ?? turnId }
   const reach = selectReadableItems(items, policy.speakers)
   const context = { items, withinReach: reach, policy, caller, world, memory }
-  return runToolCalls(calls, house, context)
+  return runToolCalls(calls, gatewayTools, context)
 }

@@ -24,7 +24,7 @@ export type EmitOutputs = (outputs: readonly FunctionCallOutput[]) => void
 export interface RoundStreamOptions {
   readonly first: StreamedRound
   readonly answer: RoundEventMerger
-  readonly isGone: () => boolean
+  readonly isDisconnected: () => boolean
   readonly cancel: () => void
   readonly log: Log
 }
@@ -32,7 +32,7 @@ export interface RoundStreamOptions {
 export function streamToolRounds({
   first,
   answer,
-  isGone,
+  isDisconnected,
   cancel,
   log,
 }: RoundStreamOptions): AnswerEventSource {
@@ -46,7 +46,7 @@ export function streamToolRounds({
     }
     const failed = (failure: Failure): void => {
       // That is not the upstream's fault, and nobody is there to be told.
-      if (isGone()) return sink.failed(failure)
+      if (isDisconnected()) return sink.failed(failure)
       const closed = round.events.end().filter(({ type }) => !type.startsWith('answer-'))
       tell([...answer.hear(closed), ...answer.fail(failure)])
       sink.end()

@@ -70,7 +70,12 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
     ...managed.fields,
     ...(stream ? { stream } : {}),
   }
-  const encoded = { path: '/messages', body, notes: notebook.notes, unsentStops: stops.unsent }
+  const encoded = {
+    path: '/messages',
+    body,
+    notes: notebook.notes,
+    unsentStopSequences: stops.unsent,
+  }
   return managed.headers === null ? encoded : { ...encoded, headers: managed.headers }
 }
 

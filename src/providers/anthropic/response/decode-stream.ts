@@ -166,7 +166,7 @@ const HANDLERS: Handlers = {
     const finish = FINISH.get(state.stopReason) ?? 'stop'
     const refusal = finish === 'content-filter' ? refused(state) : NO_OUTPUT
     const usage = parseUsage(state.usage)
-    return [...events, ...refusal, { type: 'answer-ended', finish, usage }]
+    return [...events, ...refusal, { type: 'answer-ended', finish: finish, usage }]
   },
 
   ping: () => NO_OUTPUT,

@@ -38,5 +38,5 @@ export function encodeRequest({ items, params, stream }: Prompt, account: Accoun
   }
   const verb = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
   const { notes } = context.notebook
-  return { path: `/${path}:${verb}`, body, notes, unsentStops: stops.unsent }
+  return { path: `/${path}:${verb}`, body, notes, unsentStopSequences: stops.unsent }
 }

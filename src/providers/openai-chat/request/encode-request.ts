@@ -23,7 +23,7 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
   const { query } = options.quirks
   const path = query === undefined ? '/chat/completions' : `/chat/completions?${query}`
   const { unsent } = planStopSequences(prompt.params, options)
-  return { ...said, path, notes: notebook.notes, unsentStops: unsent }
+  return { ...said, path, notes: notebook.notes, unsentStopSequences: unsent }
 }
 
 function translatedBody(prompt: Prompt, encoding: EncodingContext): JsonObject {

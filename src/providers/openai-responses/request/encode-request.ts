@@ -39,7 +39,7 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
       store: false,
     },
     notes,
-    unsentStops,
+    unsentStopSequences: unsentStops,
   }
 }
 

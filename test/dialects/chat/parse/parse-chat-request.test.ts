@@ -19,7 +19,7 @@ test('what nobody said is null, and nothing is stored unless it is asked for', (
     stream: false,
     items: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }],
     params: NO_PARAMS,
-    memory: {
+    storage: {
       store: null,
       storeByDefault: false,
       previousResponseId: null,
@@ -27,9 +27,9 @@ test('what nobody said is null, and nothing is stored unless it is asked for', (
       background: false,
       metadata: {},
     },
-    wishes: null,
-    generates: true,
-    context: null,
+    policyOverrides: null,
+    generatesAnswer: true,
+    overflow: null,
     client: DEFAULT_CLIENT_TRAITS,
     body,
   })
@@ -116,7 +116,7 @@ test('formats are flat here, and those of other services go along', () => {
 
 test('storing is asked of the gateway', () => {
   const metadata = { a: 'b' }
-  expect(parse({ model: 'm', messages: HI, store: true, metadata }).memory).toMatchObject({
+  expect(parse({ model: 'm', messages: HI, store: true, metadata }).storage).toMatchObject({
     store: true,
     metadata,
   })

@@ -9,8 +9,8 @@ const OURS = `chatcmpl-${TURN}`
 const HEAD = '{"id":"up-1","object":"chat.completion.chunk",'
 
 function retouched(...all: readonly string[]): readonly string[] {
-  const { message } = chatDialect.retouch(answering())
-  return all.map((data) => message({ data }).data)
+  const { patchMessage } = chatDialect.createPassThroughPatcher(answering())
+  return all.map((data) => patchMessage({ data }).data)
 }
 
 test('only the id changes, every other character stays', () => {
@@ -24,11 +24,11 @@ test('only the id changes, every other character stays', () => {
 })
 
 test('the event of a message, and a message that is not ours to change, stay as they are', () => {
-  const { message } = chatDialect.retouch(answering())
+  const { patchMessage } = chatDialect.createPassThroughPatcher(answering())
   const error = { event: 'error', data: '{"error":{"message":"no"}}' }
   const broken = { data: '{"id":' }
-  expect(message(error)).toBe(error)
-  expect(message(broken)).toBe(broken)
+  expect(patchMessage(error)).toBe(error)
+  expect(patchMessage(broken)).toBe(broken)
 })
 
 test("an id of nothing is ours as well, but a call's is not", () => {
@@ -71,11 +71,11 @@ test('fields by which an upstream could reach into a client are dropped (C127)',
 
 describe('the ending begins', () => {
   const isEnding = (...all: readonly string[]) => {
-    const retouch = chatDialect.retouch(answering())
+    const retouch = chatDialect.createPassThroughPatcher(answering())
     return all.map((data) => {
       const message = { data }
-      retouch.message(message)
-      return retouch.isEnding(message)
+      retouch.patchMessage(message)
+      return retouch.startsEnding(message)
     })
   }
   const chunk = (choice: object) => JSON.stringify({ id: 'up-1', choices: [choice] })
@@ -100,16 +100,16 @@ describe('the ending begins', () => {
 })
 
 test('a whole answer gets our id, an error stays what it is', () => {
-  const { whole } = chatDialect.retouch(answering())
+  const { patchBody } = chatDialect.createPassThroughPatcher(answering())
   const body = { id: 'up-1', choices: [{ index: 0 }], event: {}, usage: { x: 1 } }
-  expect(whole(body)).toEqual({ id: OURS, choices: [{ index: 0 }], usage: { x: 1 } })
+  expect(patchBody(body)).toEqual({ id: OURS, choices: [{ index: 0 }], usage: { x: 1 } })
   const error = { error: { message: 'no' } }
-  expect(whole(error)).toBe(error)
+  expect(patchBody(error)).toBe(error)
 })
 
 test('a stream that broke ends with an error without choices, and the mark', () => {
-  const { broken } = chatDialect.retouch(answering())
-  expect(broken(createFailure('upstream_broken', 'No.'))).toEqual([
+  const { renderFailure } = chatDialect.createPassThroughPatcher(answering())
+  expect(renderFailure(createFailure('upstream_broken', 'No.'))).toEqual([
     {
       data: '{"error":{"message":"No.","type":"server_error","param":null,"code":"upstream_broken"}}',
     },

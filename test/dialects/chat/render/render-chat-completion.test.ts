@@ -16,7 +16,7 @@ import {
 } from '../kit.ts'
 
 function whole(...items: readonly Item[]) {
-  return chatDialect.whole(outcomeOf(tell(...items)), answering())
+  return chatDialect.renderBody(outcomeOf(tell(...items)), answering())
 }
 
 test('has everything in its place', () => {
@@ -111,7 +111,7 @@ test('says the same as the stream', () => {
   ]
   const streamed = chunks(events).flatMap(({ choices }) => choices.map(({ delta }) => delta))
   const sum = (field: string) => streamed.map((delta) => delta[field] ?? '').join('')
-  expect(chatDialect.whole(outcomeOf(events), answering())).toMatchObject({
+  expect(chatDialect.renderBody(outcomeOf(events), answering())).toMatchObject({
     choices: [
       { message: { content: sum('content'), reasoning_content: sum('reasoning_content') } },
     ],

@@ -218,7 +218,7 @@ test('a failure is an error without choices, and no end that looks well', () => 
 
 test('an answer that nobody told is told at its end', () => {
   const outcome = outcomeOf(tell(said('Hello'), call('x')))
-  const messages = chatDialect.stream(answering()).end(outcome, 0)
+  const messages = chatDialect.createRenderer(answering()).end(outcome, 0)
   const text = messages.map(({ data }) => data).join('')
   expect(text).toContain('"content":"Hello"')
   expect(text).toContain('"finish_reason":"tool_calls"')

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
 import { parsed } from '../../../support/responses-kit.ts'
 
 function contextOf(body: JsonObject) {
-  return parsed({ model: 'm', input: 'hi', ...body }).context
+  return parsed({ model: 'm', input: 'hi', ...body }).overflow
 }
 
 function refusalOf(body: JsonObject): unknown {

@@ -233,7 +233,7 @@ describe('input', () => {
 
 describe('memory', () => {
   test('what is not said is left to the default', () => {
-    expect(parsed({ model: 'm', input: 'go' }).memory).toEqual({
+    expect(parsed({ model: 'm', input: 'go' }).storage).toEqual({
       store: null,
       storeByDefault: true,
       previousResponseId: null,
@@ -244,14 +244,14 @@ describe('memory', () => {
   })
 
   test('a conversation is an id or an object with one, and input may be missing then', () => {
-    expect(parsed({ model: 'm', conversation: 'conv_1' }).memory.conversationId).toBe('conv_1')
-    const { memory, items } = parsed({ model: 'm', conversation: { id: 'conv_1' } })
-    expect([memory.conversationId, items]).toEqual(['conv_1', []])
+    expect(parsed({ model: 'm', conversation: 'conv_1' }).storage.conversationId).toBe('conv_1')
+    const { storage, items } = parsed({ model: 'm', conversation: { id: 'conv_1' } })
+    expect([storage.conversationId, items]).toEqual(['conv_1', []])
   })
 
   test('an empty previous_response_id is none', () => {
-    const { memory } = parsed({ model: 'm', input: 'go', previous_response_id: '' })
-    expect(memory.previousResponseId).toBeNull()
+    const { storage } = parsed({ model: 'm', input: 'go', previous_response_id: '' })
+    expect(storage.previousResponseId).toBeNull()
   })
 
   test.each([
@@ -281,6 +281,6 @@ describe('memory', () => {
 
   test('metadata at its limits is accepted', () => {
     const metadata = { ['k'.repeat(64)]: 'v'.repeat(512) }
-    expect(parsed({ model: 'm', input: 'go', metadata }).memory.metadata).toEqual(metadata)
+    expect(parsed({ model: 'm', input: 'go', metadata }).storage.metadata).toEqual(metadata)
   })
 })

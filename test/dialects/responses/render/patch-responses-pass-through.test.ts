@@ -48,7 +48,7 @@ const UPSTREAM = {
 
 test('the response is ours where we speak for it, and its own in the rest', () => {
   const message = eventOf('response.created', { response: UPSTREAM, sequence_number: 0 })
-  const { event, data } = responsesDialect.retouch(ANSWERING).message(message)
+  const { event, data } = responsesDialect.createPassThroughPatcher(ANSWERING).patchMessage(message)
   expect(event).toBe('response.created')
   expect(JSON.parse(data)).toEqual({
     type: 'response.created',
@@ -66,7 +66,7 @@ test('the response is ours where we speak for it, and its own in the rest', () =
 })
 
 test.each([true, false])('every other message is the very same (named: %s)', (isNamed) => {
-  const retouch = responsesDialect.retouch(ANSWERING)
+  const retouch = responsesDialect.createPassThroughPatcher(ANSWERING)
   const messages = [
     eventOf('response.output_text.delta', { delta: '"response": {"id": 1}' }, isNamed),
     eventOf('response.output_item.added', { item: { type: 'message', response: 1 } }, isNamed),
@@ -75,12 +75,12 @@ test.each([true, false])('every other message is the very same (named: %s)', (is
     { data: '{"broken' },
     { event: 'response.completed', data: 'not JSON' },
   ]
-  for (const message of messages) expect(retouch.message(message)).toBe(message)
+  for (const message of messages) expect(retouch.patchMessage(message)).toBe(message)
 })
 
 test('an upstream that names no events is understood all the same', () => {
-  const retouch = responsesDialect.retouch(ANSWERING)
-  const { event, data } = retouch.message(
+  const retouch = responsesDialect.createPassThroughPatcher(ANSWERING)
+  const { event, data } = retouch.patchMessage(
     eventOf('response.completed', { response: UPSTREAM }, false),
   )
   expect(event).toBeUndefined()
@@ -95,39 +95,41 @@ test.each([
   ['response.output_item.done', false],
   ['response.created', false],
 ])('%s is an ending: %s', (type, isEnding) => {
-  const retouch = responsesDialect.retouch(ANSWERING)
+  const retouch = responsesDialect.createPassThroughPatcher(ANSWERING)
   const fields = { response: UPSTREAM, error: {}, item: {} }
-  expect(retouch.isEnding(eventOf(type, fields))).toBe(isEnding)
-  expect(retouch.isEnding(eventOf(type, fields, false))).toBe(isEnding)
+  expect(retouch.startsEnding(eventOf(type, fields))).toBe(isEnding)
+  expect(retouch.startsEnding(eventOf(type, fields, false))).toBe(isEnding)
 })
 
 test('[DONE] is an ending', () => {
-  expect(responsesDialect.retouch(ANSWERING).isEnding({ data: '[DONE]' })).toBe(true)
+  expect(
+    responsesDialect.createPassThroughPatcher(ANSWERING).startsEnding({ data: '[DONE]' }),
+  ).toBe(true)
 })
 
 describe('an answer that nobody keeps', () => {
   const stateless = { ...answeringTo({ model: 'gpt-5', input: 'go', store: false }), stored: false }
 
   test('is left alone, its id included', () => {
-    const retouch = responsesDialect.retouch(stateless)
+    const retouch = responsesDialect.createPassThroughPatcher(stateless)
     const { metadata: _metadata, ...bare } = { ...UPSTREAM, max_output_tokens: null }
     for (const response of [UPSTREAM, bare]) {
       const message = eventOf('response.created', { response })
-      expect(retouch.message(message)).toBe(message)
+      expect(retouch.patchMessage(message)).toBe(message)
     }
-    expect(retouch.whole(UPSTREAM)).toBe(UPSTREAM)
+    expect(retouch.patchBody(UPSTREAM)).toBe(UPSTREAM)
   })
 
   test('still says what was asked where something else was sent', () => {
     const body = { model: 'gpt-5', input: 'go', store: false, previous_response_id: 'resp_1' }
-    const retouch = responsesDialect.retouch(answeringTo(body, { stored: false }))
-    expect(retouch.whole(UPSTREAM)).toEqual({ ...UPSTREAM, previous_response_id: 'resp_1' })
+    const retouch = responsesDialect.createPassThroughPatcher(answeringTo(body, { stored: false }))
+    expect(retouch.patchBody(UPSTREAM)).toEqual({ ...UPSTREAM, previous_response_id: 'resp_1' })
   })
 
   test('ends, if it breaks, under the id that the client knows', () => {
-    const retouch = responsesDialect.retouch(stateless)
-    retouch.message(eventOf('response.created', { response: UPSTREAM, sequence_number: 0 }))
-    const ending = retouch.broken(createFailure('upstream_broken', 'It broke.'))
+    const retouch = responsesDialect.createPassThroughPatcher(stateless)
+    retouch.patchMessage(eventOf('response.created', { response: UPSTREAM, sequence_number: 0 }))
+    const ending = retouch.renderFailure(createFailure('upstream_broken', 'It broke.'))
     expect(lastResponse(ending)).toMatchObject({ id: 'resp_up', status: 'failed' })
   })
 
@@ -139,8 +141,11 @@ describe('an answer that nobody keeps', () => {
         'response'
       ] as JsonObject
       const body = { model: 'm', input: 'go', instructions, store } as JsonObject
-      const retouch = responsesDialect.retouch({ ...answeringTo(body), stored: false })
-      const changed = messages.filter((message) => retouch.message(message) !== message)
+      const retouch = responsesDialect.createPassThroughPatcher({
+        ...answeringTo(body),
+        stored: false,
+      })
+      const changed = messages.filter((message) => retouch.patchMessage(message) !== message)
       // The others were asked to be stored, and answered so.
       if (store !== true) expect([name, changed]).toEqual([name, []])
     }
@@ -148,25 +153,25 @@ describe('an answer that nobody keeps', () => {
 })
 
 test.each([true, false])('what would run scripts in a browser is lost (kept: %s)', (stored) => {
-  const retouch = responsesDialect.retouch({ ...answeringTo(), stored })
+  const retouch = responsesDialect.createPassThroughPatcher({ ...answeringTo(), stored })
   const evil = eventOf('response.output_text.delta', {
     delta: 'x',
     event: { type: 'execute' },
     sources: [],
   })
-  expect(JSON.parse(retouch.message(evil).data)).toEqual({
+  expect(JSON.parse(retouch.patchMessage(evil).data)).toEqual({
     type: 'response.output_text.delta',
     delta: 'x',
   })
   const hidden = { data: '{"\\u0065vent":{"type":"execute"},"type":"x"}' }
-  expect(retouch.message(hidden).data).toBe('{"type":"x"}')
+  expect(retouch.patchMessage(hidden).data).toBe('{"type":"x"}')
   const harmless = eventOf('response.output_item.done', { item: { action: { sources: [] } } })
-  expect(retouch.message(harmless)).toBe(harmless)
+  expect(retouch.patchMessage(harmless)).toBe(harmless)
 })
 
 describe('a whole answer', () => {
   test('is changed in the same places', () => {
-    expect(responsesDialect.retouch(ANSWERING).whole(UPSTREAM)).toMatchObject({
+    expect(responsesDialect.createPassThroughPatcher(ANSWERING).patchBody(UPSTREAM)).toMatchObject({
       id: `resp_${TURN_ID}`,
       store: true,
       temperature: 0.7,
@@ -176,14 +181,16 @@ describe('a whole answer', () => {
 
   test('that is none is left alone', () => {
     const body = { error: { message: 'x' } }
-    expect(responsesDialect.retouch(ANSWERING).whole(body)).toBe(body)
+    expect(responsesDialect.createPassThroughPatcher(ANSWERING).patchBody(body)).toBe(body)
   })
 
   test.skipIf(!sharedExists)('of the real service keeps all that it said', () => {
     const body = JSON.parse(
       readShared('fixtures/streams/openai-responses/text-answer.json').toString(),
     ) as JsonObject
-    const { id, output, usage } = responsesDialect.retouch(answeringTo()).whole(body)
+    const { id, output, usage } = responsesDialect
+      .createPassThroughPatcher(answeringTo())
+      .patchBody(body)
     expect([id, output, usage]).toEqual([`resp_${TURN_ID}`, body['output'], body['usage']])
   })
 })
@@ -192,15 +199,15 @@ describe('a stream that breaks', () => {
   const failure = createFailure('upstream_broken', 'It broke.')
 
   test('goes on counting, and ends with the response that it began with', () => {
-    const retouch = responsesDialect.retouch(ANSWERING)
+    const retouch = responsesDialect.createPassThroughPatcher(ANSWERING)
     const item = { type: 'message', id: 'msg_1', content: [] }
     const passed = [
       eventOf('response.created', { response: UPSTREAM, sequence_number: 0 }),
       eventOf('response.output_item.done', { output_index: 0, item, sequence_number: 4 }),
       eventOf('response.output_text.delta', { delta: 'x', sequence_number: 5 }),
     ]
-    for (const message of passed) retouch.message(message)
-    const ending = retouch.broken(failure)
+    for (const message of passed) retouch.patchMessage(message)
+    const ending = retouch.renderFailure(failure)
     expect(ending.map(({ event, data }) => event ?? data)).toEqual([
       'error',
       'response.failed',
@@ -217,7 +224,9 @@ describe('a stream that breaks', () => {
   })
 
   test('of which nothing was seen ends lawfully as well', () => {
-    expect(lastResponse(responsesDialect.retouch(ANSWERING).broken(failure))).toMatchObject({
+    expect(
+      lastResponse(responsesDialect.createPassThroughPatcher(ANSWERING).renderFailure(failure)),
+    ).toMatchObject({
       id: `resp_${TURN_ID}`,
       status: 'failed',
       output: [],
@@ -231,9 +240,9 @@ describe('a stream that breaks', () => {
       { type: 'answer-ended', finish: 'stop', usage: null },
     ]).slice(0, -2)
     for (let at = 2; at <= whole.length; at++) {
-      const retouch = responsesDialect.retouch(ANSWERING)
-      const passed = whole.slice(0, at).map(retouch.message)
-      const faults = responsesFaults([...passed, ...retouch.broken(failure)])
+      const retouch = responsesDialect.createPassThroughPatcher(ANSWERING)
+      const passed = whole.slice(0, at).map(retouch.patchMessage)
+      const faults = responsesFaults([...passed, ...retouch.renderFailure(failure)])
       // An item that was announced by the upstream cannot be finished by us.
       expect(faults.filter((fault) => !/is not done|shows 0 of 1/.test(fault))).toEqual([])
     }
@@ -242,8 +251,8 @@ describe('a stream that breaks', () => {
 
 describe.skipIf(!sharedExists)('a recorded stream', () => {
   test.each(recordedStreams())('$name is followed by the SDK under our id', async (recorded) => {
-    const retouch = responsesDialect.retouch(answeringTo())
-    const messages = recorded.messages.map(retouch.message)
+    const retouch = responsesDialect.createPassThroughPatcher(answeringTo())
+    const messages = recorded.messages.map(retouch.patchMessage)
     const changed = messages.filter((message, at) => message !== recorded.messages[at])
     expect(changed.length).toBeGreaterThan(1)
     expect(changed.length).toBeLessThan(5)

@@ -8,7 +8,7 @@ const TURN = '0123456789ABCDEFGHJK'
 const OUTPUT = '[{"type":"message","id":"new"}]'
 
 function answeringTo(...items: readonly Item[]): AnswerContext {
-  return { inbound: { items }, turnId: TURN } as unknown as AnswerContext
+  return { clientRequest: { items }, turnId: TURN } as unknown as AnswerContext
 }
 
 test('begins with the words that are to be continued', () => {

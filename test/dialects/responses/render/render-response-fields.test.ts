@@ -12,7 +12,7 @@ const OUTCOME = outcomeOf([
 ])
 
 function echoOf(body: JsonObject, stored = true): JsonObject {
-  return responsesDialect.whole(
+  return responsesDialect.renderBody(
     OUTCOME,
     answeringTo({ model: 'm', input: 'go', ...body }, { stored }),
   )
@@ -122,12 +122,12 @@ test('a schema is echoed flat, with all that it must have', () => {
 
 test('an answer in progress, or that has failed, says so', () => {
   const unfinished = { ...OUTCOME, finish: null }
-  expect(responsesDialect.whole(unfinished, answeringTo())).toMatchObject({
+  expect(responsesDialect.renderBody(unfinished, answeringTo())).toMatchObject({
     status: 'in_progress',
     error: null,
   })
   const failure = createFailure('upstream_broken', 'It broke.')
-  expect(responsesDialect.whole({ ...unfinished, failure }, answeringTo())).toMatchObject({
+  expect(responsesDialect.renderBody({ ...unfinished, failure }, answeringTo())).toMatchObject({
     status: 'failed',
     error: { code: 'server_error', message: 'It broke.' },
     completed_at: null,
@@ -135,7 +135,7 @@ test('an answer in progress, or that has failed, says so', () => {
 })
 
 test('when it was completed is told if it is known', () => {
-  expect(responsesDialect.whole(OUTCOME, answeringTo(), 1_700_000_009_999)).toMatchObject({
+  expect(responsesDialect.renderBody(OUTCOME, answeringTo(), 1_700_000_009_999)).toMatchObject({
     completed_at: 1_700_000_009,
   })
 })

@@ -73,7 +73,7 @@ describe('a stream is lawful', () => {
 test('the ending is not said before it is asked for', () => {
   fc.assert(
     fc.property(fc.oneof(answer, nonsense), (events) => {
-      const renderer = responsesDialect.stream(answeringTo())
+      const renderer = responsesDialect.createRenderer(answeringTo())
       const types = events.flatMap((event) => renderer.push(event)).map(({ event }) => event)
       const endings = ['response.completed', 'response.incomplete', 'response.failed', 'error']
       expect(types.filter((type) => endings.includes(type ?? ''))).toEqual([])
@@ -119,7 +119,7 @@ test('a whole answer is what its stream ends with', () => {
   fc.assert(
     fc.property(answer, asked, (events, answering) => {
       const ended = lastResponse(rendered(events, answering))
-      const whole = responsesDialect.whole(outcomeOf(events), answering, ENDED_AT_MS)
+      const whole = responsesDialect.renderBody(outcomeOf(events), answering, ENDED_AT_MS)
       expect(faultsInResponse(whole)).toEqual([])
       if (isObject(ended['error'])) return
       // Where items overlap, the last to end need not be the last in the list.

@@ -95,7 +95,7 @@ describe('a message', () => {
   })
 
   test('a token makes one message and nothing else', () => {
-    const renderer = responsesDialect.stream(answeringTo())
+    const renderer = responsesDialect.createRenderer(answeringTo())
     for (const event of [BEGIN, STARTED, saying('a')]) renderer.push(event)
     expect(renderer.push(saying('"\n'))).toEqual([
       {
@@ -379,7 +379,7 @@ describe('an ending', () => {
     ['content-filter', 'content_filter'],
   ] as const)('by %s is incomplete, and so is the item that was cut off', (finish, reason) => {
     expect(
-      lastResponse(rendered([...said, { type: 'answer-ended', finish, usage: null }])),
+      lastResponse(rendered([...said, { type: 'answer-ended', finish: finish, usage: null }])),
     ).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason },
@@ -422,7 +422,7 @@ describe('an ending', () => {
   })
 
   test('is what came of the answer, not what was said last', () => {
-    const renderer = responsesDialect.stream(answeringTo())
+    const renderer = responsesDialect.createRenderer(answeringTo())
     for (const event of [...said, END]) renderer.push(event)
     const failure = createFailure('store_unavailable', 'Not kept.')
     const outcome = { ...outcomeOf([...said, END]), finish: null, failure }

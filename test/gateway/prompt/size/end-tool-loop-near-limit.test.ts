@@ -27,7 +27,7 @@ test('a model is warned from a share of its window on, and with none of it never
     question === undefined ? [] : [question, ...work.map((item) => ({ ...item, origin }))]
   const warned = (warnAt: number) => {
     const policy = resolvePolicy([{ budget: { window: 1000, warnAt } }])
-    const history = { ...NO_HISTORY, counted: () => 600 }
+    const history = { ...NO_HISTORY, countReportedTokens: () => 600 }
     const { steps } = planToolLoopEnd({ account, model: 'm' }, { items, policy, history })
     return steps.flatMap(({ run }) => run(items).notes.map(({ why }) => why))
   }

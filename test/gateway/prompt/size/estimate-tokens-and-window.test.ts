@@ -37,16 +37,17 @@ function prepared(
   more: JsonObject = {},
   dialect: Dialect = responsesDialect,
 ) {
-  const { world } = gateway
-  const account = world.accounts.find(({ name }) => name === 'claude') ?? world.accounts[0]
-  const used = model.startsWith('claude') ? account : world.accounts[1]
+  const { dependencies } = gateway
+  const account =
+    dependencies.accounts.find(({ name }) => name === 'claude') ?? dependencies.accounts[0]
+  const used = model.startsWith('claude') ? account : dependencies.accounts[1]
   if (used === undefined) throw new Error('There is no such account.')
   const body = { model, input: 'Hi.', store: false, ...more }
-  const inbound = dialect.parse(body)
+  const clientRequest = dialect.parse(body)
   return prepareRequest(
     { account: used, model },
-    { inbound: { ...inbound, wishes }, history: NO_HISTORY },
-    world,
+    { clientRequest: { ...clientRequest, policyOverrides: wishes }, history: NO_HISTORY },
+    dependencies,
   )
 }
 
@@ -125,11 +126,11 @@ describe('what does not fit', () => {
   const long = { input: `Tell me of ${'the sea and '.repeat(600)}nothing else.` }
 
   test('is refused with a sentence where the window is certain (C33)', () => {
-    expect(() => fitToWindow(prepared('tiny-1', {}, long), gateway.world)).toThrow(
+    expect(() => fitToWindow(prepared('tiny-1', {}, long), gateway.dependencies)).toThrow(
       /exceeds the context window of this model: it is about \d+ tokens, and the model takes 1000/,
     )
     const cut = { budget: { overflow: 'cut' as const } }
-    expect(() => fitToWindow(prepared('tiny-1', cut, long), gateway.world)).toThrow(
+    expect(() => fitToWindow(prepared('tiny-1', cut, long), gateway.dependencies)).toThrow(
       /The newest question alone is too long/,
     )
   })
@@ -152,25 +153,25 @@ describe('what does not fit', () => {
     ])('is sent: %s', (_, content) => {
       const chatted = asked(content)
       expect(fitsWindow(chatted)).toBe(true)
-      expect(fitToWindow(chatted, gateway.world)).toBe(chatted)
+      expect(fitToWindow(chatted, gateway.dependencies)).toBe(chatted)
     })
 
     test('is refused where the newest question alone is beyond doubt (C33)', () => {
       const hopeless = 'the sea and '.repeat(900)
-      expect(() => fitToWindow(asked(hopeless), gateway.world)).toThrow(
+      expect(() => fitToWindow(asked(hopeless), gateway.dependencies)).toThrow(
         /The newest question alone is too long. Send less./,
       )
       expect(fitsWindow(asked(hopeless))).toBe(false)
       const sent = asked(hopeless, { budget: { overflow: 'send' } })
-      expect(fitToWindow(sent, gateway.world)).toBe(sent)
+      expect(fitToWindow(sent, gateway.dependencies)).toBe(sent)
     })
   })
 
   test('is sent where the policy says so, or where the window is a guess', () => {
     const sent = prepared('tiny-1', { budget: { overflow: 'send' } }, long)
-    expect(fitToWindow(sent, gateway.world)).toBe(sent)
+    expect(fitToWindow(sent, gateway.dependencies)).toBe(sent)
     const guess = prepared('claude-sonnet-5-5', {}, { input: 'the sea '.repeat(900_000) })
-    expect(fitToWindow(guess, gateway.world)).toBe(guess)
+    expect(fitToWindow(guess, gateway.dependencies)).toBe(guess)
   })
 
   test('is cut between turns, oldest first, and the question stays', () => {
@@ -183,7 +184,7 @@ describe('what does not fit', () => {
       { budget: { overflow: 'cut' } },
       { input: [...turns, { role: 'user', content: 'now' }] },
     )
-    const fitting = fitToWindow(asked, gateway.world)
+    const fitting = fitToWindow(asked, gateway.dependencies)
     expect(estimateRequestTokens(fitting)).toBeLessThanOrEqual(1000)
     expect(fitting.prompt.items.at(-1)).toBe(asked.items.at(-1))
     expect(fitting.notes.some(({ why }) => why === 'over-window')).toBe(true)
@@ -200,10 +201,10 @@ describe('what does not fit', () => {
 
   test('loses old outputs of tools before it loses a turn (C58)', () => {
     const input = [...looked(1, 260), ...looked(2, 260), { role: 'user', content: 'now' }]
-    const fitting = fitToWindow(prepared('tiny-1', cut, { input }), gateway.world)
+    const fitting = fitToWindow(prepared('tiny-1', cut, { input }), gateway.dependencies)
     expect(whysOf(fitting)).toEqual(new Set(['output-too-old']))
     expect(fitting.prompt.items).toHaveLength(input.length)
-    expect(fitting.inbound.wishes).toEqual(cut)
+    expect(fitting.clientRequest.policyOverrides).toEqual(cut)
   })
 
   test('what was cut hard while its turn ran is the same when the turn is over', () => {
@@ -214,7 +215,7 @@ describe('what does not fit', () => {
       { role: 'user', content: 'now' },
     ]
     const [before, after] = [running, over].map((input) => {
-      return fitToWindow(prepared('tiny-1', cut, { input }), gateway.world).prompt.items
+      return fitToWindow(prepared('tiny-1', cut, { input }), gateway.dependencies).prompt.items
     })
     expect(after?.slice(0, running.length)).toEqual(before)
   })
@@ -246,7 +247,7 @@ describe('what does not fit', () => {
   ])('is refused with what fills it: %s', (_, more, sentence, param) => {
     for (const overflow of ['cut', 'refuse'] as const) {
       try {
-        fitToWindow(prepared('tiny-1', { budget: { overflow } }, more), gateway.world)
+        fitToWindow(prepared('tiny-1', { budget: { overflow } }, more), gateway.dependencies)
         expect.unreachable()
       } catch (error) {
         const { failure } = error as GatewayError
@@ -263,7 +264,7 @@ describe('what does not fit', () => {
 
   test('loses most of the outputs of the running turn when there is nothing else to lose (C58)', () => {
     const input = looked(1, 2000)
-    const fitting = fitToWindow(prepared('tiny-1', cut, { input }), gateway.world)
+    const fitting = fitToWindow(prepared('tiny-1', cut, { input }), gateway.dependencies)
     expect(estimateRequestTokens(fitting)).toBeLessThanOrEqual(1000)
     expect(whysOf(fitting)).toEqual(new Set(['output-capped']))
     expect(fitting.prompt.items).toHaveLength(input.length)

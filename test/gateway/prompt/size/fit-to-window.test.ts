@@ -17,13 +17,13 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 function fitted(input: readonly JsonObject[]) {
-  const { world } = gateway
-  const [account] = world.accounts
+  const { dependencies } = gateway
+  const [account] = dependencies.accounts
   if (account === undefined) throw new Error('There is no account.')
   const parsed = responsesDialect.parse({ model: 'm', input })
   const wishes = { budget: { window: 1000, overflow: 'cut', reserve: 0 } } as const
-  const asked = { inbound: { ...parsed, wishes }, history: NO_HISTORY }
-  return fitToWindow(prepareRequest({ account, model: 'm' }, asked, world), world)
+  const asked = { clientRequest: { ...parsed, policyOverrides: wishes }, history: NO_HISTORY }
+  return fitToWindow(prepareRequest({ account, model: 'm' }, asked, dependencies), dependencies)
 }
 
 const LONG = 'word '.repeat(900)

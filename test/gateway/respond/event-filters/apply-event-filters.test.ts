@@ -33,16 +33,16 @@ describe('a stream', () => {
       ])
     const stream = both()
     expect(stream.push(message(STARTED, begun(), said('a t')))).toHaveLength(3)
-    expect(stream.isCut()).toBe(false)
+    expect(stream.isCutShort()).toBe(false)
     const events = stream.push(message(said('wo one')))
-    expect(stream.isCut()).toBe(true)
+    expect(stream.isCutShort()).toBe(true)
     expect(events.map(({ type }) => type)).toEqual(['item-ended', 'answer-ended'])
     expect(stream.push(message(said('more')))).toEqual([])
     expect(stream.end()).toEqual([])
 
     const ended = both()
     ended.push(message(...answerOf(['a two'])))
-    expect(ended.isCut()).toBe(false)
+    expect(ended.isCutShort()).toBe(false)
   })
 
   test('that comes at once costs what its upstream says, though a guard ends it', () => {

@@ -375,9 +375,13 @@ describe('the renderers give lawful streams', () => {
       fc.property(answers, fc.nat({ max: 20 }), fc.boolean(), (events, at, beginsWithBreak) => {
         let count = 0
         const mark = { turnId: TURN, isReady: () => count >= at }
-        const renderer = wrapRendererWithMarker(responsesDialect.stream(answeringTo()), mark, {
-          beginsWithBreak,
-        })
+        const renderer = wrapRendererWithMarker(
+          responsesDialect.createRenderer(answeringTo()),
+          mark,
+          {
+            beginsWithBreak,
+          },
+        )
         const messages = events.flatMap((event) => {
           count += 1
           return renderer.push(event)
@@ -393,7 +397,10 @@ describe('the renderers give lawful streams', () => {
     fc.assert(
       fc.property(nonsense, (events) => {
         const mark = { turnId: TURN, isReady: () => true }
-        const renderer = wrapRendererWithMarker(responsesDialect.stream(answeringTo()), mark)
+        const renderer = wrapRendererWithMarker(
+          responsesDialect.createRenderer(answeringTo()),
+          mark,
+        )
         const messages = events.flatMap((event) => [...renderer.push(event)])
         messages.push(...renderer.end(outcomeOf(events), 1_700_000_001_000))
         const isContradiction = (fault: string) => / (says|differs) /.test(fault)
@@ -407,7 +414,7 @@ describe('the renderers give lawful streams', () => {
     fc.assert(
       fc.property(anyAnswer, readyAt, (events, at) => {
         const { events: told, outcome } = marked(events, at)
-        const renderer = chatDialect.stream(chatAnswering())
+        const renderer = chatDialect.createRenderer(chatAnswering())
         const messages = told.flatMap((event) => [...renderer.push(event)])
         messages.push(...renderer.end(outcome, 1_700_000_001_000))
         const text = messages

@@ -12,9 +12,9 @@ const utf8 = new TextEncoder()
 const ID = '"id":"chatcmpl-upstream","object":"chat.completion.chunk"'
 
 /** Like no event, so that each is read. */
-const NEVER: TextDeltaPattern = { before: /(?!)/, after: /(?!)/, more: [] }
-const readingEach = ({ retouch }: PassThroughOptions) => ({
-  retouch: { ...retouch, wordsAlone: NEVER },
+const NEVER: TextDeltaPattern = { before: /(?!)/, after: /(?!)/, unchangedFields: [] }
+const readingEach = ({ patcher }: PassThroughOptions) => ({
+  patcher: { ...patcher, textDeltaPattern: NEVER },
 })
 
 /** What comes of a stream that arrives in these pieces, as the relay would have it. */
@@ -26,7 +26,7 @@ function played(rendition: ResponseWriter, pieces: readonly Uint8Array[]) {
   }
   told += rendition.close(null)
   const outcome = rendition.outcome()
-  return { told: told + rendition.end(outcome), outcome, isCut: rendition.isCut() }
+  return { told: told + rendition.end(outcome), outcome, isCut: rendition.isCutShort() }
 }
 
 const WORDS = [

@@ -74,7 +74,7 @@ function rendered(events: readonly StreamEvent[], renderer: AnswerRenderer) {
     fold.push(event)
     return renderer.push(event)
   })
-  return [...messages, ...renderer.end(fold.now(), 2)]
+  return [...messages, ...renderer.end(fold.currentOutcome(), 2)]
 }
 
 describe('any rounds', () => {
@@ -106,7 +106,7 @@ describe('any rounds', () => {
       fc.property(rounds, (told) => {
         const messages = rendered(
           joined(told),
-          hideGatewayTools(responsesDialect.stream(answeringTo())),
+          hideGatewayTools(responsesDialect.createRenderer(answeringTo())),
         )
         expect(responsesFaults(messages)).toEqual([])
         expect(JSON.stringify(messages)).not.toContain('expand_output')
@@ -119,7 +119,7 @@ describe('any rounds', () => {
       fc.property(rounds, (told) => {
         const messages = rendered(
           joined(told),
-          hideGatewayTools(chatDialect.stream(chatAnswering())),
+          hideGatewayTools(chatDialect.createRenderer(chatAnswering())),
         )
         expect(messages.filter(({ data }) => data === '[DONE]')).toHaveLength(1)
         expect(messages.filter(({ data }) => data.includes('"role":"assistant"'))).toHaveLength(

@@ -114,10 +114,10 @@ interface Told {
 
 /** Round by round, up to the end or to one that cannot be sent. */
 function told({ model, before, rounds: spoken, window }: Story): readonly Told[] {
-  const { world } = gateway
+  const { dependencies } = gateway
   const rounds: ToolRound[] = []
   const all: Told[] = []
-  let asked = fitToWindow(prepared(model, before, window), world)
+  let asked = fitToWindow(prepared(model, before, window), dependencies)
   for (const [at, one] of spoken.entries()) {
     const sent = one.isRefused ? (prepareRetryWithoutReasoning(asked) ?? asked) : asked
     all.push({ asked, sent })
@@ -125,7 +125,7 @@ function told({ model, before, rounds: spoken, window }: Story): readonly Told[]
     const [oldest, ...others] = rounds
     if (oldest === undefined) break
     try {
-      asked = prepareNextRound([oldest, ...others], at === 7, world)
+      asked = prepareNextRound([oldest, ...others], at === 7, dependencies)
     } catch (error) {
       expect(error).toMatchObject({ failure: { code: 'context_length_exceeded' } })
       return all
@@ -139,8 +139,10 @@ function prepared(
   before: readonly number[],
   window: number | null,
 ): PreparedRequest {
-  const { world } = gateway
-  const account = world.accounts.find(({ models }) => models[0]?.startsWith(model.slice(0, 3)))
+  const { dependencies } = gateway
+  const account = dependencies.accounts.find(({ models }) =>
+    models[0]?.startsWith(model.slice(0, 3)),
+  )
   if (account === undefined) throw new Error('There is no such account.')
   const input = before.flatMap((chars, at) => [
     { role: 'user', content: `Question ${at}.` },
@@ -154,13 +156,13 @@ function prepared(
     tools: [LOOK],
     input: [...input, { role: 'user', content: QUESTION }],
   }
-  const inbound = responsesDialect.parse(body)
+  const clientRequest = responsesDialect.parse(body)
   const budget = { window, overflow: 'cut', reserve: 0 } as const
   const wishes = { policy: 'capped', outputs: { cap: 4000 }, budget } as const
   return prepareRequest(
     { account, model },
-    { inbound: { ...inbound, wishes }, history: NO_HISTORY },
-    world,
+    { clientRequest: { ...clientRequest, policyOverrides: wishes }, history: NO_HISTORY },
+    dependencies,
   )
 }
 
@@ -256,17 +258,17 @@ describe('in every round', () => {
 
   test('what its client sent is what its client sent', () => {
     holds((now, before) => {
-      expect(now.inbound).toBe(before.inbound)
+      expect(now.clientRequest).toBe(before.clientRequest)
       expect(now.history).toBe(before.history)
     })
   })
 
   test('what was said and is not passed on as it was has a note', () => {
-    holds(({ items, prompt, places, notes }, { items: then }) => {
+    holds(({ items, prompt, originalPositions, notes }, { items: then }) => {
       expect(items.length).toBeGreaterThan(then.length)
-      expect(places).toHaveLength(prompt.items.length)
+      expect(originalPositions).toHaveLength(prompt.items.length)
       const noted = new Set(notes.map(({ at }) => at))
-      const sent = new Map(places.map((place, at) => [place, prompt.items[at]]))
+      const sent = new Map(originalPositions.map((place, at) => [place, prompt.items[at]]))
       for (const [place, item] of items.entries()) {
         if (sent.get(place) !== item) expect(noted).toContain(place)
       }
@@ -342,22 +344,22 @@ describe('of reasoning', () => {
 })
 
 test('what is planned anew is what a client would be sent that answers its tools itself', () => {
-  const { world } = gateway
+  const { dependencies } = gateway
   fc.assert(
     fc.property(story, (made) => {
       const all = told({ ...made, model: 'chat-1' })
       for (const [at, { asked }] of all.slice(1).entries()) {
         const before = all[at]?.sent ?? asked
         if (before.prompt.items.every((item, nth) => item === asked.prompt.items[nth])) continue
-        const { inbound, account } = asked
+        const { clientRequest, account } = asked
         const items = asked.items.map((item) => unmarkGatewayToolItem(item))
-        const own = { ...inbound, items, given: items }
+        const own = { ...clientRequest, items, originalItems: items }
         const planned = prepareRequest(
           { account, model: 'chat-1' },
-          { inbound: own, history: NO_HISTORY },
-          world,
+          { clientRequest: own, history: NO_HISTORY },
+          dependencies,
         )
-        expect(asked.encoded.body).toEqual(fitToWindow(planned, world).encoded.body)
+        expect(asked.encoded.body).toEqual(fitToWindow(planned, dependencies).encoded.body)
       }
     }),
     RUNS,

@@ -41,7 +41,7 @@ function heard(second: 'asked' | 'refused' = 'asked') {
   const events: StreamEvent[] = []
   const ended: string[] = []
   const sinks: PushSink<readonly StreamEvent[]>[] = []
-  let isGone = false
+  let isDisconnected = false
   const openIn = (name: string, open: readonly StreamEvent[]): AnswerEventSource => ({
     flow(sink) {
       sinks.push(sink)
@@ -67,8 +67,8 @@ function heard(second: 'asked' | 'refused' = 'asked') {
   const answer = streamToolRounds({
     first,
     answer: createRoundEventMerger('01KQZ3V8M6T2X9R4B7C9', [NAME]),
-    isGone: () => isGone,
-    cancel: () => (isGone = true),
+    isDisconnected: () => isDisconnected,
+    cancel: () => (isDisconnected = true),
     log: () => undefined,
   })
   const flow = answer.flow({

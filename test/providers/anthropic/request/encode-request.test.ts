@@ -91,11 +91,11 @@ test('a request in full', () => {
 })
 
 test('the headers carry the key and the version', () => {
-  expect(anthropic.headers(accountOf())).toEqual({
+  expect(anthropic.createHeaders(accountOf())).toEqual({
     'x-api-key': 'sk-ant-1',
     'anthropic-version': '2023-06-01',
   })
-  expect(anthropic.headers({ ...accountOf(), apiKey: null })).toEqual({
+  expect(anthropic.createHeaders({ ...accountOf(), apiKey: null })).toEqual({
     'anthropic-version': '2023-06-01',
   })
 })

@@ -276,7 +276,7 @@ describe('an answer', () => {
       stop_reason: 'tool_use',
       usage: { input_tokens: 3, output_tokens: 5 },
     }
-    const events = anthropic.decodeWhole(body, accountOf())
+    const events = anthropic.decodeBody(body, accountOf())
     expectOrdered(events)
     expect(events).toEqual(
       decoded(

@@ -13,8 +13,8 @@ test('the address says the model and whether to stream, a header the key', () =>
   expect(gemini.encode({ ...promptOf([hi]), stream: false }, ACCOUNT).path).toBe(
     '/models/gemini-3.8-flash:generateContent',
   )
-  expect(gemini.headers(ACCOUNT)).toEqual({ 'x-goog-api-key': 'AIza-test' })
-  expect(gemini.headers({ ...ACCOUNT, apiKey: null })).toEqual({})
+  expect(gemini.createHeaders(ACCOUNT)).toEqual({ 'x-goog-api-key': 'AIza-test' })
+  expect(gemini.createHeaders({ ...ACCOUNT, apiKey: null })).toEqual({})
 })
 
 describe('roles', () => {

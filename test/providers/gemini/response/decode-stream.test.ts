@@ -360,7 +360,7 @@ describe('whatever an upstream sends', () => {
   })
 
   test('after the terminal event nothing more is told', () => {
-    const decoder = gemini.decode(ACCOUNT)
+    const decoder = gemini.createDecoder(ACCOUNT)
     expect(decoder.push({ data: 'x' }).at(-1)?.type).toBe('answer-failed')
     expect(decoder.push({ data: 'y' })).toEqual([])
     expect(decoder.push({ data: JSON.stringify(chunk({ text: 'so' })) })).toEqual([])
@@ -375,7 +375,7 @@ test('an answer that was not streamed tells the same events as one chunk', () =>
     usageMetadata: { promptTokenCount: 1 },
     responseId: 'answer1',
   }
-  const events = gemini.decodeWhole(whole, ACCOUNT)
+  const events = gemini.decodeBody(whole, ACCOUNT)
   expect(events).toEqual(receive([whole]))
   expect(itemsIn(events)).toMatchObject([{ type: 'reasoning' }, { type: 'message' }])
 })

@@ -153,7 +153,7 @@ describe('the end', () => {
   })
 
   test('after the terminal event nothing comes', () => {
-    const decoder = openaiChat.decode(accountOf())
+    const decoder = openaiChat.createDecoder(accountOf())
     const push = (data: unknown) => decoder.push({ data: JSON.stringify(data) })
     push(chunk({ content: 'a' }))
     expect(decoder.push({ data: DONE }).at(-1)?.type).toBe('answer-ended')
@@ -198,7 +198,7 @@ describe('failures', () => {
   })
 
   test('an event of name error may be plain text', () => {
-    const decoder = openaiChat.decode(accountOf())
+    const decoder = openaiChat.createDecoder(accountOf())
     const events = decoder.push({ event: 'error', data: 'overloaded' })
     expect(failureIn(events)).toMatchObject({ message: 'overloaded' })
   })
@@ -252,8 +252,8 @@ describe('what goes with the text', () => {
 })
 
 describe('an answer that was not streamed', () => {
-  const told = (body: Parameters<typeof openaiChat.decodeWhole>[0]) =>
-    openaiChat.decodeWhole(body, accountOf())
+  const told = (body: Parameters<typeof openaiChat.decodeBody>[0]) =>
+    openaiChat.decodeBody(body, accountOf())
 
   test('says the same as its stream', () => {
     const message = { role: 'assistant', content: 'a', reasoning_content: 'Hm', refusal: null }

@@ -29,9 +29,9 @@ function sent(items: readonly Item[], body: JsonObject = ASK, quirks: JsonObject
 
 /** What is sent of items that a client brings along itself, because it stores nothing. */
 function sentOwn(items: readonly Item[], quirks: JsonObject = {}): Sent {
-  const inbound = { ...parsed({ ...ASK, store: false }), items }
+  const clientRequest = { ...parsed({ ...ASK, store: false }), items }
   // Asking for a stream keeps the bytes from going on as they are.
-  return encoded({ ...promptOf(inbound), stream: true }, quirks)
+  return encoded({ ...promptOf(clientRequest), stream: true }, quirks)
 }
 
 function encoded(prompt: Prompt, quirks: JsonObject): Sent {
@@ -46,7 +46,7 @@ describe("the client's own bytes", () => {
   const STATELESS = { ...ASK, store: false }
 
   test('go on when nothing of the request is ours to change', () => {
-    const inbound = parsed({
+    const clientRequest = parsed({
       ...STATELESS,
       stream: true,
       include: ['reasoning.encrypted_content'],
@@ -58,9 +58,9 @@ describe("the client's own bytes", () => {
         { type: 'function_call_output', call_id: 'c', output: 'x' },
       ],
     })
-    const encoded = encodeRequest(promptOf(inbound), ACCOUNT)
-    const { body } = inbound
-    const bytes = inbound.bytes()
+    const encoded = encodeRequest(promptOf(clientRequest), ACCOUNT)
+    const { body } = clientRequest
+    const bytes = clientRequest.bytes()
     expect(encoded).toEqual({ path: '/responses', body, bytes, notes: [] })
     expect(encoded.bytes).toBe(bytes)
   })
@@ -94,11 +94,15 @@ describe("the client's own bytes", () => {
   })
 
   test('do not when items or settings were changed', () => {
-    const inbound = parsed(STATELESS)
-    const items = [...inbound.items]
-    const params = { ...inbound.params, model: 'gpt-5-mini' }
-    expect(encodeRequest(promptOf(inbound, items), ACCOUNT).body).not.toBeInstanceOf(Uint8Array)
-    expect(encodeRequest(promptOf(inbound, inbound.items, params), ACCOUNT).body).toMatchObject({
+    const clientRequest = parsed(STATELESS)
+    const items = [...clientRequest.items]
+    const params = { ...clientRequest.params, model: 'gpt-5-mini' }
+    expect(encodeRequest(promptOf(clientRequest, items), ACCOUNT).body).not.toBeInstanceOf(
+      Uint8Array,
+    )
+    expect(
+      encodeRequest(promptOf(clientRequest, clientRequest.items, params), ACCOUNT).body,
+    ).toMatchObject({
       model: 'gpt-5-mini',
     })
   })
@@ -307,6 +311,6 @@ describe('parts', () => {
 })
 
 test('the key goes where OpenAI looks for it', () => {
-  expect(openaiResponses.headers(ACCOUNT)).toEqual({ authorization: 'Bearer sk-1' })
-  expect(openaiResponses.headers({ ...ACCOUNT, apiKey: null })).toEqual({})
+  expect(openaiResponses.createHeaders(ACCOUNT)).toEqual({ authorization: 'Bearer sk-1' })
+  expect(openaiResponses.createHeaders({ ...ACCOUNT, apiKey: null })).toEqual({})
 })

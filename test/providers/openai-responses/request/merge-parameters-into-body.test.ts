@@ -17,10 +17,15 @@ function chat(params: Partial<PromptParameters>, quirks: JsonObject = {}) {
 
 /** For a client of this language. */
 function own(body: JsonObject, quirks: JsonObject = {}, changed: Partial<PromptParameters> = {}) {
-  const inbound = parsed({ ...ASK, ...body })
+  const clientRequest = parsed({ ...ASK, ...body })
   const params =
-    Object.keys(changed).length === 0 ? inbound.params : { ...inbound.params, ...changed }
-  const encoded = encodeRequest(promptOf(inbound, inbound.items, params), accountWith(quirks))
+    Object.keys(changed).length === 0
+      ? clientRequest.params
+      : { ...clientRequest.params, ...changed }
+  const encoded = encodeRequest(
+    promptOf(clientRequest, clientRequest.items, params),
+    accountWith(quirks),
+  )
   const { input: _input, ...fields } = encoded.body
   return { fields, notes: encoded.notes.map(({ field, why }) => [field, why]) }
 }
@@ -210,7 +215,7 @@ describe('for a client of this language', () => {
 
   test('only what the gateway has changed is written anew', () => {
     const tools = [{ type: 'function', name: 'f', parameters: {}, async: true }] as const
-    const inbound = parsed({ ...ASK, tools, temperature: 1, text: { future: 1 } })
+    const clientRequest = parsed({ ...ASK, tools, temperature: 1, text: { future: 1 } })
     const added = {
       type: 'function',
       name: 'g',
@@ -232,8 +237,11 @@ describe('for a client of this language', () => {
       temperature: 1,
       tools,
     })
-    const more = { ...inbound.params, tools: [...inbound.params.tools, added] }
-    const { body } = encodeRequest(promptOf(inbound, inbound.items, more), accountWith({}))
+    const more = { ...clientRequest.params, tools: [...clientRequest.params.tools, added] }
+    const { body } = encodeRequest(
+      promptOf(clientRequest, clientRequest.items, more),
+      accountWith({}),
+    )
     expect(body).toMatchObject({ tools: [tools[0], added] })
   })
 
