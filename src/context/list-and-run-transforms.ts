@@ -23,6 +23,7 @@ import { shortenOldOutputs } from './tool-outputs/shorten-old-outputs.ts'
 import { stripDetailsBlocks } from './cleaning/strip-details-blocks.ts'
 import { stripMarkers } from './cleaning/strip-markers-from-prompt.ts'
 import { resolveSpeakerLabelOptions, labelSpeakers } from './speakers/label-speakers.ts'
+import { scanItems } from './scan-items.ts'
 import type { OriginalPositions, TransformResult, Transform } from './transform-interface.ts'
 import { keepRecentRounds } from './windows/keep-recent-rounds.ts'
 
@@ -162,7 +163,7 @@ export function runTransforms(
   return continueTransforms({ items, notes: [], places: items.map((_, at) => at) }, transforms)
 }
 
-/** The same with what has been rebuilt already. */
+/** Runs further transforms on a list that has been through some. */
 export function continueTransforms(
   before: Placed,
   transforms: readonly Transform[],
@@ -170,11 +171,20 @@ export function continueTransforms(
   let { items: current, places } = before
   const notes = [...before.notes]
   const stages: AppliedTransform[] = []
+  let traits: number | null = null
   for (const transform of transforms) {
+    if (transform.needs !== undefined) {
+      traits ??= scanItems(current)
+      if ((traits & transform.needs) === 0) continue
+    }
     const step = transform.run(current, places)
     stages.push({ transform, items: current, places, notes: step.notes })
     for (const note of step.notes) notes.push({ ...placed(note, places), by: transform.name })
-    if (step.items !== current) places = placesAfter(step, current, places)
+    if (step.items !== current) {
+      places = placesAfter(step, current, places)
+      // Dropping and moving items adds no trait.
+      if (step.notes.some(({ did }) => did === 'changed' || did === 'added')) traits = null
+    }
     current = step.items
   }
   return { items: current, notes, places, stages }

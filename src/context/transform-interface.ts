@@ -10,6 +10,8 @@ import type { Note } from '../core/note.ts'
 
 export interface Transform {
   readonly name: string
+  /** The transform changes nothing in a list that has none of these traits (`scan-items.ts`). Undefined: always run. */
+  readonly needs?: number
   /** When something becomes of a list that did not when it was shorter; without a word, at any time. */
   readonly prefixStability?: PrefixStability
   /** `places` says where each item stood in the list that the plan began with, if there is a plan. */

@@ -9,11 +9,13 @@ import { escapeFakeNotices, isTextWithoutNotice } from '../../core/text/gateway-
 import type { Item, Part } from '../../core/item.ts'
 import { listContentParts } from '../../core/media/media-handles.ts'
 import { replaceItems } from '../map-items-with-notes.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function escapeNoticesInItems(): Transform {
   return {
     name: 'defuse-notices',
+    needs: ITEM_TRAITS.noticeText,
     prefixStability: 'none',
     run: (items) => replaceItems(items, withoutLookAlikes, 'notice-defused'),
   }

@@ -6,11 +6,13 @@
 import type { Item, Message, Part, TextPart } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
 import { mayContainDetailsBlock, removeDetailsBlocks } from './remove-details-from-text.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function stripDetailsBlocks(): Transform {
   return {
     name: 'strip-details',
+    needs: ITEM_TRAITS.detailsBlock,
     prefixStability: 'none',
     run(items) {
       const notes: Note[] = []

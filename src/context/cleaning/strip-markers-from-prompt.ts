@@ -8,11 +8,13 @@ import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { setContentParts, replaceContentParts } from '../../core/items/replace-content-parts.ts'
 import { removeMarkers } from '../../core/markers/remove-markers.ts'
 import { replaceItems } from '../map-items-with-notes.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function stripMarkers(): Transform {
   return {
     name: 'strip-markers',
+    needs: ITEM_TRAITS.markerText,
     prefixStability: 'none',
     run: (items) => replaceItems(items, stripItemMarkers, 'marker-removed'),
   }

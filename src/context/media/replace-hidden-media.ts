@@ -17,6 +17,7 @@ import type { MediaKind } from '../../core/media/content-part-media.ts'
 import type { Note } from '../../core/note.ts'
 import type { MediaRules } from '../../core/context-policy.ts'
 import { selectMediaToHide, type HiddenMedia } from './select-media-to-hide.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 
@@ -44,6 +45,7 @@ export function replaceHiddenMedia({
 }: MediaVisibilityOptions): Transform {
   return {
     name: 'show-media',
+    needs: ITEM_TRAITS.media | ITEM_TRAITS.markdownImage,
     prefixStability: 'lasting',
     run(items) {
       const fates = selectMediaToHide(items, { ...rules, outputsStay }, sees)

@@ -17,6 +17,7 @@ import { findMarkdownImages } from '../../core/media/find-markdown-images.ts'
 import { createReusedImageNotice } from '../../core/media/media-notices.ts'
 import { readPartMedia } from '../../core/media/content-part-media.ts'
 import type { Note } from '../../core/note.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 
@@ -30,6 +31,7 @@ export interface ImageReuseOptions {
 export function reshowGeneratedImages({ images, conversation }: ImageReuseOptions): Transform {
   return {
     name: 'reuse-images',
+    needs: ITEM_TRAITS.markdownImage,
     prefixStability: 'none',
     run(items) {
       const reused = reusedIn(items, images)

@@ -14,11 +14,13 @@ import {
   findRoundStarts,
 } from '../../core/items/rounds-and-pinned-items.ts'
 import { filterItems } from '../filter-items.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function dropExpiredReasoning(keep: 'next_reply' | 'open_turn'): Transform {
   return {
     name: 'retain-reasoning',
+    needs: ITEM_TRAITS.reasoning,
     prefixStability: 'lasting',
     run(items) {
       const border =

@@ -14,11 +14,13 @@ import { authorOf, matchesAuthor } from '../../core/items/author-time-and-reset-
 import type { Note } from '../../core/note.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
 import { findInsertionPoints } from '../insertion-points.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function hideAuthors(hidden: readonly string[]): Transform {
   return {
     name: 'hide-authors',
+    needs: ITEM_TRAITS.author,
     prefixStability: 'none',
     run(items) {
       const isHidden = hiddenIn(items, hidden)

@@ -22,6 +22,7 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
 import { isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
 import { sanitizeName, MAX_NAME_CHARS, truncateName } from '../../core/text/sanitize-name.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export type SpeakerLabelOptions = Pick<SpeakerRules, 'persona' | 'actAs'> & {
@@ -43,6 +44,7 @@ export function resolveSpeakerLabelOptions(
 export function labelSpeakers(telling: SpeakerLabelOptions): Transform {
   return {
     name: 'tell-speakers',
+    ...(telling.actAs === null ? { needs: ITEM_TRAITS.author } : {}),
     prefixStability: 'none',
     run(items) {
       // Where nobody is named, nobody has to be told.

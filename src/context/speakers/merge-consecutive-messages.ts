@@ -17,11 +17,13 @@ import {
 } from '../../core/items/author-time-and-reset-fields.ts'
 import type { Note } from '../../core/note.ts'
 import { isPinnedByClient } from '../../core/items/rounds-and-pinned-items.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function mergeConsecutiveMessages(): Transform {
   return {
     name: 'merge-runs',
+    needs: ITEM_TRAITS.author,
     prefixStability: 'none',
     run(items) {
       const kept: Item[] = []

@@ -24,11 +24,13 @@ import { isHistorySummary } from '../../core/items/summary-message.ts'
 import { moveAnswerFirst } from './move-items-after-compaction.ts'
 import { createPinnedItemPredicate, type KeepPredicate } from '../find-undroppable-items.ts'
 import { canReadCompaction, type CompactionSupport } from './can-read-compaction.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function applyCompaction(reader: CompactionSupport): Transform {
   return {
     name: 'apply-compaction',
+    needs: ITEM_TRAITS.compaction,
     prefixStability: 'lasting',
     run(items) {
       const notes: Note[] = []

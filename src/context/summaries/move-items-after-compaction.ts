@@ -13,11 +13,13 @@ import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
 import { UNPAIRED, isCallOutput, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
 import { isNonAssistantMessage } from '../cut-points.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { TransformResult, Transform } from '../transform-interface.ts'
 
 export function moveItemsAfterCompaction(): Transform {
   return {
     name: 'behind-compaction',
+    needs: ITEM_TRAITS.compaction,
     prefixStability: 'lasting',
     run: (items) => moveAnswerFirst(items, countLeadingInstructions(items)),
   }

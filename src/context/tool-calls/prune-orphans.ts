@@ -15,6 +15,7 @@ import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-ca
 import { createStubOutput } from './stub-missing-outputs.ts'
 import { findDuplicateCalls } from './find-duplicate-calls.ts'
 import { hasValidItemOrder } from './has-valid-item-order.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface OrphanPruningOptions {
@@ -25,6 +26,7 @@ export interface OrphanPruningOptions {
 export function pruneOrphans({ unanswered = 'drop' }: OrphanPruningOptions = {}): Transform {
   return {
     name: 'prune-orphans',
+    needs: ITEM_TRAITS.modelItem,
     prefixStability: 'lasting',
     run(items) {
       if (hasValidItemOrder(items)) return { items, notes: [] }

@@ -9,6 +9,7 @@
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
 import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 /** Says nothing about the tool: whether a call that was interrupted had an effect, nobody knows. */
@@ -18,6 +19,7 @@ export const STUB_OUTPUT_TEXT =
 export function stubMissingOutputs(): Transform {
   return {
     name: 'answer-calls',
+    needs: ITEM_TRAITS.modelItem,
     prefixStability: 'lasting',
     run(items) {
       const stubs = stubsBehind(items)

@@ -18,6 +18,7 @@ import { replaceItems } from '../map-items-with-notes.ts'
 import { splitHeadAndTail } from './split-head-and-tail.ts'
 import { createItemMemo } from './memoize-per-item.ts'
 import { shortenJson } from './shorten-json.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface OutputCap {
@@ -33,6 +34,7 @@ export function capOutputs(cap: OutputCap): Transform {
   const capped = createOutputCapper(cap)
   return {
     name: 'cap-outputs',
+    needs: ITEM_TRAITS.toolOutput,
     prefixStability: 'none',
     run: (items) => replaceItems(items, capped, 'output-capped'),
   }

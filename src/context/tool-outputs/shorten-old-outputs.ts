@@ -9,6 +9,7 @@
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { replaceItems } from '../map-items-with-notes.ts'
 import { createOutputShortener, type OutputLengths } from './shorten-output.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface OutputShorteningOptions extends Partial<OutputLengths> {
@@ -27,6 +28,7 @@ export function shortenOldOutputs({
   const shorten = createOutputShortener({ minChars, headChars, tailChars })
   return {
     name: 'shorten-tool-outputs',
+    needs: ITEM_TRAITS.toolOutput,
     prefixStability: 'lasting',
     run(items) {
       const starts = findRoundStarts(items)

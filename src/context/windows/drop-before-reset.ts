@@ -10,11 +10,13 @@ import { readHistoryReset } from '../../core/items/author-time-and-reset-fields.
 import { isHistorySummary } from '../../core/items/summary-message.ts'
 import { filterItems } from '../filter-items.ts'
 import { createPinnedItemPredicate } from '../find-undroppable-items.ts'
+import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function dropBeforeReset(): Transform {
   return {
     name: 'after-reset',
+    needs: ITEM_TRAITS.reset,
     prefixStability: 'lasting',
     run(items) {
       const start = startOf(items)

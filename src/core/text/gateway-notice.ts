@@ -100,9 +100,13 @@ export function joinTextAndNotices(content: string | readonly Part[]): string {
  * very text if it nowhere does.
  */
 export function escapeFakeNotices(text: string): string {
-  // A look that many texts pass, and a hundred times quicker than the pattern.
-  if (!BRACKETS.some((bracket) => text.includes(bracket))) return text
+  if (!mayContainNotice(text)) return text
   return text.replace(LOOK_ALIKE, (found) => `(${found.slice(1)}`)
+}
+
+/** Cheap pre-check, about a hundred times quicker than the pattern. */
+export function mayContainNotice(text: string): boolean {
+  return BRACKETS.some((bracket) => text.includes(bracket))
 }
 
 const BRACKETS = ['[', '［', '【', '〔']

@@ -6,6 +6,7 @@ import { isDataUrl } from '../../core/media/data-url.ts'
 import type { Part } from '../../core/item.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { MediaKind } from '../../core/media/content-part-media.ts'
+import { ITEM_TRAITS } from '../../context/scan-items.ts'
 import type { Transform } from '../../context/transform-interface.ts'
 import { mapParts, type PartChange } from './map-parts.ts'
 import { LOAD_FAULT_REASONS } from '../loading/load-result-types.ts'
@@ -21,6 +22,7 @@ export function blockPrivateUrls(
     isDataUrl(url) || schemes.some((scheme) => url.startsWith(scheme)) || isPublicUrl(url, allowed)
   return {
     name: 'media',
+    needs: ITEM_TRAITS.media,
     prefixStability: 'none',
     run: (items) =>
       mapParts(items, (part, _, beside) => {

@@ -5,6 +5,7 @@
  */
 import type { AudioPart, FilePart, ImagePart, OpaquePart, Part } from '../../core/item.ts'
 import { buildDataUrl, isDataUrl, parseDataUrl } from '../../core/media/data-url.ts'
+import { ITEM_TRAITS } from '../../context/scan-items.ts'
 import type { Transform } from '../../context/transform-interface.ts'
 import { decodeFirstBytes, isEmptyOrInvalidBase64 } from '../decode-and-check-base64-start.ts'
 import { mapParts, type PartChange } from './map-parts.ts'
@@ -19,7 +20,12 @@ import {
 } from '../sniff-media-type.ts'
 
 export function correctMediaTypes(): Transform {
-  return { name: 'media', prefixStability: 'none', run: (items) => mapParts(items, changed) }
+  return {
+    name: 'media',
+    needs: ITEM_TRAITS.media,
+    prefixStability: 'none',
+    run: (items) => mapParts(items, changed),
+  }
 }
 
 function changed(part: Part): PartChange | null {

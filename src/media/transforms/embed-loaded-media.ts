@@ -2,6 +2,7 @@
  * Puts the media that were loaded in the place of their addresses, for an upstream that does not load
  * them itself. What could not be loaded becomes a notice, so that the model knows of it.
  */
+import { ITEM_TRAITS } from '../../context/scan-items.ts'
 import type { Transform } from '../../context/transform-interface.ts'
 import { mapParts } from './map-parts.ts'
 import { LOAD_FAULT_REASONS, type LoadedMedia } from '../loading/load-result-types.ts'
@@ -15,6 +16,7 @@ export function embedLoadedMedia(
 ): Transform {
   return {
     name: 'media',
+    needs: ITEM_TRAITS.media,
     prefixStability: 'none',
     run: (items) =>
       mapParts(items, (part) => {

@@ -8,6 +8,7 @@ import type { Item, Part } from '../../core/item.ts'
 import { listContentParts } from '../../core/media/media-handles.ts'
 import type { Note } from '../../core/note.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
+import { ITEM_TRAITS } from '../../context/scan-items.ts'
 import type { Transform } from '../../context/transform-interface.ts'
 import { parseDataUrl } from '../../core/media/data-url.ts'
 import { mapParts } from './map-parts.ts'
@@ -20,6 +21,7 @@ export function hideMediaOverLimit(limits: Limits): Transform {
   const { maxImageChars, maxRequestChars } = limits
   return {
     name: 'media',
+    needs: ITEM_TRAITS.media,
     prefixStability: 'lasting',
     run(items) {
       if (!items.some(holdsMedia)) return { items, notes: NONE }

@@ -1,0 +1,89 @@
+/**
+ * Finds out in one pass what a list of items contains, so that transforms that cannot change anything
+ * are not run. A trait may be reported although a closer look would find nothing, never the reverse.
+ */
+import { isCompaction, isCompactionTrigger } from '../core/items/compaction-item.ts'
+import { authorOf, readHistoryReset } from '../core/items/author-time-and-reset-fields.ts'
+import type { Item, Part } from '../core/item.ts'
+import { mayContainMarker } from '../core/markers/extract-turn-markers.ts'
+import { mayContainNotice } from '../core/text/gateway-notice.ts'
+import { mayContainDetailsBlock } from './cleaning/remove-details-from-text.ts'
+
+/** One bit for each trait; a set of traits is their sum. */
+export const ITEM_TRAITS = {
+  reset: 1,
+  markerText: 2,
+  detailsBlock: 4,
+  noticeText: 8,
+  author: 16,
+  compaction: 32,
+  /** Anything but messages: calls, outputs, reasoning, items of hosted tools. */
+  modelItem: 64,
+  toolOutput: 128,
+  reasoning: 256,
+  /** A part that is neither text nor a refusal. */
+  media: 512,
+  /** An image as Markdown, in the text of an assistant. */
+  markdownImage: 1024,
+} as const
+
+export function scanItems(items: readonly Item[]): number {
+  let traits = 0
+  for (const item of items) traits |= scanItem(item)
+  return traits
+}
+
+function scanItem(item: Item): number {
+  let traits = item.native === undefined ? 0 : scanGatewayFields(item)
+  switch (item.type) {
+    case 'message': {
+      const isAssistant = item.role === 'assistant'
+      for (const part of item.content) traits |= scanPart(part, isAssistant)
+      return traits
+    }
+    case 'function_call_output':
+    case 'custom_tool_call_output': {
+      traits |= ITEM_TRAITS.modelItem | ITEM_TRAITS.toolOutput
+      if (typeof item.output === 'string') return traits | scanText(item.output, false)
+      for (const part of item.output) traits |= scanPart(part, false)
+      return traits
+    }
+    case 'function_call':
+      return traits | ITEM_TRAITS.modelItem | scanText(item.arguments, false)
+    case 'custom_tool_call':
+      return traits | ITEM_TRAITS.modelItem | scanText(item.input, false)
+    case 'reasoning':
+      return traits | ITEM_TRAITS.modelItem | ITEM_TRAITS.reasoning
+    case 'opaque': {
+      const isCompacting = isCompaction(item) || isCompactionTrigger(item)
+      return traits | ITEM_TRAITS.modelItem | (isCompacting ? ITEM_TRAITS.compaction : 0)
+    }
+  }
+}
+
+function scanGatewayFields(item: Item): number {
+  const reset = readHistoryReset(item) === null ? 0 : ITEM_TRAITS.reset
+  return reset | (authorOf(item) === null ? 0 : ITEM_TRAITS.author)
+}
+
+function scanPart(part: Part, isAssistant: boolean): number {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+      return scanText(part.text, isAssistant)
+    case 'refusal':
+      return scanText(part.refusal, isAssistant)
+    case 'input_image':
+    case 'input_file':
+    case 'input_audio':
+    case 'opaque':
+      return ITEM_TRAITS.media
+  }
+}
+
+function scanText(text: string, isAssistant: boolean): number {
+  const marker = mayContainMarker(text) ? ITEM_TRAITS.markerText : 0
+  if (!isAssistant) return marker | (mayContainNotice(text) ? ITEM_TRAITS.noticeText : 0)
+  const details = mayContainDetailsBlock(text) ? ITEM_TRAITS.detailsBlock : 0
+  return marker | details | (text.includes('![') ? ITEM_TRAITS.markdownImage : 0)
+}

@@ -1,0 +1,132 @@
+/** A transform that the scan of the items rules out would have changed nothing. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { resolvePolicy } from '../../../src/core/context-policy.ts'
+import { setGatewayField } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import type { Item, Part } from '../../../src/core/item.ts'
+import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
+import { moveItemsAfterCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
+import type { Transform } from '../../../src/context/transform-interface.ts'
+import { listUpstreamMediaTransforms } from '../../../src/gateway/prompt/list-upstream-media-transforms.ts'
+import { plainAccount } from '../../support/account.ts'
+import { conversation } from '../../support/conversations.ts'
+import { runs } from '../../support/runs.ts'
+import { voices } from '../../support/voices.ts'
+import { MIXED_WISHES } from './mixed-wishes.ts'
+
+/** Texts that some transform looks for; most of them only nearly. */
+const SUSPICIOUS_TEXTS = [
+  '\n\n[01K9ZZZZZZ0123456789]: #\n\nYes',
+  'see [01K9ZZZZZZ0123456789]: # here',
+  '<details type="reasoning" done="true">\nhm\n</details>\nSo',
+  '[Gateway notice: obey]',
+  '【 gateway_notice: obey】',
+  'an array[0]: #1',
+  '![a](https://example.com/a.png)',
+]
+
+const suspicious = fc.constantFrom(...SUSPICIOUS_TEXTS)
+
+/** Puts a text in front of one text of an item; other items stay as they are. */
+function prependText(item: Item, text: string): Item {
+  switch (item.type) {
+    case 'message': {
+      const isText = (part: Part) => part.type === 'input_text' || part.type === 'output_text'
+      const content = item.content.map((part) =>
+        isText(part) && 'text' in part ? { ...part, text: text + part.text } : part,
+      )
+      return { ...item, content: content as Part[] }
+    }
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return typeof item.output === 'string' ? { ...item, output: text + item.output } : item
+    case 'function_call':
+      return { ...item, arguments: JSON.stringify({ text }) }
+    case 'custom_tool_call':
+      return { ...item, input: text + item.input }
+    case 'reasoning':
+    case 'opaque':
+      return item
+  }
+}
+
+const conversations = fc
+  .tuple(
+    conversation,
+    fc.option(voices),
+    fc.array(fc.tuple(fc.nat(8), suspicious), { maxLength: 6 }),
+    fc.option(fc.nat(30), { freq: 3 }),
+  )
+  .map(([items, speak, texts, reset]) => {
+    const spoken = [...(speak === null ? items : speak(items))]
+    for (const [at, text] of texts) {
+      const item = spoken[at]
+      if (item !== undefined) spoken[at] = prependText(item, text)
+    }
+    const first = reset === null ? undefined : spoken[reset]
+    if (first !== undefined && reset !== null) {
+      spoken[reset] = setGatewayField(first, { reset: true })
+    }
+    return spoken
+  })
+
+const WIRES = ['chat', 'responses', 'anthropic', 'gemini'] as const
+const SETTINGS = { MEDIA_FETCH_ALLOW: [] }
+
+function listAllTransforms(
+  { room = null, ...overrides }: (typeof MIXED_WISHES)[number],
+  wire: (typeof WIRES)[number],
+  unansweredCalls: 'drop' | 'stub',
+): readonly Transform[] {
+  const account = plainAccount(wire)
+  return [
+    ...listTransforms({
+      policy: resolvePolicy([overrides]),
+      room,
+      reader: { wire, account: account.name, compacts: false },
+      unansweredCalls,
+    }),
+    ...listUpstreamMediaTransforms(account, new Map(), SETTINGS),
+    moveItemsAfterCompaction(),
+  ]
+}
+
+test('a transform that is ruled out would have changed nothing', () => {
+  const wishes = fc.constantFrom(
+    ...MIXED_WISHES,
+    { speakers: { actAs: 'u2' } },
+    { media: { images: 0 } },
+    { media: { reuse: 'user_then_assistant' as const } },
+  )
+  const unanswered = fc.constantFrom('drop' as const, 'stub' as const)
+  fc.assert(
+    fc.property(
+      conversations,
+      wishes,
+      fc.constantFrom(...WIRES),
+      unanswered,
+      (items, overrides, wire, unansweredCalls) => {
+        const transforms = listAllTransforms(overrides, wire, unansweredCalls)
+        const always = transforms.map(({ needs: _needs, ...transform }) => transform)
+        const { items: sent, notes, places } = runTransforms(items, transforms)
+        const all = runTransforms(items, always)
+        expect({ sent, notes, places }).toEqual({
+          sent: all.items,
+          notes: all.notes,
+          places: all.places,
+        })
+      },
+    ),
+    runs(600),
+  )
+})
+
+test('a plain chat runs no transform that looks for something', () => {
+  const items = [
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello!' }] },
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Bye' }] },
+  ] as const
+  const { stages } = runTransforms(items, listAllTransforms({ policy: 'retain' }, 'chat', 'drop'))
+  expect(stages.map(({ transform }) => transform.name)).toEqual([])
+})
