@@ -51,7 +51,7 @@ export const FOLDERS: Readonly<Record<string, FolderRule>> = {
   },
   upstream: {
     purpose: 'the configured upstreams, model routing, and the HTTP transports to them',
-    mayImport: ['core', 'providers', 'settings'],
+    mayImport: ['core', 'context', 'providers', 'media', 'settings'],
   },
   gateway: {
     purpose: 'one request from its history to its answer and what is stored of it',

@@ -24,7 +24,13 @@ import { stripDetailsBlocks } from './cleaning/strip-details-blocks.ts'
 import { stripMarkers } from './cleaning/strip-markers-from-prompt.ts'
 import { resolveSpeakerLabelOptions, labelSpeakers } from './speakers/label-speakers.ts'
 import { scanItems } from './scan-items.ts'
-import type { OriginalPositions, TransformResult, Transform } from './transform-interface.ts'
+import type {
+  AppliedTransform,
+  OriginalPositions,
+  PositionedResult,
+  Transform,
+  TransformResult,
+} from './transform-interface.ts'
 import { keepRecentRounds } from './windows/keep-recent-rounds.ts'
 
 /** What a plan is made of. */
@@ -165,7 +171,7 @@ export function runTransforms(
 
 /** Runs further transforms on a list that has been through some. */
 export function continueTransforms(
-  before: Placed,
+  before: PositionedResult,
   transforms: readonly Transform[],
 ): PipelineResult {
   let { items: current, places } = before
@@ -177,7 +183,7 @@ export function continueTransforms(
       traits ??= scanItems(current)
       if ((traits & transform.needs) === 0) continue
     }
-    const step = transform.run(current, places)
+    const step = transform.run(current, places, stages)
     stages.push({ transform, items: current, places, notes: step.notes })
     for (const note of step.notes) notes.push({ ...placed(note, places), by: transform.name })
     if (step.items !== current) {
@@ -190,18 +196,8 @@ export function continueTransforms(
   return { items: current, notes, places, stages }
 }
 
-interface Placed extends TransformResult {
-  /** Where each item that is left had its place in `items`; `null` for one that was added. */
-  readonly places: OriginalPositions
-}
-
-export interface PipelineResult extends Placed {
+export interface PipelineResult extends PositionedResult {
   readonly stages: readonly AppliedTransform[]
-}
-
-/** What a transform was given, and what it said of that. */
-export interface AppliedTransform extends Placed {
-  readonly transform: Transform
 }
 
 function placed({ at, ...note }: Note, places: OriginalPositions): Note {

@@ -14,8 +14,15 @@ export interface Transform {
   readonly needs?: number
   /** When something becomes of a list that did not when it was shorter; without a word, at any time. */
   readonly prefixStability?: PrefixStability
-  /** `places` says where each item stood in the list that the plan began with, if there is a plan. */
-  readonly run: (items: readonly Item[], places?: OriginalPositions) => TransformResult
+  /**
+   * `places`: the position of each item in the list that the pipeline started with. `earlier`: the
+   * transforms that ran before in the pipeline, with their input and notes.
+   */
+  readonly run: (
+    items: readonly Item[],
+    places?: OriginalPositions,
+    earlier?: readonly AppliedTransform[],
+  ) => TransformResult
 }
 
 /**
@@ -32,4 +39,14 @@ export type OriginalPositions = readonly (number | null)[]
 export interface TransformResult {
   readonly items: readonly Item[]
   readonly notes: readonly Note[]
+}
+
+/** A list, its notes, and where each of its items was in the list that the pipeline started with. */
+export interface PositionedResult extends TransformResult {
+  readonly places: OriginalPositions
+}
+
+/** A transform that has run: its input, and the notes that it wrote about it. */
+export interface AppliedTransform extends PositionedResult {
+  readonly transform: Transform
 }

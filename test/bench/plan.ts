@@ -23,12 +23,10 @@ import {
 import { estimateTokens } from '../../src/core/text/estimate-tokens.ts'
 import { listCoveredItems } from '../../src/context/summaries/apply-summary.ts'
 import { dropInvalidReasoning } from '../../src/context/reasoning/drop-invalid-reasoning.ts'
-import { recomputePrefixes } from '../../src/context/reasoning/recompute-prefixes.ts'
 import {
   listAdditionTransforms,
   listTransforms,
   runTransforms,
-  continueTransforms,
 } from '../../src/context/list-and-run-transforms.ts'
 
 const MOST_MS = 4
@@ -95,10 +93,9 @@ function planned(
   const summed = extent === 'with all that there is' ? { summary } : {}
   const plan = listTransforms({ policy, reader, conversation: items, hasNames: false, ...summed })
   return () => {
-    const changed = runTransforms(items, [...plan, ...listAdditionTransforms(policy)])
-    const past = recomputePrefixes(changed)
-    const validity = { ...reader, seed: () => '', checksPrefix: true, refusedBefore: [], past }
-    return continueTransforms(changed, [dropInvalidReasoning(validity)]).items
+    const validity = { ...reader, seed: () => '', checksPrefix: true, refusedBefore: [] }
+    const judge = dropInvalidReasoning({ ...validity, hadSameTools: () => true })
+    return runTransforms(items, [...plan, ...listAdditionTransforms(policy), judge]).items
   }
 }
 

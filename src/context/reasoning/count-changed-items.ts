@@ -7,8 +7,8 @@ import type { Item } from '../../core/item.ts'
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { isNonAssistantMessage } from '../cut-points.ts'
-import type { PipelineResult, AppliedTransform } from '../list-and-run-transforms.ts'
-import type { OriginalPositions } from '../transform-interface.ts'
+import type { PipelineResult } from '../list-and-run-transforms.ts'
+import type { AppliedTransform, OriginalPositions } from '../transform-interface.ts'
 
 /** `stages` are those that have to be asked; `places` tell what they have made of all in the end. */
 export function countChangedItems(

@@ -15,9 +15,10 @@ import type { Note } from '../../core/note.ts'
 import { isEncryptedReasoning } from '../../core/reasoning/is-encrypted-or-signed.ts'
 import { stripReasoning } from '../../core/reasoning/strip-reasoning.ts'
 import { findValidReasoningStart, isUnrecordedReasoning } from './find-valid-reasoning-start.ts'
-import type { PrefixHistory } from './recompute-prefixes.ts'
+import { recomputePrefixes } from './recompute-prefixes.ts'
 import { startPrefixHash, type RunningPrefixHash } from './hash-prompt-prefix.ts'
-import type { OriginalPositions, Transform } from '../transform-interface.ts'
+import type { PipelineResult } from '../list-and-run-transforms.ts'
+import type { Transform } from '../transform-interface.ts'
 
 export interface ReasoningValidity {
   /** Who is to read it. */
@@ -26,8 +27,11 @@ export interface ReasoningValidity {
   /** What stands in front of the items (`computePrefixSeed`), if anybody needs to know. */
   readonly seed: () => string
   readonly checksPrefix: boolean
-  /** What tells where reasoning was made that nobody has recorded. Without it, it is believed. */
-  readonly past?: PrefixHistory
+  /**
+   * Whether the same gateway tools were offered when the conversation had this many items. Undefined:
+   * reasoning that the gateway has not recorded is believed to be valid.
+   */
+  readonly hadSameTools?: (length: number) => boolean
   /** Answers before which the reader has refused all reasoning. */
   readonly refusedBefore: readonly Origin[]
 }
@@ -35,10 +39,10 @@ export interface ReasoningValidity {
 export function dropInvalidReasoning(validity: ReasoningValidity): Transform {
   return {
     name: 'keep-valid-reasoning',
-    run(items, places = items.map((_, at) => at)) {
+    run(items, places = items.map((_, at) => at), stages = []) {
       const border = borderOf(items, validity.refusedBefore)
       const answers = sealedAnswers(items)
-      const step = stepBefore(items, places, validity)
+      const step = stepBefore({ items, places, stages }, validity)
       // Most conversations have nothing of the kind.
       if (border === 0 && step === 0 && answers.size === 0) return { items, notes: [] }
       const faultOf = judge(answers, validity)
@@ -61,13 +65,16 @@ export function dropInvalidReasoning(validity: ReasoningValidity): Transform {
   }
 }
 
+/** Where reasoning that the gateway has not recorded becomes valid; 0 if all of it is. */
 function stepBefore(
-  items: readonly Item[],
-  places: OriginalPositions,
-  { checksPrefix, past }: ReasoningValidity,
-) {
-  const mayBeInvalid = checksPrefix && past !== undefined && items.some(isUnrecordedReasoning)
-  return mayBeInvalid ? findValidReasoningStart(items, places, past) : 0
+  pipeline: Pick<PipelineResult, 'items' | 'places' | 'stages'>,
+  { checksPrefix, hadSameTools }: ReasoningValidity,
+): number {
+  const { items, places } = pipeline
+  if (!checksPrefix || hadSameTools === undefined || !items.some(isUnrecordedReasoning)) return 0
+  const past = recomputePrefixes(pipeline)
+  const sentOf = (length: number) => (hadSameTools(length) ? past.sentOf(length) : null)
+  return findValidReasoningStart(items, places, { ...past, sentOf })
 }
 
 function keptUnless(fault: string | null, item: Item): Item | null {

@@ -4,11 +4,8 @@
  * have done something else then, it has done what it does now, and only the rest of it is run again.
  */
 import type { Item } from '../../core/item.ts'
-import {
-  continueTransforms,
-  type PipelineResult,
-  type AppliedTransform,
-} from '../list-and-run-transforms.ts'
+import { continueTransforms, type PipelineResult } from '../list-and-run-transforms.ts'
+import type { AppliedTransform } from '../transform-interface.ts'
 import { countChangedItems } from './count-changed-items.ts'
 
 export interface PrefixHistory {
@@ -18,7 +15,9 @@ export interface PrefixHistory {
   readonly isTouched: (from: number, to: number) => boolean
 }
 
-export function recomputePrefixes(rebuilt: PipelineResult): PrefixHistory {
+export function recomputePrefixes(
+  rebuilt: Pick<PipelineResult, 'items' | 'places' | 'stages'>,
+): PrefixHistory {
   const { stages } = rebuilt
   const first = stages.findIndex(mayHaveChanged)
   const { items, places } = stages[first] ?? rebuilt

@@ -15,7 +15,7 @@ import { startPrefixHash, hashPromptPrefix } from '../../context/reasoning/hash-
 import { canReadCompaction } from '../../context/summaries/can-read-compaction.ts'
 import { estimateBodyTokens, hasBodyEstimate } from '../prompt/size/estimate-tokens-and-window.ts'
 import type { PreparedRequest } from '../prompt/prepare-request.ts'
-import { describeCompactionSupport } from '../prompt/describe-compaction-support.ts'
+import { describeTarget } from '../../upstream/describe-target.ts'
 
 /** `sent` is all that was sent for it, in order. */
 export function describeAnswerProvenance(
@@ -60,7 +60,7 @@ export function hashAnswerPrefix(
   said: readonly Item[],
 ): string {
   const { items, params } = prompt
-  const reader = describeCompactionSupport({ account, model: params.model })
+  const reader = describeTarget({ account, model: params.model }).compaction
   const compaction = said.findLast(
     (item) => isUpstreamCompaction(item) && canReadCompaction(item, reader),
   )

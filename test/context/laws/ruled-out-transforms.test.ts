@@ -13,6 +13,7 @@ import { conversation } from '../../support/conversations.ts'
 import { runs } from '../../support/runs.ts'
 import { voices } from '../../support/voices.ts'
 import { MIXED_WISHES } from './mixed-wishes.ts'
+import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
 
 /** Texts that some transform looks for; most of them only nearly. */
 const SUSPICIOUS_TEXTS = [
@@ -35,7 +36,7 @@ function prependText(item: Item, text: string): Item {
       const content = item.content.map((part) =>
         isText(part) && 'text' in part ? { ...part, text: text + part.text } : part,
       )
-      return { ...item, content: content as Part[] }
+      return { ...item, content }
     }
     case 'function_call_output':
     case 'custom_tool_call_output':
@@ -71,7 +72,6 @@ const conversations = fc
   })
 
 const WIRES = ['chat', 'responses', 'anthropic', 'gemini'] as const
-const SETTINGS = { MEDIA_FETCH_ALLOW: [] }
 
 function listAllTransforms(
   { room = null, ...overrides }: (typeof MIXED_WISHES)[number],
@@ -86,7 +86,7 @@ function listAllTransforms(
       reader: { wire, account: account.name, compacts: false },
       unansweredCalls,
     }),
-    ...listUpstreamMediaTransforms(account, new Map(), SETTINGS),
+    ...listUpstreamMediaTransforms(resolveMediaSupport(account), new Map(), []),
     moveItemsAfterCompaction(),
   ]
 }

@@ -3,18 +3,17 @@
  * model at work in it, asked step by step under one policy after the other. What it sealed goes back to
  * it only behind exactly what it was made behind, whoever has recorded that, or nobody.
  */
-import fc, { type Arbitrary } from 'fast-check'
+import fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../src/core/item.ts'
 import { authorOf, setGatewayField } from '../../../src/core/items/author-time-and-reset-fields.ts'
 import { resolvePolicy, type ContextPolicy } from '../../../src/core/context-policy.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
-import { recomputePrefixes } from '../../../src/context/reasoning/recompute-prefixes.ts'
 import {
   listAdditionTransforms,
   listTransforms,
   runTransforms,
-  continueTransforms,
 } from '../../../src/context/list-and-run-transforms.ts'
 import {
   hasSamePrefixText,
@@ -123,13 +122,12 @@ function sentOf(items: readonly Item[], policy: ContextPolicy, room: number | nu
     ...listTransforms({ policy, room, reader: null, hasNames: false, conversation: items }),
     ...listAdditionTransforms(policy),
   ]
-  const changed = runTransforms(items, transforms)
   const validity = {
     ...HERE,
     seed: () => computePrefixSeed(PARAMS, HERE.wire),
     checksPrefix: true,
     refusedBefore: [],
-    past: recomputePrefixes(changed),
+    hadSameTools: () => true,
   }
-  return continueTransforms(changed, [dropInvalidReasoning(validity)])
+  return runTransforms(items, [...transforms, dropInvalidReasoning(validity)])
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { findValidReasoningStart } from '../../../src/context/reasoning/find-valid-reasoning-start.ts'
 import { recomputePrefixes } from '../../../src/context/reasoning/recompute-prefixes.ts'
-import { continueTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
+import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
 import { shortenOldOutputs } from '../../../src/context/tool-outputs/shorten-old-outputs.ts'
 import { talk } from '../../support/talk.ts'
@@ -20,16 +20,15 @@ const places = (items: readonly Item[]) => items.map((_, at) => at)
 
 test('what was made since the newest step goes back, and nothing from before it', () => {
   const items = [0, 1, 2, 3, 4].flatMap(turn)
-  const changed = runTransforms(items, shorten)
   const kept = dropInvalidReasoning({
     wire: 'anthropic',
     account: 'claude',
     seed: () => '',
     checksPrefix: true,
-    past: recomputePrefixes(changed),
+    hadSameTools: () => true,
     refusedBefore: [],
   })
-  const { items: sent, notes } = continueTransforms(changed, [kept])
+  const { items: sent, notes } = runTransforms(items, [...shorten, kept])
   const seals = sent.flatMap((item) => (item.type === 'reasoning' ? item.encrypted_content : []))
   // With the question of the fourth turn the outputs of the first two became short.
   expect(seals).toEqual(['first 3', 'second 3', 'first 4', 'second 4'])

@@ -11,14 +11,17 @@ import type { WireName } from '../../../src/providers/provider-interface.ts'
 import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { expectHonest, expectIdempotent, expectPure } from '../../support/laws.ts'
 import { inlineOf, KINDS } from '../pictures.ts'
+import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
 
 const WIRES: readonly WireName[] = ['chat', 'responses', 'anthropic', 'gemini', 'demo']
 
 function stepsOf(wire: WireName, allowed: readonly AllowedHost[] = []) {
   const account = { name: wire, wire, baseUrl: '', apiKey: null, models: [], headers: {} }
-  const steps = listUpstreamMediaTransforms({ ...account, quirks: {} }, null, {
-    MEDIA_FETCH_ALLOW: allowed,
-  })
+  const steps = listUpstreamMediaTransforms(
+    resolveMediaSupport({ ...account, quirks: {} }),
+    null,
+    allowed,
+  )
   return (items: readonly Item[]) => runTransforms(items, steps)
 }
 

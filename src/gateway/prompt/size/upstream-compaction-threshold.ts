@@ -7,28 +7,26 @@ import type { ClientRequest } from '../../../core/client-request.ts'
 import type { LoadedHistory } from '../../history/load-history-by-id.ts'
 import { mayStoreRequest } from '../../history/memory-thread-and-storage-permission.ts'
 import { hasResponsesEndpoint } from '../../../providers/has-responses-endpoint.ts'
-import { PROVIDERS } from '../../../providers/registry.ts'
-import type { UpstreamTarget } from '../../../upstream/accounts-and-model-routing.ts'
+import type { TargetFacts } from '../../../upstream/describe-target.ts'
 import { DEFAULT_CONTEXT_WINDOW, resolveModelWindow } from './estimate-tokens-and-window.ts'
 import type { PlannedRequest } from '../plan-request.ts'
 
 /** `null` where the gateway makes the summaries, if anybody does. */
 export function computeCompactionThreshold(
-  { account, model }: UpstreamTarget,
+  { account, model, minCompactionTokens }: TargetFacts,
   { clientRequest, history, policy }: Pick<PlannedRequest, 'clientRequest' | 'history' | 'policy'>,
 ): number | null {
   const { trigger, by, above } = policy.summaries
   const { overflow, client } = clientRequest
   // Housekeeping is no conversation, and what nobody wants is not looked up.
   if (by === 'gateway' || trigger !== 'tokens' || client.isTask) return null
-  const least = minCompactionThreshold({ account, model })
-  if (least === null || !isHeld(clientRequest, history)) return null
+  if (minCompactionTokens === null || !isHeld(clientRequest, history)) return null
   const isAskedHere = overflow !== null && (overflow.compactNow || overflow.compactAbove !== null)
   // The client has its own made by the gateway.
   if (isAskedHere && !hasResponsesEndpoint(account, 'compact')) return null
   const window = resolveModelWindow(account, model, policy)
   const wanted = above > 1 ? above : above * (window ?? DEFAULT_CONTEXT_WINDOW)
-  const from = Math.max(Math.ceil(wanted), least)
+  const from = Math.max(Math.ceil(wanted), minCompactionTokens)
   return window !== null && from >= window ? null : from
 }
 
@@ -39,9 +37,4 @@ function isHeld(
 ): boolean {
   const { dialect, client } = clientRequest
   return (dialect === 'responses' && !client.isOpenWebUi) || mayStoreRequest(clientRequest, history)
-}
-
-/** The least that it can be asked for. */
-export function minCompactionThreshold({ account, model }: UpstreamTarget): number | null {
-  return PROVIDERS[account.wire].getCompactionThreshold?.(account, model) ?? null
 }

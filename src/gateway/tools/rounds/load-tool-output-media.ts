@@ -11,6 +11,7 @@ import type { Transform } from '../../../context/transform-interface.ts'
 import type { GatewayDependencies } from '../../dependencies-interface.ts'
 import type { PreparedRequest } from '../../prompt/prepare-request.ts'
 import { loadRemoteMedia, type MediaLoadOptions } from '../../prompt/additions/load-remote-media.ts'
+import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
 
 export interface ToolOutputMedia {
   readonly media: readonly Transform[]
@@ -38,7 +39,11 @@ export async function loadToolOutputMedia(
   const { history: shown, releaseMedia } = await loadRemoteMedia(asking, world)
   const loaded = shown.media ?? null
   return {
-    media: listUpstreamMediaTransforms(account, loaded, world.settings),
+    media: listUpstreamMediaTransforms(
+      resolveMediaSupport(account),
+      loaded,
+      world.settings.MEDIA_FETCH_ALLOW,
+    ),
     loaded,
     letGo: releaseMedia,
   }

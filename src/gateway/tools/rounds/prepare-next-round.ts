@@ -23,6 +23,7 @@ import { resolveAnswerOrigin } from '../../record/answer-provenance.ts'
 import { replanRound } from './replan-round.ts'
 import type { PreparedRequest } from '../../prompt/prepare-request.ts'
 import { rejectLargeMedia } from '../../prompt/reject-large-media.ts'
+import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
 
 /** A round that is over, with what its calls were answered. */
 export interface ToolRound extends Pick<FinishedRound, 'said' | 'usage'> {
@@ -46,7 +47,8 @@ export function prepareNextRound(
   const newest = rounds.at(-1) ?? rounds[0]
   const next = goneOn(newest, isLast)
   const counted = rounds.map(countedIn)
-  if (fitsWindow(next) && !isBudgetWarningDue(next, counted)) return rejectLargeMedia(next)
+  if (fitsWindow(next) && !isBudgetWarningDue(next, counted))
+    return rejectLargeMedia(next, resolveMediaSupport(next.account))
   const anew = replanRound(rounds, world)
   return isLast ? forbidden(anew) : anew
 }
