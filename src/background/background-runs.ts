@@ -22,13 +22,11 @@ import {
   type ActiveRuns,
 } from './active-runs-and-lease.ts'
 import { recoverIfOrphaned, recoverRun, type RunLookup } from './restart-or-fail-orphaned-run.ts'
+import type { RequestOptions } from '../gateway/answer-request.ts'
 
 export interface BackgroundRuns {
   /** `null` for an answer that ends with its client, which pays nothing for any of this. */
-  readonly answer: (
-    asked: BackgroundAnswerRequest,
-    world: GatewayDependencies,
-  ) => Promise<Response> | null
+  readonly answer: (request: BackgroundAnswerRequest) => Promise<Response> | null
   readonly follow: (follow: FollowRequest) => Promise<Response>
   /** Resolves to the response as it was left. */
   readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
@@ -41,6 +39,7 @@ export interface BackgroundAnswerRequest {
   readonly clientRequest: ClientRequest
   readonly caller: Caller
   readonly exchange: HttpExchange
+  readonly options: RequestOptions
   /** Whether the stream shall be one that can be taken up again. */
   readonly isResumable: boolean
 }
@@ -81,12 +80,12 @@ export function createRequestRuns(world: GatewayDependencies): BackgroundRuns {
 
 function runsIn(home: ActiveRuns, world: GatewayDependencies): Omit<BackgroundRuns, 'lookAfter'> {
   return {
-    answer(asked, forThis) {
+    answer(asked) {
       const { clientRequest, isResumable } = asked
-      if (clientRequest.storage.background) return startBackgroundResponse(asked, home, forThis)
+      if (clientRequest.storage.background) return startBackgroundResponse(asked, home, world)
       if (!isResumable || !clientRequest.stream) return null
       if (clientRequest.storage.store === false) throw notWithoutStore()
-      return streamResumableResponse(asked, home, forThis)
+      return streamResumableResponse(asked, home, world)
     },
     follow: (follow) => followRun(follow, home, world),
     cancel: (id, caller) => queryStoreOrThrow(() => cancelRun(id, caller, home, world)),

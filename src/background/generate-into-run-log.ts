@@ -7,7 +7,7 @@ import type { Dialect } from '../core/ports/dialect-interface.ts'
 import type { ClientRequest } from '../core/client-request.ts'
 import type { ClientStream, HttpExchange } from '../gateway/http-exchange-interface.ts'
 import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
-import { answerRequest } from '../gateway/answer-request.ts'
+import { answerRequest, type RequestOptions } from '../gateway/answer-request.ts'
 import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
 import type { RunHold } from '../store/background-runs/run-store-interface.ts'
 import type { NewTurn } from '../store/turns/turn-store-interface.ts'
@@ -20,6 +20,7 @@ export interface NewRun {
   readonly dialect: Dialect
   readonly clientRequest: ClientRequest
   readonly caller: Caller
+  readonly options: RequestOptions
   readonly turnId: string
   readonly createdAtMs: number
   /** How many events its log has already; `null` if its turn has yet to be opened. */
@@ -73,7 +74,15 @@ export function startRun(run: NewRun, room: ActiveRunSlot, world: GatewayDepende
   const works: Promise<unknown>[] = []
   const exchange = exchangeOf(log.client, works)
   const name = { turnId, createdAtMs }
-  const begun = answerRequest(dialect, kept, caller, { ...world, store }, exchange, name)
+  const request = {
+    dialect,
+    clientRequest: kept,
+    caller,
+    exchange,
+    identity: name,
+    turnStore: store,
+  }
+  const begun = answerRequest({ ...request, options: run.options }, world)
   // What is refused before it is opened is not opened for that reason; but a slow database may be
   // opening it yet, while its upstream has refused already.
   begun.catch(async (cause: unknown) => {

@@ -104,6 +104,8 @@ async function runAgain(
     dialect: responsesDialect,
     clientRequest,
     caller,
+    // The headers of the first attempt are not stored.
+    options: {},
     turnId,
     createdAtMs: turn.createdAtMs,
     logged: (run.groups.at(-1)?.last ?? -1) + 1,

@@ -21,7 +21,6 @@ export async function buildContextResponseHeader(
   owner: Caller,
   world: GatewayDependencies,
 ): Promise<string | null> {
-  if (world.tellsContext !== true) return null
   try {
     const request = buildHttpRequest(prepared)
     const { about, fates } = explainPreparedRequest(prepared, request, world.settings)

@@ -1,275 +1,186 @@
 /**
- * The whole journey of a request on one screen: what is remembered, what is sent, who answers, and
- * how the answer is given and kept. Each step has a room of its own.
+ * Answers one request: loads its history, plans and sends the upstream request, writes the answer to the
+ * client, and stores the turn. Each step is one call.
  */
 import type { Caller } from '../core/client/caller.ts'
-import type { Failure } from '../core/stream-event.ts'
-import { foldAnswerOutcome, type Outcome } from '../core/fold-answer-outcome.ts'
-import type { Dialect } from '../core/ports/dialect-interface.ts'
 import type { ClientRequest } from '../core/client-request.ts'
-import type { HttpExchange } from './http-exchange-interface.ts'
-import { GatewayError, type ErrorCode } from '../core/errors/gateway-error.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
+import { foldAnswerOutcome } from '../core/fold-answer-outcome.ts'
+import type { Dialect } from '../core/ports/dialect-interface.ts'
+import type { TurnStore } from '../store/turns/turn-store-interface.ts'
+import { routeModel } from '../upstream/accounts-and-model-routing.ts'
+import { updateMemoryLayers } from './after-answer/update-memory-layers.ts'
+import type { GatewayDependencies } from './dependencies-interface.ts'
+import type { LoadedHistory } from './history/load-history-by-id.ts'
+import { loadRequestHistory } from './history/load-request-history.ts'
 import { lockRequestConversation, type ConversationLock } from './history/lock-conversation.ts'
 import { touchLoadedTurns } from './history/touch-loaded-turns.ts'
-import type { LoadedHistory } from './history/load-history-by-id.ts'
-import { chooseRecorder, type TurnIdentity } from './record/choose-recorder.ts'
-import { loadRequestHistory } from './history/load-request-history.ts'
-import { filterEventList } from './respond/event-filters/apply-event-filters.ts'
-import { streamAnswerToClient, type AnswerStreamTarget } from './respond/stream-answer-to-client.ts'
-import {
-  buildResponseHeaders,
-  createResponseWriter,
-  createEventResponseWriter,
-  renderResponseBody,
-  type ResponseParts,
-} from './respond/create-response-writer.ts'
-import { routeModel } from '../upstream/accounts-and-model-routing.ts'
-import type { UpstreamAnswer } from './send/upstream-answer-types.ts'
-import { sendWithTools } from './tools/send-with-tools.ts'
-import { attachAfterAnswerTasks } from './after-answer/run-after-answer.ts'
-import { selectEventFilters } from './respond/event-filters/select-event-filters.ts'
-import { describeAnswerProvenance, resolveAnswerOrigin } from './record/answer-provenance.ts'
-import { prepareRequest, type PreparedRequest } from './prompt/prepare-request.ts'
-import { readBufferedAnswer } from './send/read-buffered-answer.ts'
-import { prepareFittingRequest } from './prompt/prepare-fitting-request.ts'
-import { summarizeAfterAnswer } from './summaries/summarize-after-answer.ts'
-import { updateMemoryLayers } from './after-answer/update-memory-layers.ts'
-import { filterCapableTargets } from './prompt/reject-unsupported-features.ts'
-import { cancelOnDisconnect } from './send/cancel-on-disconnect.ts'
+import type { HttpExchange } from './http-exchange-interface.ts'
 import { loadAdditions } from './prompt/additions/load-additions.ts'
-import type { GatewayDependencies } from './dependencies-interface.ts'
+import { prepareFittingRequest } from './prompt/prepare-fitting-request.ts'
+import { prepareRequest, type PreparedRequest } from './prompt/prepare-request.ts'
+import { filterCapableTargets, type UnsupportedRule } from './prompt/reject-unsupported-features.ts'
+import { describeAnswerProvenance, resolveAnswerOrigin } from './record/answer-provenance.ts'
+import { chooseRecorder, type RecordForConnection } from './record/choose-recorder.ts'
+import { logUpstreamFailure, respondToClient } from './respond/respond-to-client.ts'
+import { selectEventFilters } from './respond/event-filters/select-event-filters.ts'
+import { cancelOnDisconnect } from './send/cancel-on-disconnect.ts'
+import { summarizeAfterAnswer } from './summaries/summarize-after-answer.ts'
+import { sendWithTools } from './tools/send-with-tools.ts'
+import type { Recorder } from './record/recorder-interface.ts'
 
-export async function answerRequest(
-  dialect: Dialect,
-  given: ClientRequest,
-  caller: Caller,
-  world: GatewayDependencies,
-  exchange: HttpExchange,
-  { turnId, createdAtMs }: AnswerIdentity = createAnswerIdentity(world),
-): Promise<Response> {
-  const hold = await lockRequestConversation(given, caller, turnId, world)
-  try {
-    const { originalRequest, clientRequest, history } = await loadRequestHistory(
-      given,
-      caller,
-      world,
-      hold,
-    )
-    exchange.waitUntil(touchLoadedTurns(history, caller, world))
-    const asking = { clientRequest, history, caller, turnId, waitUntil: exchange.waitUntil }
-    const whole = await loadAdditions(asking, world)
-    const turn = {
-      id: turnId,
-      createdAtMs,
-      hold,
-      history: whole.history,
-      originalRequest,
-      clientRequest,
-    }
-    return await answerFrom(turn, dialect, caller, world, exchange).finally(whole.releaseMedia)
-  } catch (error) {
-    // However it ended, the conversation is free again.
-    if (hold !== null) exchange.waitUntil(hold.release())
-    throw error
-  }
+export interface AnswerRequest {
+  readonly dialect: Dialect
+  readonly clientRequest: ClientRequest
+  readonly caller: Caller
+  readonly exchange: HttpExchange
+  readonly options?: RequestOptions
+  /** Undefined: the answer gets a new id. */
+  readonly identity?: AnswerIdentity
+  /** Undefined: the turn is stored in the database. A background run stores it with its event log. */
+  readonly turnStore?: TurnStore
+  /** Records an answer that is not stored, for one WebSocket connection. */
+  readonly recordForConnection?: RecordForConnection
 }
 
-/** What an answer is known by, to its client and in the store. */
+/** What the client asked for in headers. */
+export interface RequestOptions {
+  /** Undefined: as the setting `UNSUPPORTED` says. */
+  readonly unsupported?: UnsupportedRule
+  /** Whether the response has the header `x-backstory-context`. */
+  readonly addsContextHeader?: boolean
+}
+
+/** The answer's id, for the client and in the store. */
 export interface AnswerIdentity {
   readonly turnId: string
   readonly createdAtMs: number
 }
 
-export function createAnswerIdentity(world: GatewayDependencies): AnswerIdentity {
-  return { turnId: world.newTurnId(), createdAtMs: world.nowMs() }
+export function createAnswerIdentity(
+  ports: Pick<GatewayDependencies, 'newTurnId' | 'nowMs'>,
+): AnswerIdentity {
+  return { turnId: ports.newTurnId(), createdAtMs: ports.nowMs() }
 }
 
-/** What an answer begins with. */
-interface Beginning {
-  readonly id: string
-  readonly createdAtMs: number
-  readonly hold: ConversationLock | null
-  readonly history: LoadedHistory
-  /** The request as its client means it, before anything was put into it. */
-  readonly originalRequest: ClientRequest
-  /** The same with what was put into it. */
-  readonly clientRequest: ClientRequest
-}
-
-async function answerFrom(
-  beginning: Beginning,
-  dialect: Dialect,
-  caller: Caller,
-  world: GatewayDependencies,
-  exchange: HttpExchange,
+export async function answerRequest(
+  request: AnswerRequest,
+  dependencies: GatewayDependencies,
 ): Promise<Response> {
-  const { id: turnId, createdAtMs, history, clientRequest } = beginning
+  const { caller, exchange, turnStore = dependencies.store } = request
   const { waitUntil } = exchange
-  const served = routeModel(world, clientRequest.params.model, clientRequest.dialect)
-  const targets = filterCapableTargets(
-    served,
-    (to) => prepareRequest(to, { clientRequest, history }, world),
-    world,
-  )
-  const client = cancelOnDisconnect(exchange)
-  const asking = { targets, caller, ...client }
-  const { first, prepare, localAnswer } = await prepareFittingRequest(
-    clientRequest,
-    history,
-    turnId,
-    asking,
-    world,
-  )
-  const asker = { caller, turnId, waitUntil }
-  const asked = localAnswer ?? sendWithTools({ ...asking, prepare }, asker, world)
-  const recorder = chooseRecorder(
-    bareTurn(first, beginning, caller, world),
-    beginning,
-    world,
-    waitUntil,
-  )
-  const fold = foldAnswerOutcome(recorder)
-  let begun: PreparedRequest | null = null
-  let told: Response | GatewayError
+  const ports = { ...dependencies, store: turnStore }
+  const identity = request.identity ?? createAnswerIdentity(ports)
+  const { turnId } = identity
+  const lock = await lockRequestConversation(request.clientRequest, caller, turnId, ports)
   try {
-    const [given, stored] = await Promise.all([asked, recorder.opened])
-    const { prepared, sent = () => [prepared] } = given
-    begun = prepared
-    if (!stored && clientRequest.storage.store === true) throw notKept()
-    const answered = { prepared, sent, caller, turnId, recorder }
-    const parts = {
-      dialect,
-      prepared,
-      eventFilters: selectEventFilters(prepared, world.settings),
-      answerContext: { clientRequest, turnId, createdAtMs, stored },
-      fold,
-      recorder: attachAfterAnswerTasks(
-        answered,
-        localAnswer === null
-          ? [world.hooks.storeSentRequests, updateMemoryLayers, summarizeAfterAnswer]
-          : [],
-        waitUntil,
-        world,
-      ),
-      world,
-      contextHeader: await world.hooks.formatContextHeader(prepared, caller, world),
-    }
-    told = clientRequest.stream ? streamed(given, parts, exchange) : await whole(given, parts)
+    const loaded = await loadRequestHistory(request.clientRequest, caller, ports, lock)
+    waitUntil(touchLoadedTurns(loaded.history, caller, ports))
+    const additions = await loadAdditions({ ...loaded, caller, turnId, waitUntil }, ports)
+    const { history, releaseMedia } = additions
+    return await sendAndRespond({ ...request, ...loaded, history, lock, identity }, ports).finally(
+      releaseMedia,
+    )
   } catch (error) {
-    const ending = client.isDisconnected() ? 'cancelled' : 'finished'
-    client.cancel()
-    // Whatever went wrong, a turn that was opened does not stay open.
+    // The conversation is free again, however the request ended.
+    if (lock !== null) waitUntil(lock.release())
+    throw error
+  }
+}
+
+interface LoadedRequest extends AnswerRequest {
+  /** The request as the client meant it, before forgotten items were restored. */
+  readonly originalRequest: ClientRequest
+  readonly history: LoadedHistory
+  readonly lock: ConversationLock | null
+  readonly identity: AnswerIdentity
+}
+
+async function sendAndRespond(
+  request: LoadedRequest,
+  ports: GatewayDependencies,
+): Promise<Response> {
+  const { dialect, clientRequest, history, caller, exchange, identity, options = {} } = request
+  const { waitUntil } = exchange
+  const { turnId } = identity
+  const targets = filterCapableTargets(
+    routeModel(ports, clientRequest.params.model, clientRequest.dialect),
+    (target) => prepareRequest(target, { clientRequest, history }, ports),
+    options.unsupported ?? ports.settings.UNSUPPORTED,
+  )
+  const connection = cancelOnDisconnect(exchange)
+  const sending = { targets, caller, ...connection }
+  const fitting = await prepareFittingRequest(clientRequest, history, turnId, sending, ports)
+  const { first, prepare, localAnswer } = fitting
+  const answerPromise =
+    localAnswer ?? sendWithTools({ ...sending, prepare }, { caller, turnId, waitUntil }, ports)
+  const recorder = createRecorder(first, request, ports)
+  const fold = foldAnswerOutcome(recorder)
+  let prepared: PreparedRequest | null = null
+  let response: Response | GatewayError
+  try {
+    const [answer, isStored] = await Promise.all([answerPromise, recorder.opened])
+    prepared = answer.prepared
+    if (!isStored && clientRequest.storage.store === true) throw createNotStoredError()
+    const { storeSentRequests, formatContextHeader } = ports.hooks
+    response = await respondToClient(
+      {
+        answer,
+        dialect,
+        prepared,
+        eventFilters: selectEventFilters(prepared, ports.settings),
+        answerContext: { clientRequest, ...identity, stored: isStored },
+        fold,
+        recorder,
+        contextHeader:
+          options.addsContextHeader === true
+            ? await formatContextHeader(prepared, caller, ports)
+            : null,
+        caller,
+        exchange,
+        // Nothing was sent upstream for a local answer.
+        afterAnswer:
+          localAnswer === null ? [storeSentRequests, updateMemoryLayers, summarizeAfterAnswer] : [],
+      },
+      ports,
+    )
+  } catch (error) {
+    const ending = connection.isDisconnected() ? 'cancelled' : 'finished'
+    connection.cancel()
     const failure = error instanceof GatewayError ? error.failure : null
     const outcome = { ...fold.currentOutcome(), finish: null, failure }
-    // Whoever did not begin to answer is told of where it was asked.
-    if (begun !== null && ending === 'finished') logFailure(outcome, begun, world)
+    // An upstream that did not start to answer is logged where it was called.
+    if (prepared !== null && ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
+    // A turn that was opened does not stay open.
     waitUntil(recorder.settle(outcome, ending, describeAnswerProvenance(first, outcome)))
     throw error
   }
-  if (told instanceof GatewayError) throw told
-  return told
+  if (response instanceof GatewayError) throw response
+  return response
 }
 
-function streamed(asked: UpstreamAnswer, parts: ResponseParts, exchange: HttpExchange): Response {
-  const headers = { ...SSE_HEADERS, ...buildResponseHeaders(parts) }
-  return exchange.startStream(200, headers, (client) => {
-    const receiving: AnswerStreamTarget = {
-      client,
-      settle(outcome, ending) {
-        if (ending === 'finished') logFailure(outcome, asked.prepared, parts.world)
-        const made = describeAnswerProvenance(asked.prepared, outcome, asked.sent?.())
-        const settled = parts.recorder.settle(outcome, ending, made)
-        exchange.waitUntil(settled)
-        return settled
-      },
-      heartbeatMs: parts.world.settings.HEARTBEAT_SECONDS * 1000,
-      log: parts.world.log,
-    }
-    if ('events' in asked) {
-      const { events } = asked
-      return streamAnswerToClient({
-        ...receiving,
-        source: events,
-        writer: createEventResponseWriter(events, parts),
-      })
-    }
-    streamAnswerToClient({
-      ...receiving,
-      source: asked.body,
-      writer: createResponseWriter(parts),
-    })
-  })
-}
-
-export const SSE_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-}
-
-/** One that has failed by its end is settled like any other, and then refused. */
-async function whole(
-  asked: UpstreamAnswer,
-  parts: ResponseParts,
-): Promise<Response | GatewayError> {
-  const { prepared } = asked
-  const { eventFilters, fold, recorder } = parts
-  const { events, body: theirs } = await readBufferedAnswer(asked)
-  for (const event of filterEventList(events, eventFilters)) fold.push(event)
-  const said = fold.currentOutcome()
-  logFailure(said, prepared, parts.world)
-  const outcome = await recorder.settle(
-    said,
-    'finished',
-    describeAnswerProvenance(prepared, said, asked.sent?.()),
-  )
-  if (outcome.failure !== null) return refusalFor(outcome.failure, asked)
-  const headers = { 'content-type': 'application/json', ...buildResponseHeaders(parts) }
-  return new Response(renderResponseBody(parts, outcome, theirs), { headers })
-}
-
-/** An upstream that fails in the middle of its answer. */
-function logFailure(
-  { failure }: Outcome,
-  { account }: PreparedRequest,
-  { log }: GatewayDependencies,
-): void {
-  if (failure === null || NOT_THEIRS.has(failure.code)) return
-  const { code, message: why } = failure
-  log('warn', 'answer-failed', { upstream: account.name, code, why })
-}
-
-const NOT_THEIRS: ReadonlySet<string | null> = new Set<ErrorCode>([
-  'gateway_stopped',
-  'internal_error',
-  'store_unavailable',
-])
-
-/** Who was refused in a later round is told when to try again, as in the first. */
-function refusalFor(failure: Failure, { refusal }: UpstreamAnswer): GatewayError {
-  const later = refusal?.() ?? null
-  return later?.failure === failure ? later : new GatewayError(failure)
-}
-
-function bareTurn(
+function createRecorder(
   prepared: PreparedRequest,
-  { id, createdAtMs, originalRequest: { dialect } }: Beginning,
-  { tenant, user }: Caller,
-  { replica }: GatewayDependencies,
-): TurnIdentity {
-  return {
+  { identity, caller, exchange, recordForConnection, ...request }: LoadedRequest,
+  ports: GatewayDependencies,
+): Recorder {
+  const { turnId: id, createdAtMs } = identity
+  const { tenant, user } = caller
+  const turn = {
     id,
     tenant,
     user,
-    owner: replica.id,
+    owner: ports.replica.id,
     origin: resolveAnswerOrigin(prepared),
     createdAtMs,
-    dialect,
+    dialect: request.originalRequest.dialect,
   }
+  const recorded = { ...request, recordForConnection: recordForConnection ?? null }
+  return chooseRecorder(turn, recorded, ports, exchange.waitUntil)
 }
 
-/** An id that cannot be kept is not promised. */
-function notKept(): GatewayError {
+/** The client relies on a stored answer: its id is not sent unless the turn is durable. */
+function createNotStoredError(): GatewayError {
   return new GatewayError(
     'store_unavailable',
     'The answer cannot be stored because the database does not answer. Try again in a moment, or send `store: false`.',

@@ -1,13 +1,10 @@
 /** Everything that is not a value: what the gateway reaches, knows of its host, and remembers. */
-import type { Item } from '../core/item.ts'
 import type { Log } from '../core/ports/log-interface.ts'
-import type { Recorder } from './record/recorder-interface.ts'
 import type { MemoryLayer } from '../memory/memory-layer-interface.ts'
 import type { MediaLoader } from '../media/loading/media-loader.ts'
 import type { Account } from '../providers/provider-interface.ts'
 import type { ReplicaIdentity } from './replica-identity.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import type { NewTurn } from '../store/turns/turn-store-interface.ts'
 import type { Stores } from '../store/create-stores.ts'
 import type { Transport } from '../upstream/transport/transport-interface.ts'
 import type { AnswerHooks } from './answer-hooks-interface.ts'
@@ -27,8 +24,4 @@ export interface GatewayDependencies extends Stores {
   readonly newTurnId: () => string
   readonly nowMs: () => number
   readonly log: Log
-  /** Whether this answer says in a header what its request came to. */
-  readonly tellsContext?: boolean
-  /** Where a connection of its own remembers an answer that is not stored. `said` is all before it. */
-  readonly aside?: (turn: NewTurn, said: readonly Item[]) => Recorder
 }

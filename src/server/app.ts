@@ -38,7 +38,7 @@ import type { BackgroundRuns } from '../background/background-runs.ts'
 import { readRequest } from './read-request.ts'
 import {
   UNSUPPORTED_HEADER,
-  applyUnsupportedHeader,
+  parseUnsupportedHeader,
 } from '../gateway/prompt/reject-unsupported-features.ts'
 import { serveConnection } from './websocket/serve-connection.ts'
 import { createUpgradeRequiredError } from './websocket/upgrade-required-error.ts'
@@ -159,9 +159,11 @@ function answers(
 ): void {
   const answered = (dialect: Dialect) => async (context: Context<Known>) => {
     const { exchange, caller } = enter(context)
-    const able = applyUnsupportedHeader(world, context.req.header(UNSUPPORTED_HEADER) ?? null)
-    const forThis =
-      context.req.header(EXPLAIN_REQUEST_HEADER) === 'true' ? { ...able, tellsContext: true } : able
+    const unsupported = parseUnsupportedHeader(context.req.header(UNSUPPORTED_HEADER) ?? null)
+    const options = {
+      ...(unsupported === null ? {} : { unsupported }),
+      addsContextHeader: context.req.header(EXPLAIN_REQUEST_HEADER) === 'true',
+    }
     const isResumable = context.req.header(RESUMABLE_HEADER) === 'true'
     const body = parseJsonBody(await bytes(exchange))
     const { headers } = context.req.raw
@@ -169,10 +171,10 @@ function answers(
     // What outlives its client is told to whoever follows it.
     const outlives = isResumable || understood.storage.background
     const clientRequest = outlives ? { ...understood, client: DEFAULT_CLIENT_TRAITS } : understood
-    const asked = { dialect, clientRequest, caller, exchange, isResumable }
-    const lasting = dialect === responsesDialect ? runs.answer(asked, forThis) : null
+    const asked = { dialect, clientRequest, caller, exchange, options, isResumable }
+    const lasting = dialect === responsesDialect ? runs.answer(asked) : null
     if (lasting !== null) return lasting
-    return answerRequest(dialect, clientRequest, caller, forThis, exchange)
+    return answerRequest(asked, world)
   }
   app.on('POST', both('/chat/completions'), answered(chatDialect))
   app.on('POST', both('/responses'), answered(responsesDialect))

@@ -13,10 +13,10 @@ import { ANN, asked, beginInVain, inTown, UNANSWERED, until } from './town.ts'
 describe.concurrent('a resumable stream', () => {
   test('is taken back when its client leaves before there is an answer', () =>
     inTown(async (town) => {
-      const { runs, world, cancelled } = await town.citizen()
+      const { runs, cancelled } = await town.citizen()
       const client = new AbortController()
       const body = { stream: true, input: UNANSWERED }
-      const answer = runs.answer(asked(body, true, client.signal), world)
+      const answer = runs.answer(asked(body, true, client.signal))
       const id = await until(async () => town.opened[0])
       await until(async () => (await town.turn(`resp_${id}`))?.state === 'open')
       client.abort()
@@ -27,9 +27,9 @@ describe.concurrent('a resumable stream', () => {
 
   test('that the upstream refuses is an error, and its turn has failed', () =>
     inTown(async (town) => {
-      const { runs, world } = await town.citizen()
+      const { runs } = await town.citizen()
       const body = { stream: true, input: '/status 418 No' }
-      await expect(runs.answer(asked(body, true), world)).rejects.toMatchObject({
+      await expect(runs.answer(asked(body, true))).rejects.toMatchObject({
         failure: { status: 418 },
       })
       await until(async () => (await town.turn(`resp_${town.opened[0]}`))?.state === 'failed')
@@ -37,21 +37,21 @@ describe.concurrent('a resumable stream', () => {
 
   test('is nothing for who wants no stream, and refused to who keeps none', () =>
     inTown(async (town) => {
-      const { runs, world } = await town.citizen()
-      expect(runs.answer(asked({ input: 'x' }, true), world)).toBeNull()
-      expect(runs.answer(asked({ input: 'x', stream: true }), world)).toBeNull()
+      const { runs } = await town.citizen()
+      expect(runs.answer(asked({ input: 'x' }, true))).toBeNull()
+      expect(runs.answer(asked({ input: 'x', stream: true }))).toBeNull()
       const kept = asked({ input: 'x', stream: true, store: false }, true)
-      expect(() => runs.answer(kept, world)).toThrow(/x-backstory-resumable/)
+      expect(() => runs.answer(kept)).toThrow(/x-backstory-resumable/)
     }))
 })
 
 describe.concurrent('a memory that is away', () => {
   test('keeps no run from being refused, and lets none begin', () =>
     inTown(async (town) => {
-      const { runs, world, cancelled } = await town.citizen()
+      const { runs, cancelled } = await town.citizen()
       town.faults.open = 2
       for (const body of [{ background: true }, { stream: true }]) {
-        const answer = runs.answer(asked({ input: UNANSWERED, ...body }, true), world)
+        const answer = runs.answer(asked({ input: UNANSWERED, ...body }, true))
         await expect(answer).rejects.toMatchObject({ failure: { code: 'store_unavailable' } })
       }
       await until(async () => cancelled() > 1)

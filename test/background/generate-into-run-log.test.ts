@@ -22,6 +22,7 @@ test('a run lasts until what follows its answer is done, for the host may stop w
       dialect: responsesDialect,
       clientRequest,
       caller: { tenant: 't', user: null },
+      options: {},
       turnId: newTurnId(),
       createdAtMs: 0,
       logged: null,

@@ -96,8 +96,8 @@ function townOf(memory: TestWorld) {
       return citizen
     },
     /** Begins a background response, and resolves to its id. */
-    async begin({ runs, world }: Citizen, input: string, more = {}): Promise<string> {
-      const response = await runs.answer(asked({ background: true, input, ...more }), world)
+    async begin({ runs }: Citizen, input: string, more = {}): Promise<string> {
+      const response = await runs.answer(asked({ background: true, input, ...more }))
       if (response === null) throw new Error('It is not of the background.')
       return ((await response.json()) as { id: string }).id
     },
@@ -124,7 +124,7 @@ export function asked(body: JsonObject, isResumable = false, leaves?: AbortSigna
   const request = new Request('http://localhost/', leaves && { signal: leaves })
   const exchange = createWebHttpExchange(request, () => undefined)
   const caller = ANN
-  return { dialect: responsesDialect, clientRequest, caller, exchange, isResumable }
+  return { dialect: responsesDialect, clientRequest, caller, exchange, options: {}, isResumable }
 }
 
 function mortalPort<Port extends object>(port: Port, life: { readonly isOver: boolean }): Port {

@@ -3,7 +3,7 @@ import type { Caller } from '../../core/client/caller.ts'
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
-import { SSE_HEADERS } from '../../gateway/answer-request.ts'
+import { SSE_HEADERS } from '../../gateway/respond/respond-to-client.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import {
   MAX_EVENT_NUMBER,

@@ -1,6 +1,6 @@
 /**
- * What follows an answer behind its end: the request is kept, layers are told, the conversation is
- * summed up. No answer waits for it or fails of it, and whoever waits for the answer is told it first.
+ * Runs the tasks that follow an answer: the sent requests are stored, memory layers are updated, the
+ * conversation is summarized. No answer waits for them or fails because of them.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
@@ -9,47 +9,38 @@ import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/prepare-request.ts'
 
 export interface AnsweredRequest {
-  /** What was sent, to whoever answered. */
+  /** The request that was answered first. */
   readonly prepared: PreparedRequest
-  /** All that was sent for it so far, in order: the same, unless it is asked for in several rounds. */
+  /** All upstream requests of the answer so far: several if the model called gateway tools. */
   readonly sent: () => readonly PreparedRequest[]
   readonly caller: Caller
   readonly turnId: string
   readonly recorder: Recorder
 }
 
-/** `null` where there is nothing to do behind this answer. */
+/** A task that runs after an answer; null if it has nothing to do after this one. */
 export type AfterAnswerTask = (
   answered: AnsweredRequest,
-  world: GatewayDependencies,
-) => Follower | null
+  ports: GatewayDependencies,
+) => ((outcome: Promise<Outcome>) => Promise<unknown>) | null
 
-/** `told` is what the answer came to, once its client has heard it. */
-type Follower = (told: Promise<Outcome>) => Promise<unknown>
-
-/** The recorder of an answer, with what follows once the answer is settled. */
-export function attachAfterAnswerTasks(
+/** Starts the tasks once the answer is settled and its last event has been written. */
+export function runAfterAnswer(
+  tasks: readonly AfterAnswerTask[],
   answered: AnsweredRequest,
-  followings: readonly AfterAnswerTask[],
+  settled: Promise<Outcome>,
   waitUntil: (work: Promise<unknown>) => void,
-  world: GatewayDependencies,
-): Recorder {
-  const { recorder } = answered
-  const followers = followings.flatMap((following) => following(answered, world) ?? [])
-  if (followers.length === 0) return recorder
-  return {
-    ...recorder,
-    settle(outcome, ending, made) {
-      const settled = recorder.settle(outcome, ending, made)
-      const told = settled.then(afterIt)
-      // Each says itself what went wrong; of an answer that could not be settled that is told already.
-      for (const follow of followers) waitUntil(follow(told).catch(() => undefined))
-      return settled
-    },
-  }
+  ports: GatewayDependencies,
+): void {
+  const works = tasks.flatMap((task) => task(answered, ports) ?? [])
+  if (works.length === 0) return
+  const outcome = settled.then(yieldOnce)
+  // Each task logs its own failure; a failure to settle is logged already.
+  for (const work of works) waitUntil(work(outcome).catch(() => undefined))
 }
 
-async function afterIt(outcome: Outcome): Promise<Outcome> {
+/** Lets the client's last event go out before the work of the tasks begins. */
+async function yieldOnce(outcome: Outcome): Promise<Outcome> {
   await new Promise((resolve) => setTimeout(resolve))
   return outcome
 }

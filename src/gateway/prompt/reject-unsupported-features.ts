@@ -13,19 +13,15 @@ import type { ClientRequest } from '../../core/client-request.ts'
 import type { PlannedRequest } from './plan-request.ts'
 import type { PreparedRequest } from './prepare-request.ts'
 import { NOTE_DESCRIPTIONS } from '../../context/note-descriptions.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 
 export const UNSUPPORTED_HEADER = 'x-backstory-unsupported'
 
-/** The header is the setting for one request. */
-export function applyUnsupportedHeader(
-  world: GatewayDependencies,
-  header: string | null,
-): GatewayDependencies {
-  if (header === null || header === world.settings.UNSUPPORTED) return world
-  if (header === 'note' || header === 'reject') {
-    return { ...world, settings: { ...world.settings, UNSUPPORTED: header } }
-  }
+/** What becomes of a request with a feature that its upstream lacks: dropped with a note, or rejected. */
+export type UnsupportedRule = 'note' | 'reject'
+
+/** Reads the header, which overrides the setting `UNSUPPORTED` for one request; null if it is absent. */
+export function parseUnsupportedHeader(header: string | null): UnsupportedRule | null {
+  if (header === null || header === 'note' || header === 'reject') return header
   throw new GatewayError(
     'invalid_value',
     `Invalid value for the header ${UNSUPPORTED_HEADER}. Supported values are: 'note', 'reject'.`,
@@ -34,13 +30,13 @@ export function applyUnsupportedHeader(
 
 type Targets = readonly [UpstreamTarget, ...UpstreamTarget[]]
 
-/** Those to which the whole request can be told. Throws if there is none, and that is wanted. */
+/** Returns the targets that can take the complete request; throws if none can and the rule is to reject. */
 export function filterCapableTargets(
   targets: Targets,
   prepare: (target: UpstreamTarget) => PreparedRequest,
-  { settings }: GatewayDependencies,
+  rule: UnsupportedRule,
 ): Targets {
-  if (settings.UNSUPPORTED === 'note') return targets
+  if (rule === 'note') return targets
   const refusals = targets.map((target) => refusalOf(prepare(target)))
   const [first, ...others] = targets.filter((_, at) => refusals[at] === null)
   if (first === undefined) throw refusals[0] ?? new GatewayError('unsupported_parameter')

@@ -1,6 +1,6 @@
 /**
- * What of an answer is worth keeping for a client that did not ask for it: what it will not send back
- * by itself, and what the model is better off with.
+ * Decides which items are stored for a client that did not ask for it: those that it will not send back
+ * by itself and that help the model later.
  */
 import type { ClientTraits } from '../../core/client/client-traits.ts'
 import { isCompaction } from '../../core/items/compaction-item.ts'
@@ -8,7 +8,7 @@ import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
 import type { DialectName } from '../../core/prompt.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import type { ItemRetentionRule } from './record-turn-on-demand.ts'
+import type { ItemRetentionRule } from './create-recorder.ts'
 
 export function createRetentionRule(
   client: ClientTraits,
@@ -17,11 +17,11 @@ export function createRetentionRule(
 ): ItemRetentionRule {
   const keepsReasoning = settings.PERSIST_REASONING !== 'disabled'
   const keepsTools = settings.PERSIST_TOOL_RESULTS === 'on'
-  // Open WebUI sends its tool calls back; of others that need markers nobody knows.
+  // Open WebUI sends its tool calls back; other clients that need markers may not.
   const forgetsCalls = client.receivesMarkers && !client.isOpenWebUi
   const forgetsFields = client.receivesMarkers || client.isOpenWebUi
 
-  const isWorth = (item: Item): boolean => {
+  const isWorthStoring = (item: Item): boolean => {
     if (isGatewayToolItem(item)) return keepsTools
     switch (item.type) {
       case 'reasoning':
@@ -30,21 +30,21 @@ export function createRetentionRule(
         return keepsTools || isCompaction(item)
       case 'function_call':
       case 'custom_tool_call':
-        return (keepsTools && forgetsCalls) || holdsSecrets(item)
+        return (keepsTools && forgetsCalls) || hasHiddenFields(item)
       case 'message':
-        return holdsSecrets(item) || (dialect === 'chat' && item.phase !== undefined)
+        return hasHiddenFields(item) || (dialect === 'chat' && item.phase !== undefined)
       case 'function_call_output':
       case 'custom_tool_call_output':
         return false
     }
   }
-  /** What a wire has to say of an item beyond what every client is told: signatures above all. */
-  const holdsSecrets = ({ native = {} }: Item): boolean =>
+  /** True if the item has fields of a wire that the client is not sent, such as signatures. */
+  const hasHiddenFields = ({ native = {} }: Item): boolean =>
     Object.keys(native).some((wire) => forgetsFields || wire !== dialect)
 
   return {
-    isWorth,
-    mayBeWorth: ({ type }) => type === 'reasoning' && keepsReasoning,
-    isKept: ({ type }) => type !== 'reasoning' || keepsReasoning,
+    isWorthStoring,
+    mayBeWorthStoring: ({ type }) => type === 'reasoning' && keepsReasoning,
+    isStorable: ({ type }) => type !== 'reasoning' || keepsReasoning,
   }
 }

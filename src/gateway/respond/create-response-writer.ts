@@ -1,6 +1,6 @@
 /**
- * How an answer is told to its client: passed on as it comes, where the upstream speaks the client's
- * language and nothing has to be changed, else told anew, with what this client in particular needs.
+ * Creates the writer of a response: passed through if the upstream speaks the client's dialect and nothing
+ * has to be changed, else rendered from events, with what this client needs (markers, status line).
  */
 import { chooseStatusLine } from './choose-open-webui-status.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
@@ -38,7 +38,7 @@ import type { BufferedAnswer } from '../send/read-buffered-answer.ts'
 import { formatTrimmedHeader } from './trimmed-items-header.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
 
-/** All that an answer is told from. */
+/** What a response is rendered from. */
 export interface ResponseParts {
   readonly dialect: Dialect
   readonly prepared: PreparedRequest
@@ -46,118 +46,125 @@ export interface ResponseParts {
   readonly answerContext: AnswerContext
   readonly fold: OutcomeFold
   readonly recorder: Recorder
-  readonly world: GatewayDependencies
-  /** What the request came to in one line, where its client wants to know. */
-  readonly contextHeader?: string | null
+  /** The value of the header `x-backstory-context`, if the client asked for it. */
+  readonly contextHeader: string | null
 }
 
-/** An upstream may answer whole where a stream was asked for. It is told as that stream. */
-export function createResponseWriter(parts: ResponseParts): ResponseWriter {
-  const { dialect, prepared, eventFilters, answerContext, fold, world } = parts
+/** Also for an upstream that sends one JSON body where a stream was requested. */
+export function createResponseWriter(parts: ResponseParts, ports: Clock): ResponseWriter {
+  const { dialect, prepared, eventFilters, answerContext, fold } = parts
   const { provider, account, prompt } = prepared
-  return selectWriterByFirstByte(streamRendition(parts), () =>
+  return selectWriterByFirstByte(createStreamWriter(parts, ports), () =>
     createJsonBodyRenderer({
       decode: (body) => filterEventList(provider.decodeBody(body, account, prompt), eventFilters),
-      renderer: shown(dialect.createRenderer(answerContext), parts),
+      renderer: wrapRenderer(dialect.createRenderer(answerContext), parts),
       fold,
-      now: world.nowMs,
+      now: ports.nowMs,
     }),
   )
 }
 
-/** Where nobody has to decode it, it is told anew as it is. */
+type Clock = Pick<GatewayDependencies, 'nowMs'>
+
+/** For an answer that comes as events, so that nothing has to be decoded. */
 export function createEventResponseWriter(
   { end }: AnswerEventSource,
   parts: ResponseParts,
+  ports: Clock,
 ): ResponseWriter<readonly StreamEvent[]> {
-  return toldAnew({ push: (events: readonly StreamEvent[]) => events, end }, parts)
+  return createTranslator({ push: (events: readonly StreamEvent[]) => events, end }, parts, ports)
 }
 
-/** The client's own language goes through as it is, but for what must be ours. */
-function streamRendition(parts: ResponseParts): ResponseWriter {
+/** A stream in the client's own dialect passes through, patched; any other is translated. */
+function createStreamWriter(parts: ResponseParts, ports: Clock): ResponseWriter {
   const { dialect, prepared, answerContext, fold, recorder } = parts
   const decoder = prepared.provider.createDecoder(prepared.account, prepared.prompt)
-  if (speaks(parts)) {
-    const retouch = dialect.createPassThroughPatcher(answerContext)
-    const { stored: isKept } = answerContext
-    const isKeeping = () => isKept || recorder.isStoring()
+  if (passesThrough(parts)) {
+    const { stored: isStored } = answerContext
     return createPassThroughWriter({
       decoder,
       fold,
-      patcher: retouch,
-      isStored: isKept,
-      isStoring: isKeeping,
+      patcher: dialect.createPassThroughPatcher(answerContext),
+      isStored,
+      isStoring: () => isStored || recorder.isStoring(),
     })
   }
-  return createSseBodyWriter(toldAnew(decoder, parts))
+  return createSseBodyWriter(createTranslator(decoder, parts, ports))
 }
 
-function toldAnew<Chunk>(
+function createTranslator<Chunk>(
   decoder: Stage<Chunk, StreamEvent>,
   parts: ResponseParts,
+  ports: Clock,
 ): ResponseWriter<Chunk> {
-  const { dialect, eventFilters, answerContext, fold, recorder, world } = parts
-  const renderer = shown(dialect.createRenderer(answerContext), parts)
+  const { dialect, eventFilters, answerContext, fold, recorder } = parts
   const { receivesMarkers } = answerContext.clientRequest.client
-  const held = receivesMarkers ? delayFirstText(recorder.whenReferenceable) : null
   return createTranslatingWriter({
     decoder: applyEventFilters(decoder, eventFilters),
     fold,
-    renderer,
-    now: world.nowMs,
-    held,
+    renderer: wrapRenderer(dialect.createRenderer(answerContext), parts),
+    now: ports.nowMs,
+    held: receivesMarkers ? delayFirstText(recorder.whenReferenceable) : null,
   })
 }
 
-/** An answer that was not streamed, as the text of a body. */
+/** Renders the body of a response that is not streamed; `upstreamBody` is null if it came in pieces. */
 export function renderResponseBody(
   parts: ResponseParts,
   outcome: Outcome,
-  theirs: BufferedAnswer['body'],
+  upstreamBody: BufferedAnswer['body'],
+  ports: Clock,
 ): BodyInit {
-  const { dialect, answerContext, recorder, world } = parts
-  if (theirs === null || !speaks(parts)) {
-    const isNamed = answerContext.clientRequest.client.receivesMarkers && recorder.canBeReferenced()
-    const options = continuing(answerContext.clientRequest)
-    const said = removeGatewayToolsFromOutcome(outcome)
-    const told = isNamed ? addMarkerToOutcome(said, answerContext.turnId, options) : said
-    return JSON.stringify(dialect.renderBody(told, answerContext, world.nowMs()))
+  const { dialect, answerContext, recorder } = parts
+  if (upstreamBody === null || !passesThrough(parts)) {
+    const { clientRequest, turnId } = answerContext
+    const getsMarker = clientRequest.client.receivesMarkers && recorder.canBeReferenced()
+    const visible = removeGatewayToolsFromOutcome(outcome)
+    const rendered = getsMarker
+      ? addMarkerToOutcome(visible, turnId, resolveMarkerOptions(clientRequest))
+      : visible
+    return JSON.stringify(dialect.renderBody(rendered, answerContext, ports.nowMs()))
   }
-  const body = dialect.createPassThroughPatcher(answerContext).patchBody(theirs.json, outcome)
-  return body === theirs.json ? (theirs.bytes as BodyInit) : JSON.stringify(body)
+  const { json, bytes } = upstreamBody
+  const body = dialect.createPassThroughPatcher(answerContext).patchBody(json, outcome)
+  return body === json ? (bytes as BodyInit) : JSON.stringify(body)
 }
 
-/** As its client is told it: without what is of the house, and marked, if it will bring the marker back. */
-function shown(plain: AnswerRenderer, parts: ResponseParts): AnswerRenderer {
-  const renderer = marked(plain, parts)
+/** Hides the calls of gateway tools, and adds the marker for a client that sends it back. */
+function wrapRenderer(plain: AnswerRenderer, parts: ResponseParts): AnswerRenderer {
+  const renderer = addStatusAndMarker(plain, parts)
   return parts.prepared.gatewayTools.length === 0 ? renderer : hideGatewayTools(renderer)
 }
 
-function marked(
+function addStatusAndMarker(
   plain: AnswerRenderer,
   { answerContext, recorder, prepared }: ResponseParts,
 ): AnswerRenderer {
   const { clientRequest, turnId } = answerContext
   const { client } = clientRequest
   const renderer = prependMessage(plain, chooseStatusLine(client, prepared.notes))
-  const options = continuing(clientRequest)
+  const options = resolveMarkerOptions(clientRequest)
   if (!client.receivesMarkers && options.beginsWithBreak !== true) return renderer
   const isReady = client.receivesMarkers ? recorder.canBeReferenced : () => false
   return wrapRendererWithMarker(renderer, { turnId, isReady }, options)
 }
 
-/** Open WebUI puts what it is given directly behind the text that it asks to have continued. */
-function continuing({ client, items, originalItems = items }: ClientRequest): MarkerOptions {
+/** Open WebUI appends the answer directly to the text that it asks to have continued. */
+function resolveMarkerOptions({
+  client,
+  items,
+  originalItems = items,
+}: ClientRequest): MarkerOptions {
   const last = originalItems.at(-1)
   if (!client.isOpenWebUi || last?.type !== 'message' || !isAssistantMessage(last)) return {}
   return { beginsWithBreak: true, continued: textOf(last.content) }
 }
 
 /**
- * Whether the answer comes in the client's own language, and may go on as it comes: not to a client
- * that is told more than its language has words for.
+ * True if the answer comes in the client's dialect and may pass through: not to a client that receives
+ * markers or extensions of the dialect, nor through an event filter.
  */
-function speaks({
+function passesThrough({
   prepared,
   eventFilters,
   dialect,
@@ -168,19 +175,19 @@ function speaks({
   return prepared.provider.getPassThroughDialect(prepared.prompt, prepared.account) === dialect.name
 }
 
-/** What a client should know of its request at once: each header only where there is something to tell. */
+/** Builds the response headers; one without a value is left out. */
 export function buildResponseHeaders(parts: ResponseParts): Readonly<Record<string, string>> {
-  const { answerContext, prepared, contextHeader = null } = parts
-  const refused = prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM)
-  const told = {
+  const { answerContext, prepared, contextHeader } = parts
+  const rejected = prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM)
+  const headers = {
     'x-request-id': `req_${answerContext.turnId}`,
     'x-backstory-context': contextHeader,
-    'x-backstory-dropped': refused.map(({ field }) => field).join(', '),
+    'x-backstory-dropped': rejected.map(({ field }) => field).join(', '),
     'x-backstory-trimmed': formatTrimmedHeader(prepared),
     'x-backstory-budget': readBudgetStatus(prepared),
   }
   return Object.fromEntries(
-    Object.entries(told).flatMap(([name, value]) =>
+    Object.entries(headers).flatMap(([name, value]) =>
       value === null || value === '' ? [] : [[name, value]],
     ),
   )

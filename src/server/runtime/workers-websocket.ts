@@ -3,13 +3,14 @@
  * client there is never full.
  */
 import type { ClientWebSocket, AcceptUpgrade } from '../../gateway/websocket-interface.ts'
+import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 
-/** Nothing for a request that does not ask for it. */
-export function createWorkersUpgrade(request: Request): { readonly upgrade?: AcceptUpgrade } {
-  return request.headers.get('upgrade')?.toLowerCase() === 'websocket' ? { upgrade } : {}
+/** Returns an empty object for a request that does not ask for a WebSocket. */
+export function createWorkersUpgrade(request: Request): Pick<HttpExchange, 'upgradeToWebSocket'> {
+  return request.headers.get('upgrade')?.toLowerCase() === 'websocket' ? { upgradeToWebSocket } : {}
 }
 
-const upgrade: AcceptUpgrade = (listen) => {
+const upgradeToWebSocket: AcceptUpgrade = (listen) => {
   const { 0: theirs, 1: ours } = new WebSocketPair()
   ours.accept()
   const socket: ClientWebSocket = {

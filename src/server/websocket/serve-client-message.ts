@@ -47,13 +47,18 @@ export async function serveClientMessage(
     const clientRequest = parseRequestWithOverrides(responsesDialect, body)
     const begun = createFrameHttpExchange(socket, streamId, turning)
     onBegin(begun)
-    const { store, aside } = lane
+    const { store: turnStore, recordForConnection } = lane
+    const { exchange } = begun
     await answerRequest(
-      responsesDialect,
-      clientRequest,
-      caller,
-      { ...world, store, aside },
-      begun.exchange,
+      {
+        dialect: responsesDialect,
+        clientRequest,
+        caller,
+        exchange,
+        turnStore,
+        recordForConnection,
+      },
+      world,
     )
     await begun.whenOver
   } catch (error) {

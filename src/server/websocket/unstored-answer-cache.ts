@@ -9,13 +9,13 @@ import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { NOT_RECORDED, type Recorder } from '../../gateway/record/recorder-interface.ts'
+import { NOT_RECORDED } from '../../gateway/record/recorder-interface.ts'
 import type { NewTurn, TurnStore, StoredTurn } from '../../store/turns/turn-store-interface.ts'
+import type { RecordForConnection } from '../../gateway/record/choose-recorder.ts'
 
 export interface StreamAnswerCache {
   readonly store: TurnStore
-  /** For a turn that is not stored. `said` is everything before its answer. */
-  readonly aside: (turn: NewTurn, said: readonly Item[]) => Recorder
+  readonly recordForConnection: RecordForConnection
   /** What was asked to go on from there has failed, and must not be gone on from again. */
   readonly evict: (responseId: string | null) => void
 }
@@ -61,7 +61,7 @@ export function createUnstoredAnswerCache(
             return store.closeTurn(ending)
           },
         },
-        aside: (turn, said) => ({
+        recordForConnection: (turn, said) => ({
           ...NOT_RECORDED,
           settle(outcome, ending, { origin }) {
             const isOver = ending === 'finished' && outcome.failure === null

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { findParentTurn } from '../../../src/gateway/record/find-parent-turn.ts'
-import { recordTurn } from '../../../src/gateway/record/record-turn.ts'
+import { openTurnWriter } from '../../../src/gateway/record/turn-writer.ts'
 import { openEngine } from '../../../src/store/database/open-engine.ts'
 import { createStores, type Stores } from '../../../src/store/create-stores.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
@@ -28,8 +28,8 @@ const turnOf = (items: readonly Item[], fields: Partial<NewTurn> = {}) =>
 
 const recordingOf = (turn: NewTurn) => ({
   placed: findParentTurn(turn, null, world),
-  hold: null,
-  isWorth: () => false,
+  lock: null,
+  isWorthStoring: () => false,
 })
 
 const MADE = { origin: () => ORIGIN, fingerprint: () => null, reasoningRejectedBy: null }
@@ -37,8 +37,8 @@ const MADE = { origin: () => ORIGIN, fingerprint: () => null, reasoningRejectedB
 /** Asks, is answered, and returns the turn. */
 async function said(items: readonly Item[], answer: string, fields: Partial<NewTurn> = {}) {
   const turn = turnOf(items, fields)
-  const recorder = recordTurn(turn, recordingOf(turn), world)
-  recorder.itemEnded(assistant(answer), 0)
+  const recorder = openTurnWriter(turn, recordingOf(turn), world)
+  recorder.addItem(assistant(answer), 0)
   const outcome = {
     finish: 'stop',
     failure: null,
@@ -46,7 +46,7 @@ async function said(items: readonly Item[], answer: string, fields: Partial<NewT
     upstreamId: null,
     model: 'm',
   } as const
-  await recorder.settle({ ...outcome, items: [assistant(answer)] }, 'finished', MADE)
+  await recorder.close({ ...outcome, items: [assistant(answer)] }, 'finished', MADE)
   return turn
 }
 const place = async (items: readonly Item[], fields: Partial<NewTurn> = {}) =>
@@ -86,10 +86,10 @@ test('alone, if nothing like it was said, or only by others', async () => {
 
 test('alone, if the answer it goes on from was not finished', async () => {
   const turn = turnOf(hello)
-  const recorder = recordTurn(turn, recordingOf(turn), world)
-  recorder.itemEnded(assistant('hi'), 0)
+  const recorder = openTurnWriter(turn, recordingOf(turn), world)
+  recorder.addItem(assistant('hi'), 0)
   const cut = { finish: null, failure: null, usage: null, upstreamId: null, model: null }
-  await recorder.settle({ ...cut, items: [assistant('hi')] }, 'cancelled', MADE)
+  await recorder.close({ ...cut, items: [assistant('hi')] }, 'cancelled', MADE)
   expect((await place(goesOn)).parent).toBeNull()
 })
 

@@ -2,7 +2,7 @@ import type { Item } from '../../../src/core/item.ts'
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/core/item.ts'
 import type { Outcome } from '../../../src/core/fold-answer-outcome.ts'
-import { recordTurn } from '../../../src/gateway/record/record-turn.ts'
+import { openTurnWriter } from '../../../src/gateway/record/turn-writer.ts'
 import { createReplicaIdentity } from '../../../src/gateway/replica-identity.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 import type {
@@ -31,8 +31,8 @@ const TURN: NewTurn = {
 
 const RECORDING = {
   placed: Promise.resolve({ turn: TURN, contentHash: null }),
-  hold: null,
-  isWorth: () => false,
+  lock: null,
+  isWorthStoring: () => false,
 }
 
 const MADE = { origin: () => TURN.origin, fingerprint: () => null, reasoningRejectedBy: null }
@@ -92,30 +92,30 @@ const aMoment = () => new Promise((resolve) => setTimeout(resolve, 60))
 describe('writes', () => {
   test('an answer that ends at once makes two: open, and close with its items', async () => {
     const { world, calls, endings } = diary()
-    const recorder = recordTurn(TURN, RECORDING, world)
-    recorder.itemEnded(said('a'), 0)
-    expect(await recorder.settle(FINISHED, 'finished', MADE)).toBe(FINISHED)
+    const writer = openTurnWriter(TURN, RECORDING, world)
+    writer.addItem(said('a'), 0)
+    expect(await writer.close(FINISHED, 'finished', MADE)).toBe(FINISHED)
     expect(calls).toEqual(['open', 'close 0'])
     expect(endings[0]).toMatchObject({ state: 'complete', endedAtMs: 2 })
   })
 
   test('a burst of items makes one', async () => {
     const { world, calls } = diary()
-    const recorder = recordTurn(TURN, RECORDING, world)
-    recorder.itemEnded(said('a'), 0)
-    recorder.itemEnded(said('b'), 1)
+    const writer = openTurnWriter(TURN, RECORDING, world)
+    writer.addItem(said('a'), 0)
+    writer.addItem(said('b'), 1)
     await aMoment()
-    recorder.itemEnded(said('c'), 2)
-    await recorder.settle(FINISHED, 'finished', MADE)
+    writer.addItem(said('c'), 2)
+    await writer.close(FINISHED, 'finished', MADE)
     expect(calls).toEqual(['open', 'journal 0,1', 'close 2'])
   })
 
   test('items that could not be journaled are written at the close', async () => {
     const { world, calls } = diary(['journal'])
-    const recorder = recordTurn(TURN, RECORDING, world)
-    recorder.itemEnded(said('a'), 0)
+    const writer = openTurnWriter(TURN, RECORDING, world)
+    writer.addItem(said('a'), 0)
     await aMoment()
-    await recorder.settle(FINISHED, 'finished', MADE)
+    await writer.close(FINISHED, 'finished', MADE)
     expect(calls).toEqual(['open', 'journal 0', 'close 0'])
   })
 })
@@ -123,17 +123,17 @@ describe('writes', () => {
 describe('promises', () => {
   test('a turn that could not be opened is not written to, and the answer stands', async () => {
     const { world, calls, logged } = diary(['open'])
-    const recorder = recordTurn(TURN, RECORDING, world)
-    recorder.itemEnded(said('a'), 0)
-    expect(await recorder.opened).toBe(false)
-    expect(await recorder.settle(FINISHED, 'finished', MADE)).toBe(FINISHED)
+    const writer = openTurnWriter(TURN, RECORDING, world)
+    writer.addItem(said('a'), 0)
+    expect(await writer.opened).toBe(false)
+    expect(await writer.close(FINISHED, 'finished', MADE)).toBe(FINISHED)
     expect(calls).toEqual(['open'])
     expect(logged).toEqual(['turn-not-opened'])
   })
 
   test('an answer whose turn could not be closed is told as a failure', async () => {
     const { world } = diary(['close'])
-    const settled = await recordTurn(TURN, RECORDING, world).settle(FINISHED, 'finished', MADE)
+    const settled = await openTurnWriter(TURN, RECORDING, world).close(FINISHED, 'finished', MADE)
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
     // Somebody has to end it, when that is possible again.
     const { id: turnId, tenant, user } = TURN
@@ -142,7 +142,7 @@ describe('promises', () => {
 
   test('an answer whose turn has been ended by somebody else is told as a failure', async () => {
     const { world } = diary(['late'])
-    const settled = await recordTurn(TURN, RECORDING, world).settle(FINISHED, 'finished', MADE)
+    const settled = await openTurnWriter(TURN, RECORDING, world).close(FINISHED, 'finished', MADE)
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
     expect(world.replica.takeReleasedTurns()).toEqual([])
   })
@@ -157,44 +157,52 @@ test.each([
   [{ finish: 'stop' }, 'cancelled', 'complete'],
 ] as const)('%j that %s is %s', async (part, ending, state) => {
   const { world, endings } = diary()
-  await recordTurn(TURN, RECORDING, world).settle({ ...FINISHED, ...part }, ending, MADE)
+  await openTurnWriter(TURN, RECORDING, world).close({ ...FINISHED, ...part }, ending, MADE)
   expect(endings[0]?.state).toBe(state)
 })
 
 describe('may be named', () => {
-  const isWorth = () => true
+  const isWorthStoring = () => true
 
   test('as soon as what it holds is written', async () => {
     const { world } = diary()
-    const recorder = recordTurn(TURN, { ...RECORDING, isWorth }, world)
-    expect(recorder.canBeReferenced()).toBe(false)
-    await recorder.opened
-    expect(recorder.canBeReferenced()).toBe(false)
-    recorder.itemEnded(said('a'), 0)
-    expect(recorder.canBeReferenced()).toBe(false)
-    await expect.poll(recorder.canBeReferenced).toBe(true)
+    const writer = openTurnWriter(TURN, { ...RECORDING, isWorthStoring }, world)
+    expect(writer.canBeReferenced()).toBe(false)
+    await writer.opened
+    expect(writer.canBeReferenced()).toBe(false)
+    writer.addItem(said('a'), 0)
+    expect(writer.canBeReferenced()).toBe(false)
+    await expect.poll(writer.canBeReferenced).toBe(true)
   })
 
   test('soon, which is when that is written', async () => {
     const { world } = diary()
-    const recorder = recordTurn(TURN, { ...RECORDING, isWorth, isMarked: true }, world)
-    expect(recorder.whenReferenceable()).toBeNull()
-    recorder.itemEnded(said('a'), 0)
-    await recorder.whenReferenceable()
-    expect(recorder.canBeReferenced()).toBe(true)
-    expect(recorder.whenReferenceable()).toBeNull()
+    const writer = openTurnWriter(
+      TURN,
+      { ...RECORDING, isWorthStoring, receivesMarkers: true },
+      world,
+    )
+    expect(writer.whenReferenceable()).toBeNull()
+    writer.addItem(said('a'), 0)
+    await writer.whenReferenceable()
+    expect(writer.canBeReferenced()).toBe(true)
+    expect(writer.whenReferenceable()).toBeNull()
   })
 
   test('whatever is said behind that, which its client sends back itself', async () => {
     const { world } = diary()
     const isA = (item: Item) => item === first
     const first = said('a')
-    const recorder = recordTurn(TURN, { ...RECORDING, isWorth: isA, isMarked: true }, world)
-    recorder.itemEnded(first, 0)
-    const soon = recorder.whenReferenceable()
-    recorder.itemEnded(said('b'), 1)
+    const writer = openTurnWriter(
+      TURN,
+      { ...RECORDING, isWorthStoring: isA, receivesMarkers: true },
+      world,
+    )
+    writer.addItem(first, 0)
+    const soon = writer.whenReferenceable()
+    writer.addItem(said('b'), 1)
     await soon
-    expect(recorder.canBeReferenced()).toBe(true)
+    expect(writer.canBeReferenced()).toBe(true)
   })
 
   test.each(['openTurn', 'journalItems'] as const)(
@@ -202,32 +210,36 @@ describe('may be named', () => {
     async (verb) => {
       const { world } = diary()
       Object.assign(world.store, { [verb]: () => new Promise(() => undefined) })
-      const recorder = recordTurn(TURN, { ...RECORDING, isWorth, isMarked: true }, world)
-      recorder.itemEnded(said('a'), 0)
-      await recorder.whenReferenceable()
-      expect(recorder.canBeReferenced()).toBe(false)
+      const writer = openTurnWriter(
+        TURN,
+        { ...RECORDING, isWorthStoring, receivesMarkers: true },
+        world,
+      )
+      writer.addItem(said('a'), 0)
+      await writer.whenReferenceable()
+      expect(writer.canBeReferenced()).toBe(false)
     },
   )
 
   test('once it is closed, however short it was', async () => {
     const { world } = diary()
-    const recorder = recordTurn(TURN, { ...RECORDING, isWorth }, world)
-    recorder.itemEnded(said('a'), 0)
-    await recorder.settle({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
-    expect(recorder.canBeReferenced()).toBe(true)
+    const writer = openTurnWriter(TURN, { ...RECORDING, isWorthStoring }, world)
+    writer.addItem(said('a'), 0)
+    await writer.close({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
+    expect(writer.canBeReferenced()).toBe(true)
   })
 
   test('never, if it could not be written, or holds nothing that would be missed', async () => {
     for (const [failing, worth] of [
-      [['open'], isWorth],
-      [['close', 'journal'], isWorth],
+      [['open'], isWorthStoring],
+      [['close', 'journal'], isWorthStoring],
       [[], () => false],
     ] as const) {
       const { world } = diary(failing)
-      const recorder = recordTurn(TURN, { ...RECORDING, isWorth: worth }, world)
-      recorder.itemEnded(said('a'), 0)
-      await recorder.settle({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
-      expect(recorder.canBeReferenced()).toBe(false)
+      const writer = openTurnWriter(TURN, { ...RECORDING, isWorthStoring: worth }, world)
+      writer.addItem(said('a'), 0)
+      await writer.close({ ...FINISHED, items: [said('a')] }, 'finished', MADE)
+      expect(writer.canBeReferenced()).toBe(false)
     }
   })
 })

@@ -1,0 +1,119 @@
+/** Writes an answer to its client, as a stream or as one JSON body, and settles its turn. */
+import type { Caller } from '../../core/client/caller.ts'
+import { GatewayError, type ErrorCode } from '../../core/errors/gateway-error.ts'
+import type { Outcome } from '../../core/fold-answer-outcome.ts'
+import type { Failure } from '../../core/stream-event.ts'
+import { runAfterAnswer, type AfterAnswerTask } from '../after-answer/run-after-answer.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { HttpExchange } from '../http-exchange-interface.ts'
+import type { PreparedRequest } from '../prompt/prepare-request.ts'
+import { describeAnswerProvenance } from '../record/answer-provenance.ts'
+import { readBufferedAnswer } from '../send/read-buffered-answer.ts'
+import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
+import {
+  buildResponseHeaders,
+  createEventResponseWriter,
+  createResponseWriter,
+  renderResponseBody,
+  type ResponseParts,
+} from './create-response-writer.ts'
+import { filterEventList } from './event-filters/apply-event-filters.ts'
+import { streamAnswerToClient } from './stream-answer-to-client.ts'
+
+export interface AnswerToWrite extends ResponseParts {
+  readonly answer: UpstreamAnswer
+  readonly caller: Caller
+  readonly exchange: HttpExchange
+  readonly afterAnswer: readonly AfterAnswerTask[]
+}
+
+/** Returns an error for an answer that failed before anything of it was sent. */
+export async function respondToClient(
+  writing: AnswerToWrite,
+  ports: GatewayDependencies,
+): Promise<Response | GatewayError> {
+  return writing.answerContext.clientRequest.stream
+    ? streamAnswer(writing, ports)
+    : sendCompleteAnswer(writing, ports)
+}
+
+export const SSE_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+}
+
+function streamAnswer(writing: AnswerToWrite, ports: GatewayDependencies): Response {
+  const { answer, exchange } = writing
+  const headers = { ...SSE_HEADERS, ...buildResponseHeaders(writing) }
+  return exchange.startStream(200, headers, (client) => {
+    const target = {
+      client,
+      settle(outcome: Outcome, ending: 'finished' | 'cancelled') {
+        const settled = settleAnswer(outcome, ending, writing, ports)
+        exchange.waitUntil(settled)
+        return settled
+      },
+      heartbeatMs: ports.settings.HEARTBEAT_SECONDS * 1000,
+      log: ports.log,
+    }
+    if ('events' in answer) {
+      const writer = createEventResponseWriter(answer.events, writing, ports)
+      return streamAnswerToClient({ ...target, source: answer.events, writer })
+    }
+    const writer = createResponseWriter(writing, ports)
+    streamAnswerToClient({ ...target, source: answer.body, writer })
+  })
+}
+
+async function sendCompleteAnswer(
+  writing: AnswerToWrite,
+  ports: GatewayDependencies,
+): Promise<Response | GatewayError> {
+  const { answer, eventFilters, fold } = writing
+  const { events, body } = await readBufferedAnswer(answer)
+  for (const event of filterEventList(events, eventFilters)) fold.push(event)
+  const outcome = await settleAnswer(fold.currentOutcome(), 'finished', writing, ports)
+  if (outcome.failure !== null) return toError(outcome.failure, answer)
+  const headers = { 'content-type': 'application/json', ...buildResponseHeaders(writing) }
+  return new Response(renderResponseBody(writing, outcome, body, ports), { headers })
+}
+
+/** Closes the turn and starts the tasks after the answer; resolves to what the client may be sent. */
+function settleAnswer(
+  outcome: Outcome,
+  ending: 'finished' | 'cancelled',
+  { answer, answerContext, recorder, caller, exchange, afterAnswer }: AnswerToWrite,
+  ports: GatewayDependencies,
+): Promise<Outcome> {
+  const { prepared, sent = () => [prepared] } = answer
+  if (ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
+  const provenance = describeAnswerProvenance(prepared, outcome, answer.sent?.())
+  const settled = recorder.settle(outcome, ending, provenance)
+  const answered = { prepared, sent, caller, turnId: answerContext.turnId, recorder }
+  runAfterAnswer(afterAnswer, answered, settled, exchange.waitUntil, ports)
+  return settled
+}
+
+/** Logs an upstream that failed in the middle of its answer. */
+export function logUpstreamFailure(
+  { failure }: Outcome,
+  { account }: Pick<PreparedRequest, 'account'>,
+  { log }: Pick<GatewayDependencies, 'log'>,
+): void {
+  if (failure === null || GATEWAY_FAILURES.has(failure.code)) return
+  const { code, message: why } = failure
+  log('warn', 'answer-failed', { upstream: account.name, code, why })
+}
+
+const GATEWAY_FAILURES: ReadonlySet<string | null> = new Set<ErrorCode>([
+  'gateway_stopped',
+  'internal_error',
+  'store_unavailable',
+])
+
+/** The rejection of a later round has headers such as `retry-after`, like that of the first. */
+function toError(failure: Failure, { refusal }: UpstreamAnswer): GatewayError {
+  const rejection = refusal?.() ?? null
+  return rejection?.failure === failure ? rejection : new GatewayError(failure)
+}
