@@ -7,7 +7,8 @@ import type { Json, JsonObject } from '../core/json/json.ts'
 import type { Note } from '../core/note.ts'
 import type { DialectName, PromptParameters } from '../core/prompt.ts'
 import { digestText } from '../core/text/digest.ts'
-import type { Settings } from '../settings/read-settings.ts'
+import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
+import { listPolicyLevels } from '../gateway/prompt/resolve-request-policy.ts'
 import {
   applyTokenCorrection,
   resolveTokenCorrection,
@@ -15,12 +16,10 @@ import {
   computeConversationBudget,
   resolveContextWindow,
 } from '../gateway/prompt/size/estimate-tokens-and-window.ts'
-import { listPolicyLevels } from '../gateway/prompt/resolve-request-policy.ts'
-import type { PreparedRequest } from '../gateway/prompt/prepare-request.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import type { UpstreamRequest } from '../upstream/transport/transport-interface.ts'
-import { deriveItemDispositions, type ItemDisposition } from './item-dispositions.ts'
-import { measureRequestParts } from './request-size-by-part.ts'
 import { describePolicy } from './describe-policy.ts'
+import { deriveItemDispositions, type ItemDisposition } from './item-dispositions.ts'
 import {
   subtractSizes,
   addSizes,
@@ -30,6 +29,7 @@ import {
   type Size,
   type ItemSizes,
 } from './item-size.ts'
+import { measureRequestParts } from './request-size-by-part.ts'
 
 export interface Explanation {
   readonly about: ExplanationSummary

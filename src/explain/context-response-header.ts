@@ -2,16 +2,16 @@
  * What a request came to, in one line for a header of its answer. Only for who asks for it; and it
  * never costs the answer, nor makes it wait for long.
  */
+import type { Caller } from '../core/client/caller.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import { waitWithTimeout, TIMED_OUT } from '../core/wait-with-timeout.ts'
-import type { Caller } from '../core/client/caller.ts'
-import type { PreparedRequest } from '../gateway/prompt/prepare-request.ts'
+import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import { buildHttpRequest } from '../gateway/send/build-http-request.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { explainPreparedRequest } from './build-explanation.ts'
-import { requestBodyText } from './store-sent-requests.ts'
 import { loadPreviousRequest } from './load-previous-request.ts'
 import { predictCacheHit } from './render-explanation-json.ts'
+import { requestBodyText } from './store-sent-requests.ts'
+import type { AnswerHookPorts } from '../gateway/answer-hooks-interface.ts'
 
 /** Who sends it as `true` is told in `x-backstory-context`. */
 export const EXPLAIN_REQUEST_HEADER = 'x-backstory-explain'
@@ -19,7 +19,7 @@ export const EXPLAIN_REQUEST_HEADER = 'x-backstory-explain'
 export async function buildContextResponseHeader(
   prepared: PreparedRequest,
   owner: Caller,
-  world: GatewayDependencies,
+  world: AnswerHookPorts,
 ): Promise<string | null> {
   try {
     const request = buildHttpRequest(prepared)

@@ -3,13 +3,13 @@
  * answer nothing is made of it but a copy of its bytes, and what became of its items is read from those
  * when somebody asks.
  */
+import type { ClientRequest } from '../core/client-request.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { Item } from '../core/item.ts'
 import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import { estimateTokens } from '../core/text/estimate-tokens.ts'
-import type { ClientRequest } from '../core/client-request.ts'
 import { DIALECTS } from '../dialects/dialect-registry.ts'
-import { GatewayError } from '../core/errors/gateway-error.ts'
-import type { PreparedRequest } from '../gateway/prompt/prepare-request.ts'
+import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import { buildExplanation, type Explanation, type RequestFacts } from './build-explanation.ts'
 
 /** Whether there is nothing to be said of any item but that it was sent. */

@@ -3,10 +3,10 @@
  * before. `null` where there is none before, and `undefined` where nobody knows: it was not kept, or its
  * client has not said which it was.
  */
-import { isModelItem } from '../core/items/is-model-item.ts'
 import type { Caller } from '../core/client/caller.ts'
-import type { PreparedRequest } from '../gateway/prompt/prepare-request.ts'
+import { isModelItem } from '../core/items/is-model-item.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import {
   decodeSentRequest,
   type ExplanationContext,

@@ -4,20 +4,23 @@
  * else.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
+import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
+import { buildHttpRequest } from '../gateway/send/build-http-request.ts'
 import type {
   NewRequestRecord,
   SentRequest,
 } from '../store/upstream-requests/upstream-request-store-interface.ts'
 import type { UpstreamRequest } from '../upstream/transport/transport-interface.ts'
-import type { AfterAnswerTask } from '../gateway/after-answer/run-after-answer.ts'
-import type { PreparedRequest } from '../gateway/prompt/prepare-request.ts'
-import { buildHttpRequest } from '../gateway/send/build-http-request.ts'
-import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { explainPreparedRequest, collectRequestFacts } from './build-explanation.ts'
-import { UNCHANGED_REQUEST, encodeDispositions } from './render-explanation-json.ts'
 import { isUnchangedRequest } from './explain-unchanged-request.ts'
+import { UNCHANGED_REQUEST, encodeDispositions } from './render-explanation-json.ts'
+import type { AnswerHooks } from '../gateway/answer-hooks-interface.ts'
 
-export const storeSentRequests: AfterAnswerTask = ({ sent, caller, turnId, recorder }, world) => {
+export const storeSentRequests: AnswerHooks['storeSentRequests'] = (
+  { sent, caller, turnId, recorder },
+  world,
+) => {
   const { loadStoredParent } = recorder
   if (loadStoredParent === null || world.settings.EXPLAIN_KEEP === 'off') return null
   const tell = async (told: Promise<unknown>): Promise<NewRequestRecord | null> => {

@@ -3,17 +3,28 @@
  * imports the request path and must not be imported by it.
  */
 import type { Caller } from '../core/client/caller.ts'
-import type { GatewayDependencies } from './dependencies-interface.ts'
-import type { AfterAnswerTask } from './after-answer/run-after-answer.ts'
-import type { PreparedRequest } from './prompt/prepare-request.ts'
+import type { Log } from '../core/ports/log-interface.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import type { UpstreamRequestStore } from '../store/upstream-requests/upstream-request-store-interface.ts'
+import type { AfterAnswerWork, AnsweredRequest } from './after-answer/answered-request.ts'
+import type { PreparedRequest } from './prompt/planned-request.ts'
 
 export interface AnswerHooks {
-  /** Returns the text of the header `x-backstory-context`, or null if the request did not ask for it. */
+  /** Returns the value of the header `x-backstory-context`; null if it cannot be computed. */
   readonly formatContextHeader: (
     prepared: PreparedRequest,
     caller: Caller,
-    world: GatewayDependencies,
+    ports: AnswerHookPorts,
   ) => Promise<string | null>
   /** Stores the requests that were sent upstream, so that the answer can be explained later. */
-  readonly storeSentRequests: AfterAnswerTask
+  readonly storeSentRequests: (
+    answered: AnsweredRequest,
+    ports: AnswerHookPorts,
+  ) => AfterAnswerWork | null
+}
+
+export interface AnswerHookPorts {
+  readonly settings: Settings
+  readonly requests: UpstreamRequestStore
+  readonly log: Log
 }

@@ -2,8 +2,8 @@
  * Answers one request: loads its history, plans and sends the upstream request, writes the answer to the
  * client, and stores the turn. Each step is one call.
  */
-import type { Caller } from '../core/client/caller.ts'
 import type { ClientRequest } from '../core/client-request.ts'
+import type { Caller } from '../core/client/caller.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import { foldAnswerOutcome } from '../core/fold-answer-outcome.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
@@ -11,23 +11,24 @@ import type { TurnStore } from '../store/turns/turn-store-interface.ts'
 import { routeModel } from '../upstream/accounts-and-model-routing.ts'
 import { updateMemoryLayers } from './after-answer/update-memory-layers.ts'
 import type { GatewayDependencies } from './dependencies-interface.ts'
-import type { LoadedHistory } from './history/load-history-by-id.ts'
 import { loadRequestHistory } from './history/load-request-history.ts'
+import type { LoadedHistory } from './history/loaded-history.ts'
 import { lockRequestConversation, type ConversationLock } from './history/lock-conversation.ts'
 import { touchLoadedTurns } from './history/touch-loaded-turns.ts'
 import type { HttpExchange } from './http-exchange-interface.ts'
 import { loadAdditions } from './prompt/additions/load-additions.ts'
 import { prepareFittingRequest } from './prompt/prepare-fitting-request.ts'
-import { prepareRequest, type PreparedRequest } from './prompt/prepare-request.ts'
+import { prepareRequest } from './prompt/prepare-request.ts'
+import type { PreparedRequest } from './prompt/planned-request.ts'
 import { filterCapableTargets, type UnsupportedRule } from './prompt/reject-unsupported-features.ts'
 import { describeAnswerProvenance, resolveAnswerOrigin } from './record/answer-provenance.ts'
 import { chooseRecorder, type RecordForConnection } from './record/choose-recorder.ts'
-import { logUpstreamFailure, respondToClient } from './respond/respond-to-client.ts'
+import type { Recorder } from './record/recorder-interface.ts'
 import { selectEventFilters } from './respond/event-filters/select-event-filters.ts'
+import { logUpstreamFailure, respondToClient } from './respond/respond-to-client.ts'
 import { cancelOnDisconnect } from './send/cancel-on-disconnect.ts'
 import { summarizeAfterAnswer } from './summaries/summarize-after-answer.ts'
 import { sendWithTools } from './tools/send-with-tools.ts'
-import type { Recorder } from './record/recorder-interface.ts'
 
 export interface AnswerRequest {
   readonly dialect: Dialect

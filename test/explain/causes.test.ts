@@ -4,16 +4,16 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Json, JsonObject } from '../../src/core/json/json.ts'
 import type { PolicyOverrides } from '../../src/core/context-policy.ts'
+import type { Json, JsonObject } from '../../src/core/json/json.ts'
 import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
-import { encodeSentRequest } from '../../src/explain/store-sent-requests.ts'
 import {
   predictCacheHit,
   decodeSentRequest,
   type ExplainedRequest,
 } from '../../src/explain/render-explanation-json.ts'
-import { NO_HISTORY } from '../../src/gateway/history/load-history-by-id.ts'
+import { encodeSentRequest } from '../../src/explain/store-sent-requests.ts'
+import { NO_HISTORY } from '../../src/gateway/history/loaded-history.ts'
 import { prepareRequest } from '../../src/gateway/prompt/prepare-request.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 

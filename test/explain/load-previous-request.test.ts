@@ -1,8 +1,8 @@
 /** With what a request is compared is what its conversation goes on from, or nothing. */
 import { expect, test } from 'vitest'
 import { loadPreviousRequest } from '../../src/explain/load-previous-request.ts'
-import { NO_HISTORY } from '../../src/gateway/history/load-history-by-id.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
+import { NO_HISTORY } from '../../src/gateway/history/loaded-history.ts'
 
 test.each([
   ['that goes on from it', { id: 'turn' }, ['turn']],

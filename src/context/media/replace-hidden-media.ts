@@ -7,34 +7,21 @@
  * a turn is sent as before until the next one; that an image comes again is a step, too.
  */
 import type { Item, Part } from '../../core/item.ts'
+import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 import { assignMediaHandles, listContentParts } from '../../core/media/media-handles.ts'
 import {
   createHiddenMediaGroupNotice,
   type HiddenMediaGroup,
   type MediaNoticeOptions,
 } from '../../core/media/media-notices.ts'
-import type { MediaKind } from '../../core/media/content-part-media.ts'
 import type { Note } from '../../core/note.ts'
-import type { MediaRules } from '../../core/context-policy.ts'
-import { selectMediaToHide, type HiddenMedia } from './select-media-to-hide.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
-import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
-
-export interface MediaVisibilityOptions {
-  readonly rules: Pick<
-    MediaRules,
-    'window' | 'keepTurns' | 'step' | 'imageMessages' | 'images' | 'repeated' | 'bytes'
-  >
-  /** Whether outputs of tools are sent as they are; without a word, they are. */
-  readonly outputsStay?: boolean
-  /** What the model can see, hear or read. */
-  readonly sees: ReadonlySet<MediaKind>
-  /** Whether it is offered a tool to look at what is not shown. */
-  readonly canView: boolean
-  /** The whole conversation, if that is more than the list; handles are counted in it. */
-  readonly conversation?: readonly Item[]
-}
+import {
+  selectMediaToHide,
+  type HiddenMedia,
+  type MediaVisibilityOptions,
+} from './select-media-to-hide.ts'
 
 export function replaceHiddenMedia({
   rules,

@@ -1,12 +1,6 @@
 /** Which media are not shown, and why: `replace-hidden-media.ts` says what is promised of it. */
-import { createMediaIdentityMap } from '../../core/media/media-identity-map.ts'
+import type { MediaRules } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
-import { listContentParts } from '../../core/media/media-handles.ts'
-import {
-  readPartMedia,
-  type MediaKind,
-  type PartMedia,
-} from '../../core/media/content-part-media.ts'
 import {
   countHeadItems,
   isAssistantMessage,
@@ -15,9 +9,15 @@ import {
   findQuestionEnd,
   findRoundStarts,
 } from '../../core/items/rounds-and-pinned-items.ts'
-import { findMediaCutoff, type WeighedMedia } from './media-limit-cutoff.ts'
+import {
+  readPartMedia,
+  type MediaKind,
+  type PartMedia,
+} from '../../core/media/content-part-media.ts'
+import { listContentParts } from '../../core/media/media-handles.ts'
+import { createMediaIdentityMap } from '../../core/media/media-identity-map.ts'
 import { findImageCutoff } from './cache-aware-image-cutoff.ts'
-import type { MediaVisibilityOptions } from './replace-hidden-media.ts'
+import { findMediaCutoff, type WeighedMedia } from './media-limit-cutoff.ts'
 
 export interface HiddenMedia {
   readonly medium: PartMedia
@@ -205,4 +205,19 @@ function windowOf(items: readonly Item[], window: number): (at: number) => boole
   const stride = Math.max(1, Math.ceil(window / 2))
   const cut = Math.ceil(excess / stride) * stride
   return (at) => (numbers[at] ?? 0) >= cut
+}
+
+export interface MediaVisibilityOptions {
+  readonly rules: Pick<
+    MediaRules,
+    'window' | 'keepTurns' | 'step' | 'imageMessages' | 'images' | 'repeated' | 'bytes'
+  >
+  /** Whether outputs of tools are sent as they are; without a word, they are. */
+  readonly outputsStay?: boolean
+  /** What the model can see, hear or read. */
+  readonly sees: ReadonlySet<MediaKind>
+  /** Whether it is offered a tool to look at what is not shown. */
+  readonly canView: boolean
+  /** The whole conversation, if that is more than the list; handles are counted in it. */
+  readonly conversation?: readonly Item[]
 }

@@ -2,27 +2,15 @@
  * Runs the tasks that follow an answer: the sent requests are stored, memory layers are updated, the
  * conversation is summarized. No answer waits for them or fails because of them.
  */
-import type { Caller } from '../../core/client/caller.ts'
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
-import type { Recorder } from '../record/recorder-interface.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
-
-export interface AnsweredRequest {
-  /** The request that was answered first. */
-  readonly prepared: PreparedRequest
-  /** All upstream requests of the answer so far: several if the model called gateway tools. */
-  readonly sent: () => readonly PreparedRequest[]
-  readonly caller: Caller
-  readonly turnId: string
-  readonly recorder: Recorder
-}
+import type { AnsweredRequest, AfterAnswerWork } from './answered-request.ts'
 
 /** A task that runs after an answer; null if it has nothing to do after this one. */
 export type AfterAnswerTask = (
   answered: AnsweredRequest,
   ports: GatewayDependencies,
-) => ((outcome: Promise<Outcome>) => Promise<unknown>) | null
+) => AfterAnswerWork | null
 
 /** Starts the tasks once the answer is settled and its last event has been written. */
 export function runAfterAnswer(

@@ -1,19 +1,20 @@
 /** What layers keep of an answer, once it is given, which is nobody's business but their own. */
-import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
-import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
-import type { LayerQuestion } from '../../memory/memory-layer-interface.ts'
+import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import { budgetRequestedLayers } from '../../memory/load-layer-blocks.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { LayerQuestion } from '../../memory/memory-layer-interface.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
-import type { AnsweredRequest, AfterAnswerTask } from './run-after-answer.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
-import { requestSummary } from '../summaries/request-summary.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
 import {
   buildLayerContext,
   listMemoryLayers,
   isAnyLayerRequested,
 } from '../prompt/additions/load-memory-blocks.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
+import { requestSummary } from '../summaries/request-summary.ts'
+import type { AnsweredRequest } from './answered-request.ts'
+import type { AfterAnswerTask } from './run-after-answer.ts'
 
 /** Layers are told of an answer behind its end, where anything of it may be kept. */
 export const updateMemoryLayers: AfterAnswerTask = (answered, world) => {

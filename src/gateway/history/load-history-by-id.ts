@@ -2,94 +2,24 @@
  * What the gateway remembers of the conversation that a request goes on with: the recorded items in
  * their recorded order, and the turn that the new one follows.
  */
-import type { Caller } from '../../core/client/caller.ts'
-import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
-import type { Item, Origin } from '../../core/item.ts'
-import type { Note } from '../../core/note.ts'
-import type { PolicyOverrides } from '../../core/context-policy.ts'
-import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
-import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
+import type { Caller } from '../../core/client/caller.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { LayerResults } from '../../memory/load-layer-blocks.ts'
-import type { LoadedMedia } from '../../media/loading/load-result-types.ts'
-import type { SegmentedHistory } from '../../recall/split-and-fingerprint-segments.ts'
+import type { Origin } from '../../core/item.ts'
+import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
+import type { Note } from '../../core/note.ts'
+import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { ConversationState } from '../../store/conversations/conversation-store-interface.ts'
-
+import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
+import { type LoadedHistory, type ReasoningRejection, NO_HISTORY } from './loaded-history.ts'
 import { createConversationNotFoundError, type ConversationLock } from './lock-conversation.ts'
-import type { ActiveSummary } from '../summaries/load-summary.ts'
 import {
   listConversationItems,
   readConversationOverrides,
   type ConversationSettings,
 } from './read-conversation-overrides-and-items.ts'
-
-export interface LoadedHistory {
-  readonly items: readonly Item[]
-  /** The turn that the new one follows, `null` at the start of a conversation. */
-  readonly parent: StoredTurn | null
-  /** What was done to the items of the request, by their places in all there is. */
-  readonly notes: readonly Note[]
-  /** The turns that were needed, so that they are kept. */
-  readonly usedTurns: readonly NeededTurn[]
-  /** By which the answer will be found again; `null` where nobody will look for it. */
-  readonly segments: Pick<SegmentedHistory, 'next'> | null
-  /** What was found out about a chat that its client sends as a whole. */
-  readonly recallResult: RecallResult | null
-  readonly reasoningRejections: readonly ReasoningRejection[]
-  /** What is said of the context by others than the request: for its key, for its conversation. */
-  readonly policyOverrides: readonly PolicyOverrides[]
-  /** How many tokens an answer came to, with all that was given for it; `null` if nobody knows of any. */
-  readonly countReportedTokens: ((origin: Origin) => number | null) | null
-  /** What was loaded for the request, if anything had to be. */
-  readonly media?: LoadedMedia
-  /** Before anything of it was read: whatever is forgotten later takes along what comes of it. */
-  readonly loadedAtMs: number
-  /** When the first answer to the newest question was begun; `null` if none is known. */
-  readonly answerStartedAtMs: number | null
-  /** What stands for the beginning of it, where summaries are wanted and there is one. */
-  readonly summary: ActiveSummary | null
-  /** One that stands for more, and is told from the next question on. */
-  readonly nextSummary?: ActiveSummary
-  /** What the layers tell beside it, where any are wanted. */
-  readonly layers?: LayerResults
-}
-
-export interface RecallResult {
-  /** The newest turn of the chat that is known. What is kept beside the chat is kept with it. */
-  readonly latestTurn: RecordedTurn | null
-  /** The turn that is gone on from: the same, or none where an answer is continued that was not kept. */
-  readonly parent: RecordedTurn | null
-  /** What is new since the model last spoke, as the client gave it. */
-  readonly newItems: readonly Item[]
-}
-
-/** `usedAtMs` is when it was last said that it is needed. */
-export type NeededTurn = Pick<StoredTurn, 'id' | 'usedAtMs'>
-
-/** An upstream that refused the reasoning of everything before the turn of this origin. */
-export interface ReasoningRejection {
-  readonly account: string
-  readonly origin: Origin
-}
-
-export const NO_HISTORY: LoadedHistory = {
-  items: [],
-  parent: null,
-  notes: [],
-  usedTurns: [],
-  segments: null,
-  recallResult: null,
-  reasoningRejections: [],
-  policyOverrides: [],
-  countReportedTokens: null,
-  loadedAtMs: 0,
-  answerStartedAtMs: null,
-  summary: null,
-}
 
 /** `hold` is the conversation of the request, if it is to be added to. */
 export async function loadHistoryById(

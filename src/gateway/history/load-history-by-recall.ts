@@ -4,11 +4,11 @@
  *
  * A memory that does not answer, or not in time, costs nothing but itself: the chat is sent as it is.
  */
-import type { Caller } from '../../core/client/caller.ts'
-import type { Note } from '../../core/note.ts'
-import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
+import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import type { Note } from '../../core/note.ts'
 import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
 import { restoreForgottenItems } from '../../recall/restore-forgotten-items.ts'
 import {
@@ -17,8 +17,8 @@ import {
 } from '../../recall/split-and-fingerprint-segments.ts'
 import { NO_TURNS_FOUND, type FoundTurns } from '../../store/recall/recall-store-interface.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import { NO_HISTORY, listReasoningRejections } from './load-history-by-id.ts'
-import type { RequestHistory } from './load-request-history.ts'
+import { listReasoningRejections } from './load-history-by-id.ts'
+import { type RequestHistory, NO_HISTORY } from './loaded-history.ts'
 
 export async function loadHistoryByRecall(
   asked: ClientRequest,

@@ -3,24 +3,17 @@
  * (`load-history-by-id.ts`), or it sends its whole chat, in which what it has forgotten is put back
  * (`load-history-by-recall.ts`). By itself it is what a dry run begins with.
  */
+import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import { ownValue } from '../../core/json/json.ts'
-import type { ClientRequest } from '../../core/client-request.ts'
 import { dropRepeatedHistory } from '../../recall/drop-repeated-history.ts'
 import { splitIntoSegments } from '../../recall/split-and-fingerprint-segments.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import type { ConversationLock } from './lock-conversation.ts'
-import { loadHistoryById, type LoadedHistory } from './load-history-by-id.ts'
+import { loadHistoryById } from './load-history-by-id.ts'
 import { loadHistoryByRecall } from './load-history-by-recall.ts'
+import type { LoadedHistory, RequestHistory } from './loaded-history.ts'
+import type { ConversationLock } from './lock-conversation.ts'
 import { resolveItemReferences } from './resolve-item-references.ts'
-
-export interface RequestHistory {
-  /** As the client means it. */
-  readonly originalRequest: ClientRequest
-  /** The same, with what it has forgotten put back: the very same, if that is nothing. */
-  readonly clientRequest: ClientRequest
-  readonly history: LoadedHistory
-}
 
 /** `hold` is the conversation of the request, if it is to be added to. */
 export async function loadRequestHistory(

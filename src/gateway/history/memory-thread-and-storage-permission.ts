@@ -5,7 +5,7 @@
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import type { DerivedDataOrigin } from '../../store/deletion/derived-data-origin.ts'
-import type { LoadedHistory } from './load-history-by-id.ts'
+import type { LoadedHistory } from './loaded-history.ts'
 
 export interface MemoryThread extends DerivedDataOrigin {
   /** `null` where nothing of it is known, or will be found again. */

@@ -5,7 +5,7 @@
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import type { LoadedHistory } from './load-history-by-id.ts'
+import type { LoadedHistory } from './loaded-history.ts'
 
 export async function touchLoadedTurns(
   { usedTurns }: LoadedHistory,

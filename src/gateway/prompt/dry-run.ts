@@ -1,11 +1,12 @@
 /** What would be sent to the upstream that is asked first, without asking it. */
-import type { Caller } from '../../core/client/caller.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
-import { loadRequestHistory } from '../history/load-request-history.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { Caller } from '../../core/client/caller.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
-import { prepareRequest, type PreparedRequest } from './prepare-request.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { loadRequestHistory } from '../history/load-request-history.ts'
 import { loadAdditions } from './additions/load-additions.ts'
+import { prepareRequest } from './prepare-request.ts'
+import type { PreparedRequest } from './planned-request.ts'
 
 export async function prepareDryRun(
   given: ClientRequest,

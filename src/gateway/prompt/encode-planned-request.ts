@@ -1,7 +1,6 @@
-/** A plan in the words of its wire, with what the wire has noted of that. */
+/** Encodes a plan for its wire, and adds the notes of the encoder. */
+import type { PlannedRequest, PreparedRequest } from './planned-request.ts'
 import { translateProviderNotes } from './translate-provider-notes.ts'
-import type { PlannedRequest } from './plan-request.ts'
-import type { PreparedRequest } from './prepare-request.ts'
 
 export function encodePlannedRequest(plan: PlannedRequest): PreparedRequest {
   const { clientRequest, account, provider, prompt, originalPositions, notes } = plan

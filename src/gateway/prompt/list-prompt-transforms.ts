@@ -3,17 +3,17 @@
  * additions beside the conversation, and last the check of reasoning, which every change before it
  * can make invalid.
  */
-import type { ContextPolicy } from '../../core/context-policy.ts'
-import type { Item } from '../../core/item.ts'
-import type { PromptParameters } from '../../core/prompt.ts'
 import { listAdditionTransforms, listTransforms } from '../../context/list-and-run-transforms.ts'
 import { dropInvalidReasoning } from '../../context/reasoning/drop-invalid-reasoning.ts'
 import { computePrefixSeed } from '../../context/reasoning/hash-prompt-prefix.ts'
 import { moveItemsAfterCompaction } from '../../context/summaries/move-items-after-compaction.ts'
 import type { Transform } from '../../context/transform-interface.ts'
+import type { ContextPolicy } from '../../core/context-policy.ts'
+import type { Item } from '../../core/item.ts'
+import type { PromptParameters } from '../../core/prompt.ts'
 import type { TargetFacts } from '../../upstream/describe-target.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import type { LoadedHistory } from '../history/load-history-by-id.ts'
+import type { LoadedHistory } from '../history/loaded-history.ts'
 import { selectSummary } from '../summaries/add-summary-to-history.ts'
 import { listLayerTransforms } from './additions/load-memory-blocks.ts'
 import { listUpstreamMediaTransforms } from './list-upstream-media-transforms.ts'

@@ -2,56 +2,26 @@
  * Plans what one upstream is sent: the policy, the gateway tools that are offered, the transformed items.
  * The plan is independent of the wire; `encode-planned-request.ts` encodes it.
  */
-import type { Item } from '../../core/item.ts'
-import type { Note } from '../../core/note.ts'
-import type { ContextPolicy } from '../../core/context-policy.ts'
-import type { PromptParameters, Prompt } from '../../core/prompt.ts'
-import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import { forbidToolsAfterWarning, planToolLoopEnd } from './size/end-tool-loop-near-limit.ts'
-import { computeCompactionThreshold } from './size/upstream-compaction-threshold.ts'
-import type { ClientRequest } from '../../core/client-request.ts'
-import type { LoadedHistory } from '../history/load-history-by-id.ts'
-import type { RequestHistory } from '../history/load-request-history.ts'
-import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
-import type { GatewayTool } from '../tools/gateway-tool-interface.ts'
-import { offerTools, type ToolOffer } from '../tools/offer-tools.ts'
-import { recordHiddenAuthorsInCompactions } from '../../providers/response/record-hidden-authors-in-compactions.ts'
-import type { Account, Provider } from '../../providers/provider-interface.ts'
-import { addAccountStopSequences } from '../../providers/request/add-account-stop-sequences.ts'
 import { runTransforms } from '../../context/list-and-run-transforms.ts'
-import { resolveRequestPolicy } from './resolve-request-policy.ts'
-import { stripInstructionMarkers } from './strip-instruction-markers.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import type { ContextPolicy } from '../../core/context-policy.ts'
+import type { Item } from '../../core/item.ts'
+import type { PromptParameters, Prompt } from '../../core/prompt.ts'
+import { addAccountStopSequences } from '../../providers/request/add-account-stop-sequences.ts'
+import { recordHiddenAuthorsInCompactions } from '../../providers/response/record-hidden-authors-in-compactions.ts'
+import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
+import { describeTarget, type TargetFacts } from '../../upstream/describe-target.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
+import { offerTools, type ToolOffer } from '../tools/offer-tools.ts'
+import { listPromptTransforms } from './list-prompt-transforms.ts'
+import type { PlannedRequest, PlanInput } from './planned-request.ts'
 import { rejectEmptyPrompt } from './reject-empty-prompt.ts'
 import { rejectLargeMedia } from './reject-large-media.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
-import { describeTarget, type TargetFacts } from '../../upstream/describe-target.ts'
-import { listPromptTransforms } from './list-prompt-transforms.ts'
-
-export interface PlannedRequest {
-  readonly clientRequest: ClientRequest
-  readonly account: Account
-  readonly provider: Provider
-  readonly history: LoadedHistory
-  readonly policy: ContextPolicy
-  /** The offered tools that the gateway runs itself; `prompt.params.tools` holds them too. */
-  readonly gatewayTools: readonly GatewayTool[]
-  /** The complete conversation, before any transform. */
-  readonly items: readonly Item[]
-  readonly prompt: Prompt
-  readonly notes: readonly Note[]
-  /** For each item of the prompt its index in `items`, or null if a transform added it. */
-  readonly originalPositions: readonly (number | null)[]
-  /** A compaction that the gateway made for this request: the first item of the answer. */
-  readonly answerPrefix?: Item
-  /** Whether the upstream rejected the reasoning of an earlier version of this prompt. */
-  readonly wasReasoningRejected: boolean
-}
-
-/** A request with its history. */
-export interface PlanInput extends Pick<RequestHistory, 'clientRequest' | 'history'> {
-  /** Max weight of the items in tokens; null or undefined: the conversation is not cut to fit. */
-  readonly tokenBudget?: number | null
-}
+import { resolveRequestPolicy } from './resolve-request-policy.ts'
+import { forbidToolsAfterWarning, planToolLoopEnd } from './size/end-tool-loop-near-limit.ts'
+import { computeCompactionThreshold } from './size/upstream-compaction-threshold.ts'
+import { stripInstructionMarkers } from './strip-instruction-markers.ts'
 
 /** Throws a GatewayError if nothing lawful can be sent. */
 export function planRequest(

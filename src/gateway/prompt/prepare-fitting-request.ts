@@ -2,26 +2,27 @@
  * A request made ready: a conversation that has grown too long is compacted or cut, as far as the
  * request wants it, and a request that no model is to answer has its answer already.
  */
+import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { Note } from '../../core/note.ts'
 import { ZERO_TOKEN_USAGE } from '../../core/stream/add-token-usage.ts'
-import type { ClientRequest } from '../../core/client-request.ts'
-import type { LoadedHistory } from '../history/load-history-by-id.ts'
+import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { LoadedHistory } from '../history/loaded-history.ts'
 import { rejectOrphanOutputs } from '../history/reject-orphan-outputs.ts'
 import type { AnswerEventSource } from '../send/answer-event-source-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
-import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
+import { createLocalAnswer } from '../send/create-local-answer.ts'
 import type { SendOptions } from '../send/send-with-fallback.ts'
+import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
 import {
   compactIfDue,
   startAnswerWithCompaction,
   appendCompaction,
 } from '../summaries/compact-conversation.ts'
-import { fitToWindow } from './size/fit-to-window.ts'
-import { createLocalAnswer } from '../send/create-local-answer.ts'
-import { prepareRequest, type PreparedRequest } from './prepare-request.ts'
 import { summarizeBeforeSending } from '../summaries/summarize-before-sending.ts'
+import { prepareRequest } from './prepare-request.ts'
+import type { PreparedRequest } from './planned-request.ts'
+import { fitToWindow } from './size/fit-to-window.ts'
 
 export interface FittingRequest {
   /** For the target that is asked first. */

@@ -3,15 +3,11 @@
  * in the upstream's wire (`encode-planned-request.ts`). By itself it is a dry run (`dry-run.ts`), as `explain` shows
  * it. Who wants to know only the former asks for the plan alone.
  */
-import type { EncodedRequest } from '../../providers/provider-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { encodePlannedRequest } from './encode-planned-request.ts'
-import { planRequest, type PlannedRequest, type PlanInput } from './plan-request.ts'
-
-export interface PreparedRequest extends PlannedRequest {
-  readonly encoded: EncodedRequest
-}
+import { planRequest } from './plan-request.ts'
+import type { PlanInput, PreparedRequest } from './planned-request.ts'
 
 /** Throws a GatewayError for what cannot be sent. */
 export function prepareRequest(

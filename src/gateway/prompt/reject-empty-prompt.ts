@@ -2,11 +2,11 @@
  * A request of which nothing lawful is left is refused. Some wires would send an empty list, others
  * words of their own in its place, and a model would answer what nobody asked.
  */
-import type { Item } from '../../core/item.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Item } from '../../core/item.ts'
 import { encodePlannedRequest } from './encode-planned-request.ts'
-import type { PlannedRequest } from './plan-request.ts'
-import { itemListField, itemParamPath } from './reject-unsupported-features.ts'
+import type { PlannedRequest } from './planned-request.ts'
+import { itemListField, itemParamPath } from './request-item-path.ts'
 
 /** The same, if there is something to be sent. Throws a GatewayError. */
 export function rejectEmptyPrompt(planned: PlannedRequest): PlannedRequest {

@@ -1,9 +1,9 @@
 /** Rejects a request whose latest question has media larger than the upstream accepts. */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { findOversizedMedia } from '../../media/transforms/hide-media-over-limit.ts'
 import type { UpstreamMediaSupport } from '../../media/resolve-upstream-media-support.ts'
-import type { PlannedRequest } from './plan-request.ts'
-import { itemListField, itemParamPath } from './reject-unsupported-features.ts'
+import { findOversizedMedia } from '../../media/transforms/hide-media-over-limit.ts'
+import type { PlannedRequest } from './planned-request.ts'
+import { itemListField, itemParamPath } from './request-item-path.ts'
 
 /** Returns the plan itself if its media can be sent; throws a GatewayError otherwise. */
 export function rejectLargeMedia<Plan extends PlannedRequest>(

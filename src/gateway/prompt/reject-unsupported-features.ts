@@ -5,14 +5,13 @@
  * Refused is what the client itself asks for in this request: a field, a tool, something that it
  * says. What the model said earlier, and what is remembered, is not the client's to take back.
  */
+import { NOTE_DESCRIPTIONS } from '../../context/note-descriptions.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { ClientRequest } from '../../core/client-request.ts'
-import type { PlannedRequest } from './plan-request.ts'
-import type { PreparedRequest } from './prepare-request.ts'
-import { NOTE_DESCRIPTIONS } from '../../context/note-descriptions.ts'
+import type { PreparedRequest } from './planned-request.ts'
+import { itemParamPath } from './request-item-path.ts'
 
 export const UNSUPPORTED_HEADER = 'x-backstory-unsupported'
 
@@ -91,19 +90,4 @@ function isOfClient(item: Item): boolean {
       return typeof type === 'string' && /_(output|response)$/.test(type)
     }
   }
-}
-
-/** Which entry of the list it is can be told only where every entry has made one item. */
-export function itemParamPath({ clientRequest, history }: PlannedRequest, at: number): string {
-  const { body, items } = clientRequest
-  const list = itemListField(clientRequest)
-  const place = at - history.items.length
-  const entries = body[list]
-  const isOneToOne = Array.isArray(entries) && entries.length === items.length
-  return isOneToOne && place >= 0 && place < items.length ? `${list}[${place}]` : list
-}
-
-/** What a client calls its conversation. */
-export function itemListField({ dialect }: ClientRequest): 'messages' | 'input' {
-  return dialect === 'chat' ? 'messages' : 'input'
 }

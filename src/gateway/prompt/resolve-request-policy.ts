@@ -2,16 +2,16 @@
  * The policy of a request: what the operator says of all contexts, of this model, of this key, what
  * is said of the conversation, and what the request says itself, each going before those in front.
  */
+import type { ClientRequest } from '../../core/client-request.ts'
 import {
   resolvePolicy,
   type ContextPolicy,
   type OutputRules,
   type PolicyOverrides,
 } from '../../core/context-policy.ts'
-import type { ClientRequest } from '../../core/client-request.ts'
-import type { LoadedHistory } from '../history/load-history-by-id.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { matchesModelPattern } from '../../upstream/accounts-and-model-routing.ts'
+import type { LoadedHistory } from '../history/loaded-history.ts'
 
 export function resolveRequestPolicy(
   model: string,

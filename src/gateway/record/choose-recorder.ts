@@ -2,20 +2,20 @@
  * Chooses how an answer is recorded: completely if its client asked for it, only what the client cannot
  * send back if it did not, and not at all if the client said `store: false`.
  */
-import type { JsonObject } from '../../core/json/json.ts'
-import { callEndOf } from '../../core/items/tool-call-pairs.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
+import type { Item } from '../../core/item.ts'
+import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { LoadedHistory } from '../history/loaded-history.ts'
 import type { ConversationLock } from '../history/lock-conversation.ts'
-import { selectRequestPartsToStore } from './select-request-parts-to-store.ts'
-import type { LoadedHistory } from '../history/load-history-by-id.ts'
-import { findParentTurn } from './find-parent-turn.ts'
-import { NOT_RECORDED, type Recorder } from './recorder-interface.ts'
 import { createRecorder, type ItemRetentionRule } from './create-recorder.ts'
-import { replaceMediaByFingerprint } from './replace-media-by-fingerprint.ts'
+import { findParentTurn } from './find-parent-turn.ts'
 import { createRetentionRule } from './item-retention-rule.ts'
-import type { Item } from '../../core/item.ts'
+import { NOT_RECORDED, type Recorder } from './recorder-interface.ts'
+import { replaceMediaByFingerprint } from './replace-media-by-fingerprint.ts'
+import { selectRequestPartsToStore } from './select-request-parts-to-store.ts'
 import { openTurnWriter } from './turn-writer.ts'
 
 /** The fields of a turn that are known without its history. */

@@ -2,41 +2,41 @@
  * Creates the writer of a response: passed through if the upstream speaks the client's dialect and nothing
  * has to be changed, else rendered from events, with what this client needs (markers, status line).
  */
-import { chooseStatusLine } from './choose-open-webui-status.ts'
-import type { StreamEvent } from '../../core/stream-event.ts'
-import { textOf } from '../../core/item.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
 import type { Outcome, OutcomeFold } from '../../core/fold-answer-outcome.ts'
+import { textOf } from '../../core/item.ts'
 import { isAssistantMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import type { AnswerContext, Dialect, AnswerRenderer } from '../../core/ports/dialect-interface.ts'
-import type { ClientRequest } from '../../core/client-request.ts'
-import type { Recorder } from '../record/recorder-interface.ts'
+import type { StreamEvent } from '../../core/stream-event.ts'
+import type { Stage } from '../../core/stream/stage.ts'
 import { REJECTED_BY_UPSTREAM } from '../../providers/request/drop-rejected-parameters.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
+import { readBudgetStatus } from '../prompt/size/end-tool-loop-near-limit.ts'
+import type { Recorder } from '../record/recorder-interface.ts'
 import type { AnswerEventSource } from '../send/answer-event-source-interface.ts'
-import { createSseBodyWriter } from './parse-sse-for-writer.ts'
+import type { BufferedAnswer } from '../send/read-buffered-answer.ts'
+import { chooseStatusLine } from './choose-open-webui-status.ts'
 import {
   applyEventFilters,
   filterEventList,
   type EventFilter,
 } from './event-filters/apply-event-filters.ts'
-import { delayFirstText } from './markers/delay-first-text.ts'
 import { hideGatewayTools, removeGatewayToolsFromOutcome } from './hide-gateway-tools.ts'
+import { delayFirstText } from './markers/delay-first-text.ts'
 import {
   addMarkerToOutcome,
   wrapRendererWithMarker,
   type MarkerOptions,
 } from './markers/wrap-renderer-with-marker.ts'
+import { createSseBodyWriter } from './parse-sse-for-writer.ts'
+import { createPassThroughWriter } from './pass-through/pass-through-stream.ts'
 import { prependMessage } from './prepend-message.ts'
 import { createJsonBodyRenderer } from './render-json-body-as-stream.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
-import { createPassThroughWriter } from './pass-through/pass-through-stream.ts'
-import type { Stage } from '../../core/stream/stage.ts'
 import { selectWriterByFirstByte } from './select-writer-by-first-byte.ts'
 import { createTranslatingWriter } from './translate-stream.ts'
-import { readBudgetStatus } from '../prompt/size/end-tool-loop-near-limit.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
-import type { BufferedAnswer } from '../send/read-buffered-answer.ts'
 import { formatTrimmedHeader } from './trimmed-items-header.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 
 /** What a response is rendered from. */
 export interface ResponseParts {

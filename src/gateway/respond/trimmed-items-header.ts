@@ -3,7 +3,7 @@
  * tokens, and which windows. `null` where nothing was left out.
  */
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
 
 export function formatTrimmedHeader({
   notes,

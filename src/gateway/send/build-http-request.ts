@@ -1,9 +1,9 @@
 /** What goes to an upstream, to the byte: the same text to whoever asks for it, written once. */
-import type { JsonObject } from '../../core/json/json.ts'
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { stringifyWellFormed } from '../../core/json/well-formed-json.ts'
 import type { UpstreamRequest } from '../../upstream/transport/transport-interface.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
 
 export function buildHttpRequest({
   account,

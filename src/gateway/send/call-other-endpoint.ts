@@ -1,11 +1,11 @@
 /** Asks another of an upstream's endpoints with those fields of a request that it understands. */
 import type { JsonObject } from '../../core/json/json.ts'
 import { replaceRequestBody } from '../../providers/request/replace-body.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
-import { buildHttpRequest } from './build-http-request.ts'
-import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 import { readJsonBody, readErrorReply } from '../../upstream/transport/read-body.ts'
+import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
+import { buildHttpRequest } from './build-http-request.ts'
 
 export async function callOtherEndpoint(
   path: string,

@@ -4,10 +4,10 @@
  * then made on.
  */
 import type { Note } from '../../core/note.ts'
-import { translateProviderNotes } from '../prompt/translate-provider-notes.ts'
 import { stripReasoning as itemWithout } from '../../core/reasoning/strip-reasoning.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
 import { dropPreviouslyRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
+import { translateProviderNotes } from '../prompt/translate-provider-notes.ts'
 
 /** `null` when there was nothing of the kind in it. */
 export function prepareRetryWithoutReasoning(prepared: PreparedRequest): PreparedRequest | null {

@@ -3,14 +3,14 @@
  * byte: afterwards there is no second attempt, and of a failed one the client sees nothing.
  */
 import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
-import { dropRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
 import type { PushSource } from '../../core/stream/push-source.ts'
-import { rejectContentEncoding } from '../../upstream/transport/reject-content-encoding.ts'
+import { dropRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
+import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
 import { getBodySource, readErrorReply } from '../../upstream/transport/read-body.ts'
+import { rejectContentEncoding } from '../../upstream/transport/reject-content-encoding.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { buildHttpRequest } from './build-http-request.ts'
 import { prepareRetryWithoutReasoning } from './prepare-retry-without-reasoning.ts'
 

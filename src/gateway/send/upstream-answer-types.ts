@@ -1,8 +1,8 @@
 /** An answer on its way: as the bytes of an upstream, which its provider decodes, or as events. */
 import type { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
 import type { AnswerEventSource } from './answer-event-source-interface.ts'
 import type { RawAnswer } from './send-with-fallback.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
 
 export type UpstreamAnswer = (RawAnswer | DecodedAnswer) & Partial<MultiRoundAnswer>
 

@@ -1,14 +1,14 @@
 /** The history of a request with the summary that stands for its beginning, where summaries are wanted. */
+import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { ContextPolicy, SummaryRules } from '../../core/context-policy.ts'
-import type { ClientRequest } from '../../core/client-request.ts'
-import type { LoadedHistory } from '../history/load-history-by-id.ts'
-import { loadSummary, type ActiveSummary } from './load-summary.ts'
-import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { LoadedHistory, ActiveSummary } from '../history/loaded-history.ts'
 import { hasSummaryOrLayerOverride } from '../prompt/has-summary-or-layer-override.ts'
 import { resolveRequestPolicy } from '../prompt/resolve-request-policy.ts'
+import { loadSummary } from './load-summary.ts'
 
 /** The very same history, and nothing is looked at, if nobody wants any. */
 export async function addSummaryToHistory(

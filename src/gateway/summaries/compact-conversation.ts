@@ -4,26 +4,26 @@
  * first item of the answer, so whoever goes on from there has it. If it cannot be made, everything
  * stays as it was.
  */
-import { createCompactionItem } from '../../core/items/compaction-item.ts'
-import type { TokenUsage } from '../../core/stream-event.ts'
-import { itemId } from '../../core/turn-derived-ids.ts'
-import type { OpaqueItem } from '../../core/item.ts'
-import { estimateTokens } from '../../core/text/estimate-tokens.ts'
-import type { ClientRequest } from '../../core/client-request.ts'
-import {
-  estimateRequestTokens,
-  resolveContextWindow,
-} from '../prompt/size/estimate-tokens-and-window.ts'
-import { planRequest, type PlannedRequest } from '../prompt/plan-request.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
-import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
 import {
   planCompaction,
   listReplacedItems,
   type CompactionPlan,
 } from '../../context/summaries/plan-compaction.ts'
-import { requestSummary, type SummaryModelOptions } from './request-summary.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import type { OpaqueItem } from '../../core/item.ts'
+import { createCompactionItem } from '../../core/items/compaction-item.ts'
+import type { TokenUsage } from '../../core/stream-event.ts'
+import { estimateTokens } from '../../core/text/estimate-tokens.ts'
+import { itemId } from '../../core/turn-derived-ids.ts'
+import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { planRequest } from '../prompt/plan-request.ts'
+import type { PreparedRequest, PlannedRequest } from '../prompt/planned-request.ts'
+import {
+  estimateRequestTokens,
+  resolveContextWindow,
+} from '../prompt/size/estimate-tokens-and-window.ts'
+import { requestSummary, type SummaryModelOptions } from './request-summary.ts'
 
 export interface CompactionResult {
   readonly item: OpaqueItem

@@ -2,23 +2,23 @@
  * Whether a conversation is to be summed up, and up to where. What makes a summary is one thing at a
  * time: so many tokens, so many turns, or somebody's request.
  */
-import { estimateItemTokens } from '../../core/items/item-tokens.ts'
-import type { Item } from '../../core/item.ts'
-import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
-import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import {
   findSummaryCut,
   type SummaryCut,
   type SummaryRetention,
 } from '../../context/summaries/plan-and-parse-summary.ts'
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import type { Item } from '../../core/item.ts'
+import { estimateItemTokens } from '../../core/items/item-tokens.ts'
+import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
 import {
   computeConversationBudget,
   estimateRequestTokens,
   DEFAULT_CONTEXT_WINDOW,
   resolveContextWindow,
 } from '../prompt/size/estimate-tokens-and-window.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
 
 /**
  * After an answer: `told` is all there is by then, `said` what the answer adds to the request. Not while

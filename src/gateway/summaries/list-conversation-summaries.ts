@@ -1,11 +1,12 @@
 /** All summaries that stand for a beginning of a conversation; the first is told, the others are not. */
+import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
-import { findSummaries, type ActiveSummary } from './load-summary.ts'
-import { hashSummaryPrefixes } from './hash-summary-prefixes.ts'
-import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import type { PlannedRequest } from '../prompt/plan-request.ts'
+import type { ActiveSummary } from '../history/loaded-history.ts'
+import type { PlannedRequest } from '../prompt/planned-request.ts'
+import { hashSummaryPrefixes } from './hash-summary-prefixes.ts'
+import { findSummaries } from './load-summary.ts'
 
 export async function listConversationSummaries(
   { items, policy }: Pick<PlannedRequest, 'items' | 'policy'>,

@@ -7,21 +7,15 @@
  *
  * A memory that does not answer, or not in time, costs nothing but itself: all is sent as it was said.
  */
-import { errorMessage } from '../../core/errors/gateway-error.ts'
-import { listCoveredItems, type AppliedSummary } from '../../context/summaries/apply-summary.ts'
+import { listCoveredItems } from '../../context/summaries/apply-summary.ts'
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
 import type { StoredSummary } from '../../store/summaries/summary-store-interface.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
+import type { ActiveSummary } from '../history/loaded-history.ts'
 import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
-
-export interface ActiveSummary extends AppliedSummary {
-  readonly border: SummaryPrefix
-  readonly stored: StoredSummary
-  /** Of whom it tells nothing. */
-  readonly hidden: readonly string[]
-}
 
 export interface SummaryLookup {
   readonly summary: ActiveSummary | null

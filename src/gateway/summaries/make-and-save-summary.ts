@@ -5,21 +5,6 @@
  * Of one conversation a process makes one at a time; of two that are made of the same beginning
  * elsewhere, the first is kept, and the other one is forgotten.
  */
-import type { Caller } from '../../core/client/caller.ts'
-import type { TokenUsage } from '../../core/stream-event.ts'
-import { responseId } from '../../core/turn-derived-ids.ts'
-import { estimateItemTokens } from '../../core/items/item-tokens.ts'
-import {
-  formatHistorySummary,
-  createHistorySummaryMessage,
-} from '../../core/items/summary-message.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { saveSummary, type SummaryStorageOptions, type WrittenSummary } from './save-summary.ts'
-import { findSummary, type ActiveSummary } from './load-summary.ts'
-import { resolveMemoryThread } from '../history/memory-thread-and-storage-permission.ts'
-import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
-import { waitWithTimeout } from '../../core/wait-with-timeout.ts'
-import { saveSummaryFacts } from '../../memory/facts/save-summary-facts.ts'
 import { listCoveredItems } from '../../context/summaries/apply-summary.ts'
 import {
   SUMMARY_PROMPT_VERSION,
@@ -29,12 +14,28 @@ import {
   type SummaryCut,
 } from '../../context/summaries/plan-and-parse-summary.ts'
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { Caller } from '../../core/client/caller.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { estimateItemTokens } from '../../core/items/item-tokens.ts'
+import {
+  formatHistorySummary,
+  createHistorySummaryMessage,
+} from '../../core/items/summary-message.ts'
+import type { TokenUsage } from '../../core/stream-event.ts'
+import { responseId } from '../../core/turn-derived-ids.ts'
+import { waitWithTimeout } from '../../core/wait-with-timeout.ts'
+import { saveSummaryFacts } from '../../memory/facts/save-summary-facts.ts'
 import { routeModel, type UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import type { SendOptions } from '../send/send-with-fallback.ts'
+import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { ActiveSummary } from '../history/loaded-history.ts'
+import { resolveMemoryThread } from '../history/memory-thread-and-storage-permission.ts'
+import type { PlannedRequest } from '../prompt/planned-request.ts'
 import { resolveContextWindow } from '../prompt/size/estimate-tokens-and-window.ts'
-import type { PlannedRequest } from '../prompt/plan-request.ts'
+import type { SendOptions } from '../send/send-with-fallback.ts'
+import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
+import { findSummary } from './load-summary.ts'
 import { requestSummary } from './request-summary.ts'
+import { saveSummary, type SummaryStorageOptions, type WrittenSummary } from './save-summary.ts'
 
 /** If it is made anew, then from all that was said, in the place of one that there is. */
 export interface SummaryOptions

@@ -2,23 +2,23 @@
  * Lets the model that is asked sum up its own conversation. Each chapter is a request like any
  * other, of its own and kept nowhere.
  */
-import type { TokenUsage } from '../../core/stream-event.ts'
-import { textOf } from '../../core/item.ts'
-import { foldAnswerOutcome, type Outcome } from '../../core/fold-answer-outcome.ts'
-import type { PolicyOverrides } from '../../core/context-policy.ts'
-import { ZERO_TOKEN_USAGE, addTokenUsage } from '../../core/stream/add-token-usage.ts'
-import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import { sendWithFallback, type SendOptions } from '../send/send-with-fallback.ts'
-import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { NO_HISTORY } from '../history/load-history-by-id.ts'
-import { prepareRequest } from '../prompt/prepare-request.ts'
-import { readBufferedAnswer } from '../send/read-buffered-answer.ts'
 import {
   buildCompactionPrompt,
   type CompactionPlan,
 } from '../../context/summaries/plan-compaction.ts'
+import type { PolicyOverrides } from '../../core/context-policy.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { foldAnswerOutcome, type Outcome } from '../../core/fold-answer-outcome.ts'
+import { textOf } from '../../core/item.ts'
+import type { TokenUsage } from '../../core/stream-event.ts'
+import { ZERO_TOKEN_USAGE, addTokenUsage } from '../../core/stream/add-token-usage.ts'
+import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
+import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
+import { NO_HISTORY } from '../history/loaded-history.ts'
+import { prepareRequest } from '../prompt/prepare-request.ts'
+import { readBufferedAnswer } from '../send/read-buffered-answer.ts'
+import { sendWithFallback, type SendOptions } from '../send/send-with-fallback.ts'
 
 export interface GeneratedSummary {
   readonly text: string

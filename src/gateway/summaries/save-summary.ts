@@ -2,14 +2,15 @@
  * Keeps a summary that was written: the whole of it in one statement, or nothing. Of one beginning the
  * first is kept, whichever replica it comes from, and is what everybody goes on with.
  */
-import type { Caller } from '../../core/client/caller.ts'
-import type { SummaryContent } from '../../core/items/summary-message.ts'
-import { errorMessage } from '../../core/errors/gateway-error.ts'
-import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import type { Caller } from '../../core/client/caller.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
+import type { SummaryContent } from '../../core/items/summary-message.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import { buildActiveSummary, findSummary, type ActiveSummary } from './load-summary.ts'
+import type { ActiveSummary } from '../history/loaded-history.ts'
 import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
+import { buildActiveSummary, findSummary } from './load-summary.ts'
 
 export interface WrittenSummary extends SummaryContent {
   readonly border: SummaryPrefix

@@ -2,19 +2,19 @@
  * Sums up a conversation after an answer was given, if it is time for that. It is nobody's business but
  * its own: no answer waits for it or fails of it, and if it fails, all stays as it was.
  */
-import type { Caller } from '../../core/client/caller.ts'
-import type { Item } from '../../core/item.ts'
-import { errorMessage } from '../../core/errors/gateway-error.ts'
-import { DAY_MS } from '../history/touch-loaded-turns.ts'
-import { mayStoreRequest } from '../history/memory-thread-and-storage-permission.ts'
 import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import type { Caller } from '../../core/client/caller.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
+import type { Item } from '../../core/item.ts'
+import type { AnsweredRequest } from '../after-answer/answered-request.ts'
+import type { AfterAnswerTask } from '../after-answer/run-after-answer.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import type { AnsweredRequest, AfterAnswerTask } from '../after-answer/run-after-answer.ts'
-import { makeAndSaveSummary, type SummaryOptions } from './make-and-save-summary.ts'
-import type { PlannedRequest } from '../prompt/plan-request.ts'
-import type { PreparedRequest } from '../prompt/prepare-request.ts'
-import { decideSummaryAfterAnswer } from './decide-when-to-summarize.ts'
+import { mayStoreRequest } from '../history/memory-thread-and-storage-permission.ts'
+import { DAY_MS } from '../history/touch-loaded-turns.ts'
+import type { PreparedRequest, PlannedRequest } from '../prompt/planned-request.ts'
 import { areSummariesEnabled } from './add-summary-to-history.ts'
+import { decideSummaryAfterAnswer } from './decide-when-to-summarize.ts'
+import { makeAndSaveSummary, type SummaryOptions } from './make-and-save-summary.ts'
 
 export const summarizeAfterAnswer: AfterAnswerTask = (answered, world) => {
   const { policy, clientRequest } = answered.prepared

@@ -2,18 +2,18 @@
  * Sums up a conversation because somebody asked for it: all that its policy does not keep word for
  * word, however little it is. What cannot be done is told.
  */
-import type { Caller } from '../../core/client/caller.ts'
-import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
-import { findSummary } from './load-summary.ts'
-import { hashSummaryPrefixes } from './hash-summary-prefixes.ts'
 import { findSummaryCut, type SummaryCut } from '../../context/summaries/plan-and-parse-summary.ts'
 import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
+import type { Caller } from '../../core/client/caller.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
+import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { PlannedRequest } from '../prompt/planned-request.ts'
 import type { SendOptions } from '../send/send-with-fallback.ts'
+import { hashSummaryPrefixes } from './hash-summary-prefixes.ts'
+import { findSummary } from './load-summary.ts'
 import { makeAndSaveSummary, type MadeSummary } from './make-and-save-summary.ts'
-import type { PlannedRequest } from '../prompt/plan-request.ts'
 import { createSummaryOptions } from './summarize-after-answer.ts'
 
 export interface RequestedSummary {

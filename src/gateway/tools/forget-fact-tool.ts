@@ -20,17 +20,17 @@ export const forgetFactTool: GatewayTool = {
     strict: false,
   },
   isOffered: ({ policy, mayKeep = true }) => policy.layers.facts && mayKeep,
-  async run({ id }, { policy, caller, world, memory }) {
+  async run({ id }, { policy, caller, ports, memory }) {
     if (typeof id !== 'string') return '`id` must be a string.'
     const handle = id.trim().replace(/^\[|\]$/g, '')
     const unknown = `There is no note ${JSON.stringify(handle.slice(0, 64))}.`
     if (!HANDLE.test(handle)) return unknown
     const scopes = listFactScopes({ rules: policy.layers, thread: memory?.thread ?? null })
-    const found = await world.facts.factsEnding(caller, handle)
+    const found = await ports.facts.factsEnding(caller, handle)
     const [fact, other] = found.filter(({ scope }) => scopes.includes(scope))
     if (fact === undefined) return unknown
     if (other !== undefined) return `There are several notes ${handle}.`
-    await world.facts.deleteFact(caller, fact.id)
+    await ports.facts.deleteFact(caller, fact.id)
     return `Forgotten: [${formatFactHandle(fact)}].`
   },
 }

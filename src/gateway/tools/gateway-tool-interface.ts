@@ -9,7 +9,7 @@ import type { MediaKind } from '../../core/media/content-part-media.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
 import type { FunctionTool, PromptParameters } from '../../core/prompt.ts'
 import type { MemoryThread } from '../history/memory-thread-and-storage-permission.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { LayerPorts } from '../../memory/memory-layer-interface.ts'
 
 export interface GatewayTool {
   /** The same in every request of a conversation, as far as that can be: it stands in front of it. */
@@ -49,7 +49,7 @@ export interface ToolRunContext {
   /** What of it the model may ask for. */
   readonly withinReach: readonly Item[]
   readonly caller: Caller
-  readonly world: GatewayDependencies
+  readonly ports: LayerPorts
   /** Where memories beside this conversation are kept, if anything is. */
   readonly memory?: MemoryThread
 }

@@ -40,15 +40,15 @@ export const rememberFactTool: GatewayTool = {
     strict: false,
   },
   isOffered: ({ policy, mayKeep = true }) => policy.layers.facts && mayKeep,
-  async run(given, { policy, caller, world, memory }) {
-    const said = saidIn(given, world.nowMs())
+  async run(given, { policy, caller, ports, memory }) {
+    const said = saidIn(given, ports.nowMs())
     if (typeof said === 'string') return said
     if (memory?.isTemporary === true) return 'Nothing is kept of a temporary chat.'
     const thread = memory?.thread ?? null
     const scope = resolveFactScope(caller, policy.layers.scope, thread)
     if (scope === null) return 'Nothing can be kept of this conversation.'
     const source = { thread, response: null, items: null }
-    const fact = await saveFact({ ...said, scope, source }, caller, world, memory)
+    const fact = await saveFact({ ...said, scope, source }, caller, ports, memory)
     return `Kept as [${formatFactHandle(fact)}].`
   },
 }

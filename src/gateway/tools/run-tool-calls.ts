@@ -43,7 +43,7 @@ async function answerTo(
     if (answer === TIMED_OUT) return 'The tool took too long.'
     return answer.length === 0 ? 'There is nothing.' : answer
   } catch (error) {
-    context.world.log('warn', 'house-tool-failed', { tool: name, why: errorMessage(error) })
+    context.ports.log('warn', 'house-tool-failed', { tool: name, why: errorMessage(error) })
     return 'The tool failed.'
   }
 }

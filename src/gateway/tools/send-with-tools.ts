@@ -2,21 +2,13 @@
  * Asks an upstream, and goes on asking it for as long as it calls tools of the house. Whoever reads the
  * answer reads one: it flows, and is taken back, like that of any other upstream.
  */
-import type { Caller } from '../../core/client/caller.ts'
-import { createRoundEventMerger } from './rounds/merge-round-events.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
-import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
+import type { AnswerOwner } from '../send/answer-owner.ts'
 import { sendWithFallback, type SendOptions } from '../send/send-with-fallback.ts'
+import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
+import { createRoundEventMerger } from './rounds/merge-round-events.ts'
 import { runToolRounds } from './rounds/run-tool-rounds.ts'
 import { streamToolRounds } from './rounds/stream-tool-rounds.ts'
-
-/** For whom, and under which name the answer is kept. */
-export interface AnswerOwner {
-  readonly caller: Caller
-  readonly turnId: string
-  /** Is told of what goes on behind the answer. */
-  readonly waitUntil: (work: Promise<unknown>) => void
-}
 
 export interface CancellableSendOptions extends SendOptions {
   /** Takes back what is asked, and all that would be asked. */

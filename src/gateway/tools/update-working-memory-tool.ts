@@ -41,7 +41,7 @@ export const updateWorkingMemoryTool: GatewayTool = {
   moreWords: ({ layers: { schema } }) =>
     schema === null ? '' : `As a whole it must match this JSON Schema: ${JSON.stringify(schema)}`,
   isOffered: ({ policy, mayKeep = true }) => policy.layers.workingMemory && mayKeep,
-  async run({ changes }, { items, policy, caller, world, memory }) {
+  async run({ changes }, { items, policy, caller, ports, memory }) {
     if (!isObject(changes)) return '`changes` must be a JSON object.'
     const scope = { owner: caller, rules: policy.layers, thread: memory?.thread ?? null }
     const { schema } = policy.layers
@@ -58,7 +58,7 @@ export const updateWorkingMemoryTool: GatewayTool = {
         fault = changed
         return null
       },
-      world,
+      ports,
     )
     return kept === null ? fault : `Kept. ${sizeOf(readWorkingMemory(kept))}`
   },

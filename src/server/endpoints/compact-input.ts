@@ -4,29 +4,29 @@
  * id. Who makes compactions itself is asked for one; for all others the model writes a summary.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import { createCompactionItem } from '../../core/items/compaction-item.ts'
-import { itemId, responseId } from '../../core/turn-derived-ids.ts'
 import type { Message } from '../../core/item.ts'
+import { createCompactionItem } from '../../core/items/compaction-item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { itemId, responseId } from '../../core/turn-derived-ids.ts'
 import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import { renderResponsesUsage } from '../../dialects/responses/render/render-response-fields.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
-import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { loadHistoryById } from '../../gateway/history/load-history-by-id.ts'
 import { resolveItemReferences } from '../../gateway/history/resolve-item-references.ts'
-import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
-import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
-import { callOtherEndpoint } from '../../gateway/send/call-other-endpoint.ts'
+import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import { encodePlannedRequest } from '../../gateway/prompt/encode-planned-request.ts'
+import { planRequest } from '../../gateway/prompt/plan-request.ts'
 import { resolveContextWindow } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
+import { callOtherEndpoint } from '../../gateway/send/call-other-endpoint.ts'
+import { cancelOnDisconnect } from '../../gateway/send/cancel-on-disconnect.ts'
 import {
   planConversationCompaction,
   planWithoutWindows,
 } from '../../gateway/summaries/compact-conversation.ts'
-import { encodePlannedRequest } from '../../gateway/prompt/encode-planned-request.ts'
-import { planRequest } from '../../gateway/prompt/plan-request.ts'
 import { requestSummary } from '../../gateway/summaries/request-summary.ts'
-import { cancelOnDisconnect } from '../../gateway/send/cancel-on-disconnect.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
+import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 
 export async function compactInput(
   body: JsonObject,

@@ -6,12 +6,12 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
-import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
-import { callOtherEndpoint } from '../../gateway/send/call-other-endpoint.ts'
-import { estimateRequestTokens } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
-import { prepareDryRun } from '../../gateway/prompt/dry-run.ts'
-import type { PreparedRequest } from '../../gateway/prompt/prepare-request.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { prepareDryRun } from '../../gateway/prompt/dry-run.ts'
+import type { PreparedRequest } from '../../gateway/prompt/planned-request.ts'
+import { estimateRequestTokens } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
+import { callOtherEndpoint } from '../../gateway/send/call-other-endpoint.ts'
+import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
 
 export async function countTokens(
   body: JsonObject,

@@ -2,10 +2,11 @@
 import type { Caller } from '../../core/client/caller.ts'
 import type { SummaryRules } from '../../core/context-policy.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
-import { loadRequestHistory } from '../../gateway/history/load-request-history.ts'
-import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
-import { planRequest, type PlannedRequest } from '../../gateway/prompt/plan-request.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { loadRequestHistory } from '../../gateway/history/load-request-history.ts'
+import { planRequest } from '../../gateway/prompt/plan-request.ts'
+import type { PlannedRequest } from '../../gateway/prompt/planned-request.ts'
+import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 
 interface Wished {
   /** The model that answered last, if nobody says. */

@@ -1,6 +1,6 @@
 /** A summary as its clients see it. `isActive`: it is told to models instead of what it stands for. */
 import type { JsonObject } from '../../core/json/json.ts'
-import type { ActiveSummary } from '../../gateway/summaries/load-summary.ts'
+import type { ActiveSummary } from '../../gateway/history/loaded-history.ts'
 
 export function renderSummary({ stored }: ActiveSummary, isActive: boolean): JsonObject {
   return {

@@ -4,6 +4,7 @@
  * not keep word for word. The answer says what the summary stands for, and what that saves.
  */
 import type { Caller } from '../../core/client/caller.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import {
   asOneOf,
@@ -13,16 +14,16 @@ import {
 } from '../../dialects/checks/check-json-types.ts'
 import { asIntegerBetween } from '../../dialects/checks/check-value-limits.ts'
 import { renderResponsesUsage } from '../../dialects/responses/render/render-response-fields.ts'
-import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { loadRequestHistory } from '../../gateway/history/load-request-history.ts'
-import { readRequest } from '../read-request.ts'
-import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
-import { planRequest, type PlannedRequest } from '../../gateway/prompt/plan-request.ts'
-import { summarizeOnRequest } from '../../gateway/summaries/summarize-on-request.ts'
+import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import { planRequest } from '../../gateway/prompt/plan-request.ts'
+import type { PlannedRequest } from '../../gateway/prompt/planned-request.ts'
 import { cancelOnDisconnect } from '../../gateway/send/cancel-on-disconnect.ts'
 import { areSummariesEnabled } from '../../gateway/summaries/add-summary-to-history.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { summarizeOnRequest } from '../../gateway/summaries/summarize-on-request.ts'
+import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
+import { readRequest } from '../read-request.ts'
 import { detectDialect } from './explain-request.ts'
 import { planStoredConversation } from './plan-stored-conversation.ts'
 import { renderSummary } from './render-summary.ts'

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hashPromptPrefix } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import type { Item } from '../../../src/core/item.ts'
 import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
-import { NO_HISTORY } from '../../../src/gateway/history/load-history-by-id.ts'
-import { hashPromptPrefix } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
-import { describeAnswerProvenance } from '../../../src/gateway/record/answer-provenance.ts'
+import { NO_HISTORY } from '../../../src/gateway/history/loaded-history.ts'
 import { prepareRequest } from '../../../src/gateway/prompt/prepare-request.ts'
+import { describeAnswerProvenance } from '../../../src/gateway/record/answer-provenance.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>

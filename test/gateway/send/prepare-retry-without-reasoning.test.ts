@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
-import { NO_HISTORY } from '../../../src/gateway/history/load-history-by-id.ts'
+import { NO_HISTORY } from '../../../src/gateway/history/loaded-history.ts'
 import { prepareRequest } from '../../../src/gateway/prompt/prepare-request.ts'
 import { prepareRetryWithoutReasoning } from '../../../src/gateway/send/prepare-retry-without-reasoning.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'

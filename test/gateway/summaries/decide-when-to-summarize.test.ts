@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/core/json/json.ts'
-import type { SummaryRules } from '../../../src/core/context-policy.ts'
-import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
-import { buildActiveSummary } from '../../../src/gateway/summaries/load-summary.ts'
-import { NO_HISTORY, type LoadedHistory } from '../../../src/gateway/history/load-history-by-id.ts'
-import { hashSummaryPrefixes } from '../../../src/gateway/summaries/hash-summary-prefixes.ts'
 import { selectSummarizableItems } from '../../../src/context/summaries/select-summarizable-items.ts'
+import type { SummaryRules } from '../../../src/core/context-policy.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
+import { NO_HISTORY, type LoadedHistory } from '../../../src/gateway/history/loaded-history.ts'
 import { prepareRequest } from '../../../src/gateway/prompt/prepare-request.ts'
+import { selectSummary } from '../../../src/gateway/summaries/add-summary-to-history.ts'
 import {
   decideSummaryAfterAnswer,
   decideSummaryBeforeSending,
 } from '../../../src/gateway/summaries/decide-when-to-summarize.ts'
-import { selectSummary } from '../../../src/gateway/summaries/add-summary-to-history.ts'
+import { hashSummaryPrefixes } from '../../../src/gateway/summaries/hash-summary-prefixes.ts'
+import { buildActiveSummary } from '../../../src/gateway/summaries/load-summary.ts'
 import { asStored, newSummary } from '../../store/contract-summaries.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 

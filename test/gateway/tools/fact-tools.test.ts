@@ -11,7 +11,7 @@ import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.t
 import type { FactStore } from '../../../src/store/facts/fact-store-interface.ts'
 import { createFactStore } from '../../../src/store/facts/kysely-fact-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
-import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
+import type { LayerPorts } from '../../../src/memory/memory-layer-interface.ts'
 
 const ALICE = { tenant: 't', user: 'alice' }
 const WISHES: PolicyOverrides = { layers: { facts: true, scope: 'user' } }
@@ -34,7 +34,7 @@ function context(fields: Partial<ToolRunContext> = {}): ToolRunContext {
     items: [],
     withinReach: [],
     caller: ALICE,
-    world: { facts, newTurnId, nowMs: () => NOW } as unknown as GatewayDependencies,
+    ports: { facts, newTurnId, nowMs: () => NOW } as unknown as LayerPorts,
     memory: MEMORY,
     ...fields,
   }

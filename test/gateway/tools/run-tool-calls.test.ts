@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { FunctionCall, Item } from '../../../src/core/item.ts'
-import { textOf } from '../../../src/core/item.ts'
+import { type FunctionCall, type Item, textOf } from '../../../src/core/item.ts'
 import { PRESETS, type ContextPolicy } from '../../../src/core/context-policy.ts'
 import { runToolCalls, skipToolCalls } from '../../../src/gateway/tools/run-tool-calls.ts'
 import { expandOutputTool } from '../../../src/gateway/tools/expand-output-tool.ts'
@@ -9,7 +8,7 @@ import type {
   GatewayTool,
 } from '../../../src/gateway/tools/gateway-tool-interface.ts'
 import { viewMediaTool } from '../../../src/gateway/tools/view-media-tool.ts'
-import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
+import type { LayerPorts } from '../../../src/memory/memory-layer-interface.ts'
 
 const { capped } = PRESETS
 const log = vi.fn()
@@ -28,8 +27,8 @@ const ITEMS: readonly Item[] = [
 ]
 
 function contextOf(policy: ContextPolicy): ToolRunContext {
-  const world = { log } as Partial<GatewayDependencies> as GatewayDependencies
-  return { policy, items: ITEMS, withinReach: ITEMS, caller: { tenant: 't', user: null }, world }
+  const ports = { log } as Partial<LayerPorts> as LayerPorts
+  return { policy, items: ITEMS, withinReach: ITEMS, caller: { tenant: 't', user: null }, ports }
 }
 
 async function ask(

@@ -2,24 +2,24 @@
  * The history of a request with what the layers tell beside it, where any are wanted. What they keep of
  * the answer is `gateway/after-answer/update-memory-layers.ts`.
  */
-import type { Caller } from '../../../core/client/caller.ts'
-import { type Item, textOf } from '../../../core/item.ts'
-import type { ContextPolicy, LayerRules } from '../../../core/context-policy.ts'
-import { findRoundStarts } from '../../../core/items/rounds-and-pinned-items.ts'
+import type { Transform } from '../../../context/transform-interface.ts'
 import type { ClientRequest } from '../../../core/client-request.ts'
-import type { LoadedHistory } from '../../history/load-history-by-id.ts'
-import { resolveMemoryThread } from '../../history/memory-thread-and-storage-permission.ts'
-import type { RunInBackground, MemoryLayer } from '../../../memory/memory-layer-interface.ts'
-import { MEMORY_LAYERS } from '../../../memory/layer-registry.ts'
+import type { Caller } from '../../../core/client/caller.ts'
+import type { ContextPolicy, LayerRules } from '../../../core/context-policy.ts'
+import { type Item, textOf } from '../../../core/item.ts'
+import { findRoundStarts } from '../../../core/items/rounds-and-pinned-items.ts'
 import { insertLayerBlocks } from '../../../memory/insert-layer-blocks.ts'
+import { MEMORY_LAYERS } from '../../../memory/layer-registry.ts'
 import {
   loadLayerBlocks,
   budgetRequestedLayers,
   type SharedLayerContext,
 } from '../../../memory/load-layer-blocks.ts'
-import type { Transform } from '../../../context/transform-interface.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import type { RunInBackground, MemoryLayer } from '../../../memory/memory-layer-interface.ts'
 import { routeModel } from '../../../upstream/accounts-and-model-routing.ts'
+import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import type { LoadedHistory } from '../../history/loaded-history.ts'
+import { resolveMemoryThread } from '../../history/memory-thread-and-storage-permission.ts'
 import { hasSummaryOrLayerOverride } from '../has-summary-or-layer-override.ts'
 import { resolveRequestPolicy } from '../resolve-request-policy.ts'
 

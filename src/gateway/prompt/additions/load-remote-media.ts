@@ -2,21 +2,21 @@
  * What a request needs of media that its upstreams do not load themselves, loaded before any of them
  * is asked. By far the most requests need nothing, and pay a look at their parts.
  */
-import type { Caller } from '../../../core/client/caller.ts'
 import type { ClientRequest } from '../../../core/client-request.ts'
-import type { LoadedHistory } from '../../history/load-history-by-id.ts'
-import { mayStoreRequest } from '../../history/memory-thread-and-storage-permission.ts'
-import { createLoadedMediaCache } from './stored-media-cache.ts'
-import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
+import type { Caller } from '../../../core/client/caller.ts'
 import {
   hasRemoteMedia,
   listMediaUrlsToLoad,
   type MediaUrlsToLoad,
 } from '../../../media/loading/list-urls-to-load.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
 import { routeModel, type UpstreamTarget } from '../../../upstream/accounts-and-model-routing.ts'
+import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import type { LoadedHistory } from '../../history/loaded-history.ts'
+import { mayStoreRequest } from '../../history/memory-thread-and-storage-permission.ts'
+import type { PlannedRequest } from '../planned-request.ts'
 import { addMediaLookupTimeout } from './add-media-lookup-timeout.ts'
-import type { PlannedRequest } from '../plan-request.ts'
+import { createLoadedMediaCache } from './stored-media-cache.ts'
 
 export interface HistoryWithRemoteMedia {
   readonly history: LoadedHistory

@@ -3,19 +3,18 @@
  * model is told to finish (`context/windows/insert-token-budget-warning.ts`), and some steps later it is asked without
  * tools, so that it has to say what it has. Off unless the policy wants it.
  */
-import type { Note } from '../../../core/note.ts'
-import type { ContextPolicy } from '../../../core/context-policy.ts'
-import type { PromptParameters } from '../../../core/prompt.ts'
+import type { Transform } from '../../../context/transform-interface.ts'
 import {
   countStepsSinceWarning,
   addBudgetWarning,
   type BudgetWarningOptions,
 } from '../../../context/windows/insert-token-budget-warning.ts'
-import type { Transform } from '../../../context/transform-interface.ts'
+import type { ContextPolicy } from '../../../core/context-policy.ts'
+import type { Note } from '../../../core/note.ts'
+import type { PromptParameters } from '../../../core/prompt.ts'
 import type { UpstreamTarget } from '../../../upstream/accounts-and-model-routing.ts'
+import type { PreparedRequest, PlannedRequest } from '../planned-request.ts'
 import { resolveModelWindow, resolveContextWindow } from './estimate-tokens-and-window.ts'
-import type { PlannedRequest } from '../plan-request.ts'
-import type { PreparedRequest } from '../prepare-request.ts'
 
 export interface ToolLoopEndPlan {
   readonly steps: readonly Transform[]

@@ -3,15 +3,14 @@
  * conversation. Sizes are estimated over the very body that would be sent, and set right by what the
  * provider has counted of the turn before.
  */
-import type { TokenUsage } from '../../../core/stream-event.ts'
 import type { ContextPolicy } from '../../../core/context-policy.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import type { TokenUsage } from '../../../core/stream-event.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
 import type { Account } from '../../../providers/provider-interface.ts'
 import { matchesModelPattern } from '../../../upstream/accounts-and-model-routing.ts'
 import { knownContextWindow } from '../../../upstream/model-context-windows.ts'
-import type { PlannedRequest } from '../plan-request.ts'
-import type { PreparedRequest } from '../prepare-request.ts'
+import type { PreparedRequest, PlannedRequest } from '../planned-request.ts'
 
 /** Of what is sent, whoever wrote it. */
 export function estimateRequestTokens(prepared: PreparedRequest): number {

@@ -3,11 +3,14 @@
  * steps, and the newest question never. What cannot fit is refused, where the window is known for sure
  * (`reject-over-window.ts`); elsewhere the upstream decides.
  */
-import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
-import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
 import { sumWeights } from '../../../context/windows/item-weights.ts'
 import { estimateMaxTokens } from '../../../context/windows/token-budget-weights.ts'
+import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
+import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
 import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import { encodePlannedRequest } from '../encode-planned-request.ts'
+import { planRequest } from '../plan-request.ts'
+import type { PreparedRequest, PlannedRequest } from '../planned-request.ts'
 import {
   computeTokenCorrection,
   estimateBodyTokens,
@@ -15,9 +18,6 @@ import {
   estimateRequestTokens,
   resolveContextWindow,
 } from './estimate-tokens-and-window.ts'
-import { encodePlannedRequest } from '../encode-planned-request.ts'
-import { planRequest, type PlannedRequest } from '../plan-request.ts'
-import type { PreparedRequest } from '../prepare-request.ts'
 import { isOverWindow, rejectOverWindow, type OverflowRule } from './reject-over-window.ts'
 
 /** Whether `fit` has nothing to do: nothing is to be cut, and nobody refused. */

@@ -2,19 +2,19 @@
  * Refuses what its model cannot take, where that is known for sure: the operator has said what it can
  * take. The sentence says what fills it, and what would help.
  */
-import { isModelItem } from '../../../core/items/is-model-item.ts'
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { isToolOutput, type Item } from '../../../core/item.ts'
+import { isModelItem } from '../../../core/items/is-model-item.ts'
 import { listContentParts } from '../../../core/media/media-handles.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
-import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { PreparedRequest } from '../planned-request.ts'
+import { itemListField } from '../request-item-path.ts'
 import {
   resolveConfiguredWindow,
   computeTokenCorrection,
   estimateRequestTokens,
 } from './estimate-tokens-and-window.ts'
 import { countTokensByCategory, type CategoryTokens } from './tokens-by-category.ts'
-import type { PreparedRequest } from '../prepare-request.ts'
-import { itemListField } from '../reject-unsupported-features.ts'
 
 /** What becomes of a request that is too long. It is hopeless if its newest input alone is too long. */
 export type OverflowRule = 'cut' | 'refuse' | 'send' | 'send unless hopeless'

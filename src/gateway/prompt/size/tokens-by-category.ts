@@ -1,7 +1,7 @@
 /** What fills a request, in the words of people, the largest first. */
-import { isInstruction } from '../../../core/items/leading-instructions.ts'
 import type { Item } from '../../../core/item.ts'
 import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
+import { isInstruction } from '../../../core/items/leading-instructions.ts'
 import {
   countHeadItems,
   isPinned,
@@ -9,7 +9,7 @@ import {
   findRoundStarts,
 } from '../../../core/items/rounds-and-pinned-items.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
-import type { PreparedRequest } from '../prepare-request.ts'
+import type { PreparedRequest } from '../planned-request.ts'
 
 export interface CategoryTokens {
   readonly what: string

@@ -4,12 +4,12 @@
  * only when its window is full, is not asked: then the gateway sums up.
  */
 import type { ClientRequest } from '../../../core/client-request.ts'
-import type { LoadedHistory } from '../../history/load-history-by-id.ts'
-import { mayStoreRequest } from '../../history/memory-thread-and-storage-permission.ts'
 import { hasResponsesEndpoint } from '../../../providers/has-responses-endpoint.ts'
 import type { TargetFacts } from '../../../upstream/describe-target.ts'
+import type { LoadedHistory } from '../../history/loaded-history.ts'
+import { mayStoreRequest } from '../../history/memory-thread-and-storage-permission.ts'
+import type { PlannedRequest } from '../planned-request.ts'
 import { DEFAULT_CONTEXT_WINDOW, resolveModelWindow } from './estimate-tokens-and-window.ts'
-import type { PlannedRequest } from '../plan-request.ts'
 
 /** `null` where the gateway makes the summaries, if anybody does. */
 export function computeCompactionThreshold(

@@ -6,12 +6,12 @@
  * What the gateway lets an answer begin with stands behind them, for no model has said it.
  */
 import type { PromptParameters } from '../../../core/prompt.ts'
-import type { PreparedRequest } from '../../prompt/prepare-request.ts'
 import type { Settings } from '../../../settings/read-settings.ts'
-import { createPrependItemFilter } from './prepend-item.ts'
+import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import type { EventFilter } from './apply-event-filters.ts'
-import { createOtherSpeakerFilter } from './end-before-other-speaker.ts'
 import { createStopSequenceFilter } from './end-at-stop-sequence.ts'
+import { createOtherSpeakerFilter } from './end-before-other-speaker.ts'
+import { createPrependItemFilter } from './prepend-item.ts'
 
 export function selectEventFilters(
   { encoded, account, prompt, answerPrefix }: PreparedRequest,

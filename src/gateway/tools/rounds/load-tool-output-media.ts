@@ -3,15 +3,15 @@
  * for an upstream that does not load them, and in the form and size that it takes. Nearly always there
  * are none.
  */
-import { listContentParts } from '../../../core/media/media-handles.ts'
-import type { FunctionCallOutput } from '../../../core/item.ts'
-import type { LoadedMedia } from '../../../media/loading/load-result-types.ts'
-import { listUpstreamMediaTransforms } from '../../prompt/list-upstream-media-transforms.ts'
 import type { Transform } from '../../../context/transform-interface.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
-import type { PreparedRequest } from '../../prompt/prepare-request.ts'
-import { loadRemoteMedia, type MediaLoadOptions } from '../../prompt/additions/load-remote-media.ts'
+import type { FunctionCallOutput } from '../../../core/item.ts'
+import { listContentParts } from '../../../core/media/media-handles.ts'
+import type { LoadedMedia } from '../../../media/loading/load-result-types.ts'
 import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
+import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import { loadRemoteMedia, type MediaLoadOptions } from '../../prompt/additions/load-remote-media.ts'
+import { listUpstreamMediaTransforms } from '../../prompt/list-upstream-media-transforms.ts'
+import type { PreparedRequest } from '../../prompt/planned-request.ts'
 
 export interface ToolOutputMedia {
   readonly media: readonly Transform[]

@@ -7,36 +7,20 @@
  * The tools stay the same to the last, for there are models that take their own reasoning back only
  * behind the same tools. One that has none but those of the house is then forbidden to call any.
  */
-import { isCompaction } from '../../../core/items/compaction-item.ts'
-import type { Item } from '../../../core/item.ts'
-import type { FinishedRound } from './merge-round-events.ts'
-import type { LoadedMedia } from '../../../media/loading/load-result-types.ts'
-import { dropPreviouslyRejectedParameters } from '../../../providers/request/drop-rejected-parameters.ts'
 import { escapeNoticesInItems } from '../../../context/cleaning/escape-notices-in-items.ts'
 import { continueTransforms } from '../../../context/list-and-run-transforms.ts'
-import type { Transform } from '../../../context/transform-interface.ts'
+import { isCompaction } from '../../../core/items/compaction-item.ts'
+import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
+import { dropPreviouslyRejectedParameters } from '../../../providers/request/drop-rejected-parameters.ts'
 import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import type { PreparedRequest } from '../../prompt/planned-request.ts'
+import { rejectLargeMedia } from '../../prompt/reject-large-media.ts'
 import { isBudgetWarningDue } from '../../prompt/size/end-tool-loop-near-limit.ts'
-import { translateProviderNotes } from '../../prompt/translate-provider-notes.ts'
 import { fitsWindow } from '../../prompt/size/fit-to-window.ts'
+import { translateProviderNotes } from '../../prompt/translate-provider-notes.ts'
 import { resolveAnswerOrigin } from '../../record/answer-provenance.ts'
 import { replanRound } from './replan-round.ts'
-import type { PreparedRequest } from '../../prompt/prepare-request.ts'
-import { rejectLargeMedia } from '../../prompt/reject-large-media.ts'
-import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
-
-/** A round that is over, with what its calls were answered. */
-export interface ToolRound extends Pick<FinishedRound, 'said' | 'usage'> {
-  /** As it was sent. */
-  readonly prepared: PreparedRequest
-  readonly outputs: readonly Item[]
-  /** What is done to media, if there are any among the outputs. */
-  readonly media: readonly Transform[]
-  /** What had to be loaded of them. */
-  readonly loaded: LoadedMedia | null
-}
-
-export type ToolRounds = readonly [ToolRound, ...ToolRound[]]
+import type { ToolRound, ToolRounds } from './tool-round.ts'
 
 /** Throws a GatewayError for more than can be sent. */
 export function prepareNextRound(

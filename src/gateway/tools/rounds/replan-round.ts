@@ -6,19 +6,20 @@
  * The request stays what its client has sent, whatever is made of it.
  */
 import { cachePerObject } from '../../../core/caching/cache-per-object.ts'
-import { unmarkGatewayToolItem } from '../../../core/items/gateway-tool-items.ts'
 import type { Item, Origin } from '../../../core/item.ts'
+import { unmarkGatewayToolItem } from '../../../core/items/gateway-tool-items.ts'
 import { hasEncryptedReasoning } from '../../../core/reasoning/is-encrypted-or-signed.ts'
-import type { LoadedHistory } from '../../history/load-history-by-id.ts'
 import {
   REJECTED_BY_UPSTREAM,
   dropPreviouslyRejectedParameters,
 } from '../../../providers/request/drop-rejected-parameters.ts'
 import type { GatewayDependencies } from '../../dependencies-interface.ts'
-import type { ToolRound, ToolRounds } from './prepare-next-round.ts'
+import type { LoadedHistory } from '../../history/loaded-history.ts'
+import { prepareRequest } from '../../prompt/prepare-request.ts'
+import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import { fitToWindow } from '../../prompt/size/fit-to-window.ts'
 import { resolveAnswerOrigin, hashAnswerPrefix } from '../../record/answer-provenance.ts'
-import { prepareRequest, type PreparedRequest } from '../../prompt/prepare-request.ts'
+import type { ToolRound, ToolRounds } from './tool-round.ts'
 
 /** Throws a GatewayError where nothing may be cut, or nothing is left to be. */
 export function replanRound(rounds: ToolRounds, world: GatewayDependencies): PreparedRequest {

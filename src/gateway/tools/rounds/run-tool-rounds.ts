@@ -9,7 +9,8 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { FunctionCallOutput, FunctionCall } from '../../../core/item.ts'
 import type { GatewayDependencies } from '../../dependencies-interface.ts'
 import { resolveMemoryThread } from '../../history/memory-thread-and-storage-permission.ts'
-import type { PreparedRequest } from '../../prompt/prepare-request.ts'
+import type { PreparedRequest } from '../../prompt/planned-request.ts'
+import type { AnswerOwner } from '../../send/answer-owner.ts'
 import { decodeAnswerBody } from '../../send/decode-answer-body.ts'
 import { createDecodedEventSource } from '../../send/end-stream-at-terminal-event.ts'
 import {
@@ -20,11 +21,11 @@ import {
 import type { MultiRoundAnswer } from '../../send/upstream-answer-types.ts'
 import { skipToolCalls, runToolCalls } from '../run-tool-calls.ts'
 import { selectReadableItems } from '../select-readable-items.ts'
-import type { AnswerOwner } from '../send-with-tools.ts'
 import { loadToolOutputMedia } from './load-tool-output-media.ts'
 import type { FinishedRound } from './merge-round-events.ts'
-import { prepareNextRound, type ToolRound } from './prepare-next-round.ts'
+import { prepareNextRound } from './prepare-next-round.ts'
 import type { StreamedRound } from './stream-tool-rounds.ts'
+import type { ToolRound } from './tool-round.ts'
 
 /** How often a model is asked again within one answer. */
 const MAX_ROUNDS = 8
@@ -109,6 +110,6 @@ export function runRoundToolCalls(
   const place = resolveMemoryThread(clientRequest, history, turnId)
   const memory = { ...place, thread: place.thread ?? turnId }
   const reach = selectReadableItems(items, policy.speakers)
-  const context = { items, withinReach: reach, policy, caller, world, memory }
+  const context = { items, withinReach: reach, policy, caller, ports: world, memory }
   return runToolCalls(calls, gatewayTools, context)
 }

@@ -1,22 +1,22 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../../src/core/json/json.ts'
 import type { PolicyOverrides } from '../../../../src/core/context-policy.ts'
+import type { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import type { Dialect } from '../../../../src/core/ports/dialect-interface.ts'
 import { ZERO_TOKEN_USAGE } from '../../../../src/core/stream/add-token-usage.ts'
 import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
-import type { Dialect } from '../../../../src/core/ports/dialect-interface.ts'
 import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
-import type { GatewayError } from '../../../../src/core/errors/gateway-error.ts'
-import { NO_HISTORY } from '../../../../src/gateway/history/load-history-by-id.ts'
+import { NO_HISTORY } from '../../../../src/gateway/history/loaded-history.ts'
+import { prepareRequest } from '../../../../src/gateway/prompt/prepare-request.ts'
 import {
   computeTokenCorrection,
   computeConversationBudget,
   estimateRequestTokens,
   resolveContextWindow,
 } from '../../../../src/gateway/prompt/size/estimate-tokens-and-window.ts'
-import { knownContextWindow } from '../../../../src/upstream/model-context-windows.ts'
 import { fitToWindow, fitsWindow } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
-import { prepareRequest } from '../../../../src/gateway/prompt/prepare-request.ts'
+import { knownContextWindow } from '../../../../src/upstream/model-context-windows.ts'
 import { startGateway, upstreams } from '../../../support/gateway.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
-import { NO_HISTORY } from '../../../../src/gateway/history/load-history-by-id.ts'
-import { openaiResponses } from '../../../../src/providers/openai-responses/openai-responses.ts'
-import { fitToWindow } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
+import { NO_HISTORY } from '../../../../src/gateway/history/loaded-history.ts'
 import { prepareRequest } from '../../../../src/gateway/prompt/prepare-request.ts'
+import { fitToWindow } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
+import { openaiResponses } from '../../../../src/providers/openai-responses/openai-responses.ts'
 import { startGateway, upstreams } from '../../../support/gateway.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>

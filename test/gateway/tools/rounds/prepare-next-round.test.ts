@@ -4,30 +4,26 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hashPromptPrefix } from '../../../../src/context/reasoning/hash-prompt-prefix.ts'
+import type { Item, Reasoning } from '../../../../src/core/item.ts'
 import {
   unmarkGatewayToolItem,
   markGatewayToolCall,
   createGatewayToolOutput,
 } from '../../../../src/core/items/gateway-tool-items.ts'
-import type { Item, Reasoning } from '../../../../src/core/item.ts'
+import { findToolCallPairs } from '../../../../src/core/items/tool-call-pairs.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
-import { NO_HISTORY } from '../../../../src/gateway/history/load-history-by-id.ts'
-import { findToolCallPairs } from '../../../../src/core/items/tool-call-pairs.ts'
-import { hashPromptPrefix } from '../../../../src/context/reasoning/hash-prompt-prefix.ts'
-import {
-  prepareNextRound,
-  type ToolRound,
-} from '../../../../src/gateway/tools/rounds/prepare-next-round.ts'
+import { NO_HISTORY } from '../../../../src/gateway/history/loaded-history.ts'
+import { prepareRequest } from '../../../../src/gateway/prompt/prepare-request.ts'
+import type { PreparedRequest } from '../../../../src/gateway/prompt/planned-request.ts'
 import { estimateRequestTokens } from '../../../../src/gateway/prompt/size/estimate-tokens-and-window.ts'
 import { fitToWindow, fitsWindow } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
 import { isOverWindow } from '../../../../src/gateway/prompt/size/reject-over-window.ts'
 import { describeAnswerProvenance } from '../../../../src/gateway/record/answer-provenance.ts'
-import {
-  prepareRequest,
-  type PreparedRequest,
-} from '../../../../src/gateway/prompt/prepare-request.ts'
 import { prepareRetryWithoutReasoning } from '../../../../src/gateway/send/prepare-retry-without-reasoning.ts'
+import { prepareNextRound } from '../../../../src/gateway/tools/rounds/prepare-next-round.ts'
+import type { ToolRound } from '../../../../src/gateway/tools/rounds/tool-round.ts'
 import { anthropicComplaints } from '../../../support/anthropic-laws.ts'
 import { chatFaults } from '../../../support/chat-laws.ts'
 import { startGateway, upstreams } from '../../../support/gateway.ts'

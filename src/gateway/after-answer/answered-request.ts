@@ -1,0 +1,18 @@
+/** Defines what is known about an answered request, for tasks that run after the answer. */
+import type { Caller } from '../../core/client/caller.ts'
+import type { PreparedRequest } from '../prompt/planned-request.ts'
+import type { Recorder } from '../record/recorder-interface.ts'
+import type { Outcome } from '../../core/fold-answer-outcome.ts'
+
+export interface AnsweredRequest {
+  /** The request that was answered first. */
+  readonly prepared: PreparedRequest
+  /** All upstream requests of the answer so far: several if the model called gateway tools. */
+  readonly sent: () => readonly PreparedRequest[]
+  readonly caller: Caller
+  readonly turnId: string
+  readonly recorder: Recorder
+}
+
+/** Runs once the outcome is settled and the client has been sent the last event. */
+export type AfterAnswerWork = (outcome: Promise<Outcome>) => Promise<unknown>
