@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(async () => {
   const served = await Promise.allSettled(starts.values())
   await Promise.all(
-    served.map((start) => (start.status === 'fulfilled' ? start.value.close() : null)),
+    served.map((start) => (start.status === 'fulfilled' ? start.value.close() : Promise.resolve())),
   )
 })
 

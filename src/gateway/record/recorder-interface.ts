@@ -11,10 +11,7 @@ export interface Recorder {
   readonly itemEnded: (item: Item, index: number) => void
   /** Whether it holds what its client will forget, and all that it holds would survive a kill. */
   readonly canBeReferenced: () => boolean
-  /**
-   * Resolves as soon as it may be named, and before long in any case; `null` if it may be named
-   * already, or if nothing that it holds is on its way.
-   */
+  /** Resolves when the items are written or have failed, which may be never; null if none has to be. */
   readonly whenReferenceable: () => Promise<unknown> | null
   /** Whether something is being kept that was not promised: who asks next shall find it nevertheless. */
   readonly isStoring: () => boolean

@@ -18,7 +18,6 @@ import type {
 import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { extendContentHash } from './hash-conversation-content.ts'
 import type { ConversationLock } from '../history/lock-conversation.ts'
-import { waitWithTimeout } from '../../core/wait-with-timeout.ts'
 import type { TurnWithParent } from './find-parent-turn.ts'
 import type { AnswerProvenance } from './recorder-interface.ts'
 
@@ -42,7 +41,7 @@ export interface TurnWriter {
   readonly addItem: (item: Item, index: number) => void
   /** True once the turn holds something worth storing and all of that is durable. */
   readonly canBeReferenced: () => boolean
-  /** Resolves when the turn can be referenced, or after 50 ms; null if there is nothing to wait for. */
+  /** Resolves when everything added so far is written or has failed; null if nothing has to be written. */
   readonly whenReferenceable: () => Promise<unknown> | null
   readonly loadStoredParent: () => Promise<Pick<NewTurn, 'parent'> | null>
   /** Returns the outcome that the client may be sent: a failure if the turn could not be closed. */
@@ -71,10 +70,7 @@ export function openTurnWriter(
   return {
     opened,
     canBeReferenced,
-    whenReferenceable: () =>
-      !holdsWorthyItem || canBeReferenced()
-        ? null
-        : waitWithTimeout(journal.written(), MARKER_WAIT_MS),
+    whenReferenceable: () => (!holdsWorthyItem || canBeReferenced() ? null : journal.written()),
     loadStoredParent: async () => ((await opened) ? (await placed).turn : null),
     addItem(item, index) {
       holdsWorthyItem ||= isWorthStoring(item)
@@ -125,9 +121,6 @@ async function openTurn(
     return false
   }
 }
-
-/** How long the first text of an answer waits for its marker: longer than a write, too short to notice. */
-const MARKER_WAIT_MS = 50
 
 const NOT_STORED = createFailure(
   'store_unavailable',

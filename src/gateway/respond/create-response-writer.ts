@@ -17,11 +17,7 @@ import type { Recorder } from '../record/recorder-interface.ts'
 import type { AnswerEventSource } from '../send/answer-event-source-interface.ts'
 import type { BufferedAnswer } from '../send/read-buffered-answer.ts'
 import { chooseStatusLine } from './choose-open-webui-status.ts'
-import {
-  applyEventFilters,
-  filterEventList,
-  type EventFilter,
-} from './event-filters/apply-event-filters.ts'
+import { applyEventFilters, type EventFilter } from './event-filters/apply-event-filters.ts'
 import { hideGatewayTools, removeGatewayToolsFromOutcome } from './hide-gateway-tools.ts'
 import { delayFirstText } from './markers/delay-first-text.ts'
 import {
@@ -29,14 +25,13 @@ import {
   wrapRendererWithMarker,
   type MarkerOptions,
 } from './markers/wrap-renderer-with-marker.ts'
-import { createSseBodyWriter } from './parse-sse-for-writer.ts'
 import { createPassThroughWriter } from './pass-through/pass-through-stream.ts'
 import { prependMessage } from './prepend-message.ts'
-import { createJsonBodyRenderer } from './render-json-body-as-stream.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
 import { selectWriterByFirstByte } from './select-writer-by-first-byte.ts'
 import { createTranslatingWriter } from './translate-stream.ts'
 import { formatTrimmedHeader } from './trimmed-items-header.ts'
+import { decodeAnswerBody } from '../send/decode-answer-body.ts'
 
 /** What a response is rendered from. */
 export interface ResponseParts {
@@ -50,18 +45,20 @@ export interface ResponseParts {
   readonly contextHeader: string | null
 }
 
-/** Also for an upstream that sends one JSON body where a stream was requested. */
+/** A stream in the client's own dialect passes through, patched; any other answer is translated. */
 export function createResponseWriter(parts: ResponseParts, ports: Clock): ResponseWriter {
-  const { dialect, prepared, eventFilters, answerContext, fold } = parts
-  const { provider, account, prompt } = prepared
-  return selectWriterByFirstByte(createStreamWriter(parts, ports), () =>
-    createJsonBodyRenderer({
-      decode: (body) => filterEventList(provider.decodeBody(body, account, prompt), eventFilters),
-      renderer: wrapRenderer(dialect.createRenderer(answerContext), parts),
-      fold,
-      now: ports.nowMs,
-    }),
-  )
+  const { dialect, prepared, answerContext, fold, recorder } = parts
+  const createTranslation = () => createTranslator(decodeAnswerBody(prepared), parts, ports)
+  if (!passesThrough(parts)) return createTranslation()
+  const { stored: isStored } = answerContext
+  const passThrough = createPassThroughWriter({
+    decoder: prepared.provider.createDecoder(prepared.account, prepared.prompt),
+    fold,
+    patcher: dialect.createPassThroughPatcher(answerContext),
+    isStored,
+    isStoring: () => isStored || recorder.isStoring(),
+  })
+  return selectWriterByFirstByte(passThrough, createTranslation)
 }
 
 type Clock = Pick<GatewayDependencies, 'nowMs'>
@@ -73,23 +70,6 @@ export function createEventResponseWriter(
   ports: Clock,
 ): ResponseWriter<readonly StreamEvent[]> {
   return createTranslator({ push: (events: readonly StreamEvent[]) => events, end }, parts, ports)
-}
-
-/** A stream in the client's own dialect passes through, patched; any other is translated. */
-function createStreamWriter(parts: ResponseParts, ports: Clock): ResponseWriter {
-  const { dialect, prepared, answerContext, fold, recorder } = parts
-  const decoder = prepared.provider.createDecoder(prepared.account, prepared.prompt)
-  if (passesThrough(parts)) {
-    const { stored: isStored } = answerContext
-    return createPassThroughWriter({
-      decoder,
-      fold,
-      patcher: dialect.createPassThroughPatcher(answerContext),
-      isStored,
-      isStoring: () => isStored || recorder.isStoring(),
-    })
-  }
-  return createSseBodyWriter(createTranslator(decoder, parts, ports))
 }
 
 function createTranslator<Chunk>(

@@ -1,47 +1,26 @@
-/**
- * Chooses how to read an answer that was asked for as a stream: some upstreams send it whole. It is
- * told by its first character, because a content type is easily wrong and no event begins with `{`.
- */
+/** Passes a stream through, unless the first character shows that the upstream sent one JSON object. */
+import { startsWithJsonObject } from '../send/decode-answer-body.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
 
 export function selectWriterByFirstByte(
-  streamed: ResponseWriter,
-  whole: () => ResponseWriter,
+  streamWriter: ResponseWriter,
+  createJsonWriter: () => ResponseWriter,
 ): ResponseWriter {
-  let chosen = streamed
-  let isOpen = true
+  let writer = streamWriter
+  let isSelected = false
   return {
     push(chunk) {
-      const isObject = isOpen ? startsWithJsonObject(chunk) : null
+      const isObject = isSelected ? null : startsWithJsonObject(chunk)
       if (isObject !== null) {
-        isOpen = false
-        if (isObject) chosen = whole()
+        isSelected = true
+        if (isObject) writer = createJsonWriter()
       }
-      return chosen.push(chunk)
+      return writer.push(chunk)
     },
-    isOver: () => chosen.isOver(),
-    isCutShort: () => chosen.isCutShort(),
-    close: (failure) => chosen.close(failure),
-    outcome: () => chosen.outcome(),
-    end: (outcome) => chosen.end(outcome),
-    // Of what comes whole nothing is sent before its end.
-    onReady: (send) => streamed.onReady?.(send),
+    isOver: () => writer.isOver(),
+    isCutShort: () => writer.isCutShort(),
+    close: (failure) => writer.close(failure),
+    outcome: () => writer.outcome(),
+    end: (outcome) => writer.end(outcome),
   }
-}
-
-/** `null` while there is nothing to tell it by. */
-export function startsWithJsonObject(chunk: Uint8Array): boolean | null {
-  const first = firstByte(chunk)
-  return first === null ? null : first === BRACE
-}
-
-const BRACE = 123
-
-/** White space, and the mark that may stand in front of a text in UTF-8. */
-const SKIPPED: ReadonlySet<number> = new Set([9, 10, 13, 32, 0xef, 0xbb, 0xbf])
-
-/** `null` while there is nothing to read in it. */
-function firstByte(chunk: Uint8Array): number | null {
-  for (const byte of chunk) if (!SKIPPED.has(byte)) return byte
-  return null
 }

@@ -48,6 +48,6 @@ export function createTranslatingWriter<Chunk>(parts: {
       const before = held === null ? '' : renderedAll(held.release())
       return before + renderer.end(outcome, now()).map(formatSseMessage).join('')
     },
-    onReady: (send) => held?.later((events) => send(() => renderedAll(events))),
+    onReady: (send) => held?.onReady((events) => send(() => renderedAll(events))),
   }
 }

@@ -1,63 +1,104 @@
 /**
- * An upstream's body as the events of its answer, whichever form it comes in: a stream, or one object
- * in its place. Throws a GatewayError on a body that cannot be read.
+ * Decodes an upstream's body into the events of its answer, whether it is a stream or one JSON object:
+ * some upstreams send one where the other was requested. The first character tells, because a content
+ * type is easily wrong and no server-sent event begins with `{`.
  */
+import { type JsonObject, tryParseJsonObject } from '../../core/json/json.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Account, Provider } from '../../providers/provider-interface.ts'
-import type { Prompt } from '../../core/prompt.ts'
-import { NOT_JSON_FAILURE } from '../../upstream/transport/read-body.ts'
-import { bufferJsonBody } from './buffer-json-body.ts'
+import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import { createSseDecoder } from '../../core/stream/sse.ts'
-import { NO_OUTPUT, type SseMessage, type Stage } from '../../core/stream/stage.ts'
-import { startsWithJsonObject } from '../respond/select-writer-by-first-byte.ts'
+import { NO_OUTPUT, type Stage, type SseMessage } from '../../core/stream/stage.ts'
+import type { Prompt } from '../../core/prompt.ts'
+import type { Account, Provider } from '../../providers/provider-interface.ts'
+import {
+  createBodyTooLargeError,
+  MAX_ANSWER_BYTES,
+  NOT_JSON_FAILURE,
+} from '../../upstream/transport/read-body.ts'
 
-export function decodeAnswerBody(asked: {
+interface SentRequest {
   readonly provider: Provider
   readonly account: Account
   readonly prompt: Prompt
-}): Stage<Uint8Array, StreamEvent> {
-  let chosen: Stage<Uint8Array, StreamEvent> | null = null
+}
+
+/** `push` throws a GatewayError for a body that is too large or not valid server-sent events. */
+export function decodeAnswerBody(sent: SentRequest): Stage<Uint8Array, StreamEvent> {
+  let decoder: Stage<Uint8Array, StreamEvent> | null = null
   return {
     push(chunk) {
-      if (chosen === null) {
+      if (decoder === null) {
         const isObject = startsWithJsonObject(chunk)
-        // White space in front of either.
         if (isObject === null) return NO_OUTPUT
-        chosen = isObject ? wholeBody(asked) : streamedBody(asked)
+        decoder = isObject ? createJsonDecoder(sent) : createStreamDecoder(sent)
       }
-      return chosen.push(chunk)
+      return decoder.push(chunk)
     },
-    end: () => (chosen ?? streamedBody(asked)).end(),
+    end: () => (decoder ?? createStreamDecoder(sent)).end(),
   }
 }
 
-type Asked = Parameters<typeof decodeAnswerBody>[0]
-
-function streamedBody({ provider, account, prompt }: Asked): Stage<Uint8Array, StreamEvent> {
+function createStreamDecoder({
+  provider,
+  account,
+  prompt,
+}: SentRequest): Stage<Uint8Array, StreamEvent> {
   const sse = createSseDecoder()
   const decoder = provider.createDecoder(account, prompt)
-  const decoded = (messages: readonly SseMessage[]): readonly StreamEvent[] =>
-    messages.length === 1 && messages[0] !== undefined
-      ? decoder.push(messages[0])
-      : messages.flatMap((message) => decoder.push(message))
+  const decode = (messages: readonly SseMessage[]): readonly StreamEvent[] => {
+    const [first] = messages
+    // Most chunks hold one message: its events need no list of their own.
+    if (first !== undefined && messages.length === 1) return decoder.push(first)
+    return messages.flatMap((message) => decoder.push(message))
+  }
+  let isReadable = true
   return {
-    push: (chunk) => decoded(sse.push(chunk)),
-    end: () => [...decoded(sse.end()), ...decoder.end()],
+    push(chunk) {
+      isReadable = false
+      const events = decode(sse.push(chunk))
+      isReadable = true
+      return events
+    },
+    // What follows an event that cannot be read is not looked at.
+    end: () => (isReadable ? [...decode(sse.end()), ...decoder.end()] : decoder.end()),
   }
 }
 
-function wholeBody({ provider, account, prompt }: Asked): Stage<Uint8Array, StreamEvent> {
-  const body = bufferJsonBody()
+function createJsonDecoder({
+  provider,
+  account,
+  prompt,
+}: SentRequest): Stage<Uint8Array, StreamEvent> {
+  const chunks: Uint8Array[] = []
+  let size = 0
   return {
     push(chunk) {
-      body.add(chunk)
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > MAX_ANSWER_BYTES) throw createBodyTooLargeError(MAX_ANSWER_BYTES)
       return NO_OUTPUT
     },
     end() {
-      const json = body.read()
-      if (json === null) throw new GatewayError(NOT_JSON_FAILURE)
-      return provider.decodeBody(json, account, prompt)
+      const json: JsonObject | null = tryParseJsonObject(
+        new TextDecoder().decode(concatBytes(chunks)),
+      )
+      return json === null ? NOT_JSON_EVENTS : provider.decodeBody(json, account, prompt)
     },
   }
 }
+
+const NOT_JSON_EVENTS: readonly StreamEvent[] = [
+  { type: 'answer-started', upstreamId: null, model: null },
+  { type: 'answer-failed', failure: NOT_JSON_FAILURE },
+]
+
+/** Returns null if the chunk is only white space, so that the next chunk decides. */
+export function startsWithJsonObject(chunk: Uint8Array): boolean | null {
+  for (const byte of chunk) if (!SKIPPED_BYTES.has(byte)) return byte === OPENING_BRACE
+  return null
+}
+
+const OPENING_BRACE = 123
+
+/** White space, and the byte order mark of UTF-8. */
+const SKIPPED_BYTES: ReadonlySet<number> = new Set([9, 10, 13, 32, 0xef, 0xbb, 0xbf])

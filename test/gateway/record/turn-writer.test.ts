@@ -205,22 +205,6 @@ describe('may be named', () => {
     expect(writer.canBeReferenced()).toBe(true)
   })
 
-  test.each(['openTurn', 'journalItems'] as const)(
-    'soon is before long, even if %s never ends',
-    async (verb) => {
-      const { world } = diary()
-      Object.assign(world.store, { [verb]: () => new Promise(() => undefined) })
-      const writer = openTurnWriter(
-        TURN,
-        { ...RECORDING, isWorthStoring, receivesMarkers: true },
-        world,
-      )
-      writer.addItem(said('a'), 0)
-      await writer.whenReferenceable()
-      expect(writer.canBeReferenced()).toBe(false)
-    },
-  )
-
   test('once it is closed, however short it was', async () => {
     const { world } = diary()
     const writer = openTurnWriter(TURN, { ...RECORDING, isWorthStoring }, world)

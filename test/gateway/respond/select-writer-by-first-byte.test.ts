@@ -4,9 +4,15 @@ import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import { foldAnswerOutcome } from '../../../src/core/fold-answer-outcome.ts'
 import type { AnswerRenderer } from '../../../src/core/ports/dialect-interface.ts'
 import { createFailure } from '../../../src/core/errors/gateway-error.ts'
-import { createJsonBodyRenderer } from '../../../src/gateway/respond/render-json-body-as-stream.ts'
 import type { ResponseWriter } from '../../../src/gateway/respond/response-writer-interface.ts'
 import { selectWriterByFirstByte } from '../../../src/gateway/respond/select-writer-by-first-byte.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import type { Provider } from '../../../src/providers/provider-interface.ts'
+import { createTranslatingWriter } from '../../../src/gateway/respond/translate-stream.ts'
+import { applyEventFilters } from '../../../src/gateway/respond/event-filters/apply-event-filters.ts'
+import { decodeAnswerBody } from '../../../src/gateway/send/decode-answer-body.ts'
+import { plainAccount } from '../../support/account.ts'
+import type { Prompt } from '../../../src/core/prompt.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -52,9 +58,13 @@ describe('a whole answer', () => {
     { type: 'answer-started', upstreamId: String(text), model: null },
     { type: 'answer-ended', finish: 'stop', usage: null },
   ]
+  const provider = { decodeBody: (body: JsonObject) => said(body['said']) } as unknown as Provider
   const rendition = () =>
-    createJsonBodyRenderer({
-      decode: (body) => said(body['said']),
+    createTranslatingWriter({
+      decoder: applyEventFilters(
+        decodeAnswerBody({ provider, account: plainAccount('chat'), prompt: {} as Prompt }),
+        [],
+      ),
       renderer,
       fold: foldAnswerOutcome(),
       now: () => 0,
@@ -73,7 +83,6 @@ describe('a whole answer', () => {
 
   test.each([
     ['is no JSON', '{"said":', null, /not JSON/],
-    ['is a list', '[]', null, /not JSON/],
     ['broke', '{"said":1}', createFailure('upstream_timeout', 'Too late.'), /Too late/],
   ])('that %s has failed', (_, body, failure, why) => {
     const whole = rendition()
@@ -85,7 +94,7 @@ describe('a whole answer', () => {
 
   test('that grows beyond all bounds cannot be read', () => {
     const whole = rendition()
-    const chunk = new Uint8Array(128 * 1024 * 1024)
+    const chunk = new Uint8Array(128 * 1024 * 1024).fill(0x7b)
     whole.push(chunk)
     whole.push(chunk)
     expect(() => whole.push(bytes('1'))).toThrow(/over \d+ bytes/)

@@ -5,6 +5,7 @@ import { runStage } from '../../../src/core/stream/stage.ts'
 import { eventFaults } from '../../support/event-laws.ts'
 import { NO_PARAMS } from '../../support/no-params.ts'
 import { chatStream, chatWhole } from '../../support/wires.ts'
+import { NOT_JSON_FAILURE } from '../../../src/upstream/transport/read-body.ts'
 
 const SAID = { text: 'It is 4 degrees.' }
 const ASKED = {
@@ -57,7 +58,9 @@ describe.each([
 })
 
 test('an object that is cut off cannot be read', () => {
-  expect(() => read('{"choices":[')).toThrow('not JSON')
+  const [started, failed] = read('{"choices":[')
+  expect(started).toMatchObject({ type: 'answer-started' })
+  expect(failed).toHaveProperty('failure.message', NOT_JSON_FAILURE.message)
 })
 
 test('nothing at all is a failure', () => {

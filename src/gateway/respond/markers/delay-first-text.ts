@@ -1,28 +1,29 @@
 /**
- * Holds back the first words behind what their client will forget, for the moment that it takes to
- * have that written down. Then the marker stands in front of those words, and whoever stops the answer
- * in the middle of its first sentence has it.
- *
- * It is the only place where words wait for the memory: once in an answer, and never for long. Events
- * that come meanwhile stay behind them, in their order.
+ * Holds back the first text of an answer for the moment that it takes to store the items before it. The
+ * marker, which names the stored turn, then comes before that text, and a user who stops the answer in
+ * the middle of its first sentence keeps it. This is the only place where text waits for the database.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { waitWithTimeout } from '../../../core/wait-with-timeout.ts'
 
 export interface FirstTextDelay {
-  /** What may be told now. */
+  /** Returns the events that may be written now; events after the first text wait behind it, in order. */
   readonly push: (event: StreamEvent) => readonly StreamEvent[]
-  /** All that is held back, which is told now. */
+  /** Returns everything that is held back. */
   readonly release: () => readonly StreamEvent[]
-  /** Is given what was held back as soon as it may be told, unless it was released before. */
-  readonly later: (tell: (events: readonly StreamEvent[]) => void) => void
+  /** Sets the function that is called with the held events once they may be written. */
+  readonly onReady: (write: (events: readonly StreamEvent[]) => void) => void
 }
 
-/** `written` never takes long, whatever the memory does; it is `null` where nothing is to be waited for. */
-export function delayFirstText(written: () => Promise<unknown> | null): FirstTextDelay {
+/** Longer than a write takes, and too short to be noticed before the first word. */
+const MAX_DELAY_MS = 50
+
+/** `whenStored` returns null if there is nothing to wait for; it is called once, at the first text. */
+export function delayFirstText(whenStored: () => Promise<unknown> | null): FirstTextDelay {
   let held: StreamEvent[] = []
   let isOver = false
-  let tell: (events: readonly StreamEvent[]) => void = () => undefined
+  let write: (events: readonly StreamEvent[]) => void = () => undefined
   const release = (): readonly StreamEvent[] => {
     const released = held
     held = []
@@ -34,20 +35,20 @@ export function delayFirstText(written: () => Promise<unknown> | null): FirstTex
         held.push(event)
         return NO_OUTPUT
       }
-      const wait = isOver || !isWord(event) ? null : written()
-      if (wait === null) return [event]
+      const stored = isOver || !isVisibleText(event) ? null : whenStored()
+      if (stored === null) return [event]
       isOver = true
       held.push(event)
-      void wait.then(() => {
-        if (held.length > 0) tell(release())
+      void waitWithTimeout(stored, MAX_DELAY_MS).then(() => {
+        if (held.length > 0) write(release())
       })
       return NO_OUTPUT
     },
     release,
-    later: (own) => void (tell = own),
+    onReady: (callback) => void (write = callback),
   }
 }
 
-function isWord(event: StreamEvent): boolean {
+function isVisibleText(event: StreamEvent): boolean {
   return event.type === 'text-delta' && /\S/.test(event.text)
 }

@@ -1,5 +1,5 @@
 /** The first words wait for what they shall be named with, and for nothing else. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import { delayFirstText } from '../../../../src/gateway/respond/markers/delay-first-text.ts'
 import { answerAround, messageEvents, reasoningEvents } from '../../../support/marked-answers.ts'
@@ -16,7 +16,7 @@ function listen(isWritten = false) {
     asked += 1
     return isWritten ? null : promise
   })
-  held.later((events) => later.push(...events))
+  held.onReady((events) => later.push(...events))
   return { held, later, write: resolve, asked: () => asked }
 }
 
@@ -32,8 +32,7 @@ describe('words are told', () => {
     expect(ANSWER.flatMap(held.push)).toEqual(before)
     expect(later).toEqual([])
     write()
-    await Promise.resolve()
-    await Promise.resolve()
+    await new Promise(setImmediate)
     expect(later).toEqual(behind)
   })
 
@@ -42,8 +41,7 @@ describe('words are told', () => {
     const told = ANSWER.flatMap(held.push)
     expect([...told, ...held.release()]).toEqual(ANSWER)
     write()
-    await Promise.resolve()
-    await Promise.resolve()
+    await new Promise(setImmediate)
     expect(later).toEqual([])
   })
 
@@ -55,5 +53,16 @@ describe('words are told', () => {
     held.release()
     expect(held.push(word)).toEqual([word])
     expect(asked()).toBe(1)
+  })
+
+  test('after 50 ms, though nothing is written', async () => {
+    vi.useFakeTimers()
+    const { held, later } = listen()
+    ANSWER.flatMap(held.push)
+    await vi.advanceTimersByTimeAsync(49)
+    expect(later).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(later).toEqual(ANSWER.slice(FIRST_WORD))
+    vi.useRealTimers()
   })
 })
