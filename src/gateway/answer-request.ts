@@ -10,7 +10,7 @@ import type { Dialect } from '../core/ports/dialect-interface.ts'
 import type { TurnStore } from '../store/turns/turn-store-interface.ts'
 import { routeModel } from '../upstream/accounts-and-model-routing.ts'
 import { updateMemoryLayers } from './after-answer/update-memory-layers.ts'
-import type { GatewayDependencies } from './dependencies-interface.ts'
+import type { GatewayDependencies, Ports } from './dependencies-interface.ts'
 import { loadRequestHistory } from './history/load-request-history.ts'
 import type { LoadedHistory } from './history/loaded-history.ts'
 import { lockRequestConversation, type ConversationLock } from './history/lock-conversation.ts'
@@ -29,6 +29,7 @@ import { logUpstreamFailure, respondToClient } from './respond/respond-to-client
 import { cancelOnDisconnect } from './send/cancel-on-disconnect.ts'
 import { summarizeAfterAnswer } from './summaries/summarize-after-answer.ts'
 import { sendWithTools } from './tools/send-with-tools.ts'
+import type { AfterAnswerTask } from './after-answer/run-after-answer.ts'
 
 export interface AnswerRequest {
   readonly dialect: Dialect
@@ -58,9 +59,7 @@ export interface AnswerIdentity {
   readonly createdAtMs: number
 }
 
-export function createAnswerIdentity(
-  ports: Pick<GatewayDependencies, 'newTurnId' | 'nowMs'>,
-): AnswerIdentity {
+export function createAnswerIdentity(ports: Ports<'newTurnId' | 'nowMs'>): AnswerIdentity {
   return { turnId: ports.newTurnId(), createdAtMs: ports.nowMs() }
 }
 
@@ -123,7 +122,6 @@ async function sendAndRespond(
     const [answer, isStored] = await Promise.all([answerPromise, recorder.opened])
     prepared = answer.prepared
     if (!isStored && clientRequest.storage.store === true) throw createNotStoredError()
-    const { storeSentRequests, formatContextHeader } = ports.hooks
     response = await respondToClient(
       {
         answer,
@@ -135,13 +133,12 @@ async function sendAndRespond(
         recorder,
         contextHeader:
           options.addsContextHeader === true
-            ? await formatContextHeader(prepared, caller, ports)
+            ? await ports.hooks.formatContextHeader(prepared, caller, ports)
             : null,
         caller,
         exchange,
         // Nothing was sent upstream for a local answer.
-        afterAnswer:
-          localAnswer === null ? [storeSentRequests, updateMemoryLayers, summarizeAfterAnswer] : [],
+        afterAnswer: localAnswer === null ? listTasks(ports) : [],
       },
       ports,
     )
@@ -160,10 +157,33 @@ async function sendAndRespond(
   return response
 }
 
+function listTasks(
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'hooks'
+    | 'layers'
+    | 'log'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'requests'
+    | 'settings'
+    | 'summaries'
+    | 'transport'
+  >,
+): readonly AfterAnswerTask[] {
+  return [
+    (answered) => ports.hooks.storeSentRequests(answered, ports),
+    (answered) => updateMemoryLayers(answered, ports),
+    (answered) => summarizeAfterAnswer(answered, ports),
+  ]
+}
+
 function createRecorder(
   prepared: PreparedRequest,
   { identity, caller, exchange, recordForConnection, ...request }: LoadedRequest,
-  ports: GatewayDependencies,
+  ports: Ports<'archive' | 'log' | 'nowMs' | 'replica' | 'settings' | 'store'>,
 ): Recorder {
   const { turnId: id, createdAtMs } = identity
   const { tenant, user } = caller

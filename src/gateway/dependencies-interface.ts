@@ -1,4 +1,7 @@
-/** Everything that is not a value: what the gateway reaches, knows of its host, and remembers. */
+/**
+ * Defines what the gateway reaches outside of its values: database, upstreams, clock, log. The entry
+ * points build it once; a function names only the ports that it uses: `Ports<'log' | 'nowMs'>`.
+ */
 import type { Log } from '../core/ports/log-interface.ts'
 import type { MemoryLayer } from '../memory/memory-layer-interface.ts'
 import type { MediaLoader } from '../media/loading/media-loader.ts'
@@ -13,11 +16,11 @@ export interface GatewayDependencies extends Stores {
   readonly settings: Settings
   readonly accounts: readonly Account[]
   readonly transport: Transport
-  /** Loads what upstreams do not load themselves. Absent where nothing is to be loaded. */
+  /** Loads media for upstreams that do not load URLs themselves; undefined if loading is off. */
   readonly mediaLoader?: MediaLoader
-  /** What a model may be told beside the conversation. Without a word, every layer there is. */
+  /** The memory layers; undefined: all of `memory/layer-registry.ts`. */
   readonly memoryLayers?: readonly MemoryLayer[]
-  /** This process, as the others that share its database know it. */
+  /** Identifies this process to the other replicas on the same database. */
   readonly replica: ReplicaIdentity
   /** What the explanations add to an answer. */
   readonly hooks: AnswerHooks
@@ -25,3 +28,5 @@ export interface GatewayDependencies extends Stores {
   readonly nowMs: () => number
   readonly log: Log
 }
+
+export type Ports<Names extends keyof GatewayDependencies> = Pick<GatewayDependencies, Names>

@@ -1,4 +1,4 @@
-/** Compaction and token counts with the official SDK, over every wire and on both hosts. */
+/** Compaction and token counts with the official SDK, over every wire, on Node and inside workerd. */
 import type {
   FunctionTool,
   Response,
@@ -47,7 +47,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       return at.openai.responses.create({ model, tools, input, previous_response_id: called.id })
     }
 
-    test('a conversation is compacted, and goes on from what came of it', async () => {
+    test('compacts a conversation that can then be continued from the result', async () => {
       const { id } = await talked()
       const compacted = await at.openai.responses.compact({ model, previous_response_id: id })
       expect(schemaFaults('openai', 'CompactResource', compacted)).toEqual([])
@@ -63,13 +63,13 @@ describe.each(HOSTS)('on %s', (_, start) => {
       const { output_text } = await at.openai.responses.create({ model, input })
       expect(output_text).toContain('And now?')
       expectSummaryOnly()
-      // It is no response.
+      // A compaction result is not a response.
       await expect(
         at.openai.responses.create({ model, input: 'x', previous_response_id: compacted.id }),
       ).rejects.toThrow('not found')
     })
 
-    test.each([false, true])('it runs by itself (streamed: %s)', async (isStreamed) => {
+    test.each([false, true])('compacts automatically above the threshold (streamed: %s)', async (isStreamed) => {
       const { id } = await talked()
       const asked = { model, input: 'And now?', previous_response_id: id, tools }
       const first = isStreamed
@@ -90,7 +90,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(next.status).toBe('completed')
     })
 
-    test('below the threshold nothing happens', async () => {
+    test('does not compact below the threshold', async () => {
       const { id } = await talked()
       const response = await at.openai.responses.create({
         model,
@@ -101,7 +101,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(typesIn(response)).not.toContain('compaction')
     })
 
-    test('a trigger is answered with the compaction alone', async () => {
+    test('answers a compaction trigger with the compaction alone', async () => {
       const { id } = await talked()
       const input: ResponseInputItem[] = [{ type: 'compaction_trigger' }]
       const asked = { model, input, previous_response_id: id }
@@ -117,7 +117,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expectSummaryOnly()
     })
 
-    test('tokens are counted over everything that would be sent', async () => {
+    test('counts the tokens of everything that would be sent', async () => {
       const count = async (more: object) =>
         (await at.openai.responses.inputTokens.count({ model, ...more })).input_tokens
       const counted = await at.openai.responses.inputTokens.count({ model, input: 'Servus' })

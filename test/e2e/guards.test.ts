@@ -1,4 +1,7 @@
-/** Answers that end before their model does: at stop strings no upstream was told, and at other speakers. */
+/**
+ * Answers that the gateway ends early: at stop strings that the upstream did not get, and where the model writes the line of another
+ * speaker.
+ */
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openaiFor, startGateway, upstreams } from '../support/gateway.ts'
@@ -61,7 +64,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
   }
 
   describe('stop strings', () => {
-    test('the demo is told none of them', async () => {
+    test('are enforced by the gateway for the demo', async () => {
       const said = { text: 'It is here. ', finish: 'stop' }
       const words = '/think I look.\n/say It is here. END of story.'
       expect(await chatted('demo', words, { stop: 'END' })).toEqual(twice(said))
@@ -70,7 +73,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       )
     })
 
-    test('Responses has no word for any', async () => {
+    test('are enforced by the gateway for Responses upstreams, whose API has no field for them', async () => {
       const said = { text: 'It is here. ', finish: 'stop' }
       expect(await chatted('responses-model', 'Where?', { stop: ['END'] })).toEqual(twice(said))
       expect(sent()).not.toHaveProperty('stop')
@@ -80,7 +83,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(sent()).not.toHaveProperty('stop')
     })
 
-    test('Chat Completions takes four', async () => {
+    test('are sent to a chat upstream up to its limit of four', async () => {
       expect(await responded('chat-model', 'Where?', { stop: SIX })).toEqual(
         twice({ text: 'It is here. ', status: 'completed' }),
       )
@@ -90,19 +93,19 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(sent()).toMatchObject({ stop: SIX.slice(0, 4) })
     })
 
-    test('a client of an upstream of whose limits nothing is known gets its own way', async () => {
+    test('are all sent on for a chat client whose upstream has unknown limits', async () => {
       const said = { text: 'It is here. END of story.', finish: 'stop' }
       expect(await chatted('chat-model', 'Where?', { stop: SIX })).toEqual(twice(said))
       expect(sent()).toMatchObject({ stop: SIX })
     })
 
-    test('an account has some of its own', async () => {
+    test('can also be set for an account', async () => {
       upstream.behave = speak({ text: 'Hello!<|end|>junk' })
       expect(await chatted('slips', 'Hi', { stop: 'x' })).toMatchObject(twice({ finish: 'stop' }))
       expect(sent()).toMatchObject({ stop: ['x', '<|end|>'] })
     })
 
-    test('too many of them are refused', async () => {
+    test('are rejected above 64 strings or 1,024 characters', async () => {
       const stop = Array.from({ length: 65 }, (_, at) => String(at))
       await expect(
         openai.responses.create({ model: 'demo', input: 'x', stop } as never),
@@ -116,7 +119,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
     test.each([
       ['responses-model', responsesStream],
       ['chat-model', chatStream],
-    ])('%s is not waited for once its answer is over', async (model, stream) => {
+    ])('end the upstream request of %s as soon as one is found', async (model, stream) => {
       const pieces = stream({ text: 'It is here. END of story, which goes on.' })
       const end = pieces.findLastIndex((piece) => piece.includes('delta'))
       upstream.behave = answerSse(pieces.slice(0, end), 'hang')
@@ -124,11 +127,11 @@ describe.each(HOSTS)('on %s', (home, start) => {
         .stream({ model, input: 'Where?', stop: SIX } as never)
         .finalResponse()
       expect(response).toMatchObject({ status: 'completed', output_text: 'It is here. ' })
-      // The harness around workerd keeps its connections to an upstream, whatever the worker does.
+      // The harness around workerd keeps its upstream connections open after the worker has closed them.
       if (home === 'Node') await upstream.received.at(-1)?.aborted
     })
 
-    test('what was cut is what is remembered', async () => {
+    test('leave only the text before them in the stored answer', async () => {
       const first = await openai.responses
         .stream({ model: 'responses-model', input: 'Where?', stop: 'END' } as never)
         .finalResponse()
@@ -141,7 +144,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(JSON.stringify(sent())).not.toContain('END')
     })
 
-    test('explain says which of them are not sent', async () => {
+    test('are named by explain if they are not sent', async () => {
       const body = { api: 'responses', model: 'chat-model', input: 'Where?', stop: SIX }
       const response = await fetch(`${host.url}/v1/context/explain`, {
         method: 'POST',
@@ -155,12 +158,12 @@ describe.each(HOSTS)('on %s', (home, start) => {
     })
   })
 
-  describe('other speakers', () => {
+  describe('lines of other speakers', () => {
     beforeEach(() => {
       upstream.behave = speak({ text: 'Hello!\nUser: Hi\nAssistant: Ho' })
     })
 
-    test('are not heard where the guard is on', async () => {
+    test('end the answer if the guard is on', async () => {
       const said = { text: 'Hello!\n', finish: 'stop' }
       expect(await chatted('guarded', 'Hi')).toEqual(twice(said))
       expect(await responded('guarded', 'Hi')).toEqual(
@@ -168,12 +171,12 @@ describe.each(HOSTS)('on %s', (home, start) => {
       )
     })
 
-    test('are heard where it is off, which it is by default', async () => {
+    test('stay in the answer if the guard is off, which is the default', async () => {
       const said = { text: 'Hello!\nUser: Hi\nAssistant: Ho', finish: 'stop' }
       expect(await chatted('chat-model', 'Hi')).toEqual(twice(said))
     })
 
-    test('are not looked for in JSON', async () => {
+    test('are ignored in JSON answers', async () => {
       upstream.behave = speak({ text: '{\n"user": 1\n}' })
       const said = { text: '{\n"user": 1\n}', finish: 'stop' }
       const more = { response_format: { type: 'json_object' } }
@@ -182,7 +185,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
   })
 })
 
-test('other speakers are known by a setting for all upstreams', async () => {
+test('SPEAKER_GUARD sets the names of other speakers for all upstreams', async () => {
   const { openai, close } = await startGateway({ SPEAKER_GUARD: 'Ada, User' })
   const { choices } = await openai.chat.completions.create({
     model: 'demo',

@@ -3,14 +3,10 @@
  * conversation is summarized. No answer waits for them or fails because of them.
  */
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { AnsweredRequest, AfterAnswerWork } from './answered-request.ts'
 
 /** A task that runs after an answer; null if it has nothing to do after this one. */
-export type AfterAnswerTask = (
-  answered: AnsweredRequest,
-  ports: GatewayDependencies,
-) => AfterAnswerWork | null
+export type AfterAnswerTask = (answered: AnsweredRequest) => AfterAnswerWork | null
 
 /** Starts the tasks once the answer is settled and its last event has been written. */
 export function runAfterAnswer(
@@ -18,9 +14,8 @@ export function runAfterAnswer(
   answered: AnsweredRequest,
   settled: Promise<Outcome>,
   waitUntil: (work: Promise<unknown>) => void,
-  ports: GatewayDependencies,
 ): void {
-  const works = tasks.flatMap((task) => task(answered, ports) ?? [])
+  const works = tasks.flatMap((task) => task(answered) ?? [])
   if (works.length === 0) return
   const outcome = settled.then(yieldOnce)
   // Each task logs its own failure; a failure to settle is logged already.

@@ -4,7 +4,6 @@ import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import { budgetRequestedLayers } from '../../memory/load-layer-blocks.ts'
 import type { LayerQuestion } from '../../memory/memory-layer-interface.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
 import {
   buildLayerContext,
@@ -13,18 +12,31 @@ import {
 } from '../prompt/additions/load-memory-blocks.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { requestSummary } from '../summaries/request-summary.ts'
-import type { AnsweredRequest } from './answered-request.ts'
-import type { AfterAnswerTask } from './run-after-answer.ts'
+import type { AnsweredRequest, AfterAnswerWork } from './answered-request.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 /** Layers are told of an answer behind its end, where anything of it may be kept. */
-export const updateMemoryLayers: AfterAnswerTask = (answered, world) => {
+export function updateMemoryLayers(
+  answered: AnsweredRequest,
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'layers'
+    | 'log'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'transport'
+  >,
+): AfterAnswerWork | null {
   const { policy, clientRequest, history } = answered.prepared
-  if (clientRequest.client.isTask || !isAnyLayerRequested(policy.layers, world)) return null
-  if (!mayStoreMemory(clientRequest, history, world.settings)) return null
+  if (clientRequest.client.isTask || !isAnyLayerRequested(policy.layers, ports)) return null
+  if (!mayStoreMemory(clientRequest, history, ports.settings)) return null
   return async (told) => {
     const outcome = await told
     // What is not finished is not gone on from.
-    if (outcome.finish !== null) await tellAll(answered, outcome, world)
+    if (outcome.finish !== null) await tellAll(answered, outcome, ports)
   }
 }
 
@@ -32,19 +44,29 @@ export const updateMemoryLayers: AfterAnswerTask = (answered, world) => {
 async function tellAll(
   { prepared, caller, turnId }: AnsweredRequest,
   outcome: Outcome,
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'layers'
+    | 'log'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'transport'
+  >,
 ): Promise<void> {
   const { policy, clientRequest, history, items } = prepared
   const asked = { clientRequest, history, items, rules: policy.layers, turnId }
-  const context = buildLayerContext(asked, caller, world)
+  const context = buildLayerContext(asked, caller, ports)
   if (context.round === 0) return
-  const ask = (question: LayerQuestion) => answerTo(question, prepared, world)
+  const ask = (question: LayerQuestion) => answerTo(question, prepared, ports)
   await Promise.all(
-    budgetRequestedLayers(listMemoryLayers(world), policy.layers).map(async ({ layer, tokens }) => {
+    budgetRequestedLayers(listMemoryLayers(ports), policy.layers).map(async ({ layer, tokens }) => {
       try {
         await layer.update?.({ ...context, tokens }, { outcome, askModel: ask })
       } catch (error) {
-        world.log('warn', 'layer-not-kept', { layer: layer.name, why: errorMessage(error) })
+        ports.log('warn', 'layer-not-kept', { layer: layer.name, why: errorMessage(error) })
       }
     }),
   )
@@ -54,16 +76,16 @@ async function tellAll(
 async function answerTo(
   { instructions, input }: LayerQuestion,
   { policy, clientRequest }: PreparedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'accounts' | 'log' | 'memoryLayers' | 'settings' | 'transport'>,
 ): Promise<string> {
   const model = policy.summaries.model ?? clientRequest.params.model
   const content = [{ type: 'input_text', text: input }]
   const question = () => ({ instructions, input: [{ type: 'message', role: 'user', content }] })
   const asked = {
-    targets: routeModel(world, model, clientRequest.dialect),
+    targets: routeModel(ports, model, clientRequest.dialect),
     model,
     onCall: () => undefined,
     isDisconnected: () => false,
   }
-  return (await requestSummary({ before: null, chapters: [''], question }, asked, world)).text
+  return (await requestSummary({ before: null, chapters: [''], question }, asked, ports)).text
 }

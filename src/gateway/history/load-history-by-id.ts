@@ -12,7 +12,6 @@ import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { ConversationState } from '../../store/conversations/conversation-store-interface.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { type LoadedHistory, type ReasoningRejection, NO_HISTORY } from './loaded-history.ts'
 import { createConversationNotFoundError, type ConversationLock } from './lock-conversation.ts'
 import {
@@ -20,32 +19,33 @@ import {
   readConversationOverrides,
   type ConversationSettings,
 } from './read-conversation-overrides-and-items.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 /** `hold` is the conversation of the request, if it is to be added to. */
 export async function loadHistoryById(
   clientRequest: ClientRequest,
   caller: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'conversations' | 'log' | 'store'>,
   hold: ConversationLock | null = null,
 ): Promise<LoadedHistory> {
   const { previousResponseId, conversationId } = clientRequest.storage
   if (previousResponseId !== null)
-    return afterResponse(clientRequest, previousResponseId, caller, world)
+    return afterResponse(clientRequest, previousResponseId, caller, ports)
   if (conversationId === null) return NO_HISTORY
-  const place = hold ?? (await placeOf(conversationId, caller, world))
-  const chain = place.head === null ? null : await chainOf(world, caller, place.head)
-  return historyOf(clientRequest, chain ?? [], place, world)
+  const place = hold ?? (await placeOf(conversationId, caller, ports))
+  const chain = place.head === null ? null : await chainOf(ports, caller, place.head)
+  return historyOf(clientRequest, chain ?? [], place, ports)
 }
 
 function historyOf(
   { items }: ClientRequest,
   chain: readonly StoredTurn[],
   place: ConversationSettings,
-  world: GatewayDependencies,
+  ports: Ports<'log'>,
 ): LoadedHistory {
   return {
     ...NO_HISTORY,
-    policyOverrides: readConversationOverrides(place, world),
+    policyOverrides: readConversationOverrides(place, ports),
     items: listConversationItems(chain, place),
     parent: chain.at(-1) ?? null,
     notes: chain.flatMap(lossIn),
@@ -86,22 +86,22 @@ async function afterResponse(
   clientRequest: ClientRequest,
   id: string,
   owner: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'conversations' | 'log' | 'store'>,
 ): Promise<LoadedHistory> {
   const turnId = turnIdOfResponse(id)
-  const chain = turnId === null ? null : await chainOf(world, owner, turnId)
+  const chain = turnId === null ? null : await chainOf(ports, owner, turnId)
   const parent = chain?.at(-1)
   if (chain === null || parent === undefined || !isResponse(parent)) throw responseNotFound(id)
   const { state } = parent
   if (state === 'queued' || state === 'open' || state === 'failed') throw notUsable(id, state)
-  return historyOf(clientRequest, chain, await placeBefore(parent, owner, world), world)
+  return historyOf(clientRequest, chain, await placeBefore(parent, owner, ports), ports)
 }
 
 /** Who goes on from an answer of a conversation finds what holds for that. */
 async function placeBefore(
   { conversation }: StoredTurn,
   owner: Caller,
-  { conversations }: GatewayDependencies,
+  { conversations }: Ports<'conversations'>,
 ): Promise<ConversationSettings> {
   if (conversation === null) return NOTHING_HOLDS
   const place = await queryStoreOrThrow(() => conversations.findConversation(owner, conversation))
@@ -118,16 +118,16 @@ function isResponse({ dialect, deletedAtMs }: StoredTurn): boolean {
 async function placeOf(
   id: string,
   owner: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'conversations'>,
 ): Promise<ConversationState> {
   const conversation = await queryStoreOrThrow(() =>
-    world.conversations.findConversation(owner, id),
+    ports.conversations.findConversation(owner, id),
   )
   if (conversation === null) throw createConversationNotFoundError(id, 'conversation')
   return conversation
 }
 
-function chainOf({ store }: GatewayDependencies, owner: Caller, turnId: string) {
+function chainOf({ store }: Ports<'store'>, owner: Caller, turnId: string) {
   return queryStoreOrThrow(() => store.loadChain(owner, turnId))
 }
 

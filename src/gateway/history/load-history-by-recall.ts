@@ -16,20 +16,20 @@ import {
   type SegmentedHistory,
 } from '../../recall/split-and-fingerprint-segments.ts'
 import { NO_TURNS_FOUND, type FoundTurns } from '../../store/recall/recall-store-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { listReasoningRejections } from './load-history-by-id.ts'
 import { type RequestHistory, NO_HISTORY } from './loaded-history.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export async function loadHistoryByRecall(
   asked: ClientRequest,
   caller: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'recall' | 'settings'>,
 ): Promise<RequestHistory> {
-  const { settings } = world
+  const { settings } = ports
   const isRemembered = settings.REMEMBER === 'on' && !asked.client.isTask
   if (!isRemembered) return { originalRequest: asked, clientRequest: asked, history: NO_HISTORY }
   const plan = splitIntoSegments(asked.items)
-  const found = await findTurns(plan, caller, world)
+  const found = await findTurns(plan, caller, ports)
   const { turns, beyond } = found ?? NO_TURNS_FOUND
   const policy = { replaysTools: settings.PERSIST_TOOL_RESULTS === 'on' }
   const recalled = restoreForgottenItems(asked.items, plan, turns, policy, beyond)
@@ -58,7 +58,7 @@ export async function loadHistoryByRecall(
 async function findTurns(
   { keys }: SegmentedHistory,
   { tenant, user }: Caller,
-  { recall, log }: GatewayDependencies,
+  { recall, log }: Ports<'log' | 'recall'>,
 ): Promise<FoundTurns | null> {
   const { turnIds, callIds, fingerprints } = keys
   if (turnIds.length + callIds.length + fingerprints.length === 0) return NO_TURNS_FOUND

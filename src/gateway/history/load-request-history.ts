@@ -8,23 +8,23 @@ import type { Caller } from '../../core/client/caller.ts'
 import { ownValue } from '../../core/json/json.ts'
 import { dropRepeatedHistory } from '../../recall/drop-repeated-history.ts'
 import { splitIntoSegments } from '../../recall/split-and-fingerprint-segments.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { loadHistoryById } from './load-history-by-id.ts'
 import { loadHistoryByRecall } from './load-history-by-recall.ts'
 import type { LoadedHistory, RequestHistory } from './loaded-history.ts'
 import type { ConversationLock } from './lock-conversation.ts'
 import { resolveItemReferences } from './resolve-item-references.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 /** `hold` is the conversation of the request, if it is to be added to. */
 export async function loadRequestHistory(
   given: ClientRequest,
   caller: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'archive' | 'conversations' | 'log' | 'nowMs' | 'recall' | 'settings' | 'store'>,
   hold: ConversationLock | null = null,
 ): Promise<RequestHistory> {
-  const loadedAtMs = world.nowMs()
-  const remembered = await rememberedFor(given, caller, world, hold)
-  const ofKey = ownValue(world.settings.CONTEXT.keys, caller.tenant)
+  const loadedAtMs = ports.nowMs()
+  const remembered = await rememberedFor(given, caller, ports, hold)
+  const ofKey = ownValue(ports.settings.CONTEXT.keys, caller.tenant)
   const history = { ...remembered.history, loadedAtMs }
   if (ofKey === undefined) return { ...remembered, history }
   return {
@@ -36,15 +36,15 @@ export async function loadRequestHistory(
 async function rememberedFor(
   given: ClientRequest,
   caller: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'archive' | 'conversations' | 'log' | 'recall' | 'settings' | 'store'>,
   hold: ConversationLock | null,
 ): Promise<RequestHistory> {
-  const asked = await resolveItemReferences(given, caller, world)
-  const history = await loadHistoryById(asked, caller, world, hold)
+  const asked = await resolveItemReferences(given, caller, ports)
+  const history = await loadHistoryById(asked, caller, ports, hold)
   const { previousResponseId, conversationId } = asked.storage
   if (previousResponseId !== null) return toBeFound(withoutCovered(asked, history))
   if (conversationId !== null) return { originalRequest: asked, clientRequest: asked, history }
-  return loadHistoryByRecall(asked, caller, world)
+  return loadHistoryByRecall(asked, caller, ports)
 }
 
 /**

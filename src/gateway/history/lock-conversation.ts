@@ -6,9 +6,8 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import { GatewayError, errorMessage, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import type { ConversationState } from '../../store/conversations/conversation-store-interface.ts'
-
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export interface ConversationLock extends ConversationState {
   readonly conversation: string
@@ -25,21 +24,21 @@ export async function lockRequestConversation(
   { storage }: ClientRequest,
   caller: Caller,
   by: string,
-  world: GatewayDependencies,
+  ports: Ports<'conversations' | 'log' | 'nowMs'>,
 ): Promise<ConversationLock | null> {
   const { conversationId, store, storeByDefault } = storage
   if (conversationId === null || !(store ?? storeByDefault)) return null
-  return lockConversation(conversationId, caller, by, world, 'conversation')
+  return lockConversation(conversationId, caller, by, ports, 'conversation')
 }
 
 export async function lockConversation(
   id: string,
   { tenant, user }: Caller,
   by: string,
-  world: GatewayDependencies,
+  ports: Ports<'conversations' | 'log' | 'nowMs'>,
   param: string | null,
 ): Promise<ConversationLock> {
-  const { conversations, nowMs, log } = world
+  const { conversations, nowMs, log } = ports
   const holder = { id, tenant, user, by }
   const hold = () => ({ ...holder, nowMs: nowMs(), untilMs: nowMs() + LOCK_LEASE_MS })
   const held = await queryStoreOrThrow(() => conversations.holdConversation(hold()))

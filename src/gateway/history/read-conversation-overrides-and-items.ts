@@ -8,15 +8,15 @@ import { readStoredPolicyOverrides } from '../../dialects/context-policy/parse-a
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { ConversationState } from '../../store/conversations/conversation-store-interface.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { excludeDeletedItems } from './exclude-deleted-items.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export type ConversationSettings = Pick<ConversationState, 'context' | 'resetAfter'>
 
 /** What was written by another version, and means nothing to this one, does not cost the answer. */
 export function readConversationOverrides(
   { context }: Pick<ConversationSettings, 'context'>,
-  { log }: Pick<GatewayDependencies, 'log'>,
+  { log }: Ports<'log'>,
 ): readonly PolicyOverrides[] {
   if (context === null) return []
   try {

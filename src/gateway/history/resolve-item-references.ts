@@ -6,16 +6,16 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { Item } from '../../core/item.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import { createNotFoundError } from '../../core/errors/gateway-error.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 /** The very same request, if it has no references. */
 export async function resolveItemReferences(
   clientRequest: ClientRequest,
   caller: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'archive'>,
 ): Promise<ClientRequest> {
-  const items = await resolveReferencedItems(clientRequest.items, caller, world)
+  const items = await resolveReferencedItems(clientRequest.items, caller, ports)
   return items === clientRequest.items
     ? clientRequest
     : { ...clientRequest, items, originalItems: clientRequest.items }
@@ -25,7 +25,7 @@ export async function resolveItemReferences(
 export async function resolveReferencedItems(
   items: readonly Item[],
   caller: Caller,
-  { archive }: Pick<GatewayDependencies, 'archive'>,
+  { archive }: Ports<'archive'>,
 ): Promise<readonly Item[]> {
   const ids = items.map(referenceIn).filter((id) => id !== null)
   if (ids.length === 0) return items

@@ -4,13 +4,13 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { LoadedHistory } from './loaded-history.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export async function touchLoadedTurns(
   { usedTurns }: LoadedHistory,
   { tenant }: Caller,
-  { recall, nowMs, log }: GatewayDependencies,
+  { recall, nowMs, log }: Ports<'log' | 'nowMs' | 'recall'>,
 ): Promise<void> {
   const now = nowMs()
   const old = usedTurns.flatMap(({ id, usedAtMs }) => (usedAtMs < now - DAY_MS ? [id] : []))

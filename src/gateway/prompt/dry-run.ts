@@ -11,15 +11,15 @@ import type { PreparedRequest } from './planned-request.ts'
 export async function prepareDryRun(
   given: ClientRequest,
   caller: Caller,
-  world: GatewayDependencies,
+  ports: GatewayDependencies,
 ): Promise<PreparedRequest> {
-  const [target] = routeModel(world, given.params.model, given.dialect)
-  const remembered = await loadRequestHistory(given, caller, world)
+  const [target] = routeModel(ports, given.params.model, given.dialect)
+  const remembered = await loadRequestHistory(given, caller, ports)
   const { clientRequest } = remembered
   const asking = { ...remembered, caller, turnId: null, waitUntil: () => undefined }
-  const { history, releaseMedia } = await loadAdditions(asking, world)
+  const { history, releaseMedia } = await loadAdditions(asking, ports)
   try {
-    return prepareRequest(target, { clientRequest, history }, world)
+    return prepareRequest(target, { clientRequest, history }, ports)
   } finally {
     releaseMedia()
   }

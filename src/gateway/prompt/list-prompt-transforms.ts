@@ -12,11 +12,11 @@ import type { ContextPolicy } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
 import type { PromptParameters } from '../../core/prompt.ts'
 import type { TargetFacts } from '../../upstream/describe-target.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { LoadedHistory } from '../history/loaded-history.ts'
 import { selectSummary } from '../summaries/add-summary-to-history.ts'
 import { listLayerTransforms } from './additions/load-memory-blocks.ts'
 import { listUpstreamMediaTransforms } from './list-upstream-media-transforms.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export interface PromptTransformOptions {
   readonly policy: ContextPolicy
@@ -34,7 +34,7 @@ export interface PromptTransformOptions {
 export function listPromptTransforms(
   target: TargetFacts,
   options: PromptTransformOptions,
-  ports: GatewayDependencies,
+  ports: Ports<'memoryLayers' | 'settings'>,
 ): readonly Transform[] {
   const { policy, params, items, history, tokenBudget, budgetWarning, hadSameTools } = options
   const { account, provider } = target

@@ -11,7 +11,6 @@ import { addAccountStopSequences } from '../../providers/request/add-account-sto
 import { recordHiddenAuthorsInCompactions } from '../../providers/response/record-hidden-authors-in-compactions.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
 import { describeTarget, type TargetFacts } from '../../upstream/describe-target.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
 import { offerTools, type ToolOffer } from '../tools/offer-tools.ts'
 import { listPromptTransforms } from './list-prompt-transforms.ts'
@@ -22,12 +21,13 @@ import { resolveRequestPolicy } from './resolve-request-policy.ts'
 import { forbidToolsAfterWarning, planToolLoopEnd } from './size/end-tool-loop-near-limit.ts'
 import { computeCompactionThreshold } from './size/upstream-compaction-threshold.ts'
 import { stripInstructionMarkers } from './strip-instruction-markers.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 /** Throws a GatewayError if nothing lawful can be sent. */
 export function planRequest(
   target: UpstreamTarget,
   input: PlanInput,
-  ports: GatewayDependencies,
+  ports: Ports<'memoryLayers' | 'settings'>,
 ): PlannedRequest {
   const facts = describeTarget(target)
   const { account } = facts
@@ -101,7 +101,7 @@ function createToolOffer(
   params: PromptParameters,
   { mediaKinds }: TargetFacts,
   { clientRequest, history }: PlanInput,
-  { settings }: GatewayDependencies,
+  { settings }: Ports<'settings'>,
 ): (items: readonly Item[]) => ToolOffer {
   const { isTask } = clientRequest.client
   const mayKeep = mayStoreMemory(clientRequest, history, settings)

@@ -7,7 +7,6 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { Note } from '../../core/note.ts'
 import { ZERO_TOKEN_USAGE } from '../../core/stream/add-token-usage.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { LoadedHistory } from '../history/loaded-history.ts'
 import { rejectOrphanOutputs } from '../history/reject-orphan-outputs.ts'
 import type { AnswerEventSource } from '../send/answer-event-source-interface.ts'
@@ -23,6 +22,7 @@ import { summarizeBeforeSending } from '../summaries/summarize-before-sending.ts
 import { prepareRequest } from './prepare-request.ts'
 import type { PreparedRequest } from './planned-request.ts'
 import { fitToWindow } from './size/fit-to-window.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export interface FittingRequest {
   /** For the target that is asked first. */
@@ -43,24 +43,34 @@ export async function prepareFittingRequest(
   remembered: LoadedHistory,
   turnId: string,
   asking: Targets,
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'log'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'summaries'
+    | 'transport'
+  >,
 ): Promise<FittingRequest> {
   const [target] = asking.targets
   rejectOrphanOutputs(remembered.items, clientRequest)
-  const unsummarised = prepareRequest(target, { clientRequest, history: remembered }, world)
+  const unsummarised = prepareRequest(target, { clientRequest, history: remembered }, ports)
   if (!clientRequest.generatesAnswer)
     return whole(unsummarised, createLocalAnswer([], ZERO_TOKEN_USAGE))
-  const history = await summarizeBeforeSending(unsummarised, asking.caller, asking, world)
+  const history = await summarizeBeforeSending(unsummarised, asking.caller, asking, ports)
   const first =
     history === remembered
       ? unsummarised
-      : prepareRequest(target, { clientRequest, history }, world)
+      : prepareRequest(target, { clientRequest, history }, ports)
   const { model } = clientRequest.params
-  const compacted = await compactIfDue(first, { ...asking, model }, turnId, world)
+  const compacted = await compactIfDue(first, { ...asking, model }, turnId, ports)
   if (compacted === null || compacted === 'failed') {
     const prepareOther = (other: UpstreamTarget) =>
-      fitToWindow(prepareRequest(other, { clientRequest, history }, world), world)
-    const fitting = fitToWindow(first, world)
+      fitToWindow(prepareRequest(other, { clientRequest, history }, ports), ports)
+    const fitting = fitToWindow(first, ports)
     const noted = { ...fitting, notes: [...fitting.notes, FAILED] }
     return ready(target, compacted === null ? fitting : noted, prepareOther)
   }
@@ -70,7 +80,7 @@ export async function prepareFittingRequest(
   const shorter = appendCompaction(clientRequest, compacted)
   const prepareOther = (other: UpstreamTarget) =>
     startAnswerWithCompaction(
-      fitToWindow(prepareRequest(other, { clientRequest: shorter, history }, world), world),
+      fitToWindow(prepareRequest(other, { clientRequest: shorter, history }, ports), ports),
       compacted,
       clientRequest,
     )

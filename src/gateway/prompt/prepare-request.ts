@@ -4,16 +4,16 @@
  * it. Who wants to know only the former asks for the plan alone.
  */
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { encodePlannedRequest } from './encode-planned-request.ts'
 import { planRequest } from './plan-request.ts'
 import type { PlanInput, PreparedRequest } from './planned-request.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 /** Throws a GatewayError for what cannot be sent. */
 export function prepareRequest(
   target: UpstreamTarget,
   asked: PlanInput,
-  world: GatewayDependencies,
+  ports: Ports<'memoryLayers' | 'settings'>,
 ): PreparedRequest {
-  return encodePlannedRequest(planRequest(target, asked, world))
+  return encodePlannedRequest(planRequest(target, asked, ports))
 }

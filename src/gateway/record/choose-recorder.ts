@@ -7,7 +7,6 @@ import type { Item } from '../../core/item.ts'
 import { callEndOf } from '../../core/items/tool-call-pairs.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { LoadedHistory } from '../history/loaded-history.ts'
 import type { ConversationLock } from '../history/lock-conversation.ts'
 import { createRecorder, type ItemRetentionRule } from './create-recorder.ts'
@@ -17,6 +16,7 @@ import { NOT_RECORDED, type Recorder } from './recorder-interface.ts'
 import { replaceMediaByFingerprint } from './replace-media-by-fingerprint.ts'
 import { selectRequestPartsToStore } from './select-request-parts-to-store.ts'
 import { openTurnWriter } from './turn-writer.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 /** The fields of a turn that are known without its history. */
 export type TurnIdentity = Pick<
@@ -41,7 +41,7 @@ export type RecordForConnection = (turn: NewTurn, before: readonly Item[]) => Re
 export function chooseRecorder(
   identity: TurnIdentity,
   { originalRequest, clientRequest, history, lock, recordForConnection }: RecordedRequest,
-  ports: GatewayDependencies,
+  ports: Ports<'archive' | 'log' | 'nowMs' | 'replica' | 'settings' | 'store'>,
   waitUntil: (work: Promise<unknown>) => void,
 ): Recorder {
   const { storage, client, dialect } = originalRequest

@@ -5,9 +5,9 @@
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Expiry, ExpiryCursor } from '../../store/recall/recall-store-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
-export type ExpiryDependencies = Pick<GatewayDependencies, 'recall' | 'settings' | 'nowMs' | 'log'>
+export type ExpiryDependencies = Ports<'recall' | 'settings' | 'nowMs' | 'log'>
 
 /** Turns of one round. */
 const ROUND = 500

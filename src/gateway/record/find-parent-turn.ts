@@ -9,9 +9,9 @@ import {
   type ContentTurn,
 } from '../../store/turns/turn-management-store-interface.ts'
 import type { NewTurn, StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { extendContentHash, hashHistory, type AnswerBoundary } from './hash-conversation-content.ts'
 import { omitRepeatedRequestFields } from './omit-repeated-request-fields.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export interface TurnWithParent {
   readonly turn: NewTurn
@@ -23,7 +23,7 @@ export interface TurnWithParent {
 export async function findParentTurn(
   turn: NewTurn,
   parent: StoredTurn | null,
-  world: GatewayDependencies,
+  ports: Ports<'archive' | 'log'>,
 ): Promise<TurnWithParent> {
   const { input } = turn
   if (parent !== null) {
@@ -34,7 +34,7 @@ export async function findParentTurn(
   // A conversation can lose items, and is then not what was said any more.
   if (turn.conversation !== null) return { turn: withRequest(turn, {}), contentHash: null }
   const { hash, borders } = hashHistory(input)
-  const found = await standsBehind(turn, borders.slice(0, MAX_CONTENT_HASHES), world)
+  const found = await standsBehind(turn, borders.slice(0, MAX_CONTENT_HASHES), ports)
   if (found === null) return { turn: withRequest(turn, {}), contentHash: hash }
   const { before, at } = found
   const placed = {
@@ -54,7 +54,7 @@ function withRequest(turn: NewTurn, before: StoredTurn['digests']): NewTurn {
 async function standsBehind(
   { id, tenant, user }: NewTurn,
   borders: readonly AnswerBoundary[],
-  { archive, log }: GatewayDependencies,
+  { archive, log }: Ports<'archive' | 'log'>,
 ): Promise<{ readonly before: ContentTurn; readonly at: number } | null> {
   if (borders.length === 0) return null
   try {

@@ -15,7 +15,7 @@ import type {
   TurnStore,
   TurnEnding,
 } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { GatewayDependencies, Ports } from '../dependencies-interface.ts'
 import { extendContentHash } from './hash-conversation-content.ts'
 import type { ConversationLock } from '../history/lock-conversation.ts'
 import type { TurnWithParent } from './find-parent-turn.ts'
@@ -56,7 +56,7 @@ export interface TurnWriter {
 export function openTurnWriter(
   turn: Pick<NewTurn, 'id' | 'tenant' | 'user' | 'dialect'>,
   { placed, lock, isWorthStoring, receivesMarkers = false }: TurnWriterOptions,
-  ports: GatewayDependencies,
+  ports: Ports<'log' | 'nowMs' | 'replica' | 'store'>,
 ): TurnWriter {
   const { store, log } = ports
   let isOpen = false
@@ -111,7 +111,7 @@ export function openTurnWriter(
 async function openTurn(
   placed: Promise<TurnWithParent>,
   turnId: string,
-  { store, log }: GatewayDependencies,
+  { store, log }: Ports<'log' | 'store'>,
 ): Promise<boolean> {
   try {
     await store.openTurn((await placed).turn)

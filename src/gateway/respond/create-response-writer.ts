@@ -10,7 +10,6 @@ import type { AnswerContext, Dialect, AnswerRenderer } from '../../core/ports/di
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { Stage } from '../../core/stream/stage.ts'
 import { REJECTED_BY_UPSTREAM } from '../../providers/request/drop-rejected-parameters.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { readBudgetStatus } from '../prompt/size/end-tool-loop-near-limit.ts'
 import type { Recorder } from '../record/recorder-interface.ts'
@@ -32,6 +31,7 @@ import { selectWriterByFirstByte } from './select-writer-by-first-byte.ts'
 import { createTranslatingWriter } from './translate-stream.ts'
 import { formatTrimmedHeader } from './trimmed-items-header.ts'
 import { decodeAnswerBody } from '../send/decode-answer-body.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 /** What a response is rendered from. */
 export interface ResponseParts {
@@ -61,7 +61,7 @@ export function createResponseWriter(parts: ResponseParts, ports: Clock): Respon
   return selectWriterByFirstByte(passThrough, createTranslation)
 }
 
-type Clock = Pick<GatewayDependencies, 'nowMs'>
+type Clock = Ports<'nowMs'>
 
 /** For an answer that comes as events, so that nothing has to be decoded. */
 export function createEventResponseWriter(

@@ -4,7 +4,7 @@ import { GatewayError, type ErrorCode } from '../../core/errors/gateway-error.ts
 import type { Outcome } from '../../core/fold-answer-outcome.ts'
 import type { Failure } from '../../core/stream-event.ts'
 import { runAfterAnswer, type AfterAnswerTask } from '../after-answer/run-after-answer.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { Ports } from '../dependencies-interface.ts'
 import type { HttpExchange } from '../http-exchange-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { describeAnswerProvenance } from '../record/answer-provenance.ts'
@@ -30,7 +30,7 @@ export interface AnswerToWrite extends ResponseParts {
 /** Returns an error for an answer that failed before anything of it was sent. */
 export async function respondToClient(
   writing: AnswerToWrite,
-  ports: GatewayDependencies,
+  ports: Ports<'log' | 'nowMs' | 'settings'>,
 ): Promise<Response | GatewayError> {
   return writing.answerContext.clientRequest.stream
     ? streamAnswer(writing, ports)
@@ -43,7 +43,10 @@ export const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-function streamAnswer(writing: AnswerToWrite, ports: GatewayDependencies): Response {
+function streamAnswer(
+  writing: AnswerToWrite,
+  ports: Ports<'log' | 'nowMs' | 'settings'>,
+): Response {
   const { answer, exchange } = writing
   const headers = { ...SSE_HEADERS, ...buildResponseHeaders(writing) }
   return exchange.startStream(200, headers, (client) => {
@@ -68,7 +71,7 @@ function streamAnswer(writing: AnswerToWrite, ports: GatewayDependencies): Respo
 
 async function sendCompleteAnswer(
   writing: AnswerToWrite,
-  ports: GatewayDependencies,
+  ports: Ports<'log' | 'nowMs'>,
 ): Promise<Response | GatewayError> {
   const { answer, eventFilters, fold } = writing
   const { events, body } = await readBufferedAnswer(answer)
@@ -84,14 +87,14 @@ function settleAnswer(
   outcome: Outcome,
   ending: 'finished' | 'cancelled',
   { answer, answerContext, recorder, caller, exchange, afterAnswer }: AnswerToWrite,
-  ports: GatewayDependencies,
+  ports: Ports<'log'>,
 ): Promise<Outcome> {
   const { prepared, sent = () => [prepared] } = answer
   if (ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
   const provenance = describeAnswerProvenance(prepared, outcome, answer.sent?.())
   const settled = recorder.settle(outcome, ending, provenance)
   const answered = { prepared, sent, caller, turnId: answerContext.turnId, recorder }
-  runAfterAnswer(afterAnswer, answered, settled, exchange.waitUntil, ports)
+  runAfterAnswer(afterAnswer, answered, settled, exchange.waitUntil)
   return settled
 }
 
@@ -99,7 +102,7 @@ function settleAnswer(
 export function logUpstreamFailure(
   { failure }: Outcome,
   { account }: Pick<PreparedRequest, 'account'>,
-  { log }: Pick<GatewayDependencies, 'log'>,
+  { log }: Ports<'log'>,
 ): void {
   if (failure === null || GATEWAY_FAILURES.has(failure.code)) return
   const { code, message: why } = failure

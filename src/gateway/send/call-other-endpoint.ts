@@ -3,15 +3,15 @@ import type { JsonObject } from '../../core/json/json.ts'
 import { replaceRequestBody } from '../../providers/request/replace-body.ts'
 import { readJsonBody, readErrorReply } from '../../upstream/transport/read-body.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { buildHttpRequest } from './build-http-request.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export async function callOtherEndpoint(
   path: string,
   fields: readonly string[],
   prepared: PreparedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'transport'>,
   onCall: (call: UpstreamCall) => void = () => undefined,
 ): Promise<JsonObject> {
   const { encoded, provider } = prepared
@@ -21,7 +21,7 @@ export async function callOtherEndpoint(
       return value === undefined ? [] : [[name, value]]
     }),
   )
-  const call = world.transport(
+  const call = ports.transport(
     buildHttpRequest({ ...prepared, encoded: { ...replaceRequestBody(encoded, body), path } }),
   )
   onCall(call)

@@ -9,10 +9,10 @@ import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.t
 import { getBodySource, readErrorReply } from '../../upstream/transport/read-body.ts'
 import { rejectContentEncoding } from '../../upstream/transport/reject-content-encoding.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { buildHttpRequest } from './build-http-request.ts'
 import { prepareRetryWithoutReasoning } from './prepare-retry-without-reasoning.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export interface RawAnswer {
   readonly prepared: PreparedRequest
@@ -32,19 +32,19 @@ export interface SendOptions {
 
 export async function sendWithFallback(
   asking: SendOptions,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'transport'>,
 ): Promise<RawAnswer> {
   const { targets, isDisconnected } = asking
   let refusal: Error | null = null
   for (const [at, target] of targets.entries()) {
     try {
       const prepared = refusal === null ? asking.prepare(target) : preparedInstead(target, asking)
-      return await askOne(prepared, asking, world)
+      return await askOne(prepared, asking, ports)
     } catch (error) {
       if (isDisconnected() || !(error instanceof Error) || !isWorthAnother(error)) throw error
       const isLast = at === targets.length - 1
       const told = { upstream: target.account.name, why: errorMessage(error) }
-      world.log('warn', isLast ? 'upstream-failed' : 'next-upstream', told)
+      ports.log('warn', isLast ? 'upstream-failed' : 'next-upstream', told)
       if (!(error instanceof Unfit)) refusal = error
     }
   }
@@ -69,12 +69,12 @@ function preparedInstead(target: UpstreamTarget, { prepare }: SendOptions): Prep
 async function askOne(
   first: PreparedRequest,
   asking: SendOptions,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'transport'>,
 ): Promise<RawAnswer> {
   let prepared = first
   for (let retries = 0; ; retries += 1) {
     if (asking.isDisconnected()) throw nobodyAsks()
-    const call = world.transport(buildHttpRequest(prepared))
+    const call = ports.transport(buildHttpRequest(prepared))
     asking.onCall(call)
     const reply = await call.reply
     if (reply.status >= 200 && reply.status < 300) {
@@ -86,7 +86,7 @@ async function askOne(
     const next = lighter ?? unreasoned(prepared, refusal)
     if (next === null) throw refusal
     if (next !== lighter) {
-      world.log('warn', 'reasoning-refused', { upstream: prepared.account.name })
+      ports.log('warn', 'reasoning-refused', { upstream: prepared.account.name })
     }
     prepared = next
   }

@@ -16,7 +16,6 @@ import type { TokenUsage } from '../../core/stream-event.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import { itemId } from '../../core/turn-derived-ids.ts'
 import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { planRequest } from '../prompt/plan-request.ts'
 import type { PreparedRequest, PlannedRequest } from '../prompt/planned-request.ts'
 import {
@@ -24,6 +23,7 @@ import {
   resolveContextWindow,
 } from '../prompt/size/estimate-tokens-and-window.ts'
 import { requestSummary, type SummaryModelOptions } from './request-summary.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export interface CompactionResult {
   readonly item: OpaqueItem
@@ -35,17 +35,17 @@ export async function compactIfDue(
   first: PreparedRequest,
   asked: SummaryModelOptions,
   turnId: string,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'memoryLayers' | 'settings' | 'transport'>,
 ): Promise<CompactionResult | 'failed' | null> {
   if (!isCompactionDue(first)) return null
   try {
-    const { text, usage } = await requestSummary(planOf(first, world), asked, world)
-    world.log('info', 'compacted', { turn: turnId, tokens: usage.totalTokens })
+    const { text, usage } = await requestSummary(planOf(first, ports), asked, ports)
+    ports.log('info', 'compacted', { turn: turnId, tokens: usage.totalTokens })
     return { item: createCompactionItem(itemId('compaction', turnId, 0), text), usage }
   } catch (error) {
     if (isAskedFor(first) || asked.isDisconnected()) throw error
     const why = error instanceof Error ? error.message : String(error)
-    world.log('warn', 'not-compacted', { turn: turnId, why })
+    ports.log('warn', 'not-compacted', { turn: turnId, why })
     return 'failed'
   }
 }
@@ -73,8 +73,8 @@ function limitOf(first: PreparedRequest): number | null {
   return window === null ? null : window * 0.8
 }
 
-function planOf(first: PreparedRequest, world: GatewayDependencies): CompactionPlan {
-  return planConversationCompaction(planWithoutWindows(first, world), resolveContextWindow(first))
+function planOf(first: PreparedRequest, ports: Ports<'memoryLayers' | 'settings'>): CompactionPlan {
+  return planConversationCompaction(planWithoutWindows(first, ports), resolveContextWindow(first))
 }
 
 /** Of all that there is, in chapters that who sums it up can take. */
@@ -88,7 +88,7 @@ export function planConversationCompaction(
 /** With what a window would leave out or shorten: it is to be summed up, too. */
 export function planWithoutWindows(
   cut: PlannedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'memoryLayers' | 'settings'>,
 ): PlannedRequest {
   const { account, clientRequest, history, prompt } = cut
   const wishes = { ...clientRequest.policyOverrides, policy: 'replay' as const, notes: NO_NOTES }
@@ -96,7 +96,7 @@ export function planWithoutWindows(
   return planRequest(
     { account, model: prompt.params.model },
     { clientRequest: whole, history },
-    world,
+    ports,
   )
 }
 

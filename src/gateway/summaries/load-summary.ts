@@ -13,9 +13,9 @@ import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
 import type { StoredSummary } from '../../store/summaries/summary-store-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { ActiveSummary } from '../history/loaded-history.ts'
 import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export interface SummaryLookup {
   readonly summary: ActiveSummary | null
@@ -28,7 +28,7 @@ export async function loadSummary(
   told: SummarizableItems,
   sinceMs: number | null,
   owner: Caller,
-  world: Pick<GatewayDependencies, 'summaries' | 'log'>,
+  world: Ports<'summaries' | 'log'>,
 ): Promise<SummaryLookup> {
   const borders = hashSummaryPrefixes(told)
   if (borders.length === 0) return NONE
@@ -60,7 +60,7 @@ export async function findSummary(
   told: SummarizableItems,
   borders: readonly SummaryPrefix[],
   owner: Caller,
-  world: Pick<GatewayDependencies, 'summaries'>,
+  world: Ports<'summaries'>,
 ): Promise<ActiveSummary | null> {
   const [longest] = await findSummaries(told, borders, owner, world, ENOUGH)
   return longest ?? null
@@ -74,7 +74,7 @@ export async function findSummaries(
   told: SummarizableItems,
   borders: readonly SummaryPrefix[],
   { tenant, user }: Caller,
-  { summaries }: Pick<GatewayDependencies, 'summaries'>,
+  { summaries }: Ports<'summaries'>,
   limit: number,
 ): Promise<readonly ActiveSummary[]> {
   const hashes = borders.slice(-MAX_BORDERS).map(({ hash }) => hash)

@@ -26,7 +26,6 @@ import { responseId } from '../../core/turn-derived-ids.ts'
 import { waitWithTimeout } from '../../core/wait-with-timeout.ts'
 import { saveSummaryFacts } from '../../memory/facts/save-summary-facts.ts'
 import { routeModel, type UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { ActiveSummary } from '../history/loaded-history.ts'
 import { resolveMemoryThread } from '../history/memory-thread-and-storage-permission.ts'
 import type { PlannedRequest } from '../prompt/planned-request.ts'
@@ -36,6 +35,7 @@ import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes
 import { findSummary } from './load-summary.ts'
 import { requestSummary } from './request-summary.ts'
 import { saveSummary, type SummaryStorageOptions, type WrittenSummary } from './save-summary.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 /** If it is made anew, then from all that was said, in the place of one that there is. */
 export interface SummaryOptions
@@ -57,21 +57,31 @@ export async function makeAndSaveSummary(
   told: SummarizableItems,
   cut: SummaryCut,
   wish: SummaryOptions,
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'log'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'summaries'
+    | 'transport'
+  >,
 ): Promise<MadeSummary | 'busy'> {
   const borders = hashSummaryPrefixes(told)
   const border = borders.find(({ at }) => at === cut.at)
   if (border === undefined) throw new Error('A cut is at the border of two turns.')
-  const end = beginMaking(borders, border, wish.caller, world)
+  const end = beginMaking(borders, border, wish.caller, ports)
   if (end === null) return 'busy'
   try {
     // Another replica may have been faster.
-    const there = await findSummary(told, borders, wish.caller, world)
+    const there = await findSummary(told, borders, wish.caller, ports)
     if (there !== null && there.border.at >= cut.at && !wish.isAnew) {
       return { summary: there, usage: null }
     }
     const before = isGoneOnFrom(there, wish) ? there : null
-    const { written, usage } = await write(planned, told, { border, before }, wish, world)
+    const { written, usage } = await write(planned, told, { border, before }, wish, ports)
     const {
       onCall: _onCall,
       isDisconnected: _isGone,
@@ -79,11 +89,11 @@ export async function makeAndSaveSummary(
       focus: _focus,
       ...keeping
     } = wish
-    const summary = await saveSummary(told, written, keeping, world)
-    await keepFacts(planned, written, wish, world)
+    const summary = await saveSummary(told, written, keeping, ports)
+    await keepFacts(planned, written, wish, ports)
     const { tokensBefore, tokensAfter } = written
     const tokensUsed = usage.totalTokens
-    world.log('info', 'summarised', { turns: cut.turns, tokensBefore, tokensAfter, tokensUsed })
+    ports.log('info', 'summarised', { turns: cut.turns, tokensBefore, tokensAfter, tokensUsed })
     return { summary, usage }
   } finally {
     end()
@@ -95,13 +105,13 @@ async function keepFacts(
   { policy: { layers }, clientRequest, history }: PlannedRequest,
   { facts, items }: WrittenSummary,
   { caller, turn, isKept, isTemporary }: SummaryOptions,
-  world: GatewayDependencies,
+  ports: Ports<'facts' | 'log' | 'newTurnId' | 'nowMs'>,
 ): Promise<void> {
   if (!layers.facts || !isKept || isTemporary || facts.length === 0) return
   const { thread, begunAtMs } = resolveMemoryThread(clientRequest, history, turn)
   const response = turn === null ? null : responseId(turn)
   const summed = { owner: caller, facts, scope: layers.scope, thread, begunAtMs, response, items }
-  await waitWithTimeout(saveSummaryFacts(summed, world), FACTS_PATIENCE_MS)
+  await waitWithTimeout(saveSummaryFacts(summed, ports), FACTS_PATIENCE_MS)
 }
 
 const FACTS_PATIENCE_MS = 2000
@@ -118,9 +128,9 @@ async function write(
   told: SummarizableItems,
   { border, before }: Pick<WrittenSummary, 'border' | 'before'>,
   { model, focus, onCall, isDisconnected }: SummaryOptions,
-  world: GatewayDependencies,
+  ports: Ports<'accounts' | 'log' | 'memoryLayers' | 'settings' | 'transport'>,
 ): Promise<{ readonly written: WrittenSummary; readonly usage: TokenUsage }> {
-  const targets = routeModel(world, model, planned.clientRequest.dialect)
+  const targets = routeModel(ports, model, planned.clientRequest.dialect)
   const room = chapterTokens(planned, targets[0])
   const plan = {
     before: before === null ? null : formatHistorySummary(before),
@@ -130,7 +140,7 @@ async function write(
   const { text, usage } = await requestSummary(
     plan,
     { targets, model, onCall, isDisconnected },
-    world,
+    ports,
   )
   const words = parseSummary(text)
   if (words.text === '' && words.facts.length === 0) throw nothingSaid()
@@ -169,7 +179,7 @@ function beginMaking(
   borders: readonly SummaryPrefix[],
   border: SummaryPrefix,
   { tenant, user }: Caller,
-  { summaries, nowMs }: GatewayDependencies,
+  { summaries, nowMs }: Ports<'nowMs' | 'summaries'>,
 ): (() => void) | null {
   const making = MAKING.get(summaries) ?? new Map<string, number>()
   MAKING.set(summaries, making)

@@ -14,11 +14,11 @@ import type { TokenUsage } from '../../core/stream-event.ts'
 import { ZERO_TOKEN_USAGE, addTokenUsage } from '../../core/stream/add-token-usage.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import { NO_HISTORY } from '../history/loaded-history.ts'
 import { prepareRequest } from '../prompt/prepare-request.ts'
 import { readBufferedAnswer } from '../send/read-buffered-answer.ts'
 import { sendWithFallback, type SendOptions } from '../send/send-with-fallback.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export interface GeneratedSummary {
   readonly text: string
@@ -42,12 +42,12 @@ export interface SummaryMaterial extends Pick<CompactionPlan, 'before' | 'chapte
 export async function requestSummary(
   { before, chapters, question = buildCompactionPrompt }: SummaryMaterial,
   asked: SummaryModelOptions,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'memoryLayers' | 'settings' | 'transport'>,
 ): Promise<GeneratedSummary> {
   let text = before
   let usage = ZERO_TOKEN_USAGE
   for (const chapter of chapters) {
-    const outcome = await askAbout(question(text, chapter), asked, world)
+    const outcome = await askAbout(question(text, chapter), asked, ports)
     text = summaryOf(outcome)
     usage = addTokenUsage(usage, outcome.usage)
   }
@@ -57,13 +57,13 @@ export async function requestSummary(
 async function askAbout(
   question: ReturnType<typeof buildCompactionPrompt>,
   { model, ...asked }: SummaryModelOptions,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'memoryLayers' | 'settings' | 'transport'>,
 ): Promise<Outcome> {
   const body = { model, ...question, store: false }
   const clientRequest = { ...responsesDialect.parse(body), policyOverrides: ALL_OF_IT }
   const prepare = (target: UpstreamTarget) =>
-    prepareRequest(target, { clientRequest, history: NO_HISTORY }, world)
-  const { events } = await readBufferedAnswer(await sendWithFallback({ ...asked, prepare }, world))
+    prepareRequest(target, { clientRequest, history: NO_HISTORY }, ports)
+  const { events } = await readBufferedAnswer(await sendWithFallback({ ...asked, prepare }, ports))
   const fold = foldAnswerOutcome()
   for (const event of events) fold.push(event)
   return fold.currentOutcome()

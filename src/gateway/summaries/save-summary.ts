@@ -7,10 +7,10 @@ import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { SummaryContent } from '../../core/items/summary-message.ts'
 import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { ActiveSummary } from '../history/loaded-history.ts'
 import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
 import { buildActiveSummary, findSummary } from './load-summary.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export interface WrittenSummary extends SummaryContent {
   readonly border: SummaryPrefix
@@ -45,15 +45,15 @@ export async function saveSummary(
   told: SummarizableItems,
   written: WrittenSummary,
   keeping: SummaryStorageOptions,
-  world: GatewayDependencies,
+  ports: Ports<'log' | 'newTurnId' | 'nowMs' | 'summaries'>,
 ): Promise<ActiveSummary> {
   const { border, before, ...words } = written
   const { caller, isKept, isPromised, isAnew, ...ties } = keeping
-  const now = world.nowMs()
+  const now = ports.nowMs()
   const summary = {
     ...words,
     ...ties,
-    id: `sum_${world.newTurnId()}`,
+    id: `sum_${ports.newTurnId()}`,
     tenant: caller.tenant,
     user: caller.user,
     prefixHash: border.hash,
@@ -66,14 +66,14 @@ export async function saveSummary(
   const own = buildActiveSummary(told, border, summary)
   if (!isKept) return own
   try {
-    const saved = await waitWithTimeout(world.summaries.saveSummary(summary, isAnew), PATIENCE_MS)
+    const saved = await waitWithTimeout(ports.summaries.saveSummary(summary, isAnew), PATIENCE_MS)
     if (saved === TIMED_OUT) throw new Error('It took too long.')
     if (saved) return own
     // Somebody was faster, or it was forgotten while it was written.
-    return (await findSummary(told, hashSummaryPrefixes(told), caller, world)) ?? own
+    return (await findSummary(told, hashSummaryPrefixes(told), caller, ports)) ?? own
   } catch (error) {
     if (isPromised) throw error
-    world.log('warn', 'summary-not-kept', { why: errorMessage(error) })
+    ports.log('warn', 'summary-not-kept', { why: errorMessage(error) })
     return own
   }
 }

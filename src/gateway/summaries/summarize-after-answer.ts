@@ -6,17 +6,29 @@ import { selectSummarizableItems } from '../../context/summaries/select-summariz
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Item } from '../../core/item.ts'
-import type { AnsweredRequest } from '../after-answer/answered-request.ts'
-import type { AfterAnswerTask } from '../after-answer/run-after-answer.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
+import type { AnsweredRequest, AfterAnswerWork } from '../after-answer/answered-request.ts'
 import { mayStoreRequest } from '../history/memory-thread-and-storage-permission.ts'
 import { DAY_MS } from '../history/touch-loaded-turns.ts'
 import type { PreparedRequest, PlannedRequest } from '../prompt/planned-request.ts'
 import { areSummariesEnabled } from './add-summary-to-history.ts'
 import { decideSummaryAfterAnswer } from './decide-when-to-summarize.ts'
 import { makeAndSaveSummary, type SummaryOptions } from './make-and-save-summary.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
-export const summarizeAfterAnswer: AfterAnswerTask = (answered, world) => {
+export function summarizeAfterAnswer(
+  answered: AnsweredRequest,
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'log'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'summaries'
+    | 'transport'
+  >,
+): AfterAnswerWork | null {
   const { policy, clientRequest } = answered.prepared
   // Housekeeping is no conversation.
   if (!areSummariesEnabled(policy.summaries) || clientRequest.client.isTask) return null
@@ -24,9 +36,9 @@ export const summarizeAfterAnswer: AfterAnswerTask = (answered, world) => {
     try {
       const { finish, items } = await told
       // What is not finished is not gone on from.
-      if (finish !== null) await sumUp(answered, items, world)
+      if (finish !== null) await sumUp(answered, items, ports)
     } catch (error) {
-      world.log('warn', 'not-summarised', { turn: answered.turnId, why: errorMessage(error) })
+      ports.log('warn', 'not-summarised', { turn: answered.turnId, why: errorMessage(error) })
     }
   }
 }
@@ -34,22 +46,32 @@ export const summarizeAfterAnswer: AfterAnswerTask = (answered, world) => {
 async function sumUp(
   { prepared, caller, turnId }: AnsweredRequest,
   said: readonly Item[],
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'log'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'summaries'
+    | 'transport'
+  >,
 ): Promise<void> {
-  await keepActive(prepared, caller, world)
+  await keepActive(prepared, caller, ports)
   const told = selectSummarizableItems([...prepared.items, ...said], prepared.policy)
   const cut = decideSummaryAfterAnswer(prepared, told, said)
   if (cut === null) return
   const wish = { ...createSummaryOptions(prepared, caller), turn: turnId }
   // Who wants nothing kept has nothing kept.
-  if (wish.isKept) await makeAndSaveSummary(prepared, told, cut, wish, world)
+  if (wish.isKept) await makeAndSaveSummary(prepared, told, cut, wish, ports)
 }
 
 /** That it is needed is said once a day. */
 async function keepActive(
   { history }: PreparedRequest,
   { tenant, user }: Caller,
-  { summaries, nowMs }: GatewayDependencies,
+  { summaries, nowMs }: Ports<'nowMs' | 'summaries'>,
 ): Promise<void> {
   const { stored } = history.summary ?? {}
   if (stored === undefined || stored.usedAtMs > nowMs() - DAY_MS) return

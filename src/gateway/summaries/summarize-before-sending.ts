@@ -11,7 +11,6 @@ import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { LoadedHistory } from '../history/loaded-history.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import type { SendOptions } from '../send/send-with-fallback.ts'
@@ -19,6 +18,7 @@ import { areSummariesEnabled } from './add-summary-to-history.ts'
 import { decideSummaryBeforeSending } from './decide-when-to-summarize.ts'
 import { makeAndSaveSummary } from './make-and-save-summary.ts'
 import { createSummaryOptions } from './summarize-after-answer.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 /** What is to be summed up before it is sent, and up to where; `null` if nothing is. */
 export function findSummaryBeforeSending(
@@ -36,7 +36,17 @@ export async function summarizeBeforeSending(
   first: PreparedRequest,
   caller: Caller,
   asking: Pick<SendOptions, 'onCall' | 'isDisconnected'>,
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'log'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'summaries'
+    | 'transport'
+  >,
 ): Promise<LoadedHistory> {
   const { history } = first
   const due = findSummaryBeforeSending(first)
@@ -50,15 +60,15 @@ export async function summarizeBeforeSending(
           told,
           cut,
           { ...createSummaryOptions(first, caller), ...caring },
-          world,
+          ports,
         ),
       asking,
-      world.settings.SUMMARY_TIMEOUT_SECONDS * 1000,
+      ports.settings.SUMMARY_TIMEOUT_SECONDS * 1000,
     )
     return made === 'busy' ? history : { ...history, summary: made.summary }
   } catch (error) {
     if (asking.isDisconnected()) throw error
-    world.log('warn', 'not-summarised', { why: errorMessage(error) })
+    ports.log('warn', 'not-summarised', { why: errorMessage(error) })
     return history
   }
 }

@@ -8,13 +8,13 @@ import type { Caller } from '../../core/client/caller.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
-import type { GatewayDependencies } from '../dependencies-interface.ts'
 import type { PlannedRequest } from '../prompt/planned-request.ts'
 import type { SendOptions } from '../send/send-with-fallback.ts'
 import { hashSummaryPrefixes } from './hash-summary-prefixes.ts'
 import { findSummary } from './load-summary.ts'
 import { makeAndSaveSummary, type MadeSummary } from './make-and-save-summary.ts'
 import { createSummaryOptions } from './summarize-after-answer.ts'
+import type { Ports } from '../dependencies-interface.ts'
 
 export interface RequestedSummary {
   /** The one that stands for the beginning now; `null` if there was nothing to sum up. */
@@ -33,14 +33,24 @@ export async function summarizeOnRequest(
     onCall,
     isDisconnected,
   }: Pick<SendOptions, 'onCall' | 'isDisconnected'> & { readonly isAnew: boolean },
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'log'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'summaries'
+    | 'transport'
+  >,
 ): Promise<RequestedSummary> {
   const { policy } = plan
   const told = selectSummarizableItems(plan.items, policy)
   const { items } = told
   const size = { turns: findRoundStarts(items).length, items: items.length }
   const there = await queryStoreOrThrow(() =>
-    findSummary(told, hashSummaryPrefixes(told), caller, world),
+    findSummary(told, hashSummaryPrefixes(told), caller, ports),
   )
   const cut = furthest(
     findSummaryCut(items, policy.summaries, isAnew ? 0 : (there?.border.at ?? 0)),
@@ -56,7 +66,7 @@ export async function summarizeOnRequest(
     isDisconnected,
   }
   const made = await queryStoreOrThrow(
-    () => makeAndSaveSummary(plan, told, cut, wish, world),
+    () => makeAndSaveSummary(plan, told, cut, wish, ports),
     NOT_KEPT,
   )
   if (made === 'busy') throw busy()

@@ -11,17 +11,29 @@ import {
   type HistoryWithRemoteMedia,
 } from './load-remote-media.ts'
 import { addSummaryToHistory } from '../../summaries/add-summary-to-history.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import type { Ports } from '../../dependencies-interface.ts'
 
 export async function loadAdditions(
   asking: Omit<MediaLoadOptions, 'plan'>,
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'layers'
+    | 'log'
+    | 'media'
+    | 'mediaLoader'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'summaries'
+  >,
 ): Promise<HistoryWithRemoteMedia> {
   const { clientRequest, caller } = asking
-  const summed = await addSummaryToHistory(clientRequest, asking.history, caller, world)
-  const history = await loadMemoryBlocks(clientRequest, summed, asking, world)
+  const summed = await addSummaryToHistory(clientRequest, asking.history, caller, ports)
+  const history = await loadMemoryBlocks(clientRequest, summed, asking, ports)
   // Last, because what is left out is not loaded.
   const plan: MediaLoadOptions['plan'] = (target) =>
-    planRequest(target, { clientRequest, history }, world)
-  return loadRemoteMedia({ ...asking, history, plan }, world)
+    planRequest(target, { clientRequest, history }, ports)
+  return loadRemoteMedia({ ...asking, history, plan }, ports)
 }

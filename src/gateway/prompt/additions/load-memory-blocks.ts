@@ -17,38 +17,40 @@ import {
 } from '../../../memory/load-layer-blocks.ts'
 import type { RunInBackground, MemoryLayer } from '../../../memory/memory-layer-interface.ts'
 import { routeModel } from '../../../upstream/accounts-and-model-routing.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
 import type { LoadedHistory } from '../../history/loaded-history.ts'
 import { resolveMemoryThread } from '../../history/memory-thread-and-storage-permission.ts'
 import { hasSummaryOrLayerOverride } from '../has-summary-or-layer-override.ts'
 import { resolveRequestPolicy } from '../resolve-request-policy.ts'
+import type { Ports } from '../../dependencies-interface.ts'
 
 /** The very same history, and nothing is looked at, if nobody wants any. */
 export async function loadMemoryBlocks(
   clientRequest: ClientRequest,
   history: LoadedHistory,
   { caller, waitUntil }: Asker,
-  world: GatewayDependencies,
+  ports: Ports<
+    'accounts' | 'facts' | 'layers' | 'log' | 'memoryLayers' | 'newTurnId' | 'nowMs' | 'settings'
+  >,
 ): Promise<LoadedHistory> {
   if (
     clientRequest.client.isTask ||
-    !hasSummaryOrLayerOverride('layers', { clientRequest, history }, world.settings)
+    !hasSummaryOrLayerOverride('layers', { clientRequest, history }, ports.settings)
   )
     return history
-  const rules = routeModel(world, clientRequest.params.model, clientRequest.dialect)
+  const rules = routeModel(ports, clientRequest.params.model, clientRequest.dialect)
     .map(
-      ({ model }) => resolveRequestPolicy(model, { clientRequest, history }, world.settings).layers,
+      ({ model }) => resolveRequestPolicy(model, { clientRequest, history }, ports.settings).layers,
     )
-    .find((wanted) => isAnyLayerRequested(wanted, world))
+    .find((wanted) => isAnyLayerRequested(wanted, ports))
   if (rules === undefined) return history
   const items = [...history.items, ...clientRequest.items]
   const context = buildLayerContext(
     { clientRequest, history, items, rules, turnId: null },
     caller,
-    world,
+    ports,
   )
   if (context.round === 0) return history
-  return { ...history, layers: await loadLayerBlocks(context, listMemoryLayers(world), waitUntil) }
+  return { ...history, layers: await loadLayerBlocks(context, listMemoryLayers(ports), waitUntil) }
 }
 
 interface Asker {
@@ -58,12 +60,12 @@ interface Asker {
 
 export function listMemoryLayers({
   memoryLayers = MEMORY_LAYERS,
-}: Pick<GatewayDependencies, 'memoryLayers'>): readonly MemoryLayer[] {
+}: Ports<'memoryLayers'>): readonly MemoryLayer[] {
   return memoryLayers
 }
 
-export function isAnyLayerRequested(rules: LayerRules, world: GatewayDependencies): boolean {
-  return listMemoryLayers(world).some((layer) => layer.isEnabled(rules))
+export function isAnyLayerRequested(rules: LayerRules, ports: Ports<'memoryLayers'>): boolean {
+  return listMemoryLayers(ports).some((layer) => layer.isEnabled(rules))
 }
 
 /** What of it this policy wants told; `items` is the whole conversation. */
@@ -71,11 +73,11 @@ export function listLayerTransforms(
   { layers: rules }: ContextPolicy,
   { layers: told }: Pick<LoadedHistory, 'layers'>,
   items: readonly Item[],
-  world: GatewayDependencies,
+  ports: Ports<'memoryLayers'>,
 ): readonly Transform[] {
   if (told === undefined || rules.scope !== told.rules.scope) return []
   const wanted = new Set(
-    budgetRequestedLayers(listMemoryLayers(world), rules).map(({ layer }) => layer.name),
+    budgetRequestedLayers(listMemoryLayers(ports), rules).map(({ layer }) => layer.name),
   )
   const blocks = told.blocks.filter(({ name }) => wanted.has(name))
   return blocks.length === 0 ? [] : [insertLayerBlocks(blocks, items)]
@@ -94,7 +96,7 @@ interface Asked {
 export function buildLayerContext(
   { clientRequest, history, items, rules, turnId }: Asked,
   { tenant, user }: Caller,
-  world: GatewayDependencies,
+  ports: Ports<'facts' | 'layers' | 'log' | 'newTurnId' | 'nowMs'>,
 ): SharedLayerContext {
   const starts = findRoundStarts(items)
   const question = items
@@ -111,6 +113,6 @@ export function buildLayerContext(
     question,
     model: clientRequest.params.model,
     rules,
-    ports: world,
+    ports: ports,
   }
 }

@@ -11,12 +11,12 @@ import {
 } from '../../../media/loading/list-urls-to-load.ts'
 import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
 import { routeModel, type UpstreamTarget } from '../../../upstream/accounts-and-model-routing.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
 import type { LoadedHistory } from '../../history/loaded-history.ts'
 import { mayStoreRequest } from '../../history/memory-thread-and-storage-permission.ts'
 import type { PlannedRequest } from '../planned-request.ts'
 import { addMediaLookupTimeout } from './add-media-lookup-timeout.ts'
 import { createLoadedMediaCache } from './stored-media-cache.ts'
+import type { Ports } from '../../dependencies-interface.ts'
 
 export interface HistoryWithRemoteMedia {
   readonly history: LoadedHistory
@@ -38,23 +38,23 @@ export interface MediaLoadOptions {
 
 export async function loadRemoteMedia(
   asking: MediaLoadOptions,
-  world: GatewayDependencies,
+  ports: Ports<'accounts' | 'log' | 'media' | 'mediaLoader' | 'nowMs' | 'settings'>,
 ): Promise<HistoryWithRemoteMedia> {
   const { clientRequest, history, caller, turnId, waitUntil } = asking
   const none = { history, releaseMedia: () => undefined }
-  const { mediaLoader } = world
+  const { mediaLoader } = ports
   if (mediaLoader === undefined || !mayNameMedia(clientRequest, history)) return none
-  const plan = planFor(asking, world)
+  const plan = planFor(asking, ports)
   if (plan.size === 0) return none
   const thread = (history.parent ?? history.recallResult?.latestTurn)?.thread ?? turnId
   const { tenant, user } = caller
   const kept = createLoadedMediaCache(
     { tenant, user, thread },
-    world,
+    ports,
     mayKeep(clientRequest, history),
     waitUntil,
   )
-  const { loaded, letGo } = await mediaLoader.load(plan, addMediaLookupTimeout(kept, world.log))
+  const { loaded, letGo } = await mediaLoader.load(plan, addMediaLookupTimeout(kept, ports.log))
   return { history: { ...history, media: loaded }, releaseMedia: letGo }
 }
 
@@ -65,9 +65,9 @@ function mayNameMedia(clientRequest: ClientRequest, { items }: LoadedHistory): b
 /** Of what is left when everything that is not shown is left out, for whoever may be asked. */
 function planFor(
   { clientRequest, history, plan }: MediaLoadOptions,
-  world: GatewayDependencies,
+  ports: Ports<'accounts' | 'settings'>,
 ): MediaUrlsToLoad {
-  const targets = routeModel(world, clientRequest.params.model, clientRequest.dialect)
+  const targets = routeModel(ports, clientRequest.params.model, clientRequest.dialect)
   const plans = targets.flatMap((target) => {
     const reader = resolveMediaSupport(target.account)
     const all = listMediaUrlsToLoad([...history.items, ...clientRequest.items], reader)

@@ -4,7 +4,7 @@
  * answer they are loaded anew.
  */
 import { errorMessage } from '../../../core/errors/gateway-error.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
+import type { GatewayDependencies, Ports } from '../../dependencies-interface.ts'
 import type { LoadedMediaCache } from '../../../media/loading/media-loader.ts'
 
 /** They are forgotten with the thread that they were loaded for. */
@@ -12,7 +12,7 @@ type LoadedFor = Parameters<GatewayDependencies['media']['keepLoaded']>[0]
 
 export function createLoadedMediaCache(
   loadedFor: LoadedFor,
-  { media, nowMs, log }: Pick<GatewayDependencies, 'media' | 'nowMs' | 'log'>,
+  { media, nowMs, log }: Ports<'media' | 'nowMs' | 'log'>,
   mayKeep: boolean,
   after: (work: Promise<unknown>) => void,
 ): LoadedMediaCache {

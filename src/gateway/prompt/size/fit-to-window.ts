@@ -7,7 +7,6 @@ import { sumWeights } from '../../../context/windows/item-weights.ts'
 import { estimateMaxTokens } from '../../../context/windows/token-budget-weights.ts'
 import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
 import { encodePlannedRequest } from '../encode-planned-request.ts'
 import { planRequest } from '../plan-request.ts'
 import type { PreparedRequest, PlannedRequest } from '../planned-request.ts'
@@ -19,6 +18,7 @@ import {
   resolveContextWindow,
 } from './estimate-tokens-and-window.ts'
 import { isOverWindow, rejectOverWindow, type OverflowRule } from './reject-over-window.ts'
+import type { Ports } from '../../dependencies-interface.ts'
 
 /** Whether `fit` has nothing to do: nothing is to be cut, and nobody refused. */
 export function fitsWindow(prepared: PreparedRequest): boolean {
@@ -35,14 +35,14 @@ export function fitsWindow(prepared: PreparedRequest): boolean {
 
 export function fitToWindow(
   prepared: PreparedRequest,
-  world: GatewayDependencies,
+  ports: Ports<'memoryLayers' | 'settings'>,
 ): PreparedRequest {
   const overflow = overflowOf(prepared)
   const window = overflow === 'send' ? null : resolveContextWindow(prepared)
   if (window === null) return prepared
   const fitting =
     overflow === 'cut'
-      ? cutToFit(prepared, computeConversationBudget(window, prepared), world)
+      ? cutToFit(prepared, computeConversationBudget(window, prepared), ports)
       : prepared
   rejectOverWindow(fitting, overflow)
   return fitting
@@ -64,7 +64,7 @@ function overflowOf({ policy, clientRequest }: PreparedRequest): OverflowRule {
 function cutToFit(
   prepared: PreparedRequest,
   room: number,
-  world: GatewayDependencies,
+  ports: Ports<'memoryLayers' | 'settings'>,
 ): PreparedRequest {
   const { account, clientRequest, history, prompt } = prepared
   const target = { account, model: prompt.params.model }
@@ -76,7 +76,7 @@ function cutToFit(
   // What is left over may weigh more than the average of all that there was.
   for (const heavier of [1, 1.25, 1.5, 2]) {
     const less = mostFor(prepared, room, least * heavier)
-    const plan = planRequest(target, { clientRequest, history, tokenBudget: less }, world)
+    const plan = planRequest(target, { clientRequest, history, tokenBudget: less }, ports)
     // A plan that cuts nothing is the one that there was, and need not be said again to be measured.
     cut = cutsAnything(plan) ? encodePlannedRequest(plan) : prepared
     if (isEnough(cut)) break

@@ -8,10 +8,10 @@ import type { FunctionCallOutput } from '../../../core/item.ts'
 import { listContentParts } from '../../../core/media/media-handles.ts'
 import type { LoadedMedia } from '../../../media/loading/load-result-types.ts'
 import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
 import { loadRemoteMedia, type MediaLoadOptions } from '../../prompt/additions/load-remote-media.ts'
 import { listUpstreamMediaTransforms } from '../../prompt/list-upstream-media-transforms.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
+import type { Ports } from '../../dependencies-interface.ts'
 
 export interface ToolOutputMedia {
   readonly media: readonly Transform[]
@@ -24,7 +24,7 @@ export async function loadToolOutputMedia(
   outputs: readonly FunctionCallOutput[],
   prepared: PreparedRequest,
   asker: Pick<MediaLoadOptions, 'caller' | 'turnId' | 'waitUntil'>,
-  world: GatewayDependencies,
+  ports: Ports<'accounts' | 'log' | 'media' | 'mediaLoader' | 'nowMs' | 'settings'>,
 ): Promise<ToolOutputMedia> {
   if (outputs.every((output) => listContentParts(output).length === 0)) return NONE
   const { clientRequest, history, prompt, account } = prepared
@@ -36,13 +36,13 @@ export async function loadToolOutputMedia(
     history: { ...before, items: [] },
     plan: () => answered,
   }
-  const { history: shown, releaseMedia } = await loadRemoteMedia(asking, world)
+  const { history: shown, releaseMedia } = await loadRemoteMedia(asking, ports)
   const loaded = shown.media ?? null
   return {
     media: listUpstreamMediaTransforms(
       resolveMediaSupport(account),
       loaded,
-      world.settings.MEDIA_FETCH_ALLOW,
+      ports.settings.MEDIA_FETCH_ALLOW,
     ),
     loaded,
     letGo: releaseMedia,

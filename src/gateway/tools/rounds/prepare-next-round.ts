@@ -12,7 +12,6 @@ import { continueTransforms } from '../../../context/list-and-run-transforms.ts'
 import { isCompaction } from '../../../core/items/compaction-item.ts'
 import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
 import { dropPreviouslyRejectedParameters } from '../../../providers/request/drop-rejected-parameters.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import { rejectLargeMedia } from '../../prompt/reject-large-media.ts'
 import { isBudgetWarningDue } from '../../prompt/size/end-tool-loop-near-limit.ts'
@@ -21,19 +20,20 @@ import { translateProviderNotes } from '../../prompt/translate-provider-notes.ts
 import { resolveAnswerOrigin } from '../../record/answer-provenance.ts'
 import { replanRound } from './replan-round.ts'
 import type { ToolRound, ToolRounds } from './tool-round.ts'
+import type { Ports } from '../../dependencies-interface.ts'
 
 /** Throws a GatewayError for more than can be sent. */
 export function prepareNextRound(
   rounds: ToolRounds,
   isLast: boolean,
-  world: GatewayDependencies,
+  ports: Ports<'memoryLayers' | 'settings'>,
 ): PreparedRequest {
   const newest = rounds.at(-1) ?? rounds[0]
   const next = goneOn(newest, isLast)
   const counted = rounds.map(countedIn)
   if (fitsWindow(next) && !isBudgetWarningDue(next, counted))
     return rejectLargeMedia(next, resolveMediaSupport(next.account))
-  const anew = replanRound(rounds, world)
+  const anew = replanRound(rounds, ports)
   return isLast ? forbidden(anew) : anew
 }
 

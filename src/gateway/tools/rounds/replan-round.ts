@@ -13,16 +13,19 @@ import {
   REJECTED_BY_UPSTREAM,
   dropPreviouslyRejectedParameters,
 } from '../../../providers/request/drop-rejected-parameters.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
 import type { LoadedHistory } from '../../history/loaded-history.ts'
 import { prepareRequest } from '../../prompt/prepare-request.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import { fitToWindow } from '../../prompt/size/fit-to-window.ts'
 import { resolveAnswerOrigin, hashAnswerPrefix } from '../../record/answer-provenance.ts'
 import type { ToolRound, ToolRounds } from './tool-round.ts'
+import type { Ports } from '../../dependencies-interface.ts'
 
 /** Throws a GatewayError where nothing may be cut, or nothing is left to be. */
-export function replanRound(rounds: ToolRounds, world: GatewayDependencies): PreparedRequest {
+export function replanRound(
+  rounds: ToolRounds,
+  ports: Ports<'memoryLayers' | 'settings'>,
+): PreparedRequest {
   const [{ prepared: first }] = rounds
   const { account, clientRequest, history, prompt } = first
   const { originalItems = clientRequest.items } = clientRequest
@@ -32,7 +35,7 @@ export function replanRound(rounds: ToolRounds, world: GatewayDependencies): Pre
   const target = { account, model: prompt.params.model }
   const grown = historyWith(rounds, history)
   const asked = { clientRequest: { ...clientRequest, items, originalItems }, history: grown }
-  const planned = fitToWindow(prepareRequest(target, asked, world), world)
+  const planned = fitToWindow(prepareRequest(target, asked, ports), ports)
   // What the upstream has refused is not said again.
   const refused =
     rounds.at(-1)?.prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM) ?? []

@@ -7,7 +7,6 @@
  */
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { FunctionCallOutput, FunctionCall } from '../../../core/item.ts'
-import type { GatewayDependencies } from '../../dependencies-interface.ts'
 import { resolveMemoryThread } from '../../history/memory-thread-and-storage-permission.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import type { AnswerOwner } from '../../send/answer-owner.ts'
@@ -26,6 +25,8 @@ import type { FinishedRound } from './merge-round-events.ts'
 import { prepareNextRound } from './prepare-next-round.ts'
 import type { StreamedRound } from './stream-tool-rounds.ts'
 import type { ToolRound } from './tool-round.ts'
+import type { ToolRunContext } from '../gateway-tool-interface.ts'
+import type { Ports } from '../../dependencies-interface.ts'
 
 /** How often a model is asked again within one answer. */
 const MAX_ROUNDS = 8
@@ -38,7 +39,19 @@ export function runToolRounds(
   first: RawAnswer,
   asking: SendOptions,
   asker: AnswerOwner,
-  world: GatewayDependencies,
+  ports: Ports<
+    | 'accounts'
+    | 'facts'
+    | 'layers'
+    | 'log'
+    | 'media'
+    | 'mediaLoader'
+    | 'memoryLayers'
+    | 'newTurnId'
+    | 'nowMs'
+    | 'settings'
+    | 'transport'
+  >,
 ): ToolRoundSession {
   const sent: PreparedRequest[] = [first.prepared]
   let refusal: GatewayError | null = null
@@ -47,18 +60,18 @@ export function runToolRounds(
   const opened = ({ prepared, body }: RawAnswer, before: readonly ToolRound[]): StreamedRound => {
     const isLast = before.length === MAX_ROUNDS
     return {
-      events: createDecodedEventSource(body, decodeAnswerBody(prepared), world.log),
+      events: createDecodedEventSource(body, decodeAnswerBody(prepared), ports.log),
       names: namesIn(prepared),
       async goOn(held, put) {
         const goesOn = held.finish === 'stop' && !isLast
         const outputs = goesOn
-          ? await runRoundToolCalls(held.houseCalls, first.prepared, prepared, asker, world)
+          ? await runRoundToolCalls(held.houseCalls, first.prepared, prepared, asker, ports)
           : skipToolCalls(held.houseCalls)
         put(outputs)
         if (asking.isDisconnected())
           throw new GatewayError('upstream_broken', 'The client went away.')
         if (goesOn && !held.callsOthers) return askAgain(before, prepared, held, outputs)
-        if (isLast) world.log('warn', 'house-called-too-often')
+        if (isLast) ports.log('warn', 'house-called-too-often')
         return null
       },
     }
@@ -70,16 +83,16 @@ export function runToolRounds(
     outputs: readonly FunctionCallOutput[],
   ): Promise<StreamedRound> => {
     const { account, prompt } = prepared
-    const { media, loaded, letGo } = await loadToolOutputMedia(outputs, prepared, asker, world)
+    const { media, loaded, letGo } = await loadToolOutputMedia(outputs, prepared, asker, ports)
     try {
       const round = { prepared, said, usage, outputs, media, loaded }
       const rounds = [...before, round]
       const [oldest = round, ...others] = rounds
-      const again = prepareNextRound([oldest, ...others], rounds.length === MAX_ROUNDS, world)
+      const again = prepareNextRound([oldest, ...others], rounds.length === MAX_ROUNDS, ports)
       // It is sent, whatever becomes of it.
       sent.push(again)
       const targets = [{ account, model: prompt.params.model }]
-      const asked = await sendWithFallback({ ...asking, targets, prepare: () => again }, world)
+      const asked = await sendWithFallback({ ...asking, targets, prepare: () => again }, ports)
       sent.splice(-1, 1, asked.prepared)
       return opened(asked, rounds)
     } catch (error) {
@@ -103,13 +116,20 @@ export function runRoundToolCalls(
   first: PreparedRequest,
   newest: Pick<PreparedRequest, 'policy' | 'gatewayTools'>,
   { caller, turnId }: AnswerOwner,
-  world: GatewayDependencies,
+  ports: Ports<'facts' | 'layers' | 'log' | 'newTurnId' | 'nowMs'>,
 ): Promise<readonly FunctionCallOutput[]> {
   const { items, clientRequest, history } = first
   const { policy, gatewayTools } = newest
   const place = resolveMemoryThread(clientRequest, history, turnId)
   const memory = { ...place, thread: place.thread ?? turnId }
   const reach = selectReadableItems(items, policy.speakers)
-  const context = { items, withinReach: reach, policy, caller, ports: world, memory }
+  const context: ToolRunContext = {
+    items,
+    withinReach: reach,
+    policy,
+    caller,
+    ports: ports,
+    memory,
+  }
   return runToolCalls(calls, gatewayTools, context)
 }
