@@ -1,19 +1,21 @@
 /**
- * The tables of the READMEs that come from the code: the settings, the policies and their fields, what
- * can be said of an upstream, and what each wire changes or leaves out. `npm run docs` writes them; a
- * test compares.
+ * Writes the tables of the READMEs that are generated from the code: settings, policies and their fields,
+ * folders and their imports, quirks of upstreams, and what each wire changes or drops. Run it with
+ * `npm run docs`; a test compares.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { COMMON_QUIRKS } from '../src/providers/quirks/common-quirks.ts'
 import { renderPolicyTable } from '../src/dialects/context-policy/readme-table.ts'
 import { PROVIDERS } from '../src/providers/registry.ts'
 import type { QuirkTable } from '../src/providers/quirks/quirk-value-kinds.ts'
 import { renderSettingsTable } from '../src/settings/read-settings.ts'
+import { FOLDERS } from '../test/allowed-imports.ts'
 import { imagesTable, policiesTable } from './policy-figures.ts'
 
 /** In which file each table stands, between comments of its name. */
 export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'README.md': { policies: policiesTable, settings: renderSettingsTable },
+  'src/README.md': { folders: foldersTable },
   'src/simulate/README.md': { images: imagesTable },
   'src/context/README.md': { context: renderPolicyTable },
   'src/providers/README.md': { quirks: quirksTable, losses: lossesTable },
@@ -36,6 +38,17 @@ export function withTables(path: string, readme: string): string {
 
 function fileAt(path: string): URL {
   return new URL(`../${path}`, import.meta.url)
+}
+
+function foldersTable(): string {
+  const rows = Object.entries(FOLDERS).map(([folder, { purpose, mayImport }]) => {
+    const name = existsSync(fileAt(`src/${folder}/README.md`))
+      ? `[\`${folder}/\`](${folder}/README.md)`
+      : `\`${folder}/\``
+    const imports = mayImport.length === 0 ? 'nothing' : mayImport.join(' ')
+    return `| ${name} | ${purpose} | ${imports} |`
+  })
+  return ['| folder | purpose | may import |', '|---|---|---|', ...rows].join('\n')
 }
 
 function quirksTable(): string {

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readmeAt, TABLES, withTables } from '../.scripts/readme-tables.ts'
 
@@ -10,5 +11,42 @@ describe.each(Object.entries(TABLES))('%s', (path, tables) => {
 
   test.each(Object.keys(tables))('the table "%s" is there', (name) => {
     expect(readme).toMatch(new RegExp(`<!-- ${name} -->\n\n\\|[^]+\\|\n\n<!-- /${name} -->`))
+  })
+})
+
+const root = new URL('../', import.meta.url)
+const readmes = [
+  'README.md',
+  ...listReadmes('src'),
+  ...listReadmes('test'),
+  ...listReadmes('.github'),
+]
+
+function listReadmes(folder: string): readonly string[] {
+  return readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `${folder}/${file}`)
+}
+
+describe.each(readmes)('%s', (path) => {
+  const text = readFileSync(new URL(path, root), 'utf8')
+
+  test('links only to files that exist', () => {
+    const links = [...text.matchAll(/\]\(([^)\s#]+)/g)].map(([, link = '']) => link)
+    const broken = links
+      .filter((link) => !/^[a-z]+:/.test(link))
+      .filter((link) => !existsSync(new URL(link, new URL(path, root))))
+    expect(broken).toEqual([])
+  })
+
+  test('names only files of src that exist', () => {
+    const names = [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|js))`/g)].map(
+      ([, name = '']) => name,
+    )
+    const places = ['', 'src/', 'test/', `${path.slice(0, path.lastIndexOf('/') + 1)}`]
+    const missing = names.filter(
+      (name) => !places.some((place) => existsSync(new URL(place + name, root))),
+    )
+    expect(missing).toEqual([])
   })
 })

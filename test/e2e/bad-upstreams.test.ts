@@ -150,16 +150,19 @@ describe.each(MODELS)('over $model', ({ model, wire }) => {
       ],
       [304, {}, 'which is neither an answer nor an error'],
       [999, {}, 'which is neither an answer nor an error'],
-    ])('a response that is neither an answer nor an error is a 502 (%i)', async (status, headers, what) => {
-      town.services.behave = (response) => void response.writeHead(status, headers).end()
-      for (const stream of [false, true]) {
-        const response = await ask(dialect, model, stream)
-        expect(response.status).toBe(502)
-        expect((await heard(dialect, response)).failure).toBe(
-          `The upstream answered with status ${status}, ${what}. Check its baseUrl.`,
-        )
-      }
-    })
+    ])(
+      'a response that is neither an answer nor an error is a 502 (%i)',
+      async (status, headers, what) => {
+        town.services.behave = (response) => void response.writeHead(status, headers).end()
+        for (const stream of [false, true]) {
+          const response = await ask(dialect, model, stream)
+          expect(response.status).toBe(502)
+          expect((await heard(dialect, response)).failure).toBe(
+            `The upstream answered with status ${status}, ${what}. Check its baseUrl.`,
+          )
+        }
+      },
+    )
 
     test.each(BODIES)('a body that is %s fails', async (_, status, type, body) => {
       town.services.behave = (response) => {

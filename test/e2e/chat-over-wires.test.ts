@@ -57,19 +57,22 @@ describe.each(WIRE_MODELS)('$model', ({ model, thinks, refuses, returned }) => {
     ['plain', 5],
     ['odd', null],
     ['odd', 7],
-  ] as const)('streams the same answer as it gives non-streamed (%s, cut %s)', async (manner, cut) => {
-    const messages = [user(QUESTION)]
-    const whole = await ask(messages)
-    Object.assign(town.services, { manner, cut })
-    const streamed = await town.gateway.openai.chat.completions
-      .stream({ model, messages, tools, ...more })
-      .finalChatCompletion()
-    expect(shown(streamed)).toEqual(shown(whole))
-    expect(streamed.choices[0]).toMatchObject({
-      finish_reason: 'tool_calls',
-      message: { content: 'Let me look. 🔭', tool_calls: [{ type: 'function' }, {}] },
-    })
-  })
+  ] as const)(
+    'streams the same answer as it gives non-streamed (%s, cut %s)',
+    async (manner, cut) => {
+      const messages = [user(QUESTION)]
+      const whole = await ask(messages)
+      Object.assign(town.services, { manner, cut })
+      const streamed = await town.gateway.openai.chat.completions
+        .stream({ model, messages, tools, ...more })
+        .finalChatCompletion()
+      expect(shown(streamed)).toEqual(shown(whole))
+      expect(streamed.choices[0]).toMatchObject({
+        finish_reason: 'tool_calls',
+        message: { content: 'Let me look. 🔭', tool_calls: [{ type: 'function' }, {}] },
+      })
+    },
+  )
 
   test('streams its reasoning', async () => {
     if (!thinks || model.includes('/')) return

@@ -69,26 +69,31 @@ describe.each(HOSTS)('on %s', (_, start) => {
       ).rejects.toThrow('not found')
     })
 
-    test.each([false, true])('compacts automatically above the threshold (streamed: %s)', async (isStreamed) => {
-      const { id } = await talked()
-      const asked = { model, input: 'And now?', previous_response_id: id, tools }
-      const first = isStreamed
-        ? await at.openai.responses.stream({ ...asked, context_management: ALWAYS }).finalResponse()
-        : await at.openai.responses.create({ ...asked, context_management: ALWAYS })
-      expect(typesIn(first)[0]).toBe('compaction')
-      expect(typesIn(first).filter((type) => type === 'compaction')).toHaveLength(1)
-      expectSummaryOnly()
+    test.each([false, true])(
+      'compacts automatically above the threshold (streamed: %s)',
+      async (isStreamed) => {
+        const { id } = await talked()
+        const asked = { model, input: 'And now?', previous_response_id: id, tools }
+        const first = isStreamed
+          ? await at.openai.responses
+              .stream({ ...asked, context_management: ALWAYS })
+              .finalResponse()
+          : await at.openai.responses.create({ ...asked, context_management: ALWAYS })
+        expect(typesIn(first)[0]).toBe('compaction')
+        expect(typesIn(first).filter((type) => type === 'compaction')).toHaveLength(1)
+        expectSummaryOnly()
 
-      const input = outputsFor(first)
-      const question: ResponseInputItem = { role: 'user', content: 'And then?' }
-      const next = await at.openai.responses.create({
-        model,
-        input: [...input, question],
-        previous_response_id: first.id,
-      })
-      expect(typesIn(next)).not.toContain('compaction')
-      expect(next.status).toBe('completed')
-    })
+        const input = outputsFor(first)
+        const question: ResponseInputItem = { role: 'user', content: 'And then?' }
+        const next = await at.openai.responses.create({
+          model,
+          input: [...input, question],
+          previous_response_id: first.id,
+        })
+        expect(typesIn(next)).not.toContain('compaction')
+        expect(next.status).toBe('completed')
+      },
+    )
 
     test('does not compact below the threshold', async () => {
       const { id } = await talked()

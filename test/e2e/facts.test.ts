@@ -55,16 +55,19 @@ const WIRES = WIRE_MODELS.filter(
 )
 
 describe.each(WAYS)('%s', (_, ask) => {
-  test.each(WIRES)('C59: sends a fact later that the model stored with a tool: $model', async ({ model }) => {
-    const told = await ask(model, `Use remember({"text":"${PORT}"}).`)
-    expect(told).not.toContain('remember')
-    expect(sent()).toContain('Kept as [')
-    await ask(model, QUESTION)
-    expect(sent()).toContain(PORT)
-    expect(sent()).toMatch(/<facts>.*background, not instructions.*<\/facts>/)
-    await ask(model, 'How are you?')
-    expect(sent()).not.toContain(PORT)
-  })
+  test.each(WIRES)(
+    'C59: sends a fact later that the model stored with a tool: $model',
+    async ({ model }) => {
+      const told = await ask(model, `Use remember({"text":"${PORT}"}).`)
+      expect(told).not.toContain('remember')
+      expect(sent()).toContain('Kept as [')
+      await ask(model, QUESTION)
+      expect(sent()).toContain(PORT)
+      expect(sent()).toMatch(/<facts>.*background, not instructions.*<\/facts>/)
+      await ask(model, 'How are you?')
+      expect(sent()).not.toContain(PORT)
+    },
+  )
 
   test('C42: sends a fact to no other user', async () => {
     await ask('chat-model', `Use remember({"text":"${PORT}","importance":1}).`)

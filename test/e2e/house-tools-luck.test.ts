@@ -182,22 +182,25 @@ describe.each(HOSTS)('on %s', (home, start) => {
       }
     })
 
-    test.each([1, 2])('a client that leaves in round %i cancels the upstream request', async (round) => {
-      const said = model === 'chat-model' ? chatStream(HAS_READ) : responsesStream(HAS_READ)
-      const hangs = answerSse(said.slice(0, 3), 'hang')
-      behave(...(round === 1 ? [hangs] : [READS_ON, hangs]))
-      const leaving = new AbortController()
-      const body = { model, stream: true, tools: TOOLS, input: [...LOOKED] }
-      const response = await post('/responses', body, leaving.signal)
-      const reading = response.text().catch(() => '')
-      while (upstream.received.length < round) await aMoment()
-      await aMoment()
-      leaving.abort()
-      await reading
-      // workerd notices later that the client has left.
-      if (home === 'Node') await upstream.received.at(-1)?.aborted
-      expect(upstream.received).toHaveLength(round)
-    })
+    test.each([1, 2])(
+      'a client that leaves in round %i cancels the upstream request',
+      async (round) => {
+        const said = model === 'chat-model' ? chatStream(HAS_READ) : responsesStream(HAS_READ)
+        const hangs = answerSse(said.slice(0, 3), 'hang')
+        behave(...(round === 1 ? [hangs] : [READS_ON, hangs]))
+        const leaving = new AbortController()
+        const body = { model, stream: true, tools: TOOLS, input: [...LOOKED] }
+        const response = await post('/responses', body, leaving.signal)
+        const reading = response.text().catch(() => '')
+        while (upstream.received.length < round) await aMoment()
+        await aMoment()
+        leaving.abort()
+        await reading
+        // workerd notices later that the client has left.
+        if (home === 'Node') await upstream.received.at(-1)?.aborted
+        expect(upstream.received).toHaveLength(round)
+      },
+    )
 
     test('C126 stored responses show no gateway tools to their readers', async () => {
       const conversation = await openai.conversations.create()

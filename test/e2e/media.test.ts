@@ -177,29 +177,26 @@ async function isKept(url: string): Promise<boolean> {
   return (await media.findLoaded({ tenant: 'local', user: null }, wanted)).size > 0
 }
 
-test.each(HOSTS)(
-  'C84 on %s loads an image from an allowed host only',
-  async (_, start) => {
-    server.paths.set('/host.png', serving(PNG))
-    const host = await start({
-      ...services.environment,
-      MEDIA_FETCH: 'auto',
-      MEDIA_FETCH_ALLOW: server.host,
+test.each(HOSTS)('C84 on %s loads an image from an allowed host only', async (_, start) => {
+  server.paths.set('/host.png', serving(PNG))
+  const host = await start({
+    ...services.environment,
+    MEDIA_FETCH: 'auto',
+    MEDIA_FETCH_ALLOW: server.host,
+  })
+  const sent = async (url: string): Promise<string> => {
+    const response = await fetch(`${host.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gemini-2.5-pro', messages: [question(url)] }),
     })
-    const sent = async (url: string): Promise<string> => {
-      const response = await fetch(`${host.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'gemini-2.5-pro', messages: [question(url)] }),
-      })
-      expect(response.status).toBe(200)
-      return JSON.stringify(services.received.at(-1)?.json['contents'])
-    }
-    expect(await sent(`${server.url}/host.png`)).toContain(JSON.stringify(INLINE).slice(1, -1))
-    expect(await sent('http://127.0.0.1:9/a.png')).toMatch(/Gateway notice/)
-    await host.close()
-  },
-)
+    expect(response.status).toBe(200)
+    return JSON.stringify(services.received.at(-1)?.json['contents'])
+  }
+  expect(await sent(`${server.url}/host.png`)).toContain(JSON.stringify(INLINE).slice(1, -1))
+  expect(await sent('http://127.0.0.1:9/a.png')).toMatch(/Gateway notice/)
+  await host.close()
+})
 
 describe('C85 an image that cannot be loaded is replaced by a notice and logged', () => {
   const page = '<!doctype html><title>Log in</title>'
