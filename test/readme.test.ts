@@ -43,7 +43,7 @@ describe.each(readmes)('%s', (path) => {
     const names = [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|js))`/g)].map(
       ([, name = '']) => name,
     )
-    const places = ['', 'src/', 'test/', `${path.slice(0, path.lastIndexOf('/') + 1)}`]
+    const places = ['', 'src/', 'test/', path.slice(0, path.lastIndexOf('/') + 1)]
     const missing = names.filter(
       (name) => !places.some((place) => existsSync(new URL(place + name, root))),
     )
