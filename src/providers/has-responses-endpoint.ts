@@ -1,6 +1,7 @@
 /**
- * Which of OpenAI's endpoints around an answer an upstream has itself. OpenAI has them all; another
- * server that speaks Responses says so with a quirk of that name.
+ * True if an upstream itself has one of OpenAI's endpoints beside `/responses`. OpenAI has all of
+ * them; another server that speaks the Responses API declares one with the quirk of that name, e.g.
+ * `{"quirks": {"inputTokens": true}}`.
  */
 import type { Account } from './provider-interface.ts'
 
@@ -9,6 +10,6 @@ export function hasResponsesEndpoint(
   name: 'compact' | 'inputTokens',
 ): boolean {
   if (wire !== 'responses') return false
-  const said = quirks[name]
-  return typeof said === 'boolean' ? said : baseUrl.startsWith('https://api.openai.com/')
+  const quirk = quirks[name]
+  return typeof quirk === 'boolean' ? quirk : baseUrl.startsWith('https://api.openai.com/')
 }

@@ -1,24 +1,25 @@
 /**
- * Gathers what one encoding could not say, or says differently. What happened, and a sentence for a
- * person, stand in the wire's own table by the note's code.
+ * Collects the notes of one encoding: what a wire changed, moved, added or left out. Each wire has
+ * a table with the meaning of its codes, e.g. `'empty-text': ['changed', 'This wire refuses empty
+ * text.']`.
  */
 import type { Note } from '../core/note.ts'
 
 /**
- * `dropped` is for what is lost to the model; what is still said in other words is `changed`.
- * Whoever would rather be refused than lose something is told by this.
+ * `dropped` means that the model does not get the content at all; content that is sent in another
+ * form is `changed`. A request with `UNSUPPORTED=reject` is refused for `dropped` notes only.
  */
 export type NoteTable<Code extends string = string> = Readonly<
   Record<Code, readonly [did: Note['did'], sentence: string]>
 >
 
 export interface NoteCollector<Code extends string> {
-  readonly write: (why: Code, where?: Where) => void
+  readonly write: (why: Code, where?: NotePosition) => void
   readonly notes: readonly Note[]
 }
 
-/** The place of an item in the prompt, or the name of a request field. */
-interface Where {
+/** An item's index in the prompt, or the name of a request field. */
+interface NotePosition {
   readonly at?: number | null
   readonly field?: string
   readonly detail?: string

@@ -1,7 +1,7 @@
 /**
- * The upstream side of the hourglass. A provider is one folder: `wire.ts` types what the service
- * sends, `encode.ts` turns a prompt into its request, `decode.ts` its stream into events. All of it
- * is pure; `transport/` does the calling.
+ * The interface of a provider. Each provider is one folder: `api-types.ts` types what the service
+ * sends, `request/` encodes a prompt into its request, `response/` decodes its stream into events.
+ * All of it is pure; `transport/` does the network I/O.
  */
 import type { Failure, StreamEvent } from '../core/stream-event.ts'
 import type { Part } from '../core/item.ts'
@@ -16,83 +16,97 @@ export const WIRE_NAMES = ['chat', 'responses', 'anthropic', 'gemini', 'demo'] a
 
 export type WireName = (typeof WIRE_NAMES)[number]
 
-/** One way to an upstream: where it is, whose key, which models it serves. */
+/** A configured upstream: its address, its key, and the models that it serves. */
 export interface Account {
   readonly name: string
   readonly wire: WireName
   readonly baseUrl: string
   readonly apiKey: string | null
-  /** Patterns with `*`; the first account that matches serves the model. */
+  /** Patterns such as `claude-*`; the first account with a matching pattern serves the model. */
   readonly models: readonly string[]
   readonly headers: Readonly<Record<string, string>>
-  /** What is special about this upstream, by name: `quirks/common-quirks.ts`, and the wire's own. */
+  /**
+   * Deviations of this upstream by name: `quirks/common-quirks.ts` and the wire's own, e.g.
+   * `{"contextWindow": 32768}`.
+   */
   readonly quirks: JsonObject
 }
 
 export interface Provider {
   readonly wire: WireName
   readonly encode: (prompt: Prompt, account: Account) => EncodedRequest
-  /** The dialect that the answer comes in, if it can be passed on as it is. */
+  /** The dialect of the upstream's answer if it can be passed through unchanged, else `null`. */
   readonly getPassThroughDialect: (prompt: Prompt, account: Account) => DialectName | null
-  /** `prompt` is what was asked: some wires need it to tell what an answer's names stand for. */
+  /**
+   * `prompt` is the prompt of the answer: some wires need it to map tool names of the answer back.
+   */
   readonly createDecoder: (account: Account, prompt?: Prompt) => Decoder
-  /** The same events from an answer that was not streamed. */
+  /** Returns the same events for an answer that was not streamed. */
   readonly decodeBody: (
     body: JsonObject,
     account: Account,
     prompt?: Prompt,
   ) => readonly StreamEvent[]
-  /** What an answer with an error status means, in OpenAI's shape. `body` is JSON or raw text. */
+  /** Converts an error response to OpenAI's shape. `body` is JSON or raw text. */
   readonly parseErrorResponse: (status: number, body: JsonObject | string) => Failure
-  /** Whether it says that the upstream does not take the reasoning in the request. */
+  /** True if the upstream rejected the request because of the reasoning in it. */
   readonly isReasoningRejection?: (failure: Failure) => boolean
-  /** Whether the model takes its reasoning back only behind the prefix that it was made on. */
+  /**
+   * True if the model accepts its earlier reasoning only after the same prefix that it was
+   * generated on.
+   */
   readonly bindsReasoningToPrefix?: (model: string) => boolean
   /**
-   * The least number of tokens above which it can be asked to compact what it is sent; `null` for who
-   * cannot, or cannot for this model.
+   * The smallest token count above which the upstream can be asked to compact its input, e.g.
+   * 50000; `null` if this account or model cannot compact.
    */
   readonly getCompactionThreshold?: (account: Account, model: string) => number | null
-  /** Whether it reads nothing in front of a compaction of its own but the instructions at the head. */
+  /**
+   * True if the upstream ignores all items before one of its own compactions, except leading
+   * instructions.
+   */
   readonly ignoresItemsBeforeCompaction?: boolean
-  /** Whether there is a field for who says a message. */
+  /** True if the request has a field for a message's author name. */
   readonly acceptsAuthorNames?: (account: Account) => boolean
   readonly getMediaSupport?: (account: Account) => WireMediaSupport
   readonly createHeaders: (account: Account) => Readonly<Record<string, string>>
-  /** What its notes mean, by their code. */
+  /** The meaning of its notes, by code. */
   readonly notes: NoteTable
-  /** What can be said of an upstream with this wire, beyond what can be said of any. */
+  /** The quirks of this wire, beyond those of every wire. */
   readonly quirks: QuirkTable
 }
 
-/** What a wire takes of media, where it has rules of its own. */
+/** A wire's own rules for media. */
 export interface WireMediaSupport {
-  /** Whether it loads the medium that this part names by an address; if not said, whatever it is. */
+  /**
+   * True if the upstream loads the media of this part from its URL; if the function is missing, it
+   * loads any URL.
+   */
   readonly loadsUrl?: (part: Part, url: string) => boolean
-  /** What its addresses may begin with, beside those of the web. */
+  /** URL schemes that it accepts besides `http:` and `https:`, e.g. `gs://`. */
   readonly schemes?: readonly string[]
-  /** How much base64 one image may be, unless the account says so. */
+  /** The maximum base64 characters of one image, unless the account's quirks set another limit. */
   readonly maxImageChars?: number
-  /** The same of all media of a request. */
+  /** The maximum base64 characters of all media of a request. */
   readonly maxRequestChars?: number
 }
 
 /**
- * A decoder is made anew for every answer. `end()` is called when the upstream's body is over: it
- * must close what is open and yield the one terminal event, if it has not been yielded yet. After
- * a terminal event it yields nothing. It never throws on what an upstream may send.
+ * A decoder serves one answer. `end()` is called when the upstream's body is over: it must end the
+ * open items and yield the one terminal event, unless that was yielded before. After a terminal
+ * event it yields nothing. It never throws, whatever an upstream sends.
  */
 export type Decoder = Stage<SseMessage, StreamEvent>
 
 export interface EncodedRequest {
-  /** Behind the account's `baseUrl`, with a leading slash. */
+  /** Appended to the account's `baseUrl`, with a leading slash, e.g. `/messages`. */
   readonly path: string
   readonly body: JsonObject
-  /** The client's own, if they say just that: then they are sent. */
+  /** The client's own bytes, if they are equivalent to `body`; then they are sent instead. */
   readonly bytes?: Uint8Array
   readonly notes: readonly Note[]
-  /** Beside those that every request to the account has. */
+  /** Sent in addition to the headers of every request to the account. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Stop strings that the upstream is not told; the answer is ended at them here. */
+  /** Stop strings that are not sent upstream; the gateway ends the answer at them. */
   readonly unsentStopSequences?: readonly string[]
 }

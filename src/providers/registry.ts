@@ -1,4 +1,4 @@
-/** Every wire that the gateway speaks. A new one is a folder beside these and a line here. */
+/** Lists all wires. A new wire is a folder beside these and a line here. */
 import { anthropic } from './anthropic/anthropic.ts'
 import { demo } from './demo/demo.ts'
 import { gemini } from './gemini/gemini.ts'

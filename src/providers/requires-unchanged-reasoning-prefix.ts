@@ -1,6 +1,6 @@
 /**
- * Whether an upstream holds a model's reasoning to the prefix that it was made on: the account says so
- * (`quirks.prefixCheck`), else its wire knows the model.
+ * True if an upstream accepts a model's reasoning only after the prefix that it was generated on:
+ * the account's `quirks.prefixCheck` decides, else the wire by the model's name.
  */
 import type { Account, Provider } from './provider-interface.ts'
 

@@ -1,13 +1,13 @@
 /**
- * Nine letters and digits that stand for a text, the same whenever they are asked for. Every
- * upstream with a rule for ids takes nine letters and digits (Mistral takes nothing else).
+ * Hashes a text to nine letters and digits. Every upstream accepts an id of this form; Mistral
+ * accepts no other.
  */
 export function shortHash(text: string): string {
   // cyrb53: two 32-bit hashes in one pass, of which 53 bits are used.
   let high = 0xdeadbeef
   let low = 0x41c6ce57
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
     high = Math.imul(high ^ code, 2654435761)
     low = Math.imul(low ^ code, 1597334677)
   }
@@ -20,6 +20,15 @@ export function shortHash(text: string): string {
     number = Math.floor(number / 62)
   }
   return out
+}
+
+/** Hashes a text with FNV-1a over UTF-16 code units to 32 bits, equal on all platforms. */
+export function hashFnv1a(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  }
+  return hash >>> 0
 }
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'

@@ -1,4 +1,4 @@
-/** The Anthropic Messages API, and other services with the same wire. */
+/** The provider for the Anthropic Messages API and for other services with the same wire. */
 import type { Account, Provider, WireMediaSupport } from '../provider-interface.ts'
 import { NOTES } from './encoding-notes.ts'
 import { describeModel } from './model-traits.ts'
@@ -12,11 +12,11 @@ export const anthropic: Provider = {
   getPassThroughDialect: () => null,
   encode: encodeRequest,
   createDecoder: decodeStream,
-  decodeBody: decodeBody,
-  parseErrorResponse: parseErrorResponse,
+  decodeBody,
+  parseErrorResponse,
   isReasoningRejection: refusesReasoning,
-  bindsReasoningToPrefix: (model) => describeModel(model, {}).bindsThinking,
-  getCompactionThreshold: getCompactionThreshold,
+  bindsReasoningToPrefix: (model) => describeModel(model, {}).bindsThinkingToPrefix,
+  getCompactionThreshold,
   ignoresItemsBeforeCompaction: true,
   getMediaSupport: () => MEDIA_SUPPORT,
   notes: NOTES,
@@ -29,18 +29,20 @@ export const anthropic: Provider = {
 
 export function getCompactionThreshold({ baseUrl, quirks }: Account, model: string): number | null {
   const { compact } = quirks
-  const isAble = typeof compact === 'boolean' ? compact : baseUrl.startsWith(OWN_HOST)
-  return isAble && describeModel(model, quirks).compacts ? LEAST_TRIGGER : null
+  const canCompact = typeof compact === 'boolean' ? compact : baseUrl.startsWith(ANTHROPIC_HOST)
+  return canCompact && describeModel(model, quirks).supportsCompaction
+    ? MIN_COMPACTION_TOKENS
+    : null
 }
 
-const OWN_HOST = 'https://api.anthropic.com/'
+const ANTHROPIC_HOST = 'https://api.anthropic.com/'
 
-const LEAST_TRIGGER = 50_000
+const MIN_COMPACTION_TOKENS = 50_000
 
 export const MEDIA_SUPPORT: WireMediaSupport = {
   loadsUrl: (_, url) => url.startsWith('https:'),
-  // Counted as base64: https://platform.claude.com/docs/en/build-with-claude/vision
+  // 5 MB, counted in base64: https://platform.claude.com/docs/en/build-with-claude/vision
   maxImageChars: 5 * 1024 * 1024,
-  // Of 32 MB, with room for what is said.
+  // The API accepts 32 MB; the rest is left for text.
   maxRequestChars: 30_000_000,
 }

@@ -1,6 +1,6 @@
 /**
- * What the Messages API sends and is sent, as far as it is used here. Whatever arrives may still be
- * of another shape: the types say what is meant, the readers check what they take.
+ * Types of the Messages API, with only the fields that are used here. An upstream may send any
+ * other shape: the types state the documented one, and each reader checks the fields that it takes.
  *
  * https://platform.claude.com/docs/en/api/messages-streaming
  */
@@ -21,33 +21,36 @@ export type WireEventOf<Type extends WireEvent['type']> = Extract<
   { readonly type: Type }
 >
 
-/** One content block in the making, or of a request. */
+/** A content block of a request, or a partial one of a stream. */
 export type ContentBlock = JsonObject
 
-/** A block on its way into a request, with the message that it will be part of. */
+/** A block of a request, with the role of the message that it will be part of. */
 export interface BlockEntry {
   readonly role: 'user' | 'assistant'
-  /** Place of its item in the prompt; `null` for what is added here. */
+  /** Its item's index in the prompt; `null` for a block that the gateway adds. */
   readonly at: number | null
   readonly block: ContentBlock
 }
 
-/** Up to where an answer was the end of a request, which the next one goes on with. */
-export type RequestEntries = readonly BlockEntry[]
+/**
+ * A section of a request's entries. A section ends where an earlier request ended with an answer
+ * that the model then continued; the last one ends with this request.
+ */
+export type RequestSection = readonly BlockEntry[]
 
 export interface AnthropicMessage {
   readonly role: 'user' | 'assistant'
   readonly content: readonly ContentBlock[]
 }
 
-const ASKS_SERVER: ReadonlySet<unknown> = new Set(['server_tool_use', 'mcp_tool_use'])
+const SERVER_TOOL_CALL_TYPES: ReadonlySet<unknown> = new Set(['server_tool_use', 'mcp_tool_use'])
 
 export function isThinking({ type }: ContentBlock): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }
 
 export function isServerToolCall({ type }: ContentBlock): boolean {
-  return ASKS_SERVER.has(type)
+  return SERVER_TOOL_CALL_TYPES.has(type)
 }
 
 export function isBlankText({ type, text }: ContentBlock): boolean {

@@ -1,126 +1,136 @@
 /**
- * What a Claude model can do and what it refuses, by family and version. A name that is no Claude's
- * is another service with this wire: for it nothing is invented. An account's quirks have the last
- * word, so that a new model needs a setting and not a release.
+ * Describes what a Claude model accepts, by family and version. Any other name belongs to another
+ * service with this wire and gets cautious defaults. An account's quirks override everything, so a
+ * new model needs a setting, not a release.
  *
  * https://platform.claude.com/docs/en/about-claude/models/overview
  */
 import type { JsonObject } from '../../core/json/json.ts'
 
 export interface ModelTraits {
-  /** How it is asked to think: not at all, with a budget of tokens, or with an effort. */
+  /** How thinking is requested: not at all, with a token budget, or with an effort. */
   readonly thinking: 'none' | 'budget' | 'adaptive'
-  /** Whether it thinks when the request does not mention thinking. */
-  readonly thinksUnasked: boolean
-  /** The word that turns thinking off; `null` if nothing does. */
-  readonly off: 'disabled' | 'between_tools' | null
-  /** Whether thinking blocks of earlier turns may be sent. */
-  readonly readsThinking: boolean
+  /** True if the model thinks although the request does not mention thinking. */
+  readonly thinksByDefault: boolean
+  /** The `thinking.type` that turns thinking off; `null` if the model cannot stop thinking. */
+  readonly thinkingOffType: 'disabled' | 'between_tools' | null
+  /** True if thinking blocks of earlier turns may be sent. */
+  readonly acceptsThinking: boolean
   /**
-   * Whether a thinking block holds only behind the prefix that it was made on.
+   * True if a thinking block is valid only after the same prefix that it was generated on.
    * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
    */
-  readonly bindsThinking: boolean
-  /** When a request may insist on a tool call. */
+  readonly bindsThinkingToPrefix: boolean
+  /** When a request may force a tool call. */
   readonly forcedTools: 'always' | 'without-thinking' | 'never'
   readonly efforts: readonly string[]
-  /** How many of temperature and top_p may be set. */
+  /** Whether a request may set both temperature and top_p, only one of them, or none. */
   readonly sampling: 'both' | 'one' | 'none'
-  /** Whether a conversation may end with an assistant message, to be continued. */
-  readonly prefill: boolean
+  /** True if a conversation may end with an assistant message, which the model continues. */
+  readonly supportsPrefill: boolean
   readonly structuredOutput: 'native' | 'tool'
-  /** Sent when the client names no limit, because this wire demands one. */
-  readonly maxTokens: number
-  /** The most that the model can write; `null` if unknown. */
-  readonly ceiling: number | null
+  /** Sent if the client sets no limit, because this wire requires one. */
+  readonly defaultMaxTokens: number
+  /** The maximum output tokens of the model; `null` if unknown. */
+  readonly outputLimit: number | null
   readonly strictTools: boolean
-  /** Whether the API can compact what it is sent, where it is asked to. */
-  readonly compacts: boolean
+  /** True if the API can compact its input on request. */
+  readonly supportsCompaction: boolean
   readonly cacheControl: JsonObject | null
 }
 
 export function describeModel(model: string, quirks: JsonObject): ModelTraits {
-  const traits = ofModel(model)
+  const traits = findTraits(model)
   const { thinking, prefill, structuredOutput, maxTokens, strictTools, cacheControl } = quirks
   return {
     ...traits,
-    thinking: oneOf(thinking, ['none', 'budget', 'adaptive'], traits.thinking),
-    prefill: typeof prefill === 'boolean' ? prefill : traits.prefill,
-    structuredOutput: oneOf(structuredOutput, ['native', 'tool'], traits.structuredOutput),
-    maxTokens: typeof maxTokens === 'number' ? maxTokens : traits.maxTokens,
+    thinking: chooseValue(thinking, ['none', 'budget', 'adaptive'], traits.thinking),
+    supportsPrefill: typeof prefill === 'boolean' ? prefill : traits.supportsPrefill,
+    structuredOutput: chooseValue(structuredOutput, ['native', 'tool'], traits.structuredOutput),
+    defaultMaxTokens: typeof maxTokens === 'number' ? maxTokens : traits.defaultMaxTokens,
     strictTools: strictTools === true,
-    cacheControl: cacheControlOf(cacheControl),
+    cacheControl: readCacheControl(cacheControl),
   }
 }
 
-/** `false` sends no breakpoints, `'1h'` long-lived ones. */
-function cacheControlOf(quirk: JsonObject[string]): JsonObject | null {
+/**
+ * `false` sends no cache breakpoints; `'1h'` sends breakpoints that live an hour instead of five
+ * minutes.
+ */
+function readCacheControl(quirk: JsonObject[string]): JsonObject | null {
   if (quirk === false) return null
   return quirk === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
 }
 
-function oneOf<Word extends string>(value: unknown, words: readonly Word[], otherwise: Word): Word {
-  return words.find((word) => word === value) ?? otherwise
+function chooseValue<Value extends string>(
+  value: unknown,
+  allowed: readonly Value[],
+  fallback: Value,
+): Value {
+  return allowed.find((each) => each === value) ?? fallback
 }
 
-const ANOTHER_SERVICE: ModelTraits = {
+const OTHER_SERVICE: ModelTraits = {
   thinking: 'none',
-  thinksUnasked: false,
-  off: 'disabled',
-  readsThinking: true,
-  bindsThinking: false,
+  thinksByDefault: false,
+  thinkingOffType: 'disabled',
+  acceptsThinking: true,
+  bindsThinkingToPrefix: false,
   forcedTools: 'without-thinking',
   efforts: ['low', 'medium', 'high'],
   sampling: 'both',
-  prefill: true,
+  supportsPrefill: true,
   structuredOutput: 'tool',
-  maxTokens: 8192,
-  ceiling: null,
+  defaultMaxTokens: 8192,
+  outputLimit: null,
   strictTools: false,
-  compacts: true,
+  supportsCompaction: true,
   cacheControl: null,
 }
 
 const CLAUDE_2: ModelTraits = {
-  ...ANOTHER_SERVICE,
-  readsThinking: false,
+  ...OTHER_SERVICE,
+  acceptsThinking: false,
   sampling: 'one',
-  maxTokens: 4096,
-  ceiling: 4096,
-  compacts: false,
+  defaultMaxTokens: 4096,
+  outputLimit: 4096,
+  supportsCompaction: false,
 }
-const CLAUDE_3_5: ModelTraits = { ...CLAUDE_2, maxTokens: 8192, ceiling: 8192 }
+const CLAUDE_3_5: ModelTraits = { ...CLAUDE_2, defaultMaxTokens: 8192, outputLimit: 8192 }
 const CLAUDE_3_7: ModelTraits = {
   ...CLAUDE_3_5,
   thinking: 'budget',
-  readsThinking: true,
-  maxTokens: 32_000,
-  ceiling: 64_000,
+  acceptsThinking: true,
+  defaultMaxTokens: 32_000,
+  outputLimit: 64_000,
 }
 const CLAUDE_4_5: ModelTraits = { ...CLAUDE_3_7, structuredOutput: 'native' }
 const CLAUDE_4_6: ModelTraits = {
   ...CLAUDE_4_5,
   thinking: 'adaptive',
   efforts: ['low', 'medium', 'high', 'max'],
-  prefill: false,
-  ceiling: 128_000,
-  compacts: true,
+  supportsPrefill: false,
+  outputLimit: 128_000,
+  supportsCompaction: true,
 }
 const CLAUDE_4_7: ModelTraits = {
   ...CLAUDE_4_6,
   efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
   sampling: 'none',
 }
-const CLAUDE_5: ModelTraits = { ...CLAUDE_4_7, thinksUnasked: true }
+const CLAUDE_5: ModelTraits = { ...CLAUDE_4_7, thinksByDefault: true }
 const CLAUDE_5_5: ModelTraits = {
   ...CLAUDE_5,
-  bindsThinking: true,
-  off: null,
+  bindsThinkingToPrefix: true,
+  thinkingOffType: null,
   forcedTools: 'never',
 }
 
-/** Newest first; the first whose version is not above the model's is the model's. */
-const GENERATIONS: readonly (readonly [version: number, ModelTraits])[] = [
+/**
+ * Traits by version, latest first, e.g. 407 is 4.7. A model has the first traits whose version is
+ * not above its own.
+ */
+const TRAITS_BY_VERSION: readonly (readonly [version: number, ModelTraits])[] = [
   [505, CLAUDE_5_5],
   [500, CLAUDE_5],
   [407, CLAUDE_4_7],
@@ -131,29 +141,33 @@ const GENERATIONS: readonly (readonly [version: number, ModelTraits])[] = [
   [0, CLAUDE_2],
 ]
 
-/** A release date of eight digits is no version. */
+/**
+ * Matches a family and a version, e.g. `claude-opus-4-7`; the release date in
+ * `claude-opus-4-20250514` is no version.
+ */
 const FAMILY_FIRST = /claude-(opus|sonnet|haiku|fable|mythos)-(\d+)(?:[-.](\d{1,2}))?(?!\d)/
 const VERSION_FIRST = /claude-v?(\d{1,2})(?:[-.](\d))?(?!\d)/
 
-function ofModel(model: string): ModelTraits {
-  if (!model.includes('claude')) return ANOTHER_SERVICE
-  const [, family = '', major, minor] = FAMILY_FIRST.exec(model) ?? versionFirst(model)
-  // A name without a version is a preview or newer than this file.
+function findTraits(model: string): ModelTraits {
+  if (!model.includes('claude')) return OTHER_SERVICE
+  const [, family = '', major, minor] = FAMILY_FIRST.exec(model) ?? parseVersionFirstName(model)
+  // A name without a version belongs to a preview or to a model that is newer than this file.
   const version = major === undefined ? 900 : Number(major) * 100 + Number(minor ?? 0)
-  const generation = GENERATIONS.find(([from]) => from <= version)?.[1] ?? CLAUDE_2
+  const generation = TRAITS_BY_VERSION.find(([from]) => from <= version)?.[1] ?? CLAUDE_2
   if (family === 'fable' || family === 'mythos') {
     const isPreserved = version > 500
     const forcedTools = isPreserved ? 'never' : 'always'
-    return { ...generation, bindsThinking: isPreserved, off: null, forcedTools }
+    return { ...generation, bindsThinkingToPrefix: isPreserved, thinkingOffType: null, forcedTools }
   }
-  if (version >= 505 && family === 'sonnet') return { ...generation, off: 'between_tools' }
-  if (version >= 505 && family === 'haiku') return { ...generation, off: 'disabled' }
+  if (version >= 505 && family === 'sonnet')
+    return { ...generation, thinkingOffType: 'between_tools' }
+  if (version >= 505 && family === 'haiku') return { ...generation, thinkingOffType: 'disabled' }
   if (version >= 400 && version < 405 && family === 'opus')
-    return { ...generation, ceiling: 32_000 }
+    return { ...generation, outputLimit: 32_000 }
   return generation
 }
 
-function versionFirst(model: string): readonly (string | undefined)[] {
+function parseVersionFirstName(model: string): readonly (string | undefined)[] {
   if (model.includes('claude-instant')) return ['', '', '2']
   const [, major, minor] = VERSION_FIRST.exec(model) ?? []
   const [, family = ''] = /(opus|sonnet|haiku|fable|mythos)/.exec(model) ?? []

@@ -1,35 +1,37 @@
 /**
- * A compaction block as one string, in the field where every client that knows compactions keeps them:
+ * Packs a compaction block into one string, in the field that clients know from OpenAI's
+ * compactions:
  *
- *     anthropic:compaction:<base64 of the block as JSON>
+ *     encrypted_content: anthropic:compaction:<base64 of the block as JSON>
  *
- * The block has to come back as it was. It may come from a client in its own words as well.
+ * The API requires the block back unchanged. A client may also send the block itself in Anthropic's
+ * format.
  */
 import { decodeBase64Json, encodeBase64Json } from '../../core/json/base64-json.ts'
 import type { OpaqueItem } from '../../core/item.ts'
 import { isObject } from '../../core/json/json.ts'
 import type { ContentBlock } from './api-types.ts'
 
-const SEAL = 'anthropic:compaction:'
+const PREFIX = 'anthropic:compaction:'
 
 export function packCompactionBlock(block: ContentBlock): OpaqueItem {
-  const raw = { type: 'compaction', encrypted_content: SEAL + encodeBase64Json(block) }
+  const raw = { type: 'compaction', encrypted_content: PREFIX + encodeBase64Json(block) }
   return { type: 'opaque', raw }
 }
 
-/** `null` for what is no compaction of this provider, or holds none. */
+/** Returns `null` for an item that is no compaction of this provider, or an empty one. */
 export function unpackCompactionBlock({ raw }: OpaqueItem): ContentBlock | null {
-  const { type, encrypted_content: sealed, id: _id, ...own } = raw
+  const { type, encrypted_content: packed, id: _id, ...fields } = raw
   if (type !== 'compaction') return null
-  if (typeof sealed === 'string' && sealed.startsWith(SEAL)) {
-    const block = decodeBase64Json(sealed.slice(SEAL.length))
+  if (typeof packed === 'string' && packed.startsWith(PREFIX)) {
+    const block = decodeBase64Json(packed.slice(PREFIX.length))
     return isObject(block) && isCompactionBlock(block) ? block : null
   }
-  const block = { type, ...own, ...(sealed === undefined ? {} : { encrypted_content: sealed }) }
+  const block = { type, ...fields, ...(packed === undefined ? {} : { encrypted_content: packed }) }
   return isCompactionBlock(block) ? block : null
 }
 
-/** One that failed has no content, and stands for nothing. */
+/** A failed compaction has no content and replaces nothing. */
 export function isCompactionBlock({ type, content }: ContentBlock): boolean {
   return type === 'compaction' && typeof content === 'string' && content !== ''
 }

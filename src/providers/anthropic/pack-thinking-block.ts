@@ -1,44 +1,42 @@
 /**
- * A thinking block as one string. A client without memory can send reasoning back only in
- * `encrypted_content`, so what this provider demands unchanged is put there, readable by it alone:
+ * Packs a thinking block into one string. A client without storage sends reasoning back only in
+ * `encrypted_content`, so the data that this provider requires unchanged goes there:
  *
  *     anthropic:thinking:<check>:<signature>      the text is in the item's summary
  *     anthropic:redacted_thinking:<data>
  *
- * The check is a hash of the text. A client that shortened it would break the signature, and such a
- * block is better left out than refused. No other wire may send what starts with `anthropic:`.
+ * The check is a hash of the text. If a client edits the text, the signature is no longer valid,
+ * and the block is left out because the API would reject it. No other wire may send a string that
+ * starts with `anthropic:`.
  */
 import type { JsonObject } from '../../core/json/json.ts'
+import { hashFnv1a } from '../short-hash.ts'
 
-const THINKING = 'anthropic:thinking:'
-const REDACTED = 'anthropic:redacted_thinking:'
+const THINKING_PREFIX = 'anthropic:thinking:'
+const REDACTED_PREFIX = 'anthropic:redacted_thinking:'
 
-/** `null` for a block that nobody signed. */
+/** Returns `null` for a block without a signature. */
 export function packThinkingBlock(block: JsonObject): string | null {
   const { type, thinking, signature, data } = block
-  if (type === 'redacted_thinking') return typeof data === 'string' ? REDACTED + data : null
+  if (type === 'redacted_thinking') return typeof data === 'string' ? REDACTED_PREFIX + data : null
   if (typeof thinking !== 'string' || typeof signature !== 'string' || signature === '') return null
-  return `${THINKING}${hashText(thinking)}:${signature}`
+  return `${THINKING_PREFIX}${hashText(thinking)}:${signature}`
 }
 
-/** `null` for what is not a seal of ours, or not of this text. */
-export function unpackThinkingBlock(seal: string, thinking: string): JsonObject | null {
-  if (seal.startsWith(REDACTED)) {
-    return { type: 'redacted_thinking', data: seal.slice(REDACTED.length) }
+/** Returns `null` for a string of another origin, or if the check does not match the text. */
+export function unpackThinkingBlock(packed: string, thinking: string): JsonObject | null {
+  if (packed.startsWith(REDACTED_PREFIX)) {
+    return { type: 'redacted_thinking', data: packed.slice(REDACTED_PREFIX.length) }
   }
-  if (!seal.startsWith(THINKING)) return null
-  const end = seal.indexOf(':', THINKING.length)
-  const signature = seal.slice(end + 1)
+  if (!packed.startsWith(THINKING_PREFIX)) return null
+  const end = packed.indexOf(':', THINKING_PREFIX.length)
+  const signature = packed.slice(end + 1)
   if (end === -1 || signature === '') return null
-  if (seal.slice(THINKING.length, end) !== hashText(thinking)) return null
+  if (packed.slice(THINKING_PREFIX.length, end) !== hashText(thinking)) return null
   return { type: 'thinking', thinking, signature }
 }
 
-/** FNV-1a over UTF-16 code units: enough to notice an edit, and the same everywhere. */
+/** Hashes a text to 8 hex digits, which is enough to detect an edit. */
 export function hashText(text: string): string {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  }
-  return (hash >>> 0).toString(16).padStart(8, '0')
+  return hashFnv1a(text).toString(16).padStart(8, '0')
 }

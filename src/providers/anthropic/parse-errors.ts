@@ -1,4 +1,7 @@
-/** Errors of this provider in OpenAI's shape, whether they come with a status or after a 200. */
+/**
+ * Converts this provider's errors to OpenAI's shape, whether they come with a status or inside of
+ * an answer with 200.
+ */
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../core/json/json.ts'
 import { isHtmlPage, createUnexplainedFailure } from '../errors/create-unexplained-failure.ts'
@@ -6,24 +9,27 @@ import { isHtmlPage, createUnexplainedFailure } from '../errors/create-unexplain
 export function parseErrorResponse(status: number, body: JsonObject | string): Failure {
   const error = typeof body === 'string' ? undefined : body['error']
   if (isObject(error)) return parseError(error, status)
-  const words =
-    typeof body === 'string' ? plain(body) : textOrEmpty(error) || textOrEmpty(body['message'])
-  if (words === '') return createUnexplainedFailure(status, typeof body === 'string' ? body : '')
-  return shaped(status, null, words)
+  const text =
+    typeof body === 'string'
+      ? readPlainText(body)
+      : textOrEmpty(error) || textOrEmpty(body['message'])
+  if (text === '') return createUnexplainedFailure(status, typeof body === 'string' ? body : '')
+  return createOpenAIFailure(status, null, text)
 }
 
 /**
- * In the words of the API, of Bedrock and of services with the same wire: a signature that is not
- * valid, thinking that was changed, left out, or made for another conversation.
+ * True if the upstream rejects the reasoning in a request: a signature that is not valid, or
+ * thinking that was changed, left out, or generated for another conversation. Recognizes messages
+ * of the API, of Bedrock and of similar services.
  */
 export function refusesReasoning({ status, message }: Failure): boolean {
   if (status !== 400 && status !== 422) return false
-  const words = message.toLowerCase()
-  if (!words.includes('thinking')) return false
-  return SAID_OF_THINKING.some((said) => words.includes(said))
+  const text = message.toLowerCase()
+  if (!text.includes('thinking')) return false
+  return REJECTION_TERMS.some((term) => text.includes(term))
 }
 
-const SAID_OF_THINKING = [
+const REJECTION_TERMS = [
   'signature',
   'cannot be modified',
   'bound to a different',
@@ -31,19 +37,18 @@ const SAID_OF_THINKING = [
   'expected thinking',
 ]
 
-/** An error within a stream has only its type. */
+/** Derives the status from the error's type if there is none, as within a stream. */
 export function parseError(error: Json | undefined, status?: number): Failure {
-  const { type, message } = isObject(error) ? error : {}
-  const kind = textOrEmpty(type)
-  const known = status ?? STATUS.get(kind) ?? 502
-  return shaped(
-    known,
-    kind || null,
-    textOrEmpty(message) || createUnexplainedFailure(status ?? null).message,
+  const fields = isObject(error) ? error : {}
+  const type = textOrEmpty(fields['type'])
+  return createOpenAIFailure(
+    status ?? STATUS_BY_TYPE.get(type) ?? 502,
+    type || null,
+    textOrEmpty(fields['message']) || createUnexplainedFailure(status ?? null).message,
   )
 }
 
-const STATUS: ReadonlyMap<string, number> = new Map([
+const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
   ['billing_error', 402],
   ['authentication_error', 401],
@@ -56,26 +61,35 @@ const STATUS: ReadonlyMap<string, number> = new Map([
   ['overloaded_error', 529],
 ])
 
-function shaped(status: number, kind: string | null, message: string): Failure {
-  return { status, type: typeOf(status), code: codeOf(kind, message), message, param: null }
+function createOpenAIFailure(status: number, type: string | null, message: string): Failure {
+  return {
+    status,
+    type: getErrorType(status),
+    code: getErrorCode(type, message),
+    message,
+    param: null,
+  }
 }
 
-function typeOf(status: number): string {
+function getErrorType(status: number): string {
   if (status >= 500) return 'server_error'
   return status === 429 ? 'rate_limit_error' : 'invalid_request_error'
 }
 
-/** Where OpenAI's clients look for a certain code, they find it; else the provider's own word. */
-function codeOf(kind: string | null, message: string): string | null {
+/**
+ * Returns the code that OpenAI's clients check for, e.g. `context_length_exceeded`; else the
+ * provider's own type.
+ */
+function getErrorCode(type: string | null, message: string): string | null {
   if (message.startsWith('prompt is too long') || message.includes('exceed context limit')) {
     return 'context_length_exceeded'
   }
-  if (kind === 'not_found_error' && message.startsWith('model:')) return 'model_not_found'
-  return kind === 'rate_limit_error' ? 'rate_limit_exceeded' : kind
+  if (type === 'not_found_error' && message.startsWith('model:')) return 'model_not_found'
+  return type === 'rate_limit_error' ? 'rate_limit_exceeded' : type
 }
 
-const MOST_CHARACTERS = 500
+const MAX_MESSAGE_CHARS = 500
 
-function plain(text: string): string {
-  return isHtmlPage(text) ? '' : text.trim().slice(0, MOST_CHARACTERS)
+function readPlainText(text: string): string {
+  return isHtmlPage(text) ? '' : text.trim().slice(0, MAX_MESSAGE_CHARS)
 }

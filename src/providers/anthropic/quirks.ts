@@ -1,20 +1,23 @@
-/** What can be said of an upstream with this wire. What holds without it is in `model-traits.ts`. */
+/** The quirks of this wire. The defaults without them are in `model-traits.ts`. */
 import { countQuirk, flagQuirk, choiceQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
 
 export const QUIRKS: QuirkTable = {
   cacheControl: choiceQuirk(
     [true, false, '1h'],
-    'Whether to mark what is worth keeping in its cache; `1h` for a longer life.',
+    'Sends cache breakpoints; `1h` keeps the cache for an hour. Default: true.',
   ),
   compact: flagQuirk(
     'Compacts conversations itself (`compact_20260112`), as Anthropic does with its newer models.',
   ),
-  maxTokens: countQuirk('The limit of an answer when the client names none.'),
-  prefill: flagQuirk('A conversation may end with a message of the assistant, to be gone on with.'),
-  strictTools: flagQuirk("Holds a tool's arguments to its schema."),
+  maxTokens: countQuirk('Output limit of a request that sets none.'),
+  prefill: flagQuirk('Continues an assistant message at the end of the conversation.'),
+  strictTools: flagQuirk('Enforces the schema of tool arguments.'),
   structuredOutput: choiceQuirk(
     ['native', 'tool'],
-    'How an answer is held to a schema: by a setting, or by a tool that takes the answer.',
+    'How the schema of an answer is enforced: by a setting, or by a tool that the model must call.',
   ),
-  thinking: choiceQuirk(['none', 'budget', 'adaptive'], 'How its models are told to think.'),
+  thinking: choiceQuirk(
+    ['none', 'budget', 'adaptive'],
+    'How thinking is requested: not at all, by a token budget, or by an effort.',
+  ),
 }

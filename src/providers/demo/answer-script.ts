@@ -1,9 +1,9 @@
 /**
- * What the demo model says to a prompt: the same to the same, always.
+ * Scripts the demo model's answer to a prompt; equal prompts get equal answers.
  *
- * By itself it thinks, calls the first tool that it is offered, tells what a tool answered, or
- * repeats what it was told and how much it remembers. Lines of the newest question that begin with
- * `/` direct it instead, which is how tests and curious people script it:
+ * Without directions the model emits reasoning, then calls the first offered tool, or reports the
+ * outputs of its calls, or repeats the question and counts the earlier messages. Lines of the last
+ * question that begin with `/` direct it instead, which tests use:
  *
  * | line                      | what happens                                             |
  * |---------------------------|----------------------------------------------------------|
@@ -12,10 +12,10 @@
  * | `/repeat N TEXT`          | a message with TEXT N times                              |
  * | `/call NAME {"a": 1}`     | a function call; several in a row are parallel           |
  * | `/refuse TEXT`            | a refusal                                                |
- * | `/finish length`          | ends so; also `content-filter`                           |
+ * | `/finish length`          | sets the finish reason; also `content-filter`            |
  * | `/error TEXT`             | an error in the middle of the stream                     |
  * | `/break`                  | the connection breaks off                                |
- * | `/hang`                   | nothing more comes, for ever                             |
+ * | `/hang`                   | the stream sends nothing more and does not end           |
  * | `/status 429 TEXT`        | an HTTP error instead of an answer                       |
  */
 import type { AnswerFinishReason, StreamEvent, TokenUsage } from '../../core/stream-event.ts'
@@ -41,68 +41,75 @@ export type DemoStep =
   | { readonly type: 'status'; readonly status: number; readonly message: string }
 
 export function scriptAnswer(request: DemoRequest): readonly DemoStep[] {
-  const question = newestQuestion(request.items)
-  const answered = answeredCalls(request.items)
+  const question = findLastQuestion(request.items)
+  const toolOutputs = listToolOutputs(request.items)
   const lines = question.split('\n').filter((line) => /^\/[a-z]+/.test(line))
-  // A tool's answer is the newest word then, not the question that led to the call.
-  const directed = lines.length > 0 && answered.length === 0
-  const said = directed ? lines : spontaneous(request, question, answered)
-  return told(said, usageOf(request), request.items.length)
+  // Once a tool has returned, the model reports its output instead of following the same lines
+  // again.
+  const hasDirections = lines.length > 0 && toolOutputs.length === 0
+  const directions = hasDirections ? lines : chooseDirections(request, question, toolOutputs)
+  return createSteps(directions, countInputTokens(request), request.items.length)
 }
 
-function spontaneous(
+function chooseDirections(
   { items, tools, toolChoice }: DemoRequest,
   question: string,
-  answered: readonly string[],
+  toolOutputs: readonly string[],
 ): readonly string[] {
-  if (answered.length > 0) {
-    return ['/think The tools have answered.', `/say The tools said: ${answered.join(' and ')}.`]
+  if (toolOutputs.length > 0) {
+    return ['/think The tools have answered.', `/say The tools said: ${toolOutputs.join(' and ')}.`]
   }
   const tool = tools.find((tool) => tool.type === 'function')
   if (tool !== undefined && toolChoice?.type !== 'none') {
-    const call = `/call ${tool.name} ${JSON.stringify(sample(tool.parameters ?? {}))}`
+    const call = `/call ${tool.name} ${JSON.stringify(createSampleArguments(tool.parameters ?? {}))}`
     return [`/think I am offered ${tool.name}, so I call it.`, call]
   }
   const earlier = items.filter((item) => item.type === 'message' && item.role === 'user').length - 1
   const memory = earlier > 0 ? ` I remember ${earlier} earlier of your messages.` : ''
-  const heard = question === '' ? 'nothing' : `“${question.replaceAll('\n', ' ')}”`
+  const quotedQuestion = question === '' ? 'nothing' : `“${question.replaceAll('\n', ' ')}”`
   return [
     '/think Somebody talks to me. I say what I heard.',
-    `/say I am the demo model, and I heard ${heard}.${memory}`,
+    `/say I am the demo model, and I heard ${quotedQuestion}.${memory}`,
   ]
 }
 
-/** Turns lines into events; whatever is not a known line is said as it stands. */
-function told(lines: readonly string[], inputTokens: number, seed: number): readonly DemoStep[] {
-  const steps: DemoStep[] = [event({ type: 'answer-started', upstreamId: null, model: null })]
+/** Converts lines to events; a line without a known directive becomes a message. */
+function createSteps(
+  lines: readonly string[],
+  inputTokens: number,
+  seed: number,
+): readonly DemoStep[] {
+  const steps: DemoStep[] = [
+    createEventStep({ type: 'answer-started', upstreamId: null, model: null }),
+  ]
   let index = 0
   let finish: AnswerFinishReason = 'stop'
   let outputTokens = 0
   let reasoningTokens = 0
   for (const line of lines) {
-    const [word, rest] = splitOnce(line, ' ')
-    if (word === '/break' || word === '/hang')
-      return [...steps, { type: word === '/break' ? 'break' : 'hang' }]
-    const refusal = word === '/status' ? /^([45]\d\d)(?: (.+))?$/s.exec(rest) : null
-    if (refusal !== null) {
-      const [, status, message = 'The demo upstream refuses.'] = refusal
+    const [directive, rest] = splitOnce(line, ' ')
+    if (directive === '/break' || directive === '/hang')
+      return [...steps, { type: directive === '/break' ? 'break' : 'hang' }]
+    const statusMatch = directive === '/status' ? /^([45]\d\d)(?: (.+))?$/s.exec(rest) : null
+    if (statusMatch !== null) {
+      const [, status, message = 'The demo upstream refuses.'] = statusMatch
       return [{ type: 'status', status: Number(status), message }]
     }
-    if (word === '/error') {
+    if (directive === '/error') {
       const failure = createFailure('upstream_broken', rest)
-      return [...steps, event({ type: 'answer-failed', failure })]
+      return [...steps, createEventStep({ type: 'answer-failed', failure })]
     }
-    if (word === '/finish') {
+    if (directive === '/finish') {
       finish = rest === 'length' || rest === 'content-filter' ? rest : 'stop'
       continue
     }
-    const events = spoken(word, word in SPEECH ? rest : line, index, seed)
+    const events = createEvents(directive, directive in DIRECTIVES ? rest : line, index, seed)
     const tokens = Math.ceil(rest.length / 4)
     outputTokens += tokens
-    if (word === '/think') reasoningTokens += tokens
+    if (directive === '/think') reasoningTokens += tokens
     index += 1
-    // A long answer has more words than a call can have arguments.
-    for (const each of events) steps.push(event(each))
+    // Avoids `push(...events)`: a long answer has more events than a call can have arguments.
+    for (const each of events) steps.push(createEventStep(each))
   }
   const usage: TokenUsage = {
     inputTokens,
@@ -112,31 +119,31 @@ function told(lines: readonly string[], inputTokens: number, seed: number): read
     reasoningTokens,
     totalTokens: inputTokens + outputTokens,
   }
-  return [...steps, event({ type: 'answer-ended', finish: finish, usage })]
+  return [...steps, createEventStep({ type: 'answer-ended', finish, usage })]
 }
 
-function event(event: StreamEvent): DemoStep {
+function createEventStep(event: StreamEvent): DemoStep {
   return { type: 'event', event }
 }
 
-const SPEECH: Readonly<
+const DIRECTIVES: Readonly<
   Record<string, (rest: string, index: number, seed: number) => StreamEvent[]>
 > = {
-  '/think': thought,
-  '/say': said,
+  '/think': createReasoning,
+  '/say': createMessage,
   '/repeat': (rest, index) => {
     const [count, text] = splitOnce(rest, ' ')
-    return said(`${text} `.repeat(Math.min(Number(count) || 1, 100_000)).trimEnd(), index)
+    return createMessage(`${text} `.repeat(Math.min(Number(count) || 1, 100_000)).trimEnd(), index)
   },
-  '/call': called,
-  '/refuse': refused,
+  '/call': createCall,
+  '/refuse': createRefusal,
 }
 
-function spoken(word: string, rest: string, index: number, seed: number): StreamEvent[] {
-  return (SPEECH[word] ?? said)(rest, index, seed)
+function createEvents(directive: string, rest: string, index: number, seed: number): StreamEvent[] {
+  return (DIRECTIVES[directive] ?? createMessage)(rest, index, seed)
 }
 
-function said(text: string, index: number): StreamEvent[] {
+function createMessage(text: string, index: number): StreamEvent[] {
   const item: Message = {
     type: 'message',
     role: 'assistant',
@@ -144,12 +151,12 @@ function said(text: string, index: number): StreamEvent[] {
   }
   return [
     { type: 'item-started', index, item: { ...item, content: [] } },
-    ...words(text).map((text): StreamEvent => ({ type: 'text-delta', index, part: 0, text })),
+    ...splitWords(text).map((text): StreamEvent => ({ type: 'text-delta', index, part: 0, text })),
     { type: 'item-ended', index, item },
   ]
 }
 
-function refused(text: string, index: number): StreamEvent[] {
+function createRefusal(text: string, index: number): StreamEvent[] {
   const item: Message = {
     type: 'message',
     role: 'assistant',
@@ -157,16 +164,21 @@ function refused(text: string, index: number): StreamEvent[] {
   }
   return [
     { type: 'item-started', index, item: { ...item, content: [] } },
-    ...words(text).map((text): StreamEvent => ({ type: 'refusal-delta', index, part: 0, text })),
+    ...splitWords(text).map((text): StreamEvent => ({
+      type: 'refusal-delta',
+      index,
+      part: 0,
+      text,
+    })),
     { type: 'item-ended', index, item },
   ]
 }
 
-function thought(text: string, index: number): StreamEvent[] {
+function createReasoning(text: string, index: number): StreamEvent[] {
   const channel = 'summary' as const
   return [
     { type: 'item-started', index, item: { type: 'reasoning', summary: [] } },
-    ...words(text).map((text): StreamEvent => ({
+    ...splitWords(text).map((text): StreamEvent => ({
       type: 'reasoning-delta',
       index,
       channel,
@@ -181,61 +193,66 @@ function thought(text: string, index: number): StreamEvent[] {
   ]
 }
 
-/** `seed` keeps the ids of one conversation's calls apart. */
-function called(rest: string, index: number, seed: number): StreamEvent[] {
-  const [name, given] = splitOnce(rest, ' ')
+/** `seed` makes the call ids differ between the answers of one conversation. */
+function createCall(rest: string, index: number, seed: number): StreamEvent[] {
+  const [name, argumentsText] = splitOnce(rest, ' ')
   const call = { type: 'function_call' as const, call_id: `call_demo_${seed}_${index}`, name }
-  const text = given === '' ? '{}' : given
+  const text = argumentsText === '' ? '{}' : argumentsText
   return [
     { type: 'item-started', index, item: { ...call, arguments: '' } },
-    ...pieces(text, 8).map((text): StreamEvent => ({ type: 'arguments-delta', index, text })),
+    ...splitText(text, 8).map((text): StreamEvent => ({ type: 'arguments-delta', index, text })),
     { type: 'item-ended', index, item: { ...call, arguments: text, status: 'completed' } },
   ]
 }
 
-/** The smallest arguments that a schema allows. What makes no sense in it is as good as not said. */
-function sample(schema: JsonObject): JsonObject {
-  const { properties: said, required } = schema
-  const properties = isObject(said) ? said : {}
+/**
+ * Returns the smallest arguments that a schema allows, e.g. `{"city": "demo"}`; ignores invalid
+ * parts of the schema.
+ */
+function createSampleArguments(schema: JsonObject): JsonObject {
+  const { properties: declared, required } = schema
+  const properties = isObject(declared) ? declared : {}
   const names: readonly Json[] = Array.isArray(required) ? required : Object.keys(properties)
   return Object.fromEntries(
     names
       .filter((name) => typeof name === 'string')
-      .map((name) => [name, sampleValue(ownValue(properties, name))]),
+      .map((name) => [name, createSampleValue(ownValue(properties, name))]),
   )
 }
 
-function sampleValue(schema: Json | undefined): Json {
+function createSampleValue(schema: Json | undefined): Json {
   const { type = null, enum: choices } = isObject(schema) ? schema : {}
   if (Array.isArray(choices) && choices.length > 0) return choices[0] as Json
   if (type === 'integer' || type === 'number') return 1
   if (type === 'boolean') return true
   if (type === 'array') return []
-  return type === 'object' && isObject(schema) ? sample(schema) : 'demo'
+  return type === 'object' && isObject(schema) ? createSampleArguments(schema) : 'demo'
 }
 
-function newestQuestion(items: readonly Item[]): string {
-  const newest = items.findLast((item) => item.type === 'message' && item.role === 'user')
-  return newest?.type === 'message' ? textOf(newest.content) : ''
+function findLastQuestion(items: readonly Item[]): string {
+  const lastQuestion = items.findLast((item) => item.type === 'message' && item.role === 'user')
+  return lastQuestion?.type === 'message' ? textOf(lastQuestion.content) : ''
 }
 
-/** What the tools said since the newest question. */
-function answeredCalls(items: readonly Item[]): readonly string[] {
-  const asked = items.findLastIndex((item) => item.type === 'message' && item.role === 'user')
+/** Returns the tool outputs after the last question. */
+function listToolOutputs(items: readonly Item[]): readonly string[] {
+  const lastQuestionIndex = items.findLastIndex(
+    (item) => item.type === 'message' && item.role === 'user',
+  )
   return items
-    .slice(asked + 1)
+    .slice(lastQuestionIndex + 1)
     .flatMap((item) => (item.type === 'function_call_output' ? [textOf(item.output)] : []))
 }
 
-function usageOf({ items, instructions }: DemoRequest): number {
+function countInputTokens({ items, instructions }: DemoRequest): number {
   return Math.ceil((JSON.stringify(items).length + (instructions?.length ?? 0)) / 4)
 }
 
-function words(text: string): readonly string[] {
+function splitWords(text: string): readonly string[] {
   return text.match(/\s*\S+\s*$|\s*\S+/g) ?? [text]
 }
 
-function pieces(text: string, size: number): readonly string[] {
+function splitText(text: string, size: number): readonly string[] {
   const all: string[] = []
   const points = Array.from(text)
   for (let at = 0; at < points.length; at += size) all.push(points.slice(at, at + size).join(''))

@@ -1,4 +1,7 @@
-/** The demo's wire is events as they are. What it had begun when it broke off is closed as it stands. */
+/**
+ * Decodes the demo's stream, which consists of the gateway's own events. If it breaks off, the open
+ * item ends as incomplete.
+ */
 import { isTerminalEvent, type ItemStarted, type StreamEvent } from '../../core/stream-event.ts'
 import type { Item } from '../../core/item.ts'
 import { createFailure } from '../../core/errors/gateway-error.ts'
@@ -23,14 +26,17 @@ export function decodeStream(): Decoder {
       isOver = true
       const failed: StreamEvent = { type: 'answer-failed', failure: BROKEN }
       if (open === null) return [failed]
-      return [{ type: 'item-ended', index: open.index, item: asFar(open.item, text) }, failed]
+      return [
+        { type: 'item-ended', index: open.index, item: createIncompleteItem(open.item, text) },
+        failed,
+      ]
     },
   }
 }
 
 const BROKEN = createFailure('upstream_broken', 'The demo upstream broke off, as it was asked to.')
 
-function asFar(item: Item, text: string): Item {
+function createIncompleteItem(item: Item, text: string): Item {
   const status = 'incomplete'
   if (item.type === 'message') return { ...item, status, content: [{ type: 'output_text', text }] }
   if (item.type === 'reasoning') return { ...item, summary: [{ type: 'summary_text', text }] }

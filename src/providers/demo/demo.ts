@@ -1,6 +1,6 @@
 /**
- * The built-in upstream: a model that is no model, needs no key, and always says the same to the
- * same. Its wire is the gateway's own vocabulary, which makes this the shortest provider to read.
+ * The built-in upstream: a scripted model without a key that gives equal prompts equal answers. Its
+ * wire consists of the gateway's own events, which makes it the shortest provider to read.
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
@@ -29,14 +29,14 @@ export const demo: Provider = {
   }),
   createHeaders: () => ({}),
   notes: NOTES,
-  quirks: { delayMs: countQuirk('Milliseconds between two pieces of an answer; 12 if not said.') },
+  quirks: { delayMs: countQuirk('Milliseconds between two pieces of an answer. Default: 12.') },
   createDecoder: decodeStream,
   decodeBody: (body) => body['events'] as unknown as readonly StreamEvent[],
   parseErrorResponse: (status, body) =>
-    createFailure('upstream_broken', messageOf(body), { status }),
+    createFailure('upstream_broken', readMessage(body), { status }),
 }
 
-function messageOf(body: JsonObject | string): string {
+function readMessage(body: JsonObject | string): string {
   if (!isObject(body)) return body
   return typeof body['message'] === 'string' ? body['message'] : 'The demo upstream refuses.'
 }

@@ -1,4 +1,4 @@
-/** What the demo model does not heed, for it does not think about how it speaks: a note for each. */
+/** Writes a note for each setting that the demo model ignores. */
 import type { Json } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
 import type { PromptParameters } from '../../core/prompt.ts'
@@ -6,23 +6,23 @@ import { isDefaultValue } from '../request/is-default-value.ts'
 import { createNoteCollector, type NoteTable } from '../note-collector.ts'
 
 export const NOTES = {
-  'demo-has-no-such-setting': ['dropped', 'The demo model always says the same to the same.'],
-  'demo-knows-functions-only': ['dropped', 'The demo model calls functions, and no other tools.'],
+  'demo-has-no-such-setting': ['dropped', 'The demo model ignores this setting.'],
+  'demo-knows-functions-only': ['dropped', 'The demo model calls only functions.'],
 } as const satisfies NoteTable
 
 export function noteIgnoredParameters(params: PromptParameters): readonly Note[] {
-  const notebook = createNoteCollector('demo', NOTES)
-  const settings = { ...named(params), ...params.extra }
+  const notes = createNoteCollector('demo', NOTES)
+  const settings = { ...listSettings(params), ...params.extra }
   for (const [field, value] of Object.entries(settings)) {
-    if (!isDefaultValue(field, value)) notebook.write('demo-has-no-such-setting', { field })
+    if (!isDefaultValue(field, value)) notes.write('demo-has-no-such-setting', { field })
   }
   for (const [at, { type }] of params.tools.entries()) {
-    if (type !== 'function') notebook.write('demo-knows-functions-only', { field: `tools[${at}]` })
+    if (type !== 'function') notes.write('demo-knows-functions-only', { field: `tools[${at}]` })
   }
-  return notebook.notes
+  return notes.notes
 }
 
-function named(params: PromptParameters): Readonly<Record<string, Json | undefined>> {
+function listSettings(params: PromptParameters): Readonly<Record<string, Json | undefined>> {
   return {
     temperature: params.temperature,
     top_p: params.topP,

@@ -1,24 +1,24 @@
 /**
- * A failure of which an upstream says nothing: an empty body, an empty object, or the web page of
- * whatever stands in front of it. All wires tell it in the same words.
+ * Describes a failure that an upstream does not explain: an empty body, an empty object, or the
+ * HTML page of a proxy. All wires use the same message.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { ErrorCode } from '../../core/errors/gateway-error.ts'
 
-/** With `null` for the status of an error inside of an answer that came with 200. */
+/** `status` is `null` for an error inside of an answer that began with 200. */
 export function createUnexplainedFailure(status: number | null, body = ''): Failure {
   if (status === null) return WITHIN_ANSWER
   return {
     status,
     type: errorTypeForStatus(status),
-    code: errorCodeForStatus(status) ?? brokenBy(status),
-    message: `The upstream answered with status ${status} and ${isHtmlPage(body) ? pageIn(body) : 'no explanation'}.`,
+    code: errorCodeForStatus(status) ?? getOutageCode(status),
+    message: `The upstream answered with status ${status} and ${isHtmlPage(body) ? describeHtmlPage(body) : 'no explanation'}.`,
     param: null,
   }
 }
 
-/** As of an upstream that sends no answer at all. */
-function brokenBy(status: number): ErrorCode | null {
+/** Returns the codes of an upstream that does not respond at all, e.g. 504 → `upstream_timeout`. */
+function getOutageCode(status: number): ErrorCode | null {
   if (status === 504) return 'upstream_timeout'
   return status >= 500 ? 'upstream_broken' : null
 }
@@ -31,35 +31,37 @@ const WITHIN_ANSWER: Failure = {
   param: null,
 }
 
-/** A proxy's page says nothing that a person could use, but its title may. */
+/** True for an HTML page. A proxy's page explains nothing, but its title may. */
 export function isHtmlPage(text: string): boolean {
   return /^\s*</.test(text)
 }
 
-function pageIn(body: string): string {
+function describeHtmlPage(body: string): string {
   const title = /<title>([^<]*)<\/title>/i.exec(body)?.[1]?.trim() ?? ''
-  return title === '' ? 'a web page' : `a web page: ${title.slice(0, MAX_TITLE).toWellFormed()}`
+  return title === ''
+    ? 'a web page'
+    : `a web page: ${title.slice(0, MAX_TITLE_CHARS).toWellFormed()}`
 }
 
-const MAX_TITLE = 200
+const MAX_TITLE_CHARS = 200
 
-const TYPES: Readonly<Partial<Record<number, string>>> = {
+const TYPE_BY_STATUS: Readonly<Partial<Record<number, string>>> = {
   401: 'authentication_error',
   403: 'permission_error',
   429: 'rate_limit_error',
 }
 
 export function errorTypeForStatus(status: number): string {
-  return TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
+  return TYPE_BY_STATUS[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error')
 }
 
-const CODES: Readonly<Partial<Record<number, string>>> = {
+const CODE_BY_STATUS: Readonly<Partial<Record<number, string>>> = {
   401: 'invalid_api_key',
   402: 'insufficient_quota',
   429: 'rate_limit_exceeded',
 }
 
-/** What OpenAI's clients look for. */
+/** Returns the error code that OpenAI's clients check for, e.g. 429 → `rate_limit_exceeded`. */
 export function errorCodeForStatus(status: number): string | null {
-  return CODES[status] ?? null
+  return CODE_BY_STATUS[status] ?? null
 }

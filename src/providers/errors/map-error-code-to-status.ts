@@ -1,12 +1,13 @@
 /**
- * The HTTP status that an error would have had, by its code or its type: it came inside of an answer
- * that had begun with 200. `null` for a word that says nothing of it.
+ * Maps an error's code or type to the HTTP status that it stands for, e.g. `rate_limit_exceeded` →
+ * 429. An error inside of an answer needs this because the answer began with 200. Returns `null`
+ * for an unknown code.
  */
-export function mapErrorCodeToStatus(word: string): number | null {
-  if (/^[45]\d\d$/.test(word)) return Number(word)
-  const known = STATUS.get(word)
-  if (known !== undefined) return known
-  return /^(?:invalid|unsupported|image|empty|failed_to_download)_/.test(word) ? 400 : null
+export function mapErrorCodeToStatus(code: string): number | null {
+  if (/^[45]\d\d$/.test(code)) return Number(code)
+  const status = STATUS.get(code)
+  if (status !== undefined) return status
+  return /^(?:invalid|unsupported|image|empty|failed_to_download)_/.test(code) ? 400 : null
 }
 
 const STATUS: ReadonlyMap<string, number> = new Map([

@@ -1,7 +1,7 @@
 /**
- * What the Gemini API takes and gives (`generateContent`, `streamGenerateContent`), with only the
- * fields we use. What comes from the service is read with care all the same: any field may be
- * missing, and a proxy in between may send anything.
+ * Types of the Gemini API (`generateContent`, `streamGenerateContent`), with only the fields that
+ * are used here. Readers check them all the same: any field may be missing, and a proxy may send
+ * any other JSON.
  *
  * https://ai.google.dev/api/generate-content
  */
@@ -12,16 +12,19 @@ export type GeminiContent = {
   readonly parts: readonly GeminiPart[]
 }
 
-/** One of `text`, `inlineData`, `fileData`, `functionCall` and `functionResponse`, or another. */
+/**
+ * A part has one of `text`, `inlineData`, `fileData`, `functionCall` and `functionResponse`, or an
+ * unknown field.
+ */
 export type GeminiPart = {
   readonly text?: string
-  /** The text is a summary of what the model thought. */
+  /** True if the text is a summary of the model's thinking. */
   readonly thought?: boolean
   readonly thoughtSignature?: string
   readonly inlineData?: InlineBlob
   readonly fileData?: { readonly fileUri: string; readonly mimeType?: string }
   readonly functionCall?: GeminiFunctionCall
-  readonly functionResponse?: WireResponse
+  readonly functionResponse?: GeminiFunctionResponse
 }
 
 /** `data` is base64. */
@@ -33,15 +36,15 @@ export type GeminiFunctionCall = {
   readonly args?: JsonObject
 }
 
-type WireResponse = {
+type GeminiFunctionResponse = {
   readonly id?: string
   readonly name: string
   readonly response: JsonObject
-  /** Media of the result; understood from Gemini 3 on. */
+  /** Media of the result; supported from Gemini 3 on. */
   readonly parts?: readonly { readonly inlineData: InlineBlob }[]
 }
 
-/** A whole answer, or one chunk of a streamed one: the shape is the same. */
+/** A complete answer, or a chunk of a streamed one: both have the same shape. */
 export interface GeminiChunk {
   readonly responseId?: string
   readonly modelVersion?: string
@@ -74,7 +77,7 @@ export interface GroundingMetadata {
     readonly web?: { readonly uri?: string; readonly title?: string }
   }[]
   readonly groundingSupports?: readonly {
-    /** Places are counted in bytes of UTF-8. */
+    /** Offsets are bytes of UTF-8. */
     readonly segment?: {
       readonly startIndex?: number
       readonly endIndex?: number
@@ -102,7 +105,7 @@ export interface GeminiError {
   readonly details?: readonly Json[]
 }
 
-/** Every ending that is documented. `STOP` is the only one that means a finished answer. */
+/** All documented finish reasons. Only `STOP` means a complete answer. */
 export type GeminiFinishReason =
   | 'STOP'
   | 'MAX_TOKENS'

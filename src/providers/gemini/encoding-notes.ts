@@ -1,120 +1,90 @@
-/**
- * What this wire cannot say, or says differently: every code that its notes carry, with what
- * happened and one sentence for a person.
- */
+/** The notes of this wire, by code: what happened, and a sentence for the user. */
 import {
-  createNoteCollector as open,
-  type NoteCollector as Gathering,
+  createNoteCollector as createCollector,
+  type NoteCollector as GenericNoteCollector,
   type NoteTable,
 } from '../note-collector.ts'
 
 export const NOTES = {
   'system-in-place': [
     'changed',
-    'Gemini takes system text only in front; a later system or developer message is sent as tagged user text.',
+    'System text inside of the conversation is sent as tagged user text.',
   ],
   'system-as-user': [
     'changed',
-    'This model has no system instruction; the text is put in front of the first user message.',
+    'The model has no system instruction; the text is sent with the first user message.',
   ],
-  'media-in-system': ['dropped', 'System and developer messages hold only text at Gemini.'],
-  'first-turn-added': [
-    'added',
-    'Gemini wants a conversation to begin with the user; a line of the user was put in front.',
-  ],
-  'last-turn-added': [
-    'added',
-    'This model does not continue its own words; a line of the user was put at the end.',
-  ],
-  'foreign-reasoning': ['dropped', 'Reasoning of another provider means nothing to Gemini.'],
-  'thoughts-not-sent': [
-    'dropped',
-    'Gemini does not want its unsigned thought summaries back; its signatures are sent.',
-  ],
+  'media-in-system': ['dropped', 'Gemini accepts only text in system messages.'],
+  'first-turn-added': ['added', 'The user must speak first; a short line is added.'],
+  'last-turn-added': ['added', 'The model does not continue its message; the user asks for it.'],
+  'foreign-reasoning': ['dropped', 'Gemini cannot read the reasoning of another provider.'],
+  'thoughts-not-sent': ['dropped', 'Unsigned thought summaries are left out; signatures are sent.'],
   'signature-of-elsewhere': [
     'dropped',
-    'A thought signature holds only at the account and the kind of model that made it.',
+    'A thought signature is valid only for its account and kind of model.',
   ],
   'signature-of-edited-text': [
     'dropped',
-    'The text of this message is no longer the one that its thought signature was made for.',
+    'An edit of the text makes its thought signature invalid.',
   ],
   'signature-stand-in': [
     'added',
-    'Gemini 3 wants a signature on a function call; where none is known the documented stand-in is sent.',
+    'Gemini 3 requires a signature on a call; a documented stand-in is sent.',
   ],
   'call-without-name': ['dropped', 'A function call without a name cannot be sent.'],
   'call-without-output': [
     'added',
-    'Gemini wants an answer to every function call; a call without an output got one that says so.',
+    'Gemini requires an output for each call; an error is sent for a missing one.',
   ],
-  'output-without-call': ['dropped', 'An output whose call is not there cannot be sent.'],
-  'output-moved': [
-    'moved',
-    'Gemini wants the answers to function calls directly behind them; an output was moved there.',
-  ],
+  'output-without-call': ['dropped', 'An output without its call cannot be sent.'],
+  'output-moved': ['moved', 'Gemini requires the outputs directly after their calls.'],
   'arguments-not-an-object': [
     'changed',
-    'The arguments of this call are not a JSON object; they are sent inside one.',
+    'Arguments that are not a JSON object are sent as {"arguments": "…"}.',
   ],
-  'custom-call': ['changed', 'A call with free text is sent as a function call with one argument.'],
-  'hosted-item': ['dropped', 'Items of hosted tools can only go back to where they were made.'],
-  'unknown-part': ['dropped', 'This part of a message has no counterpart; a notice stands for it.'],
-  'media-unsupported': [
-    'dropped',
-    'Gemini cannot read media of this kind; a notice stands in its place.',
-  ],
-  'media-remote': [
-    'dropped',
-    'Gemini does not fetch media from this address; a notice stands in its place.',
-  ],
-  'media-unresolved': [
-    'dropped',
-    'The file is known only by an id of another service; a notice stands in its place.',
-  ],
+  'custom-call': ['changed', 'A custom tool call is sent as a function call with one argument.'],
+  'hosted-item': ['dropped', 'Only its own provider understands an item of a hosted tool.'],
+  'unknown-part': ['dropped', 'A notice replaces a part of an unknown type.'],
+  'media-unsupported': ['dropped', 'A notice replaces media that Gemini cannot read.'],
+  'media-remote': ['dropped', 'A notice replaces media at a URL that Gemini does not load.'],
+  'media-unresolved': ['dropped', 'A notice replaces a file that another service stores.'],
   'media-too-large': [
     'dropped',
-    'The media of this request exceed what Gemini takes inline; notices stand for the oldest.',
+    'Notices replace the oldest media, which exceed the size limit of a request.',
   ],
-  'media-moved': ['moved', 'Media of an assistant message are sent with the next user message.'],
-  'image-detail': ['changed', 'The level of detail of an image cannot be asked for.'],
-  'hosted-tool': ['dropped', 'Hosted tools of another service cannot be used here.'],
-  'custom-tool': [
-    'changed',
-    'A tool with free text is offered as a function with one argument, `input`.',
-  ],
-  'tool-name-changed': [
-    'changed',
-    'Gemini does not take a name like this one; the answer is given the own name back.',
-  ],
+  'media-moved': ['moved', 'Media of an assistant message is sent with the next user message.'],
+  'image-detail': ['changed', 'Gemini cannot set the level of detail of an image.'],
+  'hosted-tool': ['dropped', 'Only its own provider can run a hosted tool.'],
+  'custom-tool': ['changed', 'A custom tool is sent as a function with one argument, `input`.'],
+  'tool-name-changed': ['changed', 'Gemini rejects this tool name; answers get the original name.'],
   'schema-simplified': [
     'changed',
-    'Gemini understands a part of JSON Schema; the other keywords were left out.',
+    'Keywords that Gemini does not support are left out of the schema.',
   ],
-  'strict-not-enforced': ['changed', 'Gemini has no strict mode for the arguments of a function.'],
+  'strict-not-enforced': ['changed', 'Gemini cannot enforce the schema of arguments.'],
   'tools-narrowed': [
     'changed',
-    'Only the allowed tools are offered: Gemini cannot restrict a free choice otherwise.',
+    'Only allowed tools are sent; Gemini cannot restrict a free choice otherwise.',
   ],
-  'tool-choice-dropped': ['dropped', 'This choice of a tool cannot be expressed.'],
-  'parallel-not-limited': ['dropped', 'Gemini cannot be kept from calling tools in parallel.'],
+  'tool-choice-dropped': ['dropped', 'Gemini has no such tool choice.'],
+  'parallel-not-limited': ['dropped', 'Gemini cannot turn off parallel tool calls.'],
   'format-with-tools': [
     'changed',
-    'This model gives JSON or calls functions, not both; the format is asked for in words.',
+    'The model cannot combine JSON output with tools; an instruction asks for JSON.',
   ],
-  'effort-mapped': ['changed', 'This model knows no such effort; the nearest one is asked for.'],
+  'effort-mapped': ['changed', 'The model does not support this effort; the nearest one is sent.'],
   'stop-enforced': [
     'changed',
-    'Gemini takes at most five stop sequences; the others are enforced in the stream.',
+    'Gemini accepts five stop sequences; the gateway ends the answer at the others.',
   ],
-  'not-with-this-model': ['dropped', 'This model refuses the parameter.'],
+  'not-with-this-model': ['dropped', 'The model rejects this parameter.'],
   'unsupported-parameter': ['dropped', 'Gemini has no such parameter.'],
 } as const satisfies NoteTable
 
 export type NoteCode = keyof typeof NOTES
 
-export type NoteCollector = Gathering<NoteCode>
+export type NoteCollector = GenericNoteCollector<NoteCode>
 
 export function createNoteCollector(): NoteCollector {
-  return open('gemini', NOTES)
+  return createCollector('gemini', NOTES)
 }

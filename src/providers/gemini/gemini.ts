@@ -1,7 +1,7 @@
 /**
- * Google Gemini by its own API: https://ai.google.dev/api/generate-content. The base address of an
- * account ends in the version, as in `https://generativelanguage.googleapis.com/v1beta`; what else
- * can be set about it is in `quirks.ts`.
+ * The provider for Google Gemini by its own API: https://ai.google.dev/api/generate-content. An
+ * account's base address ends in the version, as in
+ * `https://generativelanguage.googleapis.com/v1beta`; further settings are in `quirks.ts`.
  */
 import type { Part } from '../../core/item.ts'
 import type { Provider } from '../provider-interface.ts'
@@ -17,13 +17,13 @@ export const gemini: Provider = {
   getPassThroughDialect: () => null,
   encode: encodeRequest,
   createDecoder: decodeStream,
-  decodeBody: decodeBody,
-  parseErrorResponse: parseErrorResponse,
+  decodeBody,
+  parseErrorResponse,
   isReasoningRejection: refusesReasoning,
   getMediaSupport({ quirks }) {
     const { remoteUrls, inlineLimitBytes: requestChars } = readGeminiQuirks(quirks)
     const loads = (part: Part): boolean => classifyMedia(part, remoteUrls)?.kind === 'remote'
-    // Of Google's own storage.
+    // `gs://` is the scheme of Google Cloud Storage.
     return { loadsUrl: loads, schemes: ['gs://'], maxRequestChars: requestChars }
   },
   createHeaders: ({ apiKey }): Readonly<Record<string, string>> =>

@@ -1,71 +1,78 @@
 /**
- * What a model's name says about what it can do. An unknown name is given no invented powers; an
- * alias such as `gemini-flash-latest` counts as the newest generation.
+ * Derives what a model supports from its name. An unknown name gets no optional features; an alias
+ * such as `gemini-flash-latest` counts as the latest generation.
  */
 export interface ModelTraits {
-  /** `models/gemini-3-pro-preview`, ready for a URL. */
+  /** The model's URL path, e.g. `models/gemini-3-pro-preview`. */
   readonly path: string
-  /** 2.5, 3, 3.1 …; `null` where the name does not say. */
+  /** 2.5, 3, 3.1 …; `null` if the name contains no version. */
   readonly generation: number | null
   readonly tier: 'pro' | 'flash' | 'flash-lite' | null
-  /** How thinking is asked for: a number of tokens, a level, only whether to show it, or not. */
+  /**
+   * How thinking is requested: by a token budget, by a level, only by showing it, or not at all.
+   */
   readonly thinking: 'budget' | 'level' | 'shown' | 'none'
-  /** Calls must be signed, results may hold media, JSON and functions go together. */
-  readonly isThird: boolean
-  readonly hasSystem: boolean
-  /** Accepts a conversation that ends with the model's own words. */
-  readonly continues: boolean
+  /**
+   * True from Gemini 3 on: calls must be signed, outputs may contain media, and JSON output works
+   * together with functions.
+   */
+  readonly isGeneration3: boolean
+  readonly hasSystemInstruction: boolean
+  /** True if the model continues a conversation that ends with its own message. */
+  readonly supportsPrefill: boolean
 }
 
-/** Stands for an alias that follows the newest model. */
-const NEWEST = 99
+/** The generation of an alias that follows the latest model. */
+const LATEST_GENERATION = 99
 
 export function describeModel(name: string): ModelTraits {
   const bare = name.slice(name.lastIndexOf('/') + 1).toLowerCase()
-  const generation = generationOf(bare)
-  const tier = tierOf(bare)
+  const generation = parseGeneration(bare)
+  const tier = parseTier(bare)
   return {
-    path: pathOf(name),
+    path: buildPath(name),
     generation,
     tier,
-    thinking: thinkingOf(bare, generation),
-    isThird: generation !== null && generation >= 3,
-    hasSystem: !/^gemma-[123]/.test(bare),
-    continues: generation === null || generation <= 3.1 || bare === 'gemini-3.5-flash',
+    thinking: chooseThinkingMode(bare, generation),
+    isGeneration3: generation !== null && generation >= 3,
+    hasSystemInstruction: !/^gemma-[123]/.test(bare),
+    supportsPrefill: generation === null || generation <= 3.1 || bare === 'gemini-3.5-flash',
   }
 }
 
 /**
- * Whether what `maker` sealed can be read by `reader`. Only the major version and the size are
- * compared: the service answers to aliases and names its answers after what they stand for.
+ * True if the model `reader` can read thought signatures of the model `maker`. Only the major
+ * version and the size are compared, e.g. 3.1 Pro reads 3 Pro: the service accepts aliases and
+ * returns the names of the models behind them.
  */
 export function canReadSignatures(reader: ModelTraits, maker: string): boolean {
   const made = describeModel(maker)
   if (reader.tier !== null && made.tier !== null && reader.tier !== made.tier) return false
   const [one, other] = [reader.generation, made.generation]
-  if (one === null || other === null || one === NEWEST || other === NEWEST) return true
+  if (one === null || other === null || one === LATEST_GENERATION || other === LATEST_GENERATION)
+    return true
   return Math.floor(one) === Math.floor(other)
 }
 
-function pathOf(name: string): string {
+function buildPath(name: string): string {
   const [, folder = 'models', bare = name] = /^(models|tunedModels)\/(.+)$/.exec(name) ?? []
   return `${folder}/${encodeURIComponent(bare)}`
 }
 
-function generationOf(name: string): number | null {
+function parseGeneration(name: string): number | null {
   if (!name.startsWith('gemini-')) return null
   const version = /^gemini-(\d{1,2}(?:\.\d{1,2})?)(?:-|$)/.exec(name)?.[1]
   if (version !== undefined) return Number(version)
-  return name.endsWith('-latest') ? NEWEST : null
+  return name.endsWith('-latest') ? LATEST_GENERATION : null
 }
 
-function tierOf(name: string): ModelTraits['tier'] {
+function parseTier(name: string): ModelTraits['tier'] {
   if (name.includes('flash-lite')) return 'flash-lite'
   if (name.includes('flash')) return 'flash'
   return /-pro(?:-|$)/.test(name) ? 'pro' : null
 }
 
-function thinkingOf(name: string, generation: number | null): ModelTraits['thinking'] {
+function chooseThinkingMode(name: string, generation: number | null): ModelTraits['thinking'] {
   if (generation === null || generation < 2.5) return 'none'
   if (/-(?:tts|audio|live|embedding)(?:-|$)/.test(name)) return 'none'
   if (name.includes('-image')) return generation >= 3 ? 'shown' : 'none'

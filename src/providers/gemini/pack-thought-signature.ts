@@ -1,13 +1,14 @@
 /**
- * Thought signatures for clients that keep the conversation themselves. Such a client sends back
- * what it was given in OpenAI's shape, and a function call has no place for a signature there; but
- * a reasoning item has one for what only the provider can read. So a signed call is preceded by a
- * reasoning item whose `encrypted_content` is
+ * Packs thought signatures for clients that store the conversation themselves. In OpenAI's format,
+ * which such a client sends back, a function call has no field for a signature, but a reasoning
+ * item has one for encrypted content. So a reasoning item comes before each signed call, with the
+ * `encrypted_content`
  *
  *     gemini:1:<model that made it>:<signature>
  *
- * and the signature goes back onto the first call behind that item. Nothing is encrypted here: the
- * signature is opaque by itself. No other wire may send what starts with `gemini:`.
+ * and the next request moves the signature to the first call after that item. The signature is
+ * already opaque, so it is not encrypted again. No other wire may send a string that starts with
+ * `gemini:`.
  */
 export interface ModelSignature {
   readonly model: string
@@ -20,7 +21,7 @@ export function packSignature({ model, signature }: ModelSignature): string {
   return `${PREFIX}${encodeURIComponent(model)}:${signature}`
 }
 
-/** `null` for what was not sealed here. */
+/** Returns `null` for a string of another origin. */
 export function unpackSignature(text: string | null | undefined): ModelSignature | null {
   if (text === null || text === undefined || !text.startsWith(PREFIX)) return null
   const colon = text.indexOf(':', PREFIX.length)

@@ -1,30 +1,33 @@
 /**
- * Errors of Google's APIs in OpenAI's shape. They come as the body of an answer with an error
- * status, inside a stream that began with 200, and either way sometimes wrapped in an array.
+ * Converts errors of Google's APIs to OpenAI's shape. They come as the body of an error response or
+ * inside of a stream that began with 200, and in both cases sometimes wrapped in an array.
  */
 import type { Failure } from '../../core/stream-event.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import { isObject, tryParseJson, type Json, type JsonObject } from '../../core/json/json.ts'
 import { mapErrorCodeToStatus } from '../errors/map-error-code-to-status.ts'
 import { isHtmlPage, createUnexplainedFailure } from '../errors/create-unexplained-failure.ts'
 import type { GeminiError } from './api-types.ts'
 
 export function parseErrorResponse(status: number, body: JsonObject | string): Failure {
-  const error = findError(typeof body === 'string' ? parsed(body) : body)
+  const error = findError(typeof body === 'string' ? tryParseJson(body) : body)
   if (error !== null) return parseError(error, status)
-  const words = typeof body === 'string' ? plainWords(body) : ''
-  if (words === '') return createUnexplainedFailure(status, typeof body === 'string' ? body : '')
-  return shaped({}, status, `The upstream answered with status ${status}: ${words}`)
+  const text = typeof body === 'string' ? readPlainText(body) : ''
+  if (text === '') return createUnexplainedFailure(status, typeof body === 'string' ? body : '')
+  return createOpenAIFailure({}, status, `The upstream answered with status ${status}: ${text}`)
 }
 
-/** A signature that is missing, corrupted, or of another model or route. */
+/**
+ * True if the upstream rejects a thought signature: it is missing, corrupted, or of another model
+ * or route.
+ */
 export function refusesReasoning({ status, code, message }: Failure): boolean {
   if (status !== 400 && status !== 422) return false
-  return code === 'invalid_encrypted_content' || SIGNATURE.test(message)
+  return code === 'invalid_encrypted_content' || SIGNATURE_ERROR.test(message)
 }
 
-const SIGNATURE = /thought.?signature/i
+const SIGNATURE_ERROR = /thought.?signature/i
 
-/** The error that a body or a chunk consists of, `null` if it is none. */
+/** Returns the error in a body or a chunk; `null` if there is none. */
 export function findError(value: unknown): GeminiError | null {
   const first: unknown = Array.isArray(value) ? value[0] : value
   if (!isObject(first) || first['error'] === undefined || first['error'] === null) return null
@@ -32,21 +35,23 @@ export function findError(value: unknown): GeminiError | null {
   return isObject(error) ? error : { message: typeof error === 'string' ? error : '' }
 }
 
-/** `status` is that of the answer, `null` in a stream, where the error itself has to say. */
+/**
+ * `status` is that of the HTTP response; `null` in a stream, where it is derived from the error.
+ */
 export function parseError(error: GeminiError, status: number | null): Failure {
-  const named = statusOf(error)
+  const statusName = readStatusName(error)
   const code = mapErrorCodeToStatus(String(error.code))
   const message =
     typeof error.message === 'string' && error.message !== ''
       ? error.message
-      : named === ''
+      : statusName === ''
         ? createUnexplainedFailure(status).message
-        : `The upstream failed (${named}).`
-  return shaped(error, status ?? code ?? HTTP[named] ?? 502, message)
+        : `The upstream failed (${statusName}).`
+  return createOpenAIFailure(error, status ?? code ?? HTTP_STATUS[statusName] ?? 502, message)
 }
 
 /** https://cloud.google.com/apis/design/errors */
-const HTTP: Readonly<Record<string, number>> = {
+const HTTP_STATUS: Readonly<Record<string, number>> = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
   OUT_OF_RANGE: 400,
@@ -64,8 +69,8 @@ const HTTP: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 }
 
-function shaped(error: GeminiError, upstreamStatus: number, message: string): Failure {
-  const named = statusOf(error)
+function createOpenAIFailure(error: GeminiError, upstreamStatus: number, message: string): Failure {
+  const statusName = readStatusName(error)
   const isBadKey = isInvalidKey(error)
   const status = isBadKey ? 401 : upstreamStatus
   const base = { status, message, param: null }
@@ -74,37 +79,37 @@ function shaped(error: GeminiError, upstreamStatus: number, message: string): Fa
   }
   if (status === 429) {
     const type = JSON.stringify(error.details ?? '').includes('oken') ? 'tokens' : 'requests'
-    return { ...base, message: withDelay(error, message), type, code: 'rate_limit_exceeded' }
+    return { ...base, message: appendDelay(error, message), type, code: 'rate_limit_exceeded' }
   }
   if (status >= 500) {
     const code = status === 503 ? 'server_is_overloaded' : 'server_error'
-    return { ...base, message: withDelay(error, message), type: 'server_error', code }
+    return { ...base, message: appendDelay(error, message), type: 'server_error', code }
   }
-  return { ...base, type: 'invalid_request_error', code: codeOf(status, named, message) }
+  return { ...base, type: 'invalid_request_error', code: getErrorCode(status, statusName, message) }
 }
 
-function codeOf(status: number, named: string, message: string): string | null {
+function getErrorCode(status: number, statusName: string, message: string): string | null {
   if (status === 404) return 'model_not_found'
   if (/input token count\b.{0,80}\bexceeds/i.test(message)) return 'context_length_exceeded'
-  if (SIGNATURE.test(message)) return 'invalid_encrypted_content'
-  return named === '' || named === 'INVALID_ARGUMENT' ? null : named.toLowerCase()
+  if (SIGNATURE_ERROR.test(message)) return 'invalid_encrypted_content'
+  return statusName === '' || statusName === 'INVALID_ARGUMENT' ? null : statusName.toLowerCase()
 }
 
-function statusOf(error: GeminiError): string {
+function readStatusName(error: GeminiError): string {
   return typeof error.status === 'string' ? error.status : ''
 }
 
-/** A wrong key is a 400 at Google. */
+/** Google responds to a wrong key with 400. */
 function isInvalidKey(error: GeminiError): boolean {
   return (
-    detailsOf(error).some((detail) => detail['reason'] === 'API_KEY_INVALID') ||
+    readDetails(error).some((detail) => detail['reason'] === 'API_KEY_INVALID') ||
     (typeof error.message === 'string' && /^API key (?:not valid|expired)/.test(error.message))
   )
 }
 
-/** In the words that OpenAI's clients look for to know how long to wait. */
-function withDelay(error: GeminiError, message: string): string {
-  const delay = detailsOf(error).find(isRetryInfo)?.['retryDelay']
+/** Appends the delay in the form that OpenAI's clients parse, e.g. `Please try again in 18s.` */
+function appendDelay(error: GeminiError, message: string): string {
+  const delay = readDetails(error).find(isRetryInfo)?.['retryDelay']
   return typeof delay === 'string' ? `${message} Please try again in ${delay}.` : message
 }
 
@@ -112,19 +117,10 @@ function isRetryInfo({ '@type': type }: JsonObject): boolean {
   return typeof type === 'string' && type.endsWith('.RetryInfo')
 }
 
-function detailsOf(error: GeminiError): readonly JsonObject[] {
+function readDetails(error: GeminiError): readonly JsonObject[] {
   return Array.isArray(error.details) ? (error.details as readonly Json[]).filter(isObject) : []
 }
 
-function parsed(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return null
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
-function plainWords(text: string): string {
+function readPlainText(text: string): string {
   return isHtmlPage(text) ? '' : text.slice(0, 300).trim()
 }

@@ -1,15 +1,15 @@
-/** What can be said of an upstream that serves Gemini. */
+/** The quirks of this wire. */
 import type { JsonObject } from '../../core/json/json.ts'
 import { countQuirk, flagQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
 
 export const QUIRKS: QuirkTable = {
-  callIds: flagQuirk(
-    'Takes ids of function calls back; Vertex AI refuses them. `true` if not said.',
+  callIds: flagQuirk('Accepts ids of function calls; Vertex AI rejects them. Default: true.'),
+  inlineLimitBytes: countQuirk('Maximum base64 characters of a request. Default: 20 million.'),
+  jsonSchema: flagQuirk('Accepts JSON Schema, so schemas are sent unchanged.'),
+  prefill: flagQuirk(
+    'Continues an assistant message at the end of the conversation. Default: by the model.',
   ),
-  inlineLimitBytes: countQuirk('How much base64 one request may hold; 20 million if not said.'),
-  jsonSchema: flagQuirk('Takes JSON Schemas as they are, so that they are sent as they are.'),
-  prefill: flagQuirk("Its models continue their own words; if not said, the model's name decides."),
-  remoteUrls: flagQuirk('Fetches media from any https address.'),
+  remoteUrls: flagQuirk('Loads media from any https URL.'),
 }
 
 export interface GeminiQuirks {

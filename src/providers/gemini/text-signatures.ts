@@ -1,13 +1,13 @@
 /**
- * Signatures on text. Gemini signs a part, and a part is whatever came in one chunk: a signature
- * must go back on exactly that stretch of text, neither joined with unsigned text nor split
- * (https://ai.google.dev/gemini-api/docs/thought-signatures). A client however wants one text. So
- * an item holds the text in one piece, and in `native.gemini` where the signed stretches lie:
+ * Stores and restores signatures on text. Gemini signs a part, which is the text of one chunk: the
+ * signature must go back on exactly this text, neither joined with unsigned text nor split
+ * (https://ai.google.dev/gemini-api/docs/thought-signatures). Clients however get one text. So an
+ * item contains the joined text, and `native.gemini` records which spans of it are signed:
  *
  *     { signatures: [{ start, end, thoughtSignature }], chars, after }
  *
- * `chars` is the length of the whole text, to tell whether somebody has edited it; `after` holds the
- * signatures of empty parts behind the item.
+ * `chars` is the length of the complete text and reveals an edit; `after` has the signatures of
+ * empty parts after the item.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { GeminiPart } from './api-types.ts'
@@ -19,29 +19,29 @@ export type SignedSpan = {
 }
 
 export interface TextSignatures {
-  readonly runs: readonly SignedSpan[]
+  readonly spans: readonly SignedSpan[]
   readonly chars: number
   readonly after: readonly string[]
 }
 
-/** What to keep in `native.gemini`, `null` if nothing is signed. */
-export function serializeSignatures({ runs, chars, after }: TextSignatures): JsonObject | null {
-  if (runs.length === 0 && after.length === 0) return null
+/** Returns the value for `native.gemini`; `null` if nothing is signed. */
+export function serializeSignatures({ spans, chars, after }: TextSignatures): JsonObject | null {
+  if (spans.length === 0 && after.length === 0) return null
   return {
-    ...(runs.length === 0 ? {} : { signatures: runs, chars }),
+    ...(spans.length === 0 ? {} : { signatures: spans, chars }),
     ...(after.length === 0 ? {} : { after }),
   }
 }
 
-/** `null` where there are none. */
+/** Returns `null` if there are no signatures. */
 export function parseSignatures(native: JsonObject | undefined): TextSignatures | null {
   if (native === undefined) return null
   const listed = native['signatures']
   const { chars } = native
   const after = parseTrailingSignatures(native)
-  const runs = Array.isArray(listed) ? (listed as readonly unknown[]).filter(isRun) : []
-  if (runs.length === 0 && after.length === 0) return null
-  return { runs, chars: typeof chars === 'number' ? chars : 0, after }
+  const spans = Array.isArray(listed) ? (listed as readonly unknown[]).filter(isSignedSpan) : []
+  if (spans.length === 0 && after.length === 0) return null
+  return { spans, chars: typeof chars === 'number' ? chars : 0, after }
 }
 
 export function parseTrailingSignatures(native: JsonObject | undefined): readonly string[] {
@@ -51,28 +51,28 @@ export function parseTrailingSignatures(native: JsonObject | undefined): readonl
     : []
 }
 
-/** Parts that consist of a signature. */
+/** Creates empty text parts that only carry a signature. */
 export function createSignatureParts(signatures: readonly string[]): readonly GeminiPart[] {
   return signatures.map((thoughtSignature) => ({ text: '', thoughtSignature }))
 }
 
-/** The text in parts: signed ones as they were signed, and what lies between. */
+/** Splits a text into its signed spans and the unsigned text between them. */
 export function splitTextBySignature(
   text: string,
-  runs: readonly SignedSpan[],
+  spans: readonly SignedSpan[],
 ): readonly GeminiPart[] {
   const parts: GeminiPart[] = []
-  let at = 0
-  for (const { start, end, thoughtSignature } of runs) {
-    if (start > at) parts.push({ text: text.slice(at, start) })
+  let position = 0
+  for (const { start, end, thoughtSignature } of spans) {
+    if (start > position) parts.push({ text: text.slice(position, start) })
     parts.push({ text: text.slice(start, end), thoughtSignature })
-    at = end
+    position = end
   }
-  if (at < text.length) parts.push({ text: text.slice(at) })
+  if (position < text.length) parts.push({ text: text.slice(position) })
   return parts
 }
 
-function isRun(value: unknown): value is SignedSpan {
+function isSignedSpan(value: unknown): value is SignedSpan {
   return (
     isObject(value) &&
     typeof value['start'] === 'number' &&

@@ -1,4 +1,4 @@
-/** What can be said of every upstream, whatever its wire. Each is read where its subject is at home. */
+/** Quirks of every upstream, whatever its wire. The modules that each quirk concerns read it. */
 import { isObject } from '../../core/json/json.ts'
 import { MEDIA_KINDS } from '../../core/media/content-part-media.ts'
 import {
@@ -17,7 +17,7 @@ const contextWindow: Quirk = {
     return sizes.every((size) => typeof size === 'number' && size > 0) ? value : undefined
   },
   sentence:
-    'How much its models take. By model as in `{"qwen*": 32768, "*": 8192}`; the first pattern that matches counts.',
+    'Context window of its models. By model as in `{"qwen*": 32768, "*": 8192}`; the first matching pattern applies.',
 }
 
 const sees: Quirk = {
@@ -29,7 +29,7 @@ const sees: Quirk = {
       : undefined
   },
   sentence:
-    'What its models can see, hear and read beside text; the rest becomes a notice. By model as in `{"*-vl*": ["image"], "*": []}`; the first pattern that matches counts. Where nobody says it, everything, but for models that are known to be blind.',
+    'Media that its models accept besides text; a notice replaces other media. By model as in `{"*-vl*": ["image"], "*": []}`; the first matching pattern applies. Default: all, except for models that are known to accept only text.',
 }
 
 function isMediaKind(text: string): boolean {
@@ -40,28 +40,30 @@ const speakerGuard: Quirk = {
   what: 'true, false or a list of labels',
   read: (value) => (typeof value === 'boolean' || isStringList(value) ? value : undefined),
   sentence:
-    "Ends an answer before a line that another speaker would begin. The labels are the model's own. Goes before `SPEAKER_GUARD`.",
+    "Ends an answer before a line in which another speaker begins, e.g. `User: …`. A list contains the model's own labels. Overrides `SPEAKER_GUARD`.",
 }
 
 export const COMMON_QUIRKS: QuirkTable = {
   contextWindow,
   degrade: flagQuirk(
-    'Where it refuses an optional parameter, it is asked again without it, up to three times.',
+    'Sends a request again without an optional parameter that it rejects, up to three times.',
   ),
   imageLimitBytes: countQuirk(
-    'How much base64 one image may be. Above it older images become notices, and the newest question is refused.',
+    'Maximum base64 characters of one image. A notice replaces a larger image of an earlier message; in the last question it is an error.',
   ),
-  mediaLimitBytes: countQuirk('The same for all media of a request together; the oldest go first.'),
+  mediaLimitBytes: countQuirk(
+    'Maximum base64 characters of all media of a request; notices replace the oldest.',
+  ),
   mediaUrls: flagQuirk(
-    'Whether it loads media from their addresses. If not, they are loaded here and sent within the request.',
+    'Loads media from URLs itself; otherwise the gateway loads them and sends them in the request.',
   ),
   prefixCheck: flagQuirk(
-    'Takes reasoning back only behind the prefix that it was made on. Where it is not said, the model tells.',
+    'Accepts reasoning only after the prefix that it was generated on. Default: by the model.',
   ),
   sees,
   speakerGuard,
   stop: listQuirk(
     'a list of stop strings',
-    'Added to those of every request, as control tokens that its models let slip.',
+    'Added to every request, e.g. control tokens that its models leak.',
   ),
 }

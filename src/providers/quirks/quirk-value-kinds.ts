@@ -1,11 +1,11 @@
 /**
- * What can be said of an upstream under `quirks` of its account. Each wire has a table of those that
- * it knows: how a value is read, and a sentence for the README.
+ * A deviation of one upstream, set under `quirks` of its account. Each wire has a table of the
+ * quirks that it knows, with a parser for the value and a sentence for the README.
  */
 export interface Quirk<Value = unknown> {
-  /** Which values it takes; completes "quirks.name must be …". */
+  /** Names the accepted values; completes the sentence "quirks.name must be …". */
   readonly what: string
-  /** `undefined` for a value that it cannot mean. */
+  /** Returns `undefined` for an invalid value. */
   readonly read: (value: unknown) => Value | undefined
   readonly sentence: string
 }
@@ -30,13 +30,13 @@ export function textQuirk(sentence: string): Quirk<string> {
   }
 }
 
-export function choiceQuirk<const Word extends string | boolean>(
-  words: readonly Word[],
+export function choiceQuirk<const Choice extends string | boolean>(
+  choices: readonly Choice[],
   sentence: string,
-): Quirk<Word> {
+): Quirk<Choice> {
   return {
-    what: `one of: ${words.join(', ')}`,
-    read: (value) => words.find((word) => word === value),
+    what: `one of: ${choices.join(', ')}`,
+    read: (value) => choices.find((choice) => choice === value),
     sentence,
   }
 }

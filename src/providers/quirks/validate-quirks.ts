@@ -1,4 +1,7 @@
-/** What is wrong with the quirks of an account, in sentences for whoever wrote the settings. */
+/**
+ * Lists the errors in an account's quirks as sentences for the operator, e.g. `quirks.maxTokens
+ * must be a whole number.`
+ */
 import type { JsonObject } from '../../core/json/json.ts'
 import { COMMON_QUIRKS } from './common-quirks.ts'
 import type { WireName } from '../provider-interface.ts'

@@ -1,6 +1,6 @@
 /**
- * An account's own stop strings (`quirks.stop`, such as control tokens that its models let slip) go
- * behind those that the client asked for. The very same settings, if there is nothing to add.
+ * Appends an account's own stop strings (`quirks.stop`, e.g. control tokens such as `<|im_end|>`
+ * that its models leak) to those of the client. Returns the same object if there is nothing to add.
  */
 import type { PromptParameters } from '../../core/prompt.ts'
 import type { Account } from '../provider-interface.ts'

@@ -1,6 +1,6 @@
 /**
- * Takes out of a request the optional parameters that an upstream's refusal names. Only what shapes
- * sampling may go: without `max_tokens`, `stop` or `tools` a request means something else.
+ * Removes the optional parameters that an upstream's error message names. Only parameters of
+ * generation may go: without `max_tokens`, `stop` or `tools` a request would mean something else.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -8,7 +8,7 @@ import type { Note } from '../../core/note.ts'
 import type { EncodedRequest } from '../provider-interface.ts'
 import { replaceRequestBody } from './replace-body.ts'
 
-const OPTIONAL = [
+const OPTIONAL_PARAMETERS = [
   'stream_options',
   'parallel_tool_calls',
   'prompt_cache_key',
@@ -31,46 +31,46 @@ const OPTIONAL = [
   'user',
 ] as const
 
-/** The reason in a note that holds for as long as the answer is asked for. */
+/** The `why` of a note that applies to all further requests for the same answer. */
 export const REJECTED_BY_UPSTREAM = 'refused-by-upstream'
 
-/** `null` when the refusal is about something else. */
+/** Returns `null` if the upstream rejected the request for another reason. */
 export function dropRejectedParameters(
   encoded: EncodedRequest,
   failure: Failure,
 ): EncodedRequest | null {
   if (failure.status !== 400 && failure.status !== 422) return null
   const { body } = encoded
-  const refused = OPTIONAL.filter((name) => name in body && isNamed(name, failure))
-  if (refused.length === 0) return null
-  const notes = refused.map((field) => ({
+  const rejected = OPTIONAL_PARAMETERS.filter((name) => name in body && isNamedIn(name, failure))
+  if (rejected.length === 0) return null
+  const notes = rejected.map((field) => ({
     did: 'dropped' as const,
     field,
     why: REJECTED_BY_UPSTREAM,
-    detail: 'The upstream refused this parameter, and was asked again without it.',
+    detail: 'The upstream rejected this parameter; the request was sent again without it.',
   }))
-  const asked = replaceRequestBody(encoded, without(body, refused))
-  return { ...asked, notes: [...encoded.notes, ...notes] }
+  const request = replaceRequestBody(encoded, omitFields(body, rejected))
+  return { ...request, notes: [...encoded.notes, ...notes] }
 }
 
 /**
- * What the same upstream is asked next for the same answer: without what it has refused already, which
- * the notes on the request before tell.
+ * Removes the parameters that the same upstream rejected earlier during this answer, according to
+ * `notes`.
  */
 export function dropPreviouslyRejectedParameters(
   encoded: EncodedRequest,
   notes: readonly Note[],
 ): EncodedRequest {
-  const refused = notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM).map(({ field }) => field)
-  if (refused.length === 0) return encoded
-  return replaceRequestBody(encoded, without(encoded.body, refused))
+  const rejected = notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM).map(({ field }) => field)
+  if (rejected.length === 0) return encoded
+  return replaceRequestBody(encoded, omitFields(encoded.body, rejected))
 }
 
-function without(body: JsonObject, refused: readonly (string | undefined)[]): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !refused.includes(name)))
+function omitFields(body: JsonObject, rejected: readonly (string | undefined)[]): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !rejected.includes(name)))
 }
 
-/** As a whole word: `top_p` is not named by `top_pages`. */
-function isNamed(name: string, { param, message }: Failure): boolean {
+/** Matches complete names only: `top_pages` in a message does not name `top_p`. */
+function isNamedIn(name: string, { param, message }: Failure): boolean {
   return param === name || new RegExp(`(?<![\\w.])${name}(?!\\w)`).test(message)
 }

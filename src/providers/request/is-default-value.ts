@@ -1,13 +1,13 @@
 /**
- * Whether a field asks for nothing beyond what happens anyway: a default in full is no wish, and
- * that it is not passed on is no loss.
+ * True if a field's value equals the default, e.g. `n: 1`: leaving it out loses nothing, so no note
+ * is due.
  */
 import type { Json } from '../../core/json/json.ts'
 
 export function isDefaultValue(field: string, value: Json | undefined): boolean {
   if (value === undefined || value === null || value === false) return true
   if (value === 0) return field !== 'seed'
-  if (Array.isArray(value) && value.length > 0) return field === 'modalities' && isTextAlone(value)
+  if (Array.isArray(value) && value.length > 0) return field === 'modalities' && isTextOnly(value)
   if (typeof value === 'object') return Object.keys(value).length === 0
   return Object.hasOwn(DEFAULTS, field) && (DEFAULTS[field] ?? []).includes(value)
 }
@@ -21,6 +21,6 @@ const DEFAULTS: Readonly<Record<string, readonly Json[]>> = {
   verbosity: ['medium'],
 }
 
-function isTextAlone(value: readonly Json[]): boolean {
+function isTextOnly(value: readonly Json[]): boolean {
   return value.length === 1 && value[0] === 'text'
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import type { EncodedRequest } from '../provider-interface.ts'
 
-/** The same request with another body, which is not the client's own any more. */
+/** Replaces the body, and drops the client's own bytes because they no longer match. */
 export function replaceRequestBody(encoded: EncodedRequest, body: JsonObject): EncodedRequest {
   const { bytes: _bytes, ...rest } = encoded
   return { ...rest, body }

@@ -1,6 +1,6 @@
 /**
- * The stop strings that an upstream can be told, and the rest, at which the gateway ends the answer
- * itself. In order, each once; an empty one says nothing.
+ * Stop strings that are sent upstream, and those at which the gateway ends the answer itself. Both
+ * lists keep the order of the request, without duplicates and empty strings.
  */
 export interface SplitStopSequences {
   readonly sent: readonly string[]

@@ -1,39 +1,40 @@
 /**
- * The ids of the calls of one answer. What the service names stays; where it names none, or the same
- * once more, an id is invented, so that a call can be answered, recorded and found by it.
+ * Chooses the ids of the calls of one answer. An id from the service stays; if it is empty or
+ * repeated, a generated one such as `call_4fTq0zB1c` replaces it, so that the call can be answered,
+ * stored and found by it.
  *
- * It is made of what is known: who answers (`answer`), what was asked, and the place of the call. So
- * it is the same however often the answer is read, and another for every answer of a conversation;
- * and it is none that the conversation has already.
+ * A generated id is a hash of the upstream's id of the answer (`getAnswerId`), the prompt, and the
+ * call's index. So it is the same each time the answer is decoded, differs between the answers of a
+ * conversation, and repeats no id of the prompt.
  */
 import { isToolItem, type Item } from '../../core/item.ts'
 import { shortHash } from '../short-hash.ts'
 
 export function createCallIdGenerator(
-  answer: () => string,
-  asked: readonly Item[],
-): (givenId: string) => string {
-  const taken = new Set<string>()
-  let known: ReadonlySet<string> | null = null
+  getAnswerId: () => string,
+  promptItems: readonly Item[],
+): (upstreamId: string) => string {
+  const usedIds = new Set<string>()
+  let promptIds: ReadonlySet<string> | null = null
   let seed = ''
 
-  const invented = (givenId: string): string => {
-    if (known === null) {
-      known = idsIn(asked)
-      seed = `${answer()} ${asked.length} ${JSON.stringify(asked.at(-1) ?? null)}`
+  const generateId = (upstreamId: string): string => {
+    if (promptIds === null) {
+      promptIds = collectCallIds(promptItems)
+      seed = `${getAnswerId()} ${promptItems.length} ${JSON.stringify(promptItems.at(-1) ?? null)}`
     }
-    let id = givenId
-    do id = `call_${shortHash(`${seed} ${taken.size} ${id}`)}`
-    while (taken.has(id) || known.has(id))
+    let id = upstreamId
+    do id = `call_${shortHash(`${seed} ${usedIds.size} ${id}`)}`
+    while (usedIds.has(id) || promptIds.has(id))
     return id
   }
-  return (givenId) => {
-    const id = givenId === '' || taken.has(givenId) ? invented(givenId) : givenId
-    taken.add(id)
+  return (upstreamId) => {
+    const id = upstreamId === '' || usedIds.has(upstreamId) ? generateId(upstreamId) : upstreamId
+    usedIds.add(id)
     return id
   }
 }
 
-function idsIn(items: readonly Item[]): ReadonlySet<string> {
+function collectCallIds(items: readonly Item[]): ReadonlySet<string> {
   return new Set(items.flatMap((item) => (isToolItem(item) ? [item.call_id] : [])))
 }

@@ -1,22 +1,23 @@
 /**
- * A provider of whom some authors are hidden. What it compacts tells nothing of them, and says so: of
- * one that was made while they were shown, nobody knows (`context/speakers/hide-authors.ts`).
+ * Wraps a provider so that each compaction that it makes records the authors who were hidden from
+ * the upstream. A compaction without this record may contain their messages
+ * (`context/speakers/hide-authors.ts`).
  */
 import { isUpstreamCompaction, setHiddenAuthors } from '../../core/items/compaction-item.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { Provider } from '../provider-interface.ts'
 
-/** The very same, if nobody is hidden. */
+/** Returns the same provider if `hiddenAuthors` is empty. */
 export function recordHiddenAuthorsInCompactions(
   provider: Provider,
-  hidden: readonly string[],
+  hiddenAuthors: readonly string[],
 ): Provider {
-  if (hidden.length === 0) return provider
-  const marked = (events: readonly StreamEvent[]): readonly StreamEvent[] =>
+  if (hiddenAuthors.length === 0) return provider
+  const recordAuthors = (events: readonly StreamEvent[]): readonly StreamEvent[] =>
     events.map((event) =>
       (event.type === 'item-started' || event.type === 'item-ended') &&
       isUpstreamCompaction(event.item)
-        ? { ...event, item: setHiddenAuthors(event.item, hidden) }
+        ? { ...event, item: setHiddenAuthors(event.item, hiddenAuthors) }
         : event,
     )
   return {
@@ -24,10 +25,11 @@ export function recordHiddenAuthorsInCompactions(
     createDecoder(account, prompt) {
       const decoder = provider.createDecoder(account, prompt)
       return {
-        push: (message) => marked(decoder.push(message)),
-        end: () => marked(decoder.end()),
+        push: (message) => recordAuthors(decoder.push(message)),
+        end: () => recordAuthors(decoder.end()),
       }
     },
-    decodeBody: (body, account, prompt) => marked(provider.decodeBody(body, account, prompt)),
+    decodeBody: (body, account, prompt) =>
+      recordAuthors(provider.decodeBody(body, account, prompt)),
   }
 }

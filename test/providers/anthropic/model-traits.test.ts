@@ -18,7 +18,7 @@ test.each([
   ['claude-instant-1.2', 'none', 4096],
   ['MiniMax-M2', 'none', null],
 ])('%s thinks with %s and writes up to %s tokens', (model, thinking, ceiling) => {
-  expect(describeModel(model, {})).toMatchObject({ thinking, ceiling })
+  expect(describeModel(model, {})).toMatchObject({ thinking, outputLimit: ceiling })
 })
 
 test('an unsuitable quirk changes nothing', () => {

@@ -1,48 +1,55 @@
 /**
- * Marks the ends of what the provider may cache, at most four: the tools, the system prompt, the
- * history in front of the newest question, and the newest message. The next request reads what this
- * one wrote; marks move, and what is marked stays the same.
+ * Adds cache breakpoints, at most four: after the tools, the system prompt, the history before the
+ * last question, and the last message. The next request reads from the cache what this one wrote:
+ * breakpoints move, the content before them does not change.
  *
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { ContentBlock, AnthropicMessage } from '../api-types.ts'
+import { isBlankText, type ContentBlock, type AnthropicMessage } from '../api-types.ts'
 
-interface Cacheable {
+interface CacheableParts {
   readonly tools: readonly JsonObject[]
   readonly system: readonly ContentBlock[]
   readonly messages: readonly AnthropicMessage[]
 }
 
-export function addCacheBreakpoints(parts: Cacheable, cacheControl: JsonObject | null): Cacheable {
+export function addCacheBreakpoints(
+  parts: CacheableParts,
+  cacheControl: JsonObject | null,
+): CacheableParts {
   if (cacheControl === null) return parts
   const { tools, system, messages } = parts
-  const mark = (block: ContentBlock): ContentBlock => ({ ...block, cache_control: cacheControl })
-  const newest = messages.findLastIndex(({ role }) => role === 'user')
-  const question = messages.findLastIndex(({ role, content }) => {
+  const lastUserIndex = messages.findLastIndex(({ role }) => role === 'user')
+  const lastQuestionIndex = messages.findLastIndex(({ role, content }) => {
     return role === 'user' && content.some(({ type }) => type !== 'tool_result')
   })
   return {
-    tools: markedLast(tools, mark, () => true),
-    system: markedLast(system, mark, isMarkable),
-    messages: messages.map((message, at) => {
-      if (at !== newest && at !== question - 1) return message
-      return { ...message, content: markedLast(message.content, mark, isMarkable) }
+    tools: markLast(tools, cacheControl, () => true),
+    system: markLast(system, cacheControl, isMarkable),
+    messages: messages.map((message, index) => {
+      if (index !== lastUserIndex && index !== lastQuestionIndex - 1) return message
+      return { ...message, content: markLast(message.content, cacheControl, isMarkable) }
     }),
   }
 }
 
-function markedLast(
+function markLast(
   blocks: readonly ContentBlock[],
-  mark: (block: ContentBlock) => ContentBlock,
+  cacheControl: JsonObject,
   isMarkable: (block: ContentBlock) => boolean,
 ): readonly ContentBlock[] {
-  const at = blocks.findLastIndex(isMarkable)
-  return blocks.map((block, index) => (index === at ? mark(block) : block))
+  const last = blocks.findLastIndex(isMarkable)
+  return blocks.map((block, index) => {
+    return index === last ? { ...block, cache_control: cacheControl } : block
+  })
 }
 
-/** Thinking and the results of the provider's own tools are left exactly as they came. */
-const MARKABLE: ReadonlySet<unknown> = new Set([
+/**
+ * Types of blocks that may have a breakpoint. Thinking and results of the provider's own tools must
+ * stay unchanged.
+ */
+const MARKABLE_TYPES: ReadonlySet<unknown> = new Set([
   'text',
   'image',
   'document',
@@ -50,6 +57,6 @@ const MARKABLE: ReadonlySet<unknown> = new Set([
   'tool_result',
 ])
 
-function isMarkable({ type, text }: ContentBlock): boolean {
-  return MARKABLE.has(type) && (type !== 'text' || (typeof text === 'string' && text.trim() !== ''))
+function isMarkable(block: ContentBlock): boolean {
+  return MARKABLE_TYPES.has(block['type']) && !isBlankText(block)
 }

@@ -1,7 +1,7 @@
 /**
- * How the model is made to answer with JSON. Newer models take the schema itself. An older one is
- * given a tool with that schema and has to call it; the decoder knows the tool by its name and turns
- * the call back into text, so that a client sees no difference.
+ * Chooses how the model is made to answer with JSON. Newer models accept the schema itself. An
+ * older one gets a tool with that schema and is forced to call it; the decoder recognizes the tool
+ * by its name and converts the call to text, so that a client sees no difference.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
@@ -19,33 +19,33 @@ export interface StructuredOutput {
   readonly instruction: string | null
 }
 
-const NONE: StructuredOutput = { format: null, tool: null, instruction: null }
+const PLAIN_TEXT: StructuredOutput = { format: null, tool: null, instruction: null }
 
 export function encodeStructuredOutput(
   { format }: PromptParameters,
   traits: ModelTraits,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): StructuredOutput {
-  if (format === null || format.type === 'text') return NONE
+  if (format === null || format.type === 'text') return PLAIN_TEXT
   if (format.type !== 'json_schema') {
-    notebook.write('json-object-as-instruction', { field: 'text.format' })
-    return { ...NONE, instruction: JSON_ONLY }
+    notes.write('json-object-as-instruction', { field: 'text.format' })
+    return { ...PLAIN_TEXT, instruction: JSON_INSTRUCTION }
   }
   if (traits.structuredOutput === 'tool') {
-    notebook.write('format-as-tool', { field: 'text.format' })
-    return { ...NONE, tool: answerTool(format.schema, format.description) }
+    notes.write('format-as-tool', { field: 'text.format' })
+    return { ...PLAIN_TEXT, tool: createAnswerTool(format.schema, format.description) }
   }
   const { schema, lost } = simplifyOutputSchema(format.schema)
   if (lost.length > 0) {
-    notebook.write('schema-loosened', { field: 'text.format', detail: lost.join(', ') })
+    notes.write('schema-loosened', { field: 'text.format', detail: lost.join(', ') })
   }
-  return { ...NONE, format: { type: 'json_schema', schema } }
+  return { ...PLAIN_TEXT, format: { type: 'json_schema', schema } }
 }
 
-const JSON_ONLY =
+const JSON_INSTRUCTION =
   'Answer with a single JSON object and nothing else: no other text, no Markdown, no code fence.'
 
-function answerTool(schema: JsonObject, description: string | null): JsonObject {
+function createAnswerTool(schema: JsonObject, description: string | null): JsonObject {
   return {
     name: ANSWER_TOOL,
     description: `Gives the final answer. ${description ?? ''}`.trim(),

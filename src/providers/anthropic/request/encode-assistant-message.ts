@@ -1,6 +1,6 @@
 /**
- * What the model said, as the blocks that it said it in: thinking with its signature, text with its
- * citations, calls with all their fields, and blocks that only this provider understands.
+ * Encodes the items of an assistant turn as content blocks: thinking with its signature, text with
+ * its citations, calls with all their fields, and blocks that only this provider understands.
  */
 import type {
   FunctionCall,
@@ -11,7 +11,12 @@ import type {
   Reasoning,
   ToolCall,
 } from '../../../core/item.ts'
-import { isObject, listOrEmpty, textOrEmpty, type JsonObject } from '../../../core/json/json.ts'
+import {
+  listOrEmpty,
+  tryParseJsonObject,
+  textOrEmpty,
+  type JsonObject,
+} from '../../../core/json/json.ts'
 import { encodePart } from './encode-parts.ts'
 import type { NoteCollector } from '../encoding-notes.ts'
 import { packThinkingBlock, unpackThinkingBlock } from '../pack-thinking-block.ts'
@@ -22,50 +27,53 @@ import { isServerToolCall, type ContentBlock, type BlockEntry } from '../api-typ
 
 export interface AssistantItemContext {
   readonly at: number
-  /** The name of the call on this wire. */
-  readonly id: string
+  /** The id of the call on this wire; empty for other items. */
+  readonly callId: string
   readonly traits: ModelTraits
-  readonly notebook: NoteCollector
+  readonly notes: NoteCollector
 }
 
 export function encodeAssistantItem(
   item: Item,
-  place: AssistantItemContext,
+  context: AssistantItemContext,
 ): readonly BlockEntry[] {
   switch (item.type) {
     case 'message':
-      return message(item, place)
+      return encodeMessage(item, context)
     case 'function_call':
-      return [said(place, toolUse(item, argumentsOf(item, place), place))]
+      return [createEntry(context, encodeToolUse(item, parseArguments(item, context), context))]
     case 'custom_tool_call':
-      return [said(place, toolUse(item, { input: item.input }, place))]
+      return [createEntry(context, encodeToolUse(item, { input: item.input }, context))]
     case 'reasoning':
-      return reasoning(item, place)
+      return encodeReasoning(item, context)
     case 'opaque':
-      return opaque(item, place)
+      return encodeOpaqueItem(item, context)
     case 'function_call_output':
     case 'custom_tool_call_output':
       return []
   }
 }
 
-function said({ at }: AssistantItemContext, block: ContentBlock): BlockEntry {
+function createEntry({ at }: AssistantItemContext, block: ContentBlock): BlockEntry {
   return { role: 'assistant', at, block }
 }
 
-function message(item: Message, place: AssistantItemContext): readonly BlockEntry[] {
+function encodeMessage(item: Message, context: AssistantItemContext): readonly BlockEntry[] {
   const native = item.native?.['anthropic']
   if (native?.['refused'] === true) {
-    place.notebook.write('refusal-left-out', { at: place.at })
+    context.notes.write('refusal-left-out', { at: context.at })
     return []
   }
   const citations = listOrEmpty(native?.['citations'])
-  const cited = citations.length === item.content.length
+  const hasCitations = citations.length === item.content.length
   return item.content.map((part, index) => {
-    if (isMedia(part)) return moved(part, place)
-    const block = encodePart(part, place.at, place.notebook)
-    const own = cited ? listOrEmpty(citations[index]) : []
-    return said(place, own.length > 0 ? { ...block, citations: own } : block)
+    if (isMedia(part)) return moveToUser(part, context)
+    const block = encodePart(part, context.at, context.notes)
+    const partCitations = hasCitations ? listOrEmpty(citations[index]) : []
+    return createEntry(
+      context,
+      partCitations.length > 0 ? { ...block, citations: partCitations } : block,
+    )
   })
 }
 
@@ -73,93 +81,92 @@ function isMedia({ type }: Part): boolean {
   return type === 'input_image' || type === 'input_file' || type === 'input_audio'
 }
 
-/** An assistant message can hold no media. */
-function moved(part: Part, { at, notebook }: AssistantItemContext): BlockEntry {
-  notebook.write('assistant-media-moved', { at })
-  return { role: 'user', at, block: encodePart(part, at, notebook) }
+/** Moves media to a user message, because an assistant message cannot contain any. */
+function moveToUser(part: Part, { at, notes }: AssistantItemContext): BlockEntry {
+  notes.write('assistant-media-moved', { at })
+  return { role: 'user', at, block: encodePart(part, at, notes) }
 }
 
-function toolUse(
+function encodeToolUse(
   item: ToolCall,
   input: JsonObject,
-  { id, at, notebook }: AssistantItemContext,
+  { callId, at, notes }: AssistantItemContext,
 ): ContentBlock {
   const name = encodeToolName(item.name)
-  if (name !== item.name) notebook.write('tool-name-changed', { at })
-  return { type: 'tool_use', id, name, input, ...item.native?.['anthropic'] }
+  if (name !== item.name) notes.write('tool-name-changed', { at })
+  return { type: 'tool_use', id: callId, name, input, ...item.native?.['anthropic'] }
 }
 
-function argumentsOf(
+function parseArguments(
   { arguments: text }: FunctionCall,
-  { at, notebook }: AssistantItemContext,
+  { at, notes }: AssistantItemContext,
 ): JsonObject {
   if (text.trim() === '') return {}
-  try {
-    const json: unknown = JSON.parse(text)
-    if (isObject(json)) return json
-  } catch {
-    // Broken JSON is wrapped like any other text.
-  }
-  notebook.write('arguments-not-an-object', { at })
+  const json = tryParseJsonObject(text)
+  if (json !== null) return json
+  notes.write('arguments-not-an-object', { at })
   return { arguments: text }
 }
 
-function reasoning(item: Reasoning, place: AssistantItemContext): readonly BlockEntry[] {
-  const { at, traits, notebook } = place
-  const block = thinkingOf(item)
+function encodeReasoning(item: Reasoning, context: AssistantItemContext): readonly BlockEntry[] {
+  const { at, traits, notes } = context
+  const block = restoreThinkingBlock(item)
   if (typeof block === 'string') {
-    notebook.write(block, { at })
+    notes.write(block, { at })
     return []
   }
-  if (traits.readsThinking) return [said(place, block)]
-  notebook.write('thinking-unsupported', { at })
+  if (traits.acceptsThinking) return [createEntry(context, block)]
+  notes.write('thinking-unsupported', { at })
   return []
 }
 
-/** The block as it came, or the reason why there is none. */
-function thinkingOf({ native, origin, summary, encrypted_content: seal }: Reasoning) {
+/** Returns the original block, or the code of a note that explains why it cannot be sent. */
+function restoreThinkingBlock({ native, origin, summary, encrypted_content: packed }: Reasoning) {
   if (origin !== undefined && origin.wire !== 'anthropic') return 'reasoning-of-another-provider'
   const block = native?.['anthropic']
   if (block !== undefined) return packThinkingBlock(block) === null ? 'thinking-unsigned' : block
-  if (seal?.startsWith('anthropic:') !== true) {
+  if (packed?.startsWith('anthropic:') !== true) {
     return origin === undefined ? 'reasoning-of-another-provider' : 'thinking-unsigned'
   }
-  return unpackThinkingBlock(seal, summary.map(({ text }) => text).join('')) ?? 'thinking-changed'
+  return unpackThinkingBlock(packed, summary.map(({ text }) => text).join('')) ?? 'thinking-changed'
 }
 
-/** Blocks of the provider's own tools, whose types end like this or are among these. */
-const OWN_TYPES: ReadonlySet<string> = new Set([
+/** Types of the provider's own tools that do not end in `_tool_result`. */
+const SERVER_TOOL_TYPES: ReadonlySet<string> = new Set([
   'server_tool_use',
   'mcp_tool_use',
   'container_upload',
 ])
 
-function opaque(item: OpaqueItem, place: AssistantItemContext): readonly BlockEntry[] {
-  const compaction = isOthers(item) ? null : unpackCompactionBlock(item)
-  if (compaction !== null) return [said(place, compaction)]
-  if (isOwn(item)) return [said(place, ownBlock(item))]
-  place.notebook.write('item-of-another-provider', {
-    at: place.at,
+function encodeOpaqueItem(item: OpaqueItem, context: AssistantItemContext): readonly BlockEntry[] {
+  const compaction = isOfOtherProvider(item) ? null : unpackCompactionBlock(item)
+  if (compaction !== null) return [createEntry(context, compaction)]
+  if (isServerBlock(item)) return [createEntry(context, restoreServerBlock(item))]
+  context.notes.write('item-of-another-provider', {
+    at: context.at,
     detail: textOrEmpty(item.raw['type']),
   })
   return []
 }
 
-function isOthers({ origin }: OpaqueItem): boolean {
+function isOfOtherProvider({ origin }: OpaqueItem): boolean {
   return origin !== undefined && origin.wire !== 'anthropic'
 }
 
-function isOwn(item: OpaqueItem): boolean {
-  if (isOthers(item)) return false
+function isServerBlock(item: OpaqueItem): boolean {
+  if (isOfOtherProvider(item)) return false
   const { raw, native } = item
   if (native?.['anthropic'] !== undefined) return true
   const type = raw['type']
   if (typeof type !== 'string') return false
-  return OWN_TYPES.has(type) || type.endsWith('_tool_result')
+  return SERVER_TOOL_TYPES.has(type) || type.endsWith('_tool_result')
 }
 
-/** A client without memory was given every item with an id, which only some blocks have here. */
-function ownBlock({ raw, native }: OpaqueItem): ContentBlock {
+/**
+ * Removes the `id` that the gateway gave each item for a client without storage; only server tool
+ * calls have one here.
+ */
+function restoreServerBlock({ raw, native }: OpaqueItem): ContentBlock {
   if (native?.['anthropic'] !== undefined || isServerToolCall(raw)) return raw
   const { id: _id, ...block } = raw
   return block

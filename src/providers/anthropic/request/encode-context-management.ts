@@ -1,6 +1,6 @@
 /**
- * Asks the API to compact a conversation that has grown too long. It is a word of a beta, and has to be
- * said as well where a block that it made before is in the conversation: else that would be refused.
+ * Requests compaction by the API above a token count. The beta must also be named if the
+ * conversation contains an earlier compaction block: the API would reject the block otherwise.
  *
  * https://platform.claude.com/docs/en/build-with-claude/compaction-threshold
  */
@@ -18,27 +18,29 @@ export function encodeContextManagement(
   entries: readonly BlockEntry[],
   compactAbove: number | undefined,
   account: Account,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): ContextManagement {
-  const holdsOne = entries.some(({ block }) => block['type'] === 'compaction')
-  if (compactAbove === undefined && !holdsOne) return { fields: {}, headers: null }
+  const hasCompaction = entries.some(({ block }) => block['type'] === 'compaction')
+  if (compactAbove === undefined && !hasCompaction) return { fields: {}, headers: null }
   const code = compactAbove === undefined ? 'compaction-named' : 'compaction-asked'
-  notebook.write(code, { field: 'context_management' })
-  const trigger = { type: 'input_tokens', value: compactAbove ?? NEVER }
+  notes.write(code, { field: 'context_management' })
+  const trigger = { type: 'input_tokens', value: compactAbove ?? UNREACHABLE_THRESHOLD }
   const edits = [{ type: 'compact_20260112', trigger }]
-  return { fields: { context_management: { edits } }, headers: betaHeader(account) }
+  return { fields: { context_management: { edits } }, headers: addBetaHeader(account) }
 }
 
-/** More than any model can take. */
-const NEVER = 100_000_000
+/** A threshold above every context window, so that no compaction starts. */
+const UNREACHABLE_THRESHOLD = 100_000_000
 
-const BETA = 'compact-2026-01-12'
-const HEADER = 'anthropic-beta'
+const COMPACTION_BETA = 'compact-2026-01-12'
+const BETA_HEADER = 'anthropic-beta'
 
-/** Beside the betas that the account has in every request. */
-function betaHeader({ headers }: Account): Readonly<Record<string, string>> {
-  const own = Object.keys(headers).find((name) => name.toLowerCase() === HEADER)
-  const said = own === undefined ? '' : (headers[own] ?? '')
-  if (said.split(',').some((beta) => beta.trim() === BETA)) return {}
-  return { [own ?? HEADER]: said === '' ? BETA : `${said},${BETA}` }
+/** Adds the beta to those that the account sends in every request. */
+function addBetaHeader({ headers }: Account): Readonly<Record<string, string>> {
+  const headerName = Object.keys(headers).find((name) => name.toLowerCase() === BETA_HEADER)
+  const value = headerName === undefined ? '' : (headers[headerName] ?? '')
+  if (value.split(',').some((beta) => beta.trim() === COMPACTION_BETA)) return {}
+  return {
+    [headerName ?? BETA_HEADER]: value === '' ? COMPACTION_BETA : `${value},${COMPACTION_BETA}`,
+  }
 }

@@ -1,11 +1,10 @@
 /**
- * The conversation as entries: content blocks in their order, each with the role of the message that
- * it will be part of. Neighbours of one role become one message later, so that roles alternate by
- * themselves.
+ * Encodes the conversation as entries: content blocks in order, each with the role of its message.
+ * Adjacent entries with the same role become one message later, so roles always alternate.
  *
- * The law that shapes this is that every tool_use is answered by a tool_result in the very next
- * message, in front of anything else (facts: `tool_use` ids were found without `tool_result` blocks
- * immediately after).
+ * The API requires a tool_result for every tool_use in the very next message, before any other
+ * block; it rejects a request otherwise ("`tool_use` ids were found without `tool_result` blocks
+ * immediately after").
  */
 import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { isToolCall, isToolOutput, type Item, type ToolOutput } from '../../../core/item.ts'
@@ -18,47 +17,51 @@ import {
   isThinking,
   type ContentBlock,
   type BlockEntry,
-  type RequestEntries,
+  type RequestSection,
 } from '../api-types.ts'
 
-/** `start` is the place of the first item that is not leading instructions. */
+/** `start` is the index of the first item after the leading instructions. */
 export function encodeMessages(
   items: readonly Item[],
   start: number,
   traits: ModelTraits,
-  notebook: NoteCollector,
-): readonly RequestEntries[] {
-  const pairs = pairToolCalls(items, notebook)
-  const borders = new Set(findConsecutiveAnswers(items))
+  notes: NoteCollector,
+): readonly RequestSection[] {
+  const pairs = pairToolCalls(items, notes)
+  const sectionStarts = new Set(findConsecutiveAnswers(items))
   let entries: BlockEntry[] = []
-  const stretches = [entries]
+  const sections = [entries]
   let at = start
   while (at < items.length) {
     const item = items[at]
     if (item === undefined) break
-    if (borders.has(at)) stretches.push((entries = []))
-    if (isAssistants(item)) {
-      const end = endOfRun(items, at, borders)
-      entries.push(...encodeRun({ items, from: at, end, pairs, traits, notebook }))
+    if (sectionStarts.has(at)) sections.push((entries = []))
+    if (isAssistantItem(item)) {
+      const end = findSegmentEnd(items, at, sectionStarts)
+      entries.push(...encodeSegment({ items, start: at, end, pairs, traits, notes }))
       at = end
       continue
     }
-    if (item.type === 'message') entries.push(...encodeInput(item, at, notebook))
-    else if (!pairs.answers.has(at)) notebook.write('output-without-call', { at })
+    if (item.type === 'message') entries.push(...encodeInput(item, at, notes))
+    else if (!pairs.pairedOutputs.has(at)) notes.write('output-without-call', { at })
     at += 1
   }
-  return stretches
+  return sections
 }
 
-function isAssistants(item: Item): boolean {
+function isAssistantItem(item: Item): boolean {
   return item.type === 'message' ? item.role === 'assistant' : !isToolOutput(item)
 }
 
-function endOfRun(items: readonly Item[], from: number, borders: ReadonlySet<number>): number {
+function findSegmentEnd(
+  items: readonly Item[],
+  from: number,
+  sectionStarts: ReadonlySet<number>,
+): number {
   let end = from + 1
-  while (end < items.length && !borders.has(end)) {
+  while (end < items.length && !sectionStarts.has(end)) {
     const item = items[end]
-    if (item === undefined || !isAssistants(item)) break
+    if (item === undefined || !isAssistantItem(item)) break
     end += 1
   }
   return end
@@ -67,59 +70,65 @@ function endOfRun(items: readonly Item[], from: number, borders: ReadonlySet<num
 function encodeInput(
   { role, content }: Extract<Item, { readonly type: 'message' }>,
   at: number,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): readonly BlockEntry[] {
-  const entries = encodeParts(content, at, notebook).map((block): BlockEntry => ({
+  const entries = encodeParts(content, at, notes).map((block): BlockEntry => ({
     role: 'user',
     at,
     block,
   }))
   if (role === 'user') return entries
-  notebook.write('system-in-place', { at })
-  return entries.map((entry) => ({ ...entry, block: tagged(entry.block) }))
+  notes.write('system-in-place', { at })
+  return entries.map((entry) => ({ ...entry, block: tagSystemText(entry.block) }))
 }
 
-function tagged(block: ContentBlock): ContentBlock {
+function tagSystemText(block: ContentBlock): ContentBlock {
   return typeof block['text'] === 'string'
     ? createTextBlock(`<system>\n${block['text']}\n</system>`)
     : block
 }
 
-interface Run {
+interface AssistantSegment {
   readonly items: readonly Item[]
-  readonly from: number
+  readonly start: number
   readonly end: number
   readonly pairs: ToolCallPairs
   readonly traits: ModelTraits
-  readonly notebook: NoteCollector
+  readonly notes: NoteCollector
 }
 
-/** What the model said in one go, then the outputs of its calls, then media that it cannot hold. */
-function encodeRun(run: Run): readonly BlockEntry[] {
-  const { items, from, end, pairs, traits, notebook } = run
-  const spoken: BlockEntry[] = []
-  const moved: BlockEntry[] = []
+/**
+ * Encodes a segment: the model's blocks, then the outputs of its calls, then media that an
+ * assistant message cannot contain.
+ */
+function encodeSegment(segment: AssistantSegment): readonly BlockEntry[] {
+  const { items, start, end, pairs, traits, notes } = segment
+  const modelEntries: BlockEntry[] = []
+  const mediaEntries: BlockEntry[] = []
   const results: BlockEntry[] = []
-  for (let at = from; at < end; at++) {
+  for (let at = start; at < end; at++) {
     const item = items[at]
     if (item === undefined) continue
     if (isToolCall(item)) {
       if (item.name === '') {
-        notebook.write('call-without-name', { at })
+        notes.write('call-without-name', { at })
         continue
       }
-      results.push(resultOf(run, at))
+      results.push(encodeResult(segment, at))
     }
-    const id = pairs.idOf.get(at) ?? ''
-    for (const entry of encodeAssistantItem(item, { at, id, traits, notebook })) {
-      ;(entry.role === 'assistant' ? spoken : moved).push(entry)
+    const id = pairs.idByCall.get(at) ?? ''
+    for (const entry of encodeAssistantItem(item, { at, callId: id, traits, notes })) {
+      ;(entry.role === 'assistant' ? modelEntries : mediaEntries).push(entry)
     }
   }
-  return [...callsLast(spoken), ...results, ...moved]
+  return [...moveCallsLast(modelEntries), ...results, ...mediaEntries]
 }
 
-/** A turn of this provider is in its own order already, and its thinking is bound to that. */
-function callsLast(entries: readonly BlockEntry[]): readonly BlockEntry[] {
+/**
+ * Moves calls after the text, unless the segment has thinking: thinking is valid only in the
+ * original order of blocks.
+ */
+function moveCallsLast(entries: readonly BlockEntry[]): readonly BlockEntry[] {
   const isBound = entries.some(({ block }) => isThinking(block))
   const firstCall = entries.findIndex(isToolUse)
   if (isBound || firstCall === -1 || entries.slice(firstCall).every(isToolUse)) return entries
@@ -130,45 +139,45 @@ function isToolUse({ block }: BlockEntry): boolean {
   return block['type'] === 'tool_use'
 }
 
-function resultOf({ items, end, pairs, notebook }: Run, call: number): BlockEntry {
-  const id = pairs.idOf.get(call) ?? ''
-  const at = pairs.outputOf.get(call)
+function encodeResult({ items, end, pairs, notes }: AssistantSegment, call: number): BlockEntry {
+  const id = pairs.idByCall.get(call) ?? ''
+  const at = pairs.outputByCall.get(call)
   const output = at === undefined ? undefined : items[at]
   if (at === undefined || output === undefined || !isToolOutput(output)) {
-    notebook.write('output-missing', { at: call })
-    return { role: 'user', at: call, block: missing(id) }
+    notes.write('output-missing', { at: call })
+    return { role: 'user', at: call, block: createMissingResult(id) }
   }
-  if (pairs.apart(end, at)) notebook.write('output-moved', { at })
-  return { role: 'user', at, block: toolResult(id, output, at, notebook) }
+  if (pairs.areSeparated(end, at)) notes.write('output-moved', { at })
+  return { role: 'user', at, block: createToolResult(id, output, at, notes) }
 }
 
-function missing(id: string): ContentBlock {
+function createMissingResult(id: string): ContentBlock {
   const content = 'There is no result: the call was not completed.'
   return { type: 'tool_result', tool_use_id: id, content, is_error: true }
 }
 
-function toolResult(
+function createToolResult(
   id: string,
   output: ToolOutput,
   at: number,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): ContentBlock {
   return {
     type: 'tool_result',
     tool_use_id: id,
-    ...contentOf(output, at, notebook),
-    ...(isError(output) ? { is_error: true } : {}),
+    ...encodeContent(output, at, notes),
+    ...(isErrorOutput(output) ? { is_error: true } : {}),
   }
 }
 
-function contentOf({ output }: ToolOutput, at: number, notebook: NoteCollector): ContentBlock {
+function encodeContent({ output }: ToolOutput, at: number, notes: NoteCollector): ContentBlock {
   if (typeof output === 'string') return output.trim() === '' ? {} : { content: output }
-  const content = encodeParts(output, at, notebook).filter((block) => block['text'] !== '')
+  const content = encodeParts(output, at, notes).filter((block) => block['text'] !== '')
   return content.length === 0 ? {} : { content }
 }
 
-/** No word of the waist: a client of this wire's own vocabulary may have set the field. */
-function isError(output: ToolOutput): boolean {
-  const own = 'is_error' in output ? output.is_error : output.native?.['anthropic']?.['is_error']
-  return own === true
+/** True if a client set the field `is_error`, which only this wire has. */
+function isErrorOutput(output: ToolOutput): boolean {
+  const flag = 'is_error' in output ? output.is_error : output.native?.['anthropic']?.['is_error']
+  return flag === true
 }

@@ -1,4 +1,4 @@
-/** The settings of a request that are no part of the conversation, and notes for those without a word. */
+/** Encodes the settings of a request, and writes notes for those that this wire does not have. */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
@@ -11,84 +11,90 @@ export function encodeParameters(
   stops: SplitStopSequences,
   isThinking: boolean,
   traits: ModelTraits,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): JsonObject {
-  noteUnsupported(params, notebook)
+  noteUnsupported(params, notes)
   return {
-    ...sampling(params, isThinking, traits, notebook),
-    ...stopSequences(stops, notebook),
-    ...metadata(params, notebook),
-    ...serviceTier(params, notebook),
+    ...encodeSampling(params, isThinking, traits, notes),
+    ...encodeStopSequences(stops, notes),
+    ...encodeMetadata(params, notes),
+    ...encodeServiceTier(params, notes),
   }
 }
 
-function sampling(
+function encodeSampling(
   { temperature, topP, extra }: PromptParameters,
   isThinking: boolean,
   traits: ModelTraits,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): JsonObject {
   const topK = typeof extra['top_k'] === 'number' ? extra['top_k'] : null
-  const asked = { temperature, top_p: topP, top_k: topK }
+  const requested = { temperature, top_p: topP, top_k: topK }
   if (isThinking || traits.sampling === 'none') {
     const why = traits.sampling === 'none' ? 'sampling-unsupported' : 'sampling-with-thinking'
-    for (const [field, value] of Object.entries(asked)) {
-      // 1 is the default of both, so that nothing is lost.
-      if (value !== null && (value !== 1 || field === 'top_k')) notebook.write(why, { field })
+    for (const [field, value] of Object.entries(requested)) {
+      // 1 is the default of temperature and top_p, so leaving it out loses nothing.
+      if (value !== null && (value !== 1 || field === 'top_k')) notes.write(why, { field })
     }
     return {}
   }
   const isConflict = traits.sampling === 'one' && temperature !== null && topP !== null
-  if (isConflict) notebook.write('sampling-conflict', { field: 'top_p' })
+  if (isConflict) notes.write('sampling-conflict', { field: 'top_p' })
   return {
-    ...(temperature === null ? {} : { temperature: clamped(temperature, notebook) }),
+    ...(temperature === null ? {} : { temperature: clampTemperature(temperature, notes) }),
     ...(topP === null || isConflict ? {} : { top_p: topP }),
     ...(topK === null ? {} : { top_k: topK }),
   }
 }
 
-function clamped(temperature: number, notebook: NoteCollector): number {
-  const lawful = Math.min(Math.max(temperature, 0), 1)
-  if (lawful !== temperature) {
-    notebook.write('temperature-clamped', { field: 'temperature' })
+function clampTemperature(temperature: number, notes: NoteCollector): number {
+  const clamped = Math.min(Math.max(temperature, 0), 1)
+  if (clamped !== temperature) {
+    notes.write('temperature-clamped', { field: 'temperature' })
   }
-  return lawful
+  return clamped
 }
 
-/** They are refused if they are nothing but white space. */
+/** The API rejects stop sequences that consist of white space. */
 export function planStopSequences({ stop }: PromptParameters): SplitStopSequences {
   return splitStopSequences(stop, Infinity, (sequence) => sequence.trim() !== '')
 }
 
-function stopSequences({ sent, unsent }: SplitStopSequences, notebook: NoteCollector): JsonObject {
-  if (unsent.length > 0) notebook.write('stop-enforced', { field: 'stop' })
+function encodeStopSequences(
+  { sent, unsent }: SplitStopSequences,
+  notes: NoteCollector,
+): JsonObject {
+  if (unsent.length > 0) notes.write('stop-enforced', { field: 'stop' })
   return sent.length === 0 ? {} : { stop_sequences: sent }
 }
 
-const LONGEST_USER_ID = 256
+const MAX_USER_ID_CHARS = 256
 
-function metadata(
+function encodeMetadata(
   { safetyIdentifier, user }: PromptParameters,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): JsonObject {
   const id = safetyIdentifier ?? user
   if (id === null || id === '') return {}
-  if (id.length <= LONGEST_USER_ID) return { metadata: { user_id: id } }
-  notebook.write('user-id-too-long', { field: 'safety_identifier' })
+  if (id.length <= MAX_USER_ID_CHARS) return { metadata: { user_id: id } }
+  notes.write('user-id-too-long', { field: 'safety_identifier' })
   return {}
 }
 
-function serviceTier({ serviceTier: tier }: PromptParameters, notebook: NoteCollector): JsonObject {
+function encodeServiceTier(
+  { serviceTier: tier }: PromptParameters,
+  notes: NoteCollector,
+): JsonObject {
   if (tier === null || tier === 'auto') return {}
   if (tier === 'default') return { service_tier: 'standard_only' }
-  notebook.write('parameter-unsupported', { field: 'service_tier', detail: tier })
+  notes.write('parameter-unsupported', { field: 'service_tier', detail: tier })
   return {}
 }
 
-/** What the client gets anyway: reasoning is always given sealed. */
-const GRANTED: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
+/** Values of `include` that need no parameter: this wire always returns encrypted reasoning. */
+const ALWAYS_INCLUDED: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
 
-function noteUnsupported(params: PromptParameters, notebook: NoteCollector): void {
+function noteUnsupported(params: PromptParameters, notes: NoteCollector): void {
   const { extra } = params
   const named: Readonly<Record<string, Json>> = {
     seed: params.seed,
@@ -97,10 +103,10 @@ function noteUnsupported(params: PromptParameters, notebook: NoteCollector): voi
     top_logprobs: params.topLogprobs,
     verbosity: params.verbosity,
     prompt_cache_key: params.promptCacheKey,
-    include: params.include.filter((wish) => !GRANTED.has(wish)),
+    include: params.include.filter((value) => !ALWAYS_INCLUDED.has(value)),
   }
   for (const [field, value] of [...Object.entries(named), ...Object.entries(extra)]) {
     if (field === 'top_k' && typeof value === 'number') continue
-    if (!isDefaultValue(field, value)) notebook.write('parameter-unsupported', { field })
+    if (!isDefaultValue(field, value)) notes.write('parameter-unsupported', { field })
   }
 }

@@ -1,7 +1,7 @@
 /**
- * A prompt as a request of the Messages API. What is sent obeys the wire's laws whatever the items
- * are, depends on nothing but the prompt and the account, and with one more turn only grows: earlier
- * messages stay the same, but for the marks of the cache.
+ * Encodes a prompt as a request of the Messages API. The request is valid for any items and depends
+ * only on the prompt and the account. With one more turn it only grows: earlier messages stay the
+ * same, except for cache breakpoints.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import { countLeadingInstructions } from '../../../core/items/leading-instructions.ts'
@@ -29,30 +29,30 @@ import {
 
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
   const { items, params, stream } = prompt
-  const notebook = createNoteCollector()
+  const notes = createNoteCollector()
   const traits = describeModel(params.model, account.quirks)
-  const output = encodeStructuredOutput(params, traits, notebook)
-  const asked = encodeTools(params, output.tool, traits, notebook)
+  const output = encodeStructuredOutput(params, traits, notes)
+  const requested = encodeTools(params, output.tool, traits, notes)
   const start = countLeadingInstructions(items)
-  const stretches = removeRejectedBlocks(encodeMessages(items, start, traits, notebook), notebook)
+  const sections = removeRejectedBlocks(encodeMessages(items, start, traits, notes), notes)
   const hasFormat = output.format !== null
-  // Whether it may think depends on what it would be sent if it did.
-  const thinker = { isThinkingOn: true, hasFormat, traits }
-  const spoken = fixFormerLastMessages(stretches, thinker, createNoteCollector())
-  const plan = planThinking(params, asked.choice, spoken, traits, notebook)
+  // Whether the model may think depends on the entries that it would get with thinking on.
+  const thinkingOptions = { isThinkingOn: true, hasFormat, traits }
+  const thinkingEntries = fixFormerLastMessages(sections, thinkingOptions, createNoteCollector())
+  const plan = planThinking(params, requested.choice, thinkingEntries, traits, notes)
   const { isOn: isThinkingOn, thinking, effort, maxTokens } = plan
-  const entries = fixFirstAndLastMessage(stretches, { isThinkingOn, hasFormat, traits }, notebook)
-  const offered = addStubTools({ tools: asked.tools, choice: plan.choice }, entries, notebook)
+  const entries = fixFirstAndLastMessage(sections, { isThinkingOn, hasFormat, traits }, notes)
+  const offered = addStubTools({ tools: requested.tools, choice: plan.choice }, entries, notes)
   const { tools, system, messages } = addCacheBreakpoints(
     {
       tools: offered.tools,
-      system: systemOf(items.slice(0, start), params.instructions, output.instruction, notebook),
-      messages: messagesOf(entries),
+      system: encodeSystem(items.slice(0, start), params.instructions, output.instruction, notes),
+      messages: groupMessages(entries),
     },
     traits.cacheControl,
   )
   const stops = planStopSequences(params)
-  const managed = encodeContextManagement(entries, prompt.compactAbove, account, notebook)
+  const { fields, headers } = encodeContextManagement(entries, prompt.compactAbove, account, notes)
   const outputConfig = {
     ...(effort === null ? {} : { effort }),
     ...(output.format === null ? {} : { format: output.format }),
@@ -66,41 +66,43 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
     messages: messages.map((message) => ({ ...message })),
     ...(thinking === null ? {} : { thinking }),
     ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
-    ...encodeParameters(params, stops, isThinkingOn, traits, notebook),
-    ...managed.fields,
+    ...encodeParameters(params, stops, isThinkingOn, traits, notes),
+    ...fields,
     ...(stream ? { stream } : {}),
   }
-  const encoded = {
+  return {
     path: '/messages',
     body,
-    notes: notebook.notes,
+    notes: notes.notes,
     unsentStopSequences: stops.unsent,
+    ...(headers === null ? {} : { headers }),
   }
-  return managed.headers === null ? encoded : { ...encoded, headers: managed.headers }
 }
 
-/** Instructions are text; anything else in them is left out. */
-function systemOf(
+/** Returns the system prompt; only text is allowed in it. */
+function encodeSystem(
   leading: readonly Item[],
   instructions: string | null,
-  last: string | null,
-  notebook: NoteCollector,
+  formatInstruction: string | null,
+  notes: NoteCollector,
 ): readonly ContentBlock[] {
   const blocks = leading.flatMap((item, at) => {
     if (item.type !== 'message') return []
-    return encodeParts(item.content, at, notebook).filter(({ type }) => {
-      if (type !== 'text') notebook.write('media-unsupported', { at })
+    return encodeParts(item.content, at, notes).filter(({ type }) => {
+      if (type !== 'text') notes.write('media-unsupported', { at })
       return type === 'text'
     })
   })
-  return [createTextBlock(instructions ?? ''), ...blocks, createTextBlock(last ?? '')].filter(
-    (block) => !isBlankText(block),
-  )
+  return [
+    createTextBlock(instructions ?? ''),
+    ...blocks,
+    createTextBlock(formatInstruction ?? ''),
+  ].filter((block) => !isBlankText(block))
 }
 
-function messagesOf(entries: readonly BlockEntry[]): readonly AnthropicMessage[] {
-  return groupByRole(entries).flatMap((run): AnthropicMessage[] => {
-    const role = run[0]?.role
-    return role === undefined ? [] : [{ role, content: run.map(({ block }) => block) }]
+function groupMessages(entries: readonly BlockEntry[]): readonly AnthropicMessage[] {
+  return groupByRole(entries).flatMap((group): AnthropicMessage[] => {
+    const role = group[0]?.role
+    return role === undefined ? [] : [{ role, content: group.map(({ block }) => block) }]
   })
 }

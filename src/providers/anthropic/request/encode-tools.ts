@@ -1,4 +1,4 @@
-/** The tools of a request, and which of them the model may or must call. */
+/** Encodes the tools of a request and the tool choice. */
 import { textOrEmpty, type JsonObject } from '../../../core/json/json.ts'
 import type {
   CustomTool,
@@ -25,24 +25,24 @@ export interface EncodedToolChoice {
   readonly disable_parallel_tool_use?: true
 }
 
-/** `answerTool` is the one that stands for structured output, which then has to be called. */
+/** `answerTool` is the structured-output tool, which the model then must call. */
 export function encodeTools(
   params: PromptParameters,
   answerTool: JsonObject | null,
   traits: ModelTraits,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): EncodedTools {
-  const own = allowed(params, notebook).flatMap((tool) =>
-    encodeTool(tool, `tools[${params.tools.indexOf(tool)}]`, traits, notebook),
+  const clientTools = filterAllowedTools(params, notes).flatMap((tool) =>
+    encodeTool(tool, `tools[${params.tools.indexOf(tool)}]`, traits, notes),
   )
   if (!traits.strictTools && params.tools.some((tool) => tool.type === 'function' && tool.strict)) {
-    notebook.write('strict-not-enforced', { field: 'tools' })
+    notes.write('strict-not-enforced', { field: 'tools' })
   }
-  const choice = choiceOf(params, own.length > 0, notebook)
-  if (answerTool === null) return { tools: own, choice }
-  const isOnly = own.length === 0 || choice?.type === 'none'
+  const choice = encodeChoice(params, clientTools.length > 0, notes)
+  if (answerTool === null) return { tools: clientTools, choice }
+  const isOnly = clientTools.length === 0 || choice?.type === 'none'
   return {
-    tools: [...own, answerTool],
+    tools: [...clientTools, answerTool],
     choice: {
       ...(isOnly ? { type: 'tool', name: textOrEmpty(answerTool['name']) } : { type: 'any' }),
       disable_parallel_tool_use: true,
@@ -50,15 +50,15 @@ export function encodeTools(
   }
 }
 
-function allowed(
+function filterAllowedTools(
   { tools, toolChoice }: PromptParameters,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
   const names = new Set(toolChoice.names)
   const offered = tools.filter((tool) => tool.type !== 'opaque' && names.has(tool.name))
   if (offered.length === tools.length) return tools
-  notebook.write('allowed-tools-filtered', { field: 'tools' })
+  notes.write('allowed-tools-filtered', { field: 'tools' })
   return offered
 }
 
@@ -66,40 +66,40 @@ function encodeTool(
   tool: Tool,
   field: string,
   traits: ModelTraits,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): readonly JsonObject[] {
   switch (tool.type) {
     case 'function':
-      return [functionTool(tool, field, traits, notebook)]
+      return [encodeFunctionTool(tool, field, traits, notes)]
     case 'custom':
-      return [customTool(tool, field, notebook)]
+      return [encodeCustomTool(tool, field, notes)]
     case 'opaque':
-      return hostedTool(tool, field, notebook)
+      return encodeHostedTool(tool, field, notes)
   }
 }
 
-function functionTool(
+function encodeFunctionTool(
   tool: FunctionTool,
   field: string,
   traits: ModelTraits,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): JsonObject {
   const isStrict = traits.strictTools && tool.strict
-  const rooted = simplifyToolSchema(tool.parameters)
-  if (tool.parameters !== null && rooted !== tool.parameters) {
-    notebook.write('tool-schema-changed', { field, detail: tool.name })
+  const schema = simplifyToolSchema(tool.parameters)
+  if (tool.parameters !== null && schema !== tool.parameters) {
+    notes.write('tool-schema-changed', { field, detail: tool.name })
   }
   return {
-    ...named(tool, field, notebook),
-    input_schema: isStrict ? simplifyOutputSchema(rooted).schema : rooted,
+    ...encodeName(tool, field, notes),
+    input_schema: isStrict ? simplifyOutputSchema(schema).schema : schema,
     ...(isStrict ? { strict: true } : {}),
   }
 }
 
-function customTool(tool: CustomTool, field: string, notebook: NoteCollector): JsonObject {
-  notebook.write('custom-tool-as-function', { field, detail: tool.name })
+function encodeCustomTool(tool: CustomTool, field: string, notes: NoteCollector): JsonObject {
+  notes.write('custom-tool-as-function', { field, detail: tool.name })
   return {
-    ...named(tool, field, notebook),
+    ...encodeName(tool, field, notes),
     input_schema: {
       type: 'object',
       properties: {
@@ -111,48 +111,48 @@ function customTool(tool: CustomTool, field: string, notebook: NoteCollector): J
   }
 }
 
-function named(
+function encodeName(
   { name, description }: FunctionTool | CustomTool,
   field: string,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): JsonObject {
-  const lawful = encodeToolName(name)
-  if (lawful !== name) notebook.write('tool-name-changed', { field, detail: name })
-  return { name: lawful, ...(description ? { description } : {}) }
+  const encoded = encodeToolName(name)
+  if (encoded !== name) notes.write('tool-name-changed', { field, detail: name })
+  return { name: encoded, ...(description ? { description } : {}) }
 }
 
-/** The provider's own tools carry the date of their version: `web_search_20250305`. */
-const OWN_TOOL = /_20\d{6}$/
+/** Matches the version date of the provider's own tools, e.g. `web_search_20250305`. */
+const PROVIDER_TOOL_TYPE = /_20\d{6}$/
 
-function hostedTool(
+function encodeHostedTool(
   { raw }: OpaqueTool,
   field: string,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): readonly JsonObject[] {
   const type = textOrEmpty(raw['type'])
-  if (OWN_TOOL.test(type)) return [raw]
-  notebook.write('hosted-tool', { field, detail: type })
+  if (PROVIDER_TOOL_TYPE.test(type)) return [raw]
+  notes.write('hosted-tool', { field, detail: type })
   return []
 }
 
-function choiceOf(
+function encodeChoice(
   params: PromptParameters,
   hasTools: boolean,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): EncodedToolChoice | null {
   const { toolChoice, parallelToolCalls } = params
   if (!hasTools) {
     if (toolChoice !== null && toolChoice.type !== 'auto' && toolChoice.type !== 'none') {
-      notebook.write('tool-choice-without-tools', { field: 'tool_choice' })
+      notes.write('tool-choice-without-tools', { field: 'tool_choice' })
     }
     return null
   }
-  const choice = wanted(toolChoice, notebook)
+  const choice = mapToolChoice(toolChoice, notes)
   if (parallelToolCalls !== false || choice?.type === 'none') return choice
   return { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true }
 }
 
-function wanted(choice: ToolChoice | null, notebook: NoteCollector): EncodedToolChoice | null {
+function mapToolChoice(choice: ToolChoice | null, notes: NoteCollector): EncodedToolChoice | null {
   switch (choice?.type) {
     case undefined:
       return null
@@ -167,19 +167,19 @@ function wanted(choice: ToolChoice | null, notebook: NoteCollector): EncodedTool
     case 'allowed':
       return { type: choice.mode === 'required' ? 'any' : 'auto' }
     case 'opaque':
-      notebook.write('hosted-tool', { field: 'tool_choice' })
+      notes.write('hosted-tool', { field: 'tool_choice' })
       return null
   }
 }
 
 /**
- * A conversation with tool calls is refused when the request defines no tools. Tasks like a title or
- * a summary come without: the tools of the history are then defined and forbidden.
+ * Defines the tools of earlier calls and forbids them if the request has no tools: the API rejects
+ * a conversation with tool calls otherwise. For example, a request for a title has no tools.
  */
 export function addStubTools(
   { tools, choice }: EncodedTools,
   entries: readonly BlockEntry[],
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): EncodedTools {
   if (tools.length > 0) return { tools, choice }
   const names = new Set<string>()
@@ -187,11 +187,11 @@ export function addStubTools(
     if (block['type'] === 'tool_use' && typeof block['name'] === 'string') names.add(block['name'])
   }
   if (names.size === 0) return { tools, choice }
-  notebook.write('tools-stubbed', { field: 'tools' })
-  return { tools: [...names].map(stub), choice: { type: 'none' } }
+  notes.write('tools-stubbed', { field: 'tools' })
+  return { tools: [...names].map(createStubTool), choice: { type: 'none' } }
 }
 
-function stub(name: string): JsonObject {
+function createStubTool(name: string): JsonObject {
   return {
     name,
     description: 'Used earlier in this conversation; not available now.',

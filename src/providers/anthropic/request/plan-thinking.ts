@@ -1,6 +1,7 @@
 /**
- * Whether the model thinks, how much, and what has to give way: thinking excludes a forced tool call
- * and sampling, its budget counts as output, and some models cannot stop.
+ * Decides whether and how much the model thinks, and adapts conflicting settings: thinking excludes
+ * a forced tool call and sampling parameters, its budget counts as output, and some models cannot
+ * stop thinking.
  *
  * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking
  */
@@ -22,49 +23,56 @@ export interface ThinkingPlan {
 
 export function planThinking(
   params: PromptParameters,
-  asked: EncodedToolChoice | null,
+  requestedChoice: EncodedToolChoice | null,
   entries: readonly BlockEntry[],
   traits: ModelTraits,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): ThinkingPlan {
-  const choice = lawfulChoice(asked, traits, notebook)
-  const maxTokens = limitOf(params, traits, notebook)
+  const choice = resolveToolChoice(requestedChoice, traits, notes)
+  const maxTokens = limitMaxTokens(params, traits, notes)
   const { effort } = params
-  const wanted = effort === null ? traits.thinksUnasked : !isNone(effort)
+  const wantsThinking = effort === null ? traits.thinksByDefault : !isEffortOff(effort)
   if (traits.thinking === 'none') {
-    if (wanted && effort !== null) {
-      notebook.write('effort-unsupported', { field: 'reasoning.effort' })
+    if (wantsThinking && effort !== null) {
+      notes.write('effort-unsupported', { field: 'reasoning.effort' })
     }
     return { isOn: false, thinking: null, effort: null, maxTokens, choice }
   }
-  const obstacle = wanted ? obstacleOf(choice, entries, traits) : null
-  if (obstacle !== null) notebook.write(obstacle, { field: 'reasoning.effort' })
+  const obstacle = wantsThinking ? findObstacle(choice, entries, traits) : null
+  if (obstacle !== null) notes.write(obstacle, { field: 'reasoning.effort' })
   const isOn =
-    (wanted && obstacle === null) || (traits.thinking === 'adaptive' && traits.off === null)
+    (wantsThinking && obstacle === null) ||
+    (traits.thinking === 'adaptive' && traits.thinkingOffType === null)
   if (!isOn) {
-    const isSaid = traits.thinksUnasked || effort !== null
-    const thinking = isSaid && traits.off !== null ? { type: traits.off } : null
+    const isExplicit = traits.thinksByDefault || effort !== null
+    const thinking =
+      isExplicit && traits.thinkingOffType !== null ? { type: traits.thinkingOffType } : null
     return { isOn, thinking, effort: null, maxTokens, choice }
   }
   if (traits.thinking === 'budget') {
-    return { isOn, effort: null, choice, ...budgeted(effort, maxTokens, params, traits, notebook) }
+    return {
+      isOn,
+      effort: null,
+      choice,
+      ...planBudget(effort, maxTokens, params, traits, notes),
+    }
   }
-  // The text of the thinking is left out of the answer unless it is asked for.
+  // The API leaves the text of the thinking out of the answer unless `display` requests it.
   const thinking = { type: 'adaptive', display: 'summarized' }
-  return { isOn, thinking, effort: effortOf(effort, traits, notebook), maxTokens, choice }
+  return { isOn, thinking, effort: chooseEffort(effort, traits, notes), maxTokens, choice }
 }
 
-function isNone(effort: string | null): boolean {
+function isEffortOff(effort: string | null): boolean {
   return effort === 'none' || effort === 'minimal'
 }
 
-function lawfulChoice(
+function resolveToolChoice(
   choice: EncodedToolChoice | null,
   traits: ModelTraits,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): EncodedToolChoice | null {
   if (choice === null || traits.forcedTools !== 'never' || !isForced(choice)) return choice
-  notebook.write('forced-tool-unsupported', { field: 'tool_choice' })
+  notes.write('forced-tool-unsupported', { field: 'tool_choice' })
   const { name: _name, ...rest } = choice
   return { ...rest, type: 'auto' }
 }
@@ -73,18 +81,18 @@ function isForced(choice: EncodedToolChoice | null): boolean {
   return choice?.type === 'any' || choice?.type === 'tool'
 }
 
-function limitOf(
+function limitMaxTokens(
   { maxOutputTokens }: PromptParameters,
-  { ceiling, maxTokens }: ModelTraits,
-  notebook: NoteCollector,
+  { outputLimit, defaultMaxTokens }: ModelTraits,
+  notes: NoteCollector,
 ) {
-  const limit = maxOutputTokens ?? maxTokens
-  if (ceiling === null || limit <= ceiling) return limit
-  notebook.write('max-tokens-lowered', { field: 'max_output_tokens' })
-  return ceiling
+  const limit = maxOutputTokens ?? defaultMaxTokens
+  if (outputLimit === null || limit <= outputLimit) return limit
+  notes.write('max-tokens-lowered', { field: 'max_output_tokens' })
+  return outputLimit
 }
 
-function obstacleOf(
+function findObstacle(
   choice: EncodedToolChoice | null,
   entries: readonly BlockEntry[],
   traits: ModelTraits,
@@ -95,22 +103,22 @@ function obstacleOf(
 }
 
 /**
- * The running turn: what the model said since the user last spoke. It is open while the newest
- * message holds tool results or is the model's own. Where thinking has a budget, an open turn must
- * have begun with thinking.
+ * Returns the entries of the open tool loop: everything after the user's last message, if the last
+ * message has tool results or is the model's own. With a thinking budget, an open tool loop must
+ * start with thinking.
  */
 export function findOpenToolLoop(entries: readonly BlockEntry[]): readonly BlockEntry[] {
-  const runs = groupByRole(entries)
-  const last = runs.at(-1)
-  const isOpen = last?.[0]?.role === 'assistant' || last?.some(isResult) === true
+  const groups = groupByRole(entries)
+  const last = groups.at(-1)
+  const isOpen = last?.[0]?.role === 'assistant' || last?.some(isToolResult) === true
   if (!isOpen) return []
-  const spoken = runs.slice(0, -1).findLastIndex((run) => {
-    return run[0]?.role === 'user' && !run.every(isResult)
+  const lastUserIndex = groups.slice(0, -1).findLastIndex((group) => {
+    return group[0]?.role === 'user' && !group.every(isToolResult)
   })
-  return runs.slice(spoken + 1).flat()
+  return groups.slice(lastUserIndex + 1).flat()
 }
 
-function isResult({ block }: BlockEntry): boolean {
+function isToolResult({ block }: BlockEntry): boolean {
   return block['type'] === 'tool_result'
 }
 
@@ -122,41 +130,44 @@ export function lacksInitialThinking(
 }
 
 const BUDGETS: Readonly<Record<string, number>> = { low: 2048, medium: 8192, high: 16_384 }
-const LARGEST_BUDGET = 24_576
-const SMALLEST_BUDGET = 1024
+const MAX_BUDGET = 24_576
+const MIN_BUDGET = 1024
 
-/** A limit above the budget includes it, as with OpenAI; one below is meant for the answer alone. */
-function budgeted(
+/**
+ * A limit above the budget includes it, as with OpenAI; a limit below it applies to the answer
+ * alone.
+ */
+function planBudget(
   effort: string | null,
   limit: number,
   { maxOutputTokens }: PromptParameters,
-  { ceiling }: ModelTraits,
-  notebook: NoteCollector,
+  { outputLimit }: ModelTraits,
+  notes: NoteCollector,
 ): Pick<ThinkingPlan, 'thinking' | 'maxTokens'> {
-  const budget = BUDGETS[effort ?? 'medium'] ?? LARGEST_BUDGET
-  if (limit > budget) return { thinking: enabled(budget), maxTokens: limit }
-  const maxTokens = Math.min(budget + limit, ceiling ?? Infinity)
+  const budget = BUDGETS[effort ?? 'medium'] ?? MAX_BUDGET
+  if (limit > budget) return { thinking: enableThinking(budget), maxTokens: limit }
+  const maxTokens = Math.min(budget + limit, outputLimit ?? Infinity)
   if (maxOutputTokens !== null) {
-    notebook.write('max-tokens-raised', { field: 'max_output_tokens' })
+    notes.write('max-tokens-raised', { field: 'max_output_tokens' })
   }
-  return { thinking: enabled(Math.min(budget, maxTokens - 1)), maxTokens }
+  return { thinking: enableThinking(Math.min(budget, maxTokens - 1)), maxTokens }
 }
 
-function enabled(budget: number): JsonObject {
-  return { type: 'enabled', budget_tokens: Math.max(budget, SMALLEST_BUDGET) }
+function enableThinking(budget: number): JsonObject {
+  return { type: 'enabled', budget_tokens: Math.max(budget, MIN_BUDGET) }
 }
 
-function effortOf(
+function chooseEffort(
   effort: string | null,
   { efforts }: ModelTraits,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): string | null {
   if (effort === null) return null
   if (efforts.includes(effort)) return effort
-  if (isNone(effort)) {
-    notebook.write('thinking-always-on', { field: 'reasoning.effort' })
+  if (isEffortOff(effort)) {
+    notes.write('thinking-always-on', { field: 'reasoning.effort' })
     return 'low'
   }
-  notebook.write('effort-lowered', { field: 'reasoning.effort', detail: effort })
+  notes.write('effort-lowered', { field: 'reasoning.effort', detail: effort })
   return 'high'
 }

@@ -1,7 +1,7 @@
 /**
- * Takes out what would be refused where it stands now that everything has its place: empty text,
- * thinking with nothing behind it, and a call of the provider's own tool that nobody answered. What was
- * the end of a request is settled as it was then.
+ * Removes blocks that the API rejects at their position: empty text, thinking at the end of a
+ * message, and a call of the provider's own tool without a result. Each section is handled as the
+ * end of its earlier request.
  */
 import type { NoteCollector } from '../encoding-notes.ts'
 import {
@@ -9,79 +9,82 @@ import {
   isServerToolCall,
   isThinking,
   type BlockEntry,
-  type RequestEntries,
+  type RequestSection,
 } from '../api-types.ts'
 
 export function removeRejectedBlocks(
-  stretches: readonly RequestEntries[],
-  notebook: NoteCollector,
-): readonly RequestEntries[] {
+  sections: readonly RequestSection[],
+  notes: NoteCollector,
+): readonly RequestSection[] {
   const answered = new Set<unknown>()
-  for (const entries of stretches) {
+  for (const entries of sections) {
     for (const { block } of entries) answered.add(block['tool_use_id'])
   }
   const isAnswered = ({ block }: BlockEntry): boolean => answered.has(block['id'])
-  return stretches.map((entries, at) => {
-    return settleOne(entries, at === stretches.length - 1, isAnswered, notebook)
+  return sections.map((entries, index) => {
+    return cleanSection(entries, index === sections.length - 1, isAnswered, notes)
   })
 }
 
-function settleOne(
-  entries: RequestEntries,
-  isNewest: boolean,
+function cleanSection(
+  entries: RequestSection,
+  isLast: boolean,
   isAnswered: (call: BlockEntry) => boolean,
-  notebook: NoteCollector,
-): RequestEntries {
-  const runs = groupByRole(entries)
-  return runs.flatMap((run, index) => {
-    const settled = withoutBlanks(run, notebook)
-    if (run[0]?.role === 'user') return settled
-    // The newest turn may be waiting for its answer, which is how a paused turn is resumed.
-    const next = runs[index + 1]?.[0]
-    const isWaiting = next === undefined ? isNewest : next.block['type'] === 'tool_result'
-    const asked = isWaiting ? settled : withoutUnanswered(settled, isAnswered, notebook)
-    return removeTrailingThinking(asked, notebook)
+  notes: NoteCollector,
+): RequestSection {
+  const groups = groupByRole(entries)
+  return groups.flatMap((group, index) => {
+    const cleaned = removeBlankText(group, notes)
+    if (group[0]?.role === 'user') return cleaned
+    // The last message may end with an unanswered call: sending it back resumes a paused turn.
+    const next = groups[index + 1]?.[0]
+    const isWaiting = next === undefined ? isLast : next.block['type'] === 'tool_result'
+    const allowed = isWaiting ? cleaned : removeUnansweredCalls(cleaned, isAnswered, notes)
+    return removeTrailingThinking(allowed, notes)
   })
 }
 
-/** Neighbours of one role. */
+/** Groups adjacent entries with the same role. */
 export function groupByRole(entries: readonly BlockEntry[]): readonly (readonly BlockEntry[])[] {
-  const runs: BlockEntry[][] = []
+  const groups: BlockEntry[][] = []
   for (const entry of entries) {
-    const last = runs.at(-1)
+    const last = groups.at(-1)
     if (last?.[0]?.role === entry.role) last.push(entry)
-    else runs.push([entry])
+    else groups.push([entry])
   }
-  return runs
+  return groups
 }
 
-/** White space alone is refused as well, but only in a message without any other text. */
-function withoutBlanks(run: readonly BlockEntry[], notebook: NoteCollector): readonly BlockEntry[] {
-  const hasText = run.some(({ block }) => block['type'] === 'text' && !isBlankText(block))
-  return run.filter(({ at, block }) => {
+/** Removes empty text everywhere, and white space in a message without any other text. */
+function removeBlankText(
+  group: readonly BlockEntry[],
+  notes: NoteCollector,
+): readonly BlockEntry[] {
+  const hasText = group.some(({ block }) => block['type'] === 'text' && !isBlankText(block))
+  return group.filter(({ at, block }) => {
     if (!isBlankText(block) || (hasText && block['text'] !== '')) return true
-    notebook.write('empty-text', { at })
+    notes.write('empty-text', { at })
     return false
   })
 }
 
-function withoutUnanswered(
-  run: readonly BlockEntry[],
+function removeUnansweredCalls(
+  group: readonly BlockEntry[],
   isAnswered: (call: BlockEntry) => boolean,
-  notebook: NoteCollector,
+  notes: NoteCollector,
 ): readonly BlockEntry[] {
-  return run.filter((entry) => {
+  return group.filter((entry) => {
     if (!isServerToolCall(entry.block) || isAnswered(entry)) return true
-    notebook.write('server-tool-without-result', { at: entry.at })
+    notes.write('server-tool-without-result', { at: entry.at })
     return false
   })
 }
 
 export function removeTrailingThinking(
-  run: readonly BlockEntry[],
-  notebook: NoteCollector,
+  group: readonly BlockEntry[],
+  notes: NoteCollector,
 ): readonly BlockEntry[] {
-  const end = run.findLastIndex(({ block }) => !isThinking(block)) + 1
-  for (const { at } of run.slice(end)) notebook.write('reasoning-without-follower', { at })
-  return end === run.length ? run : run.slice(0, end)
+  const end = group.findLastIndex(({ block }) => !isThinking(block)) + 1
+  for (const { at } of group.slice(end)) notes.write('reasoning-without-follower', { at })
+  return end === group.length ? group : group.slice(0, end)
 }

@@ -1,30 +1,33 @@
 /**
- * JSON schemas as this wire takes them. A tool's must be an object without alternatives at its root;
- * the one of a structured answer may use only what the grammar of the model can enforce.
+ * Converts JSON schemas to the subset of this wire. A tool's schema must be an object without
+ * alternatives at its root; a schema of structured output may use only rules that the API's grammar
+ * can enforce.
  *
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-/** The very same object where nothing has to be changed. */
+/** Returns the same object if nothing has to change. */
 export function simplifyToolSchema(schema: JsonObject | null): JsonObject {
   if (schema === null) return { type: 'object', properties: {} }
   const { anyOf, oneOf, allOf, ...rest } = schema
-  const roots = [anyOf, oneOf, allOf].filter((list) => list !== undefined)
-  if (roots.length === 0) return schema['type'] === 'object' ? schema : { ...rest, type: 'object' }
-  // Any of the alternatives may be meant: all their fields are offered, and none is demanded.
-  const branches = roots.flatMap(listOrEmpty).filter(isObject)
+  const alternatives = [anyOf, oneOf, allOf].filter((list) => list !== undefined)
+  if (alternatives.length === 0)
+    return schema['type'] === 'object' ? schema : { ...rest, type: 'object' }
+  // The model may mean any of the alternatives: all their properties are offered, and none is
+  // required.
+  const branches = alternatives.flatMap(listOrEmpty).filter(isObject)
   const all = listOrEmpty(allOf).filter(isObject)
   const required = [schema, ...all].flatMap((branch) => listOrEmpty(branch['required']))
   return {
     ...rest,
     type: 'object',
-    properties: Object.assign({}, ...[...branches, schema].map(propertiesOf)) as JsonObject,
+    properties: Object.assign({}, ...[...branches, schema].map(readProperties)) as JsonObject,
     ...(required.length === 0 ? {} : { required }),
   }
 }
 
-function propertiesOf({ properties }: JsonObject): JsonObject {
+function readProperties({ properties }: JsonObject): JsonObject {
   return isObject(properties) ? properties : {}
 }
 
@@ -36,10 +39,10 @@ export interface SimplifiedSchema {
 
 export function simplifyOutputSchema(schema: JsonObject): SimplifiedSchema {
   const lost = new Set<string>()
-  return { schema: enforceable(schema, lost), lost: [...lost] }
+  return { schema: keepEnforceable(schema, lost), lost: [...lost] }
 }
 
-const KEPT: ReadonlySet<string> = new Set([
+const SUPPORTED_KEYWORDS: ReadonlySet<string> = new Set([
   '$schema',
   '$ref',
   '$defs',
@@ -61,7 +64,7 @@ const KEPT: ReadonlySet<string> = new Set([
   'format',
 ])
 
-const FORMATS: ReadonlySet<unknown> = new Set([
+const SUPPORTED_FORMATS: ReadonlySet<unknown> = new Set([
   'date-time',
   'time',
   'date',
@@ -74,26 +77,26 @@ const FORMATS: ReadonlySet<unknown> = new Set([
   'uuid',
 ])
 
-const HOLD_ONE: ReadonlySet<string> = new Set(['items'])
-const HOLD_LIST: ReadonlySet<string> = new Set(['anyOf', 'allOf', 'oneOf'])
-const HOLD_NAMED: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
+const SCHEMA_LIST_KEYWORDS: ReadonlySet<string> = new Set(['anyOf', 'allOf', 'oneOf'])
+const SCHEMA_MAP_KEYWORDS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
 
-function enforceable(schema: JsonObject, lost: Set<string>): JsonObject {
-  const kept: [string, Json | undefined][] = []
-  for (const [word, value] of Object.entries(schema)) {
-    if (word === 'additionalProperties') continue
-    const isKept = word === 'format' ? FORMATS.has(value) : KEPT.has(word)
-    // 0 and 1 are the only lengths that the grammar knows.
-    if (isKept || (word === 'minItems' && (value === 0 || value === 1))) {
-      kept.push([word === 'oneOf' ? 'anyOf' : word, within(word, value, lost)])
-    } else lost.add(word)
+function keepEnforceable(schema: JsonObject, lost: Set<string>): JsonObject {
+  const keywords: [string, Json | undefined][] = []
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'additionalProperties') continue
+    const isKept =
+      keyword === 'format' ? SUPPORTED_FORMATS.has(value) : SUPPORTED_KEYWORDS.has(keyword)
+    // The grammar supports `minItems: 0` and `minItems: 1` only.
+    if (isKept || (keyword === 'minItems' && (value === 0 || value === 1))) {
+      keywords.push([keyword === 'oneOf' ? 'anyOf' : keyword, simplifyNested(keyword, value, lost)])
+    } else lost.add(keyword)
   }
-  // Every object has to say so.
+  // The API requires this of every object.
   if (isObjectSchema(schema)) {
-    kept.push(['additionalProperties', false])
+    keywords.push(['additionalProperties', false])
     if ((schema['additionalProperties'] ?? false) !== false) lost.add('additionalProperties')
   }
-  return Object.fromEntries(kept)
+  return Object.fromEntries(keywords)
 }
 
 function isObjectSchema({ type, properties }: JsonObject): boolean {
@@ -104,16 +107,15 @@ function isObjectSchema({ type, properties }: JsonObject): boolean {
   )
 }
 
-function within(word: string, value: Json | undefined, lost: Set<string>): Json | undefined {
-  if (HOLD_ONE.has(word) && isObject(value)) return enforceable(value, lost)
-  if (HOLD_LIST.has(word)) {
-    return listOrEmpty(value).map((one) => (isObject(one) ? enforceable(one, lost) : one))
-  }
-  if (!HOLD_NAMED.has(word) || !isObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [
-      name,
-      isObject(one) ? enforceable(one, lost) : one,
-    ]),
-  )
+function simplifyNested(
+  keyword: string,
+  value: Json | undefined,
+  lost: Set<string>,
+): Json | undefined {
+  const simplify = <Value>(schema: Value): Value | JsonObject =>
+    isObject(schema) ? keepEnforceable(schema, lost) : schema
+  if (keyword === 'items') return simplify(value)
+  if (SCHEMA_LIST_KEYWORDS.has(keyword)) return listOrEmpty(value).map(simplify)
+  if (!SCHEMA_MAP_KEYWORDS.has(keyword) || !isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, simplify(schema)]))
 }

@@ -1,7 +1,7 @@
 /**
- * The kinds of content blocks. Text blocks that follow each other are parts of one message, everything
- * else is an item of its own; so the order of parts and items is the order of blocks, and encoding
- * gives back what came.
+ * Chooses the decoder of a content block. Consecutive text blocks are parts of one message; any
+ * other block is an item. So parts and items are in the order of the blocks, and encoding restores
+ * the same blocks.
  */
 import { startCompactionBlock } from './decode-compaction.ts'
 import { endMessage, startAnswerToolBlock, startTextBlock } from './decode-text.ts'
@@ -16,13 +16,13 @@ export function startBlock(answer: AnswerState, start: ContentBlock): StartedBlo
   const { type, name } = start
   if (type === 'text') return startTextBlock(answer, start)
   if (type === 'tool_use' && name === ANSWER_TOOL) return startAnswerToolBlock(answer, start)
-  const closed = endMessage(answer, true)
-  const { events, block } = (ITEMS.get(type) ?? startOpaqueBlock)(answer, start)
-  return closed.length === 0 ? { events, block } : { events: [...closed, ...events], block }
+  const endEvents = endMessage(answer, true)
+  const { events, block } = (ITEM_DECODERS.get(type) ?? startOpaqueBlock)(answer, start)
+  return endEvents.length === 0 ? { events, block } : { events: [...endEvents, ...events], block }
 }
 
-/** Everything else is carried as it is. */
-const ITEMS: ReadonlyMap<unknown, BlockDecoder> = new Map([
+/** Blocks of any other type become opaque items. */
+const ITEM_DECODERS: ReadonlyMap<unknown, BlockDecoder> = new Map([
   ['compaction', startCompactionBlock],
   ['thinking', startThinkingBlock],
   ['redacted_thinking', startRedactedThinkingBlock],

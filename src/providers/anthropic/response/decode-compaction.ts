@@ -1,6 +1,7 @@
 /**
- * What the API has made of the conversation so far, as an item of the answer. It is told when it is
- * whole, for one that failed is none: who took it at its word would lose what stands before it.
+ * Decodes a compaction block into an item. The item is emitted only when it is complete: a failed
+ * compaction must not become an item, because a client that relied on it would lose everything
+ * before it.
  */
 import type { Json } from '../../../core/json/json.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
@@ -13,12 +14,12 @@ export function startCompactionBlock(answer: AnswerState, start: ContentBlock): 
   return {
     events: [],
     block: {
-      delta({ type: _type, content, ...fields }) {
-        block = { ...block, ...fields, content: joined(block['content'], content) }
+      addDelta({ type: _type, content, ...fields }) {
+        block = { ...block, ...fields, content: appendContent(block['content'], content) }
         return NO_OUTPUT
       },
-      stop(isWhole) {
-        if (!isWhole || !isCompactionBlock(block)) return NO_OUTPUT
+      end(isComplete) {
+        if (!isComplete || !isCompactionBlock(block)) return NO_OUTPUT
         const index = answer.nextIndex++
         const item = packCompactionBlock(block)
         return [
@@ -30,8 +31,11 @@ export function startCompactionBlock(answer: AnswerState, start: ContentBlock): 
   }
 }
 
-/** What a delta says nothing of stays; one that says that there is none ends in failure. */
-function joined(before: Json | undefined, more: Json | undefined): Json | undefined {
+/**
+ * Appends a delta's content. A missing `content` changes nothing; `null` marks the compaction as
+ * failed.
+ */
+function appendContent(before: Json | undefined, more: Json | undefined): Json | undefined {
   if (more === undefined) return before
   return typeof before === 'string' && typeof more === 'string' ? before + more : more
 }

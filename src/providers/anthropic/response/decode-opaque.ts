@@ -1,4 +1,4 @@
-/** Blocks of the provider's own tools, and of the future. */
+/** Decodes blocks of the provider's own tools and of unknown types into opaque items. */
 import type { Item } from '../../../core/item.ts'
 import {
   listOrEmpty,
@@ -12,35 +12,35 @@ import { markIfIncomplete, type AnswerState, type StartedBlock } from './decodin
 import type { ContentBlock } from '../api-types.ts'
 
 /**
- * A block that the waist has no word for. Whatever its deltas add is gathered in it: text is
- * appended, JSON is parsed at the end, anything else replaces what was there.
+ * Merges all deltas into the block: text is appended, JSON is parsed at the end, any other value
+ * replaces the earlier one.
  */
 export function startOpaqueBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const index = answer.nextIndex++
   const block: Record<string, Json | undefined> = { ...start }
-  let json = ''
-  // The mark says whose block it is, when the type alone does not.
-  const item = (): Item => ({ type: 'opaque', raw: { ...block }, native: { anthropic: {} } })
+  let inputJson = ''
+  // `native.anthropic` marks the block as this provider's where its type alone does not show that.
+  const createItem = (): Item => ({ type: 'opaque', raw: { ...block }, native: { anthropic: {} } })
   return {
-    events: [{ type: 'item-started', index, item: item() }],
+    events: [{ type: 'item-started', index, item: createItem() }],
     block: {
-      delta({ type, ...fields }) {
-        if (type === 'input_json_delta') json += textOrEmpty(fields['partial_json'])
+      addDelta({ type, ...fields }) {
+        if (type === 'input_json_delta') inputJson += textOrEmpty(fields['partial_json'])
         else if (type === 'citations_delta')
-          block['citations'] = appended(block['citations'], fields)
-        else for (const [field, value] of Object.entries(fields)) gather(block, field, value)
+          block['citations'] = appendCitation(block['citations'], fields)
+        else for (const [field, value] of Object.entries(fields)) mergeField(block, field, value)
         return NO_OUTPUT
       },
-      stop(isWhole) {
-        const input = tryParseJsonObject(json)
+      end(isComplete) {
+        const input = tryParseJsonObject(inputJson)
         if (input !== null) block['input'] = input
-        return [{ type: 'item-ended', index, item: markIfIncomplete(item(), isWhole) }]
+        return [{ type: 'item-ended', index, item: markIfIncomplete(createItem(), isComplete) }]
       },
     },
   }
 }
 
-function gather(
+function mergeField(
   block: Record<string, Json | undefined>,
   field: string,
   value: Json | undefined,
@@ -49,6 +49,6 @@ function gather(
   block[field] = typeof before === 'string' && typeof value === 'string' ? before + value : value
 }
 
-function appended(list: Json | undefined, { citation }: JsonObject): Json {
+function appendCitation(list: Json | undefined, { citation }: JsonObject): Json {
   return citation === undefined ? listOrEmpty(list) : [...listOrEmpty(list), citation]
 }

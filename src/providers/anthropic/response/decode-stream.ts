@@ -1,6 +1,7 @@
 /**
- * An answer of the Messages API as events, streamed or whole. Unknown events and blocks are carried
- * or passed over; a stream that ends without `message_stop` has failed, however complete it looks.
+ * Decodes an answer of the Messages API into events, streamed or complete. Unknown blocks become
+ * opaque items, unknown events are ignored. A stream that ends without `message_stop` has failed,
+ * however complete it looks.
  */
 import type { Failure, AnswerFinishReason, StreamEvent } from '../../../core/stream-event.ts'
 import type { Message } from '../../../core/item.ts'
@@ -8,6 +9,7 @@ import {
   isObject,
   listOrEmpty,
   textOrEmpty,
+  tryParseJsonObject,
   type Json,
   type JsonObject,
 } from '../../../core/json/json.ts'
@@ -20,15 +22,16 @@ import { startBlock } from './choose-block-decoder.ts'
 import { endMessage } from './decode-text.ts'
 import { parseError } from '../parse-errors.ts'
 import type { AnswerState, BlockBuilder } from './decoding-state.ts'
-import { mapEncodedToolNames } from '../tool-names.ts'
+import { encodeToolName } from '../tool-names.ts'
+import { mapEncodedToolNames } from '../../response/map-encoded-tool-names.ts'
 import { mergeUsage, parseUsage } from './usage.ts'
 import { asBlock, type WireEvent, type WireEventOf } from '../api-types.ts'
 
 export function decodeStream(_account: Account, prompt?: Prompt): Decoder {
-  const state = newState(prompt)
+  const state = createState(prompt)
   return {
-    push: ({ event, data }) => (state.isOver ? NO_OUTPUT : read(state, event, data)),
-    end: () => (state.isOver ? NO_OUTPUT : failed(state, BROKE_OFF)),
+    push: ({ event, data }) => (state.isOver ? NO_OUTPUT : decodeMessage(state, event, data)),
+    end: () => (state.isOver ? NO_OUTPUT : failAnswer(state, BROKE_OFF)),
   }
 }
 
@@ -37,9 +40,9 @@ export function decodeBody(
   _account: Account,
   prompt?: Prompt,
 ): readonly StreamEvent[] {
-  const state = newState(prompt)
+  const state = createState(prompt)
   if (body['type'] === 'error' || !Array.isArray(body['content'])) {
-    return failed(state, isObject(body['error']) ? parseError(body['error']) : NO_MESSAGE)
+    return failAnswer(state, isObject(body['error']) ? parseError(body['error']) : NO_MESSAGE)
   }
   const { stop_reason, stop_details, usage } = body
   return [
@@ -57,28 +60,36 @@ const BROKE_OFF = createFailure(
   'upstream_broken',
   'The upstream ended its answer without a last word.',
 )
-const NO_JSON = createFailure('upstream_broken', 'The upstream sent something that is not JSON.')
+const INVALID_JSON = createFailure(
+  'upstream_broken',
+  'The upstream sent something that is not JSON.',
+)
 const NO_MESSAGE = createFailure(
   'upstream_broken',
   'The upstream sent something that is no message.',
 )
 
-interface State {
+interface DecoderState {
   readonly answer: AnswerState
   readonly open: Map<number, BlockBuilder>
   isStarted: boolean
   isOver: boolean
   stopReason: string
-  /** Why a model refused, in the provider's words. */
+  /** The provider's explanation of a refusal. */
   explanation: string
   usage: JsonObject | null
   upstreamId: string
 }
 
-function newState(prompt: Prompt | undefined): State {
+function createState(prompt: Prompt | undefined): DecoderState {
   const callIdFor = createCallIdGenerator(() => state.upstreamId, prompt?.items ?? [])
-  const state: State = {
-    answer: { nextIndex: 0, message: null, toolNames: mapEncodedToolNames(prompt), callIdFor },
+  const state: DecoderState = {
+    answer: {
+      nextIndex: 0,
+      message: null,
+      toolNames: mapEncodedToolNames(prompt, encodeToolName),
+      chooseCallId: callIdFor,
+    },
     open: new Map(),
     isStarted: false,
     isOver: false,
@@ -90,27 +101,30 @@ function newState(prompt: Prompt | undefined): State {
   return state
 }
 
-function read(state: State, name: string | undefined, data: string): readonly StreamEvent[] {
+function decodeMessage(
+  state: DecoderState,
+  name: string | undefined,
+  data: string,
+): readonly StreamEvent[] {
   if (data === '' || data === '[DONE]') return NO_OUTPUT
-  let json: unknown
-  try {
-    json = JSON.parse(data)
-  } catch {
-    return failed(state, NO_JSON)
-  }
-  if (!isObject(json)) return failed(state, NO_JSON)
+  const json = tryParseJsonObject(data)
+  if (json === null) return failAnswer(state, INVALID_JSON)
   const type = json['type'] ?? name
-  if (isKnown(type)) return handle(state, json as WireEvent, type)
-  // Some proxies send their own errors without saying so.
-  return isObject(json['error']) ? failed(state, parseError(json['error'])) : NO_OUTPUT
+  if (isKnownType(type)) return handleEvent(state, json as WireEvent, type)
+  // Some proxies send their own errors without a `type`.
+  return isObject(json['error']) ? failAnswer(state, parseError(json['error'])) : NO_OUTPUT
 }
 
-function isKnown(type: unknown): type is WireEvent['type'] {
+function isKnownType(type: unknown): type is WireEvent['type'] {
   return typeof type === 'string' && Object.hasOwn(HANDLERS, type)
 }
 
-function handle(state: State, event: WireEvent, type: WireEvent['type']): readonly StreamEvent[] {
-  return (HANDLERS[type] as (state: State, event: WireEvent) => readonly StreamEvent[])(
+function handleEvent(
+  state: DecoderState,
+  event: WireEvent,
+  type: WireEvent['type'],
+): readonly StreamEvent[] {
+  return (HANDLERS[type] as (state: DecoderState, event: WireEvent) => readonly StreamEvent[])(
     state,
     event,
   )
@@ -118,7 +132,7 @@ function handle(state: State, event: WireEvent, type: WireEvent['type']): readon
 
 type Handlers = {
   readonly [Type in WireEvent['type']]: (
-    state: State,
+    state: DecoderState,
     event: WireEventOf<Type>,
   ) => readonly StreamEvent[]
 }
@@ -128,28 +142,34 @@ const HANDLERS: Handlers = {
     const message = asBlock(event.message)
     state.usage = mergeUsage(state.usage, message['usage'])
     const { id, model, content } = message
-    const events = started(state, textOrNull(id), textOrNull(model))
-    return [...events, ...listOrEmpty(content).flatMap((block) => wholeBlock(state, block))]
+    const events = startAnswer(state, textOrNull(id), textOrNull(model))
+    return [
+      ...events,
+      ...listOrEmpty(content).flatMap((block) => decodeCompleteBlock(state, block)),
+    ]
   },
 
   content_block_start(state, event) {
-    const index = numberOf(event.index)
-    const before = [...started(state, null, null), ...(state.open.get(index)?.stop(true) ?? [])]
+    const index = numberOrZero(event.index)
+    const earlierEvents = [
+      ...startAnswer(state, null, null),
+      ...(state.open.get(index)?.end(true) ?? []),
+    ]
     const { events, block } = startBlock(state.answer, asBlock(event.content_block))
     state.open.set(index, block)
-    return before.length === 0 ? events : [...before, ...events]
+    return earlierEvents.length === 0 ? events : [...earlierEvents, ...events]
   },
 
   content_block_delta(state, event) {
-    const block = state.open.get(numberOf(event.index))
-    return block === undefined ? NO_OUTPUT : block.delta(asBlock(event.delta))
+    const block = state.open.get(numberOrZero(event.index))
+    return block === undefined ? NO_OUTPUT : block.addDelta(asBlock(event.delta))
   },
 
   content_block_stop(state, event) {
-    const index = numberOf(event.index)
+    const index = numberOrZero(event.index)
     const block = state.open.get(index)
     state.open.delete(index)
-    return block === undefined ? NO_OUTPUT : block.stop(true)
+    return block === undefined ? NO_OUTPUT : block.end(true)
   },
 
   message_delta(state, event) {
@@ -161,20 +181,20 @@ const HANDLERS: Handlers = {
   },
 
   message_stop(state) {
-    const events = closed(state, true)
+    const events = closeOpenBlocks(state, true)
     state.isOver = true
-    const finish = FINISH.get(state.stopReason) ?? 'stop'
-    const refusal = finish === 'content-filter' ? refused(state) : NO_OUTPUT
+    const finish = FINISH_REASONS.get(state.stopReason) ?? 'stop'
+    const refusal = finish === 'content-filter' ? emitRefusal(state) : NO_OUTPUT
     const usage = parseUsage(state.usage)
-    return [...events, ...refusal, { type: 'answer-ended', finish: finish, usage }]
+    return [...events, ...refusal, { type: 'answer-ended', finish, usage }]
   },
 
   ping: () => NO_OUTPUT,
 
-  error: (state, event) => failed(state, parseError(event.error)),
+  error: (state, event) => failAnswer(state, parseError(event.error)),
 }
 
-const FINISH: ReadonlyMap<string, AnswerFinishReason> = new Map([
+const FINISH_REASONS: ReadonlyMap<string, AnswerFinishReason> = new Map([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
   ['tool_use', 'stop'],
@@ -184,20 +204,27 @@ const FINISH: ReadonlyMap<string, AnswerFinishReason> = new Map([
   ['refusal', 'content-filter'],
 ])
 
-function started(state: State, upstreamId: string | null, model: string | null): StreamEvent[] {
+function startAnswer(
+  state: DecoderState,
+  upstreamId: string | null,
+  model: string | null,
+): StreamEvent[] {
   if (state.isStarted) return []
   state.isStarted = true
   state.upstreamId = upstreamId ?? ''
   return [{ type: 'answer-started', upstreamId, model }]
 }
 
-function wholeBlock(state: State, block: Json): readonly StreamEvent[] {
-  const opened = startBlock(state.answer, asBlock(block))
-  return [...opened.events, ...opened.block.stop(true)]
+function decodeCompleteBlock(state: DecoderState, block: Json): readonly StreamEvent[] {
+  const started = startBlock(state.answer, asBlock(block))
+  return [...started.events, ...started.block.end(true)]
 }
 
-/** An answer that holds nothing but a refusal says why. It is no part of the conversation. */
-function refused({ answer, explanation }: State): readonly StreamEvent[] {
+/**
+ * Emits the explanation of a refused answer without content. The next request leaves it out
+ * (`native.anthropic.refused`).
+ */
+function emitRefusal({ answer, explanation }: DecoderState): readonly StreamEvent[] {
   if (answer.nextIndex > 0 || explanation === '') return NO_OUTPUT
   const index = answer.nextIndex++
   const item: Message = { type: 'message', role: 'assistant', content: [] }
@@ -210,21 +237,21 @@ function refused({ answer, explanation }: State): readonly StreamEvent[] {
   ]
 }
 
-function failed(state: State, failure: Failure): readonly StreamEvent[] {
-  const start = started(state, null, null)
-  const events = closed(state, false)
+function failAnswer(state: DecoderState, failure: Failure): readonly StreamEvent[] {
+  const start = startAnswer(state, null, null)
+  const events = closeOpenBlocks(state, false)
   state.isOver = true
   return [...start, ...events, { type: 'answer-failed', failure, usage: parseUsage(state.usage) }]
 }
 
-/** Ends what is open; what broke off is marked as incomplete. */
-function closed(state: State, isWhole: boolean): readonly StreamEvent[] {
-  const events = [...state.open.values()].flatMap((block) => block.stop(isWhole))
+/** Ends the open blocks and the open message; if the stream broke off, marks them as incomplete. */
+function closeOpenBlocks(state: DecoderState, isComplete: boolean): readonly StreamEvent[] {
+  const events = [...state.open.values()].flatMap((block) => block.end(isComplete))
   state.open.clear()
-  return [...started(state, null, null), ...events, ...endMessage(state.answer, isWhole)]
+  return [...startAnswer(state, null, null), ...events, ...endMessage(state.answer, isComplete)]
 }
 
-function numberOf(value: Json | undefined): number {
+function numberOrZero(value: Json | undefined): number {
   return typeof value === 'number' ? value : 0
 }
 

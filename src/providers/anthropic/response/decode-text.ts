@@ -1,4 +1,4 @@
-/** Text, and what it cites. */
+/** Decodes text blocks and their citations into the parts of a message. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Message, TextPart } from '../../../core/item.ts'
 import {
@@ -20,60 +20,61 @@ import {
 import type { ContentBlock } from '../api-types.ts'
 
 export function startTextBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
-  const speaker = speakerIn(answer, listOrEmpty(start['citations']))
+  const writer = createPartWriter(answer, listOrEmpty(start['citations']))
   return {
-    events: speaker.say(textOrEmpty(start['text'])),
+    events: writer.append(textOrEmpty(start['text'])),
     block: {
-      delta(delta) {
-        if (delta['type'] !== 'citations_delta') return speaker.say(textOrEmpty(delta['text']))
-        if (isObject(delta['citation'])) speaker.cite(delta['citation'])
+      addDelta(delta) {
+        if (delta['type'] !== 'citations_delta') return writer.append(textOrEmpty(delta['text']))
+        if (isObject(delta['citation'])) writer.cite(delta['citation'])
         return NO_OUTPUT
       },
-      stop: speaker.end,
+      end: writer.end,
     },
   }
 }
 
-/** The tool that stands for structured output: its input is the text of the answer. */
+/** Decodes a call of the structured-output tool: its input becomes the text of the answer. */
 export function startAnswerToolBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
-  const speaker = speakerIn(answer, [])
-  let isSaid = false
+  const writer = createPartWriter(answer, [])
+  let hasInput = false
   return {
     events: NO_OUTPUT,
     block: {
-      delta(delta) {
+      addDelta(delta) {
         const json = textOrEmpty(delta['partial_json'])
-        isSaid ||= json !== ''
-        return speaker.say(json)
+        hasInput ||= json !== ''
+        return writer.append(json)
       },
-      stop: () => [...speaker.say(isSaid ? '' : encodeStartInput(start)), ...speaker.end()],
+      end: () => [...writer.append(hasInput ? '' : encodeStartInput(start)), ...writer.end()],
     },
   }
 }
 
-interface Speaker {
-  readonly say: (text: string) => readonly StreamEvent[]
+interface PartWriter {
+  readonly append: (text: string) => readonly StreamEvent[]
   readonly cite: (citation: Json) => void
   readonly end: () => readonly StreamEvent[]
 }
 
 /**
- * Writes one part of the open message. The part begins with its first character, because the wire
- * sends empty text blocks as well; and anew, should the message have been closed in between.
+ * Writes one part of the open message. The part starts with its first character, because the wire
+ * also sends empty text blocks; if the message ended in between, the text starts a part of a new
+ * message.
  */
-function speakerIn(answer: AnswerState, cited: readonly Json[]): Speaker {
-  const citations = [...cited]
+function createPartWriter(answer: AnswerState, initialCitations: readonly Json[]): PartWriter {
+  const citations = [...initialCitations]
   let message: OpenMessageState | null = null
   let part = -1
   return {
-    say(text) {
+    append(text) {
       if (text === '') return NO_OUTPUT
-      const own = message?.parts[part]
-      if (own !== undefined && message !== null && message === answer.message) {
-        own.text += text
+      const openPart = message?.parts[part]
+      if (openPart !== undefined && message !== null && message === answer.message) {
+        openPart.text += text
         return [{ type: 'text-delta', index: message.index, part, text }]
       }
-      const opened = openMessage(answer)
+      const opened = ensureOpenMessage(answer)
       message = opened.message
       part = message.parts.push({ text, citations, isOver: false }) - 1
       return [...opened.events, { type: 'text-delta', index: message.index, part, text }]
@@ -84,7 +85,7 @@ function speakerIn(answer: AnswerState, cited: readonly Json[]): Speaker {
   }
 }
 
-function openMessage(answer: AnswerState): {
+function ensureOpenMessage(answer: AnswerState): {
   readonly message: OpenMessageState
   readonly events: readonly StreamEvent[]
 } {
@@ -95,39 +96,42 @@ function openMessage(answer: AnswerState): {
   return { message: answer.message, events: [{ type: 'item-started', index, item }] }
 }
 
-/** How far a citation reaches is known only now. */
+/** Emits the citations at the end of the part, because each covers its complete text. */
 function endPart({ index, parts }: OpenMessageState, part: number): readonly StreamEvent[] {
-  const own = parts[part]
-  if (own === undefined || own.isOver) return NO_OUTPUT
-  own.isOver = true
-  return annotationsOf(own.citations, own.text).map((annotation) => {
+  const openPart = parts[part]
+  if (openPart === undefined || openPart.isOver) return NO_OUTPUT
+  openPart.isOver = true
+  return convertCitations(openPart.citations, openPart.text).map((annotation) => {
     return { type: 'annotation-added', index, part, annotation }
   })
 }
 
-function annotationsOf(citations: readonly Json[], text: string): readonly JsonObject[] {
+function convertCitations(citations: readonly Json[], text: string): readonly JsonObject[] {
   return citations
     .map((citation) => (isObject(citation) ? convertCitation(citation, text.length) : null))
     .filter((annotation) => annotation !== null)
 }
 
-export function endMessage(answer: AnswerState, isWhole: boolean): readonly StreamEvent[] {
+export function endMessage(answer: AnswerState, isComplete: boolean): readonly StreamEvent[] {
   const { message } = answer
   if (message === null) return NO_OUTPUT
   answer.message = null
   const { index, parts } = message
-  const untold = parts.flatMap((_, part) => endPart(message, part))
-  const citations = parts.map((own) => (own.citations.length === 0 ? null : own.citations))
+  const annotationEvents = parts.flatMap((_, part) => endPart(message, part))
+  const citations = parts.map(({ citations }) => (citations.length === 0 ? null : citations))
   const item: Message = {
     type: 'message',
     role: 'assistant',
-    content: parts.map(textPart),
-    ...(citations.some((own) => own !== null) ? { native: { anthropic: { citations } } } : {}),
+    content: parts.map(createTextPart),
+    ...(citations.some((list) => list !== null) ? { native: { anthropic: { citations } } } : {}),
   }
-  return [...untold, { type: 'item-ended', index, item: markIfIncomplete(item, isWhole) }]
+  return [
+    ...annotationEvents,
+    { type: 'item-ended', index, item: markIfIncomplete(item, isComplete) },
+  ]
 }
 
-function textPart({ text, citations }: OpenMessageState['parts'][number]): TextPart {
-  const annotations = annotationsOf(citations, text)
+function createTextPart({ text, citations }: OpenMessageState['parts'][number]): TextPart {
+  const annotations = convertCitations(citations, text)
   return { type: 'output_text', text, ...(annotations.length === 0 ? {} : { annotations }) }
 }

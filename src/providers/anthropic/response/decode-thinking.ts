@@ -1,4 +1,7 @@
-/** Thinking: its text for people, and the block itself for the way back. */
+/**
+ * Decodes thinking blocks into reasoning items: a summary for the user, and the block itself for
+ * later requests.
+ */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Reasoning } from '../../../core/item.ts'
 import { textOrEmpty } from '../../../core/json/json.ts'
@@ -11,7 +14,7 @@ export function startThinkingBlock(answer: AnswerState, start: ContentBlock): St
   const index = answer.nextIndex++
   let thinking = ''
   let signature = textOrEmpty(start['signature'])
-  const think = (text: string): readonly StreamEvent[] => {
+  const appendThinking = (text: string): readonly StreamEvent[] => {
     if (text === '') return NO_OUTPUT
     thinking += text
     return [{ type: 'reasoning-delta', index, channel: 'summary', part: 0, text }]
@@ -19,19 +22,19 @@ export function startThinkingBlock(answer: AnswerState, start: ContentBlock): St
   return {
     events: [
       { type: 'item-started', index, item: { type: 'reasoning', summary: [] } },
-      ...think(textOrEmpty(start['thinking'])),
+      ...appendThinking(textOrEmpty(start['thinking'])),
     ],
     block: {
-      delta(delta) {
+      addDelta(delta) {
         if (delta['type'] === 'signature_delta') {
           signature += textOrEmpty(delta['signature'])
           return NO_OUTPUT
         }
-        return think(textOrEmpty(delta['thinking']))
+        return appendThinking(textOrEmpty(delta['thinking']))
       },
-      stop(isWhole) {
-        const item = reasoning({ ...start, thinking, signature }, thinking)
-        return [{ type: 'item-ended', index, item: markIfIncomplete(item, isWhole) }]
+      end(isComplete) {
+        const item = createReasoning({ ...start, thinking, signature }, thinking)
+        return [{ type: 'item-ended', index, item: markIfIncomplete(item, isComplete) }]
       },
     },
   }
@@ -39,22 +42,26 @@ export function startThinkingBlock(answer: AnswerState, start: ContentBlock): St
 
 export function startRedactedThinkingBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const index = answer.nextIndex++
-  const item = reasoning(start, '')
+  const item = createReasoning(start, '')
   return {
     events: [{ type: 'item-started', index, item: { type: 'reasoning', summary: [] } }],
     block: {
-      delta: () => NO_OUTPUT,
-      stop: (isWhole) => [{ type: 'item-ended', index, item: markIfIncomplete(item, isWhole) }],
+      addDelta: () => NO_OUTPUT,
+      end: (isComplete) => [
+        { type: 'item-ended', index, item: markIfIncomplete(item, isComplete) },
+      ],
     },
   }
 }
 
-/** The block is kept as it is. Thinking that nobody signed can be read, but not sent back. */
-function reasoning(block: ContentBlock, text: string): Reasoning {
-  const seal = packThinkingBlock(block)
+/**
+ * Stores the block unchanged. Thinking without a signature is readable, but cannot be sent back.
+ */
+function createReasoning(block: ContentBlock, text: string): Reasoning {
+  const packed = packThinkingBlock(block)
   return {
     type: 'reasoning',
     summary: text === '' ? [] : [{ type: 'summary_text', text }],
-    ...(seal === null ? {} : { encrypted_content: seal, native: { anthropic: block } }),
+    ...(packed === null ? {} : { encrypted_content: packed, native: { anthropic: block } }),
   }
 }

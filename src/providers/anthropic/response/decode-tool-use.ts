@@ -1,7 +1,7 @@
-/** A call of one of the client's tools. */
+/** Decodes a call of one of the client's tools. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
-import { isObject, textOrEmpty } from '../../../core/json/json.ts'
+import { textOrEmpty, tryParseJsonObject } from '../../../core/json/json.ts'
 import { NO_OUTPUT } from '../../../core/stream/stage.ts'
 import {
   markIfIncomplete,
@@ -14,50 +14,49 @@ import type { ContentBlock } from '../api-types.ts'
 export function startToolUseBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
   const index = answer.nextIndex++
   const { type: _type, id, name, input: _input, ...rest } = start
-  const { name: called, isCustom } = answer.toolNames.get(textOrEmpty(name)) ?? {
+  const { name: toolName, isCustom } = answer.toolNames.get(textOrEmpty(name)) ?? {
     name: textOrEmpty(name),
     isCustom: false,
   }
   const common = {
-    call_id: answer.callIdFor(textOrEmpty(id)),
-    name: called,
+    call_id: answer.chooseCallId(textOrEmpty(id)),
+    name: toolName,
     ...(Object.keys(rest).length === 0 ? {} : { native: { anthropic: rest } }),
   }
-  const call = (text: string): Item =>
+  const createItem = (text: string): Item =>
     isCustom
       ? { type: 'custom_tool_call', ...common, input: text }
       : { type: 'function_call', ...common, arguments: text }
   let json = ''
   return {
-    events: [{ type: 'item-started', index, item: call('') }],
+    events: [{ type: 'item-started', index, item: createItem('') }],
     block: {
-      delta(delta) {
+      addDelta(delta) {
         const text = textOrEmpty(delta['partial_json'])
         json += text
-        // The input of a custom tool is one string within the JSON: it is told when it is whole.
+        // A custom tool's input is one string within the JSON, so it is emitted when the JSON is
+        // complete.
         return text === '' || isCustom ? NO_OUTPUT : [{ type: 'arguments-delta', index, text }]
       },
-      stop(isWhole) {
-        const late = json === '' && isWhole ? encodeStartInput(start) : ''
-        const text = isCustom ? customInput(json + late) : json + late
-        const untold = isCustom ? text : late
+      end(isComplete) {
+        const startInput = json === '' && isComplete ? encodeStartInput(start) : ''
+        const text = isCustom ? parseCustomInput(json + startInput) : json + startInput
+        const remainingText = isCustom ? text : startInput
         const end: StreamEvent = {
           type: 'item-ended',
           index,
-          item: markIfIncomplete(call(text), isWhole),
+          item: markIfIncomplete(createItem(text), isComplete),
         }
-        return untold === '' ? [end] : [{ type: 'arguments-delta', index, text: untold }, end]
+        return remainingText === ''
+          ? [end]
+          : [{ type: 'arguments-delta', index, text: remainingText }, end]
       },
     },
   }
 }
 
-function customInput(json: string): string {
-  try {
-    const parsed: unknown = JSON.parse(json)
-    if (isObject(parsed) && typeof parsed['input'] === 'string') return parsed['input']
-  } catch {
-    // Cut short or broken: better the JSON than nothing.
-  }
-  return json
+/** Returns the text of the input; for incomplete or invalid JSON, the JSON itself. */
+function parseCustomInput(json: string): string {
+  const input = tryParseJsonObject(json)?.['input']
+  return typeof input === 'string' ? input : json
 }

@@ -1,17 +1,17 @@
-/** A content block while it is being received, and the answer that it is part of. */
+/** State of an answer, and of its content blocks, during decoding. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
-import type { OriginalTool } from '../tool-names.ts'
+import type { OriginalTool } from '../../response/map-encoded-tool-names.ts'
 import type { ContentBlock } from '../api-types.ts'
 
 export interface AnswerState {
   nextIndex: number
-  /** The message that further text would be added to. */
+  /** The open message, to which further text is added. */
   message: OpenMessageState | null
   readonly toolNames: ReadonlyMap<string, OriginalTool>
-  /** The id that a call goes by, from the one that it came with. */
-  readonly callIdFor: (givenId: string) => string
+  /** Returns the id of a call, given the upstream's id. */
+  readonly chooseCallId: (givenId: string) => string
 }
 
 export interface OpenMessageState {
@@ -21,7 +21,7 @@ export interface OpenMessageState {
 
 interface OpenPart {
   text: string
-  /** In the provider's own words. */
+  /** In the provider's format. */
   readonly citations: readonly Json[]
   isOver: boolean
 }
@@ -34,16 +34,16 @@ export interface StartedBlock {
 }
 
 export interface BlockBuilder {
-  readonly delta: (delta: JsonObject) => readonly StreamEvent[]
-  /** `isWhole` is false if the stream broke off before the block's end. */
-  readonly stop: (isWhole: boolean) => readonly StreamEvent[]
+  readonly addDelta: (delta: JsonObject) => readonly StreamEvent[]
+  /** `isComplete` is false if the stream broke off before the block's end. */
+  readonly end: (isComplete: boolean) => readonly StreamEvent[]
 }
 
-export function markIfIncomplete<Kind extends Item>(item: Kind, isWhole: boolean): Kind {
-  return isWhole ? item : { ...item, status: 'incomplete' }
+export function markIfIncomplete<Kind extends Item>(item: Kind, isComplete: boolean): Kind {
+  return isComplete ? item : { ...item, status: 'incomplete' }
 }
 
-/** No delta means that there is nothing to add to the start, which is usually `{}`. */
+/** Without deltas, the input is complete in the block's start, where it is usually `{}`. */
 export function encodeStartInput({ input }: ContentBlock): string {
   return isObject(input) ? JSON.stringify(input) : '{}'
 }

@@ -1,4 +1,4 @@
-/** The turns of a request while they are being written. */
+/** State of a request's list of turns while it is being encoded. */
 import type { Item, Reasoning } from '../../../core/item.ts'
 import { findToolCallPairs } from '../../../core/items/tool-call-pairs.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -8,19 +8,22 @@ import type { GeminiContent, GeminiPart } from '../api-types.ts'
 export interface ContentsBuilder {
   readonly items: readonly Item[]
   readonly context: EncodingContext
-  /** For each item the place of its other end, as `findToolCallPairs` gives it. */
+  /** For each item the index of the other end of its call, as `findToolCallPairs` returns it. */
   readonly partners: Int32Array
   readonly encodeMedia: MediaEncoder
   readonly contents: readonly GeminiContent[]
-  /** The parts of the last turn if it is the model's, else of a new one. Turns are never empty. */
+  /**
+   * Returns the parts of the last turn if it is the model's, else those of a new turn. The caller
+   * adds at least one part.
+   */
   readonly modelParts: () => GeminiPart[]
   readonly userParts: () => GeminiPart[]
-  /** Places of the calls in the last turn, which has no answers yet. */
-  readonly calls: number[]
-  /** The reasoning right before; it may carry a signature for the call that comes next. */
-  sealed: Reasoning | null
-  /** Media of the assistant, waiting for the next turn of the user. */
-  readonly relocated: GeminiPart[]
+  /** Indexes of the calls in the last turn, which have no outputs yet. */
+  readonly unansweredCalls: number[]
+  /** The reasoning item directly before; it may carry a signature for the next call. */
+  reasoningBefore: Reasoning | null
+  /** Media of the assistant, to be sent with the next user turn. */
+  readonly pendingMedia: GeminiPart[]
 }
 
 export function createContentsBuilder(
@@ -29,7 +32,7 @@ export function createContentsBuilder(
   encodeMedia: MediaEncoder,
 ): ContentsBuilder {
   const contents: { role: GeminiContent['role']; parts: GeminiPart[] }[] = []
-  const partsOf = (role: GeminiContent['role']): GeminiPart[] => {
+  const getParts = (role: GeminiContent['role']): GeminiPart[] => {
     const last = contents.at(-1)
     if (last?.role === role) return last.parts
     const parts: GeminiPart[] = []
@@ -42,10 +45,10 @@ export function createContentsBuilder(
     partners: findToolCallPairs(items),
     encodeMedia,
     contents,
-    modelParts: () => partsOf('model'),
-    userParts: () => partsOf('user'),
-    calls: [],
-    sealed: null,
-    relocated: [],
+    modelParts: () => getParts('model'),
+    userParts: () => getParts('user'),
+    unansweredCalls: [],
+    reasoningBefore: null,
+    pendingMedia: [],
   }
 }

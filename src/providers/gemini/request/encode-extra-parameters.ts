@@ -1,68 +1,68 @@
-/** The fields that only some clients send: a few have a counterpart, the others get a note. */
+/** Encodes fields that only some clients send: a few have a counterpart, the others get a note. */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
 import type { EncodingContext } from './encoding-context.ts'
 
 export interface EncodedExtraParameters {
-  /** Goes into `generationConfig`. */
+  /** Fields of `generationConfig`. */
   readonly config: JsonObject
-  /** Goes beside it. */
+  /** Fields of the request itself. */
   readonly body: JsonObject
 }
 
 export function encodeExtraParameters(
   { extra, serviceTier }: PromptParameters,
-  { notebook }: EncodingContext,
+  { notes }: EncodingContext,
 ): EncodedExtraParameters {
   const config: Record<string, Json> = {}
   const body: Record<string, Json> = {}
   for (const [field, value] of Object.entries(extra)) {
     if (isDefaultValue(field, value)) continue
-    const known = Object.hasOwn(KNOWN, field) ? KNOWN[field] : undefined
-    const translated = value === undefined ? undefined : known?.read(value)
-    if (known === undefined || translated === undefined) {
-      notebook.write('unsupported-parameter', { field })
-    } else if (known.inConfig) config[known.name] = translated
-    else body[known.name] = translated
+    const mapping = Object.hasOwn(MAPPINGS, field) ? MAPPINGS[field] : undefined
+    const converted = value === undefined ? undefined : mapping?.read(value)
+    if (mapping === undefined || converted === undefined) {
+      notes.write('unsupported-parameter', { field })
+    } else if (mapping.isInConfig) config[mapping.name] = converted
+    else body[mapping.name] = converted
   }
   if (serviceTier === 'flex' || serviceTier === 'priority') body['serviceTier'] = serviceTier
   else if (serviceTier !== null && serviceTier !== 'auto' && serviceTier !== 'default') {
-    notebook.write('unsupported-parameter', { field: 'service_tier' })
+    notes.write('unsupported-parameter', { field: 'service_tier' })
   }
   return { config, body }
 }
 
-interface Known {
+interface ParameterMapping {
   readonly name: string
-  readonly inConfig: boolean
-  /** `undefined` for a value that makes no sense. */
+  readonly isInConfig: boolean
+  /** Returns `undefined` for an invalid value. */
   readonly read: (value: Json) => Json | undefined
 }
 
-const safety: Known = {
+const SAFETY_SETTINGS: ParameterMapping = {
   name: 'safetySettings',
-  inConfig: false,
+  isInConfig: false,
   read: (value) => (Array.isArray(value) ? (value as readonly Json[]) : undefined),
 }
 
-const KNOWN: Readonly<Record<string, Known>> = {
+const MAPPINGS: Readonly<Record<string, ParameterMapping>> = {
   top_k: {
     name: 'topK',
-    inConfig: true,
+    isInConfig: true,
     read: (value) => (typeof value === 'number' ? value : undefined),
   },
   modalities: {
     name: 'responseModalities',
-    inConfig: true,
+    isInConfig: true,
     read: (value) =>
-      Array.isArray(value) ? value.map((word) => String(word).toUpperCase()) : undefined,
+      Array.isArray(value) ? value.map((modality) => String(modality).toUpperCase()) : undefined,
   },
   cached_content: {
     name: 'cachedContent',
-    inConfig: false,
+    isInConfig: false,
     read: (value) => (typeof value === 'string' ? value : undefined),
   },
-  safety_settings: safety,
-  safetySettings: safety,
+  safety_settings: SAFETY_SETTINGS,
+  safetySettings: SAFETY_SETTINGS,
 }

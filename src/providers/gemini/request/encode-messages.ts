@@ -1,10 +1,9 @@
 /**
- * Items as Gemini's list of turns. Its laws: user and model take turns, the user begins; every
- * function call is answered in the very next turn, as many answers as calls; the first call of a
- * turn is signed (from Gemini 3 on); nothing is empty.
+ * Encodes items as Gemini's list of turns. Gemini requires: user and model alternate, starting with
+ * the user; the turn after function calls has exactly one response for each call; from Gemini 3 on,
+ * the first call of a turn is signed; no part is empty.
  *
- * What stands in the list decides what is sent, nothing else: with one more round everything before
- * it comes out the same.
+ * The output depends only on the items: with one more round, everything before it stays the same.
  */
 import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { formatNotice } from '../../../core/text/gateway-notice.ts'
@@ -21,187 +20,197 @@ import { unpackSignature } from '../pack-thought-signature.ts'
 import { createSignatureParts, splitTextBySignature } from '../text-signatures.ts'
 import type { GeminiContent, GeminiPart } from '../api-types.ts'
 
-/** `from` is the first item that is not part of the system instruction. */
+/** `from` is the index of the first item after the system instruction. */
 export function encodeMessages(
   items: readonly Item[],
   from: number,
   context: EncodingContext,
 ): readonly GeminiContent[] {
-  const draft = createContentsBuilder(items, context, createMediaEncoder(items, context))
-  const borders = new Set(findConsecutiveAnswers(items))
+  const builder = createContentsBuilder(items, context, createMediaEncoder(items, context))
+  const sectionStarts = new Set(findConsecutiveAnswers(items))
   for (let at = from; at < items.length; at++) {
     const item = items[at]
-    if (borders.has(at)) goOn(draft, at)
-    if (item !== undefined) place(item, at, draft)
+    if (sectionStarts.has(at)) endFormerRequest(builder, at)
+    if (item !== undefined) encodeItem(item, at, builder)
   }
-  answerCalls(draft, items.length)
-  return framed(draft)
+  answerCalls(builder, items.length)
+  return completeEnds(builder)
 }
 
-/** What came before was the end of a request, and is told again as it was then. */
-function goOn(draft: ContentsBuilder, at: number): void {
-  draft.sealed = null
-  answerCalls(draft, at)
-  showRelocated(draft)
-  endWithUser(draft)
+/**
+ * Encodes the end of an earlier request as it was then: the model continued its answer after it.
+ */
+function endFormerRequest(builder: ContentsBuilder, at: number): void {
+  builder.reasoningBefore = null
+  answerCalls(builder, at)
+  flushPendingMedia(builder)
+  ensureUserEnd(builder)
 }
 
-function place(item: Item, at: number, draft: ContentsBuilder): void {
+function encodeItem(item: Item, at: number, builder: ContentsBuilder): void {
   switch (item.type) {
     case 'reasoning':
-      return thought(item, at, draft)
+      return encodeThought(item, at, builder)
     case 'message':
-      return item.role === 'assistant' ? said(item, at, draft) : asked(item, at, draft)
+      return item.role === 'assistant'
+        ? encodeAssistantMessage(item, at, builder)
+        : encodeInputMessage(item, at, builder)
     case 'function_call':
     case 'custom_tool_call': {
-      const parts = encodeToolCall(item, at, draft)
+      const parts = encodeToolCall(item, at, builder)
       if (parts.length === 0) return
-      draft.modelParts().push(...parts)
-      draft.calls.push(at)
+      builder.modelParts().push(...parts)
+      builder.unansweredCalls.push(at)
       return
     }
     case 'function_call_output':
     case 'custom_tool_call_output':
-      if (draft.partners[at] !== UNPAIRED) answerCalls(draft, at + draft.calls.length)
-      else draft.context.notebook.write('output-without-call', { at })
+      if (builder.partners[at] !== UNPAIRED)
+        answerCalls(builder, at + builder.unansweredCalls.length)
+      else builder.context.notes.write('output-without-call', { at })
       return
     case 'opaque':
-      return opaque(item, at, draft)
+      return encodeOpaqueItem(item, at, builder)
   }
 }
 
 /**
- * Puts the answers to all calls of the last turn behind it. An output that stands at `until` or
- * later is not where it was any more.
+ * Appends the responses to all calls of the last turn. An output at index `until` or later gets a
+ * note that it was moved.
  */
-function answerCalls(draft: ContentsBuilder, until: number): void {
-  if (draft.calls.length === 0) return
-  const parts = draft.userParts()
-  const behind: GeminiPart[] = []
-  draft.calls.forEach((call) => {
-    const result = encodeToolResponse(call, draft)
+function answerCalls(builder: ContentsBuilder, until: number): void {
+  if (builder.unansweredCalls.length === 0) return
+  const parts = builder.userParts()
+  const partsAfter: GeminiPart[] = []
+  for (const call of builder.unansweredCalls) {
+    const result = encodeToolResponse(call, builder)
     parts.push(result.part)
-    behind.push(...result.behind)
-    const output = draft.partners[call] ?? UNPAIRED
+    partsAfter.push(...result.partsAfter)
+    const output = builder.partners[call] ?? UNPAIRED
     if (output !== UNPAIRED && output >= until) {
-      draft.context.notebook.write('output-moved', { at: output })
+      builder.context.notes.write('output-moved', { at: output })
     }
-  })
-  parts.push(...behind)
-  draft.calls.length = 0
+  }
+  parts.push(...partsAfter)
+  builder.unansweredCalls.length = 0
 }
 
-/** What a user, or a late system message, says. */
-function asked(item: Message, at: number, draft: ContentsBuilder): void {
-  draft.sealed = null
-  answerCalls(draft, at)
+/** Encodes a message of the user, or a system message in the middle of the conversation. */
+function encodeInputMessage(item: Message, at: number, builder: ContentsBuilder): void {
+  builder.reasoningBefore = null
+  answerCalls(builder, at)
   if (item.role !== 'user') {
-    const words = textOf(item.content)
-    if (!item.content.every(isText)) draft.context.notebook.write('media-in-system', { at })
-    if (words === '') return
-    draft.context.notebook.write('system-in-place', { at })
-    draft.userParts().push({ text: `<system_message>\n${words}\n</system_message>` })
+    const text = textOf(item.content)
+    if (!item.content.every(isText)) builder.context.notes.write('media-in-system', { at })
+    if (text === '') return
+    builder.context.notes.write('system-in-place', { at })
+    builder.userParts().push({ text: `<system_message>\n${text}\n</system_message>` })
     return
   }
-  const parts = encodeParts(item, at, draft)
-  if (parts.length > 0) draft.userParts().push(...draft.relocated.splice(0), ...parts)
+  const parts = encodeParts(item, at, builder)
+  if (parts.length > 0) builder.userParts().push(...builder.pendingMedia.splice(0), ...parts)
 }
 
-/** What the assistant said. Media in it are shown by the user: a model only says text. */
-function said(item: Message, at: number, draft: ContentsBuilder): void {
-  draft.sealed = null
+/**
+ * Encodes an assistant message. Its media move to the next user turn, because a model turn takes
+ * only text.
+ */
+function encodeAssistantMessage(item: Message, at: number, builder: ContentsBuilder): void {
+  builder.reasoningBefore = null
   const text = textOf(item.content)
-  const signatures = selectTextSignatures(item, text, at, draft.context)
+  const signatures = selectTextSignatures(item, text, at, builder.context)
   const parts: GeminiPart[] = []
   if (signatures !== null && item.content.every(isText)) {
-    parts.push(...splitTextBySignature(text, signatures.runs))
+    parts.push(...splitTextBySignature(text, signatures.spans))
   } else {
-    for (const part of encodeParts(item, at, draft)) {
+    for (const part of encodeParts(item, at, builder)) {
       if (part.text !== undefined) parts.push(part)
-      else relocate(part, at, draft)
+      else deferMedia(part, at, builder)
     }
   }
-  if (parts.length > 0) draft.modelParts().push(...parts)
+  if (parts.length > 0) builder.modelParts().push(...parts)
 }
 
-function encodeParts(item: Message, at: number, draft: ContentsBuilder): readonly GeminiPart[] {
+function encodeParts(item: Message, at: number, builder: ContentsBuilder): readonly GeminiPart[] {
   const parts: GeminiPart[] = []
   for (const part of item.content) {
-    const encoded = isText(part) ? { text: textOfPart(part) } : draft.encodeMedia(part, at)
+    const encoded = isText(part) ? { text: textOfPart(part) } : builder.encodeMedia(part, at)
     if (encoded !== null && encoded.text !== '') parts.push(encoded)
   }
   return parts
 }
 
-function relocate(part: GeminiPart, at: number, draft: ContentsBuilder): void {
-  draft.context.notebook.write('media-moved', { at })
+function deferMedia(part: GeminiPart, at: number, builder: ContentsBuilder): void {
+  builder.context.notes.write('media-moved', { at })
   const text = formatNotice('What follows is from the assistant’s last message.')
-  draft.relocated.push({ text }, part)
+  builder.pendingMedia.push({ text }, part)
 }
 
-/** Only what is signed goes back; unsigned summaries tell the model nothing. */
-function thought(item: Reasoning, at: number, draft: ContentsBuilder): void {
-  const { context } = draft
+/** Encodes the signed spans of a thought; unsigned summaries have no use for the model. */
+function encodeThought(item: Reasoning, at: number, builder: ContentsBuilder): void {
+  const { context } = builder
   const text = item.summary.map((part) => part.text).join('')
   const signatures = selectTextSignatures(item, text, at, context)
-  draft.sealed = item
+  builder.reasoningBefore = item
   const parts: GeminiPart[] = []
   let signedChars = 0
-  for (const { start, end, thoughtSignature } of signatures?.runs ?? []) {
+  for (const { start, end, thoughtSignature } of signatures?.spans ?? []) {
     signedChars += end - start
     parts.push({ text: text.slice(start, end), thought: true, thoughtSignature })
   }
   parts.push(...createSignatureParts(signatures?.after ?? []))
-  if (parts.length > 0) draft.modelParts().push(...parts)
+  if (parts.length > 0) builder.modelParts().push(...parts)
   const isOwn = item.native?.['gemini'] !== undefined || item.origin?.wire === 'gemini'
   if (!isOwn && unpackSignature(item.encrypted_content) === null) {
-    context.notebook.write('foreign-reasoning', { at })
-  } else if (signedChars < text.length) context.notebook.write('thoughts-not-sent', { at })
+    context.notes.write('foreign-reasoning', { at })
+  } else if (signedChars < text.length) context.notes.write('thoughts-not-sent', { at })
 }
 
-/** Images that the model made, and parts of Gemini's that we do not understand. */
-function opaque(item: OpaqueItem, at: number, draft: ContentsBuilder): void {
-  draft.sealed = null
-  const { notebook } = draft.context
-  const { type, part: wirePart, result } = item.raw
-  const own = hasReadableOrigin(item, draft.context) ? item.native?.['gemini'] : undefined
-  if (type === 'gemini:part' && own !== undefined && isObject(wirePart)) {
-    draft.modelParts().push(wirePart)
+/** Encodes generated images, and Gemini's parts of unknown types. */
+function encodeOpaqueItem(item: OpaqueItem, at: number, builder: ContentsBuilder): void {
+  builder.reasoningBefore = null
+  const { notes } = builder.context
+  const { type, part: originalPart, result } = item.raw
+  const geminiData = hasReadableOrigin(item, builder.context) ? item.native?.['gemini'] : undefined
+  if (type === 'gemini:part' && geminiData !== undefined && isObject(originalPart)) {
+    builder.modelParts().push(originalPart)
     return
   }
   if (type !== 'image_generation_call' || typeof result !== 'string') {
-    notebook.write('hosted-item', { at, ...(typeof type === 'string' ? { detail: type } : {}) })
+    notes.write('hosted-item', { at, ...(typeof type === 'string' ? { detail: type } : {}) })
     return
   }
-  const part = draft.encodeMedia(item, at)
+  const part = builder.encodeMedia(item, at)
   if (part === null) return
-  if (own === undefined) return relocate(part, at, draft)
-  const signature = own['thoughtSignature']
+  if (geminiData === undefined) return deferMedia(part, at, builder)
+  const signature = geminiData['thoughtSignature']
   const isSigned = typeof signature === 'string' && part.inlineData !== undefined
-  draft.modelParts().push(isSigned ? { ...part, thoughtSignature: signature } : part)
+  builder.modelParts().push(isSigned ? { ...part, thoughtSignature: signature } : part)
 }
 
-/** A line of the user at both ends, where one is missing. */
-function framed(draft: ContentsBuilder): readonly GeminiContent[] {
-  const { contents, context } = draft
-  showRelocated(draft)
+/** Adds a user line at either end if it is missing. */
+function completeEnds(builder: ContentsBuilder): readonly GeminiContent[] {
+  const { contents, context } = builder
+  flushPendingMedia(builder)
   const text = formatNotice('The conversation begins.')
   const opening = { role: 'user', parts: [{ text }] } as const
-  const isHeadless = contents[0]?.role !== 'user'
-  if (isHeadless) context.notebook.write('first-turn-added')
-  endWithUser(draft)
-  return isHeadless ? [opening, ...contents] : contents
+  const needsOpening = contents[0]?.role !== 'user'
+  if (needsOpening) context.notes.write('first-turn-added')
+  ensureUserEnd(builder)
+  return needsOpening ? [opening, ...contents] : contents
 }
 
-function showRelocated(draft: ContentsBuilder): void {
-  if (draft.relocated.length > 0) draft.userParts().push(...draft.relocated.splice(0))
+function flushPendingMedia(builder: ContentsBuilder): void {
+  if (builder.pendingMedia.length > 0) builder.userParts().push(...builder.pendingMedia.splice(0))
 }
 
-/** Asks the model to go on with its own words, where it does not do so by itself. */
-function endWithUser(draft: ContentsBuilder): void {
-  const { contents, context } = draft
+/**
+ * Adds a user line that asks for the continuation, if the model does not continue its own message.
+ */
+function ensureUserEnd(builder: ContentsBuilder): void {
+  const { contents, context } = builder
   if (contents.at(-1)?.role !== 'model') return
-  if (context.quirks.prefill ?? context.model.continues) return
-  context.notebook.write('last-turn-added')
-  draft.userParts().push({ text: 'Continue.' })
+  if (context.quirks.prefill ?? context.model.supportsPrefill) return
+  context.notes.write('last-turn-added')
+  builder.userParts().push({ text: 'Continue.' })
 }

@@ -1,4 +1,4 @@
-/** Everything about how the answer is to be generated, and a note for what cannot be asked for. */
+/** Encodes the generation settings, and writes notes for those without a counterpart. */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
@@ -16,81 +16,82 @@ export function encodeParameters(
 ): JsonObject {
   const { temperature, topP, maxOutputTokens, seed } = params
   return {
-    ...given({ maxOutputTokens, temperature, topP, seed }),
-    ...stopSequences(stops, context),
-    ...penalties(params, context),
+    ...omitNulls({ maxOutputTokens, temperature, topP, seed }),
+    ...encodeStopSequences(stops, context),
+    ...encodePenalties(params, context),
     ...format,
-    ...logprobs(params),
-    ...thinking(params.effort, context),
+    ...encodeLogprobs(params),
+    ...encodeThinking(params.effort, context),
   }
 }
 
-/** Notes for the settings that have no counterpart at all. */
+/** Writes notes for the settings that have no counterpart at all. */
 export function noteUnsupportedParameters(
   params: PromptParameters,
-  { notebook }: EncodingContext,
+  { notes }: EncodingContext,
 ): void {
-  const lost: Readonly<Record<string, Json>> = {
+  const unsupported: Readonly<Record<string, Json>> = {
     verbosity: params.verbosity,
     prompt_cache_key: params.promptCacheKey,
     safety_identifier: params.safetyIdentifier,
     user: params.user,
   }
-  for (const field in lost) {
-    if (!isDefaultValue(field, lost[field])) notebook.write('unsupported-parameter', { field })
+  for (const field in unsupported) {
+    if (!isDefaultValue(field, unsupported[field])) notes.write('unsupported-parameter', { field })
   }
   for (const detail of params.include) {
-    if (!INCLUDED.has(detail)) notebook.write('unsupported-parameter', { field: 'include', detail })
+    if (!ALWAYS_INCLUDED.has(detail))
+      notes.write('unsupported-parameter', { field: 'include', detail })
   }
 }
 
-/** What an answer holds anyway, or is asked for elsewhere. */
-const INCLUDED = new Set(['reasoning.encrypted_content', LOGPROBS])
+/** Values of `include` that each answer contains anyway, or that another setting covers. */
+const ALWAYS_INCLUDED = new Set(['reasoning.encrypted_content', LOGPROBS])
 
-function given(values: Readonly<Record<string, Json>>): JsonObject {
+function omitNulls(values: Readonly<Record<string, Json>>): JsonObject {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))
 }
 
-const MAX_STOPS = 5
+const MAX_STOP_SEQUENCES = 5
 
 export function planStopSequences({ stop }: PromptParameters): SplitStopSequences {
-  return splitStopSequences(stop, MAX_STOPS)
+  return splitStopSequences(stop, MAX_STOP_SEQUENCES)
 }
 
-function stopSequences(
+function encodeStopSequences(
   { sent, unsent }: SplitStopSequences,
-  { notebook }: EncodingContext,
+  { notes }: EncodingContext,
 ): JsonObject {
-  if (unsent.length > 0) notebook.write('stop-enforced', { field: 'stop' })
+  if (unsent.length > 0) notes.write('stop-enforced', { field: 'stop' })
   return sent.length === 0 ? {} : { stopSequences: sent }
 }
 
-/** Gemini 2.5 answers them with a 400. */
-function penalties(
+/** Encodes penalties; Gemini 2.5 rejects them with a 400. */
+function encodePenalties(
   { presencePenalty, frequencyPenalty }: PromptParameters,
   context: EncodingContext,
 ): JsonObject {
-  const { model, notebook } = context
-  if (model.generation !== 2.5) return given({ presencePenalty, frequencyPenalty })
+  const { model, notes } = context
+  if (model.generation !== 2.5) return omitNulls({ presencePenalty, frequencyPenalty })
   if (presencePenalty !== null) {
-    notebook.write('not-with-this-model', { field: 'presence_penalty' })
+    notes.write('not-with-this-model', { field: 'presence_penalty' })
   }
   if (frequencyPenalty !== null) {
-    notebook.write('not-with-this-model', { field: 'frequency_penalty' })
+    notes.write('not-with-this-model', { field: 'frequency_penalty' })
   }
   return {}
 }
 
-function logprobs({ topLogprobs, include }: PromptParameters): JsonObject {
+function encodeLogprobs({ topLogprobs, include }: PromptParameters): JsonObject {
   if (topLogprobs === null && !include.includes(LOGPROBS)) return {}
   const count = topLogprobs ?? 0
   return { responseLogprobs: true, ...(count === 0 ? {} : { logprobs: count }) }
 }
 
-function thinking(effort: string | null, { model, notebook }: EncodingContext): JsonObject {
-  const { config, instead, unknown } = planThinking(effort, model)
+function encodeThinking(effort: string | null, { model, notes }: EncodingContext): JsonObject {
+  const { config, replacement, isUnknownEffort } = planThinking(effort, model)
   const field = 'reasoning.effort'
-  if (unknown) notebook.write('unsupported-parameter', { field })
-  else if (instead !== null) notebook.write('effort-mapped', { field, detail: instead })
+  if (isUnknownEffort) notes.write('unsupported-parameter', { field })
+  else if (replacement !== null) notes.write('effort-mapped', { field, detail: replacement })
   return config === null ? {} : { thinkingConfig: config }
 }

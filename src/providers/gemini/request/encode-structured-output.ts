@@ -1,4 +1,4 @@
-/** The format of the answer: plain text, any JSON, or JSON by a schema. */
+/** Encodes the format of the answer: plain text, any JSON, or JSON by a schema. */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { OutputFormat } from '../../../core/prompt.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -6,23 +6,26 @@ import { simplifySchema } from './simplify-json-schema.ts'
 
 export interface StructuredOutput {
   readonly config: JsonObject
-  /** For a model that cannot be given the format with its tools. */
+  /**
+   * Requests the format in the system prompt, for a model that does not support it together with
+   * tools.
+   */
   readonly instruction: string | null
 }
 
-const PLAIN: StructuredOutput = { config: {}, instruction: null }
+const PLAIN_TEXT: StructuredOutput = { config: {}, instruction: null }
 
 export function encodeStructuredOutput(
   format: OutputFormat | null,
   hasTools: boolean,
   context: EncodingContext,
 ): StructuredOutput {
-  if (format === null || format.type === 'text') return PLAIN
+  if (format === null || format.type === 'text') return PLAIN_TEXT
   const schema = format.type === 'json_schema' ? format.schema : null
-  const { model, notebook, quirks } = context
-  if (hasTools && model.generation !== null && !model.isThird) {
-    notebook.write('format-with-tools', { field: 'text.format' })
-    return { config: {}, instruction: inWords(schema) }
+  const { model, notes, quirks } = context
+  if (hasTools && model.generation !== null && !model.isGeneration3) {
+    notes.write('format-with-tools', { field: 'text.format' })
+    return { config: {}, instruction: describeFormat(schema) }
   }
   const config = { responseMimeType: 'application/json' }
   if (schema === null) return { config, instruction: null }
@@ -31,12 +34,12 @@ export function encodeStructuredOutput(
   }
   const { schema: responseSchema, dropped } = simplifySchema(schema, true)
   if (dropped.length > 0) {
-    notebook.write('schema-simplified', { field: 'text.format', detail: dropped.join(', ') })
+    notes.write('schema-simplified', { field: 'text.format', detail: dropped.join(', ') })
   }
   return { config: { ...config, responseSchema }, instruction: null }
 }
 
-function inWords(schema: JsonObject | null): string {
+function describeFormat(schema: JsonObject | null): string {
   const rule = 'Give your final answer as JSON only, without a code fence.'
   return schema === null ? rule : `${rule} It follows this JSON Schema:\n${JSON.stringify(schema)}`
 }

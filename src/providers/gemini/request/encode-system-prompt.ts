@@ -1,4 +1,4 @@
-/** The system instruction: what the request says in front, and the system messages that lead. */
+/** Encodes the system instruction: the request's instructions and the leading system messages. */
 import { countLeadingInstructions } from '../../../core/items/leading-instructions.ts'
 import { isText, textOf, type Item } from '../../../core/item.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -6,8 +6,8 @@ import type { GeminiContent, GeminiPart } from '../api-types.ts'
 
 export interface SystemPrompt {
   readonly parts: readonly GeminiPart[]
-  /** How many items it has taken in. */
-  readonly taken: number
+  /** How many leading items it contains. */
+  readonly itemCount: number
 }
 
 export function encodeSystemPrompt(
@@ -17,24 +17,24 @@ export function encodeSystemPrompt(
 ): SystemPrompt {
   const parts: GeminiPart[] = []
   for (const text of instructions) if (text !== null && text !== '') parts.push({ text })
-  const taken = countLeadingInstructions(items)
-  for (const [at, item] of items.slice(0, taken).entries()) {
+  const itemCount = countLeadingInstructions(items)
+  for (const [at, item] of items.slice(0, itemCount).entries()) {
     if (item.type !== 'message') continue
     const text = textOf(item.content)
     if (text !== '') parts.push({ text })
-    if (!item.content.every(isText)) context.notebook.write('media-in-system', { at })
+    if (!item.content.every(isText)) context.notes.write('media-in-system', { at })
   }
-  return { parts, taken }
+  return { parts, itemCount }
 }
 
-/** For a model that has no system instruction. */
+/** Moves the system prompt to the first user turn, for a model without a system instruction. */
 export function moveSystemPromptToUser(
   parts: readonly GeminiPart[],
   contents: readonly GeminiContent[],
   context: EncodingContext,
 ): readonly GeminiContent[] {
   if (parts.length === 0) return contents
-  context.notebook.write('system-as-user')
+  context.notes.write('system-as-user')
   const [first, ...rest] = contents
   return [{ role: 'user', parts: [...parts, ...(first?.parts ?? [])] }, ...rest]
 }

@@ -1,7 +1,7 @@
-/** A function call, and the answer to it. */
+/** Encodes function calls and the responses to them. */
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { ToolCall } from '../../../core/item.ts'
-import { isObject, type JsonObject, tryParseJson } from '../../../core/json/json.ts'
+import { tryParseJsonObject, type JsonObject } from '../../../core/json/json.ts'
 import { UNPAIRED } from '../../../core/items/tool-call-pairs.ts'
 import type { ContentsBuilder } from './contents-builder.ts'
 import { hasReadableOrigin, selectCallSignature } from './select-signatures.ts'
@@ -11,81 +11,82 @@ import { encodeToolOutput } from './encode-tool-output.ts'
 import type { GeminiPart } from '../api-types.ts'
 
 /**
- * Documented for calls whose signature nobody knows: those of another model, or made up.
+ * Documented stand-in for a call without a valid signature, e.g. of another model.
  * https://ai.google.dev/gemini-api/docs/thought-signatures
  */
-const STAND_IN = 'skip_thought_signature_validator'
+const SIGNATURE_STAND_IN = 'skip_thought_signature_validator'
 
-/** Nothing for a call that cannot be sent. */
+/** Returns no parts for a call that cannot be sent. */
 export function encodeToolCall(
   call: ToolCall,
   at: number,
-  draft: ContentsBuilder,
+  builder: ContentsBuilder,
 ): readonly GeminiPart[] {
-  const { context, sealed } = draft
-  draft.sealed = null
+  const { context, reasoningBefore } = builder
+  builder.reasoningBefore = null
   if (call.name === '') {
-    context.notebook.write('call-without-name', { at })
+    context.notes.write('call-without-name', { at })
     return []
   }
   const name = encodeToolName(call.name)
-  if (name !== call.name) context.notebook.write('tool-name-changed', { at })
-  const functionCall = { ...idOf(call, draft), name, args: argsOf(call, at, draft) }
-  const signature = selectCallSignature(call, sealed, at, context)
-  const behind = hasReadableOrigin(call, context)
+  if (name !== call.name) context.notes.write('tool-name-changed', { at })
+  const args = encodeArguments(call, at, builder)
+  const functionCall = { ...encodeId(call, builder), name, args }
+  const signature = selectCallSignature(call, reasoningBefore, at, context)
+  const after = hasReadableOrigin(call, context)
     ? createSignatureParts(parseTrailingSignatures(call.native?.['gemini']))
     : []
-  if (signature !== null) return [{ functionCall, thoughtSignature: signature }, ...behind]
-  // Of a batch only the first call is signed.
-  if (!context.model.isThird || draft.calls.length > 0) return [{ functionCall }, ...behind]
-  context.notebook.write('signature-stand-in', { at })
-  return [{ functionCall, thoughtSignature: STAND_IN }]
+  if (signature !== null) return [{ functionCall, thoughtSignature: signature }, ...after]
+  // In a batch only the first call is signed.
+  if (!context.model.isGeneration3 || builder.unansweredCalls.length > 0)
+    return [{ functionCall }, ...after]
+  context.notes.write('signature-stand-in', { at })
+  return [{ functionCall, thoughtSignature: SIGNATURE_STAND_IN }]
 }
 
 export function encodeToolResponse(
   at: number,
-  draft: ContentsBuilder,
-): { readonly part: GeminiPart; readonly behind: readonly GeminiPart[] } {
-  const call = draft.items[at] as ToolCall
-  const place = draft.partners[at] ?? UNPAIRED
-  const output = draft.items[place]
-  const head = { ...idOf(call, draft), name: encodeToolName(call.name) }
+  builder: ContentsBuilder,
+): { readonly part: GeminiPart; readonly partsAfter: readonly GeminiPart[] } {
+  const call = builder.items[at] as ToolCall
+  const outputIndex = builder.partners[at] ?? UNPAIRED
+  const output = builder.items[outputIndex]
+  const head = { ...encodeId(call, builder), name: encodeToolName(call.name) }
   if (output?.type !== 'function_call_output' && output?.type !== 'custom_tool_call_output') {
-    draft.context.notebook.write('call-without-output', { at })
+    builder.context.notes.write('call-without-output', { at })
     const response = { error: 'There is no output of this call.' }
-    return { part: { functionResponse: { ...head, response } }, behind: [] }
+    return { part: { functionResponse: { ...head, response } }, partsAfter: [] }
   }
-  const { response, inside, behind } = encodeToolOutput(
+  const { response, mediaInside, partsAfter } = encodeToolOutput(
     output.output,
-    draft.context.model.isThird,
-    (part) => draft.encodeMedia(part, place),
+    builder.context.model.isGeneration3,
+    (part) => builder.encodeMedia(part, outputIndex),
   )
+  const media = mediaInside.length === 0 ? {} : { parts: mediaInside }
   return {
-    part: {
-      functionResponse: { ...head, response, ...(inside.length === 0 ? {} : { parts: inside }) },
-    },
-    behind: behind.length === 0 ? [] : [returnedBy(call.name), ...behind],
+    part: { functionResponse: { ...head, response, ...media } },
+    partsAfter: partsAfter.length === 0 ? [] : [createOriginNotice(call.name), ...partsAfter],
   }
 }
 
-function returnedBy(tool: string): GeminiPart {
+function createOriginNotice(tool: string): GeminiPart {
   return { text: formatNotice(`What follows was returned by ${sanitizeNoticeName(tool)}.`) }
 }
 
-/** The upstream's own id; one that we made up means nothing to it. */
-function idOf(call: ToolCall, draft: ContentsBuilder): { readonly id?: string } {
+/** Returns the upstream's own id; a gateway-generated id means nothing to it. */
+function encodeId(call: ToolCall, builder: ContentsBuilder): { readonly id?: string } {
   const id = call.native?.['gemini']?.['id']
-  return typeof id === 'string' && draft.context.quirks.callIds ? { id } : {}
+  return typeof id === 'string' && builder.context.quirks.callIds ? { id } : {}
 }
 
-function argsOf(call: ToolCall, at: number, draft: ContentsBuilder): JsonObject {
+function encodeArguments(call: ToolCall, at: number, builder: ContentsBuilder): JsonObject {
   if (call.type === 'custom_tool_call') {
-    draft.context.notebook.write('custom-call', { at })
+    builder.context.notes.write('custom-call', { at })
     return { input: call.input }
   }
   if (call.arguments.trim() === '') return {}
-  const value = tryParseJson(call.arguments)
-  if (isObject(value)) return value
-  draft.context.notebook.write('arguments-not-an-object', { at })
+  const value = tryParseJsonObject(call.arguments)
+  if (value !== null) return value
+  builder.context.notes.write('arguments-not-an-object', { at })
   return { arguments: call.arguments }
 }

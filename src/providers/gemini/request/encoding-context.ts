@@ -1,4 +1,7 @@
-/** What every part of encoding a request has to know, and where it writes what it could not say. */
+/**
+ * The context of one encoding: the account, the model's traits, the quirks, and the collector for
+ * notes.
+ */
 import type { Account } from '../../provider-interface.ts'
 import { describeModel, type ModelTraits } from '../model-traits.ts'
 import { createNoteCollector, type NoteCollector } from '../encoding-notes.ts'
@@ -8,7 +11,7 @@ export interface EncodingContext {
   readonly account: Account
   readonly model: ModelTraits
   readonly quirks: GeminiQuirks
-  readonly notebook: NoteCollector
+  readonly notes: NoteCollector
 }
 
 export function createEncodingContext(model: string, account: Account): EncodingContext {
@@ -16,6 +19,6 @@ export function createEncodingContext(model: string, account: Account): Encoding
     account,
     model: describeModel(model),
     quirks: readGeminiQuirks(account.quirks),
-    notebook: createNoteCollector(),
+    notes: createNoteCollector(),
   }
 }

@@ -1,17 +1,17 @@
 /**
- * `reasoning.effort` in Gemini's words: a budget of tokens for 2.5, a level from 3 on. Where a
- * model does not know what is asked for, it gets the nearest and says so. Thoughts are always
- * asked to be shown, unless they are switched off.
+ * Maps `reasoning.effort` to Gemini's settings: a token budget for 2.5, a level from 3 on, e.g.
+ * `low` → `LOW`. If the model does not support the effort, the nearest one is used and reported.
+ * Thoughts are always requested, unless thinking is off.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { ModelTraits } from '../model-traits.ts'
 
 export interface ThinkingPlan {
   readonly config: JsonObject | null
-  /** What was asked for instead, when the model does not know the effort itself. */
-  readonly instead: string | null
-  /** The effort is no word that anybody knows. */
-  readonly unknown: boolean
+  /** The replacement for an effort that the model does not support, e.g. `HIGH`. */
+  readonly replacement: string | null
+  /** True if the effort is no known value. */
+  readonly isUnknownEffort: boolean
 }
 
 type Effort = keyof typeof BUDGETS
@@ -26,49 +26,49 @@ const BUDGETS = {
   max: 24_576,
 } as const
 
-const SHOWN: JsonObject = { includeThoughts: true }
+const SHOW_THOUGHTS: JsonObject = { includeThoughts: true }
 
 export function planThinking(effort: string | null, model: ModelTraits): ThinkingPlan {
   if (effort !== null && !(effort in BUDGETS))
-    return { ...planThinking(null, model), unknown: true }
+    return { ...planThinking(null, model), isUnknownEffort: true }
   if (model.thinking === 'none') {
-    const lost = effort !== null && effort !== 'none'
-    return { config: null, instead: lost ? 'no thinking' : null, unknown: false }
+    const isIgnored = effort !== null && effort !== 'none'
+    return createPlan(null, isIgnored ? 'no thinking' : null)
   }
-  if (effort === null) return { config: SHOWN, instead: null, unknown: false }
-  if (model.thinking === 'shown') {
-    return { config: SHOWN, instead: 'the default of the model', unknown: false }
-  }
+  if (effort === null) return createPlan(SHOW_THOUGHTS)
+  if (model.thinking === 'shown') return createPlan(SHOW_THOUGHTS, 'the default of the model')
   return model.thinking === 'budget'
-    ? budget(effort as Effort, model)
-    : level(effort as Effort, model)
+    ? planBudget(effort as Effort, model)
+    : planLevel(effort as Effort, model)
 }
 
-function budget(effort: Effort, model: ModelTraits): ThinkingPlan {
-  const wanted = BUDGETS[effort]
-  if (wanted === 0 && model.tier !== 'pro') {
-    return { config: { thinkingBudget: 0 }, instead: null, unknown: false }
-  }
-  const thinkingBudget = model.tier === 'pro' ? Math.max(wanted, 128) : wanted
-  const instead = thinkingBudget === wanted ? null : `${thinkingBudget} tokens`
-  return { config: { includeThoughts: true, thinkingBudget }, instead, unknown: false }
+function createPlan(config: JsonObject | null, replacement: string | null = null): ThinkingPlan {
+  return { config, replacement, isUnknownEffort: false }
 }
 
-function level(effort: Effort, model: ModelTraits): ThinkingPlan {
-  const thinkingLevel = levelOf(effort, model)
-  const instead = thinkingLevel === effort.toUpperCase() ? null : thinkingLevel
-  return { config: { includeThoughts: true, thinkingLevel }, instead, unknown: false }
+function planBudget(effort: Effort, model: ModelTraits): ThinkingPlan {
+  const requested = BUDGETS[effort]
+  if (requested === 0 && model.tier !== 'pro') return createPlan({ thinkingBudget: 0 })
+  const thinkingBudget = model.tier === 'pro' ? Math.max(requested, 128) : requested
+  const replacement = thinkingBudget === requested ? null : `${thinkingBudget} tokens`
+  return createPlan({ includeThoughts: true, thinkingBudget }, replacement)
 }
 
-function levelOf(effort: Effort, model: ModelTraits): 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH' {
+function planLevel(effort: Effort, model: ModelTraits): ThinkingPlan {
+  const thinkingLevel = chooseLevel(effort, model)
+  const replacement = thinkingLevel === effort.toUpperCase() ? null : thinkingLevel
+  return createPlan({ includeThoughts: true, thinkingLevel }, replacement)
+}
+
+function chooseLevel(effort: Effort, model: ModelTraits): 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH' {
   switch (effort) {
     case 'none':
     case 'minimal':
-      return hasMinimal(model) ? 'MINIMAL' : 'LOW'
+      return supportsMinimal(model) ? 'MINIMAL' : 'LOW'
     case 'low':
       return 'LOW'
     case 'medium':
-      // The first Pro of the third generation knows only low and high.
+      // Gemini 3 Pro supports only low and high.
       return model.generation === 3 && model.tier === 'pro' ? 'HIGH' : 'MEDIUM'
     case 'high':
     case 'xhigh':
@@ -77,8 +77,8 @@ function levelOf(effort: Effort, model: ModelTraits): 'MINIMAL' | 'LOW' | 'MEDIU
   }
 }
 
-/** Flash lost it with 3.7; Pro never had it. */
-function hasMinimal({ tier, generation }: ModelTraits): boolean {
+/** Flash supports `MINIMAL` before 3.7, Pro never does. */
+function supportsMinimal({ tier, generation }: ModelTraits): boolean {
   if (tier === 'flash-lite') return true
   return tier === 'flash' && generation !== null && generation < 3.7
 }

@@ -1,42 +1,48 @@
-/** What one JSON Schema says by pointing at another: `$ref` and `allOf`. */
+/** Resolves `$ref` and `allOf` in JSON Schemas. */
 import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-/** `#/$defs/Name`, with the escapes of JSON Pointer; `#` is the schema itself. */
+/**
+ * Resolves a reference such as `#/$defs/Name`, with the escapes of JSON Pointer; `#` is the root
+ * schema.
+ */
 export function resolveReference(root: JsonObject, reference: string): JsonObject | null {
   if (!reference.startsWith('#')) return null
-  let at: Json | undefined = root
+  let node: Json | undefined = root
   for (const step of reference.slice(1).split('/').slice(1)) {
-    if (!isObject(at)) return null
-    at = at[step.replaceAll('~1', '/').replaceAll('~0', '~')]
+    if (!isObject(node)) return null
+    node = node[step.replaceAll('~1', '/').replaceAll('~0', '~')]
   }
-  return isObject(at) ? at : null
+  return isObject(node) ? node : null
 }
 
-/** Everything that `allOf` demands, in one schema. What is said first, and beside it, wins. */
+/**
+ * Merges `allOf` into one schema. Keywords beside `allOf` take precedence over its entries, and
+ * earlier entries over later.
+ */
 export function mergeAllOf(node: JsonObject, root: JsonObject): JsonObject {
   const { allOf, ...rest } = node
-  let whole: JsonObject = rest
+  let merged: JsonObject = rest
   for (const part of listOrEmpty(allOf)) {
     if (!isObject(part)) continue
-    const { $ref, ...plain } = part
+    const { $ref, ...keywords } = part
     const target = typeof $ref === 'string' ? resolveReference(root, $ref) : null
-    whole = joined(whole, { ...target, ...plain })
+    merged = mergeSchemas(merged, { ...target, ...keywords })
   }
-  return whole
+  return merged
 }
 
-function joined(one: JsonObject, other: JsonObject): JsonObject {
-  const required = [...listOrEmpty(one['required']), ...listOrEmpty(other['required'])]
-  const properties = { ...fieldsOf(other), ...fieldsOf(one) }
+function mergeSchemas(first: JsonObject, second: JsonObject): JsonObject {
+  const required = [...listOrEmpty(first['required']), ...listOrEmpty(second['required'])]
+  const properties = { ...readProperties(second), ...readProperties(first) }
   return {
-    ...other,
-    ...one,
+    ...second,
+    ...first,
     ...(Object.keys(properties).length === 0 ? {} : { properties }),
     ...(required.length === 0 ? {} : { required }),
   }
 }
 
-function fieldsOf(schema: JsonObject): JsonObject {
+function readProperties(schema: JsonObject): JsonObject {
   const properties = schema['properties']
   return isObject(properties) ? properties : {}
 }

@@ -1,41 +1,41 @@
 /**
- * JSON Schema as Gemini understands it: a part of OpenAPI 3.0, where an unknown keyword fails the
- * whole request (https://ai.google.dev/api/caching#Schema). Definitions are put in place, several
- * types become alternatives, what cannot be said is left out and named.
+ * Converts JSON Schema to Gemini's subset of OpenAPI 3.0, where an unknown keyword fails the
+ * request (https://ai.google.dev/api/caching#Schema). References are resolved, several types become
+ * alternatives, and other keywords are left out and reported.
  */
-import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { resolveReference, mergeAllOf } from './resolve-json-schema-references.ts'
 
 export interface SimplifiedSchema {
   readonly schema: JsonObject
-  /** The keywords that were left out, each once. */
+  /** The keywords that were left out, without duplicates. */
   readonly dropped: readonly string[]
 }
 
-/** `ordered` asks for the properties in the order in which the schema names them. */
+/** `ordered` makes the model write properties in the order of the schema. */
 export function simplifySchema(schema: JsonObject, ordered = false): SimplifiedSchema {
-  const work: Work = { root: schema, ordered, dropped: new Set(), nodesLeft: MAX_NODES }
-  const simple = convert(schema, work, [])
-  return { schema: simple, dropped: [...work.dropped].toSorted() }
+  const state: Conversion = { root: schema, ordered, dropped: new Set(), nodesLeft: MAX_NODES }
+  const simple = convert(schema, state, [])
+  return { schema: simple, dropped: [...state.dropped].toSorted() }
 }
 
-interface Work {
+interface Conversion {
   readonly root: JsonObject
   readonly ordered: boolean
   readonly dropped: Set<string>
   nodesLeft: number
 }
 
-type Mutable = Record<string, Json | undefined>
+type MutableObject = Record<string, Json | undefined>
 
-/** References can nest, and can double at every step. */
+/** Limits for nested references, which can double the schema at every level. */
 const MAX_NODES = 5000
 const MAX_DEPTH = 40
 
-/** Stands where anything is allowed: a string always fits there. */
-const ANYTHING: JsonObject = { type: 'string' }
+/** Replaces a schema that allows anything: a string always fits. */
+const ANY_SCHEMA: JsonObject = { type: 'string' }
 
-const KEPT = [
+const COPIED_KEYWORDS = [
   'title',
   'minItems',
   'maxItems',
@@ -50,9 +50,9 @@ const KEPT = [
 
 const FORMATS = new Set(['enum', 'date-time', 'float', 'double', 'int32', 'int64'])
 
-/** Read below, or without a meaning for a model. */
-const SILENT = new Set<string>([
-  ...KEPT,
+/** Keywords that are converted below, or that mean nothing to a model. */
+const HANDLED_KEYWORDS = new Set<string>([
+  ...COPIED_KEYWORDS,
   '$schema',
   '$id',
   '$defs',
@@ -74,52 +74,52 @@ const SILENT = new Set<string>([
   'allOf',
 ])
 
-/** `trail` is the way of references that led here: one that comes again would never end. */
-function convert(node: Json | undefined, work: Work, trail: readonly string[]): JsonObject {
-  if (!isObject(node)) return ANYTHING
-  if (work.nodesLeft-- <= 0 || trail.length > MAX_DEPTH) return cut(work, '$ref')
+/** `trail` lists the references that led here: repeating one of them would never end. */
+function convert(node: Json | undefined, state: Conversion, trail: readonly string[]): JsonObject {
+  if (!isObject(node)) return ANY_SCHEMA
+  if (state.nodesLeft-- <= 0 || trail.length > MAX_DEPTH) return cutSchema(state, '$ref')
   const reference = node['$ref']
-  if (typeof reference === 'string') return resolved(node, reference, work, trail)
+  if (typeof reference === 'string') return convertReference(node, reference, state, trail)
   if (Array.isArray(node['allOf']))
-    return convert(mergeAllOf(node, work.root), work, [...trail, ''])
-  for (const keyword in node) if (!SILENT.has(keyword)) work.dropped.add(keyword)
+    return convert(mergeAllOf(node, state.root), state, [...trail, ''])
+  for (const keyword in node) if (!HANDLED_KEYWORDS.has(keyword)) state.dropped.add(keyword)
 
-  const { types, hasNull } = typesOf(node)
+  const { types, hasNull } = readTypes(node)
   const nullable = hasNull || node['nullable'] === true
   const branches = node['anyOf'] ?? node['oneOf']
   const inner = [...trail, '']
   const shape =
     Array.isArray(branches) && node['properties'] === undefined
-      ? alternatives(branches as readonly Json[], work, inner)
+      ? convertAlternatives(branches as readonly Json[], state, inner)
       : types.length > 1
-        ? { anyOf: types.map((type) => shapeOf({ ...node, type }, type, work, inner)) }
-        : shapeOf(node, types[0] ?? guessed(node), work, inner)
+        ? { anyOf: types.map((type) => convertType({ ...node, type }, type, state, inner)) }
+        : convertType(node, types[0] ?? guessType(node), state, inner)
   return {
     ...shape,
-    ...described(node, shape),
+    ...describeNode(node, shape),
     ...(nullable || shape['nullable'] === true ? { nullable: true } : {}),
   }
 }
 
-function cut(work: Work, keyword: string): JsonObject {
-  work.dropped.add(keyword)
+function cutSchema(state: Conversion, keyword: string): JsonObject {
+  state.dropped.add(keyword)
   return { type: 'object' }
 }
 
-function resolved(
+function convertReference(
   node: JsonObject,
   reference: string,
-  work: Work,
+  state: Conversion,
   trail: readonly string[],
 ): JsonObject {
-  if (trail.includes(reference)) return cut(work, '$ref')
-  const target = resolveReference(work.root, reference)
-  if (target === null) return cut(work, '$ref')
+  if (trail.includes(reference)) return cutSchema(state, '$ref')
+  const target = resolveReference(state.root, reference)
+  if (target === null) return cutSchema(state, '$ref')
   const { $ref: _, ...beside } = node
-  return convert({ ...target, ...beside }, work, [...trail, reference])
+  return convert({ ...target, ...beside }, state, [...trail, reference])
 }
 
-function typesOf(node: JsonObject): {
+function readTypes(node: JsonObject): {
   readonly types: readonly string[]
   readonly hasNull: boolean
 } {
@@ -131,7 +131,7 @@ function typesOf(node: JsonObject): {
   return { types: types.filter((name) => name !== 'null'), hasNull: types.includes('null') }
 }
 
-function guessed(node: JsonObject): string {
+function guessType(node: JsonObject): string {
   if (node['properties'] !== undefined) return 'object'
   if (node['items'] !== undefined || node['prefixItems'] !== undefined) return 'array'
   const value = node['const'] ?? (Array.isArray(node['enum']) ? (node['enum'][0] as Json) : null)
@@ -139,26 +139,36 @@ function guessed(node: JsonObject): string {
   return typeof value === 'boolean' ? 'boolean' : 'string'
 }
 
-function alternatives(branches: readonly Json[], work: Work, trail: readonly string[]): JsonObject {
-  const some = branches.filter((branch) => !(isObject(branch) && branch['type'] === 'null'))
-  const nullable = some.length < branches.length ? { nullable: true } : {}
-  const shapes = some.map((branch) => convert(branch, work, trail))
-  const [only = ANYTHING, second] = shapes
+function convertAlternatives(
+  branches: readonly Json[],
+  state: Conversion,
+  trail: readonly string[],
+): JsonObject {
+  const nonNull = branches.filter((branch) => !(isObject(branch) && branch['type'] === 'null'))
+  const nullable = nonNull.length < branches.length ? { nullable: true } : {}
+  const shapes = nonNull.map((branch) => convert(branch, state, trail))
+  const [only = ANY_SCHEMA, second] = shapes
   return second === undefined ? { ...only, ...nullable } : { anyOf: shapes, ...nullable }
 }
 
-function shapeOf(node: JsonObject, type: string, work: Work, trail: readonly string[]): JsonObject {
-  const shape: Mutable = { type }
-  for (const keyword of KEPT) if (node[keyword] !== undefined) shape[keyword] = node[keyword]
+function convertType(
+  node: JsonObject,
+  type: string,
+  state: Conversion,
+  trail: readonly string[],
+): JsonObject {
+  const shape: MutableObject = { type }
+  for (const keyword of COPIED_KEYWORDS)
+    if (node[keyword] !== undefined) shape[keyword] = node[keyword]
   const format = node['format']
   if (typeof format === 'string' && FORMATS.has(format)) shape['format'] = format
-  else if (format !== undefined) work.dropped.add('format')
+  else if (format !== undefined) state.dropped.add('format')
 
-  if (type === 'object') Object.assign(shape, fieldsOf(node, work, trail))
-  if (type === 'array') shape['items'] = itemsOf(node, work, trail)
-  const values = valuesOf(node)
+  if (type === 'object') Object.assign(shape, convertProperties(node, state, trail))
+  if (type === 'array') shape['items'] = convertItems(node, state, trail)
+  const values = readChoices(node)
   if (values !== null && type === 'string') {
-    // An empty choice is refused.
+    // Gemini rejects an empty string in `enum`.
     const choices = values.filter((value) => typeof value === 'string' && value !== '')
     if (choices.length > 0) shape['enum'] = choices
     if (values.includes(null)) shape['nullable'] = true
@@ -166,44 +176,50 @@ function shapeOf(node: JsonObject, type: string, work: Work, trail: readonly str
   return shape
 }
 
-function fieldsOf(node: JsonObject, work: Work, trail: readonly string[]): JsonObject {
+function convertProperties(
+  node: JsonObject,
+  state: Conversion,
+  trail: readonly string[],
+): JsonObject {
   const properties = node['properties']
   if (!isObject(properties)) return {}
   const names = Object.keys(properties)
   if (names.length === 0) return {}
-  const fields: Mutable = {}
-  for (const name of names) fields[name] = convert(properties[name], work, trail)
-  const wanted = node['required']
-  const required = Array.isArray(wanted)
-    ? [...new Set(wanted as readonly Json[])].filter((name) => names.includes(name as string))
+  const fields: MutableObject = {}
+  for (const name of names) fields[name] = convert(properties[name], state, trail)
+  const listed = node['required']
+  const required = Array.isArray(listed)
+    ? [...new Set(listed as readonly Json[])].filter((name) => names.includes(name as string))
     : []
   return {
     properties: fields,
     ...(required.length === 0 ? {} : { required }),
-    ...(work.ordered ? { propertyOrdering: names } : {}),
+    ...(state.ordered ? { propertyOrdering: names } : {}),
   }
 }
 
-/** A list must say what is in it; of a tuple that is any of its members. */
-function itemsOf(node: JsonObject, work: Work, trail: readonly string[]): JsonObject {
+/**
+ * Returns the schema of an array's items, which Gemini requires; a tuple's items become
+ * alternatives.
+ */
+function convertItems(node: JsonObject, state: Conversion, trail: readonly string[]): JsonObject {
   const items = node['prefixItems'] ?? node['items']
   return Array.isArray(items)
-    ? alternatives(items as readonly Json[], work, trail)
-    : convert(items, work, trail)
+    ? convertAlternatives(items as readonly Json[], state, trail)
+    : convert(items, state, trail)
 }
 
-function valuesOf(node: JsonObject): readonly Json[] | null {
+function readChoices(node: JsonObject): readonly Json[] | null {
   if (node['const'] !== undefined) return [node['const']]
   return Array.isArray(node['enum']) ? (node['enum'] as readonly Json[]) : null
 }
 
-/** A choice of numbers can only be put in words. */
-function described(node: JsonObject, shape: JsonObject): JsonObject {
-  const own = node['description']
-  const words = typeof own === 'string' ? own : ''
-  const values = shape['enum'] === undefined ? valuesOf(node) : null
+/** Returns the description, with the choices of an `enum` of numbers, e.g. `One of: 1, 2.` */
+function describeNode(node: JsonObject, shape: JsonObject): JsonObject {
+  const text = textOrEmpty(node['description'])
+  const values = shape['enum'] === undefined ? readChoices(node) : null
   const choice =
     values === null ? '' : `One of: ${values.map((value) => JSON.stringify(value)).join(', ')}.`
-  const description = [words, choice].filter((part) => part !== '').join(' ')
+  const description = [text, choice].filter((part) => part !== '').join(' ')
   return description === '' ? {} : { description }
 }

@@ -1,19 +1,19 @@
 /**
- * The items that an answer consists of, put together from its parts. Gemini streams a flat list of
- * parts: text goes on until another kind of part comes, a function call comes whole.
+ * Builds an answer's items from its parts. Gemini streams a flat list of parts: a text continues
+ * until a part of another kind, a function call is complete in one part.
  *
- * A signature may come late, on an empty part: behind text it is the text's, behind calls it is
- * the calls'. A signed call is preceded by a reasoning item that carries its signature to clients
- * which keep the conversation themselves (`providers/gemini/pack-thought-signature.ts`).
+ * A signature may come late, on an empty part: after text it belongs to the text, after calls to
+ * the calls. A reasoning item before a signed call carries the signature for clients that store the
+ * conversation themselves (`providers/gemini/pack-thought-signature.ts`).
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { Json } from '../../../core/json/json.ts'
 import { createToolCallsBuilder, type ToolCallsBuilder } from './tool-calls-builder.ts'
-import { hashText } from '../fnv-hash.ts'
+import { hashFnv1a } from '../../short-hash.ts'
 import { packSignature } from '../pack-thought-signature.ts'
 import { createTextItemBuilder, type TextItemBuilder } from './text-item-builder.ts'
-import type { OriginalTool } from '../tool-names.ts'
+import type { OriginalTool } from '../../response/map-encoded-tool-names.ts'
 import type {
   InlineBlob,
   GeminiChunk,
@@ -23,50 +23,50 @@ import type {
 } from '../api-types.ts'
 
 export interface AnswerEventEmitter {
-  /** Names the answer after its first chunk; heeded once. */
+  /** Emits the start of the answer with the ids of its first chunk; later calls do nothing. */
   readonly start: (chunk: GeminiChunk) => void
-  /** Returns what is wrong with the part, `null` if nothing is. */
-  readonly take: (part: GeminiPart, logprobs: readonly Json[] | null) => string | null
-  readonly ground: (grounding: GroundingMetadata) => void
-  /** Ends what is open. */
+  /** Returns an error message if the part is invalid, else `null`. */
+  readonly addPart: (part: GeminiPart, logprobs: readonly Json[] | null) => string | null
+  readonly setGrounding: (grounding: GroundingMetadata) => void
+  /** Ends the open items. */
   readonly close: (isIncomplete: boolean) => void
 }
 
-/** `names` says what the names of functions stand for, where that is something else. */
+/** `toolNames` maps encoded names to the client's tools. */
 export function createAnswerEventEmitter(
-  tell: (event: StreamEvent) => void,
-  names: ReadonlyMap<string, OriginalTool>,
+  emit: (event: StreamEvent) => void,
+  toolNames: ReadonlyMap<string, OriginalTool>,
 ): AnswerEventEmitter {
-  const texts = createTextItemBuilder(tell)
-  const calls = createToolCallsBuilder(tell, names)
+  const texts = createTextItemBuilder(emit)
+  const calls = createToolCallsBuilder(emit, toolNames)
   let next = 0
   let model: string | null = null
-  let started = false
-  const building: Building = {
+  let hasStarted = false
+  const context: EmitterContext = {
     texts,
     calls,
-    next: () => next++,
-    model: () => model ?? '',
-    whole(item) {
+    nextIndex: () => next++,
+    getModel: () => model ?? '',
+    emitComplete(item) {
       const index = next++
-      tell({ type: 'item-started', index, item })
-      tell({ type: 'item-ended', index, item })
+      emit({ type: 'item-started', index, item })
+      emit({ type: 'item-ended', index, item })
     },
   }
   return {
     start(chunk) {
-      if (started) return
-      started = true
-      const upstreamId = textOr(chunk.responseId, null)
-      model = textOr(chunk.modelVersion, null)
-      calls.name(upstreamId ?? hashText(JSON.stringify(chunk)))
-      tell({ type: 'answer-started', upstreamId, model })
+      if (hasStarted) return
+      hasStarted = true
+      const upstreamId = textOrNull(chunk.responseId)
+      model = textOrNull(chunk.modelVersion)
+      calls.setAnswerId(upstreamId ?? hashFnv1a(JSON.stringify(chunk)).toString(36))
+      emit({ type: 'answer-started', upstreamId, model })
     },
-    take(part, logprobs) {
-      const signature = textOr(part.thoughtSignature, null)
-      return on[kindOf(part, signature)]({ part, signature, logprobs }, building)
+    addPart(part, logprobs) {
+      const signature = textOrNull(part.thoughtSignature)
+      return PART_HANDLERS[classifyPart(part, signature)]({ part, signature, logprobs }, context)
     },
-    ground: texts.ground,
+    setGrounding: texts.setGrounding,
     close(isIncomplete) {
       texts.end({ isIncomplete })
       calls.end()
@@ -74,66 +74,74 @@ export function createAnswerEventEmitter(
   }
 }
 
-interface Building {
+interface EmitterContext {
   readonly texts: TextItemBuilder
   readonly calls: ToolCallsBuilder
-  /** The index of the next item. */
-  readonly next: () => number
-  readonly model: () => string
-  /** Tells an item that is finished as soon as it is there. */
-  readonly whole: (item: Item) => void
+  /** Returns the index for the next item. */
+  readonly nextIndex: () => number
+  readonly getModel: () => string
+  /** Emits the start and the end of an item that is complete at once. */
+  readonly emitComplete: (item: Item) => void
 }
 
-interface Taken {
+interface ReceivedPart {
   readonly part: GeminiPart
   readonly signature: string | null
   readonly logprobs: readonly Json[] | null
 }
 
-type Kind = 'text' | 'thought' | 'call' | 'image' | 'other' | 'nothing'
+type PartKind = 'text' | 'thought' | 'call' | 'image' | 'other' | 'nothing'
 
-const on: Readonly<Record<Kind, (taken: Taken, building: Building) => string | null>> = {
-  text({ part: { text = '' }, signature, logprobs }, { texts, calls, next }) {
+const PART_HANDLERS: Readonly<
+  Record<PartKind, (received: ReceivedPart, context: EmitterContext) => string | null>
+> = {
+  text({ part: { text = '' }, signature, logprobs }, context) {
+    const { texts, calls } = context
     if (text === '' && signature === null) return null
     if (text === '' && signature !== null && calls.areOpen()) {
-      calls.sign(signature)
-    } else if (text === '' && signature !== null && texts.openKind() === 'reasoning') {
-      texts.signBehind(signature)
+      calls.addLateSignature(signature)
+    } else if (text === '' && signature !== null && texts.getOpenKind() === 'reasoning') {
+      texts.addTrailingSignature(signature)
     } else {
-      open('message', texts, calls, next)
+      openTextItem('message', context)
       texts.append(text, signature, logprobs)
     }
     return null
   },
-  thought({ part: { text = '' }, signature }, { texts, calls, next }) {
+  thought({ part: { text = '' }, signature }, context) {
     if (text === '' && signature === null) return null
-    open('reasoning', texts, calls, next)
-    texts.append(text, signature, null)
+    openTextItem('reasoning', context)
+    context.texts.append(text, signature, null)
     return null
   },
-  call({ part, signature }, { texts, calls, next, model, whole }) {
+  call({ part, signature }, { texts, calls, nextIndex, getModel, emitComplete }) {
     const call = part.functionCall as GeminiFunctionCall
-    if (textOr(call.name, null) === null) {
+    if (textOrNull(call.name) === null) {
       return 'The upstream called a function without saying which.'
     }
-    const begins = !calls.areOpen()
-    const sealed =
-      begins && signature !== null ? packSignature({ model: model(), signature }) : null
-    const isThought = texts.openKind() === 'reasoning'
-    texts.end(sealed === null ? {} : { sealed })
-    if (sealed !== null && !isThought) {
-      whole({ type: 'reasoning', summary: [], encrypted_content: sealed, native: { gemini: {} } })
+    const isFirstCall = !calls.areOpen()
+    const packed =
+      isFirstCall && signature !== null ? packSignature({ model: getModel(), signature }) : null
+    const hasOpenThought = texts.getOpenKind() === 'reasoning'
+    texts.end({ encryptedContent: packed })
+    if (packed !== null && !hasOpenThought) {
+      emitComplete({
+        type: 'reasoning',
+        summary: [],
+        encrypted_content: packed,
+        native: { gemini: {} },
+      })
     }
-    calls.add(call, signature, next())
+    calls.add(call, signature, nextIndex())
     return null
   },
-  image({ part, signature }, { texts, calls, whole }) {
+  image({ part, signature }, { texts, calls, emitComplete }) {
     const { mimeType, data } = part.inlineData as InlineBlob
     texts.end({})
     calls.end()
-    whole({
+    emitComplete({
       type: 'opaque',
-      // What OpenAI's clients know an image by.
+      // The form in which OpenAI's clients expect an image.
       raw: {
         type: 'image_generation_call',
         status: 'completed',
@@ -146,29 +154,30 @@ const on: Readonly<Record<Kind, (taken: Taken, building: Building) => string | n
     })
     return null
   },
-  other({ part }, { texts, calls, whole }) {
+  other({ part }, { texts, calls, emitComplete }) {
     texts.end({})
     calls.end()
-    whole({ type: 'opaque', raw: { type: 'gemini:part', part }, native: { gemini: {} } })
+    emitComplete({ type: 'opaque', raw: { type: 'gemini:part', part }, native: { gemini: {} } })
     return null
   },
   nothing: () => null,
 }
 
-function open(
+function openTextItem(
   kind: 'message' | 'reasoning',
-  texts: TextItemBuilder,
-  calls: ToolCallsBuilder,
-  next: () => number,
+  { texts, calls, nextIndex }: EmitterContext,
 ): void {
-  if (texts.openKind() === kind) return
+  if (texts.getOpenKind() === kind) return
   texts.end({})
   calls.end()
-  texts.begin(kind, next())
+  texts.start(kind, nextIndex())
 }
 
-/** Unsigned images of a thought are sketches: neither shown nor sent back. */
-function kindOf(part: GeminiPart, signature: string | null): Kind {
+/**
+ * Returns the kind of a part. Unsigned images in a thought are drafts: they are neither shown nor
+ * sent back.
+ */
+function classifyPart(part: GeminiPart, signature: string | null): PartKind {
   if (typeof part.text === 'string') return part.thought === true ? 'thought' : 'text'
   if (part.functionCall) return 'call'
   if (part.thought === true) return signature === null ? 'nothing' : 'thought'
@@ -180,6 +189,6 @@ function kindOf(part: GeminiPart, signature: string | null): Kind {
   return 'text'
 }
 
-function textOr<Other>(value: unknown, other: Other): string | Other {
-  return typeof value === 'string' && value !== '' ? value : other
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
 }

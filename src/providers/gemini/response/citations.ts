@@ -1,26 +1,26 @@
 /**
- * What an answer is grounded on, as `url_citation` annotations. Gemini says so at the end, with
- * places counted in bytes of UTF-8; OpenAI's clients count characters.
+ * Converts grounding metadata to `url_citation` annotations. Gemini sends it at the end, with
+ * offsets in bytes of UTF-8; OpenAI's clients count UTF-16 code units.
  */
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import type { GroundingMetadata } from '../api-types.ts'
 
-/** A place that does not fit the text, or a source without an address, is left out. */
+/** Skips offsets that do not fit the text, and sources without a URL. */
 export function convertCitations(
   grounding: GroundingMetadata,
   text: string,
 ): readonly JsonObject[] {
   const { groundingSupports: supports, groundingChunks: chunks } = grounding
   if (!Array.isArray(supports) || !Array.isArray(chunks)) return []
-  const charAt = placesIn(text)
+  const toUtf16Offset = mapByteOffsets(text)
   const citations: JsonObject[] = []
   for (const support of supports as readonly unknown[]) {
-    const { segment, groundingChunkIndices } = isObject(support) ? (support as Support) : NOWHERE
-    const start_index = charAt(segment?.startIndex ?? 0)
-    const end_index = charAt(segment?.endIndex)
+    const { segment, groundingChunkIndices } = isObject(support) ? (support as Support) : NO_SUPPORT
+    const start_index = toUtf16Offset(segment?.startIndex ?? 0)
+    const end_index = toUtf16Offset(segment?.endIndex)
     if (start_index === null || end_index === null || start_index >= end_index) continue
-    const words = segment?.text
-    if (typeof words === 'string' && !text.startsWith(words, start_index)) continue
+    const quote = segment?.text
+    if (typeof quote === 'string' && !text.startsWith(quote, start_index)) continue
     if (!Array.isArray(groundingChunkIndices)) continue
     for (const index of groundingChunkIndices as readonly number[]) {
       const web = (chunks as readonly (Source | undefined)[])[index]?.web
@@ -35,18 +35,22 @@ export function convertCitations(
 type Support = NonNullable<GroundingMetadata['groundingSupports']>[number]
 type Source = NonNullable<GroundingMetadata['groundingChunks']>[number]
 
-const NOWHERE: Support = {}
+const NO_SUPPORT: Support = {}
 
-/** From a place in bytes to one in UTF-16 units; `null` for a place that there is not. */
-function placesIn(text: string): (byte: number | undefined) => number | null {
+/**
+ * Returns a function from byte offsets to UTF-16 offsets, e.g. 3 → 2 in `éa`; it returns `null`
+ * outside of the text.
+ */
+function mapByteOffsets(text: string): (byte: number | undefined) => number | null {
   const bytes = new TextEncoder().encode(text)
-  // Where no character takes more than a byte, the places are the same.
+  // In ASCII text both offsets are the same.
   const chars = bytes.length === text.length ? null : new Uint32Array(bytes.length + 1)
   let count = 0
   if (chars !== null) {
-    for (const [at, byte] of bytes.entries()) {
-      chars[at] = count
-      // A byte of the form 10xxxxxx continues a character; four bytes make a pair of units.
+    for (const [index, byte] of bytes.entries()) {
+      chars[index] = count
+      // A byte of the form 10xxxxxx continues a character; a character of four bytes takes two
+      // UTF-16 units.
       if ((byte & 0xc0) !== 0x80) count += byte >= 0xf0 ? 2 : 1
     }
     chars[bytes.length] = count

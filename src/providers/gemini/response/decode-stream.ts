@@ -1,7 +1,7 @@
 /**
- * A streamed answer, told as events. Every chunk is a whole answer in small; what is in it goes to
- * `createAnswerEventEmitter` part by part. The ending waits for the end of the stream, because the token counts
- * may come in a chunk of their own.
+ * Decodes an answer into events. Each chunk is a small complete answer; `createAnswerEventEmitter`
+ * gets its parts one by one. The terminal event waits for the end of the stream, because the token
+ * counts may come in a last chunk.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
@@ -13,12 +13,13 @@ import { createAnswerEventEmitter, type AnswerEventEmitter } from './answer-even
 import { findError, parseError } from '../parse-errors.ts'
 import { parseFinishReason, type AnswerEnding } from './finish-reason.ts'
 import { convertLogprobs } from './logprobs.ts'
-import { mapEncodedToolNames } from '../tool-names.ts'
+import { encodeToolName } from '../tool-names.ts'
+import { mapEncodedToolNames } from '../../response/map-encoded-tool-names.ts'
 import { parseUsage } from './usage.ts'
 import type { GeminiCandidate, GeminiChunk, UsageMetadata } from '../api-types.ts'
 
 export function decodeStream(_account: Account, prompt?: Prompt): Decoder {
-  const reading = newReading(prompt)
+  const reader = createChunkReader(prompt)
   return {
     push({ data }) {
       if (data === '' || data === '[DONE]') return NO_OUTPUT
@@ -26,11 +27,11 @@ export function decodeStream(_account: Account, prompt?: Prompt): Decoder {
       try {
         chunk = JSON.parse(data)
       } catch {
-        return reading.fail('The upstream sent a chunk that is not JSON.')
+        return reader.fail('The upstream sent a chunk that is not JSON.')
       }
-      return reading.push(chunk)
+      return reader.push(chunk)
     },
-    end: reading.end,
+    end: reader.end,
   }
 }
 
@@ -39,78 +40,80 @@ export function decodeBody(
   _account: Account,
   prompt?: Prompt,
 ): readonly StreamEvent[] {
-  const reading = newReading(prompt)
-  return [...reading.push(body), ...reading.end()]
+  const reader = createChunkReader(prompt)
+  return [...reader.push(body), ...reader.end()]
 }
 
-interface Reading {
+interface ChunkReader {
   readonly push: (chunk: unknown) => readonly StreamEvent[]
   readonly fail: (message: string) => readonly StreamEvent[]
   readonly end: () => readonly StreamEvent[]
 }
 
-function newReading(prompt: Prompt | undefined): Reading {
+function createChunkReader(prompt: Prompt | undefined): ChunkReader {
   let events: StreamEvent[] = []
   const answer = createAnswerEventEmitter(
     (event) => events.push(event),
-    mapEncodedToolNames(prompt),
+    mapEncodedToolNames(prompt, encodeToolName),
   )
-  let counted: UsageMetadata | null = null
+  let lastUsage: UsageMetadata | null = null
   let ending: AnswerEnding | null = null
-  let over = false
+  let isOver = false
 
-  const taken = (): readonly StreamEvent[] => {
+  const takeEvents = (): readonly StreamEvent[] => {
     if (events.length === 0) return NO_OUTPUT
     const ready = events
     events = []
     return ready
   }
-  const finish = (how: AnswerEnding): void => {
-    over = true
-    const usage = counted === null ? null : parseUsage(counted)
+  const finish = (result: AnswerEnding): void => {
+    isOver = true
+    const usage = lastUsage === null ? null : parseUsage(lastUsage)
     answer.start({})
-    answer.close('failure' in how || how.finish !== 'stop')
+    answer.close('failure' in result || result.finish !== 'stop')
     events.push(
-      'failure' in how
-        ? { type: 'answer-failed', failure: how.failure, usage }
-        : { type: 'answer-ended', finish: how.finish, usage },
+      'failure' in result
+        ? { type: 'answer-failed', failure: result.failure, usage }
+        : { type: 'answer-ended', finish: result.finish, usage },
     )
   }
-  const read = (chunk: unknown): void => {
+  const readChunk = (chunk: unknown): void => {
     const error = findError(chunk)
     if (error !== null) return finish({ failure: parseError(error, null) })
-    if (!isObject(chunk)) return finish(broken('The upstream sent a chunk that is not an object.'))
+    if (!isObject(chunk))
+      return finish(createBrokenEnding('The upstream sent a chunk that is not an object.'))
     answer.start(chunk)
     const { usageMetadata } = chunk as GeminiChunk
-    if (typeof usageMetadata?.promptTokenCount === 'number') counted = usageMetadata
-    const candidate = candidateIn(chunk)
-    const fault = candidate === null ? null : take(candidate, answer)
-    if (fault !== null) return finish(broken(fault))
-    ending = endingIn(chunk, candidate) ?? ending
+    if (typeof usageMetadata?.promptTokenCount === 'number') lastUsage = usageMetadata
+    const candidate = findCandidate(chunk)
+    const problem = candidate === null ? null : addCandidate(candidate, answer)
+    if (problem !== null) return finish(createBrokenEnding(problem))
+    ending = findEnding(chunk, candidate) ?? ending
   }
 
   return {
     push(chunk) {
       if (!Array.isArray(chunk)) {
-        if (!over) read(chunk)
-        return taken()
+        if (!isOver) readChunk(chunk)
+        return takeEvents()
       }
-      for (const each of chunk as readonly unknown[]) if (!over) read(each)
-      return taken()
+      for (const each of chunk as readonly unknown[]) if (!isOver) readChunk(each)
+      return takeEvents()
     },
     fail(message) {
-      if (!over) finish(broken(message))
-      return taken()
+      if (!isOver) finish(createBrokenEnding(message))
+      return takeEvents()
     },
     end() {
-      if (!over) finish(ending ?? broken('The upstream broke off in the middle of its answer.'))
-      return taken()
+      if (!isOver)
+        finish(ending ?? createBrokenEnding('The upstream broke off in the middle of its answer.'))
+      return takeEvents()
     },
   }
 }
 
-/** Further candidates are not asked for. */
-function candidateIn({ candidates }: GeminiChunk): GeminiCandidate | null {
+/** Returns the first candidate; requests ask for no others. */
+function findCandidate({ candidates }: GeminiChunk): GeminiCandidate | null {
   if (!Array.isArray(candidates)) return null
   for (const candidate of candidates as readonly unknown[]) {
     if (isObject(candidate) && (candidate['index'] ?? 0) === 0) return candidate
@@ -118,33 +121,33 @@ function candidateIn({ candidates }: GeminiChunk): GeminiCandidate | null {
   return null
 }
 
-/** Returns what is wrong with a part, if anything is. */
-function take(candidate: GeminiCandidate, answer: AnswerEventEmitter): string | null {
+/** Returns an error message if a part is invalid, else `null`. */
+function addCandidate(candidate: GeminiCandidate, answer: AnswerEventEmitter): string | null {
   const parts: unknown = candidate.content?.parts
   if (Array.isArray(parts)) {
     const logprobs = convertLogprobs(candidate.logprobsResult)
     for (const part of parts as readonly unknown[]) {
-      const fault = isObject(part) ? answer.take(part, logprobs) : null
-      if (fault !== null) return fault
+      const error = isObject(part) ? answer.addPart(part, logprobs) : null
+      if (error !== null) return error
     }
   }
-  if (isObject(candidate.groundingMetadata)) answer.ground(candidate.groundingMetadata)
+  if (isObject(candidate.groundingMetadata)) answer.setGrounding(candidate.groundingMetadata)
   return null
 }
 
-/** A refused prompt has no candidate. */
-function endingIn(
+/** Returns how the answer ends, if the chunk contains it; a blocked prompt has no candidate. */
+function findEnding(
   { promptFeedback }: GeminiChunk,
   candidate: GeminiCandidate | null,
 ): AnswerEnding | null {
   const reason = candidate?.finishReason
   if (typeof reason === 'string' && reason !== '' && reason !== 'FINISH_REASON_UNSPECIFIED') {
-    const words = candidate?.finishMessage
-    return parseFinishReason(reason, typeof words === 'string' ? words : null)
+    const message = candidate?.finishMessage
+    return parseFinishReason(reason, typeof message === 'string' ? message : null)
   }
   return typeof promptFeedback?.blockReason === 'string' ? { finish: 'content-filter' } : null
 }
 
-function broken(message: string): { readonly failure: Failure } {
+function createBrokenEnding(message: string): { readonly failure: Failure } {
   return { failure: createFailure('upstream_broken', message) }
 }

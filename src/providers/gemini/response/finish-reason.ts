@@ -1,7 +1,7 @@
 /**
- * How an answer ended. Only `STOP` is an ordinary end; every reason that Google has added over the
- * years names something that went wrong, so an unknown one counts as a failure too: an answer that
- * was cut must not look finished.
+ * Parses how an answer ended. Only `STOP` is an ordinary end, and all reasons that Google has added
+ * name a failure. So an unknown reason is a failure too: an incomplete answer must not look
+ * complete.
  */
 import type { Failure, AnswerFinishReason } from '../../../core/stream-event.ts'
 import { createFailure } from '../../../core/errors/gateway-error.ts'
@@ -38,6 +38,8 @@ export function parseFinishReason(reason: string, message: string | null): Answe
   const known = Object.hasOwn(ENDINGS, reason) ? ENDINGS[reason as GeminiFinishReason] : null
   if (typeof known === 'string') return { finish: known }
   const fault = known?.fault ?? 'The model stopped before the end of its answer'
-  const words = message === null || message === '' ? '' : `: ${message.slice(0, 500)}`
-  return { failure: createFailure('upstream_broken', `${fault} (${reason.slice(0, 60)})${words}`) }
+  const details = message === null || message === '' ? '' : `: ${message.slice(0, 500)}`
+  return {
+    failure: createFailure('upstream_broken', `${fault} (${reason.slice(0, 60)})${details}`),
+  }
 }

@@ -1,6 +1,7 @@
 /**
- * The messages and thought summaries of an answer. One of them is open at a time, and goes on
- * until something else comes. Where signatures lie in the text is kept (`providers/gemini/text-signatures.ts`).
+ * Builds the messages and thought summaries of an answer. At most one of them is open; it continues
+ * until a part of another kind. Each records which spans of its text are signed
+ * (`providers/gemini/text-signatures.ts`).
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -10,85 +11,90 @@ import { serializeSignatures, type SignedSpan } from '../text-signatures.ts'
 import type { GroundingMetadata } from '../api-types.ts'
 
 export interface TextItemBuilder {
-  readonly openKind: () => Kind | null
-  readonly begin: (kind: Kind, index: number) => void
-  /** Adds to what is open. */
+  readonly getOpenKind: () => TextItemKind | null
+  readonly start: (kind: TextItemKind, index: number) => void
+  /** Appends to the open item. */
   readonly append: (
     text: string,
     signature: string | null,
     logprobs: readonly Json[] | null,
   ) => void
-  /** Takes a signature that came on an empty part behind a thought. */
-  readonly signBehind: (signature: string) => void
-  /** May come several times; the last is the whole of it. */
-  readonly ground: (grounding: GroundingMetadata) => void
-  /** `sealed` goes into a thought (`providers/gemini/pack-thought-signature.ts`). */
-  readonly end: (how: { readonly sealed?: string; readonly isIncomplete?: boolean }) => void
+  /** Stores a signature that came on an empty part after a thought. */
+  readonly addTrailingSignature: (signature: string) => void
+  /** Stores the grounding; each call replaces the one before. */
+  readonly setGrounding: (grounding: GroundingMetadata) => void
+  /** `encryptedContent` goes into a thought (`providers/gemini/pack-thought-signature.ts`). */
+  readonly end: (options: TextItemEnd) => void
 }
 
-type Kind = 'message' | 'reasoning'
+interface TextItemEnd {
+  readonly encryptedContent?: string | null
+  readonly isIncomplete?: boolean
+}
 
-interface Open {
-  readonly kind: Kind
+type TextItemKind = 'message' | 'reasoning'
+
+interface OpenTextItem {
+  readonly kind: TextItemKind
   readonly index: number
   text: string
   readonly after: string[]
-  readonly runs: SignedSpan[]
+  readonly spans: SignedSpan[]
   grounding: GroundingMetadata | null
   readonly logprobs: Json[]
 }
 
-export function createTextItemBuilder(tell: (event: StreamEvent) => void): TextItemBuilder {
-  let open: Open | null = null
+export function createTextItemBuilder(emit: (event: StreamEvent) => void): TextItemBuilder {
+  let open: OpenTextItem | null = null
   return {
-    openKind: () => open?.kind ?? null,
-    begin(kind, index) {
-      open = { kind, index, text: '', after: [], runs: [], grounding: null, logprobs: [] }
-      tell({ type: 'item-started', index, item: STARTED[kind] })
+    getOpenKind: () => open?.kind ?? null,
+    start(kind, index) {
+      open = { kind, index, text: '', after: [], spans: [], grounding: null, logprobs: [] }
+      emit({ type: 'item-started', index, item: EMPTY_ITEMS[kind] })
     },
     append(text, signature, logprobs) {
       if (open === null) return
       const start = open.text.length
       open.text += text
       if (signature !== null) {
-        open.runs.push({ start, end: open.text.length, thoughtSignature: signature })
+        open.spans.push({ start, end: open.text.length, thoughtSignature: signature })
       }
-      if (text !== '') tell(deltaOf(open, text, logprobs))
+      if (text !== '') emit(createDelta(open, text, logprobs))
     },
-    signBehind(signature) {
+    addTrailingSignature(signature) {
       if (open !== null) open.after.push(signature)
     },
-    ground(grounding) {
+    setGrounding(grounding) {
       if (open !== null) open.grounding = grounding
     },
-    end({
-      sealed = null,
-      isIncomplete = false,
-    }: {
-      sealed?: string | null
-      isIncomplete?: boolean
-    }) {
+    end({ encryptedContent = null, isIncomplete = false }) {
       if (open === null) return
       const { kind, index, grounding, text } = open
       const annotations =
         kind === 'message' && grounding !== null ? convertCitations(grounding, text) : []
       for (const annotation of annotations) {
-        tell({ type: 'annotation-added', index, part: 0, annotation })
+        emit({ type: 'annotation-added', index, part: 0, annotation })
       }
       const item =
-        kind === 'message' ? messageOf(open, annotations, isIncomplete) : thoughtOf(open, sealed)
-      tell({ type: 'item-ended', index, item })
+        kind === 'message'
+          ? createMessage(open, annotations, isIncomplete)
+          : createThought(open, encryptedContent)
+      emit({ type: 'item-ended', index, item })
       open = null
     },
   }
 }
 
-const STARTED = {
+const EMPTY_ITEMS = {
   message: { type: 'message', role: 'assistant', content: [] },
   reasoning: { type: 'reasoning', summary: [] },
-} as const satisfies Record<Kind, Item>
+} as const satisfies Record<TextItemKind, Item>
 
-function deltaOf(open: Open, text: string, logprobs: readonly Json[] | null): StreamEvent {
+function createDelta(
+  open: OpenTextItem,
+  text: string,
+  logprobs: readonly Json[] | null,
+): StreamEvent {
   const { kind, index } = open
   if (kind === 'reasoning') {
     return { type: 'reasoning-delta', index, channel: 'summary', part: 0, text }
@@ -98,9 +104,13 @@ function deltaOf(open: Open, text: string, logprobs: readonly Json[] | null): St
   return { type: 'text-delta', index, part: 0, text, logprobs }
 }
 
-function messageOf(open: Open, annotations: readonly JsonObject[], isIncomplete: boolean): Item {
-  const { text, runs, logprobs } = open
-  const kept = serializeSignatures({ runs, chars: text.length, after: [] })
+function createMessage(
+  open: OpenTextItem,
+  annotations: readonly JsonObject[],
+  isIncomplete: boolean,
+): Item {
+  const { text, spans, logprobs } = open
+  const signatures = serializeSignatures({ spans, chars: text.length, after: [] })
   const part = {
     type: 'output_text',
     text,
@@ -108,19 +118,22 @@ function messageOf(open: Open, annotations: readonly JsonObject[], isIncomplete:
     ...(logprobs.length === 0 ? {} : { logprobs }),
   } as const
   return {
-    ...STARTED.message,
+    ...EMPTY_ITEMS.message,
     content: text === '' ? [] : [part],
     ...(isIncomplete ? { status: 'incomplete' } : {}),
-    ...(kept === null ? {} : { native: { gemini: kept } }),
+    ...(signatures === null ? {} : { native: { gemini: signatures } }),
   }
 }
 
-function thoughtOf({ text, runs, after }: Open, sealed: string | null): Item {
+function createThought(
+  { text, spans, after }: OpenTextItem,
+  encryptedContent: string | null,
+): Item {
   return {
     type: 'reasoning',
     summary: text === '' ? [] : [{ type: 'summary_text', text }],
-    ...(sealed === null ? {} : { encrypted_content: sealed }),
-    // Present even when nothing is signed: it says whose thought this is.
-    native: { gemini: serializeSignatures({ runs, chars: text.length, after }) ?? {} },
+    ...(encryptedContent === null ? {} : { encrypted_content: encryptedContent }),
+    // Present even without signatures, because `native.gemini` marks the thought as Gemini's.
+    native: { gemini: serializeSignatures({ spans, chars: text.length, after }) ?? {} },
   }
 }

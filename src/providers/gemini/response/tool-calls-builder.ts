@@ -1,104 +1,107 @@
 /**
- * The function calls of an answer. Each comes whole; a batch of parallel ones carries one
- * signature, on the first (https://ai.google.dev/gemini-api/docs/thought-signatures). The latest
- * call stays open, and an unsigned batch altogether, because a late signature may still come.
+ * Builds the function calls of an answer. Each is complete in one part. A batch of parallel calls
+ * has one signature, on the first (https://ai.google.dev/gemini-api/docs/thought-signatures). The
+ * last call stays open, and so does a complete batch without a signature, because the signature may
+ * still come.
  *
- * Ids are the upstream's own where it gives them, and else made of the answer's id, so that they
- * differ from answer to answer and are the same however often an answer is read.
+ * An id is the upstream's own if it sends one, else it is derived from the answer's id, e.g.
+ * `call_<answer id>_0`. So ids differ between answers, and decoding an answer again gives the same
+ * ids.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { ToolCall } from '../../../core/item.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
-import type { OriginalTool } from '../tool-names.ts'
+import type { OriginalTool } from '../../response/map-encoded-tool-names.ts'
 import type { GeminiFunctionCall } from '../api-types.ts'
 
 export interface ToolCallsBuilder {
-  /** Names the answer that the calls are part of. */
-  readonly name: (answerId: string) => void
+  /** Sets the id of the answer, from which call ids are derived. */
+  readonly setAnswerId: (answerId: string) => void
   readonly add: (call: GeminiFunctionCall, signature: string | null, index: number) => void
   readonly areOpen: () => boolean
-  /** Takes a signature that came on an empty part behind the calls. */
-  readonly sign: (signature: string) => void
+  /** Stores a signature that came on an empty part after the calls. */
+  readonly addLateSignature: (signature: string) => void
   readonly end: () => void
 }
 
 interface OpenCall {
   readonly index: number
   readonly call: ToolCall
-  readonly kept: { id?: string; thoughtSignature?: string; after?: string[] }
+  readonly native: { id?: string; thoughtSignature?: string; after?: string[] }
 }
 
 export function createToolCallsBuilder(
-  tell: (event: StreamEvent) => void,
-  names: ReadonlyMap<string, OriginalTool>,
+  emit: (event: StreamEvent) => void,
+  toolNames: ReadonlyMap<string, OriginalTool>,
 ): ToolCallsBuilder {
   const ids = new Set<string>()
-  let answer = ''
-  let open: OpenCall[] = []
+  let answerId = ''
+  let openCalls: OpenCall[] = []
   let isSigned = false
 
   const end = (): void => {
-    for (const { index, call, kept } of open) {
-      tell({ type: 'item-ended', index, item: { ...call, native: { gemini: kept } } })
+    for (const { index, call, native } of openCalls) {
+      emit({ type: 'item-ended', index, item: { ...call, native: { gemini: native } } })
     }
-    open = []
+    openCalls = []
   }
 
   return {
-    name(answerId) {
-      answer = answerId
+    setAnswerId(id) {
+      answerId = id
     },
-    add(wire, signature, index) {
-      if (open.length === 0) isSigned = signature !== null
+    add({ id: idField, name, args }, signature, index) {
+      if (openCalls.length === 0) isSigned = signature !== null
       else if (isSigned) end()
-      const own = typeof wire.id === 'string' && wire.id !== '' ? wire.id : null
-      const id = own !== null && !ids.has(own) ? own : `call_${answer}_${ids.size}`
+      const upstreamId = typeof idField === 'string' && idField !== '' ? idField : null
+      const isUsable = upstreamId !== null && !ids.has(upstreamId)
+      const id = isUsable ? upstreamId : `call_${answerId}_${ids.size}`
       ids.add(id)
-      const args = isObject(wire.args) ? wire.args : {}
-      const { begun, text, whole } = callOf(id, names.get(wire.name), wire.name, args)
-      tell({ type: 'item-started', index, item: begun })
-      tell({ type: 'arguments-delta', index, text })
-      open.push({
+      const input = isObject(args) ? args : {}
+      const { startedCall, text, completeCall } = createCall(id, toolNames.get(name), name, input)
+      emit({ type: 'item-started', index, item: startedCall })
+      emit({ type: 'arguments-delta', index, text })
+      openCalls.push({
         index,
-        call: whole,
-        kept: {
-          ...(own === null ? {} : { id: own }),
+        call: completeCall,
+        native: {
+          ...(upstreamId === null ? {} : { id: upstreamId }),
           ...(signature === null ? {} : { thoughtSignature: signature }),
         },
       })
     },
-    areOpen: () => open.length > 0,
-    sign(signature) {
-      const [first] = open
-      const last = open.at(-1)
+    areOpen: () => openCalls.length > 0,
+    addLateSignature(signature) {
+      const [first] = openCalls
+      const last = openCalls.at(-1)
       if (first === undefined || last === undefined) return
-      if (isSigned) (last.kept.after ??= []).push(signature)
-      else first.kept.thoughtSignature = signature
+      if (isSigned) (last.native.after ??= []).push(signature)
+      else first.native.thoughtSignature = signature
       isSigned = true
     },
     end,
   }
 }
 
-interface Call {
-  readonly begun: ToolCall
+interface CallStates {
+  readonly startedCall: ToolCall
   readonly text: string
-  readonly whole: ToolCall
+  readonly completeCall: ToolCall
 }
 
-function callOf(
+function createCall(
   call_id: string,
-  known: OriginalTool | undefined,
-  wireName: string,
+  original: OriginalTool | undefined,
+  encodedName: string,
   args: JsonObject,
-): Call {
-  const name = known?.name ?? wireName
+): CallStates {
+  const name = original?.name ?? encodedName
   const json = JSON.stringify(args)
-  if (known?.isCustom === true) {
-    const begun = { type: 'custom_tool_call', call_id, name, input: '' } as const
+  if (original?.isCustom === true) {
+    const startedCall = { type: 'custom_tool_call', call_id, name, input: '' } as const
     const input = typeof args['input'] === 'string' ? args['input'] : json
-    return { begun, text: input, whole: { ...begun, input } }
+    return { startedCall, text: input, completeCall: { ...startedCall, input } }
   }
-  const begun = { type: 'function_call', call_id, name, arguments: '' } as const
-  return { begun, text: json, whole: { ...begun, arguments: json } }
+  const startedCall = { type: 'function_call', call_id, name, arguments: '' } as const
+  return { startedCall, text: json, completeCall: { ...startedCall, arguments: json } }
 }

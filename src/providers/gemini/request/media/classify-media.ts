@@ -1,6 +1,6 @@
 /**
- * Images, sounds, films and documents: as base64 inside the request, or by an address that Google
- * can read. What cannot go either way is `refused`, and a notice takes its place.
+ * Classifies images, audio, video and documents: as base64 inside the request, or by a URL that
+ * Google can read. Media that can go neither way is `refused`, and a notice replaces it.
  *
  * https://ai.google.dev/gemini-api/docs/file-input-methods
  */
@@ -14,74 +14,79 @@ import type { InlineBlob } from '../../api-types.ts'
 export type ClassifiedMedia =
   | { readonly kind: 'inline'; readonly blob: InlineBlob }
   | { readonly kind: 'remote'; readonly fileUri: string; readonly mimeType: string | null }
-  | { readonly kind: 'refused'; readonly why: NoteCode; readonly what: string }
+  | { readonly kind: 'refused'; readonly why: NoteCode; readonly description: string }
 
-/** `null` for a part that is no medium at all. */
-export function classifyMedia(part: Part, anyUrl: boolean): ClassifiedMedia | null {
+/** Returns `null` for a part that is no media. */
+export function classifyMedia(part: Part, acceptsAnyUrl: boolean): ClassifiedMedia | null {
   if (isText(part)) return null
   switch (part.type) {
     case 'input_image':
-      return imageOf(part, anyUrl)
+      return classifyImage(part, acceptsAnyUrl)
     case 'input_file':
-      return fileOf(part, anyUrl)
+      return classifyFile(part, acceptsAnyUrl)
     case 'input_audio': {
       const { data, format } = part.input_audio
       return classifyInlineMedia(`audio/${format}`, data, 'audio')
     }
     case 'opaque':
-      return videoOf(part.raw, anyUrl)
+      return classifyVideo(part.raw, acceptsAnyUrl)
   }
 }
 
-/** Base64 out of another wire's item, as `classifyMedia` gives it. */
-export function classifyInlineMedia(mimeType: string, data: string, what: string): ClassifiedMedia {
+/** Classifies base64 data from an item of another wire. */
+export function classifyInlineMedia(
+  mimeType: string,
+  data: string,
+  description: string,
+): ClassifiedMedia {
   const readable = toReadableMediaType(mimeType)
-  if (readable === null) return { kind: 'refused', why: 'media-unsupported', what }
+  if (readable === null) return { kind: 'refused', why: 'media-unsupported', description }
   return { kind: 'inline', blob: { mimeType: readable, data } }
 }
 
-function imageOf({ image_url, file_id }: ImagePart, anyUrl: boolean): ClassifiedMedia {
-  if (typeof image_url === 'string') return located(image_url, 'image', null, anyUrl)
-  return uploaded(file_id, 'image')
+function classifyImage({ image_url, file_id }: ImagePart, acceptsAnyUrl: boolean): ClassifiedMedia {
+  if (typeof image_url === 'string') return classifyUrl(image_url, 'image', null, acceptsAnyUrl)
+  return classifyUpload(file_id, 'image')
 }
 
-function fileOf(part: FilePart, anyUrl: boolean): ClassifiedMedia {
+function classifyFile(part: FilePart, acceptsAnyUrl: boolean): ClassifiedMedia {
   const { file_data, file_url, file_id, filename } = part
-  const what = filename === undefined ? 'file' : `file "${filename}"`
-  const named = filename === undefined ? null : guessMediaType(filename)
+  const description = filename === undefined ? 'file' : `file "${filename}"`
+  const guessedType = filename === undefined ? null : guessMediaType(filename)
   if (file_data !== undefined) {
-    if (file_data.startsWith('data:')) return located(file_data, what, named, anyUrl)
-    return classifyInlineMedia(named ?? 'application/pdf', file_data, what)
+    if (file_data.startsWith('data:'))
+      return classifyUrl(file_data, description, guessedType, acceptsAnyUrl)
+    return classifyInlineMedia(guessedType ?? 'application/pdf', file_data, description)
   }
-  if (file_url !== undefined) return located(file_url, what, named, anyUrl)
-  return uploaded(file_id, what)
+  if (file_url !== undefined) return classifyUrl(file_url, description, guessedType, acceptsAnyUrl)
+  return classifyUpload(file_id, description)
 }
 
-/** Chat clients of other vendors send films this way. */
-function videoOf(raw: JsonObject, anyUrl: boolean): ClassifiedMedia | null {
+/** Classifies video in the format that some Chat Completions clients send. */
+function classifyVideo(raw: JsonObject, acceptsAnyUrl: boolean): ClassifiedMedia | null {
   if (raw['type'] !== 'video_url' && raw['type'] !== 'input_video') return null
   const video: Json | undefined = raw['video_url']
   const url = isObject(video) ? video['url'] : video
   return typeof url === 'string'
-    ? located(url, 'video', null, anyUrl)
-    : { kind: 'refused', why: 'media-unsupported', what: 'video' }
+    ? classifyUrl(url, 'video', null, acceptsAnyUrl)
+    : { kind: 'refused', why: 'media-unsupported', description: 'video' }
 }
 
-function located(
+function classifyUrl(
   url: string,
-  what: string,
-  named: string | null,
-  anyUrl: boolean,
+  description: string,
+  guessedType: string | null,
+  acceptsAnyUrl: boolean,
 ): ClassifiedMedia {
-  if (!url.startsWith('data:')) return remote(url, what, named, anyUrl)
+  if (!url.startsWith('data:')) return classifyRemote(url, description, guessedType, acceptsAnyUrl)
   const data = parseDataUrl(url)
-  if (data === null) return { kind: 'refused', why: 'media-unsupported', what }
+  if (data === null) return { kind: 'refused', why: 'media-unsupported', description }
   const { type, base64 } = data
   const isVague = type === '' || type === 'application/octet-stream'
-  return classifyInlineMedia(isVague ? (named ?? type) : type, base64, what)
+  return classifyInlineMedia(isVague ? (guessedType ?? type) : type, base64, description)
 }
 
-const HOSTS = new Set([
+const GOOGLE_HOSTS = new Set([
   'youtube.com',
   'www.youtube.com',
   'm.youtube.com',
@@ -89,19 +94,33 @@ const HOSTS = new Set([
   'generativelanguage.googleapis.com',
 ])
 
-function remote(url: string, what: string, named: string | null, anyUrl: boolean): ClassifiedMedia {
+function classifyRemote(
+  url: string,
+  description: string,
+  guessedType: string | null,
+  acceptsAnyUrl: boolean,
+): ClassifiedMedia {
   const host = url.startsWith('gs://') ? null : (URL.parse(url)?.hostname ?? '')
   const isReadable =
-    host === null || HOSTS.has(host) || (anyUrl && /^https?:\/\//.test(url) && host !== '')
-  if (!isReadable) return { kind: 'refused', why: 'media-remote', what }
-  const isOwn = host !== null && HOSTS.has(host)
-  return { kind: 'remote', fileUri: url, mimeType: isOwn ? named : (named ?? guessMediaType(url)) }
+    host === null ||
+    GOOGLE_HOSTS.has(host) ||
+    (acceptsAnyUrl && /^https?:\/\//.test(url) && host !== '')
+  if (!isReadable) return { kind: 'refused', why: 'media-remote', description }
+  const isOwn = host !== null && GOOGLE_HOSTS.has(host)
+  return {
+    kind: 'remote',
+    fileUri: url,
+    mimeType: isOwn ? guessedType : (guessedType ?? guessMediaType(url)),
+  }
 }
 
-/** An id of Google's Files API is as good as an address; anybody else's is nothing. */
-function uploaded(id: string | null | undefined, what: string): ClassifiedMedia {
-  if (typeof id !== 'string') return { kind: 'refused', why: 'media-unsupported', what }
-  if (!id.startsWith('files/')) return { kind: 'refused', why: 'media-unresolved', what }
+/**
+ * Classifies an uploaded file: an id of Google's Files API, e.g. `files/abc`, becomes a URL; any
+ * other id is unknown here.
+ */
+function classifyUpload(id: string | null | undefined, description: string): ClassifiedMedia {
+  if (typeof id !== 'string') return { kind: 'refused', why: 'media-unsupported', description }
+  if (!id.startsWith('files/')) return { kind: 'refused', why: 'media-unresolved', description }
   const fileUri = `https://generativelanguage.googleapis.com/v1beta/${id}`
   return { kind: 'remote', fileUri, mimeType: null }
 }

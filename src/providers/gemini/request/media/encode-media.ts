@@ -1,4 +1,4 @@
-/** A medium as a part of a request, or the notice that stands in its place. */
+/** Encodes media as a part of a request, or as the notice that replaces it. */
 import { sanitizeNoticeName, formatNotice } from '../../../../core/text/gateway-notice.ts'
 import type { Item, OpaqueItem, Part } from '../../../../core/item.ts'
 import type { EncodingContext } from '../encoding-context.ts'
@@ -7,33 +7,34 @@ import { classifyInlineMedia, classifyMedia, type ClassifiedMedia } from './clas
 import type { NoteCode } from '../../encoding-notes.ts'
 import type { GeminiPart } from '../../api-types.ts'
 
-/** `null` for a part that is no medium. `at` is the place of its item. */
-export type MediaEncoder = (medium: Part | OpaqueItem, at: number) => GeminiPart | null
+/** Returns `null` for a part that is no media. `at` is the index of its item. */
+export type MediaEncoder = (source: Part | OpaqueItem, at: number) => GeminiPart | null
 
 export function createMediaEncoder(items: readonly Item[], context: EncodingContext): MediaEncoder {
-  const { quirks, notebook } = context
-  const tooMuch = findMediaOverSizeLimit(items, quirks.inlineLimitBytes)
-  const notice = (why: NoteCode, what: string, at: number): GeminiPart => {
-    notebook.write(why, { at, detail: what })
+  const { quirks, notes } = context
+  const oversized = findMediaOverSizeLimit(items, quirks.inlineLimitBytes)
+  const createNotice = (why: NoteCode, description: string, at: number): GeminiPart => {
+    notes.write(why, { at, detail: description })
     const reason = REASONS[why] ?? 'could not be sent'
-    return { text: formatNotice(`The ${sanitizeNoticeName(what)} that was here ${reason}.`) }
+    return { text: formatNotice(`The ${sanitizeNoticeName(description)} that was here ${reason}.`) }
   }
-  return (medium, at) => {
-    const media = read(medium, quirks.remoteUrls)
+  return (source, at) => {
+    const media = classify(source, quirks.remoteUrls)
     if (media === null) {
-      if (medium.type !== 'opaque') return null
-      const type = medium.raw['type']
-      return notice('unknown-part', typeof type === 'string' ? `part "${type}"` : 'part', at)
+      if (source.type !== 'opaque') return null
+      const type = source.raw['type']
+      return createNotice('unknown-part', typeof type === 'string' ? `part "${type}"` : 'part', at)
     }
-    if (medium.type === 'input_image' && !['auto', undefined].includes(medium.detail)) {
-      notebook.write('image-detail', { at })
+    if (source.type === 'input_image' && !['auto', undefined].includes(source.detail)) {
+      notes.write('image-detail', { at })
     }
-    if (media.kind === 'refused') return notice(media.why, media.what, at)
+    if (media.kind === 'refused') return createNotice(media.why, media.description, at)
     if (media.kind === 'remote') {
       const { fileUri, mimeType } = media
       return { fileData: { fileUri, ...(mimeType === null ? {} : { mimeType }) } }
     }
-    if (tooMuch.has(medium)) return notice('media-too-large', kindOf(media.blob.mimeType), at)
+    if (oversized.has(source))
+      return createNotice('media-too-large', describeKind(media.blob.mimeType), at)
     return { inlineData: media.blob }
   }
 }
@@ -45,16 +46,16 @@ const REASONS: Readonly<Partial<Record<NoteCode, string>>> = {
   'media-too-large': 'was left out because the conversation holds too many',
 }
 
-function read(medium: Part | OpaqueItem, anyUrl: boolean): ClassifiedMedia | null {
-  const { result, output_format } = medium.type === 'opaque' ? medium.raw : NO_IMAGE
-  if (typeof result !== 'string') return classifyMedia(medium, anyUrl)
+function classify(source: Part | OpaqueItem, acceptsAnyUrl: boolean): ClassifiedMedia | null {
+  const { result, output_format } = source.type === 'opaque' ? source.raw : NO_IMAGE
+  if (typeof result !== 'string') return classifyMedia(source, acceptsAnyUrl)
   const format = typeof output_format === 'string' ? output_format : 'png'
   return classifyInlineMedia(`image/${format}`, result, 'image')
 }
 
 const NO_IMAGE: OpaqueItem['raw'] = {}
 
-function kindOf(mimeType: string): string {
+function describeKind(mimeType: string): string {
   const [kind = ''] = mimeType.split('/', 1)
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'
 }

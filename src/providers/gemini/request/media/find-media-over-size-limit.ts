@@ -1,6 +1,6 @@
 /**
- * Which media do not fit into a request any more. The newest stay: what the user has just shown
- * matters most. https://ai.google.dev/gemini-api/docs/file-input-methods
+ * Finds the media that exceed the size limit of a request. The latest media stay, because the
+ * user's last message matters most. https://ai.google.dev/gemini-api/docs/file-input-methods
  */
 import type { Item, OpaqueItem, Part } from '../../../../core/item.ts'
 import { classifyMedia } from './classify-media.ts'
@@ -9,20 +9,20 @@ export function findMediaOverSizeLimit(
   items: readonly Item[],
   limitBytes: number,
 ): ReadonlySet<Part | OpaqueItem> {
-  const over = new Set<Part | OpaqueItem>()
+  const oversized = new Set<Part | OpaqueItem>()
   let bytes = 0
-  for (const holder of items.toReversed()) {
-    for (const medium of mediaIn(holder).toReversed()) {
-      const size = sizeOf(medium)
-      // What is larger than all of the rest together does not push out what still fits.
-      if (bytes + size > limitBytes) over.add(medium)
+  for (const item of items.toReversed()) {
+    for (const part of listParts(item).toReversed()) {
+      const size = countInlineChars(part)
+      // Media that does not fit is skipped, so smaller older media can still fit.
+      if (bytes + size > limitBytes) oversized.add(part)
       else bytes += size
     }
   }
-  return over
+  return oversized
 }
 
-function mediaIn(item: Item): readonly (Part | OpaqueItem)[] {
+function listParts(item: Item): readonly (Part | OpaqueItem)[] {
   switch (item.type) {
     case 'message':
       return item.content
@@ -38,10 +38,10 @@ function mediaIn(item: Item): readonly (Part | OpaqueItem)[] {
   }
 }
 
-function sizeOf(medium: Part | OpaqueItem): number {
-  if (medium.type === 'opaque' && typeof medium.raw['result'] === 'string') {
-    return medium.raw['result'].length
+function countInlineChars(part: Part | OpaqueItem): number {
+  if (part.type === 'opaque' && typeof part.raw['result'] === 'string') {
+    return part.raw['result'].length
   }
-  const media = classifyMedia(medium, false)
+  const media = classifyMedia(part, false)
   return media?.kind === 'inline' ? media.blob.data.length : 0
 }

@@ -1,6 +1,6 @@
-/** Which kinds of media Gemini reads, and what a file's name says about its kind. */
+/** Maps media types to those that Gemini reads, and file names to media types. */
 
-const IMAGES = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'])
+const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'])
 
 const ALIASES: Readonly<Record<string, string>> = {
   'image/jpg': 'image/jpeg',
@@ -9,17 +9,20 @@ const ALIASES: Readonly<Record<string, string>> = {
   'audio/pcm16': 'audio/pcm',
 }
 
-/** Text under another name. */
-const TEXTUAL = /^application\/(?:json|xml|yaml|x-yaml|javascript|typescript|sql|toml|x-sh|rtf)$/
+/** Types of text outside of `text/`. */
+const TEXT_TYPES = /^application\/(?:json|xml|yaml|x-yaml|javascript|typescript|sql|toml|x-sh|rtf)$/
 
-/** The name under which Gemini reads this kind, `null` if it does not. */
+/**
+ * Returns Gemini's name for a media type, e.g. `image/jpg` → `image/jpeg`; `null` if Gemini cannot
+ * read it.
+ */
 export function toReadableMediaType(mimeType: string): string | null {
   const lower = mimeType.toLowerCase()
   const type = ALIASES[lower] ?? lower
-  if (type.startsWith('image/')) return IMAGES.has(type) ? type : null
+  if (type.startsWith('image/')) return IMAGE_TYPES.has(type) ? type : null
   if (type.startsWith('audio/') || type.startsWith('video/')) return type
   if (type === 'application/pdf' || type.startsWith('text/')) return type
-  return TEXTUAL.test(type) ? 'text/plain' : null
+  return TEXT_TYPES.test(type) ? 'text/plain' : null
 }
 
 const BY_EXTENSION: Readonly<Record<string, string>> = {
@@ -57,7 +60,10 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
   py: 'text/x-python',
 }
 
-/** Of a file's name or an address; `null` if it does not say. */
+/**
+ * Guesses the media type from the extension of a file name or URL; returns `null` for an unknown
+ * extension.
+ */
 export function guessMediaType(name: string): string | null {
   const bare = name.split(/[?#]/, 1)[0] ?? ''
   const extension = bare.slice(bare.lastIndexOf('.') + 1).toLowerCase()
