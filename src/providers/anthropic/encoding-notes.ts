@@ -1,9 +1,5 @@
 /** The notes of this wire, by code: what happened, and a sentence for the user. */
-import {
-  createNoteCollector as createCollector,
-  type NoteCollector as GenericNoteCollector,
-  type NoteTable,
-} from '../note-collector.ts'
+import type { NoteTable } from '../note-collector.ts'
 
 export const NOTES = {
   'allowed-tools-filtered': ['changed', 'Only allowed tools are sent; the API cannot forbid one.'],
@@ -103,11 +99,3 @@ export const NOTES = {
   'tools-stubbed': ['added', 'Tools of earlier calls must be defined; the model cannot call them.'],
   'user-id-too-long': ['dropped', 'A user id has at most 256 characters.'],
 } as const satisfies NoteTable
-
-export type NoteCode = keyof typeof NOTES
-
-export type NoteCollector = GenericNoteCollector<NoteCode>
-
-export function createNoteCollector(): NoteCollector {
-  return createCollector('anthropic', NOTES)
-}

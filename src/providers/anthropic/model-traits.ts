@@ -44,9 +44,9 @@ export function describeModel(model: string, quirks: JsonObject): ModelTraits {
   const { thinking, prefill, structuredOutput, maxTokens, strictTools, cacheControl } = quirks
   return {
     ...traits,
-    thinking: chooseValue(thinking, ['none', 'budget', 'adaptive'], traits.thinking),
+    thinking: choose(thinking, ['none', 'budget', 'adaptive'], traits.thinking),
     supportsPrefill: typeof prefill === 'boolean' ? prefill : traits.supportsPrefill,
-    structuredOutput: chooseValue(structuredOutput, ['native', 'tool'], traits.structuredOutput),
+    structuredOutput: choose(structuredOutput, ['native', 'tool'], traits.structuredOutput),
     defaultMaxTokens: typeof maxTokens === 'number' ? maxTokens : traits.defaultMaxTokens,
     strictTools: strictTools === true,
     cacheControl: readCacheControl(cacheControl),
@@ -62,12 +62,8 @@ function readCacheControl(quirk: JsonObject[string]): JsonObject | null {
   return quirk === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
 }
 
-function chooseValue<Value extends string>(
-  value: unknown,
-  allowed: readonly Value[],
-  fallback: Value,
-): Value {
-  return allowed.find((each) => each === value) ?? fallback
+function choose<Name extends string>(value: unknown, names: readonly Name[], fallback: Name): Name {
+  return names.find((name) => name === value) ?? fallback
 }
 
 const OTHER_SERVICE: ModelTraits = {

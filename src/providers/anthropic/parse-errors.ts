@@ -14,7 +14,7 @@ export function parseErrorResponse(status: number, body: JsonObject | string): F
       ? readPlainText(body)
       : textOrEmpty(error) || textOrEmpty(body['message'])
   if (text === '') return createUnexplainedFailure(status, typeof body === 'string' ? body : '')
-  return createOpenAIFailure(status, null, text)
+  return toFailure(status, null, text)
 }
 
 /**
@@ -41,7 +41,7 @@ const REJECTION_TERMS = [
 export function parseError(error: Json | undefined, status?: number): Failure {
   const fields = isObject(error) ? error : {}
   const type = textOrEmpty(fields['type'])
-  return createOpenAIFailure(
+  return toFailure(
     status ?? STATUS_BY_TYPE.get(type) ?? 502,
     type || null,
     textOrEmpty(fields['message']) || createUnexplainedFailure(status ?? null).message,
@@ -61,7 +61,7 @@ const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['overloaded_error', 529],
 ])
 
-function createOpenAIFailure(status: number, type: string | null, message: string): Failure {
+function toFailure(status: number, type: string | null, message: string): Failure {
   return {
     status,
     type: getErrorType(status),

@@ -87,7 +87,7 @@ function createSteps(
   let outputTokens = 0
   let reasoningTokens = 0
   for (const line of lines) {
-    const [directive, rest] = splitOnce(line, ' ')
+    const [directive, rest] = splitAtSpace(line)
     if (directive === '/break' || directive === '/hang')
       return [...steps, { type: directive === '/break' ? 'break' : 'hang' }]
     const statusMatch = directive === '/status' ? /^([45]\d\d)(?: (.+))?$/s.exec(rest) : null
@@ -103,7 +103,8 @@ function createSteps(
       finish = rest === 'length' || rest === 'content-filter' ? rest : 'stop'
       continue
     }
-    const events = createEvents(directive, directive in DIRECTIVES ? rest : line, index, seed)
+    const createEvents = DIRECTIVES[directive]
+    const events = createEvents?.(rest, index, seed) ?? createMessage(line, index)
     const tokens = Math.ceil(rest.length / 4)
     outputTokens += tokens
     if (directive === '/think') reasoningTokens += tokens
@@ -126,82 +127,67 @@ function createEventStep(event: StreamEvent): DemoStep {
   return { type: 'event', event }
 }
 
-const DIRECTIVES: Readonly<
-  Record<string, (rest: string, index: number, seed: number) => StreamEvent[]>
-> = {
+type Directive = (rest: string, index: number, seed: number) => StreamEvent[]
+
+const DIRECTIVES: Readonly<Record<string, Directive>> = {
   '/think': createReasoning,
   '/say': createMessage,
   '/repeat': (rest, index) => {
-    const [count, text] = splitOnce(rest, ' ')
+    const [count, text] = splitAtSpace(rest)
     return createMessage(`${text} `.repeat(Math.min(Number(count) || 1, 100_000)).trimEnd(), index)
   },
   '/call': createCall,
   '/refuse': createRefusal,
 }
 
-function createEvents(directive: string, rest: string, index: number, seed: number): StreamEvent[] {
-  return (DIRECTIVES[directive] ?? createMessage)(rest, index, seed)
-}
-
 function createMessage(text: string, index: number): StreamEvent[] {
-  const item: Message = {
-    type: 'message',
-    role: 'assistant',
-    content: [{ type: 'output_text', text }],
-  }
-  return [
-    { type: 'item-started', index, item: { ...item, content: [] } },
-    ...splitWords(text).map((text): StreamEvent => ({ type: 'text-delta', index, part: 0, text })),
-    { type: 'item-ended', index, item },
-  ]
+  const item: Message = { ...EMPTY_MESSAGE, content: [{ type: 'output_text', text }] }
+  const deltas = splitWords(text).map((text) => {
+    return { type: 'text-delta', index, part: 0, text } as const
+  })
+  return createItemEvents(index, EMPTY_MESSAGE, deltas, item)
 }
 
 function createRefusal(text: string, index: number): StreamEvent[] {
-  const item: Message = {
-    type: 'message',
-    role: 'assistant',
-    content: [{ type: 'refusal', refusal: text }],
-  }
-  return [
-    { type: 'item-started', index, item: { ...item, content: [] } },
-    ...splitWords(text).map((text): StreamEvent => ({
-      type: 'refusal-delta',
-      index,
-      part: 0,
-      text,
-    })),
-    { type: 'item-ended', index, item },
-  ]
+  const item: Message = { ...EMPTY_MESSAGE, content: [{ type: 'refusal', refusal: text }] }
+  const deltas = splitWords(text).map((text) => {
+    return { type: 'refusal-delta', index, part: 0, text } as const
+  })
+  return createItemEvents(index, EMPTY_MESSAGE, deltas, item)
 }
 
 function createReasoning(text: string, index: number): StreamEvent[] {
-  const channel = 'summary' as const
-  return [
-    { type: 'item-started', index, item: { type: 'reasoning', summary: [] } },
-    ...splitWords(text).map((text): StreamEvent => ({
-      type: 'reasoning-delta',
-      index,
-      channel,
-      part: 0,
-      text,
-    })),
-    {
-      type: 'item-ended',
-      index,
-      item: { type: 'reasoning', summary: [{ type: 'summary_text', text }] },
-    },
-  ]
+  const item: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text }] }
+  const deltas = splitWords(text).map((text) => {
+    return { type: 'reasoning-delta', index, channel: 'summary', part: 0, text } as const
+  })
+  return createItemEvents(index, { type: 'reasoning', summary: [] }, deltas, item)
 }
 
 /** `seed` makes the call ids differ between the answers of one conversation. */
 function createCall(rest: string, index: number, seed: number): StreamEvent[] {
-  const [name, argumentsText] = splitOnce(rest, ' ')
+  const [name, argumentsText] = splitAtSpace(rest)
   const call = { type: 'function_call' as const, call_id: `call_demo_${seed}_${index}`, name }
   const text = argumentsText === '' ? '{}' : argumentsText
+  const deltas = splitText(text, 8).map((text) => {
+    return { type: 'arguments-delta', index, text } as const
+  })
+  const item: Item = { ...call, arguments: text, status: 'completed' }
+  return createItemEvents(index, { ...call, arguments: '' }, deltas, item)
+}
+
+const EMPTY_MESSAGE: Message = { type: 'message', role: 'assistant', content: [] }
+
+function createItemEvents(
+  index: number,
+  startedItem: Item,
+  deltas: readonly StreamEvent[],
+  item: Item,
+): StreamEvent[] {
   return [
-    { type: 'item-started', index, item: { ...call, arguments: '' } },
-    ...splitText(text, 8).map((text): StreamEvent => ({ type: 'arguments-delta', index, text })),
-    { type: 'item-ended', index, item: { ...call, arguments: text, status: 'completed' } },
+    { type: 'item-started', index, item: startedItem },
+    ...deltas,
+    { type: 'item-ended', index, item },
   ]
 }
 
@@ -253,13 +239,10 @@ function splitWords(text: string): readonly string[] {
 }
 
 function splitText(text: string, size: number): readonly string[] {
-  const all: string[] = []
-  const points = Array.from(text)
-  for (let at = 0; at < points.length; at += size) all.push(points.slice(at, at + size).join(''))
-  return all
+  return text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? []
 }
 
-function splitOnce(text: string, by: string): readonly [string, string] {
-  const at = text.indexOf(by)
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + by.length)]
+function splitAtSpace(text: string): readonly [string, string] {
+  const index = text.indexOf(' ')
+  return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)]
 }

@@ -104,26 +104,3 @@ export interface GeminiError {
   readonly status?: string
   readonly details?: readonly Json[]
 }
-
-/** All documented finish reasons. Only `STOP` means a complete answer. */
-export type GeminiFinishReason =
-  | 'STOP'
-  | 'MAX_TOKENS'
-  | 'SAFETY'
-  | 'RECITATION'
-  | 'BLOCKLIST'
-  | 'PROHIBITED_CONTENT'
-  | 'SPII'
-  | 'MODEL_ARMOR'
-  | 'IMAGE_SAFETY'
-  | 'IMAGE_PROHIBITED_CONTENT'
-  | 'IMAGE_RECITATION'
-  | 'IMAGE_OTHER'
-  | 'NO_IMAGE'
-  | 'LANGUAGE'
-  | 'OTHER'
-  | 'MALFORMED_FUNCTION_CALL'
-  | 'UNEXPECTED_TOOL_CALL'
-  | 'TOO_MANY_TOOL_CALLS'
-  | 'MISSING_THOUGHT_SIGNATURE'
-  | 'MALFORMED_RESPONSE'

@@ -1,9 +1,5 @@
 /** The notes of this wire, by code: what happened, and a sentence for the user. */
-import {
-  createNoteCollector as createCollector,
-  type NoteCollector as GenericNoteCollector,
-  type NoteTable,
-} from '../note-collector.ts'
+import type { NoteTable } from '../note-collector.ts'
 
 export const NOTES = {
   'system-in-place': [
@@ -82,9 +78,3 @@ export const NOTES = {
 } as const satisfies NoteTable
 
 export type NoteCode = keyof typeof NOTES
-
-export type NoteCollector = GenericNoteCollector<NoteCode>
-
-export function createNoteCollector(): NoteCollector {
-  return createCollector('gemini', NOTES)
-}

@@ -13,7 +13,7 @@ export function parseErrorResponse(status: number, body: JsonObject | string): F
   if (error !== null) return parseError(error, status)
   const text = typeof body === 'string' ? readPlainText(body) : ''
   if (text === '') return createUnexplainedFailure(status, typeof body === 'string' ? body : '')
-  return createOpenAIFailure({}, status, `The upstream answered with status ${status}: ${text}`)
+  return toFailure({}, status, `The upstream answered with status ${status}: ${text}`)
 }
 
 /**
@@ -47,7 +47,7 @@ export function parseError(error: GeminiError, status: number | null): Failure {
       : statusName === ''
         ? createUnexplainedFailure(status).message
         : `The upstream failed (${statusName}).`
-  return createOpenAIFailure(error, status ?? code ?? HTTP_STATUS[statusName] ?? 502, message)
+  return toFailure(error, status ?? code ?? HTTP_STATUS[statusName] ?? 502, message)
 }
 
 /** https://cloud.google.com/apis/design/errors */
@@ -69,7 +69,7 @@ const HTTP_STATUS: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 }
 
-function createOpenAIFailure(error: GeminiError, upstreamStatus: number, message: string): Failure {
+function toFailure(error: GeminiError, upstreamStatus: number, message: string): Failure {
   const statusName = readStatusName(error)
   const isBadKey = isInvalidKey(error)
   const status = isBadKey ? 401 : upstreamStatus

@@ -7,46 +7,40 @@ export interface Quirk<Value = unknown> {
   readonly what: string
   /** Returns `undefined` for an invalid value. */
   readonly read: (value: unknown) => Value | undefined
+  /** Describes the quirk in the README. */
   readonly sentence: string
 }
 
 export type QuirkTable = Readonly<Record<string, Quirk>>
 
-export type QuirkValue<One> = One extends Quirk<infer Value> ? Value : never
+export type QuirkValue<Kind> = Kind extends Quirk<infer Value> ? Value : never
+
+export function createQuirk<Value>(
+  what: string,
+  isValid: (value: unknown) => value is Value,
+  sentence: string,
+): Quirk<Value> {
+  return { what, read: (value) => (isValid(value) ? value : undefined), sentence }
+}
 
 export function flagQuirk(sentence: string): Quirk<boolean> {
-  return {
-    what: 'true or false',
-    read: (value) => (typeof value === 'boolean' ? value : undefined),
-    sentence,
-  }
+  return createQuirk('true or false', (value) => typeof value === 'boolean', sentence)
 }
 
 export function textQuirk(sentence: string): Quirk<string> {
-  return {
-    what: 'a string',
-    read: (value) => (typeof value === 'string' ? value : undefined),
-    sentence,
-  }
+  return createQuirk('a string', (value) => typeof value === 'string', sentence)
 }
 
 export function choiceQuirk<const Choice extends string | boolean>(
   choices: readonly Choice[],
   sentence: string,
 ): Quirk<Choice> {
-  return {
-    what: `one of: ${choices.join(', ')}`,
-    read: (value) => choices.find((choice) => choice === value),
-    sentence,
-  }
+  const isChoice = (value: unknown): value is Choice => choices.some((choice) => choice === value)
+  return createQuirk(`one of: ${choices.join(', ')}`, isChoice, sentence)
 }
 
 export function countQuirk(sentence: string): Quirk<number> {
-  return {
-    what: 'a whole number',
-    read: (value) => (isCount(value) ? value : undefined),
-    sentence,
-  }
+  return createQuirk('a whole number', isCount, sentence)
 }
 
 function isCount(value: unknown): value is number {
@@ -54,7 +48,7 @@ function isCount(value: unknown): value is number {
 }
 
 export function listQuirk(what: string, sentence: string): Quirk<readonly string[]> {
-  return { what, read: (value) => (isStringList(value) ? value : undefined), sentence }
+  return createQuirk(what, isStringList, sentence)
 }
 
 export function isStringList(value: unknown): value is readonly string[] {

@@ -5,9 +5,8 @@
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { EncodingContext } from './encoding-context.ts'
 import { simplifyOutputSchema, simplifyToolSchema } from './simplify-json-schema.ts'
-import type { ModelTraits } from '../model-traits.ts'
 
 export const ANSWER_TOOL = 'backstory_json_answer'
 
@@ -23,8 +22,7 @@ const PLAIN_TEXT: StructuredOutput = { format: null, tool: null, instruction: nu
 
 export function encodeStructuredOutput(
   { format }: PromptParameters,
-  traits: ModelTraits,
-  notes: NoteCollector,
+  { traits, notes }: EncodingContext,
 ): StructuredOutput {
   if (format === null || format.type === 'text') return PLAIN_TEXT
   if (format.type !== 'json_schema') {

@@ -18,19 +18,16 @@ import {
   type JsonObject,
 } from '../../../core/json/json.ts'
 import { encodePart } from './encode-parts.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { EncodingContext } from './encoding-context.ts'
 import { packThinkingBlock, unpackThinkingBlock } from '../pack-thinking-block.ts'
 import { unpackCompactionBlock } from '../pack-compaction-block.ts'
 import { encodeToolName } from '../tool-names.ts'
-import type { ModelTraits } from '../model-traits.ts'
 import { isServerToolCall, type ContentBlock, type BlockEntry } from '../api-types.ts'
 
-export interface AssistantItemContext {
+export interface AssistantItemContext extends EncodingContext {
   readonly at: number
   /** The id of the call on this wire; empty for other items. */
   readonly callId: string
-  readonly traits: ModelTraits
-  readonly notes: NoteCollector
 }
 
 export function encodeAssistantItem(

@@ -6,7 +6,7 @@
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Account } from '../../provider-interface.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { AnthropicNotes } from './encoding-context.ts'
 import type { BlockEntry } from '../api-types.ts'
 
 export interface ContextManagement {
@@ -18,7 +18,7 @@ export function encodeContextManagement(
   entries: readonly BlockEntry[],
   compactAbove: number | undefined,
   account: Account,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): ContextManagement {
   const hasCompaction = entries.some(({ block }) => block['type'] === 'compaction')
   if (compactAbove === undefined && !hasCompaction) return { fields: {}, headers: null }

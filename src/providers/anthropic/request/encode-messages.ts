@@ -10,9 +10,8 @@ import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-ans
 import { isToolCall, isToolOutput, type Item, type ToolOutput } from '../../../core/item.ts'
 import { encodeAssistantItem } from './encode-assistant-message.ts'
 import { encodeParts, createTextBlock } from './encode-parts.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { AnthropicNotes, EncodingContext } from './encoding-context.ts'
 import { pairToolCalls, type ToolCallPairs } from './pair-tool-calls.ts'
-import type { ModelTraits } from '../model-traits.ts'
 import {
   isThinking,
   type ContentBlock,
@@ -24,9 +23,9 @@ import {
 export function encodeMessages(
   items: readonly Item[],
   start: number,
-  traits: ModelTraits,
-  notes: NoteCollector,
+  context: EncodingContext,
 ): readonly RequestSection[] {
+  const { notes } = context
   const pairs = pairToolCalls(items, notes)
   const sectionStarts = new Set(findConsecutiveAnswers(items))
   let entries: BlockEntry[] = []
@@ -38,7 +37,7 @@ export function encodeMessages(
     if (sectionStarts.has(at)) sections.push((entries = []))
     if (isAssistantItem(item)) {
       const end = findSegmentEnd(items, at, sectionStarts)
-      entries.push(...encodeSegment({ items, start: at, end, pairs, traits, notes }))
+      entries.push(...encodeSegment({ ...context, items, start: at, end, pairs }))
       at = end
       continue
     }
@@ -70,7 +69,7 @@ function findSegmentEnd(
 function encodeInput(
   { role, content }: Extract<Item, { readonly type: 'message' }>,
   at: number,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   const entries = encodeParts(content, at, notes).map((block): BlockEntry => ({
     role: 'user',
@@ -88,13 +87,11 @@ function tagSystemText(block: ContentBlock): ContentBlock {
     : block
 }
 
-interface AssistantSegment {
+interface AssistantSegment extends EncodingContext {
   readonly items: readonly Item[]
   readonly start: number
   readonly end: number
   readonly pairs: ToolCallPairs
-  readonly traits: ModelTraits
-  readonly notes: NoteCollector
 }
 
 /**
@@ -160,7 +157,7 @@ function createToolResult(
   id: string,
   output: ToolOutput,
   at: number,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): ContentBlock {
   return {
     type: 'tool_result',
@@ -170,7 +167,7 @@ function createToolResult(
   }
 }
 
-function encodeContent({ output }: ToolOutput, at: number, notes: NoteCollector): ContentBlock {
+function encodeContent({ output }: ToolOutput, at: number, notes: AnthropicNotes): ContentBlock {
   if (typeof output === 'string') return output.trim() === '' ? {} : { content: output }
   const content = encodeParts(output, at, notes).filter((block) => block['text'] !== '')
   return content.length === 0 ? {} : { content }

@@ -2,20 +2,19 @@
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { AnthropicNotes, EncodingContext } from './encoding-context.ts'
 import { splitStopSequences, type SplitStopSequences } from '../../request/split-stop-sequences.ts'
-import type { ModelTraits } from '../model-traits.ts'
 
 export function encodeParameters(
   params: PromptParameters,
   stops: SplitStopSequences,
   isThinking: boolean,
-  traits: ModelTraits,
-  notes: NoteCollector,
+  context: EncodingContext,
 ): JsonObject {
+  const { notes } = context
   noteUnsupported(params, notes)
   return {
-    ...encodeSampling(params, isThinking, traits, notes),
+    ...encodeSampling(params, isThinking, context),
     ...encodeStopSequences(stops, notes),
     ...encodeMetadata(params, notes),
     ...encodeServiceTier(params, notes),
@@ -25,8 +24,7 @@ export function encodeParameters(
 function encodeSampling(
   { temperature, topP, extra }: PromptParameters,
   isThinking: boolean,
-  traits: ModelTraits,
-  notes: NoteCollector,
+  { traits, notes }: EncodingContext,
 ): JsonObject {
   const topK = typeof extra['top_k'] === 'number' ? extra['top_k'] : null
   const requested = { temperature, top_p: topP, top_k: topK }
@@ -47,11 +45,9 @@ function encodeSampling(
   }
 }
 
-function clampTemperature(temperature: number, notes: NoteCollector): number {
+function clampTemperature(temperature: number, notes: AnthropicNotes): number {
   const clamped = Math.min(Math.max(temperature, 0), 1)
-  if (clamped !== temperature) {
-    notes.write('temperature-clamped', { field: 'temperature' })
-  }
+  if (clamped !== temperature) notes.write('temperature-clamped', { field: 'temperature' })
   return clamped
 }
 
@@ -62,7 +58,7 @@ export function planStopSequences({ stop }: PromptParameters): SplitStopSequence
 
 function encodeStopSequences(
   { sent, unsent }: SplitStopSequences,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): JsonObject {
   if (unsent.length > 0) notes.write('stop-enforced', { field: 'stop' })
   return sent.length === 0 ? {} : { stop_sequences: sent }
@@ -72,7 +68,7 @@ const MAX_USER_ID_CHARS = 256
 
 function encodeMetadata(
   { safetyIdentifier, user }: PromptParameters,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): JsonObject {
   const id = safetyIdentifier ?? user
   if (id === null || id === '') return {}
@@ -83,7 +79,7 @@ function encodeMetadata(
 
 function encodeServiceTier(
   { serviceTier: tier }: PromptParameters,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): JsonObject {
   if (tier === null || tier === 'auto') return {}
   if (tier === 'default') return { service_tier: 'standard_only' }
@@ -94,7 +90,7 @@ function encodeServiceTier(
 /** Values of `include` that need no parameter: this wire always returns encrypted reasoning. */
 const ALWAYS_INCLUDED: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
 
-function noteUnsupported(params: PromptParameters, notes: NoteCollector): void {
+function noteUnsupported(params: PromptParameters, notes: AnthropicNotes): void {
   const { extra } = params
   const named: Readonly<Record<string, Json>> = {
     seed: params.seed,

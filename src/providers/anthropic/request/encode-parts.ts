@@ -5,13 +5,13 @@
 import { parseDataUrl } from '../../../core/media/data-url.ts'
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { FilePart, ImagePart, Part } from '../../../core/item.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { AnthropicNotes } from './encoding-context.ts'
 import type { ContentBlock } from '../api-types.ts'
 
 export function encodeParts(
   parts: string | readonly Part[],
   at: number,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly ContentBlock[] {
   if (typeof parts === 'string') return [createTextBlock(parts)]
   return parts.map((part) => encodePart(part, at, notes))
@@ -21,7 +21,7 @@ export function createTextBlock(text: string): ContentBlock {
   return { type: 'text', text }
 }
 
-export function encodePart(part: Part, at: number, notes: NoteCollector): ContentBlock {
+export function encodePart(part: Part, at: number, notes: AnthropicNotes): ContentBlock {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -56,22 +56,16 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set([
 function encodeImage(
   { image_url, file_id, detail }: ImagePart,
   at: number,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): ContentBlock {
-  if (detail !== undefined && detail !== 'auto') {
-    notes.write('image-detail-ignored', { at })
-  }
+  if (detail !== undefined && detail !== 'auto') notes.write('image-detail-ignored', { at })
   if (typeof image_url !== 'string') {
-    return createNotice(
-      'image',
-      file_id ? 'file-of-another-provider' : 'media-unsupported',
-      at,
-      notes,
-    )
+    const why = file_id ? 'file-of-another-provider' : 'media-unsupported'
+    return createNotice('image', why, at, notes)
   }
   const data = parseDataUrl(image_url)
   if (data === null) {
-    return isWebUrl(image_url)
+    return /^https?:\/\//.test(image_url)
       ? { type: 'image', source: { type: 'url', url: image_url } }
       : createNotice('image', 'media-unsupported', at, notes)
   }
@@ -81,19 +75,16 @@ function encodeImage(
     : createNotice(`${mediaType || 'image'} file`, 'media-unsupported', at, notes)
 }
 
-function encodeFile(part: FilePart, at: number, notes: NoteCollector): ContentBlock {
+function encodeFile(part: FilePart, at: number, notes: AnthropicNotes): ContentBlock {
   const { file_data, file_id, file_url, filename } = part
   const title = filename === undefined ? {} : { title: filename }
+  const name = filename === undefined ? 'file' : `file ${filename}`
   if (file_url !== undefined && file_data === undefined) {
     return { type: 'document', source: { type: 'url', url: file_url }, ...title }
   }
   if (file_data === undefined) {
-    return createNotice(
-      describeFile(filename),
-      file_id ? 'file-of-another-provider' : 'media-unsupported',
-      at,
-      notes,
-    )
+    const why = file_id ? 'file-of-another-provider' : 'media-unsupported'
+    return createNotice(name, why, at, notes)
   }
   const dataUrl = parseDataUrl(file_data)
   const mediaType = dataUrl?.type ?? guessMediaType(filename)
@@ -103,7 +94,7 @@ function encodeFile(part: FilePart, at: number, notes: NoteCollector): ContentBl
     return { type: 'document', source, ...title }
   }
   const data = isPlainText(mediaType) ? decodeUtf8(base64) : null
-  if (data === null) return createNotice(describeFile(filename), 'media-unsupported', at, notes)
+  if (data === null) return createNotice(name, 'media-unsupported', at, notes)
   return { type: 'document', source: { type: 'text', media_type: 'text/plain', data }, ...title }
 }
 
@@ -111,7 +102,7 @@ function createNotice(
   description: string,
   why: 'media-unsupported' | 'file-of-another-provider',
   at: number,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): ContentBlock {
   notes.write(why, { at, detail: description })
   const name = sanitizeNoticeName(description)
@@ -120,28 +111,15 @@ function createNotice(
   )
 }
 
-function describeFile(filename: string | undefined): string {
-  return filename === undefined ? 'file' : `file ${filename}`
-}
-
-function isWebUrl(url: string): boolean {
-  return url.startsWith('https://') || url.startsWith('http://')
-}
-
 function guessMediaType(filename = ''): string {
   const extension = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()
-  if (extension === 'txt' || extension === 'md' || extension === 'csv' || extension === 'json')
-    return 'text/plain'
+  if (['txt', 'md', 'csv', 'json'].includes(extension)) return 'text/plain'
   // Clients that send base64 without a media type mean a PDF.
   return extension === 'pdf' || extension === '' ? 'application/pdf' : ''
 }
 
 function isPlainText(mediaType: string): boolean {
-  return (
-    mediaType.startsWith('text/') ||
-    mediaType === 'application/json' ||
-    mediaType === 'application/xml'
-  )
+  return mediaType.startsWith('text/') || /^application\/(?:json|xml)$/.test(mediaType)
 }
 
 /** Returns `null` for invalid base64 or UTF-8. */

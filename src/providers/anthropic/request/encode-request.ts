@@ -14,7 +14,7 @@ import { fixFirstAndLastMessage, fixFormerLastMessages } from './fix-first-and-l
 import { encodeMessages } from './encode-messages.ts'
 import { encodeParts, createTextBlock } from './encode-parts.ts'
 import { encodeTools, addStubTools } from './encode-tools.ts'
-import { createNoteCollector, type NoteCollector } from '../encoding-notes.ts'
+import { createNotes, type AnthropicNotes } from './encoding-context.ts'
 import { encodeParameters, planStopSequences } from './encode-parameters.ts'
 import { groupByRole, removeRejectedBlocks } from './remove-rejected-blocks.ts'
 import { encodeStructuredOutput } from './choose-structured-output-method.ts'
@@ -29,17 +29,18 @@ import {
 
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
   const { items, params, stream } = prompt
-  const notes = createNoteCollector()
   const traits = describeModel(params.model, account.quirks)
-  const output = encodeStructuredOutput(params, traits, notes)
-  const requested = encodeTools(params, output.tool, traits, notes)
+  const notes = createNotes()
+  const context = { traits, notes }
+  const output = encodeStructuredOutput(params, context)
+  const requested = encodeTools(params, output.tool, context)
   const start = countLeadingInstructions(items)
-  const sections = removeRejectedBlocks(encodeMessages(items, start, traits, notes), notes)
+  const sections = removeRejectedBlocks(encodeMessages(items, start, context), notes)
   const hasFormat = output.format !== null
   // Whether the model may think depends on the entries that it would get with thinking on.
   const thinkingOptions = { isThinkingOn: true, hasFormat, traits }
-  const thinkingEntries = fixFormerLastMessages(sections, thinkingOptions, createNoteCollector())
-  const plan = planThinking(params, requested.choice, thinkingEntries, traits, notes)
+  const thinkingEntries = fixFormerLastMessages(sections, thinkingOptions, createNotes())
+  const plan = planThinking(params, requested.choice, thinkingEntries, context)
   const { isOn: isThinkingOn, thinking, effort, maxTokens } = plan
   const entries = fixFirstAndLastMessage(sections, { isThinkingOn, hasFormat, traits }, notes)
   const offered = addStubTools({ tools: requested.tools, choice: plan.choice }, entries, notes)
@@ -66,7 +67,7 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
     messages: messages.map((message) => ({ ...message })),
     ...(thinking === null ? {} : { thinking }),
     ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
-    ...encodeParameters(params, stops, isThinkingOn, traits, notes),
+    ...encodeParameters(params, stops, isThinkingOn, context),
     ...fields,
     ...(stream ? { stream } : {}),
   }
@@ -84,7 +85,7 @@ function encodeSystem(
   leading: readonly Item[],
   instructions: string | null,
   formatInstruction: string | null,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly ContentBlock[] {
   const blocks = leading.flatMap((item, at) => {
     if (item.type !== 'message') return []

@@ -8,10 +8,9 @@ import type {
   Tool,
   ToolChoice,
 } from '../../../core/prompt.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { AnthropicNotes, EncodingContext } from './encoding-context.ts'
 import { simplifyOutputSchema, simplifyToolSchema } from './simplify-json-schema.ts'
 import { encodeToolName } from '../tool-names.ts'
-import type { ModelTraits } from '../model-traits.ts'
 import type { BlockEntry } from '../api-types.ts'
 
 export interface EncodedTools {
@@ -29,11 +28,11 @@ export interface EncodedToolChoice {
 export function encodeTools(
   params: PromptParameters,
   answerTool: JsonObject | null,
-  traits: ModelTraits,
-  notes: NoteCollector,
+  context: EncodingContext,
 ): EncodedTools {
+  const { traits, notes } = context
   const clientTools = filterAllowedTools(params, notes).flatMap((tool) =>
-    encodeTool(tool, `tools[${params.tools.indexOf(tool)}]`, traits, notes),
+    encodeTool(tool, `tools[${params.tools.indexOf(tool)}]`, context),
   )
   if (!traits.strictTools && params.tools.some((tool) => tool.type === 'function' && tool.strict)) {
     notes.write('strict-not-enforced', { field: 'tools' })
@@ -52,7 +51,7 @@ export function encodeTools(
 
 function filterAllowedTools(
   { tools, toolChoice }: PromptParameters,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
   const names = new Set(toolChoice.names)
@@ -62,27 +61,21 @@ function filterAllowedTools(
   return offered
 }
 
-function encodeTool(
-  tool: Tool,
-  field: string,
-  traits: ModelTraits,
-  notes: NoteCollector,
-): readonly JsonObject[] {
+function encodeTool(tool: Tool, field: string, context: EncodingContext): readonly JsonObject[] {
   switch (tool.type) {
     case 'function':
-      return [encodeFunctionTool(tool, field, traits, notes)]
+      return [encodeFunctionTool(tool, field, context)]
     case 'custom':
-      return [encodeCustomTool(tool, field, notes)]
+      return [encodeCustomTool(tool, field, context.notes)]
     case 'opaque':
-      return encodeHostedTool(tool, field, notes)
+      return encodeHostedTool(tool, field, context.notes)
   }
 }
 
 function encodeFunctionTool(
   tool: FunctionTool,
   field: string,
-  traits: ModelTraits,
-  notes: NoteCollector,
+  { traits, notes }: EncodingContext,
 ): JsonObject {
   const isStrict = traits.strictTools && tool.strict
   const schema = simplifyToolSchema(tool.parameters)
@@ -96,7 +89,7 @@ function encodeFunctionTool(
   }
 }
 
-function encodeCustomTool(tool: CustomTool, field: string, notes: NoteCollector): JsonObject {
+function encodeCustomTool(tool: CustomTool, field: string, notes: AnthropicNotes): JsonObject {
   notes.write('custom-tool-as-function', { field, detail: tool.name })
   return {
     ...encodeName(tool, field, notes),
@@ -114,7 +107,7 @@ function encodeCustomTool(tool: CustomTool, field: string, notes: NoteCollector)
 function encodeName(
   { name, description }: FunctionTool | CustomTool,
   field: string,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): JsonObject {
   const encoded = encodeToolName(name)
   if (encoded !== name) notes.write('tool-name-changed', { field, detail: name })
@@ -127,7 +120,7 @@ const PROVIDER_TOOL_TYPE = /_20\d{6}$/
 function encodeHostedTool(
   { raw }: OpaqueTool,
   field: string,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly JsonObject[] {
   const type = textOrEmpty(raw['type'])
   if (PROVIDER_TOOL_TYPE.test(type)) return [raw]
@@ -138,7 +131,7 @@ function encodeHostedTool(
 function encodeChoice(
   params: PromptParameters,
   hasTools: boolean,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): EncodedToolChoice | null {
   const { toolChoice, parallelToolCalls } = params
   if (!hasTools) {
@@ -152,7 +145,7 @@ function encodeChoice(
   return { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true }
 }
 
-function mapToolChoice(choice: ToolChoice | null, notes: NoteCollector): EncodedToolChoice | null {
+function mapToolChoice(choice: ToolChoice | null, notes: AnthropicNotes): EncodedToolChoice | null {
   switch (choice?.type) {
     case undefined:
       return null
@@ -179,7 +172,7 @@ function mapToolChoice(choice: ToolChoice | null, notes: NoteCollector): Encoded
 export function addStubTools(
   { tools, choice }: EncodedTools,
   entries: readonly BlockEntry[],
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): EncodedTools {
   if (tools.length > 0) return { tools, choice }
   const names = new Set<string>()

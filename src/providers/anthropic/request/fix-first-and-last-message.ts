@@ -6,7 +6,7 @@
  */
 import { textOrEmpty } from '../../../core/json/json.ts'
 import { createTextBlock } from './encode-parts.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { AnthropicNotes } from './encoding-context.ts'
 import { groupByRole, removeTrailingThinking } from './remove-rejected-blocks.ts'
 import { lacksInitialThinking, findOpenToolLoop } from './plan-thinking.ts'
 import type { ModelTraits } from '../model-traits.ts'
@@ -22,7 +22,7 @@ export interface MessageEndOptions {
 export function fixFirstAndLastMessage(
   sections: readonly RequestSection[],
   options: MessageEndOptions,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   const entries = fixFormerLastMessages(sections, options, notes)
   const allowed = options.isThinkingOn
@@ -35,7 +35,7 @@ export function fixFirstAndLastMessage(
 export function fixFormerLastMessages(
   sections: readonly RequestSection[],
   options: MessageEndOptions,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   const lastIndex = sections.length - 1
   let openLoop: readonly BlockEntry[] = []
@@ -57,7 +57,7 @@ export function fixFormerLastMessages(
 function removeOpenThinking(
   entries: readonly BlockEntry[],
   { thinking }: ModelTraits,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   if (thinking === 'none') return entries
   const open = new Set(findOpenToolLoop(entries).filter(({ block }) => isThinking(block)))
@@ -65,7 +65,7 @@ function removeOpenThinking(
   return open.size === 0 ? entries : entries.filter((entry) => !open.has(entry))
 }
 
-function fixStart(entries: readonly BlockEntry[], notes: NoteCollector): readonly BlockEntry[] {
+function fixStart(entries: readonly BlockEntry[], notes: AnthropicNotes): readonly BlockEntry[] {
   const [first] = entries
   // A compaction replaces the user's first message.
   if (first?.role === 'user' || first?.block['type'] === 'compaction') return entries
@@ -76,7 +76,7 @@ function fixStart(entries: readonly BlockEntry[], notes: NoteCollector): readonl
 function fixEnd(
   entries: readonly BlockEntry[],
   options: MessageEndOptions,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   const last = entries.at(-1)
   // A paused turn is not a prefill: it continues the provider's own tool call.

@@ -4,7 +4,7 @@
  * items: the next request uses the same one.
  */
 import { isToolCall, isToolOutput, type Item } from '../../../core/item.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { AnthropicNotes } from './encoding-context.ts'
 import { hashText } from '../pack-thinking-block.ts'
 
 export interface ToolCallPairs {
@@ -17,7 +17,7 @@ export interface ToolCallPairs {
   readonly areSeparated: (from: number, to: number) => boolean
 }
 
-export function pairToolCalls(items: readonly Item[], notes: NoteCollector): ToolCallPairs {
+export function pairToolCalls(items: readonly Item[], notes: AnthropicNotes): ToolCallPairs {
   const openCalls = new Map<string, number[]>()
   const outputByCall = new Map<number, number>()
   const idByCall = new Map<number, string>()

@@ -8,7 +8,7 @@
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
 import type { EncodedToolChoice } from './encode-tools.ts'
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { EncodingContext } from './encoding-context.ts'
 import { groupByRole } from './remove-rejected-blocks.ts'
 import type { ModelTraits } from '../model-traits.ts'
 import { isThinking, type BlockEntry } from '../api-types.ts'
@@ -25,17 +25,16 @@ export function planThinking(
   params: PromptParameters,
   requestedChoice: EncodedToolChoice | null,
   entries: readonly BlockEntry[],
-  traits: ModelTraits,
-  notes: NoteCollector,
+  context: EncodingContext,
 ): ThinkingPlan {
-  const choice = resolveToolChoice(requestedChoice, traits, notes)
-  const maxTokens = limitMaxTokens(params, traits, notes)
+  const { traits, notes } = context
+  const choice = resolveToolChoice(requestedChoice, context)
+  const maxTokens = limitMaxTokens(params, context)
   const { effort } = params
   const wantsThinking = effort === null ? traits.thinksByDefault : !isEffortOff(effort)
   if (traits.thinking === 'none') {
-    if (wantsThinking && effort !== null) {
-      notes.write('effort-unsupported', { field: 'reasoning.effort' })
-    }
+    const isIgnored = wantsThinking && effort !== null
+    if (isIgnored) notes.write('effort-unsupported', { field: 'reasoning.effort' })
     return { isOn: false, thinking: null, effort: null, maxTokens, choice }
   }
   const obstacle = wantsThinking ? findObstacle(choice, entries, traits) : null
@@ -50,16 +49,11 @@ export function planThinking(
     return { isOn, thinking, effort: null, maxTokens, choice }
   }
   if (traits.thinking === 'budget') {
-    return {
-      isOn,
-      effort: null,
-      choice,
-      ...planBudget(effort, maxTokens, params, traits, notes),
-    }
+    return { isOn, effort: null, choice, ...planBudget(effort, maxTokens, params, context) }
   }
   // The API leaves the text of the thinking out of the answer unless `display` requests it.
   const thinking = { type: 'adaptive', display: 'summarized' }
-  return { isOn, thinking, effort: chooseEffort(effort, traits, notes), maxTokens, choice }
+  return { isOn, thinking, effort: chooseEffort(effort, context), maxTokens, choice }
 }
 
 function isEffortOff(effort: string | null): boolean {
@@ -68,8 +62,7 @@ function isEffortOff(effort: string | null): boolean {
 
 function resolveToolChoice(
   choice: EncodedToolChoice | null,
-  traits: ModelTraits,
-  notes: NoteCollector,
+  { traits, notes }: EncodingContext,
 ): EncodedToolChoice | null {
   if (choice === null || traits.forcedTools !== 'never' || !isForced(choice)) return choice
   notes.write('forced-tool-unsupported', { field: 'tool_choice' })
@@ -83,8 +76,7 @@ function isForced(choice: EncodedToolChoice | null): boolean {
 
 function limitMaxTokens(
   { maxOutputTokens }: PromptParameters,
-  { outputLimit, defaultMaxTokens }: ModelTraits,
-  notes: NoteCollector,
+  { traits: { outputLimit, defaultMaxTokens }, notes }: EncodingContext,
 ) {
   const limit = maxOutputTokens ?? defaultMaxTokens
   if (outputLimit === null || limit <= outputLimit) return limit
@@ -141,15 +133,12 @@ function planBudget(
   effort: string | null,
   limit: number,
   { maxOutputTokens }: PromptParameters,
-  { outputLimit }: ModelTraits,
-  notes: NoteCollector,
+  { traits: { outputLimit }, notes }: EncodingContext,
 ): Pick<ThinkingPlan, 'thinking' | 'maxTokens'> {
   const budget = BUDGETS[effort ?? 'medium'] ?? MAX_BUDGET
   if (limit > budget) return { thinking: enableThinking(budget), maxTokens: limit }
   const maxTokens = Math.min(budget + limit, outputLimit ?? Infinity)
-  if (maxOutputTokens !== null) {
-    notes.write('max-tokens-raised', { field: 'max_output_tokens' })
-  }
+  if (maxOutputTokens !== null) notes.write('max-tokens-raised', { field: 'max_output_tokens' })
   return { thinking: enableThinking(Math.min(budget, maxTokens - 1)), maxTokens }
 }
 
@@ -157,13 +146,8 @@ function enableThinking(budget: number): JsonObject {
   return { type: 'enabled', budget_tokens: Math.max(budget, MIN_BUDGET) }
 }
 
-function chooseEffort(
-  effort: string | null,
-  { efforts }: ModelTraits,
-  notes: NoteCollector,
-): string | null {
-  if (effort === null) return null
-  if (efforts.includes(effort)) return effort
+function chooseEffort(effort: string | null, { traits, notes }: EncodingContext): string | null {
+  if (effort === null || traits.efforts.includes(effort)) return effort
   if (isEffortOff(effort)) {
     notes.write('thinking-always-on', { field: 'reasoning.effort' })
     return 'low'

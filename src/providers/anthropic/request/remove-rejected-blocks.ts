@@ -3,7 +3,7 @@
  * message, and a call of the provider's own tool without a result. Each section is handled as the
  * end of its earlier request.
  */
-import type { NoteCollector } from '../encoding-notes.ts'
+import type { AnthropicNotes } from './encoding-context.ts'
 import {
   isBlankText,
   isServerToolCall,
@@ -14,7 +14,7 @@ import {
 
 export function removeRejectedBlocks(
   sections: readonly RequestSection[],
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly RequestSection[] {
   const answered = new Set<unknown>()
   for (const entries of sections) {
@@ -30,7 +30,7 @@ function cleanSection(
   entries: RequestSection,
   isLast: boolean,
   isAnswered: (call: BlockEntry) => boolean,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): RequestSection {
   const groups = groupByRole(entries)
   return groups.flatMap((group, index) => {
@@ -58,7 +58,7 @@ export function groupByRole(entries: readonly BlockEntry[]): readonly (readonly 
 /** Removes empty text everywhere, and white space in a message without any other text. */
 function removeBlankText(
   group: readonly BlockEntry[],
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   const hasText = group.some(({ block }) => block['type'] === 'text' && !isBlankText(block))
   return group.filter(({ at, block }) => {
@@ -71,7 +71,7 @@ function removeBlankText(
 function removeUnansweredCalls(
   group: readonly BlockEntry[],
   isAnswered: (call: BlockEntry) => boolean,
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   return group.filter((entry) => {
     if (!isServerToolCall(entry.block) || isAnswered(entry)) return true
@@ -82,7 +82,7 @@ function removeUnansweredCalls(
 
 export function removeTrailingThinking(
   group: readonly BlockEntry[],
-  notes: NoteCollector,
+  notes: AnthropicNotes,
 ): readonly BlockEntry[] {
   const end = group.findLastIndex(({ block }) => !isThinking(block)) + 1
   for (const { at } of group.slice(end)) notes.write('reasoning-without-follower', { at })

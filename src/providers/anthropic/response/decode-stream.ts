@@ -56,18 +56,13 @@ export function decodeBody(
   ]
 }
 
-const BROKE_OFF = createFailure(
-  'upstream_broken',
-  'The upstream ended its answer without a last word.',
-)
-const INVALID_JSON = createFailure(
-  'upstream_broken',
-  'The upstream sent something that is not JSON.',
-)
-const NO_MESSAGE = createFailure(
-  'upstream_broken',
-  'The upstream sent something that is no message.',
-)
+const BROKE_OFF = createBroken('The upstream ended its answer without a last word.')
+const INVALID_JSON = createBroken('The upstream sent something that is not JSON.')
+const NO_MESSAGE = createBroken('The upstream sent something that is no message.')
+
+function createBroken(message: string): Failure {
+  return createFailure('upstream_broken', message)
+}
 
 interface DecoderState {
   readonly answer: AnswerState
@@ -82,14 +77,10 @@ interface DecoderState {
 }
 
 function createState(prompt: Prompt | undefined): DecoderState {
-  const callIdFor = createCallIdGenerator(() => state.upstreamId, prompt?.items ?? [])
+  const toolNames = mapEncodedToolNames(prompt, encodeToolName)
+  const chooseCallId = createCallIdGenerator(() => state.upstreamId, prompt?.items ?? [])
   const state: DecoderState = {
-    answer: {
-      nextIndex: 0,
-      message: null,
-      toolNames: mapEncodedToolNames(prompt, encodeToolName),
-      chooseCallId: callIdFor,
-    },
+    answer: { nextIndex: 0, message: null, toolNames, chooseCallId },
     open: new Map(),
     isStarted: false,
     isOver: false,
@@ -124,10 +115,8 @@ function handleEvent(
   event: WireEvent,
   type: WireEvent['type'],
 ): readonly StreamEvent[] {
-  return (HANDLERS[type] as (state: DecoderState, event: WireEvent) => readonly StreamEvent[])(
-    state,
-    event,
-  )
+  const decode = HANDLERS[type] as (state: DecoderState, event: WireEvent) => readonly StreamEvent[]
+  return decode(state, event)
 }
 
 type Handlers = {
@@ -143,18 +132,13 @@ const HANDLERS: Handlers = {
     state.usage = mergeUsage(state.usage, message['usage'])
     const { id, model, content } = message
     const events = startAnswer(state, textOrNull(id), textOrNull(model))
-    return [
-      ...events,
-      ...listOrEmpty(content).flatMap((block) => decodeCompleteBlock(state, block)),
-    ]
+    for (const block of listOrEmpty(content)) events.push(...decodeCompleteBlock(state, block))
+    return events
   },
 
   content_block_start(state, event) {
     const index = numberOrZero(event.index)
-    const earlierEvents = [
-      ...startAnswer(state, null, null),
-      ...(state.open.get(index)?.end(true) ?? []),
-    ]
+    const earlierEvents = [...startAnswer(state), ...(state.open.get(index)?.end(true) ?? [])]
     const { events, block } = startBlock(state.answer, asBlock(event.content_block))
     state.open.set(index, block)
     return earlierEvents.length === 0 ? events : [...earlierEvents, ...events]
@@ -206,8 +190,8 @@ const FINISH_REASONS: ReadonlyMap<string, AnswerFinishReason> = new Map([
 
 function startAnswer(
   state: DecoderState,
-  upstreamId: string | null,
-  model: string | null,
+  upstreamId: string | null = null,
+  model: string | null = null,
 ): StreamEvent[] {
   if (state.isStarted) return []
   state.isStarted = true
@@ -238,7 +222,7 @@ function emitRefusal({ answer, explanation }: DecoderState): readonly StreamEven
 }
 
 function failAnswer(state: DecoderState, failure: Failure): readonly StreamEvent[] {
-  const start = startAnswer(state, null, null)
+  const start = startAnswer(state)
   const events = closeOpenBlocks(state, false)
   state.isOver = true
   return [...start, ...events, { type: 'answer-failed', failure, usage: parseUsage(state.usage) }]
@@ -248,7 +232,7 @@ function failAnswer(state: DecoderState, failure: Failure): readonly StreamEvent
 function closeOpenBlocks(state: DecoderState, isComplete: boolean): readonly StreamEvent[] {
   const events = [...state.open.values()].flatMap((block) => block.end(isComplete))
   state.open.clear()
-  return [...startAnswer(state, null, null), ...events, ...endMessage(state.answer, isComplete)]
+  return [...startAnswer(state), ...events, ...endMessage(state.answer, isComplete)]
 }
 
 function numberOrZero(value: Json | undefined): number {

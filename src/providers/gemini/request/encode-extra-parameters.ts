@@ -15,16 +15,14 @@ export function encodeExtraParameters(
   { extra, serviceTier }: PromptParameters,
   { notes }: EncodingContext,
 ): EncodedExtraParameters {
-  const config: Record<string, Json> = {}
-  const body: Record<string, Json> = {}
+  const config: Record<string, Json | undefined> = {}
+  const body: Record<string, Json | undefined> = {}
   for (const [field, value] of Object.entries(extra)) {
     if (isDefaultValue(field, value)) continue
-    const mapping = Object.hasOwn(MAPPINGS, field) ? MAPPINGS[field] : undefined
-    const converted = value === undefined ? undefined : mapping?.read(value)
-    if (mapping === undefined || converted === undefined) {
-      notes.write('unsupported-parameter', { field })
-    } else if (mapping.isInConfig) config[mapping.name] = converted
-    else body[mapping.name] = converted
+    const encoded = encodeField(field, value)
+    if (encoded === null) notes.write('unsupported-parameter', { field })
+    Object.assign(config, encoded?.config)
+    Object.assign(body, encoded?.body)
   }
   if (serviceTier === 'flex' || serviceTier === 'priority') body['serviceTier'] = serviceTier
   else if (serviceTier !== null && serviceTier !== 'auto' && serviceTier !== 'default') {
@@ -33,36 +31,24 @@ export function encodeExtraParameters(
   return { config, body }
 }
 
-interface ParameterMapping {
-  readonly name: string
-  readonly isInConfig: boolean
-  /** Returns `undefined` for an invalid value. */
-  readonly read: (value: Json) => Json | undefined
-}
-
-const SAFETY_SETTINGS: ParameterMapping = {
-  name: 'safetySettings',
-  isInConfig: false,
-  read: (value) => (Array.isArray(value) ? (value as readonly Json[]) : undefined),
-}
-
-const MAPPINGS: Readonly<Record<string, ParameterMapping>> = {
-  top_k: {
-    name: 'topK',
-    isInConfig: true,
-    read: (value) => (typeof value === 'number' ? value : undefined),
-  },
-  modalities: {
-    name: 'responseModalities',
-    isInConfig: true,
-    read: (value) =>
-      Array.isArray(value) ? value.map((modality) => String(modality).toUpperCase()) : undefined,
-  },
-  cached_content: {
-    name: 'cachedContent',
-    isInConfig: false,
-    read: (value) => (typeof value === 'string' ? value : undefined),
-  },
-  safety_settings: SAFETY_SETTINGS,
-  safetySettings: SAFETY_SETTINGS,
+/** Returns `null` for an unknown field or an invalid value. */
+function encodeField(
+  field: string,
+  value: Json | undefined,
+): Partial<EncodedExtraParameters> | null {
+  switch (field) {
+    case 'top_k':
+      return typeof value === 'number' ? { config: { topK: value } } : null
+    case 'modalities': {
+      if (!Array.isArray(value)) return null
+      return { config: { responseModalities: value.map((each) => String(each).toUpperCase()) } }
+    }
+    case 'cached_content':
+      return typeof value === 'string' ? { body: { cachedContent: value } } : null
+    case 'safety_settings':
+    case 'safetySettings':
+      return Array.isArray(value) ? { body: { safetySettings: value as readonly Json[] } } : null
+    default:
+      return null
+  }
 }

@@ -73,12 +73,8 @@ function encodePenalties(
 ): JsonObject {
   const { model, notes } = context
   if (model.generation !== 2.5) return omitNulls({ presencePenalty, frequencyPenalty })
-  if (presencePenalty !== null) {
-    notes.write('not-with-this-model', { field: 'presence_penalty' })
-  }
-  if (frequencyPenalty !== null) {
-    notes.write('not-with-this-model', { field: 'frequency_penalty' })
-  }
+  const penalties = { presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty }
+  for (const field in omitNulls(penalties)) notes.write('not-with-this-model', { field })
   return {}
 }
 

@@ -1,6 +1,6 @@
 /** Encodes the functions of a request and the tool choice. */
 import type { PromptParameters, Tool, ToolChoice } from '../../../core/prompt.ts'
-import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { EncodingContext } from './encoding-context.ts'
 import { simplifySchema } from './simplify-json-schema.ts'
 import { encodeToolName } from '../tool-names.ts'
@@ -13,11 +13,9 @@ export interface EncodedTools {
 
 export function encodeTools(params: PromptParameters, context: EncodingContext): EncodedTools {
   const { notes } = context
-  const all: Declaration[] = []
-  params.tools.forEach((tool, at) => {
-    const declaration = encodeDeclaration(tool, `tools[${at}]`, context)
-    if (declaration !== null) all.push(declaration)
-  })
+  const all = params.tools
+    .map((tool, index) => encodeDeclaration(tool, `tools[${index}]`, context))
+    .filter((declaration) => declaration !== null)
   const { toolChoice, parallelToolCalls } = params
   if (params.tools.some((tool) => tool.type === 'function' && tool.strict)) {
     notes.write('strict-not-enforced', { field: 'tools' })
@@ -29,10 +27,8 @@ export function encodeTools(params: PromptParameters, context: EncodingContext):
   if (toolChoice.type === 'allowed' && toolChoice.mode === 'auto') {
     const allowed = all.filter(({ name }) => toolChoice.names.map(encodeToolName).includes(name))
     if (allowed.length < all.length) notes.write('tools-narrowed', { field: 'tool_choice' })
-    return {
-      declarations: allowed,
-      toolConfig: allowed.length === 0 ? null : createToolConfig('AUTO'),
-    }
+    const toolConfig = allowed.length === 0 ? null : createToolConfig('AUTO')
+    return { declarations: allowed, toolConfig }
   }
   const toolConfig = all.length === 0 ? null : encodeChoice(toolChoice, all)
   const isChoiceLost =
@@ -76,33 +72,24 @@ function encodeDeclaration(
   field: string,
   context: EncodingContext,
 ): Declaration | null {
-  if (tool.type !== 'opaque' && encodeToolName(tool.name) !== tool.name) {
-    context.notes.write('tool-name-changed', { field })
+  const { notes } = context
+  if (tool.type === 'opaque') {
+    notes.write('hosted-tool', { field, detail: textOrEmpty(tool.raw['type']) })
+    return null
   }
-  switch (tool.type) {
-    case 'function': {
-      const { description, parameters } = tool
-      return {
-        name: encodeToolName(tool.name),
-        ...(description === null ? {} : { description }),
-        ...encodeSchema(parameters, `${field}.parameters`, context),
-      }
-    }
-    case 'custom':
-      context.notes.write('custom-tool', { field })
-      return {
-        name: encodeToolName(tool.name),
-        description: [tool.description, describeGrammar(tool.format)]
-          .filter((text) => text)
-          .join('\n\n'),
-        parameters: CUSTOM_TOOL_PARAMETERS,
-      }
-    case 'opaque': {
-      const type = tool.raw['type']
-      context.notes.write('hosted-tool', { field, detail: typeof type === 'string' ? type : '' })
-      return null
+  const name = encodeToolName(tool.name)
+  if (name !== tool.name) notes.write('tool-name-changed', { field })
+  if (tool.type === 'function') {
+    const description = tool.description === null ? {} : { description: tool.description }
+    return {
+      name,
+      ...description,
+      ...encodeSchema(tool.parameters, `${field}.parameters`, context),
     }
   }
+  notes.write('custom-tool', { field })
+  const lines = [tool.description, describeGrammar(tool.format)].filter((text) => text)
+  return { name, description: lines.join('\n\n'), parameters: CUSTOM_TOOL_PARAMETERS }
 }
 
 const CUSTOM_TOOL_PARAMETERS: JsonObject = {

@@ -4,14 +4,15 @@
  */
 import type { Account } from '../../provider-interface.ts'
 import { describeModel, type ModelTraits } from '../model-traits.ts'
-import { createNoteCollector, type NoteCollector } from '../encoding-notes.ts'
+import { createNoteCollector, type NoteCollector } from '../../note-collector.ts'
+import { NOTES, type NoteCode } from '../encoding-notes.ts'
 import { readGeminiQuirks, type GeminiQuirks } from '../quirks.ts'
 
 export interface EncodingContext {
   readonly account: Account
   readonly model: ModelTraits
   readonly quirks: GeminiQuirks
-  readonly notes: NoteCollector
+  readonly notes: NoteCollector<NoteCode>
 }
 
 export function createEncodingContext(model: string, account: Account): EncodingContext {
@@ -19,6 +20,6 @@ export function createEncodingContext(model: string, account: Account): Encoding
     account,
     model: describeModel(model),
     quirks: readGeminiQuirks(account.quirks),
-    notes: createNoteCollector(),
+    notes: createNoteCollector('gemini', NOTES),
   }
 }

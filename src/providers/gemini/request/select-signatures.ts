@@ -37,13 +37,14 @@ export function selectCallSignature(
   context: EncodingContext,
 ): string | null {
   const ownSignature = call.native?.['gemini']?.['thoughtSignature']
-  const packed =
-    typeof ownSignature === 'string' ? null : unpackSignature(before?.encrypted_content)
-  const signature = typeof ownSignature === 'string' ? ownSignature : (packed?.signature ?? null)
-  if (signature === null) return null
-  const isReadable = packed === null || canReadSignatures(context.model, packed.model)
-  const owner = packed === null || before === null ? call : before
-  if (isReadable && hasReadableOrigin(owner, context)) return signature
+  if (typeof ownSignature === 'string') {
+    if (hasReadableOrigin(call, context)) return ownSignature
+  } else {
+    const packed = unpackSignature(before?.encrypted_content)
+    if (packed === null || before === null) return null
+    const isReadable = canReadSignatures(context.model, packed.model)
+    if (isReadable && hasReadableOrigin(before, context)) return packed.signature
+  }
   context.notes.write('signature-of-elsewhere', { at })
   return null
 }

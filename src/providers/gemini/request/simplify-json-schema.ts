@@ -26,6 +26,9 @@ interface Conversion {
   nodesLeft: number
 }
 
+/** The references that led to a schema: repeating one of them would never end. */
+type Trail = readonly string[]
+
 type MutableObject = Record<string, Json | undefined>
 
 /** Limits for nested references, which can double the schema at every level. */
@@ -74,8 +77,7 @@ const HANDLED_KEYWORDS = new Set<string>([
   'allOf',
 ])
 
-/** `trail` lists the references that led here: repeating one of them would never end. */
-function convert(node: Json | undefined, state: Conversion, trail: readonly string[]): JsonObject {
+function convert(node: Json | undefined, state: Conversion, trail: Trail): JsonObject {
   if (!isObject(node)) return ANY_SCHEMA
   if (state.nodesLeft-- <= 0 || trail.length > MAX_DEPTH) return cutSchema(state, '$ref')
   const reference = node['$ref']
@@ -110,7 +112,7 @@ function convertReference(
   node: JsonObject,
   reference: string,
   state: Conversion,
-  trail: readonly string[],
+  trail: Trail,
 ): JsonObject {
   if (trail.includes(reference)) return cutSchema(state, '$ref')
   const target = resolveReference(state.root, reference)
@@ -142,7 +144,7 @@ function guessType(node: JsonObject): string {
 function convertAlternatives(
   branches: readonly Json[],
   state: Conversion,
-  trail: readonly string[],
+  trail: Trail,
 ): JsonObject {
   const nonNull = branches.filter((branch) => !(isObject(branch) && branch['type'] === 'null'))
   const nullable = nonNull.length < branches.length ? { nullable: true } : {}
@@ -151,12 +153,7 @@ function convertAlternatives(
   return second === undefined ? { ...only, ...nullable } : { anyOf: shapes, ...nullable }
 }
 
-function convertType(
-  node: JsonObject,
-  type: string,
-  state: Conversion,
-  trail: readonly string[],
-): JsonObject {
+function convertType(node: JsonObject, type: string, state: Conversion, trail: Trail): JsonObject {
   const shape: MutableObject = { type }
   for (const keyword of COPIED_KEYWORDS)
     if (node[keyword] !== undefined) shape[keyword] = node[keyword]
@@ -176,11 +173,7 @@ function convertType(
   return shape
 }
 
-function convertProperties(
-  node: JsonObject,
-  state: Conversion,
-  trail: readonly string[],
-): JsonObject {
+function convertProperties(node: JsonObject, state: Conversion, trail: Trail): JsonObject {
   const properties = node['properties']
   if (!isObject(properties)) return {}
   const names = Object.keys(properties)
@@ -202,7 +195,7 @@ function convertProperties(
  * Returns the schema of an array's items, which Gemini requires; a tuple's items become
  * alternatives.
  */
-function convertItems(node: JsonObject, state: Conversion, trail: readonly string[]): JsonObject {
+function convertItems(node: JsonObject, state: Conversion, trail: Trail): JsonObject {
   const items = node['prefixItems'] ?? node['items']
   return Array.isArray(items)
     ? convertAlternatives(items as readonly Json[], state, trail)

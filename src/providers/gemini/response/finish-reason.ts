@@ -5,13 +5,11 @@
  */
 import type { Failure, AnswerFinishReason } from '../../../core/stream-event.ts'
 import { createFailure } from '../../../core/errors/gateway-error.ts'
-import type { GeminiFinishReason } from '../api-types.ts'
 
 export type AnswerEnding = { readonly finish: AnswerFinishReason } | { readonly failure: Failure }
 
-const ENDINGS: Readonly<
-  Record<GeminiFinishReason, AnswerFinishReason | { readonly fault: string }>
-> = {
+/** All documented finish reasons: https://ai.google.dev/api/generate-content#FinishReason */
+const ENDINGS: Readonly<Record<string, AnswerFinishReason | { readonly fault: string }>> = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
   SAFETY: 'content-filter',
@@ -35,7 +33,7 @@ const ENDINGS: Readonly<
 }
 
 export function parseFinishReason(reason: string, message: string | null): AnswerEnding {
-  const known = Object.hasOwn(ENDINGS, reason) ? ENDINGS[reason as GeminiFinishReason] : null
+  const known = Object.hasOwn(ENDINGS, reason) ? ENDINGS[reason] : undefined
   if (typeof known === 'string') return { finish: known }
   const fault = known?.fault ?? 'The model stopped before the end of its answer'
   const details = message === null || message === '' ? '' : `: ${message.slice(0, 500)}`

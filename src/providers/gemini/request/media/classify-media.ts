@@ -14,22 +14,22 @@ import type { InlineBlob } from '../../api-types.ts'
 export type ClassifiedMedia =
   | { readonly kind: 'inline'; readonly blob: InlineBlob }
   | { readonly kind: 'remote'; readonly fileUri: string; readonly mimeType: string | null }
-  | { readonly kind: 'refused'; readonly why: NoteCode; readonly description: string }
+  | { readonly kind: 'refused'; readonly why: NoteCode; readonly label: string }
 
 /** Returns `null` for a part that is no media. */
-export function classifyMedia(part: Part, acceptsAnyUrl: boolean): ClassifiedMedia | null {
+export function classifyMedia(part: Part, anyUrl: boolean): ClassifiedMedia | null {
   if (isText(part)) return null
   switch (part.type) {
     case 'input_image':
-      return classifyImage(part, acceptsAnyUrl)
+      return classifyImage(part, anyUrl)
     case 'input_file':
-      return classifyFile(part, acceptsAnyUrl)
+      return classifyFile(part, anyUrl)
     case 'input_audio': {
       const { data, format } = part.input_audio
       return classifyInlineMedia(`audio/${format}`, data, 'audio')
     }
     case 'opaque':
-      return classifyVideo(part.raw, acceptsAnyUrl)
+      return classifyVideo(part.raw, anyUrl)
   }
 }
 
@@ -37,53 +37,52 @@ export function classifyMedia(part: Part, acceptsAnyUrl: boolean): ClassifiedMed
 export function classifyInlineMedia(
   mimeType: string,
   data: string,
-  description: string,
+  label: string,
 ): ClassifiedMedia {
   const readable = toReadableMediaType(mimeType)
-  if (readable === null) return { kind: 'refused', why: 'media-unsupported', description }
+  if (readable === null) return { kind: 'refused', why: 'media-unsupported', label }
   return { kind: 'inline', blob: { mimeType: readable, data } }
 }
 
-function classifyImage({ image_url, file_id }: ImagePart, acceptsAnyUrl: boolean): ClassifiedMedia {
-  if (typeof image_url === 'string') return classifyUrl(image_url, 'image', null, acceptsAnyUrl)
+function classifyImage({ image_url, file_id }: ImagePart, anyUrl: boolean): ClassifiedMedia {
+  if (typeof image_url === 'string') return classifyUrl(image_url, 'image', null, anyUrl)
   return classifyUpload(file_id, 'image')
 }
 
-function classifyFile(part: FilePart, acceptsAnyUrl: boolean): ClassifiedMedia {
+function classifyFile(part: FilePart, anyUrl: boolean): ClassifiedMedia {
   const { file_data, file_url, file_id, filename } = part
-  const description = filename === undefined ? 'file' : `file "${filename}"`
-  const guessedType = filename === undefined ? null : guessMediaType(filename)
+  const label = filename === undefined ? 'file' : `file "${filename}"`
+  const typeHint = filename === undefined ? null : guessMediaType(filename)
   if (file_data !== undefined) {
-    if (file_data.startsWith('data:'))
-      return classifyUrl(file_data, description, guessedType, acceptsAnyUrl)
-    return classifyInlineMedia(guessedType ?? 'application/pdf', file_data, description)
+    if (file_data.startsWith('data:')) return classifyUrl(file_data, label, typeHint, anyUrl)
+    return classifyInlineMedia(typeHint ?? 'application/pdf', file_data, label)
   }
-  if (file_url !== undefined) return classifyUrl(file_url, description, guessedType, acceptsAnyUrl)
-  return classifyUpload(file_id, description)
+  if (file_url !== undefined) return classifyUrl(file_url, label, typeHint, anyUrl)
+  return classifyUpload(file_id, label)
 }
 
 /** Classifies video in the format that some Chat Completions clients send. */
-function classifyVideo(raw: JsonObject, acceptsAnyUrl: boolean): ClassifiedMedia | null {
+function classifyVideo(raw: JsonObject, anyUrl: boolean): ClassifiedMedia | null {
   if (raw['type'] !== 'video_url' && raw['type'] !== 'input_video') return null
   const video: Json | undefined = raw['video_url']
   const url = isObject(video) ? video['url'] : video
   return typeof url === 'string'
-    ? classifyUrl(url, 'video', null, acceptsAnyUrl)
-    : { kind: 'refused', why: 'media-unsupported', description: 'video' }
+    ? classifyUrl(url, 'video', null, anyUrl)
+    : { kind: 'refused', why: 'media-unsupported', label: 'video' }
 }
 
 function classifyUrl(
   url: string,
-  description: string,
-  guessedType: string | null,
-  acceptsAnyUrl: boolean,
+  label: string,
+  typeHint: string | null,
+  anyUrl: boolean,
 ): ClassifiedMedia {
-  if (!url.startsWith('data:')) return classifyRemote(url, description, guessedType, acceptsAnyUrl)
+  if (!url.startsWith('data:')) return classifyRemote(url, label, typeHint, anyUrl)
   const data = parseDataUrl(url)
-  if (data === null) return { kind: 'refused', why: 'media-unsupported', description }
+  if (data === null) return { kind: 'refused', why: 'media-unsupported', label }
   const { type, base64 } = data
   const isVague = type === '' || type === 'application/octet-stream'
-  return classifyInlineMedia(isVague ? (guessedType ?? type) : type, base64, description)
+  return classifyInlineMedia(isVague ? (typeHint ?? type) : type, base64, label)
 }
 
 const GOOGLE_HOSTS = new Set([
@@ -96,21 +95,19 @@ const GOOGLE_HOSTS = new Set([
 
 function classifyRemote(
   url: string,
-  description: string,
-  guessedType: string | null,
-  acceptsAnyUrl: boolean,
+  label: string,
+  typeHint: string | null,
+  anyUrl: boolean,
 ): ClassifiedMedia {
   const host = url.startsWith('gs://') ? null : (URL.parse(url)?.hostname ?? '')
   const isReadable =
-    host === null ||
-    GOOGLE_HOSTS.has(host) ||
-    (acceptsAnyUrl && /^https?:\/\//.test(url) && host !== '')
-  if (!isReadable) return { kind: 'refused', why: 'media-remote', description }
+    host === null || GOOGLE_HOSTS.has(host) || (anyUrl && /^https?:\/\//.test(url) && host !== '')
+  if (!isReadable) return { kind: 'refused', why: 'media-remote', label }
   const isOwn = host !== null && GOOGLE_HOSTS.has(host)
   return {
     kind: 'remote',
     fileUri: url,
-    mimeType: isOwn ? guessedType : (guessedType ?? guessMediaType(url)),
+    mimeType: isOwn ? typeHint : (typeHint ?? guessMediaType(url)),
   }
 }
 
@@ -118,9 +115,9 @@ function classifyRemote(
  * Classifies an uploaded file: an id of Google's Files API, e.g. `files/abc`, becomes a URL; any
  * other id is unknown here.
  */
-function classifyUpload(id: string | null | undefined, description: string): ClassifiedMedia {
-  if (typeof id !== 'string') return { kind: 'refused', why: 'media-unsupported', description }
-  if (!id.startsWith('files/')) return { kind: 'refused', why: 'media-unresolved', description }
+function classifyUpload(id: string | null | undefined, label: string): ClassifiedMedia {
+  if (typeof id !== 'string') return { kind: 'refused', why: 'media-unsupported', label }
+  if (!id.startsWith('files/')) return { kind: 'refused', why: 'media-unresolved', label }
   const fileUri = `https://generativelanguage.googleapis.com/v1beta/${id}`
   return { kind: 'remote', fileUri, mimeType: null }
 }

@@ -13,10 +13,10 @@ export type MediaEncoder = (source: Part | OpaqueItem, at: number) => GeminiPart
 export function createMediaEncoder(items: readonly Item[], context: EncodingContext): MediaEncoder {
   const { quirks, notes } = context
   const oversized = findMediaOverSizeLimit(items, quirks.inlineLimitBytes)
-  const createNotice = (why: NoteCode, description: string, at: number): GeminiPart => {
-    notes.write(why, { at, detail: description })
+  const createNotice = (why: NoteCode, label: string, at: number): GeminiPart => {
+    notes.write(why, { at, detail: label })
     const reason = REASONS[why] ?? 'could not be sent'
-    return { text: formatNotice(`The ${sanitizeNoticeName(description)} that was here ${reason}.`) }
+    return { text: formatNotice(`The ${sanitizeNoticeName(label)} that was here ${reason}.`) }
   }
   return (source, at) => {
     const media = classify(source, quirks.remoteUrls)
@@ -28,7 +28,7 @@ export function createMediaEncoder(items: readonly Item[], context: EncodingCont
     if (source.type === 'input_image' && !['auto', undefined].includes(source.detail)) {
       notes.write('image-detail', { at })
     }
-    if (media.kind === 'refused') return createNotice(media.why, media.description, at)
+    if (media.kind === 'refused') return createNotice(media.why, media.label, at)
     if (media.kind === 'remote') {
       const { fileUri, mimeType } = media
       return { fileData: { fileUri, ...(mimeType === null ? {} : { mimeType }) } }
@@ -46,9 +46,9 @@ const REASONS: Readonly<Partial<Record<NoteCode, string>>> = {
   'media-too-large': 'was left out because the conversation holds too many',
 }
 
-function classify(source: Part | OpaqueItem, acceptsAnyUrl: boolean): ClassifiedMedia | null {
+function classify(source: Part | OpaqueItem, anyUrl: boolean): ClassifiedMedia | null {
   const { result, output_format } = source.type === 'opaque' ? source.raw : NO_IMAGE
-  if (typeof result !== 'string') return classifyMedia(source, acceptsAnyUrl)
+  if (typeof result !== 'string') return classifyMedia(source, anyUrl)
   const format = typeof output_format === 'string' ? output_format : 'png'
   return classifyInlineMedia(`image/${format}`, result, 'image')
 }
